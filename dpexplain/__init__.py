@@ -1,0 +1,91 @@
+"""Interpretable machine learning under differential privacy.
+
+Everything a user needs is a name of this module. Names load the part of the library that
+holds them when they are first used, so ``import dpexplain`` is quick and loads neither a
+numerical library nor a plotting one.
+
+Examples
+--------
+>>> import dpexplain
+>>> dpexplain.Numeric(17, 90, unit="years").high
+90.0
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from dpexplain.accounting import PrivacyLedger
+    from dpexplain.compare import Comparison, sweep
+    from dpexplain.exceptions import BudgetError, PrivacyWarning, SchemaError
+    from dpexplain.explain import GlobalExplanation, Guarantee, LocalExplanation, ShapeFunction
+    from dpexplain.models import (
+        DPExplainableBoostingClassifier,
+        DPExplainableBoostingRegressor,
+        ExplainableBoostingClassifier,
+        ExplainableBoostingRegressor,
+    )
+    from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "BudgetError",
+    "Categorical",
+    "Classes",
+    "Comparison",
+    "DPExplainableBoostingClassifier",
+    "DPExplainableBoostingRegressor",
+    "ExplainableBoostingClassifier",
+    "ExplainableBoostingRegressor",
+    "GlobalExplanation",
+    "Guarantee",
+    "LocalExplanation",
+    "Numeric",
+    "PrivacyLedger",
+    "PrivacyWarning",
+    "Range",
+    "Schema",
+    "SchemaError",
+    "ShapeFunction",
+    "__version__",
+    "sweep",
+]
+
+# The part that holds each public name; the imports above tell type checkers the same.
+_NAMES_BY_PART = {
+    "accounting": ("PrivacyLedger",),
+    "compare": ("Comparison", "sweep"),
+    "exceptions": ("BudgetError", "PrivacyWarning", "SchemaError"),
+    "explain": ("GlobalExplanation", "Guarantee", "LocalExplanation", "ShapeFunction"),
+    "models": (
+        "DPExplainableBoostingClassifier",
+        "DPExplainableBoostingRegressor",
+        "ExplainableBoostingClassifier",
+        "ExplainableBoostingRegressor",
+    ),
+    "schema": ("Categorical", "Classes", "Numeric", "Range", "Schema"),
+}
+_PART_OF_NAME = {name: part for part, names in _NAMES_BY_PART.items() for name in names}
+
+# Parts that are used by their own name: `dpexplain.io.load`, `dpexplain.datasets.load_fair`.
+_PUBLIC_PARTS = frozenset(
+    ("accounting", "compare", "datasets", "explain", "io", "models", "plotting", "schema")
+)
+
+
+def __getattr__(name: str) -> object:
+    """Load the part that holds a public name when the name is first used."""
+    if name in _PUBLIC_PARTS:
+        return import_module(f"{__name__}.{name}")
+    if name not in _PART_OF_NAME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_PART_OF_NAME[name]}"), name)
+    globals()[name] = value  # the next use does not come here
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, *_PUBLIC_PARTS})
