@@ -1,0 +1,155 @@
+# Every command of the project. `make` alone lists them.
+#
+# Only Python (3.11 or later), git and make are needed: the environment is made in .venv from
+# pyproject.toml, once, and made anew when pyproject.toml changes.
+
+SHELL := /bin/sh
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-print-directory
+
+# The first Python on the path that is new enough; override with `make PYTHON=/path/to/python`.
+NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
+PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11 python3.14 python; do \
+	if $$python -c '$(NEW_ENOUGH)' >/dev/null 2>&1; then command -v $$python; break; fi; done)
+
+VENV ?= .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
+PIP_INSTALL := $(PIP) install --quiet --no-compile --prefer-binary
+SUPPORT := tests/support
+
+PYTEST := $(BIN)/python -m pytest
+PYTEST_ARGS ?=
+PARALLEL ?= -n auto
+NBVAL := --nbval-lax --nbval-current-env --nbval-cell-timeout=300 --nbval-kernel-startup-timeout=120
+NOTEBOOK ?= notebooks/01_explore.ipynb
+LAB_ARGS ?=
+BENCH_ARGS ?=
+
+# JupyterLab refuses to run as root unless told, which containers need and nobody else does.
+ALLOW_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
+
+##@ Use
+
+.PHONY: help
+help: ## list the commands
+	@awk 'BEGIN {FS = ":.*## "} \
+		/^##@/ {printf "\n%s\n", substr($$0, 5)} \
+		/^[a-z][a-z-]*:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+
+.PHONY: explore
+explore: $(VENV)/.explore $(VENV)/.warm ## set up, then open the first notebook in JupyterLab
+	$(BIN)/jupyter lab $(ALLOW_ROOT) $(LAB_ARGS) $(NOTEBOOK)
+
+.PHONY: bench
+bench: $(VENV)/.bench ## compare fit time and accuracy with peers (BENCH_ARGS="--help")
+	$(BIN)/python tests/benchmarks/run.py $(BENCH_ARGS)
+
+##@ Check
+
+.PHONY: test
+test: lint unit doctest notebooks browser ## all of the next five, from an empty machine on
+
+.PHONY: lint
+lint: $(VENV)/.test ## style, format, types, who imports whom, docstrings
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(PYTEST) -q tests/package/test_docstrings.py
+
+.PHONY: types
+types: $(VENV)/.test ## types alone (a part of lint)
+	$(BIN)/mypy
+
+.PHONY: unit
+unit: $(VENV)/.test ## unit and property tests (PYTEST_ARGS="-k name")
+	$(PYTEST) $(PARALLEL) -m "not browser and not slow" $(PYTEST_ARGS) tests
+
+.PHONY: doctest
+doctest: $(VENV)/.test ## examples in docstrings
+	$(PYTEST) --doctest-modules $(PYTEST_ARGS) dpexplain widgets/dpexplain_widgets
+
+.PHONY: notebooks
+notebooks: $(VENV)/.test ## every cell of every notebook, marked outputs compared
+	FAST=1 $(PYTEST) $(NBVAL) $(PYTEST_ARGS) notebooks
+
+.PHONY: browser
+browser: $(VENV)/.test ## dashboards in JupyterLab, driven in Chromium
+	@if DPEXPLAIN_CHROMIUM=$$($(BIN)/python $(SUPPORT)/chromium.py --install); then \
+		export DPEXPLAIN_CHROMIUM; $(PYTEST) -m browser $(PYTEST_ARGS) tests; \
+	else \
+		echo "BROWSER TESTS DID NOT RUN: no Chromium was found and none could be installed."; \
+		test "$$CI" != true; \
+	fi
+
+.PHONY: slow
+slow: $(VENV)/.test ## tests that take minutes, outside of make test
+	$(PYTEST) -m slow $(PYTEST_ARGS) tests
+
+.PHONY: binder-check
+binder-check: ## the Binder set-up in an environment of its own, without docker
+	@$(require-python)
+	$(PYTHON) $(SUPPORT)/binder_check.py
+
+##@ Change
+
+.PHONY: format
+format: $(VENV)/.test ## write the one format, mend what ruff can mend
+	$(BIN)/ruff check --fix-only --quiet .
+	$(BIN)/ruff format .
+
+.PHONY: dist
+dist: $(VENV)/.test ## build the source archive and the wheel into dist/
+	$(BIN)/python -m build --no-isolation --outdir dist .
+
+.PHONY: clean
+clean: ## remove what tools left behind, keep .venv
+	rm -rf build dist .coverage htmlcov .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	find dpexplain widgets tests notebooks -name __pycache__ -prune -exec rm -rf {} +
+	find notebooks -name .ipynb_checkpoints -prune -exec rm -rf {} +
+	rm -f $(VENV)/.warm
+
+.PHONY: clean-all
+clean-all: clean ## remove .venv as well
+	rm -rf $(VENV)
+
+# --- set-up ----------------------------------------------------------------------------------
+
+define require-python
+if [ -z "$(PYTHON)" ]; then \
+	echo "dpexplain needs Python 3.11 or later, and none was found on the path." >&2; \
+	echo "Install one, or name it: make PYTHON=/path/to/python3.12 $(MAKECMDGOALS)" >&2; exit 1; \
+elif ! $(PYTHON) -c '$(NEW_ENOUGH)'; then \
+	echo "dpexplain needs Python 3.11 or later; $(PYTHON) is older or does not start." >&2; exit 1; \
+elif ! $(PYTHON) -c 'import ensurepip, venv' >/dev/null 2>&1; then \
+	echo "$(PYTHON) cannot make environments: install its venv module" >&2; \
+	echo "(on Debian and Ubuntu: apt-get install python3-venv)." >&2; exit 1; \
+fi
+endef
+
+$(VENV)/.made:
+	@$(require-python)
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+# A stamp says that an extra is installed as pyproject.toml asks; `test` brings all the others.
+$(VENV)/.explore: $(VENV)/.made pyproject.toml
+	@echo "Installing dpexplain with JupyterLab into $(VENV) (once, one or two minutes) ..."
+	$(PIP_INSTALL) --editable '.[examples,lab]'
+	@touch $@
+
+$(VENV)/.bench: $(VENV)/.made pyproject.toml
+	$(PIP_INSTALL) --editable '.[bench,examples]'
+	@touch $@
+
+$(VENV)/.test: $(VENV)/.made pyproject.toml
+	@echo "Installing dpexplain with everything its tests need into $(VENV) (once, some minutes) ..."
+	$(PIP_INSTALL) --editable '.[test]'
+	@touch $@ $(VENV)/.explore $(VENV)/.bench
+
+# Compiled kernels are kept on disk: later fits and later sessions start at once.
+$(VENV)/.warm: $(VENV)/.explore $(shell find dpexplain -name '_kernels*.py')
+	@$(BIN)/python -m dpexplain._warm
+	@touch $@

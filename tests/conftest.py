@@ -1,0 +1,36 @@
+"""What every test shares: one thread per library, no window, property tests without deadlines."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from chromium import find_chromium
+from hypothesis import HealthCheck, settings
+
+# Tests run side by side and kernels have threads of their own: numerical libraries keep to one.
+for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(_variable, "1")
+os.environ.setdefault("MPLBACKEND", "Agg")
+
+# A slow machine is no failure. Continuous integration repeats the same examples each time, so
+# that its verdict depends on the code alone; everywhere else each run looks at new ones.
+settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("ci", settings.get_profile("default"), derandomize=True)
+settings.load_profile("ci" if os.environ.get("CI") == "true" else "default")
+
+
+@pytest.fixture(scope="session")
+def repository() -> Path:
+    """Folder of the repository that holds these tests."""
+    return Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(scope="session")
+def chromium_path() -> Path:
+    """Path of a Chromium that starts; where there is none, `make browser` says so."""
+    path = find_chromium()
+    if path is None:
+        pytest.fail("no Chromium that starts; `make browser` installs one or says what to do")
+    return path
