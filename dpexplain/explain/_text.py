@@ -1,0 +1,104 @@
+"""Numbers and names as text, for labels, reprs and messages."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from decimal import ROUND_CEILING, Context, Decimal
+from itertools import pairwise
+
+EN_DASH = "\u2013"
+_STEP_TOLERANCE = 1e-9
+
+
+def upper_number(value: float, digits: int = 4) -> str:
+    """Write an epsilon or delta with few digits, rounded up.
+
+    Rounding to the nearest would sometimes claim more privacy than there is.
+    """
+    if math.isinf(value):
+        return "infinity"
+    exact = Decimal(repr(float(value)))
+    return f"{float(Context(prec=digits, rounding=ROUND_CEILING).plus(exact)):g}"
+
+
+def short_number(value: float, digits: int = 4) -> str:
+    """Write a number with at most `digits` significant digits; no exponent for usual sizes."""
+    if value == 0:
+        return "0"
+    if not math.isfinite(value):
+        return str(value)
+    if 1e-4 <= abs(value) < 1e7:
+        decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
+        return trim(f"{value:.{decimals}f}")
+    return f"{value:.{digits}g}"
+
+
+def signed_number(value: float, digits: int = 3) -> str:
+    """Write a contribution with its sign."""
+    text = short_number(value, digits)
+    return text if value <= 0 else f"+{text}"
+
+
+def trim(text: str) -> str:
+    """Drop zeros after the decimal point that say nothing."""
+    if "." not in text or "e" in text:
+        return text
+    text = text.rstrip("0").rstrip(".")
+    return "0" if text == "-0" else text
+
+
+def shorten(name: str, limit: int = 40) -> str:
+    """Cut a long name, and replace characters that cannot be shown."""
+    shown = "".join(char if char.isprintable() else "\ufffd" for char in name[: limit + 1])
+    return shown if len(name) <= limit else shown[: limit - 1] + "\u2026"
+
+
+def listing(names: Iterable[str], limit: int = 12) -> str:
+    """Names in quotes, for a message; the list stops after `limit` names."""
+    quoted = [repr(shorten(name)) for name in names]
+    shown = ", ".join(quoted[:limit])
+    return shown if len(quoted) <= limit else f"{shown} and {len(quoted) - limit} more"
+
+
+def edge_texts(edges: Sequence[float]) -> list[str]:
+    """Write bin edges with the fewest decimals that keep them apart and nearly exact."""
+    width = min(right - left for left, right in pairwise(edges))
+    for decimals in range(13):
+        rounded = [f"{edge:.{decimals}f}" for edge in edges]
+        error = max(abs(float(text) - edge) for text, edge in zip(rounded, edges, strict=True))
+        if error <= 0.05 * width and max(map(len, rounded)) <= 14:
+            return [trim(text) for text in rounded]
+    return [f"{edge:.6g}" for edge in edges]
+
+
+def interval_labels(edges: Sequence[float], step: float | None) -> list[str]:
+    """Name the bins between `edges`, by the values they can hold where a step is known.
+
+    With a step, values are multiples of it: the half-open ``[30, 35)`` in whole years holds
+    30 to 34 and is called so, while the last bin is closed and keeps its right edge.
+    """
+    shown = edge_texts(edges)
+    labels = [f"{left} {EN_DASH} {right}" for left, right in pairwise(shown)]
+    if step is None:
+        return labels
+    last = len(labels) - 1
+    for index in range(len(labels)):
+        values = _steps_inside(edges[index], edges[index + 1], step, closed=index == last)
+        if values is None:
+            continue
+        low, high = (short_number(value, 12) for value in values)
+        labels[index] = low if low == high else f"{low} {EN_DASH} {high}"
+    return labels
+
+
+def _steps_inside(
+    left: float, right: float, step: float, *, closed: bool
+) -> tuple[float, float] | None:
+    """Smallest and largest multiple of `step` in the bin, or None where it holds none."""
+    first = math.ceil(left / step - _STEP_TOLERANCE)
+    if closed:
+        last = math.floor(right / step + _STEP_TOLERANCE)
+    else:
+        last = math.ceil(right / step - _STEP_TOLERANCE) - 1
+    return (first * step, last * step) if first <= last else None

@@ -1,0 +1,191 @@
+"""A whole additive model: its shape functions, intercept and guarantee."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from dpexplain.explain import _html
+from dpexplain.explain._record import Record, choice, distinct, finite, text, texts
+from dpexplain.explain._text import listing, short_number, shorten
+from dpexplain.explain.guarantee import Guarantee
+from dpexplain.explain.shape_function import ShapeFunction
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+LINKS = ("logit", "identity")
+_HTML_ROWS = 10
+
+
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class GlobalExplanation(Record, Mapping[str, ShapeFunction]):
+    """A mapping from term names to :class:`ShapeFunction`, in model order.
+
+    Parameters
+    ----------
+    terms : sequence of ShapeFunction
+        The additive parts, in the order in which the model sums them.
+    intercept : float
+        Score before any contribution, on the link scale.
+    link : {"logit", "identity"}
+        Scale of the score: log-odds of ``classes[1]``, or the target itself.
+    guarantee : Guarantee
+        Privacy of the whole object.
+    target_name : str, default="target"
+        Name of what is predicted.
+    target_unit : str, default=""
+        Its unit, for regression.
+    classes : tuple of two str or None, default=None
+        Class names of a classifier; the score speaks for the second.
+    model_name : str, default=""
+        Name of the estimator.
+
+    Raises
+    ------
+    ValueError
+        If term names repeat, or link and classes contradict each other.
+    """
+
+    terms: tuple[ShapeFunction, ...]
+    intercept: float
+    link: Literal["logit", "identity"]
+    _: dataclasses.KW_ONLY
+    guarantee: Guarantee
+    target_name: str = "target"
+    target_unit: str = ""
+    classes: tuple[str, str] | None = None
+    model_name: str = ""
+
+    def __post_init__(self) -> None:
+        """Check the fields and give each term the unit of the score."""
+        for field in ("target_name", "target_unit", "model_name"):
+            text(field, getattr(self, field))
+        if not isinstance(self.guarantee, Guarantee):
+            raise ValueError("guarantee must be a Guarantee.")
+        self._set("intercept", finite("intercept", self.intercept))
+        self._set("classes", checked_classes(self.link, self.classes))
+        terms = tuple(self.terms)
+        if not terms or not all(isinstance(term, ShapeFunction) for term in terms):
+            raise ValueError("terms must be one or more ShapeFunction objects.")
+        distinct("terms", tuple(term.name for term in terms))
+        self._set("terms", tuple(self._with_unit(term) for term in terms))
+
+    def _with_unit(self, term: ShapeFunction) -> ShapeFunction:
+        if term.score_unit or not self.score_unit:
+            return term
+        return dataclasses.replace(term, score_unit=self.score_unit)
+
+    @property
+    def score_unit(self) -> str:
+        """Unit of scores and contributions: ``"log-odds"``, or the unit of the target."""
+        return "log-odds" if self.link == "logit" else self.target_unit
+
+    @property
+    def score_name(self) -> str:
+        """What the score says, in words, such as ``"log-odds of income = >50K"``."""
+        if self.classes is not None:
+            return f"log-odds of {self.target_name} = {self.classes[1]}"
+        return f"{self.target_name} [{self.target_unit}]" if self.target_unit else self.target_name
+
+    def __getitem__(self, name: str) -> ShapeFunction:
+        """Return the term of that name."""
+        for term in self.terms:
+            if term.name == name:
+                return term
+        raise KeyError(f"no term {shorten(str(name))!r}; the terms are {listing(self)}.")
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over the term names in model order."""
+        return (term.name for term in self.terms)
+
+    def __len__(self) -> int:
+        """Return the number of terms."""
+        return len(self.terms)
+
+    def importances(self) -> pd.Series[float]:
+        """Return the mean absolute contribution of each term, largest first.
+
+        Returns
+        -------
+        Series
+            Indexed by term, in :attr:`score_unit`. Weights are the (noisy) counts, so this
+            costs no further privacy. Noise alone makes it positive: compare with
+            :attr:`ShapeFunction.noise_floor`.
+        """
+        values = pd.Series(
+            [term.importance for term in self.terms],
+            index=pd.Index(list(self), name="term", dtype=object),
+            name="importance",
+            dtype=np.float64,
+        )
+        return values.sort_values(ascending=False, kind="stable")
+
+    def frame(self) -> pd.DataFrame:
+        """Return one row per term and bin, in model order; columns as in ShapeFunction."""
+        return pd.concat([term.frame() for term in self.terms], ignore_index=True)
+
+    def plot(self, **options: Any) -> npt.NDArray[np.object_]:
+        """Draw all shapes as small multiples; see :func:`dpexplain.plotting.plot_global`."""
+        from dpexplain.plotting import plot_global
+
+        return plot_global(self, **options)
+
+    def plot_importance(self, ax: Axes | None = None, **options: Any) -> Axes:
+        """Draw the importances; see :func:`dpexplain.plotting.plot_importance`."""
+        from dpexplain.plotting import plot_importance
+
+        return plot_importance(self, ax=ax, **options)
+
+    def __repr__(self) -> str:
+        """Return a line that points to the next step."""
+        model = f"{self.model_name}, " if self.model_name else ""
+        return (
+            f"GlobalExplanation({model}{len(self)} terms for {self.score_name}; "
+            f"{self.guarantee.short}; see .frame(), .importances(), .plot())"
+        )
+
+    def _repr_html_(self) -> str:
+        importances = self.importances()
+        largest = float(importances.iloc[0])
+        rows = [
+            (
+                _html.escaped(str(name)),
+                short_number(value, 3),
+                _html.bar(value / largest if largest else 0.0),
+            )
+            for name, value in importances.head(_HTML_ROWS).items()
+        ]
+        head = ("term", f"importance [{self.score_unit}]" if self.score_unit else "importance", "")
+        private = self.guarantee.private
+        return _html.box(
+            _html.heading(self.model_name or "Explanation"),
+            _html.note(shorten(self.score_name, 90)),
+            "" if private else _html.warning(self.guarantee.short),
+            _html.table(head, rows, (False, True, False)),
+            _html.note(self._footer()),
+        )
+
+    def _footer(self) -> str:
+        more = len(self) - _HTML_ROWS
+        parts = [f"{more} more terms in .importances()"] if more > 0 else []
+        parts += [self.guarantee.short] if self.guarantee.private else []
+        return "; ".join([*parts, ".frame(), .plot(), ['term'] show more"])
+
+
+def checked_classes(link: str, classes: tuple[str, str] | None) -> tuple[str, str] | None:
+    """Check that a logit link has two class names and an identity link none."""
+    choice("link", link, LINKS)
+    if link == "identity":
+        if classes is not None:
+            raise ValueError("link='identity' has no classes; pass classes=None.")
+        return None
+    names = () if classes is None else distinct("classes", texts("classes", classes))
+    if len(names) != 2:
+        raise ValueError(f"link='logit' needs two class names in classes, got {len(names)}.")
+    return (names[0], names[1])

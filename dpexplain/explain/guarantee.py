@@ -1,0 +1,252 @@
+"""What is promised for a released object, in numbers and in words."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Iterable, Mapping
+from numbers import Real
+from typing import Any
+
+from dpexplain.explain import _html
+from dpexplain.explain._record import choice, text, texts
+from dpexplain.explain._text import upper_number
+
+NOT_PRIVATE = "NOT PRIVATE \u2014 do not publish"
+_NOTHING_PROMISED = "No privacy is promised for this object or for anything computed from it"
+_ADJACENCY_SHORT = {"add_remove": "add/remove", "replace": "replace-one"}
+_ADJACENCY_WORDS = {
+    "add_remove": "add/remove adjacency (two data sets differ by {unit} being present or absent)",
+    "replace": "replace-one adjacency (two data sets differ by {unit} having other values)",
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Guarantee:
+    """The privacy promise that an explanation or model carries.
+
+    Parameters
+    ----------
+    epsilon : float
+        Privacy parameter, a log-ratio; infinite exactly where `private` is False.
+    delta : float
+        Probability in ``[0, 1)``; 0 for pure differential privacy.
+    adjacency : {"add_remove", "replace"}
+        Which data sets count as neighbours.
+    private : bool
+        False for the non-private reference and for anything made with seeded noise.
+    mu : float or None, default=None
+        Gaussian-DP parameter, where the mechanism is Gaussian.
+    covers : str, default="this fit alone"
+        Which releases the numbers add up.
+    sampler : str, default=""
+        Sampler and randomness source of the noise.
+    version : str, default=""
+        Library version that made the release.
+    unit : str, default="one record"
+        Unit of privacy.
+    notes : tuple of str, default=()
+        Further facts a reader must know; the reason where the object is not private.
+    epsilon_replace : float or None, default=None
+        Epsilon at the same delta under replace-one adjacency, reported beside.
+
+    Raises
+    ------
+    ValueError
+        If a number lies outside its range or contradicts `private`.
+
+    Examples
+    --------
+    >>> Guarantee(epsilon=0.5, delta=1e-6, adjacency="add_remove", private=True).short
+    '(0.5, 1e-06)-DP, add/remove'
+    """
+
+    epsilon: float
+    delta: float
+    adjacency: str
+    private: bool
+    mu: float | None = None
+    covers: str = "this fit alone"
+    sampler: str = ""
+    version: str = ""
+    unit: str = "one record"
+    notes: tuple[str, ...] = ()
+    epsilon_replace: float | None = None
+
+    def __post_init__(self) -> None:
+        """Check the numbers against each other."""
+        if not isinstance(self.private, bool):
+            raise ValueError("private must be True or False.")
+        choice("adjacency", self.adjacency, ("add_remove", "replace"))
+        for name in ("epsilon", "delta", "mu", "epsilon_replace"):
+            value = getattr(self, name)
+            if value is not None:
+                object.__setattr__(self, name, _number(name, value))
+        self._check_ranges()
+        for name in ("covers", "sampler", "version", "unit"):
+            text(name, getattr(self, name))
+        object.__setattr__(self, "notes", texts("notes", self.notes))
+
+    def _check_ranges(self) -> None:
+        if not self.epsilon > 0:
+            raise ValueError(f"epsilon={self.epsilon!r} must be positive.")
+        if self.private == math.isinf(self.epsilon):
+            raise ValueError(
+                f"epsilon={self.epsilon!r} contradicts private={self.private}; epsilon is "
+                "infinite exactly where an object is not private."
+            )
+        if not 0 <= self.delta < 1:
+            raise ValueError(f"delta={self.delta!r} must be in [0, 1).")
+        for name in ("mu", "epsilon_replace"):
+            value = getattr(self, name)
+            if value is not None and not value >= 0:
+                raise ValueError(f"{name}={value!r} must not be negative.")
+
+    @classmethod
+    def not_private(
+        cls,
+        reason: str,
+        *,
+        delta: float = 0.0,
+        adjacency: str = "add_remove",
+        version: str = "",
+        unit: str = "one record",
+    ) -> Guarantee:
+        """Make the statement of an object without any guarantee.
+
+        Parameters
+        ----------
+        reason : str
+            Why nothing is promised, such as "fitted without noise".
+        delta : float, default=0.0
+            Carried along so that tables line up; it promises nothing.
+        adjacency : {"add_remove", "replace"}, default="add_remove"
+            Carried along likewise.
+        version : str, default=""
+            Library version.
+        unit : str, default="one record"
+            Unit of privacy.
+
+        Returns
+        -------
+        Guarantee
+            With ``private=False`` and infinite epsilon.
+        """
+        return cls(
+            epsilon=math.inf,
+            delta=delta,
+            adjacency=adjacency,
+            private=False,
+            version=version,
+            unit=unit,
+            notes=(reason,),
+        )
+
+    @property
+    def short(self) -> str:
+        """One line: the numbers (rounded up), or the warning that there are none."""
+        if not self.private:
+            return NOT_PRIVATE
+        return f"{self._numbers}-DP, {_ADJACENCY_SHORT[self.adjacency]}"
+
+    @property
+    def _numbers(self) -> str:
+        epsilon = upper_number(self.epsilon)
+        return epsilon if self.delta == 0 else f"({epsilon}, {upper_number(self.delta)})"
+
+    def statement(self) -> str:
+        """Say in full what is promised, to whom, and under which conditions.
+
+        Returns
+        -------
+        str
+            A few sentences: unit, outputs covered, inputs that must be public, who is
+            trusted, what is not protected, noise source and version.
+        """
+        if not self.private:
+            return " ".join(_sentences([NOT_PRIVATE, _NOTHING_PROMISED, *self.notes]))
+        return " ".join(_sentences([*self._promise(), *self._conditions(), *self.notes]))
+
+    def _promise(self) -> list[str]:
+        adjacency = _ADJACENCY_WORDS[self.adjacency].format(unit=self.unit)
+        words = [
+            f"{self._numbers}-differential privacy for {self.unit}, under {adjacency}",
+        ]
+        if self.epsilon_replace is not None and self.adjacency == "add_remove":
+            words.append(
+                f"If {self.unit} is exchanged for another instead, the same release has epsilon "
+                f"{upper_number(self.epsilon_replace)} at the same delta"
+            )
+        words.append(
+            f"It covers {self.covers}: the scores, noisy counts and structure released by it, "
+            "and everything computed from those without the data"
+        )
+        return words
+
+    def _conditions(self) -> list[str]:
+        words = [
+            "It holds if the schema (bounds, categories, target range or classes) and all "
+            "hyper-parameters are public, that is not read from these data",
+            "The curator and the analyst who hold the data are trusted; timing, memory and "
+            "other side channels are not protected",
+        ]
+        if self.sampler:
+            words.append(f"Noise: {self.sampler}")
+        if self.version:
+            words.append(f"Library: dpexplain {self.version}")
+        return words
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as plain values; infinite numbers become the string ``"inf"``."""
+        fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        fields["notes"] = list(self.notes)
+        return {name: "inf" if value == math.inf else value for name, value in fields.items()}
+
+    @classmethod
+    def from_dict(cls, fields: Mapping[str, Any]) -> Guarantee:
+        """Rebuild a guarantee from :meth:`to_dict`.
+
+        Parameters
+        ----------
+        fields : mapping
+            As :meth:`to_dict` returns it.
+
+        Returns
+        -------
+        Guarantee
+            Equal to the one it came from.
+
+        Raises
+        ------
+        ValueError
+            If a field is missing or unknown, or a value is out of range.
+        """
+        known = {field.name for field in dataclasses.fields(cls)}
+        unknown, missing = set(fields) - known, known - set(fields)
+        if unknown or missing:
+            raise ValueError(
+                f"a guarantee has {len(unknown)} unknown and {len(missing)} missing fields; "
+                f"expected exactly {', '.join(sorted(known))}."
+            )
+        values: dict[str, Any] = {
+            name: math.inf if value == "inf" else value for name, value in fields.items()
+        }
+        return cls(**values)
+
+    def __repr__(self) -> str:
+        """Return the one-line form."""
+        return f"Guarantee({self.short})"
+
+    def _repr_html_(self) -> str:
+        line = _html.heading(self.short) if self.private else _html.warning(self.short)
+        return _html.box(line, _html.note(self.statement()))
+
+
+def _number(name: str, value: float) -> float:
+    if isinstance(value, bool) or not isinstance(value, Real) or math.isnan(value):
+        raise ValueError(f"{name} must be a number, got {type(value).__name__}.")
+    return float(value)
+
+
+def _sentences(parts: Iterable[str]) -> list[str]:
+    return [f"{part[:1].upper()}{part[1:].rstrip('.')}." for part in parts if part]

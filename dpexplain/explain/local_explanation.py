@@ -1,0 +1,245 @@
+"""Why single samples got their score: one contribution per term."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from dpexplain.explain import _html
+from dpexplain.explain._record import FloatArray, Record, distinct, finite, read_only, text, texts
+from dpexplain.explain._text import short_number, signed_number
+from dpexplain.explain.global_explanation import checked_classes
+from dpexplain.explain.guarantee import Guarantee
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_HTML_ROWS = 10
+NOT_RELEASABLE = "shows samples that are not marked public \u2014 do not publish"
+
+
+def total_score(contributions: npt.ArrayLike, intercept: float) -> FloatArray:
+    """Add contributions to a score: the one definition of an additive model's score.
+
+    Terms are added to the intercept one after the other, in model order. Every score in the
+    library comes from here, so that a sum of contributions equals a prediction bit by bit.
+
+    Parameters
+    ----------
+    contributions : array-like of shape (n_samples, n_terms)
+        On the link scale.
+    intercept : float
+        Score before any contribution, on the link scale.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_samples,)
+        Scores on the link scale.
+
+    Examples
+    --------
+    >>> total_score([[1.0, 0.5], [-1.0, 0.0]], 0.25)
+    array([ 1.75, -0.75])
+    """
+    matrix = np.asarray(contributions, dtype=np.float64)
+    if matrix.ndim != 2:
+        raise ValueError(f"contributions must have two dimensions, got {matrix.ndim}.")
+    score = np.full(matrix.shape[0], float(intercept))
+    for column in matrix.T:
+        score += column
+    return score
+
+
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class LocalExplanation(Record):
+    """Contributions of every term to the scores of some samples.
+
+    Parameters
+    ----------
+    term_names : sequence of str
+        Names of the terms, in model order.
+    contributions : array-like of shape (n_samples, n_terms)
+        Score added by each term, on the link scale.
+    intercept : float
+        Score before any contribution, on the link scale.
+    link : {"logit", "identity"}
+        Scale of the score.
+    bin_labels : sequence of sequences of str, shape (n_samples, n_terms)
+        The bin each sample falls into, as text.
+    guarantee : Guarantee
+        Privacy of the model behind the contributions; it does not cover the samples.
+    classes : tuple of two str or None, default=None
+        Class names of a classifier; the score speaks for the second.
+    samples_public : bool, default=False
+        Whether the samples may be shown to anyone: public records or what-if inputs.
+    target_name : str, default="target"
+        Name of what is predicted.
+    target_unit : str, default=""
+        Its unit, for regression.
+    noise_std : array-like of shape (n_samples, n_terms) or None, default=None
+        Standard deviation that privacy noise gives each contribution.
+
+    Raises
+    ------
+    ValueError
+        If shapes contradict each other or a number is not finite.
+    """
+
+    term_names: tuple[str, ...]
+    contributions: FloatArray
+    intercept: float
+    link: Literal["logit", "identity"]
+    _: dataclasses.KW_ONLY
+    bin_labels: tuple[tuple[str, ...], ...]
+    guarantee: Guarantee
+    classes: tuple[str, str] | None = None
+    samples_public: bool = False
+    target_name: str = "target"
+    target_unit: str = ""
+    noise_std: FloatArray | None = None
+
+    def __post_init__(self) -> None:
+        """Check the fields against each other and freeze the arrays."""
+        for field in ("target_name", "target_unit"):
+            text(field, getattr(self, field))
+        if not isinstance(self.guarantee, Guarantee):
+            raise ValueError("guarantee must be a Guarantee.")
+        names = distinct("term_names", texts("term_names", self.term_names))
+        self._set("term_names", names)
+        matrix = read_only("contributions", self.contributions, (None, len(names)))
+        self._set("contributions", matrix)
+        self._set("intercept", finite("intercept", self.intercept))
+        self._set("classes", checked_classes(self.link, self.classes))
+        self._set("samples_public", bool(self.samples_public))
+        self._set("bin_labels", _label_rows(self.bin_labels, matrix.shape))
+        if self.noise_std is not None:
+            self._set("noise_std", read_only("noise_std", self.noise_std, matrix.shape))
+            if (self.noise_std < 0).any():
+                raise ValueError("noise_std must not be negative.")
+
+    def __len__(self) -> int:
+        """Return the number of samples."""
+        return int(self.contributions.shape[0])
+
+    @property
+    def scores(self) -> FloatArray:
+        """Scores on the link scale, shape (n_samples,); see :func:`total_score`."""
+        return total_score(self.contributions, self.intercept)
+
+    @property
+    def predictions(self) -> FloatArray:
+        """Probabilities of ``classes[1]``, or predicted targets in their unit."""
+        scores = self.scores
+        return scores if self.link == "identity" else _sigmoid(scores)
+
+    @property
+    def score_unit(self) -> str:
+        """Unit of scores and contributions: ``"log-odds"``, or the unit of the target."""
+        return "log-odds" if self.link == "logit" else self.target_unit
+
+    @property
+    def releasable(self) -> bool:
+        """Whether model and samples may both be shown to anyone."""
+        return self.guarantee.private and self.samples_public
+
+    def frame(self, sample: int | None = None) -> pd.DataFrame:
+        """Return one row per sample and term.
+
+        Parameters
+        ----------
+        sample : int or None, default=None
+            Position of one sample; None gives all.
+
+        Returns
+        -------
+        DataFrame
+            Columns sample, term, bin, contribution, noise_std (NaN where unknown). Adding
+            the intercept to a sample's contributions, in order, gives its score.
+        """
+        chosen = np.arange(len(self)) if sample is None else np.array([self._position(sample)])
+        n_terms = len(self.term_names)
+        noise = np.full((len(self), n_terms), np.nan) if self.noise_std is None else self.noise_std
+        return pd.DataFrame(
+            {
+                "sample": np.repeat(chosen, n_terms),
+                "term": list(self.term_names) * len(chosen),
+                "bin": [label for row in chosen for label in self.bin_labels[row]],
+                "contribution": self.contributions[chosen].ravel(),
+                "noise_std": noise[chosen].ravel(),
+            }
+        )
+
+    def plot(self, sample: int = 0, ax: Axes | None = None, **options: Any) -> Axes:
+        """Draw one sample as a waterfall; see :func:`dpexplain.plotting.plot_local`."""
+        from dpexplain.plotting import plot_local
+
+        return plot_local(self, sample=sample, ax=ax, **options)
+
+    def _position(self, sample: int) -> int:
+        if isinstance(sample, bool) or not isinstance(sample, (int, np.integer)):
+            raise ValueError(f"sample must be a whole number, got {type(sample).__name__}.")
+        if not 0 <= sample < len(self):
+            raise ValueError(f"sample={sample} must be in [0, {len(self)}), the samples explained.")
+        return int(sample)
+
+    def __repr__(self) -> str:
+        """Return a line that points to the next step."""
+        public = "" if self.samples_public else "; samples not public"
+        return (
+            f"LocalExplanation({len(self)} samples, {len(self.term_names)} terms; "
+            f"{self.guarantee.short}{public}; see .frame(), .plot(sample))"
+        )
+
+    def _repr_html_(self) -> str:
+        return _html.box(
+            _html.heading(f"Local explanation of {self.target_name}"),
+            "" if self.guarantee.private else _html.warning(self.guarantee.short),
+            "" if self.samples_public else _html.warning(NOT_RELEASABLE),
+            self._first_sample(),
+            _html.note(
+                f"{len(self)} samples, {len(self.term_names)} terms; .frame() and "
+                ".plot(sample) show all"
+            ),
+        )
+
+    def _first_sample(self) -> str:
+        if not len(self):
+            return ""
+        values = self.contributions[0]
+        largest = float(np.abs(values).max(initial=0.0)) or 1.0
+        order = np.argsort(-np.abs(values), kind="stable")[:_HTML_ROWS]
+        rows = [
+            (
+                _html.escaped(self.term_names[term]),
+                _html.escaped(self.bin_labels[0][term], 30),
+                signed_number(values[term]),
+                _html.bar(abs(values[term]) / largest, negative=values[term] < 0),
+            )
+            for term in order
+        ]
+        head = ("term", "sample 0", self.score_unit or "contribution", "")
+        score = short_number(float(self.scores[0]))
+        prediction = short_number(float(self.predictions[0]))
+        what = f"P({self.classes[1]})" if self.classes else "prediction"
+        end = f"sample 0: intercept {short_number(self.intercept)}, score {score}, {what} "
+        return _html.table(head, rows, (False, False, True, False)) + _html.note(end + prediction)
+
+
+def _label_rows(
+    rows: Sequence[Sequence[str]], shape: tuple[int, ...]
+) -> tuple[tuple[str, ...], ...]:
+    labels = tuple(texts("bin_labels", row) for row in rows)
+    if len(labels) != shape[0] or any(len(row) != shape[1] for row in labels):
+        raise ValueError(f"bin_labels must have shape {shape}, as the contributions have.")
+    return labels
+
+
+def _sigmoid(scores: FloatArray) -> FloatArray:
+    """Logistic function that overflows on neither side."""
+    small = np.exp(-np.abs(scores))
+    return np.where(scores >= 0, 1.0, small) / (1.0 + small)

@@ -1,0 +1,312 @@
+"""One additive part of a model: a score per bin of a feature."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from dpexplain.explain import _html
+from dpexplain.explain._record import (
+    FloatArray,
+    Record,
+    choice,
+    distinct,
+    finite,
+    read_only,
+    text,
+    texts,
+)
+from dpexplain.explain._text import interval_labels, short_number, signed_number
+from dpexplain.explain.guarantee import Guarantee
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# Mean of |z| for a standard normal z: what pure noise adds to an importance on average.
+_MEAN_ABSOLUTE_NORMAL = math.sqrt(2.0 / math.pi)
+_HTML_ROWS = 12
+
+
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class ShapeFunction(Record):
+    """The contribution of one term to the score, bin by bin.
+
+    Value bins come first: bin ``i`` of a numeric feature is ``[edges[i], edges[i + 1])``,
+    the last one closed. The special bins named in `special` come last.
+
+    Parameters
+    ----------
+    name : str
+        Name of the term.
+    kind : {"numeric", "categorical"}
+        What the value bins are.
+    contribution : array-like of shape (n_bins,)
+        Score added in each bin, in `score_unit`.
+    count : array-like of shape (n_bins,)
+        Records per bin; noisy (so possibly negative) for a private model.
+    guarantee : Guarantee
+        Privacy of these numbers.
+    bin_edges : array-like of shape (n_value_bins + 1,) or None, default=None
+        Increasing, in the unit of the feature; None for a categorical feature.
+    categories : sequence of str or None, default=None
+        Names of the value bins of a categorical feature.
+    ordered : bool, default=False
+        Whether the order of the categories means something.
+    unit : str, default=""
+        Unit of the feature.
+    description : str, default=""
+        What the feature says.
+    noise_std : array-like of shape (n_bins,) or None, default=None
+        Standard deviation that privacy noise gives each contribution, in `score_unit`.
+    special : sequence of str, default=()
+        Names of the bins after the value bins, such as ``("other", "missing")``.
+    step : float or None, default=None
+        Public resolution of a numeric feature, in its unit; 1 for whole years.
+    score_unit : str, default=""
+        Unit of the score, ``"log-odds"`` for a classifier; a
+        :class:`GlobalExplanation` fills it in where it is empty.
+
+    Raises
+    ------
+    ValueError
+        If shapes contradict each other or a number is not finite.
+    """
+
+    name: str
+    kind: Literal["numeric", "categorical"]
+    contribution: FloatArray
+    count: FloatArray
+    _: dataclasses.KW_ONLY
+    guarantee: Guarantee
+    bin_edges: FloatArray | None = None
+    categories: tuple[str, ...] | None = None
+    ordered: bool = False
+    unit: str = ""
+    description: str = ""
+    noise_std: FloatArray | None = None
+    special: tuple[str, ...] = ()
+    step: float | None = None
+    score_unit: str = ""
+
+    def __post_init__(self) -> None:
+        """Check the fields against each other and freeze the arrays."""
+        for field in ("name", "unit", "description", "score_unit"):
+            text(field, getattr(self, field))
+        choice("kind", self.kind, ("numeric", "categorical"))
+        if not isinstance(self.guarantee, Guarantee):
+            raise ValueError(f"guarantee of term {self.name!r} must be a Guarantee.")
+        self._set("ordered", bool(self.ordered))
+        self._set("special", distinct("special", texts("special", self.special)))
+        self._check_bins()
+        self._check_arrays()
+
+    def _check_bins(self) -> None:
+        if self.kind == "numeric":
+            if self.bin_edges is None or self.categories is not None:
+                raise ValueError("a numeric term has bin_edges and no categories.")
+            edges = read_only("bin_edges", self.bin_edges, (None,))
+            if edges.size < 2 or not (np.diff(edges) > 0).all():
+                raise ValueError("bin_edges must be at least two increasing numbers.")
+            self._set("bin_edges", edges)
+        else:
+            if self.categories is None or self.bin_edges is not None or self.step is not None:
+                raise ValueError("a categorical term has categories, no bin_edges and no step.")
+            self._set("categories", distinct("categories", texts("categories", self.categories)))
+        if self.step is not None:
+            self._set("step", finite("step", self.step))
+            if not self.step > 0:
+                raise ValueError(f"step={self.step!r} must be positive.")
+
+    def _check_arrays(self) -> None:
+        n_bins = self.n_value_bins + len(self.special)
+        if n_bins == 0:
+            raise ValueError(f"term {self.name!r} has no bins; it needs at least one.")
+        self._set("contribution", read_only("contribution", self.contribution, (n_bins,)))
+        self._set("count", read_only("count", self.count, (n_bins,)))
+        if self.noise_std is not None:
+            self._set("noise_std", read_only("noise_std", self.noise_std, (n_bins,)))
+            if (self.noise_std < 0).any():
+                raise ValueError("noise_std must not be negative.")
+
+    @property
+    def n_bins(self) -> int:
+        """Number of bins, special ones included."""
+        return self.contribution.size
+
+    @property
+    def n_value_bins(self) -> int:
+        """Number of intervals or categories, without the special bins."""
+        if self.bin_edges is not None:
+            return self.bin_edges.size - 1
+        return len(self.categories or ())
+
+    @property
+    def bin_labels(self) -> tuple[str, ...]:
+        """Text of each bin, such as ``"30 - 34"`` (with an en dash), ``"nurse"``, ``"missing"``."""
+        if self.bin_edges is not None:
+            values = interval_labels(self.bin_edges.tolist(), self.step)
+        else:
+            values = list(self.categories or ())
+        taken = set(values)
+        return (*values, *(f"({name})" if name in taken else name for name in self.special))
+
+    @property
+    def weights(self) -> FloatArray:
+        """Share of records per bin; a negative noisy count weighs nothing."""
+        positive = np.maximum(self.count, 0.0)
+        total = positive.sum()
+        return positive / total if total > 0 else np.full(self.n_bins, 1.0 / self.n_bins)
+
+    @property
+    def importance(self) -> float:
+        """Mean absolute contribution over the records, in `score_unit`."""
+        return float(self.weights @ np.abs(self.contribution))
+
+    @property
+    def noise_floor(self) -> float | None:
+        """Importance that noise alone would show on average; None without `noise_std`.
+
+        The mean of ``|N(0, s)|`` is ``s * sqrt(2 / pi)``, so importances of pure noise are
+        positive and have to be read against this number.
+        """
+        if self.noise_std is None:
+            return None
+        return float(_MEAN_ABSOLUTE_NORMAL * (self.weights @ self.noise_std))
+
+    def bin_index(self, values: npt.ArrayLike) -> npt.NDArray[np.int64]:
+        """Find the bin of each value.
+
+        Parameters
+        ----------
+        values : array-like of shape (n,)
+            Numbers in the unit of the feature, or category names. Numbers beyond the edges
+            fall into the outermost bins; NaN, None and text that is no number are missing.
+
+        Returns
+        -------
+        ndarray of int64, shape (n,)
+            Index into :attr:`contribution`.
+
+        Raises
+        ------
+        ValueError
+            If a value has no bin, because the term has no "missing" or "other" bin.
+        """
+        column = pd.Series(values, dtype=object)
+        if self.bin_edges is not None:
+            numbers = np.array([_number(cell) for cell in column], dtype=np.float64)
+            inside = np.searchsorted(self.bin_edges, numbers, side="right") - 1
+            index = np.clip(inside, 0, self.n_value_bins - 1).astype(np.int64)
+            return self._with_special(index, np.isnan(numbers), "missing")
+        codes = {name: code for code, name in enumerate(self.categories or ())}
+        missing = column.isna().to_numpy(dtype=bool)
+        index = np.array([codes.get(_name(cell), -1) for cell in column], dtype=np.int64)
+        index = self._with_special(index, (index < 0) & ~missing, "other")
+        return self._with_special(index, missing, "missing")
+
+    def _with_special(
+        self, index: npt.NDArray[np.int64], chosen: npt.NDArray[np.bool_], name: str
+    ) -> npt.NDArray[np.int64]:
+        if not chosen.any():
+            return index
+        if name not in self.special:
+            raise ValueError(f"a value needs a {name!r} bin, and term {self.name!r} has none.")
+        return np.where(chosen, self.n_value_bins + self.special.index(name), index)
+
+    def evaluate(self, values: npt.ArrayLike) -> FloatArray:
+        """Return the contribution of each value, in `score_unit`; see :meth:`bin_index`."""
+        return self.contribution[self.bin_index(values)]
+
+    def frame(self) -> pd.DataFrame:
+        """Return one row per bin.
+
+        Returns
+        -------
+        DataFrame
+            Columns term, bin, bin_left, bin_right (NaN where a bin is no interval),
+            contribution, noise_std (NaN where unknown), count, special.
+        """
+        edges = np.full((2, self.n_bins), np.nan)
+        if self.bin_edges is not None:
+            edges[0, : self.n_value_bins] = self.bin_edges[:-1]
+            edges[1, : self.n_value_bins] = self.bin_edges[1:]
+        noise_std = np.full(self.n_bins, np.nan) if self.noise_std is None else self.noise_std
+        return pd.DataFrame(
+            {
+                "term": self.name,
+                "bin": list(self.bin_labels),
+                "bin_left": edges[0],
+                "bin_right": edges[1],
+                "contribution": self.contribution.copy(),
+                "noise_std": noise_std.copy(),
+                "count": self.count.copy(),
+                "special": np.arange(self.n_bins) >= self.n_value_bins,
+            }
+        )
+
+    def plot(self, ax: Axes | None = None, **options: Any) -> Axes:
+        """Draw the shape; see :func:`dpexplain.plotting.plot_shape_function`."""
+        from dpexplain.plotting import plot_shape_function
+
+        return plot_shape_function(self, ax=ax, **options)
+
+    def __repr__(self) -> str:
+        """Return a line that points to the next step."""
+        bins = ", ".join([f"{self.n_value_bins} bins", *self.special])
+        unit = f" {self.score_unit}" if self.score_unit else ""
+        return (
+            f"ShapeFunction({self.name!r}, {self.kind}: {bins}; importance "
+            f"{short_number(self.importance, 3)}{unit}; {self.guarantee.short}; "
+            "see .frame(), .plot())"
+        )
+
+    def _repr_html_(self) -> str:
+        largest = float(np.abs(self.contribution).max()) or 1.0
+        rows = [
+            (
+                _html.escaped(label),
+                signed_number(value),
+                _html.bar(abs(value) / largest, negative=value < 0),
+                short_number(round(count), 12),
+            )
+            for label, value, count in zip(
+                self.bin_labels[:_HTML_ROWS], self.contribution, self.count, strict=False
+            )
+        ]
+        head = (self._bin_heading(), self.score_unit or "contribution", "", "records")
+        table = _html.table(head, rows, (False, True, False, True))
+        return _html.box(
+            _html.heading(self.name),
+            "" if self.guarantee.private else _html.warning(self.guarantee.short),
+            table,
+            _html.note(self._footer()),
+        )
+
+    def _bin_heading(self) -> str:
+        return f"bin [{self.unit}]" if self.unit else "bin"
+
+    def _footer(self) -> str:
+        more = self.n_bins - _HTML_ROWS
+        parts = [f"{more} more bins in .frame()"] if more > 0 else []
+        parts += [self.guarantee.short] if self.guarantee.private else []
+        return "; ".join([*parts, ".plot() draws it"])
+
+
+def _number(cell: Any) -> float:
+    """Read a cell as a number; whatever is no number is missing."""
+    try:
+        return float(cell)
+    except (TypeError, ValueError, OverflowError):
+        return math.nan
+
+
+def _name(cell: object) -> str:
+    """Write a cell as a category name: whole floats without their point, no outer blanks."""
+    if isinstance(cell, (float, np.floating)) and float(cell).is_integer():
+        cell = int(cell)
+    return str(cell).strip()
