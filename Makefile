@@ -6,6 +6,7 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
+.NOTPARALLEL:
 MAKEFLAGS += --no-print-directory
 
 # The first Python on the path that is new enough; override with `make PYTHON=/path/to/python`.
@@ -16,7 +17,7 @@ PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11 python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
-PIP_INSTALL := $(PIP) install --quiet --no-compile --prefer-binary
+PIP_INSTALL := $(PIP) install -qq --no-compile --prefer-binary
 SUPPORT := tests/support
 
 PYTEST := $(BIN)/python -m pytest
@@ -49,7 +50,7 @@ bench: $(VENV)/.bench ## compare fit time and accuracy with peers (BENCH_ARGS="-
 ##@ Check
 
 .PHONY: test
-test: lint unit doctest notebooks browser ## all of the next five, from an empty machine on
+test: lint unit doctest notebooks browser ## everything below but the slow ones; sets up what it needs
 
 .PHONY: lint
 lint: $(VENV)/.test ## style, format, types, who imports whom, docstrings

@@ -19,12 +19,12 @@ INSTALL_SECONDS = 600
 
 
 def find_chromium() -> Path | None:
-    """Return the first browser that starts: the one named by the environment, then installed ones."""
+    """Return the first browser that starts: the one the environment names, then installed ones."""
     return next((path for path in _candidates() if _starts(path)), None)
 
 
 def install_chromium() -> Path | None:
-    """Install a browser by playwright, else as root by the system's packages; None if neither can."""
+    """Install a browser with playwright, or as root with apt-get; None where neither can."""
     _run([sys.executable, "-m", "playwright", "install", "chromium"])
     found = find_chromium()
     if found is None and shutil.which("apt-get") and os.geteuid() == 0:
@@ -55,7 +55,7 @@ def _of_playwright() -> Iterator[Path]:
 
 
 def _starts(path: Path) -> bool:
-    """Whether the browser runs at all: a file that lacks its libraries, or a mere stub, does not."""
+    """Whether the browser runs at all: a file that lacks its libraries or a stub does not."""
     if not path.exists():
         return False
     try:
@@ -87,8 +87,8 @@ def main(arguments: list[str]) -> int:
         path = install_chromium()
     if path is None:
         print(
-            "No Chromium that starts. Install one (for example the package 'chromium'), or name it: "
-            "DPEXPLAIN_CHROMIUM=/path/to/chromium make browser",
+            "No Chromium that starts. Install one (for example the package 'chromium'), or name "
+            "it: DPEXPLAIN_CHROMIUM=/path/to/chromium make browser",
             file=sys.stderr,
         )
         return 1

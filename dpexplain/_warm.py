@@ -1,0 +1,79 @@
+"""Compile the numeric kernels and fill the caches that a first session would wait for.
+
+Run as ``python -m dpexplain._warm`` once after installation. It fits every model on a few
+simulated rows, so the compiled kernels are on disk when real data come, and imports what the
+notebooks draw with.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from importlib import import_module
+
+import numpy as np
+import pandas as pd
+
+from dpexplain.models import (
+    DPExplainableBoostingClassifier,
+    DPExplainableBoostingRegressor,
+    ExplainableBoostingClassifier,
+    ExplainableBoostingRegressor,
+)
+from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
+
+N_ROWS = 50
+# Imported for what they build on first import: bytecode, font lists.
+SLOW_IMPORTS = (
+    "dpexplain.plotting",
+    "dpexplain_widgets",
+    "matplotlib.font_manager",
+    "matplotlib.pyplot",
+    "statsmodels.datasets",
+)
+
+
+def simulated_rows() -> pd.DataFrame:
+    """Draw rows with one numeric and one categorical feature; no record of anybody is involved."""
+    rng = np.random.default_rng(0)
+    return pd.DataFrame(
+        {"age": rng.uniform(20, 60, N_ROWS), "job": rng.choice(["clerk", "nurse"], N_ROWS)}
+    )
+
+
+def warm_models() -> None:
+    """Fit, explain and predict once with each model."""
+    features = {"age": Numeric(18, 70), "job": Categorical(["clerk", "nurse"])}
+    X = simulated_rows()
+    above = (X["age"] > 40).to_numpy()
+    classes = pd.Series(np.where(above, "yes", "no"))
+    for_classes = Schema(features, target=Classes(["no", "yes"]))
+    for_numbers = Schema(features, target=Range(0, 100))
+    for classifier in (ExplainableBoostingClassifier, DPExplainableBoostingClassifier):
+        _warm_one(classifier(schema=for_classes), X, classes)
+    for regressor in (ExplainableBoostingRegressor, DPExplainableBoostingRegressor):
+        _warm_one(regressor(schema=for_numbers), X, X["age"])
+
+
+def warm_imports() -> None:
+    """Import what notebooks use, as far as it is installed."""
+    for name in SLOW_IMPORTS:
+        if importlib.util.find_spec(name.split(".")[0]) is not None:
+            import_module(name)
+
+
+def _warm_one(model: object, X: pd.DataFrame, y: pd.Series) -> None:
+    fitted = model.fit(X, y)  # type: ignore[attr-defined]
+    fitted.explain_global()
+    fitted.explain_local(X)
+    fitted.predict(X)
+
+
+def main() -> None:
+    """Warm everything, and say so: the first run takes a while."""
+    print("Compiling numeric kernels (once) ...", flush=True)
+    warm_models()
+    warm_imports()
+
+
+if __name__ == "__main__":
+    main()

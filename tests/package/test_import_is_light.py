@@ -1,0 +1,58 @@
+"""Importing a part loads what the part needs, and no more."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+FIGURES = {"matplotlib"}
+DASHBOARDS = {"anywidget", "ipywidgets", "IPython", "dpexplain_widgets"}
+SAMPLERS = {"opendp", "dp_accounting"}
+LEARNING = {"sklearn", "joblib", "numba", "scipy"}
+DATA = {"statsmodels"}
+
+# The modules that must stay out when the named one is imported.
+KEPT_OUT = {
+    "dpexplain": FIGURES | DASHBOARDS | SAMPLERS | LEARNING | DATA | {"numpy", "pandas"},
+    "dpexplain.schema": FIGURES | DASHBOARDS | SAMPLERS | LEARNING | DATA,
+    "dpexplain.explain": FIGURES | DASHBOARDS | SAMPLERS | LEARNING | DATA,
+    "dpexplain.io": FIGURES | DASHBOARDS | SAMPLERS | DATA | {"sklearn", "numba"},
+    "dpexplain.accounting": FIGURES | DASHBOARDS | SAMPLERS | DATA | {"sklearn", "numba"},
+    "dpexplain.datasets": FIGURES | DASHBOARDS | SAMPLERS | LEARNING | DATA,
+    "dpexplain.compare": FIGURES | DASHBOARDS | SAMPLERS | DATA | {"numba"},
+    "dpexplain.models": FIGURES | DASHBOARDS | SAMPLERS | DATA | {"sklearn.metrics"},
+    "dpexplain.plotting": DASHBOARDS | SAMPLERS | LEARNING | DATA,
+    "dpexplain_widgets": SAMPLERS | DATA | {"sklearn", "numba", "dpexplain.models"},
+}
+
+
+def modules_after_importing(name: str) -> set[str]:
+    program = f"import json, sys, {name}; print(json.dumps(sorted(sys.modules)))"
+    result = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    assert result.returncode == 0, result.stderr
+    return set(json.loads(result.stdout))
+
+
+@pytest.mark.parametrize("name", KEPT_OUT)
+def test_import_loads_nothing_heavy(name):
+    loaded = modules_after_importing(name)
+
+    assert name in loaded
+    assert not KEPT_OUT[name] & loaded
+
+
+def test_a_public_name_loads_its_part_on_first_use():
+    program = (
+        "import sys, dpexplain\n"
+        "before = 'dpexplain.schema' in sys.modules\n"
+        "dpexplain.Schema\n"
+        "print(before, 'dpexplain.schema' in sys.modules)"
+    )
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+
+    assert result.stdout.split() == ["False", "True"], result.stderr

@@ -1,0 +1,99 @@
+"""`make` lists its commands, and says what is missing before it starts."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+PROMISED = {"explore", "test", "bench", "lint", "format", "types", "unit", "doctest"} | {
+    "notebooks",
+    "browser",
+    "dist",
+    "clean",
+    "binder-check",
+}
+
+
+def make(repository: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
+    return subprocess.run(
+        ["make", *arguments],
+        cwd=repository,
+        env={**inherited, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def listed(help_text: str) -> dict[str, str]:
+    return dict(re.findall(r"^  make ([a-z-]+) +(\S.*)$", help_text, flags=re.MULTILINE))
+
+
+def phony_targets(repository: Path) -> set[str]:
+    text = (repository / "Makefile").read_text(encoding="utf-8")
+    return set(re.findall(r"^\.PHONY: (.+)$", text, flags=re.MULTILINE))
+
+
+def test_make_alone_lists_every_command_with_its_purpose(repository):
+    commands = listed(make(repository).stdout)
+
+    assert set(commands) == phony_targets(repository)
+    assert set(commands) >= PROMISED
+
+
+@pytest.mark.parametrize("command", sorted(PROMISED))
+def test_command_is_complete(repository, command):
+    result = make(repository, "--dry-run", command)
+
+    assert result.returncode == 0, result.stderr
+
+
+def test_make_test_runs_each_kind_of_test(repository):
+    plan = make(repository, "--dry-run", "test").stdout
+
+    for part in ("ruff check", "ruff format --check", "mypy", "lint-imports", "test_docstrings"):
+        assert part in plan
+    for part in ("--doctest-modules", "--nbval-lax", "-m browser", "not browser and not slow"):
+        assert part in plan
+
+
+def test_missing_python_is_said_clearly(repository, tmp_path):
+    result = make(repository, "explore", f"VENV={tmp_path / 'venv'}", "PYTHON=")
+
+    assert result.returncode != 0
+    assert "needs Python 3.11 or later" in result.stderr
+    assert not (tmp_path / "venv").exists()
+
+
+def test_old_python_is_said_clearly(repository, tmp_path):
+    old = tmp_path / "python2"
+    old.write_text("#!/bin/sh\nexit 1\n", encoding="utf-8")
+    old.chmod(0o755)
+
+    result = make(repository, "explore", f"VENV={tmp_path / 'venv'}", f"PYTHON={old}")
+
+    assert result.returncode != 0
+    assert "is older or does not start" in result.stderr
+
+
+def test_missing_browser_fails_continuous_integration_only(repository, tmp_path):
+    """The recipe of `make browser` with a stand-in for the search that finds no browser."""
+    stand_in = tmp_path / "venv" / "bin" / "python"
+    stand_in.parent.mkdir(parents=True)
+    stand_in.write_text("#!/bin/sh\nexit 1\n", encoding="utf-8")
+    stand_in.chmod(0o755)
+    arguments = ("browser", f"VENV={tmp_path / 'venv'}", "--old-file", f"{tmp_path}/venv/.test")
+    (tmp_path / "venv" / ".test").touch()
+
+    alone = make(repository, *arguments, CI="false")
+    integration = make(repository, *arguments, CI="true")
+
+    assert "BROWSER TESTS DID NOT RUN" in alone.stdout
+    assert alone.returncode == 0
+    assert "BROWSER TESTS DID NOT RUN" in integration.stdout
+    assert integration.returncode != 0

@@ -1,0 +1,100 @@
+"""What is built from the repository holds both packages whole, and nothing else."""
+
+from __future__ import annotations
+
+import email.parser
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOTS = {"dpexplain": "dpexplain", "dpexplain_widgets": "widgets/dpexplain_widgets"}
+SHIPPED = {".py", ".typed", ".js", ".css", ".toml"}
+
+
+@pytest.fixture(scope="module")
+def built(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folder with the source archive and the wheel that was built from it."""
+    folder = tmp_path_factory.mktemp("dist")
+    command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(folder)]
+    result = subprocess.run(
+        [*command, str(repository)], capture_output=True, text=True, check=False
+    )
+    assert result.returncode == 0, result.stdout + result.stderr
+    return folder
+
+
+@pytest.fixture(scope="module")
+def wheel(built: Path) -> zipfile.ZipFile:
+    (path,) = built.glob("*.whl")
+    return zipfile.ZipFile(path)
+
+
+def files_of_package(repository: Path, package: str) -> set[str]:
+    root = repository / ROOTS[package]
+    return {
+        f"{package}/{path.relative_to(root).as_posix()}"
+        for path in root.rglob("*")
+        if path.suffix in SHIPPED and "__pycache__" not in path.parts
+    }
+
+
+@pytest.mark.parametrize("package", ROOTS)
+def test_wheel_holds_every_file_of_the_package(wheel, repository, package):
+    expected = files_of_package(repository, package)
+
+    assert f"{package}/__init__.py" in expected
+    assert f"{package}/py.typed" in expected
+    assert expected - set(wheel.namelist()) == set()
+
+
+def test_wheel_holds_schemas_and_browser_modules(wheel):
+    names = wheel.namelist()
+
+    assert any(name.startswith("dpexplain_widgets/static/") for name in names)
+    assert any(name.endswith(".js") for name in names)
+    assert any(name.startswith("dpexplain/datasets/schemas/") for name in names)
+
+
+def test_wheel_holds_the_two_packages_and_nothing_else(wheel):
+    top = {name.split("/")[0] for name in wheel.namelist()}
+
+    assert {name for name in top if not name.endswith(".dist-info")} == set(ROOTS)
+
+
+def test_wheel_names_licence_python_and_extras(wheel):
+    (name,) = [name for name in wheel.namelist() if name.endswith("METADATA")]
+    metadata = email.parser.Parser().parsestr(wheel.read(name).decode())
+
+    assert metadata["License-Expression"] == "MIT"
+    assert metadata["Requires-Python"] == ">=3.11"
+    assert {"widgets", "lab", "examples", "test", "bench"} <= set(
+        metadata.get_all("Provides-Extra")
+    )
+
+
+def test_unpacked_wheel_is_importable_from_an_empty_folder(wheel, tmp_path):
+    wheel.extractall(tmp_path / "site")
+    program = (
+        f"import sys; sys.path.insert(0, {str(tmp_path / 'site')!r});"
+        "import dpexplain, dpexplain_widgets;"
+        "print(dpexplain.__file__); print(dpexplain_widgets.__file__); dpexplain.Schema"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+
+    assert result.returncode == 0, result.stderr
+    assert all(line.startswith(str(tmp_path)) for line in result.stdout.splitlines())
+
+
+def test_source_archive_holds_the_tests_and_no_environment(built):
+    (path,) = built.glob("*.tar.gz")
+    with tarfile.open(path) as archive:
+        parts = {name.split("/")[1] for name in archive.getnames() if "/" in name}
+
+    assert {"dpexplain", "widgets", "tests", "pyproject.toml", "LICENSE", "README.md"} <= parts
+    assert not {".venv", "dist", ".git"} & parts

@@ -1,0 +1,116 @@
+"""Build what Binder would build, in an environment of its own and without docker, and run it.
+
+``make binder-check`` copies the tracked files to an empty folder, installs what
+``binder/requirements.txt`` pins beside the JupyterLab that Binder brings, runs ``postBuild`` and
+``start``, then every notebook, and compares the memory of the largest process with what Binder
+grants. It takes some minutes and downloads everything anew.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+# Binder guarantees 1 GiB; its server was measured at 121 MB and keeps some room beside.
+KERNEL_LIMIT_MB = 800
+BROUGHT_BY_BINDER = ("jupyterlab>=4", "notebook>=7")
+NEEDED_TO_CHECK = ("nbval", "pytest")
+NBVAL = (
+    "--nbval-lax",
+    "--nbval-current-env",
+    "--nbval-cell-timeout=600",
+    "--nbval-kernel-startup-timeout=120",
+)
+
+
+def main() -> int:
+    """Run the whole check; return 0 if everything ran within the memory that Binder grants."""
+    require_pinned_python()
+    with tempfile.TemporaryDirectory() as folder:
+        clone, environment = Path(folder, "clone"), Path(folder, "environment")
+        copy_tracked_files(clone)
+        run(["python", "-m", "venv", str(environment)], clone, Path(sys.executable).parent)
+        install(clone, environment / "bin")
+        run(["binder/postBuild"], clone, environment / "bin")
+        run(["binder/start", "jupyter", "lab", "--version"], clone, environment / "bin")
+        run_notebooks(clone, environment / "bin")
+    return report_memory()
+
+
+def require_pinned_python() -> None:
+    """Stop unless this Python is the one that Binder is told to take."""
+    pinned = (REPOSITORY / "binder" / "runtime.txt").read_text(encoding="utf-8").strip()
+    running = f"python-{sys.version_info.major}.{sys.version_info.minor}"
+    if pinned != running:
+        raise SystemExit(
+            f"binder/runtime.txt asks for {pinned} and this is {running}; "
+            f"name the right one: make binder-check PYTHON={pinned.replace('-', '')}"
+        )
+
+
+def copy_tracked_files(clone: Path) -> None:
+    """Copy what a clone would hold, with the changes of the working tree."""
+    listing = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=REPOSITORY, capture_output=True, text=True, check=True
+    )
+    for name in filter(None, listing.stdout.split("\0")):
+        target = clone / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if (REPOSITORY / name).is_file():
+            shutil.copy(REPOSITORY / name, target)
+
+
+def install(clone: Path, binaries: Path) -> None:
+    """Install what Binder brings, then what it is asked for, then the checker."""
+    pip = ["python", "-m", "pip", "install", "-q", "--disable-pip-version-check"]
+    run([*pip, *BROUGHT_BY_BINDER], clone, binaries)
+    run([*pip, "-r", "binder/requirements.txt"], clone, binaries)
+    run([*pip, *NEEDED_TO_CHECK], clone, binaries)
+
+
+def run_notebooks(clone: Path, binaries: Path) -> None:
+    """Run every cell of every notebook as a visitor of Binder would."""
+    pytest = [
+        "python",
+        "-m",
+        "pytest",
+        "-c",
+        os.devnull,
+        "--rootdir",
+        ".",
+        "-p",
+        "no:cacheprovider",
+    ]
+    run(["binder/start", *pytest, *NBVAL, "notebooks"], clone, binaries)
+
+
+def run(command: list[str], folder: Path, binaries: Path) -> None:
+    """Run a command with the environment's programs first on the path; stop if it fails."""
+    print("+ " + " ".join(command), flush=True)
+    path = os.pathsep.join([str(binaries), os.environ.get("PATH", "")])
+    inherited = {name: text for name, text in os.environ.items() if not name.startswith("PYTHON")}
+    found = shutil.which(command[0], path=path) or str(folder / command[0])
+    result = subprocess.run(
+        [found, *command[1:]], cwd=folder, env={**inherited, "PATH": path}, check=False
+    )
+    if result.returncode != 0:
+        raise SystemExit(f"failed with {result.returncode}: {' '.join(command)}")
+
+
+def report_memory() -> int:
+    """Compare the largest process that ran with what Binder leaves for a kernel."""
+    # The unit is KiB on Linux, where Binder runs, and bytes on macOS.
+    unit = 1 if sys.platform == "darwin" else 1024
+    largest = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * unit / 1e6
+    print(f"largest process: {largest:.0f} MB of {KERNEL_LIMIT_MB} MB that Binder leaves for it")
+    return 0 if largest <= KERNEL_LIMIT_MB else 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
