@@ -95,9 +95,13 @@ def run(command: list[str], folder: Path, binaries: Path) -> None:
     print("+ " + " ".join(command), flush=True)
     path = os.pathsep.join([str(binaries), os.environ.get("PATH", "")])
     inherited = {name: text for name, text in os.environ.items() if not name.startswith("PYTHON")}
-    found = shutil.which(command[0], path=path) or str(folder / command[0])
+    script = folder / command[0]
+    program = str(script) if script.is_file() else shutil.which(command[0], path=path)
     result = subprocess.run(
-        [found, *command[1:]], cwd=folder, env={**inherited, "PATH": path}, check=False
+        [program or command[0], *command[1:]],
+        cwd=folder,
+        env={**inherited, "PATH": path},
+        check=False,
     )
     if result.returncode != 0:
         raise SystemExit(f"failed with {result.returncode}: {' '.join(command)}")
