@@ -1,0 +1,277 @@
+"""Checks of public scalars: each returns the checked value or says what to do instead.
+
+The checks see parameters only, never data. A text shows the value it got if that is a plain
+scalar, and its type otherwise, so that a table passed by mistake does not end up in a log.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Collection
+from numbers import Integral, Real
+from typing import Literal, cast
+
+from dpexplain.exceptions import PrivacyWarning
+
+__all__ = [
+    "Adjacency",
+    "check_adjacency",
+    "check_choice",
+    "check_count",
+    "check_delta",
+    "check_epsilon",
+    "check_in_range",
+    "shown",
+]
+
+Adjacency = Literal["add_remove", "replace"]
+
+_WEAK_EPSILON = 10.0
+_REFUSED_EPSILON = 50.0
+_LONGEST_SHOWN = 60
+
+
+def shown(value: object) -> str:
+    """Write a parameter's value into a message, or only its type if it may hold data.
+
+    Parameters
+    ----------
+    value : object
+        What the caller passed.
+
+    Returns
+    -------
+    str
+        The value of a short scalar or string, ``"<a DataFrame>"`` and the like otherwise.
+    """
+    if value is None or isinstance(value, bool | int | float | complex | str):
+        # A subclass of float may print its type too: np.float64(0.5) is just 0.5 to a reader.
+        text = repr(float(value)) if isinstance(value, float) else repr(value)
+        return text if len(text) <= _LONGEST_SHOWN else f"<a long {type(value).__name__}>"
+    if isinstance(value, Real):  # other numpy scalars, fractions
+        return str(value)[:_LONGEST_SHOWN]
+    return f"<a {type(value).__name__}>"
+
+
+def _as_float(value: object) -> float:
+    """Turn a real number into a float; NaN for anything else, a bool or a string included."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return math.nan
+    try:
+        return float(value)
+    except OverflowError:  # an integer beyond the range of floats
+        return math.copysign(math.inf, 1 if value > 0 else -1)
+
+
+def check_epsilon(epsilon: object, *, allow_weak: bool = False) -> float:
+    """Check the privacy parameter epsilon of one fit.
+
+    Parameters
+    ----------
+    epsilon : float
+        Log-ratio of the guarantee, positive and finite.
+    allow_weak : bool, default=False
+        Accept values above 50, which promise next to nothing.
+
+    Returns
+    -------
+    float
+        The checked value.
+
+    Raises
+    ------
+    ValueError
+        If `epsilon` is no positive finite number (a bool is none), or above 50 without
+        `allow_weak`.
+
+    Warns
+    -----
+    PrivacyWarning
+        If `epsilon` is above 10.
+    """
+    value = _as_float(epsilon)
+    if not 0 < value < math.inf:
+        raise ValueError(
+            f"epsilon={shown(epsilon)} must be a positive finite number; for the non-private "
+            "reference use ExplainableBoostingClassifier or ExplainableBoostingRegressor."
+        )
+    if value > _REFUSED_EPSILON and not allow_weak:
+        raise ValueError(
+            f"epsilon={value:g} is above {_REFUSED_EPSILON:g} and promises next to nothing; "
+            "lower epsilon, or pass allow_weak=True if that is what you want."
+        )
+    if value > _WEAK_EPSILON:
+        warnings.warn(
+            f"epsilon={value:g} is a weak promise: the odds of telling whether a record was in "
+            f"the data may change by a factor exp({value:g}); values up to 1 are usual, "
+            "values up to 10 are defended now and then.",
+            PrivacyWarning,
+            stacklevel=3,
+        )
+    return value
+
+
+def check_delta(delta: object, *, n_public: int | None = None) -> float:
+    """Check the privacy parameter delta.
+
+    Parameters
+    ----------
+    delta : float
+        Probability with which the log-ratio may exceed epsilon, in (0, 1).
+    n_public : int, optional
+        A number of records that is public knowledge.
+
+    Returns
+    -------
+    float
+        The checked value.
+
+    Raises
+    ------
+    ValueError
+        If `delta` is no number inside (0, 1).
+
+    Warns
+    -----
+    PrivacyWarning
+        If `delta` is at least ``1 / n_public``: publishing one whole record at random would
+        then keep the promise.
+    """
+    value = _as_float(delta)
+    if not 0 < value < 1:
+        raise ValueError(
+            f"delta={shown(delta)} must be a number above 0 and below 1; "
+            "1e-6 suits tables of up to 100,000 records."
+        )
+    if n_public is not None and value * n_public >= 1:
+        warnings.warn(
+            f"delta={value:g} is not below 1 / n_public = {1 / n_public:.3g}: publishing one "
+            "whole record chosen at random would keep that promise; lower delta.",
+            PrivacyWarning,
+            stacklevel=3,
+        )
+    return value
+
+
+def check_adjacency(adjacency: object) -> Adjacency:
+    """Check which data sets count as neighbours.
+
+    Parameters
+    ----------
+    adjacency : {"add_remove", "replace"}
+        One record is present or absent, or one record is exchanged for another.
+
+    Returns
+    -------
+    str
+        The checked value.
+
+    Raises
+    ------
+    ValueError
+        If `adjacency` is neither of the two.
+    """
+    return cast(Adjacency, check_choice("adjacency", adjacency, ("add_remove", "replace")))
+
+
+def check_choice(name: str, value: object, choices: Collection[str]) -> str:
+    """Check that a parameter is one of a few words.
+
+    Parameters
+    ----------
+    name : str
+        The parameter's name, for the message.
+    value : str
+        What the caller passed.
+    choices : collection of str
+        The accepted words.
+
+    Returns
+    -------
+    str
+        The checked value.
+
+    Raises
+    ------
+    ValueError
+        If `value` is not among `choices`.
+    """
+    if isinstance(value, str) and value in choices:
+        return value
+    words = " or ".join(repr(choice) for choice in choices)
+    raise ValueError(f"{name}={shown(value)} is not a choice; pass {words}.")
+
+
+def check_in_range(
+    name: str,
+    value: object,
+    low: float,
+    high: float,
+    *,
+    include_low: bool = True,
+    include_high: bool = True,
+) -> float:
+    """Check that a number lies in an interval.
+
+    Parameters
+    ----------
+    name : str
+        The parameter's name, for the message.
+    value : float
+        What the caller passed; a bool, a string or NaN is refused.
+    low, high : float
+        Ends of the interval; an infinite end stands for no bound.
+    include_low, include_high : bool, default=True
+        Whether the ends belong to it.
+
+    Returns
+    -------
+    float
+        The checked value.
+
+    Raises
+    ------
+    ValueError
+        If `value` is not a number in the interval.
+    """
+    number = _as_float(value)
+    above = number >= low if include_low else number > low
+    below = number <= high if include_high else number < high
+    if above and below:
+        return number
+    left, right = "[" if include_low else "(", "]" if include_high else ")"
+    raise ValueError(
+        f"{name}={shown(value)} must be a number in {left}{low:g}, {high:g}{right}; "
+        f"pass {name}=... in that range."
+    )
+
+
+def check_count(name: str, value: object, minimum: int = 1) -> int:
+    """Check that a parameter is a whole number, large enough.
+
+    Parameters
+    ----------
+    name : str
+        The parameter's name, for the message.
+    value : int
+        What the caller passed; a bool or a float is refused.
+    minimum : int, default=1
+        The smallest accepted number.
+
+    Returns
+    -------
+    int
+        The checked value.
+
+    Raises
+    ------
+    ValueError
+        If `value` is not an integer of at least `minimum`.
+    """
+    if isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= minimum:
+        return int(value)
+    raise ValueError(
+        f"{name}={shown(value)} must be a whole number of at least {minimum}; "
+        f"pass {name}={minimum} or more."
+    )
