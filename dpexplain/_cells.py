@@ -1,0 +1,123 @@
+"""What one cell of a table says: a number, a text, or nothing.
+
+On a private path a cell must be read by itself. pandas picks the dtype of a column from all
+its cells, so one bad cell turns a column of whole numbers into text, decimals or objects; if
+``1``, ``1.0``, ``"1"`` and ``True`` were read differently, that one record would change how
+every other record is counted. Every spelling a reader of tables may pick for the same cell
+is therefore read as the same number and the same text, and no cell raises.
+"""
+
+from __future__ import annotations
+
+import math
+from datetime import date
+from decimal import Decimal
+from fractions import Fraction
+from typing import Final
+
+import numpy as np
+import pandas as pd
+
+NO_TEXT: Final = ""
+"""Text of a cell that is present but cannot equal any category (a list, bytes, an object)."""
+
+_TRUTH: Final = {"true": 1.0, "false": 0.0}
+_NUMBER_TYPES: Final = (int, float, Decimal, Fraction, np.integer, np.floating)
+
+
+def cell_number(cell: object) -> float:
+    """Read one cell as a number.
+
+    Parameters
+    ----------
+    cell : object
+        Any value a table can hold.
+
+    Returns
+    -------
+    float
+        The number; infinite where it is too large for a float; NaN where the cell is missing
+        or is no number. Never negative zero.
+    """
+    try:
+        return _number(cell) + 0.0  # + 0.0: "-0" is read as 0 by some readers, as -0.0 by others
+    except Exception:  # an object may raise anything when it is looked at
+        return np.nan
+
+
+def cell_text(cell: object) -> str | None:
+    """Read one cell as the text that categories are matched on.
+
+    Parameters
+    ----------
+    cell : object
+        Any value a table can hold.
+
+    Returns
+    -------
+    str or None
+        The text without outer spaces, numbers and truth values in one spelling (``1``,
+        ``1.0``, ``"1"``, ``"01"``, ``True`` and ``"True"`` all give ``"1"``) and dates in ISO
+        format; None for a missing cell; `NO_TEXT` for a cell that no category can equal.
+    """
+    try:
+        return _text(cell)
+    except Exception:
+        return NO_TEXT
+
+
+def _number(cell: object) -> float:
+    if isinstance(cell, str):
+        number = _parse(str.strip(cell))
+        return np.nan if number is None else number
+    if isinstance(cell, (bool, np.bool_)):
+        return float(bool(cell))
+    # numpy counts a timedelta64 among the integers; complex columns hold plain numbers too.
+    if isinstance(cell, _NUMBER_TYPES) and not isinstance(cell, np.timedelta64):
+        try:
+            return float(cell)
+        except OverflowError:
+            return np.inf if cell > 0 else -np.inf
+    if isinstance(cell, (complex, np.complexfloating)) and cell.imag == 0:
+        return float(cell.real)
+    return np.nan
+
+
+def _parse(text: str) -> float | None:
+    """Return the number that a stripped text spells, None for any other text."""
+    if "_" in text:  # Python would read "1_000"; readers of tables do not
+        return None
+    truth = _TRUTH.get(text.lower())
+    if truth is not None:
+        return truth
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def _text(cell: object) -> str | None:
+    if isinstance(cell, str):
+        text = str.strip(cell)
+        number = _parse(text)
+        return (text or None) if number is None else _spell(number)
+    if cell is None or cell is pd.NA or cell is pd.NaT:
+        return None
+    if isinstance(cell, (date, np.datetime64)):
+        if isinstance(cell, np.datetime64) and np.isnat(cell):
+            return None
+        return pd.Timestamp(cell).isoformat(sep=" ").removesuffix(" 00:00:00")
+    if isinstance(cell, np.timedelta64):
+        return None if np.isnat(cell) else NO_TEXT
+    if isinstance(cell, (complex, np.complexfloating)) and cell.imag != 0:
+        return NO_TEXT
+    if isinstance(cell, (bool, np.bool_, complex, np.complexfloating, *_NUMBER_TYPES)):
+        return _spell(_number(cell))
+    return NO_TEXT
+
+
+def _spell(number: float) -> str | None:
+    """Spell a number in one way, whether it came as 1, 1.0 or "1.00"; NaN is missing."""
+    if math.isnan(number):
+        return None
+    return str(int(number)) if number.is_integer() else repr(number)

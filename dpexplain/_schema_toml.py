@@ -1,0 +1,130 @@
+"""Schemas as TOML: strict when read, so that a misspelt field is not silently ignored."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, fields
+from typing import Any, Final
+
+import tomli_w
+
+from dpexplain.exceptions import SchemaError
+from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
+
+_FORMAT: Final = "dpexplain/schema"
+_VERSION: Final = 1
+
+_FEATURE_KINDS: Final[dict[str, Callable[..., Any]]] = {
+    "numeric": Numeric,
+    "categorical": Categorical,
+}
+_TARGET_KINDS: Final[dict[str, Callable[..., Any]]] = {"range": Range, "classes": Classes}
+_NAME_OF_KIND: Final = {kind: name for name, kind in {**_FEATURE_KINDS, **_TARGET_KINDS}.items()}
+
+
+def schema_text(schema: Schema) -> str:
+    """Write a schema as TOML, without the fields that have their default.
+
+    Parameters
+    ----------
+    schema : Schema
+        What to write.
+
+    Returns
+    -------
+    str
+        TOML with one table per feature, in order.
+    """
+    document: dict[str, Any] = {"format": _FORMAT, "version": _VERSION}
+    if schema.target is not None:
+        document["target"] = _table(schema.target)
+    document["features"] = {name: _table(part) for name, part in schema.features.items()}
+    return tomli_w.dumps(document)
+
+
+def read_schema(text: str) -> Schema:
+    """Read a schema from TOML.
+
+    Parameters
+    ----------
+    text : str
+        What `schema_text` wrote, or a person.
+
+    Returns
+    -------
+    Schema
+        The schema.
+
+    Raises
+    ------
+    SchemaError
+        If the text is no TOML, or has fields that a schema does not know or lacks.
+    """
+    try:
+        document = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise SchemaError(f"the schema is no valid TOML: {error}") from None
+    _check_keys("the schema", document, {"format", "version", "features"}, {"target"})
+    if document["format"] != _FORMAT or document["version"] != _VERSION:
+        raise SchemaError(
+            f"format={document['format']!r}, version={document['version']!r} is no schema this "
+            f"release can read; expected {_FORMAT!r}, version {_VERSION}."
+        )
+    features = document["features"]
+    if not isinstance(features, dict):
+        raise SchemaError("'features' must be a table with one table per feature.")
+    target = document.get("target")
+    return Schema(
+        features={
+            name: _part(f"feature {name!r}", table, _FEATURE_KINDS)
+            for name, table in features.items()
+        },
+        target=None if target is None else _part("the target", target, _TARGET_KINDS),
+    )
+
+
+def _table(part: Numeric | Categorical | Range | Classes) -> dict[str, Any]:
+    table: dict[str, Any] = {"kind": _NAME_OF_KIND[type(part)]}
+    for field in fields(part):
+        value = getattr(part, field.name)
+        if field.default is MISSING or value != field.default:
+            table[field.name] = _value(value)
+    return table
+
+
+def _value(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return list(value)
+    # 17 reads better than 17.0; larger whole numbers are not exact as floats anyway.
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return int(value)
+    return value
+
+
+def _part(where: str, table: Any, kinds: Mapping[str, Callable[..., Any]]) -> Any:
+    name = table.get("kind") if isinstance(table, dict) else None
+    if not isinstance(name, str) or name not in kinds:
+        raise SchemaError(f"{where}: kind={name!r} must be one of {sorted(kinds)}.")
+    kind = kinds[name]
+    known = fields(kind)  # type: ignore[arg-type]  # each kind is a dataclass
+    required = {field.name for field in known if field.default is MISSING}
+    _check_keys(where, table, {"kind", *required}, {field.name for field in known} - required)
+    options = {key: value for key, value in table.items() if key != "kind"}
+    try:
+        return kind(**options)
+    except SchemaError as error:
+        raise SchemaError(f"{where}: {error}") from None
+
+
+def _check_keys(
+    where: str, table: Mapping[str, Any], required: set[str], optional: set[str]
+) -> None:
+    lacking, unknown = required - table.keys(), table.keys() - required - optional
+    if lacking:
+        raise SchemaError(f"{where} lacks {sorted(lacking)}.")
+    if unknown:
+        raise SchemaError(
+            f"{where} has the unknown fields {sorted(unknown)}; it may have "
+            f"{sorted(required | optional)}."
+        )

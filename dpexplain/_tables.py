@@ -1,0 +1,156 @@
+"""Tables and columns as they come: which column is which, and its cells one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from dpexplain.exceptions import SchemaError
+from dpexplain.schema import Schema
+
+Values: TypeAlias = NDArray[Any] | pd.api.extensions.ExtensionArray
+Column: TypeAlias = ArrayLike | pd.api.extensions.ExtensionArray
+
+
+def columns_in_order(X: ArrayLike, schema: Schema) -> list[pd.Series | NDArray[Any]]:
+    """Return the columns of a table in the order of the schema; no value is read.
+
+    Parameters
+    ----------
+    X : DataFrame or array of shape (n_samples, n_features)
+        As for :func:`check_columns`, with the same errors.
+    schema : Schema
+        What is known about the columns.
+
+    Returns
+    -------
+    list of Series or ndarray of shape (n_samples,)
+        One column per feature.
+    """
+    table = as_table(X)
+    if isinstance(table, pd.DataFrame):
+        position = _positions(table, schema)
+        return [table.iloc[:, position[name]] for name in schema.feature_names]
+    if table.shape[1] != schema.n_features:
+        raise SchemaError(
+            f"X has {table.shape[1]} features, but Schema is expecting {schema.n_features} "
+            "features as input; an array has the columns of the schema, in its order."
+        )
+    return [table[:, index] for index in range(schema.n_features)]
+
+
+def as_table(X: ArrayLike) -> pd.DataFrame | NDArray[Any]:
+    """Return a frame or a two-dimensional array, cells unchanged.
+
+    Parameters
+    ----------
+    X : DataFrame, array or sequence of rows
+        The table.
+
+    Returns
+    -------
+    DataFrame or ndarray of shape (n_samples, n_features)
+        `X` itself where it is one of the two.
+
+    Raises
+    ------
+    ValueError
+        If `X` does not have two dimensions.
+    TypeError
+        If `X` is a sparse matrix.
+    """
+    if hasattr(X, "tocsr"):
+        raise TypeError("X is a sparse matrix, which is not supported; pass X.toarray().")
+    if not isinstance(X, pd.DataFrame | np.ndarray) and hasattr(X, "to_pandas"):
+        X = X.to_pandas()
+    if isinstance(X, pd.DataFrame):
+        return X
+    table = X if isinstance(X, np.ndarray) else _array_of_rows(X)
+    if table.ndim != 2:
+        raise ValueError(
+            f"Expected 2D array of shape (n_samples, n_features), got {table.ndim}D array instead. "
+            "Reshape your data with X.reshape(-1, 1) if it has a single feature, or with "
+            "X.reshape(1, -1) if it is a single sample."
+        )
+    return table
+
+
+def _array_of_rows(rows: Any) -> NDArray[Any]:
+    """Return an array of the cells of a list of rows.
+
+    numpy would look into the cells: one text would turn all of them into text, and nested
+    lists of equal length would add a dimension.
+    """
+    if hasattr(rows, "__array__"):
+        return np.asarray(rows, dtype=object)
+    if not isinstance(rows, Sequence) or not all(_is_row(row) for row in rows):
+        return np.empty(0, dtype=object)  # one-dimensional: the caller says what is wrong
+    n_columns = {len(row) for row in rows} or {0}
+    if len(n_columns) > 1:
+        raise ValueError("X has rows of different lengths; pass one cell per column in each row.")
+    table = np.empty((len(rows), n_columns.pop()), dtype=object)
+    for filled, row in zip(table, rows, strict=True):
+        for index, cell in enumerate(row):
+            filled[index] = cell  # one by one: numpy would unpack a nested list
+    return table
+
+
+def _is_row(row: object) -> bool:
+    return isinstance(row, Sequence | np.ndarray) and not isinstance(row, str | bytes)
+
+
+def values_of(column: Column) -> Values:
+    """Return the cells of one column as a numpy array or a pandas one."""
+    if isinstance(column, pd.Series | pd.Index):
+        column = column.to_numpy() if isinstance(column.dtype, np.dtype) else column.array
+    if isinstance(column, np.ma.MaskedArray):
+        column = np.ma.filled(column.astype(object), None)
+    if not isinstance(column, np.ndarray | pd.api.extensions.ExtensionArray):
+        cells = list(column)  # type: ignore[arg-type]
+        column = np.fromiter(cells, dtype=object, count=len(cells))
+    if column.ndim != 1:
+        raise ValueError(f"Expected one column of shape (n_samples,), got shape {column.shape}.")
+    return column
+
+
+def cells_of(values: Values) -> Sequence[object]:
+    """Return the cells one by one; dates stay dates, where numpy would make them integers."""
+    if isinstance(values, np.ndarray) and values.dtype.kind not in "mM":
+        return values.tolist()
+    return list(values)
+
+
+def _positions(frame: pd.DataFrame, schema: Schema) -> dict[str, int]:
+    names = [str(name) for name in frame.columns]
+    position = {name: index for index, name in enumerate(names)}
+    missing = [name for name in schema.feature_names if name not in position]
+    unexpected = [name for name in names if name not in schema.features]
+    doubled = sorted({name for name in names if names.count(name) > 1})
+    for problem, found in (
+        ("lacks", missing),
+        ("has, beyond the schema,", unexpected),
+        ("has more than once", doubled),
+    ):
+        if found:
+            raise SchemaError(
+                f"X {problem} the columns {_named(found)}; the schema names "
+                f"{_named(list(schema.feature_names))}."
+            )
+    return position
+
+
+def _named(names: list[str], n_shown: int = 8) -> str:
+    more = f" and {len(names) - n_shown} more" if len(names) > n_shown else ""
+    return ", ".join(repr(name) for name in names[:n_shown]) + more
+
+
+def one_column(y: ArrayLike) -> Column:
+    if isinstance(y, pd.DataFrame) and y.shape[1] == 1:
+        return y.iloc[:, 0]
+    if isinstance(y, np.ndarray) and y.ndim == 2 and y.shape[1] == 1:
+        return y[:, 0]
+    return y

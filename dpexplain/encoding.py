@@ -1,0 +1,245 @@
+"""One cell, one number: how a table becomes arrays, by the schema alone.
+
+The code of a cell is a function of that cell and the schema, whatever dtype pandas chose for
+the column and whatever the other cells hold, and no cell raises: an exception, or a second
+reading of the other cells, would show one record to the world. Only names and numbers of
+columns, which are public, can be refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from dpexplain._cells import cell_number, cell_text
+from dpexplain._tables import Column, cells_of, columns_in_order, one_column, values_of
+from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
+
+# Cells of these very types are hashable and equal only where they read the same (1, 1.0 and
+# True do), so each distinct one is read once.
+_REMEMBERED: Final = frozenset({str, int, float, bool})
+# Words that stand for an empty cell after a detour over text, unless the schema lists them.
+_EMPTY_WORDS: Final = frozenset({"none", "null", "na", "n/a", "<na>", "nat"})
+
+
+def check_columns(X: ArrayLike, schema: Schema) -> None:
+    """Refuse a table whose columns are not those of the schema; no value is read.
+
+    Parameters
+    ----------
+    X : DataFrame or array of shape (n_samples, n_features)
+        The columns of a frame may stand in any order; those of an array stand in the order
+        of the schema.
+    schema : Schema
+        What is known about the columns.
+
+    Raises
+    ------
+    SchemaError
+        If columns are missing, unexpected or doubled.
+    ValueError
+        If `X` does not have two dimensions.
+    TypeError
+        If `X` is a sparse matrix.
+    """
+    columns_in_order(X, schema)
+
+
+def encode_numeric(column: Column, feature: Numeric) -> NDArray[np.float64]:
+    """Read a column as numbers within the public bounds of its feature.
+
+    Parameters
+    ----------
+    column : array or Series of shape (n_samples,)
+        Cells of any kind.
+    feature : Numeric
+        The public bounds.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,), dtype float64
+        Values in ``[low, high]``, those beyond moved to the nearer end, infinite ones too;
+        NaN where a cell is empty or no number.
+    """
+    return np.clip(numbers_of(column), feature.low, feature.high)
+
+
+def encode_categorical(column: Column, feature: Categorical) -> NDArray[np.int32]:
+    """Read a column as positions in the public list of categories.
+
+    Parameters
+    ----------
+    column : array or Series of shape (n_samples,)
+        Cells of any kind.
+    feature : Categorical
+        The public list, of length k.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,), dtype int32
+        0 to k − 1 for the categories, k for any other value, k + 1 for an empty cell.
+    """
+    n_categories = len(feature.categories)
+    code = _reader(feature.categories, other=n_categories, missing=n_categories + 1)
+    return _read(column, code, dtype=np.int32)
+
+
+def encode_features(X: ArrayLike, schema: Schema) -> list[NDArray[np.float64] | NDArray[np.int32]]:
+    """Encode every column of a table, in the order of the schema.
+
+    Parameters
+    ----------
+    X : DataFrame or array of shape (n_samples, n_features)
+        As for :func:`check_columns`, with the same errors.
+    schema : Schema
+        Decides the kind of each column; its dtype never does.
+
+    Returns
+    -------
+    list of ndarray of shape (n_samples,)
+        float64 for numeric features, int32 for categorical ones.
+    """
+    features = schema.features.values()
+    columns = columns_in_order(X, schema)
+    return [
+        encode_numeric(column, feature)
+        if isinstance(feature, Numeric)
+        else encode_categorical(column, feature)
+        for column, feature in zip(columns, features, strict=True)
+    ]
+
+
+def encode_range(y: ArrayLike, target: Range) -> NDArray[np.float64]:
+    """Read the target of a regression within its public range.
+
+    Parameters
+    ----------
+    y : array or Series of shape (n_samples,) or (n_samples, 1)
+        Cells of any kind.
+    target : Range
+        The public range.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,), dtype float64
+        Values in ``[low, high]``; the midpoint where a cell is empty or no number.
+
+    Raises
+    ------
+    ValueError
+        If `y` has more than one column.
+    """
+    values = np.clip(numbers_of(one_column(y)), target.low, target.high)
+    return np.where(np.isnan(values), target.midpoint, values)
+
+
+def encode_classes(y: ArrayLike, target: Classes) -> NDArray[np.int64]:
+    """Read the target of a classification as positions in the public list of classes.
+
+    Parameters
+    ----------
+    y : array or Series of shape (n_samples,) or (n_samples, 1)
+        Cells of any kind.
+    target : Classes
+        The public classes.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,), dtype int64
+        Positions; 0, the first class, where a label is empty or not in the list.
+
+    Raises
+    ------
+    ValueError
+        If `y` has more than one column.
+    """
+    return _read(one_column(y), _reader(target.names, other=0, missing=0), dtype=np.int64)
+
+
+def numbers_of(column: Column) -> NDArray[np.float64]:
+    """Read a column as numbers, without bounds.
+
+    Parameters
+    ----------
+    column : array or Series of shape (n_samples,)
+        Cells of any kind.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,), dtype float64
+        As :func:`dpexplain._cells.cell_number` reads each cell.
+    """
+    values = values_of(column)
+    if getattr(values.dtype, "kind", "O") in "biuf" and not isinstance(values, pd.Categorical):
+        with np.errstate(over="ignore", invalid="ignore"):
+            if isinstance(values, np.ndarray):
+                return values.astype(np.float64) + 0.0
+            return values.to_numpy(dtype=np.float64, na_value=np.nan) + 0.0
+    return _read(values, cell_number, dtype=np.float64)
+
+
+def texts_of(column: Column) -> NDArray[Any]:
+    """Read a column as the texts that categories are matched on.
+
+    Parameters
+    ----------
+    column : array or Series of shape (n_samples,)
+        Cells of any kind.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,), dtype object
+        As :func:`dpexplain._cells.cell_text` reads each cell.
+    """
+    return _read(column, cell_text, dtype=object)
+
+
+def _reader(names: Sequence[str], *, other: int, missing: int) -> Callable[[object], int]:
+    """Return the function that gives the code of one cell."""
+    code_of_text = {cell_text(name): code for code, name in enumerate(names)}
+
+    def code(cell: object) -> int:
+        text = cell_text(cell)
+        if text is None:
+            return missing
+        found = code_of_text.get(text)
+        if found is not None:
+            return found
+        return missing if text.lower() in _EMPTY_WORDS else other
+
+    return code
+
+
+def _read(column: Column, of_cell: Callable[[object], Any], *, dtype: DTypeLike) -> NDArray[Any]:
+    """Apply `of_cell` to every cell, reading each distinct plain one once."""
+    values = values_of(column)
+    if isinstance(values, pd.Categorical):
+        uniques: Iterable[object] = values.categories
+        codes: NDArray[Any] = np.asarray(values.codes)
+    elif values.dtype.kind in "biuf" or isinstance(values.dtype, pd.StringDtype):
+        codes, uniques = pd.factorize(values)  # type: ignore[arg-type]
+    else:
+        return _array(_read_each(cells_of(values), of_cell), dtype)
+    # Code −1 is an empty cell: it takes the last place of the table.
+    return _array([*map(of_cell, uniques), of_cell(None)], dtype)[codes]
+
+
+def _array(values: list[Any], dtype: DTypeLike) -> NDArray[Any]:
+    return np.fromiter(values, dtype=dtype, count=len(values))
+
+
+def _read_each(cells: Sequence[object], of_cell: Callable[[object], Any]) -> list[Any]:
+    memo: dict[object, Any] = {}
+    read = []
+    for cell in cells:
+        if type(cell) not in _REMEMBERED:
+            read.append(of_cell(cell))
+            continue
+        if cell not in memo:
+            memo[cell] = of_cell(cell)
+        read.append(memo[cell])
+    return read
