@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib.util
 from importlib import import_module
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -61,8 +62,8 @@ def warm_imports() -> None:
             import_module(name)
 
 
-def _warm_one(model: object, X: pd.DataFrame, y: pd.Series) -> None:
-    fitted = model.fit(X, y)  # type: ignore[attr-defined]
+def _warm_one(model: Any, X: pd.DataFrame, y: pd.Series) -> None:
+    fitted = model.fit(X, y)
     fitted.explain_global()
     fitted.explain_local(X)
     fitted.predict(X)
