@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -45,6 +46,8 @@ class Record:
 def _same(left: Any, right: Any) -> bool:
     if isinstance(left, np.ndarray) and isinstance(right, np.ndarray):
         return left.shape == right.shape and bool(np.array_equal(left, right))
+    if isinstance(left, pd.DataFrame) and isinstance(right, pd.DataFrame):
+        return left.equals(right)
     return bool(left == right)
 
 

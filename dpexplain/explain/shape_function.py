@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from dpexplain._cells import cell_number, cell_text
 from dpexplain.explain import _html
 from dpexplain.explain._record import (
     FloatArray,
@@ -197,15 +198,16 @@ class ShapeFunction(Record):
         ValueError
             If a value has no bin, because the term has no "missing" or "other" bin.
         """
-        column = pd.Series(values, dtype=object)
+        cells = pd.Series(values, dtype=object)
         if self.bin_edges is not None:
-            numbers = np.array([_number(cell) for cell in column], dtype=np.float64)
+            numbers = np.array([cell_number(cell) for cell in cells], dtype=np.float64)
             inside = np.searchsorted(self.bin_edges, numbers, side="right") - 1
             index = np.clip(inside, 0, self.n_value_bins - 1).astype(np.int64)
             return self._with_special(index, np.isnan(numbers), "missing")
-        codes = {name: code for code, name in enumerate(self.categories or ())}
-        missing = column.isna().to_numpy(dtype=bool)
-        index = np.array([codes.get(_name(cell), -1) for cell in column], dtype=np.int64)
+        codes = {cell_text(name): code for code, name in enumerate(self.categories or ())}
+        names = [cell_text(cell) for cell in cells]
+        missing = np.array([name is None for name in names], dtype=bool)
+        index = np.array([codes.get(name, -1) for name in names], dtype=np.int64)
         index = self._with_special(index, (index < 0) & ~missing, "other")
         return self._with_special(index, missing, "missing")
 
@@ -295,18 +297,3 @@ class ShapeFunction(Record):
         parts = [f"{more} more bins in .frame()"] if more > 0 else []
         parts += [self.guarantee.short] if self.guarantee.private else []
         return "; ".join([*parts, ".plot() draws it"])
-
-
-def _number(cell: Any) -> float:
-    """Read a cell as a number; whatever is no number is missing."""
-    try:
-        return float(cell)
-    except (TypeError, ValueError, OverflowError):
-        return math.nan
-
-
-def _name(cell: object) -> str:
-    """Write a cell as a category name: whole floats without their point, no outer blanks."""
-    if isinstance(cell, (float, np.floating)) and float(cell).is_integer():
-        cell = int(cell)
-    return str(cell).strip()

@@ -1,0 +1,43 @@
+"""Explanations looked up by epsilon."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from dpexplain.explain import GlobalExplanation
+
+
+class ByEpsilon(Mapping[float, tuple[GlobalExplanation, ...]]):
+    """Read-only mapping from epsilon to the repeats fitted with it, ascending.
+
+    Parameters
+    ----------
+    fits : mapping of float to sequence of GlobalExplanation
+        At least one fit for each epsilon.
+    """
+
+    __slots__ = ("_fits",)
+
+    def __init__(self, fits: Mapping[float, tuple[GlobalExplanation, ...]]) -> None:
+        ordered = sorted(fits.items(), key=lambda item: float(item[0]))
+        self._fits = {float(epsilon): tuple(repeats) for epsilon, repeats in ordered}
+
+    def __getitem__(self, epsilon: float) -> tuple[GlobalExplanation, ...]:
+        """Return the repeats fitted with `epsilon`."""
+        if epsilon in self._fits:
+            return self._fits[epsilon]
+        known = ", ".join(f"{value:g}" for value in self._fits)
+        raise KeyError(f"no fit with epsilon={epsilon!r}; the epsilons are {known}.")
+
+    def __iter__(self) -> Iterator[float]:
+        """Iterate over the epsilons, ascending."""
+        return iter(self._fits)
+
+    def __len__(self) -> int:
+        """Return the number of epsilons."""
+        return len(self._fits)
+
+    def __repr__(self) -> str:
+        """Name the epsilons and how many fits each has."""
+        parts = ", ".join(f"{epsilon:g}: {len(fits)}" for epsilon, fits in self._fits.items())
+        return f"ByEpsilon(fits per epsilon {{{parts}}})"

@@ -1,0 +1,80 @@
+"""Diagnostics of a fitted model on held-out records. They are not private."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from dpexplain._cells import cell_number, cell_text
+
+METRIC_TYPES = {
+    "epsilon": "float64",
+    "repeat": "int64",
+    "metric": "object",
+    "value": "float64",
+    "private": "bool",
+}
+
+
+def checked_metrics(metrics: pd.DataFrame) -> pd.DataFrame:
+    """Check the columns of a metrics table and return a copy with the right types."""
+    if list(metrics.columns) != list(METRIC_TYPES):
+        raise ValueError(f"metrics must have exactly the columns {', '.join(METRIC_TYPES)}.")
+    return metrics.astype(METRIC_TYPES).reset_index(drop=True)
+
+
+def auroc(positive: npt.NDArray[np.bool_], score: npt.NDArray[np.float64]) -> float:
+    """Area under the ROC curve: the chance that a positive outranks a negative, ties half.
+
+    Parameters
+    ----------
+    positive : ndarray of bool, shape (n,)
+        Which records belong to the positive class.
+    score : ndarray of float64, shape (n,)
+        Larger means more likely positive.
+
+    Returns
+    -------
+    float
+        In ``[0, 1]``; NaN where a class is absent, because nothing can be ranked then.
+    """
+    n_positive = int(positive.sum())
+    n_negative = positive.size - n_positive
+    if n_positive == 0 or n_negative == 0:
+        return float("nan")
+    ranks = pd.Series(score).rank(method="average").to_numpy(dtype=np.float64)
+    excess = ranks[positive].sum() - n_positive * (n_positive + 1) / 2
+    return float(excess / (n_positive * n_negative))
+
+
+def measure(model: Any, X: Any, y: Sequence[object]) -> tuple[str, float]:
+    """Measure a fitted model: AUROC for a classifier, root-mean-square error otherwise.
+
+    Cells of `y` are read one by one as the models read them, and no value raises: a budget
+    that is already spent is not lost to a cell that cannot be read.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted; a classifier's ``classes_[1]`` is the positive class.
+    X : DataFrame or ndarray of shape (n_samples, n_features)
+        Held-out records.
+    y : sequence of length n_samples
+        Their labels or targets.
+
+    Returns
+    -------
+    tuple of (str, float)
+        Name and value; the error is in the unit of the target.
+    """
+    if hasattr(model, "predict_proba"):
+        wanted = cell_text(model.classes_[1])
+        positive = np.array([cell_text(cell) == wanted for cell in y], dtype=bool)
+        return "AUROC", auroc(positive, np.asarray(model.predict_proba(X))[:, 1])
+    target = np.array([cell_number(cell) for cell in y], dtype=np.float64)
+    error = np.asarray(model.predict(X), dtype=np.float64) - target
+    return "RMSE", float(np.sqrt(np.mean(np.square(error)))) if error.size else float("nan")

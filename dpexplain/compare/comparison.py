@@ -1,0 +1,232 @@
+"""Explanations of one model at several epsilons, with the reference and the ledger."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from dpexplain.accounting.composition import compose_mu
+from dpexplain.accounting.gdp import epsilon_from_mu
+from dpexplain.accounting.summary import LedgerSummary
+from dpexplain.compare._by_epsilon import ByEpsilon
+from dpexplain.compare._metrics import checked_metrics
+from dpexplain.explain import GlobalExplanation, _html
+from dpexplain.explain._record import Record, text
+from dpexplain.explain._text import short_number, upper_number
+from dpexplain.explain.guarantee import NOT_PRIVATE
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_HTML_TERMS = 3
+
+
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class Comparison(Record):
+    """What a sweep over epsilons gives: everything a dashboard needs, and no data.
+
+    Parameters
+    ----------
+    epsilons : tuple of float
+        Ascending; the keys of `explanations`.
+    explanations : mapping of float to sequence of GlobalExplanation
+        The repeats fitted with each epsilon.
+    reference : GlobalExplanation or None, default=None
+        The non-private model beside the private ones.
+    metrics : DataFrame or None, default=None
+        Columns epsilon (infinite for the reference), repeat, metric, value, private. Metrics
+        measured on held-out records are diagnostics, not private releases.
+    ledger : LedgerSummary
+        What was spent on the data set.
+    title : str, default=""
+        Heading for figures and dashboards.
+
+    Raises
+    ------
+    ValueError
+        If epsilons and explanations disagree, or the explanations are of different models.
+    """
+
+    epsilons: tuple[float, ...]
+    explanations: Mapping[float, tuple[GlobalExplanation, ...]]
+    reference: GlobalExplanation | None = None
+    metrics: pd.DataFrame | None = None
+    _: dataclasses.KW_ONLY
+    ledger: LedgerSummary
+    title: str = ""
+
+    def __post_init__(self) -> None:
+        """Check that the explanations belong together."""
+        explanations = ByEpsilon(self.explanations)
+        epsilons = tuple(float(epsilon) for epsilon in self.epsilons)
+        if not epsilons or epsilons != tuple(explanations):
+            raise ValueError("epsilons must be the ascending keys of explanations, at least one.")
+        if not all(0 < epsilon < math.inf for epsilon in epsilons):
+            raise ValueError("epsilons must be positive and finite; pass the rest as reference.")
+        if not all(explanations.values()):
+            raise ValueError("explanations must hold at least one fit for each epsilon.")
+        if not isinstance(self.ledger, LedgerSummary):
+            raise ValueError("ledger must be a LedgerSummary; PrivacyLedger.summary() makes one.")
+        self._set("epsilons", epsilons)
+        self._set("explanations", explanations)
+        self._set("title", text("title", self.title))
+        self._check_same_model()
+        if self.metrics is not None:
+            self._set("metrics", checked_metrics(self.metrics))
+
+    def _check_same_model(self) -> None:
+        fits = [fit for _, _, fit in self.fits()]
+        if not all(isinstance(fit, GlobalExplanation) for fit in fits):
+            raise ValueError("explanations and reference must be GlobalExplanation objects.")
+        for field in ("link", "classes", "target_name", "target_unit"):
+            if any(getattr(fit, field) != getattr(fits[0], field) for fit in fits):
+                raise ValueError(f"explanations differ in {field}; compare fits of one model only.")
+        if any(set(fit) != set(fits[0]) for fit in fits):
+            raise ValueError("explanations differ in their terms; compare fits of one model only.")
+
+    def fits(self) -> Iterator[tuple[float, int, GlobalExplanation]]:
+        """Iterate over (epsilon, repeat, explanation); the reference last, epsilon infinite."""
+        for epsilon, repeats in self.explanations.items():
+            for repeat, explanation in enumerate(repeats):
+                yield epsilon, repeat, explanation
+        if self.reference is not None:
+            yield math.inf, 0, self.reference
+
+    @property
+    def term_names(self) -> tuple[str, ...]:
+        """Names of the terms, in model order."""
+        return tuple(self.explanations[self.epsilons[0]][0])
+
+    @property
+    def score_unit(self) -> str:
+        """Unit of scores and contributions."""
+        return self.explanations[self.epsilons[0]][0].score_unit
+
+    @property
+    def private(self) -> bool:
+        """Whether everything shown is private: no reference, no seeded noise, no diagnostics."""
+        diagnostics = self.metrics is not None and not self.metrics["private"].all()
+        return not diagnostics and all(fit.guarantee.private for _, _, fit in self.fits())
+
+    @property
+    def epsilon_together(self) -> float:
+        """Epsilon of all private models shown here, if they are published together.
+
+        At the delta of the ledger. It leaves out the reference, and is infinite if a model
+        at a finite epsilon is not private.
+        """
+        guarantees = [fit.guarantee for repeats in self.explanations.values() for fit in repeats]
+        if not all(guarantee.private for guarantee in guarantees):
+            return math.inf
+        mus = [guarantee.mu for guarantee in guarantees if guarantee.mu is not None]
+        if len(mus) < len(guarantees):
+            return self.ledger.private_epsilon
+        return epsilon_from_mu(compose_mu(mus), self.ledger.delta)
+
+    @property
+    def guarantee_words(self) -> tuple[str, str]:
+        """Two labels that belong beside every view: each model alone, and all together."""
+        guarantees = {
+            epsilon: [fit.guarantee for fit in repeats]
+            for epsilon, repeats in self.explanations.items()
+        }
+        if not all(guarantee.private for row in guarantees.values() for guarantee in row):
+            return (
+                f"each model alone: {NOT_PRIVATE}",
+                f"all models shown here, if published together: {NOT_PRIVATE}",
+            )
+        deltas = sorted({guarantee.delta for row in guarantees.values() for guarantee in row})
+        alone = ", ".join(upper_number(max(g.epsilon for g in row)) for row in guarantees.values())
+        delta = " or ".join(upper_number(value) for value in deltas)
+        return (
+            f"each model alone: ε = {alone} (δ = {delta})",
+            "all models shown here, if published together: "
+            f"ε = {upper_number(self.epsilon_together)} (δ = {upper_number(self.ledger.delta)})",
+        )
+
+    def frame(self) -> pd.DataFrame:
+        """Return one row per fit, term and bin.
+
+        Returns
+        -------
+        DataFrame
+            Columns epsilon (infinite for the reference), repeat, private, then those of
+            :meth:`dpexplain.explain.ShapeFunction.frame`.
+        """
+        frames = []
+        for epsilon, repeat, explanation in self.fits():
+            frame = explanation.frame()
+            frame.insert(0, "epsilon", epsilon)
+            frame.insert(1, "repeat", repeat)
+            frame.insert(2, "private", explanation.guarantee.private)
+            frames.append(frame)
+        return pd.concat(frames, ignore_index=True)
+
+    def importances(self) -> pd.DataFrame:
+        """Return the mean importance of each term over the repeats.
+
+        Returns
+        -------
+        DataFrame
+            One row per term in model order, one column per epsilon (infinite for the
+            reference), in :attr:`score_unit`.
+        """
+        columns: dict[float, pd.Series[float]] = {}
+        for epsilon, repeats in self.explanations.items():
+            rows = pd.concat([fit.importances() for fit in repeats], axis=1)
+            columns[epsilon] = rows.mean(axis=1)
+        if self.reference is not None:
+            columns[math.inf] = self.reference.importances()
+        table = pd.DataFrame(columns).loc[list(self.term_names)]
+        return table.rename_axis(index="term", columns="epsilon")
+
+    def plot(self, term: str | None = None, ax: Axes | None = None, **options: Any) -> Axes:
+        """Draw a term at every epsilon; see :func:`dpexplain.plotting.plot_comparison`."""
+        from dpexplain.plotting import plot_comparison
+
+        return plot_comparison(self, term=term, ax=ax, **options)
+
+    def __repr__(self) -> str:
+        """Return a line that points to the next step."""
+        epsilons = ", ".join(f"{epsilon:g}" for epsilon in self.epsilons)
+        reference = "with" if self.reference is not None else "without"
+        return (
+            f"Comparison(ε = {epsilons}; {len(self.term_names)} terms; {reference} reference; "
+            f"{self.guarantee_words[1]}; see .frame(), .metrics, .plot(term))"
+        )
+
+    def _repr_html_(self) -> str:
+        metrics = () if self.metrics is None else tuple(self.metrics["metric"].unique())
+        rows = [
+            self._html_row(epsilon, metrics)
+            for epsilon in (*self.epsilons, *([math.inf] if self.reference is not None else []))
+        ]
+        head = ("ε", *(f"{name} *" for name in metrics), "most important terms")
+        table = _html.table(head, rows, (True, *(True for _ in metrics), False))
+        reference = f"non-private reference: {NOT_PRIVATE}" if self.reference is not None else ""
+        return _html.box(
+            _html.heading(self.title or "Comparison"),
+            *(_html.note(words) for words in self.guarantee_words),
+            _html.warning(reference) if reference else "",
+            table,
+            _html.note("* diagnostic on held-out records, not private") if metrics else "",
+            _html.note(".frame(), .importances(), .plot(term), .metrics show more"),
+        )
+
+    def _html_row(self, epsilon: float, metrics: tuple[str, ...]) -> tuple[str, ...]:
+        fit = self.reference if math.isinf(epsilon) else self.explanations[epsilon][0]
+        assert fit is not None  # a row is made for the reference only where there is one
+        names = [_html.escaped(str(name), 24) for name in fit.importances().index[:_HTML_TERMS]]
+        label = "reference" if math.isinf(epsilon) else f"{epsilon:g}"
+        return (label, *(self._mean(epsilon, metric) for metric in metrics), ", ".join(names))
+
+    def _mean(self, epsilon: float, metric: str) -> str:
+        table = self.metrics
+        if table is None:
+            return ""
+        chosen = table[(table["epsilon"] == epsilon) & (table["metric"] == metric)]
+        return short_number(float(chosen["value"].mean()), 3) if len(chosen) else ""

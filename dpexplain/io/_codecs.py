@@ -1,0 +1,256 @@
+"""One pair of functions per kind of object: to plain values, and back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dpexplain.accounting.summary import LedgerSummary
+from dpexplain.compare import Comparison
+from dpexplain.explain import GlobalExplanation, Guarantee, LocalExplanation, ShapeFunction
+from dpexplain.explain._record import FloatArray
+from dpexplain.io._strict import (
+    Fields,
+    any_number,
+    flag,
+    integer,
+    items,
+    number,
+    optional,
+    plain,
+    text,
+)
+
+_numbers = items(number)
+_texts = items(text)
+
+
+def guarantee_to_plain(guarantee: Guarantee) -> dict[str, Any]:
+    """Write a guarantee."""
+    return guarantee.to_dict()
+
+
+def guarantee_from_plain(value: Any, path: str = "guarantee") -> Guarantee:
+    """Read a guarantee."""
+    fields = Fields(value, path)
+    guarantee = Guarantee(
+        epsilon=fields.take("epsilon", any_number),
+        delta=fields.take("delta", number),
+        adjacency=fields.take("adjacency", text),
+        private=fields.take("private", flag),
+        mu=fields.take("mu", optional(any_number)),
+        covers=fields.take("covers", text),
+        sampler=fields.take("sampler", text),
+        version=fields.take("version", text),
+        unit=fields.take("unit", text),
+        notes=tuple(fields.take("notes", _texts)),
+        epsilon_replace=fields.take("epsilon_replace", optional(any_number)),
+    )
+    fields.finish()
+    return guarantee
+
+
+def shape_to_plain(shape: ShapeFunction) -> dict[str, Any]:
+    """Write a shape function."""
+    return {
+        "name": shape.name,
+        "kind": shape.kind,
+        "contribution": shape.contribution.tolist(),
+        "count": shape.count.tolist(),
+        "guarantee": guarantee_to_plain(shape.guarantee),
+        "bin_edges": _list_or_none(shape.bin_edges),
+        "categories": None if shape.categories is None else list(shape.categories),
+        "ordered": shape.ordered,
+        "unit": shape.unit,
+        "description": shape.description,
+        "noise_std": _list_or_none(shape.noise_std),
+        "special": list(shape.special),
+        "step": shape.step,
+        "score_unit": shape.score_unit,
+    }
+
+
+def shape_from_plain(value: Any, path: str = "shape") -> ShapeFunction:
+    """Read a shape function."""
+    fields = Fields(value, path)
+    arguments: dict[str, Any] = {
+        "name": fields.take("name", text),
+        "kind": fields.take("kind", text),
+        "contribution": fields.take("contribution", _numbers),
+        "count": fields.take("count", _numbers),
+        "guarantee": fields.take("guarantee", guarantee_from_plain),
+        "bin_edges": fields.take("bin_edges", optional(_numbers)),
+        "categories": fields.take("categories", optional(_texts)),
+        "ordered": fields.take("ordered", flag),
+        "unit": fields.take("unit", text),
+        "description": fields.take("description", text),
+        "noise_std": fields.take("noise_std", optional(_numbers)),
+        "special": fields.take("special", _texts),
+        "step": fields.take("step", optional(number)),
+        "score_unit": fields.take("score_unit", text),
+    }
+    fields.finish()
+    return ShapeFunction(**arguments)
+
+
+def global_to_plain(explanation: GlobalExplanation) -> dict[str, Any]:
+    """Write a global explanation."""
+    return {
+        "terms": [shape_to_plain(term) for term in explanation.terms],
+        "intercept": explanation.intercept,
+        "link": explanation.link,
+        "guarantee": guarantee_to_plain(explanation.guarantee),
+        "target_name": explanation.target_name,
+        "target_unit": explanation.target_unit,
+        "classes": None if explanation.classes is None else list(explanation.classes),
+        "model_name": explanation.model_name,
+    }
+
+
+def global_from_plain(value: Any, path: str = "explanation") -> GlobalExplanation:
+    """Read a global explanation."""
+    fields = Fields(value, path)
+    arguments: dict[str, Any] = {
+        "terms": fields.take("terms", items(shape_from_plain)),
+        "intercept": fields.take("intercept", number),
+        "link": fields.take("link", text),
+        "guarantee": fields.take("guarantee", guarantee_from_plain),
+        "target_name": fields.take("target_name", text),
+        "target_unit": fields.take("target_unit", text),
+        "classes": fields.take("classes", optional(_texts)),
+        "model_name": fields.take("model_name", text),
+    }
+    fields.finish()
+    return GlobalExplanation(**arguments)
+
+
+def local_to_plain(explanation: LocalExplanation) -> dict[str, Any]:
+    """Write a local explanation."""
+    return {
+        "term_names": list(explanation.term_names),
+        "contributions": explanation.contributions.tolist(),
+        "intercept": explanation.intercept,
+        "link": explanation.link,
+        "bin_labels": [list(row) for row in explanation.bin_labels],
+        "guarantee": guarantee_to_plain(explanation.guarantee),
+        "classes": None if explanation.classes is None else list(explanation.classes),
+        "samples_public": explanation.samples_public,
+        "target_name": explanation.target_name,
+        "target_unit": explanation.target_unit,
+        "noise_std": _list_or_none(explanation.noise_std),
+    }
+
+
+def local_from_plain(value: Any, path: str = "explanation") -> LocalExplanation:
+    """Read a local explanation."""
+    fields = Fields(value, path)
+    names = fields.take("term_names", _texts)
+    arguments: dict[str, Any] = {
+        "contributions": _matrix(fields.take("contributions", items(_numbers)), len(names)),
+        "intercept": fields.take("intercept", number),
+        "link": fields.take("link", text),
+        "bin_labels": fields.take("bin_labels", items(_texts)),
+        "guarantee": fields.take("guarantee", guarantee_from_plain),
+        "classes": fields.take("classes", optional(_texts)),
+        "samples_public": fields.take("samples_public", flag),
+        "target_name": fields.take("target_name", text),
+        "target_unit": fields.take("target_unit", text),
+        "noise_std": _matrix(fields.take("noise_std", optional(items(_numbers))), len(names)),
+    }
+    fields.finish()
+    return LocalExplanation(tuple(names), **arguments)
+
+
+def ledger_to_plain(summary: LedgerSummary) -> dict[str, Any]:
+    """Write a ledger summary."""
+    return summary.to_dict()
+
+
+def ledger_from_plain(value: Any, path: str = "ledger") -> LedgerSummary:
+    """Read a ledger summary; the class checks its own fields."""
+    Fields(value, path)
+    return LedgerSummary.from_dict(value)
+
+
+def comparison_to_plain(comparison: Comparison) -> dict[str, Any]:
+    """Write a comparison."""
+    reference, metrics = comparison.reference, comparison.metrics
+    return {
+        "fits": [
+            {"epsilon": epsilon, "repeats": [global_to_plain(fit) for fit in repeats]}
+            for epsilon, repeats in comparison.explanations.items()
+        ],
+        "reference": None if reference is None else global_to_plain(reference),
+        "metrics": None if metrics is None else _metrics_to_plain(metrics),
+        "ledger": ledger_to_plain(comparison.ledger),
+        "title": comparison.title,
+    }
+
+
+def comparison_from_plain(value: Any, path: str = "comparison") -> Comparison:
+    """Read a comparison."""
+    fields = Fields(value, path)
+    fits = fields.take("fits", items(_fits_from_plain))
+    explanations = dict(fits)
+    if len(explanations) < len(fits):
+        raise ValueError(f"{path}.fits repeats an epsilon.")
+    comparison = Comparison(
+        tuple(epsilon for epsilon, _ in fits),
+        explanations,
+        reference=fields.take("reference", optional(global_from_plain)),
+        metrics=fields.take("metrics", optional(_metrics_from_plain)),
+        ledger=fields.take("ledger", ledger_from_plain),
+        title=fields.take("title", text),
+    )
+    fields.finish()
+    return comparison
+
+
+def _fits_from_plain(value: Any, path: str) -> tuple[float, tuple[GlobalExplanation, ...]]:
+    fields = Fields(value, path)
+    epsilon = fields.take("epsilon", number)
+    repeats = fields.take("repeats", items(global_from_plain))
+    fields.finish()
+    return epsilon, tuple(repeats)
+
+
+def _metrics_to_plain(metrics: pd.DataFrame) -> list[dict[str, Any]]:
+    return [
+        {
+            "epsilon": plain(row["epsilon"]),
+            "repeat": int(row["repeat"]),
+            "metric": row["metric"],
+            "value": plain(row["value"]),
+            "private": bool(row["private"]),
+        }
+        for row in metrics.to_dict("records")
+    ]
+
+
+def _metrics_from_plain(value: Any, path: str) -> pd.DataFrame:
+    readers = {
+        "epsilon": any_number,
+        "repeat": integer,
+        "metric": text,
+        "value": any_number,
+        "private": flag,
+    }
+
+    def read_row(row: Any, row_path: str) -> list[Any]:
+        fields = Fields(row, row_path)
+        cells = [fields.take(name, read) for name, read in readers.items()]
+        fields.finish()
+        return cells
+
+    return pd.DataFrame(items(read_row)(value, path), columns=list(readers))
+
+
+def _list_or_none(array: FloatArray | None) -> list[Any] | None:
+    return None if array is None else array.tolist()
+
+
+def _matrix(rows: list[list[float]] | None, width: int) -> Any:
+    """Give a matrix without rows the width that an empty list cannot say."""
+    return np.empty((0, width)) if rows == [] else rows

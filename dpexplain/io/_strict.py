@@ -1,0 +1,173 @@
+"""Strict JSON: no NaN, no repeated or unknown fields, every type checked."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping
+from typing import Any, NoReturn, TypeVar
+
+T = TypeVar("T")
+
+MAX_BYTES = 64 * 2**20
+_SPECIAL = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
+_LARGEST_EXACT_INTEGER = 2**53
+
+
+def parse(text: str, max_bytes: int = MAX_BYTES) -> Any:
+    """Parse JSON text of limited size.
+
+    Parameters
+    ----------
+    text : str
+        The whole document.
+    max_bytes : int, default=64 MiB
+        Longer texts are refused before they are parsed.
+
+    Returns
+    -------
+    object
+        Plain Python values; every number is finite.
+
+    Raises
+    ------
+    ValueError
+        If the text is too long, no JSON, nested too deeply, or repeats a field.
+    """
+    if not isinstance(text, str):
+        raise ValueError(f"expected JSON text, got {type(text).__name__}.")
+    check_size(len(text), max_bytes)
+    try:
+        return json.loads(text, object_pairs_hook=_object, parse_constant=_constant)
+    except RecursionError:
+        raise ValueError("the JSON is nested too deeply for an explanation.") from None
+    except json.JSONDecodeError as error:
+        raise ValueError(f"not JSON: {error.msg} at line {error.lineno}.") from None
+
+
+def check_size(size: int, max_bytes: int) -> None:
+    """Refuse what is larger than the limit."""
+    if size > max_bytes:
+        raise ValueError(
+            f"the JSON has {size} bytes, more than the limit of {max_bytes}; pass max_bytes= to "
+            "read a larger one that you trust."
+        )
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    result = dict(pairs)
+    if len(result) < len(pairs):
+        raise ValueError("a JSON object repeats a field.")
+    return result
+
+
+def _constant(name: str) -> NoReturn:
+    raise ValueError(
+        f"{name} is no JSON; infinite and missing numbers are the strings 'inf', 'nan'."
+    )
+
+
+class Fields:
+    """Reader of one JSON object: each field is taken once, by type, and none may be left.
+
+    Parameters
+    ----------
+    value : object
+        What stands in the document.
+    path : str
+        Where it stands, for messages.
+    """
+
+    def __init__(self, value: Any, path: str) -> None:
+        if not isinstance(value, dict):
+            raise ValueError(f"{path} must be a JSON object, got {_kind(value)}.")
+        self._left: dict[str, Any] = dict(value)
+        self._path = path
+
+    def take(self, name: str, read: Callable[[Any, str], T]) -> T:
+        """Read a field that must be there."""
+        path = f"{self._path}.{name}"
+        if name not in self._left:
+            raise ValueError(f"{path} is missing.")
+        return read(self._left.pop(name), path)
+
+    def finish(self) -> None:
+        """Refuse fields that nothing took; they may come from a newer version."""
+        if self._left:
+            names = ", ".join(repr(name[:40]) for name in sorted(self._left)[:5])
+            raise ValueError(f"{self._path} has unknown fields: {names}.")
+
+
+def text(value: Any, path: str) -> str:
+    """Read a string."""
+    if not isinstance(value, str):
+        raise ValueError(f"{path} must be a string, got {_kind(value)}.")
+    return value
+
+
+def flag(value: Any, path: str) -> bool:
+    """Read true or false."""
+    if not isinstance(value, bool):
+        raise ValueError(f"{path} must be true or false, got {_kind(value)}.")
+    return value
+
+
+def integer(value: Any, path: str) -> int:
+    """Read a whole number."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ValueError(f"{path} must be a whole number, got {_kind(value)}.")
+    if abs(value) > _LARGEST_EXACT_INTEGER:
+        raise ValueError(f"{path} is too large.")
+    return value
+
+
+def number(value: Any, path: str) -> float:
+    """Read a finite number."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise ValueError(f"{path} must be a finite number, got {_kind(value)}.")
+    if isinstance(value, int):
+        integer(value, path)
+    if not math.isfinite(value):
+        raise ValueError(f"{path} must be a finite number, got one too large for a float.")
+    return float(value)
+
+
+def any_number(value: Any, path: str) -> float:
+    """Read a number, or one of the strings "inf", "-inf", "nan"."""
+    if isinstance(value, str) and value in _SPECIAL:
+        return _SPECIAL[value]
+    return number(value, path)
+
+
+def optional(read: Callable[[Any, str], T]) -> Callable[[Any, str], T | None]:
+    """Make a reader that accepts null as well."""
+    return lambda value, path: None if value is None else read(value, path)
+
+
+def items(read: Callable[[Any, str], T]) -> Callable[[Any, str], list[T]]:
+    """Make a reader of a list."""
+
+    def read_list(value: Any, path: str) -> list[T]:
+        if not isinstance(value, list):
+            raise ValueError(f"{path} must be a list, got {_kind(value)}.")
+        return [read(item, f"{path}[{index}]") for index, item in enumerate(value)]
+
+    return read_list
+
+
+def plain(value: float) -> float | str:
+    """Write a number so that strict JSON can hold it."""
+    if math.isnan(value):
+        return "nan"
+    return float(value) if math.isfinite(value) else ("inf" if value > 0 else "-inf")
+
+
+def _kind(value: Any) -> str:
+    names: Mapping[type, str] = {
+        dict: "an object",
+        list: "a list",
+        str: "a string",
+        bool: "true or false",
+        type(None): "null",
+    }
+    return names.get(type(value), "a number")

@@ -1,0 +1,93 @@
+"""Save to a file and load from one."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+from pathlib import Path
+from typing import Any
+
+from dpexplain.io._strict import MAX_BYTES, check_size
+from dpexplain.io.kinds import Saveable, from_json, to_json
+
+
+def save(obj: Saveable, path: str | os.PathLike[str]) -> Path:
+    """Save an explanation, comparison, ledger summary or guarantee as a JSON file.
+
+    The file appears whole or not at all: it is written beside its place and then moved there.
+
+    Parameters
+    ----------
+    obj : GlobalExplanation, ShapeFunction, LocalExplanation, Comparison, LedgerSummary or Guarantee
+        What to save. A non-private object is saved with its guarantee, which says so.
+    path : path-like
+        Where to; an existing file is replaced.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Raises
+    ------
+    TypeError
+        If the object is of another kind.
+    OSError
+        If the file cannot be written.
+    """
+    target = Path(path)
+    text = to_json(obj) + "\n"
+    name = target.parent / f".{target.name[:40]}.{secrets.token_hex(8)}.tmp"
+    handle = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        _keep_mode(target, name)
+        os.replace(name, target)
+    except BaseException:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(name)
+        raise
+    return target
+
+
+def load(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> Any:
+    """Load what :func:`save` wrote.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+    max_bytes : int, default=64 MiB
+        Larger files are refused before they are read.
+
+    Returns
+    -------
+    GlobalExplanation, ShapeFunction, LocalExplanation, Comparison, LedgerSummary or Guarantee
+        Equal to the object that was saved, bit by bit.
+
+    Raises
+    ------
+    ValueError
+        If the file is no such document; see :func:`dpexplain.io.from_json`.
+    OSError
+        If the file cannot be read.
+    """
+    with Path(path).open("rb") as file:
+        # One byte more than allowed tells too large a file, a pipe included.
+        raw = file.read(max_bytes + 1)
+    check_size(len(raw), max_bytes)
+    try:
+        text = raw.decode("utf-8")
+    except UnicodeDecodeError:
+        raise ValueError("the file is not UTF-8 text, so it is no dpexplain document.") from None
+    return from_json(text, max_bytes=max_bytes)
+
+
+def _keep_mode(old: Path, new: Path) -> None:
+    """Give the new file the permissions of the one that it replaces."""
+    with contextlib.suppress(FileNotFoundError):
+        new.chmod(old.stat().st_mode & 0o777)

@@ -1,0 +1,116 @@
+"""Objects to JSON text and back; the table of what can be written."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from dpexplain.accounting.summary import LedgerSummary
+from dpexplain.compare import Comparison
+from dpexplain.explain import GlobalExplanation, Guarantee, LocalExplanation, ShapeFunction
+from dpexplain.io import _codecs
+from dpexplain.io._strict import MAX_BYTES, parse
+
+Saveable: TypeAlias = (
+    GlobalExplanation | ShapeFunction | LocalExplanation | Comparison | LedgerSummary | Guarantee
+)
+
+VERSION: Final = 1
+_PREFIX: Final = "dpexplain/"
+
+
+class _Kind(NamedTuple):
+    type: type
+    write: Callable[[Any], dict[str, Any]]
+    read: Callable[[Any, str], Any]
+
+
+# One line per kind of object; the name stands in the file.
+_KINDS: Final = {
+    "guarantee": _Kind(Guarantee, _codecs.guarantee_to_plain, _codecs.guarantee_from_plain),
+    "shape-function": _Kind(ShapeFunction, _codecs.shape_to_plain, _codecs.shape_from_plain),
+    "global": _Kind(GlobalExplanation, _codecs.global_to_plain, _codecs.global_from_plain),
+    "local": _Kind(LocalExplanation, _codecs.local_to_plain, _codecs.local_from_plain),
+    "ledger": _Kind(LedgerSummary, _codecs.ledger_to_plain, _codecs.ledger_from_plain),
+    "comparison": _Kind(Comparison, _codecs.comparison_to_plain, _codecs.comparison_from_plain),
+}
+
+
+def to_json(obj: Saveable) -> str:
+    """Write an explanation, comparison, ledger summary or guarantee as JSON text.
+
+    Parameters
+    ----------
+    obj : GlobalExplanation, ShapeFunction, LocalExplanation, Comparison, LedgerSummary or Guarantee
+        What to write. A non-private object is written with its guarantee, which says so.
+
+    Returns
+    -------
+    str
+        One JSON object with ``format``, ``version`` and ``content``. Numbers are written with
+        as many digits as it takes to read the same bits back.
+
+    Raises
+    ------
+    TypeError
+        If the object is of another kind.
+    """
+    for name, kind in _KINDS.items():
+        if type(obj) is kind.type:
+            document = {
+                "format": _PREFIX + name,
+                "version": VERSION,
+                "content": kind.write(obj),
+            }
+            return json.dumps(document, allow_nan=False, ensure_ascii=True)
+    known = ", ".join(kind.type.__name__ for kind in _KINDS.values())
+    raise TypeError(f"cannot write a {type(obj).__name__}; expected one of {known}.")
+
+
+def from_json(text: str, *, max_bytes: int = MAX_BYTES) -> Any:
+    """Read what :func:`to_json` wrote.
+
+    Parameters
+    ----------
+    text : str
+        The whole document.
+    max_bytes : int, default=64 MiB
+        Longer texts are refused before they are parsed.
+
+    Returns
+    -------
+    GlobalExplanation, ShapeFunction, LocalExplanation, Comparison, LedgerSummary or Guarantee
+        Equal to the object that was written, bit by bit.
+
+    Raises
+    ------
+    ValueError
+        If the text is no such document: too long, of unknown format or version, with unknown
+        or missing fields, wrong types or shapes, or numbers out of range.
+    """
+    document = parse(text, max_bytes)
+    kind = _kind_of(document)
+    name = document["format"]
+    try:
+        return kind.read(document["content"], "content")
+    except (TypeError, KeyError, AttributeError, OverflowError):
+        raise ValueError(f"the content of this {name} document is malformed.") from None
+
+
+def _kind_of(document: Any) -> _Kind:
+    if not isinstance(document, dict) or not isinstance(document.get("format"), str):
+        raise ValueError("not a dpexplain document: it has no 'format'.")
+    name = document["format"].removeprefix(_PREFIX)
+    if not document["format"].startswith(_PREFIX) or name not in _KINDS:
+        known = ", ".join(repr(_PREFIX + kind) for kind in _KINDS)
+        raise ValueError(f"unknown format {document['format'][:60]!r}; expected one of {known}.")
+    version = document.get("version")
+    if type(version) is not int or version != VERSION:
+        raise ValueError(
+            f"version {str(version)[:20]} of {_PREFIX + name} cannot be read, only version "
+            f"{VERSION}; a newer dpexplain may have written it."
+        )
+    if set(document) != {"format", "version", "content"}:
+        raise ValueError("a dpexplain document has the fields format, version and content only.")
+    return _KINDS[name]
