@@ -1,0 +1,26 @@
+"""Public datasets, each with a schema written from its documentation.
+
+Two come with statsmodels and need no network. The others are read from the folder named by
+the environment variable ``DPEXPLAIN_DATA``, from the cache, or are downloaded once and
+checked against their sha256.
+"""
+
+from __future__ import annotations
+
+from dpexplain.datasets._dataset import Dataset
+from dpexplain.datasets.adult import load_adult
+from dpexplain.datasets.california_housing import load_california_housing
+from dpexplain.datasets.fair import load_fair
+from dpexplain.datasets.randhie import load_randhie
+from dpexplain.datasets.telco_churn import load_telco_churn
+from dpexplain.datasets.wine_quality import load_wine_quality
+
+__all__ = [
+    "Dataset",
+    "load_adult",
+    "load_california_housing",
+    "load_fair",
+    "load_randhie",
+    "load_telco_churn",
+    "load_wine_quality",
+]

@@ -1,0 +1,55 @@
+"""Tables that come with statsmodels."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+import pandas as pd
+
+
+def statsmodels_frame(name: str) -> pd.DataFrame:
+    """Return a table of ``statsmodels.datasets``.
+
+    Parameters
+    ----------
+    name : str
+        Name of the dataset in statsmodels.
+
+    Returns
+    -------
+    DataFrame
+        The table, as statsmodels gives it.
+
+    Raises
+    ------
+    ImportError
+        If statsmodels is not installed.
+    """
+    try:
+        module = import_module(f"statsmodels.datasets.{name}")
+    except ModuleNotFoundError as error:
+        if not (error.name or "").startswith("statsmodels"):
+            raise
+        raise ImportError(
+            f"load_{name} needs statsmodels; install it with: pip install 'dpexplain[examples]'"
+        ) from None
+    frame: pd.DataFrame = module.load_pandas().data
+    return frame
+
+
+def words(codes: pd.Series, names: dict[int, str]) -> pd.Series:
+    """Return a column of codes as words.
+
+    Parameters
+    ----------
+    codes : Series of shape (n_samples,)
+        Whole numbers, possibly stored as floats.
+    names : dict of int to str
+        The word of each code.
+
+    Returns
+    -------
+    Series of shape (n_samples,)
+        The words.
+    """
+    return codes.astype(int).map(names)

@@ -1,0 +1,86 @@
+"""Adult, also known as Census Income (1994)."""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+import pandas as pd
+
+from dpexplain.datasets._dataset import Dataset, bundled_schema
+from dpexplain.datasets._files import DataFile, local_path
+
+_URL: Final = (
+    "https://raw.githubusercontent.com/jbrownlee/Datasets/d20fcb6402ae34e653d4513b00f39257bb37ed7f"
+)
+_TRAIN: Final = DataFile(
+    "adult",
+    "adult-train.csv",
+    f"{_URL}/adult-train.csv",
+    "5b00264637dbfec36bdeaab5676b0b309ff9eb788d63554ca0a249491c86603d",
+)
+_TEST: Final = DataFile(
+    "adult",
+    "adult-test.csv",
+    f"{_URL}/adult-test.csv",
+    "72567b94f5c1a6f8501377dd80f93892c3848ff071cf91ba47e00b0785a28074",
+)
+_FILES: Final = {"train": (_TRAIN,), "test": (_TEST,), "all": (_TRAIN, _TEST)}
+
+
+def load_adult(subset: Literal["train", "test", "all"] = "train") -> Dataset:
+    """Load Adult: 14 features of people in the survey, and whether they earn above 50,000.
+
+    Parameters
+    ----------
+    subset : {"train", "test", "all"}, default="train"
+        The published split: 32,561 rows, 16,281 rows, or both.
+
+    Returns
+    -------
+    Dataset
+        A binary classification. Missing values occur in ``workclass``, ``occupation`` and
+        ``native-country``.
+
+    Raises
+    ------
+    ValueError
+        If `subset` is none of the three, or a file is not the expected one.
+    ConnectionError
+        If the files are not on this machine and cannot be downloaded.
+
+    References
+    ----------
+    .. [1] Barry Becker and Ronny Kohavi, "Adult", UCI Machine Learning Repository, 1996,
+       doi:10.24432/C5XW20.
+    """
+    if subset not in _FILES:
+        raise ValueError(f"subset={subset!r} must be 'train', 'test' or 'all'.")
+    schema = bundled_schema("adult")
+    frame = pd.concat(
+        [
+            pd.read_csv(
+                local_path(file),
+                names=[*schema.feature_names, "income"],
+                skipinitialspace=True,
+                na_values="?",
+            )
+            for file in _FILES[subset]
+        ],
+        ignore_index=True,
+    )
+    return Dataset(
+        frame[list(schema.feature_names)],
+        frame["income"].str.rstrip("."),  # labels of the test file end in a dot
+        schema=schema,
+        name="adult",
+        source="UCI Machine Learning Repository, https://archive.ics.uci.edu/dataset/2/adult",
+        licence="CC BY 4.0",
+        description=(
+            "One row is a person above 16 in the US Current Population Survey of March 1994; "
+            "predicted is a yearly income above 50,000 dollars."
+        ),
+        citation=(
+            "Becker, B. and Kohavi, R. (1996). Adult. UCI Machine Learning Repository. "
+            "https://doi.org/10.24432/C5XW20"
+        ),
+    )

@@ -1,0 +1,88 @@
+"""House values in California, census of 1990."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pandas as pd
+
+from dpexplain.datasets._dataset import Dataset, bundled_schema
+from dpexplain.datasets._files import DataFile, local_path
+
+
+def csv_of_arff(content: bytes) -> bytes:
+    """Turn an ARFF file of plain numbers into CSV with a header; numbers keep their text.
+
+    Parameters
+    ----------
+    content : bytes
+        The ARFF file.
+
+    Returns
+    -------
+    bytes
+        The CSV file.
+
+    Raises
+    ------
+    ValueError
+        If the content is not such a file.
+    """
+    lines = [line.strip() for line in content.decode("ascii").splitlines()]
+    lines = [line for line in lines if line and not line.startswith("%")]
+    start = [line.lower() for line in lines].index("@data")
+    header = [line.split()[1] for line in lines[:start] if line.lower().startswith("@attribute")]
+    return "".join(f"{line}\n" for line in [",".join(header), *lines[start + 1 :]]).encode("ascii")
+
+
+_FILE: Final = DataFile(
+    "california_housing_statlib",
+    "california_housing_statlib.csv",
+    "https://raw.githubusercontent.com/renatopp/arff-datasets/"
+    "c59f172882592bb58982cc54d2d3c8a2b57e9b73/regression/cal.housing.arff",
+    "22765e46e56a449c6e095c53d3c89da5cbd0d8778d94b5667e7c3ed8578f7e8c",
+    convert=csv_of_arff,
+)
+
+
+def load_california_housing() -> Dataset:
+    """Load the block groups of California: 20,640 rows, 8 features.
+
+    This is the StatLib version with the features as published, total rooms and households
+    rather than rooms per household, and with the target in dollars.
+
+    Returns
+    -------
+    Dataset
+        A regression; no value is missing.
+
+    Raises
+    ------
+    ValueError
+        If the file is not the expected one.
+    ConnectionError
+        If the file is not on this machine and cannot be downloaded.
+
+    References
+    ----------
+    .. [1] R. Kelley Pace and Ronald Barry, "Sparse Spatial Autoregressions", Statistics and
+       Probability Letters 33 (1997), 291-297.
+    """
+    schema = bundled_schema("california_housing")
+    frame = pd.read_csv(local_path(_FILE), float_precision="round_trip")
+    return Dataset(
+        frame[list(schema.feature_names)],
+        frame["medianHouseValue"],
+        schema=schema,
+        name="california_housing",
+        source="StatLib (houses), collected by R. Kelley Pace and Ronald Barry",
+        licence="none stated",
+        description=(
+            "One row is a block group of the US census of 1990 in California; predicted is the "
+            "median house value in dollars."
+        ),
+        citation=(
+            'Pace, R. K. and Barry, R. (1997). "Sparse Spatial Autoregressions". Statistics and '
+            "Probability Letters 33, 291-297."
+        ),
+    )
