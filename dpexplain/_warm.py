@@ -43,7 +43,10 @@ def simulated_rows() -> pd.DataFrame:
 
 def warm_models() -> None:
     """Fit, explain and predict once with each model."""
-    features = {"age": Numeric(18, 70), "job": Categorical(["clerk", "nurse"])}
+    features: dict[str, Numeric | Categorical] = {
+        "age": Numeric(18, 70),
+        "job": Categorical(["clerk", "nurse"]),
+    }
     X = simulated_rows()
     above = (X["age"] > 40).to_numpy()
     classes = pd.Series(np.where(above, "yes", "no"))
