@@ -109,10 +109,10 @@ def values_of(column: Column) -> Values:
         column = column.to_numpy() if isinstance(column.dtype, np.dtype) else column.array
     if isinstance(column, np.ma.MaskedArray):
         column = np.ma.filled(column.astype(object), None)
-    if not isinstance(column, np.ndarray | pd.api.extensions.ExtensionArray):
+    if not isinstance(column, np.ndarray | pd.api.extensions.ExtensionArray | pd.DataFrame):
         cells = list(column)  # type: ignore[arg-type]
         column = np.fromiter(cells, dtype=object, count=len(cells))
-    if column.ndim != 1:
+    if isinstance(column, pd.DataFrame) or column.ndim != 1:
         raise ValueError(f"Expected one column of shape (n_samples,), got shape {column.shape}.")
     return column
 

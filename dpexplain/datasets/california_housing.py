@@ -69,7 +69,7 @@ def load_california_housing() -> Dataset:
        Probability Letters 33 (1997), 291-297.
     """
     schema = bundled_schema("california_housing")
-    frame = pd.read_csv(local_path(_FILE), float_precision="round_trip")
+    frame = pd.read_csv(local_path(_FILE))
     return Dataset(
         frame[list(schema.feature_names)],
         frame["medianHouseValue"],

@@ -35,9 +35,7 @@ def load_telco_churn() -> Dataset:
         If the file is not on this machine and cannot be downloaded.
     """
     schema = bundled_schema("telco_churn")
-    frame = pd.read_csv(
-        local_path(_FILE), na_values={"TotalCharges": [" "]}, float_precision="round_trip"
-    )
+    frame = pd.read_csv(local_path(_FILE), na_values={"TotalCharges": [" "]})
     X = frame[list(schema.feature_names)].assign(
         SeniorCitizen=frame["SeniorCitizen"].map({0: "No", 1: "Yes"})
     )

@@ -63,11 +63,7 @@ def load_wine_quality(
     schema = bundled_schema("wine_quality")
     frame = pd.concat(
         [
-            pd.read_csv(
-                local_path(file),
-                names=[*schema.feature_names, "quality"],
-                float_precision="round_trip",
-            )
+            pd.read_csv(local_path(file), names=[*schema.feature_names, "quality"])
             for file in _FILES[colour]
         ],
         ignore_index=True,

@@ -1,0 +1,432 @@
+"""The code of a cell is a function of the cell and the schema: no dtype, no neighbour, no error."""
+
+from __future__ import annotations
+
+import datetime
+import io
+from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from dpexplain.encoding import (
+    check_columns,
+    encode_categorical,
+    encode_classes,
+    encode_features,
+    encode_numeric,
+    encode_range,
+)
+from dpexplain.exceptions import SchemaError
+from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
+
+AGE = Numeric(-3, 40)
+JOB = Categorical(["1", "no", "0.5", "inf", "2020-01-01", "None"])
+VISITS = Range(-3, 40)
+CHURN = Classes(["no", "1", "True story"])
+
+ENCODERS: dict[str, Callable[[Any], np.ndarray]] = {
+    "numeric": lambda column: encode_numeric(column, AGE),
+    "categorical": lambda column: encode_categorical(column, JOB),
+    "range": lambda column: encode_range(column, VISITS),
+    "classes": lambda column: encode_classes(column, CHURN),
+}
+
+
+class Hostile:
+    """A cell that raises whenever it is looked at."""
+
+    def _refuse(self, *_: object) -> Any:
+        raise RuntimeError("secret")
+
+    __eq__ = __ne__ = __hash__ = __float__ = __int__ = __str__ = _refuse  # type: ignore[assignment]
+    __bool__ = __len__ = __iter__ = __index__ = _refuse
+
+
+class HostileInt(int):
+    def __float__(self) -> float:
+        raise RuntimeError("secret")
+
+    def __gt__(self, other: object) -> bool:
+        raise RuntimeError("secret")
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class HostileText(str):
+    __slots__ = ()
+
+    def strip(self, chars: str | None = None) -> str:
+        raise RuntimeError("secret")
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+number_texts = st.one_of(
+    st.integers(-50, 50).map(str),
+    st.floats(allow_nan=True).map(repr),
+    st.sampled_from(
+        ["1", "1.0", " 1 ", "01", "1e0", "+1", "1_0", "True", "TRUE", "false", "inf", "-Infinity"]
+    ),
+    st.sampled_from(["nan", "-nan", "NaN", "", "  ", "None", "NA", "<NA>", "null", "1,5", "0x10"]),
+    st.sampled_from(["9" * 400, "9" * 5000, "-" + "9" * 5000, "1e400", "\x00", "no", "NO "]),
+    st.just("\N{FULLWIDTH DIGIT ONE}"),
+)
+numbers = st.one_of(
+    st.integers(-50, 50),
+    st.integers(),
+    st.sampled_from([10**400, -(10**400), 10**5000, 2**53 + 1]),
+    st.builds(HostileInt),
+    st.floats(),
+    st.floats(width=16).map(np.float16),
+    st.floats(width=32).map(np.float32),
+    st.integers(-128, 127).map(np.int8),
+    st.integers(0, 2**64 - 1).map(np.uint64),
+    st.booleans(),
+    st.booleans().map(np.bool_),
+    st.decimals(),
+    st.sampled_from([Decimal("sNaN"), Decimal("1e999999"), Fraction(1, 2), Fraction(10**400)]),
+    st.complex_numbers(),
+    st.sampled_from([1 + 0j, np.complex128(1), np.longdouble(1)]),
+)
+times = st.one_of(
+    st.datetimes(),
+    st.dates(),
+    st.timedeltas(),
+    st.sampled_from(
+        [
+            pd.NaT,
+            pd.Timestamp("2020-01-01"),
+            pd.Timedelta("1D"),
+            pd.Period("2020-01"),
+            np.datetime64("2020-01-01"),
+            np.datetime64("NaT"),
+            np.datetime64(10**6, "Y"),
+            np.timedelta64(1, "D"),
+            np.timedelta64("NaT"),
+        ]
+    ),
+)
+odd_things = st.one_of(
+    st.sampled_from([None, pd.NA, pd.Interval(0, 1), object, ...]),
+    st.builds(Hostile),
+    st.builds(HostileText),
+    st.binary(max_size=4),
+    st.lists(st.integers(), max_size=2),
+    st.just({}),
+    st.frozensets(st.integers(), max_size=2),
+    st.sampled_from([np.array(1), np.array([1.0]), np.array([[1, 2]]), pd.Series([1])]),
+)
+cells = st.one_of(number_texts, st.text(max_size=4), numbers, times, odd_things)
+
+
+def as_object_array(values: list[Any]) -> np.ndarray:
+    column = np.empty(len(values), dtype=object)
+    for index, value in enumerate(values):
+        column[index] = value
+    return column
+
+
+@pytest.mark.parametrize("kind", ENCODERS)
+@given(column=st.lists(cells, max_size=12))
+@example(column=[True, 1, 1.0, "1", "True", 0.0, -0.0, "-0"])
+def test_code_of_a_cell_does_not_depend_on_the_other_cells(kind: str, column: list[Any]) -> None:
+    encode = ENCODERS[kind]
+    alone = [encode(as_object_array([cell]))[0] for cell in column]
+    whole = encode(as_object_array(column))
+    np.testing.assert_array_equal(whole, np.array(alone, dtype=whole.dtype))
+    np.testing.assert_array_equal(encode(pd.Series(as_object_array(column), dtype=object)), whole)
+    np.testing.assert_array_equal(encode(column), whole)
+
+
+@pytest.mark.parametrize("kind", ENCODERS)
+@given(
+    column=st.lists(
+        st.one_of(
+            st.none(),
+            st.booleans(),
+            st.integers(-(2**70), 2**70),
+            st.floats(),
+            st.complex_numbers(allow_nan=False, allow_infinity=False),
+            number_texts,
+            st.datetimes(datetime.datetime(1900, 1, 1), datetime.datetime(2100, 1, 1)),
+        ),
+        max_size=6,
+    )
+)
+def test_code_does_not_depend_on_the_dtype_that_pandas_infers(kind: str, column: list[Any]) -> None:
+    encode = ENCODERS[kind]
+    expected = encode(as_object_array(column))
+    np.testing.assert_array_equal(encode(pd.Series(column)), expected)
+    np.testing.assert_array_equal(encode(pd.Series(column).convert_dtypes()), expected)
+
+
+def spellings(whole: list[int]) -> dict[str, Any]:
+    """Return a column of whole numbers as every kind of column that may hold it."""
+    series = pd.Series(whole)
+    return {
+        "float64": series.astype(float),
+        "float32": series.astype("float32"),
+        "int8": series.astype("int8"),
+        "longdouble": np.array(whole, dtype=np.longdouble),
+        "complex": series.astype(complex),
+        "object of int": series.astype(object),
+        "object of str": as_object_array([str(value) for value in whole]),
+        "object of float text": as_object_array([f" {value}.0 " for value in whole]),
+        "object of Decimal": as_object_array([Decimal(value) for value in whole]),
+        "string": series.astype(str).astype("string"),
+        "inferred str": pd.Series([str(value) for value in whole]),
+        "numpy text": np.array([str(value) for value in whole]),
+        "category": series.astype("category"),
+        "category of str": series.astype(str).astype("category"),
+        "Int64": series.astype("Int64"),
+        "Float32": series.astype("Float32"),
+        "sparse": series.astype("Sparse[int]"),
+        "index": pd.Index(whole),
+        "masked": np.ma.masked_array(whole, mask=[False] * len(whole)),
+        "list": whole,
+        "tuple": tuple(whole),
+    }
+
+
+@pytest.mark.parametrize("kind", ENCODERS)
+@pytest.mark.parametrize("spelling", spellings([0]))
+def test_whole_numbers_have_one_code_in_every_column_type(kind: str, spelling: str) -> None:
+    whole = [0, 1, 1, 7, -5, 60, 3]
+    encode = ENCODERS[kind]
+    np.testing.assert_array_equal(encode(spellings(whole)[spelling]), encode(np.array(whole)))
+
+
+@pytest.mark.parametrize("kind", ENCODERS)
+@pytest.mark.parametrize("bad", ["oops", None, pd.NA, pd.NaT, np.nan, [1], b"1", 1j, "", {}])
+def test_one_bad_cell_changes_no_other_code(kind: str, bad: object) -> None:
+    whole = [0, 1, 1, 7, -5, 60, 3]
+    encode = ENCODERS[kind]
+    with_bad_cell = pd.Series([*whole, bad])
+    np.testing.assert_array_equal(encode(with_bad_cell)[:-1], encode(pd.Series(whole)))
+
+
+@pytest.mark.parametrize("kind", ENCODERS)
+@pytest.mark.parametrize(
+    ("dtype", "column"),
+    [
+        ("Int64", [1, None, 3]),
+        ("Float64", [1, None, 3]),
+        ("boolean", [True, None, False]),
+        ("string", ["1", None, "no"]),
+        ("category", ["1", None, "no"]),
+        ("datetime64[ns]", ["2020-01-01", None, "2021-05-05"]),
+    ],
+)
+def test_columns_with_their_own_missing_value_read_like_objects(
+    kind: str, dtype: str, column: list[Any]
+) -> None:
+    encode = ENCODERS[kind]
+    np.testing.assert_array_equal(
+        encode(pd.Series(column, dtype=dtype)), encode(as_object_array(column))
+    )
+
+
+@pytest.mark.parametrize("kind", ENCODERS)
+@given(
+    good=st.lists(
+        st.one_of(
+            st.integers(-60, 60).map(str),
+            st.floats(allow_nan=False).map(repr),
+            st.sampled_from(["True", "false", "inf", "007", "1e5"]),
+        ),
+        min_size=1,
+        max_size=5,
+    ),
+    bad=st.sampled_from(
+        ["x", "no", "1_0", "1,5", "True", "nan", "2020-01-01", "99999999999999999"]
+    ),
+)
+def test_one_bad_cell_of_a_csv_file_changes_no_other_code(
+    kind: str, good: list[str], bad: str
+) -> None:
+    encode = ENCODERS[kind]
+    clean, spoilt = (
+        pd.read_csv(
+            io.StringIO("\n".join(["a;b", *(f"{line};0" for line in lines)])),
+            sep=";",
+            engine="python",  # reads decimals exactly in every release of pandas,
+        )["a"]
+        for lines in (good, [*good, bad])
+    )
+    np.testing.assert_array_equal(encode(spoilt)[:-1], encode(clean))
+
+
+def test_numeric_cells_are_moved_into_the_bounds_and_the_rest_is_missing() -> None:
+    column = [-1e9, -np.inf, 5, "39.5", 41, np.inf, "1e999", 10**400, True, np.nan, "x", [5], b"5"]
+    np.testing.assert_array_equal(
+        encode_numeric(column, AGE),
+        [-3, -3, 5, 39.5, 40, 40, 40, 40, 1, np.nan, np.nan, np.nan, np.nan],
+    )
+
+
+@given(values=st.lists(st.floats(), max_size=20))
+def test_numeric_encoding_equals_naive_clipping(values: list[float]) -> None:
+    expected = [np.nan if np.isnan(value) else min(max(value, -3.0), 40.0) for value in values]
+    np.testing.assert_array_equal(encode_numeric(np.array(values, dtype=float), AGE), expected)
+
+
+def test_dates_and_durations_are_no_numbers() -> None:
+    dates = pd.Series(pd.to_datetime(["2020-01-01", "1970-01-01"]))
+    durations = pd.Series(pd.to_timedelta([1, 2], unit="ns"))
+    for column in (
+        dates,
+        durations,
+        dates.to_numpy(),
+        durations.to_numpy(),
+        dates.dt.tz_localize(0),
+    ):
+        assert np.isnan(encode_numeric(column, AGE)).all()
+
+
+def test_categories_other_and_missing_have_the_codes_of_the_contract() -> None:
+    feature = Categorical(["a", "b"])
+    column = ["a", " b ", "B", "", None, np.nan, pd.NA, "nan", "NA", 1, [], "c"]
+    np.testing.assert_array_equal(
+        encode_categorical(column, feature), [0, 1, 2, 3, 3, 3, 3, 3, 3, 2, 2, 2]
+    )
+    assert encode_categorical(column, feature).dtype == np.int32
+
+
+def test_an_empty_word_that_the_schema_lists_is_a_category() -> None:
+    feature = Categorical(["None", "some"])
+    np.testing.assert_array_equal(encode_categorical(["None", "some", None], feature), [0, 1, 3])
+
+
+def test_numbers_truth_values_and_their_texts_are_one_category() -> None:
+    column = [1, 1.0, "1", "1.00", " 01 ", "1e0", True, "True", np.bool_(True), Decimal(1), 1 + 0j]
+    for feature in (Categorical([1, 0]), Categorical(["True", "False"]), Categorical([True, 0])):
+        np.testing.assert_array_equal(encode_categorical(column, feature), 0)
+
+
+def test_dates_match_categories_in_iso_format() -> None:
+    feature = Categorical(["2020-01-01", "2020-01-01 12:00:00"])
+    column = pd.Series(np.array(["2020-01-01T12:00", "2020-01-01T00:00", "NaT"], dtype="M8[ns]"))
+    np.testing.assert_array_equal(encode_categorical(column, feature), [1, 0, 3])
+    np.testing.assert_array_equal(
+        encode_categorical([datetime.date(2020, 1, 1), "2020-01-01"], feature), [0, 0]
+    )
+
+
+def test_target_of_a_regression_is_clipped_and_unreadable_ones_are_the_midpoint() -> None:
+    np.testing.assert_array_equal(
+        encode_range([-9, "7", np.inf, None, "x", [1]], Range(0, 10)), [0, 7, 10, 5, 5, 5]
+    )
+
+
+def test_target_of_a_classification_falls_back_to_the_first_class() -> None:
+    codes = encode_classes(["yes", "no", "maybe", None, [], " yes"], Classes(["no", "yes"]))
+    np.testing.assert_array_equal(codes, [1, 0, 0, 0, 0, 1])
+    assert codes.dtype == np.int64
+
+
+@pytest.mark.parametrize("y", [[False, True], [0, 1], [0.0, 1.0], ["0", "1"], ["False", "True"]])
+@pytest.mark.parametrize("labels", [[0, 1], [False, True], ["0", "1"], [0.0, 1.0]])
+def test_classes_match_in_every_spelling(y: list[Any], labels: list[Any]) -> None:
+    for column in (y, np.array(y), pd.Series(y), pd.Series(y, dtype=object), np.array(y)[:, None]):
+        np.testing.assert_array_equal(encode_classes(column, Classes(labels)), [0, 1])
+
+
+def test_target_with_two_columns_is_refused() -> None:
+    with pytest.raises(ValueError, match="one column"):
+        encode_range(np.zeros((3, 2)), Range(0, 1))
+    with pytest.raises(ValueError, match="one column"):
+        encode_classes(pd.DataFrame(np.zeros((3, 2))), Classes([0, 1]))
+
+
+SCHEMA = Schema({"age": AGE, "job": JOB}, target=CHURN)
+
+
+def test_columns_of_a_frame_may_stand_in_any_order() -> None:
+    frame = pd.DataFrame({"age": [1, 50], "job": ["no", 1.0]})
+    for table in (frame, frame[["job", "age"]], frame.to_numpy(), frame.to_numpy().tolist()):
+        age, job = encode_features(table, SCHEMA)
+        np.testing.assert_array_equal(age, [1, 40])
+        np.testing.assert_array_equal(job, [1, 0])
+
+
+def test_index_of_a_frame_is_ignored() -> None:
+    frame = pd.DataFrame({"age": [1, 2], "job": ["no", "1"]}, index=[7, 7])
+    np.testing.assert_array_equal(encode_features(frame, SCHEMA)[0], [1, 2])
+
+
+def test_empty_tables_encode_to_empty_arrays() -> None:
+    for table in (np.empty((0, 2)), pd.DataFrame({"age": [], "job": []})):
+        assert [column.shape for column in encode_features(table, SCHEMA)] == [(0,), (0,)]
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        (["age"], "lacks the columns 'job'"),
+        (["age", "job", "zip"], "beyond the schema, the columns 'zip'"),
+        (["age", "job", "job"], "more than once the columns 'job'"),
+        (["Age", "job"], "lacks the columns 'age'"),
+        (range(2), "lacks the columns 'age', 'job'"),
+    ],
+)
+def test_wrong_columns_are_named_before_a_value_is_read(columns: Any, message: str) -> None:
+    frame = pd.DataFrame([[Hostile() for _ in columns]], columns=columns, dtype=object)
+    with pytest.raises(SchemaError, match=message):
+        check_columns(frame, SCHEMA)
+    with pytest.raises(SchemaError, match=message):
+        encode_features(frame, SCHEMA)
+
+
+def test_right_columns_are_accepted_without_reading_a_value() -> None:
+    hostile = as_object_array([Hostile()])
+    check_columns(pd.DataFrame({"job": hostile, "age": hostile}), SCHEMA)
+    check_columns(np.array([[Hostile(), Hostile()]], dtype=object), SCHEMA)
+
+
+@pytest.mark.parametrize(
+    ("X", "error", "message"),
+    [
+        (np.zeros((4, 3)), SchemaError, "X has 3 features, but Schema is expecting 2 features"),
+        (np.zeros(4), ValueError, "Expected 2D array.*got 1D array instead"),
+        ([1, 2], ValueError, "Expected 2D array.*Reshape your data"),
+        (["ab", "cd"], ValueError, "Expected 2D array"),
+        (np.zeros((1, 2, 3)), ValueError, "got 3D array"),
+        ([[1, 2], [3]], ValueError, "rows of different lengths"),
+        (pd.Series([1, 2]), ValueError, "Expected 2D array"),
+    ],
+)
+def test_wrong_shapes_are_refused(X: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        check_columns(X, SCHEMA)
+
+
+def test_sparse_matrices_are_refused_by_name() -> None:
+    sparse = pytest.importorskip("scipy.sparse")
+    with pytest.raises(TypeError, match="sparse"):
+        check_columns(sparse.csr_matrix((2, 2)), SCHEMA)
+
+
+def test_cells_of_a_list_of_rows_keep_their_kind() -> None:
+    age, job = encode_features([[1, "no"], [[2], [3]], ["x", (4,)]], SCHEMA)
+    np.testing.assert_array_equal(age, [1, np.nan, np.nan])
+    np.testing.assert_array_equal(job, [1, 6, 6])
+
+
+@given(rows=st.lists(st.tuples(cells, cells), max_size=5))
+def test_a_table_of_any_cells_encodes_like_its_columns(rows: list[tuple[Any, Any]]) -> None:
+    ages, jobs = (as_object_array([row[index] for row in rows]) for index in (0, 1))
+    table = np.empty((len(rows), 2), dtype=object)
+    table[:, 0], table[:, 1] = ages, jobs
+    for encoded in (
+        encode_features(table, SCHEMA),
+        encode_features(pd.DataFrame({"job": jobs, "age": ages}, dtype=object), SCHEMA),
+    ):
+        np.testing.assert_array_equal(encoded[0], encode_numeric(ages, AGE))
+        np.testing.assert_array_equal(encoded[1], encode_categorical(jobs, JOB))
