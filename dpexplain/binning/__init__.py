@@ -1,0 +1,24 @@
+"""Bins of features: public grids, private histograms, and quantiles for non-private models."""
+
+from __future__ import annotations
+
+from dpexplain.binning.bins import FeatureBins, merge_bins
+from dpexplain.binning.declared import declared_cells
+from dpexplain.binning.observed import quantile_bins
+from dpexplain.binning.private import (
+    NoisyHistograms,
+    counts_per_bin,
+    merge_sparse_cells,
+    release_histograms,
+)
+
+__all__ = [
+    "FeatureBins",
+    "NoisyHistograms",
+    "counts_per_bin",
+    "declared_cells",
+    "merge_bins",
+    "merge_sparse_cells",
+    "quantile_bins",
+    "release_histograms",
+]

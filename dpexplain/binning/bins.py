@@ -1,0 +1,121 @@
+"""Bins of one feature, and the index of a value in them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpexplain.schema import Categorical, Numeric
+
+Encoded = NDArray[np.float64] | NDArray[np.int32]
+"""Values of one feature: clamped floats with NaN for missing, or category codes."""
+
+Index = NDArray[np.unsignedinteger[Any]]
+"""Bin of each record: uint8 where that is enough, else uint16."""
+
+NUMERIC_SPECIAL = ("missing",)
+CATEGORICAL_SPECIAL = ("other", "missing")
+
+
+def index_dtype(n_bins: int) -> type[np.unsignedinteger[Any]]:
+    """Return the smallest type that holds a bin index, so that a pass reads few bytes."""
+    if n_bins > 1 << 16:
+        raise ValueError(f"{n_bins} bins are more than {1 << 16}; ask for fewer bins.")
+    return np.uint8 if n_bins <= 1 << 8 else np.uint16
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureBins:
+    """Bins of one feature: value bins first, then the special ones.
+
+    Bin ``i`` of a numeric feature is ``[edges[i], edges[i + 1])``, the last one
+    closed. Missing values have their own bin, which always exists, and so have
+    categories outside the schema: nothing about the bins depends on whether such
+    values occur.
+
+    Attributes
+    ----------
+    name : str
+        Feature.
+    feature : Numeric or Categorical
+        What the schema says of it.
+    edges : ndarray of shape (n_value_bins + 1,) or None
+        Strictly increasing, in the unit of the feature; None for categories.
+    """
+
+    name: str
+    feature: Numeric | Categorical
+    edges: NDArray[np.float64] | None = None
+
+    @property
+    def n_value_bins(self) -> int:
+        """Bins that hold values of the schema."""
+        if self.edges is not None:
+            return len(self.edges) - 1
+        assert isinstance(self.feature, Categorical)
+        return len(self.feature.categories)
+
+    @property
+    def special(self) -> tuple[str, ...]:
+        """Names of the bins after the value bins."""
+        return NUMERIC_SPECIAL if self.edges is not None else CATEGORICAL_SPECIAL
+
+    @property
+    def n_bins(self) -> int:
+        """All bins, the special ones included."""
+        return self.n_value_bins + len(self.special)
+
+    @property
+    def ordered(self) -> bool:
+        """Whether neighbouring bins are neighbours in meaning."""
+        return not isinstance(self.feature, Categorical) or self.feature.ordered
+
+    def index(self, encoded: Encoded) -> Index:
+        """Bin of each encoded value.
+
+        Parameters
+        ----------
+        encoded : ndarray of shape (n_samples,)
+            As `dpexplain.encoding` gives it: floats inside the bounds with NaN for
+            missing, or category codes.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), dtype uint8 or uint16
+        """
+        dtype = index_dtype(self.n_bins)
+        if self.edges is None:
+            return encoded.astype(dtype)
+        inner = np.searchsorted(self.edges[1:-1], encoded, side="right")
+        inner[np.isnan(encoded)] = self.n_value_bins
+        return inner.astype(dtype)
+
+
+def merge_bins(cells: FeatureBins, first_cells: Sequence[int]) -> tuple[FeatureBins, Index]:
+    """Merge neighbouring cells of a numeric feature.
+
+    Parameters
+    ----------
+    cells : FeatureBins
+        Numeric feature.
+    first_cells : sequence of int
+        First cell of each merged bin, increasing, starting with 0.
+
+    Returns
+    -------
+    bins : FeatureBins
+        The merged bins.
+    bin_of_cell : ndarray of shape (cells.n_bins,), dtype uint8 or uint16
+        Bin of each cell; the missing cell stays on its own.
+    """
+    assert cells.edges is not None
+    starts = np.asarray(first_cells, dtype=np.intp)
+    edges = np.append(cells.edges[starts], cells.edges[-1])
+    bins = FeatureBins(cells.name, cells.feature, edges)
+    bin_of_cell = np.searchsorted(starts, np.arange(cells.n_bins), side="right") - 1
+    bin_of_cell[cells.n_value_bins :] = bins.n_value_bins
+    return bins, bin_of_cell.astype(index_dtype(bins.n_bins))

@@ -1,0 +1,47 @@
+"""Bins read from the data, for non-private models only."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dpexplain.binning.bins import Encoded, FeatureBins
+from dpexplain.schema import Categorical, Numeric
+
+
+def quantile_bins(
+    name: str, feature: Numeric | Categorical, values: Encoded, max_bins: int
+) -> FeatureBins:
+    """Bins with about equally many records each. NOT PRIVATE: edges follow the data.
+
+    Parameters
+    ----------
+    name : str
+        Feature.
+    feature : Numeric or Categorical
+        Its bounds or categories.
+    values : ndarray of shape (n_samples,)
+        Encoded values, NaN for missing.
+    max_bins : int
+        At most so many value bins.
+
+    Returns
+    -------
+    FeatureBins
+        Outer edges are the public bounds of the schema (half a step further out where
+        the schema states a step).
+    """
+    if isinstance(feature, Categorical):
+        return FeatureBins(name, feature)
+    present: NDArray[np.float64] = np.unique(np.asarray(values, dtype=np.float64))
+    present = present[~np.isnan(present)]
+    if len(present) <= max_bins:
+        inner = np.asarray(present[1:] + present[:-1], dtype=np.float64) / 2
+    else:
+        shares = np.arange(1, max_bins) / max_bins
+        inner = np.unique(np.quantile(values[~np.isnan(values)], shares))
+    # With a public resolution the outer edges lie half a step outside, as those of
+    # the private grids do, so that both kinds of model name their bins alike.
+    margin = 0.0 if feature.step is None else feature.step / 2
+    low, high = feature.low - margin, feature.high + margin
+    inside = inner[(inner > low) & (inner < high)]
+    return FeatureBins(name, feature, np.concatenate([[low], inside, [high]]))

@@ -1,0 +1,17 @@
+"""Interpretable models. Contract tests, sweeps and dashboards take them from ``__all__``."""
+
+from __future__ import annotations
+
+from dpexplain.models.boosting import (
+    DPExplainableBoostingClassifier,
+    DPExplainableBoostingRegressor,
+    ExplainableBoostingClassifier,
+    ExplainableBoostingRegressor,
+)
+
+__all__ = [
+    "DPExplainableBoostingClassifier",
+    "DPExplainableBoostingRegressor",
+    "ExplainableBoostingClassifier",
+    "ExplainableBoostingRegressor",
+]

@@ -1,0 +1,241 @@
+"""Predictions and explanations of a fitted additive model."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from dpexplain.binning.bins import Encoded
+from dpexplain.encoding import check_columns, encode_features
+from dpexplain.explain import (
+    GlobalExplanation,
+    Guarantee,
+    LocalExplanation,
+    ShapeFunction,
+    total_score,
+)
+from dpexplain.models.boosting._kernels import logistic
+from dpexplain.models.boosting.targets import class_labels
+from dpexplain.models.inputs import as_table
+from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
+
+if TYPE_CHECKING:
+    from dpexplain.models.boosting.terms import AdditiveTerms
+
+LOGIT_BOUND = 30.0
+"""Scores per bin of a classifier stay inside plus and minus this many log-odds."""
+
+HALF_RANGE_BOUND = 8.0
+"""Scores per bin of a regression stay inside this many half-ranges of the target."""
+
+
+class AdditiveModel(BaseEstimator):
+    """What private and non-private additive models share once they are fitted."""
+
+    schema_: Schema
+    guarantee_: Guarantee
+    intercept_: float
+    n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
+    _terms: AdditiveTerms
+
+    def _columns(self, X: Any) -> list[Encoded]:
+        check_is_fitted(self, "schema_")
+        X = as_table(X)
+        check_columns(X, self.schema_)
+        return encode_features(X, self.schema_)
+
+    def _scores(self, X: Any) -> NDArray[np.float64]:
+        """Score of each row on the link scale."""
+        return total_score(self._terms.contributions(self._columns(X)), self.intercept_)
+
+    def explain_global(self) -> GlobalExplanation:
+        """Shape functions of all terms, with the guarantee of the model.
+
+        Returns
+        -------
+        GlobalExplanation
+            Plain data: it holds neither the model nor records.
+        """
+        check_is_fitted(self, "schema_")
+        target = self.schema_.target
+        return GlobalExplanation(
+            terms=tuple(self._shape_function(i) for i in range(len(self._terms.bins))),
+            intercept=self.intercept_,
+            link=self._link,
+            guarantee=self.guarantee_,
+            target_name=target.name if target is not None and target.name else "target",
+            target_unit=target.unit if isinstance(target, Range) else "",
+            classes=self._class_names(),
+            model_name=type(self).__name__,
+        )
+
+    def explain_local(self, X: Any, *, samples_public: bool = False) -> LocalExplanation:
+        """Contribution of each term to the score of each row.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+            Rows to explain. They are not protected by the model's guarantee.
+        samples_public : bool, default=False
+            Whether the rows may be shown to anyone (public records, what-if inputs).
+
+        Returns
+        -------
+        LocalExplanation
+            ``scores`` equal the model's own scores bit by bit.
+        """
+        columns = self._columns(X)
+        explanation = self.explain_global()
+        bins = [b.index(c) for b, c in zip(self._terms.bins, columns, strict=True)]
+        labels = [
+            [shape.bin_labels[i] for i in index]
+            for shape, index in zip(explanation.terms, bins, strict=True)
+        ]
+        return LocalExplanation(
+            term_names=tuple(explanation),
+            contributions=self._terms.contributions(columns),
+            intercept=self.intercept_,
+            link=self._link,
+            bin_labels=tuple(zip(*labels, strict=True)),
+            guarantee=self.guarantee_,
+            classes=self._class_names(),
+            samples_public=samples_public,
+            target_name=explanation.target_name,
+            target_unit=explanation.target_unit,
+        )
+
+    def _term_noise_std(self) -> list[NDArray[np.float64]] | None:
+        """Privacy noise per bin of each term; None for a model without noise."""
+        return None
+
+    @cached_property
+    def _noise_std(self) -> list[NDArray[np.float64]] | None:
+        return self._term_noise_std()
+
+    def _shape_function(self, i: int) -> ShapeFunction:
+        bins, terms = self._terms.bins[i], self._terms
+        feature = bins.feature
+        numeric = feature if isinstance(feature, Numeric) else None
+        return ShapeFunction(
+            name=bins.name,
+            kind="categorical" if numeric is None else "numeric",
+            contribution=terms.scores[i],
+            count=terms.counts[i],
+            guarantee=self.guarantee_,
+            bin_edges=bins.edges,
+            categories=(
+                tuple(map(str, feature.categories)) if isinstance(feature, Categorical) else None
+            ),
+            ordered=bins.ordered,
+            unit="" if numeric is None else numeric.unit,
+            description=feature.description,
+            noise_std=None if self._noise_std is None else self._noise_std[i],
+            special=bins.special,
+            step=None if numeric is None else numeric.step,
+        )
+
+    _link: Any
+
+    def _class_names(self) -> tuple[str, str] | None:
+        target = self.schema_.target
+        if not isinstance(target, Classes):
+            return None
+        first, second = target.names
+        return first, second
+
+
+class AdditiveClassifier(ClassifierMixin, AdditiveModel):
+    """Log-odds of the second class, added up over terms."""
+
+    _link = "logit"
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """Labels of both classes, once fitted."""
+        return class_labels(self.schema_)
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Log-odds of the second class.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        return self._scores(X)
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Probability of each class.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, 2)
+            Columns in the order of ``classes_``.
+        """
+        second = logistic(self._scores(X))
+        return np.column_stack([1.0 - second, second])
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """More probable class.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Labels from ``classes_``.
+        """
+        scores = self._scores(X)
+        return self.classes_[(scores > 0).astype(np.intp)]
+
+    def __sklearn_tags__(self) -> Any:
+        """Two classes; missing values and categories are welcome."""
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return _input_tags(tags)
+
+
+class AdditiveRegressor(RegressorMixin, AdditiveModel):
+    """Target in its own unit, added up over terms."""
+
+    _link = "identity"
+
+    def predict(self, X: Any) -> NDArray[np.float64]:
+        """Predicted target.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            In the unit of the target.
+        """
+        return self._scores(X)
+
+    def __sklearn_tags__(self) -> Any:
+        """Missing values and categories are welcome."""
+        return _input_tags(super().__sklearn_tags__())
+
+
+def _input_tags(tags: Any) -> Any:
+    tags.input_tags.allow_nan = True
+    tags.input_tags.categorical = True
+    tags.input_tags.string = True
+    return tags

@@ -1,0 +1,456 @@
+"""DP-EBM: explainable boosting machines with differential privacy."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpexplain._validation import check_choice, check_count, check_in_range
+from dpexplain.accounting import (
+    BudgetSplit,
+    Event,
+    GaussianEvent,
+    PrivacyLedger,
+    additive_budget,
+    compose_mu,
+    joint_budget,
+)
+from dpexplain.encoding import encode_features
+from dpexplain.mechanisms import GaussianMechanism
+from dpexplain.models.boosting.additive import (
+    HALF_RANGE_BOUND,
+    LOGIT_BOUND,
+    AdditiveClassifier,
+    AdditiveRegressor,
+)
+from dpexplain.models.boosting.noise import (
+    logistic_curvature,
+    noise_std_per_bin,
+    squared_curvature,
+)
+from dpexplain.models.boosting.private import (
+    Budget,
+    PrivateFit,
+    fit_private,
+    private_bins,
+    release_factors,
+)
+from dpexplain.models.boosting.recipe import Preset, Recipe, recipe
+from dpexplain.models.boosting.records import LOGISTIC, SQUARED, Loss
+from dpexplain.models.boosting.reference import (
+    ExplainableBoostingClassifier,
+    ExplainableBoostingRegressor,
+)
+from dpexplain.models.boosting.targets import (
+    encoded_classes,
+    encoded_range,
+    two_classes,
+)
+from dpexplain.models.boosting.terms import AdditiveTerms, centred_terms
+from dpexplain.models.private import PrivateEstimator
+from dpexplain.schema import Classes, Range, Schema
+
+Composition = Literal["joint", "gdp", "classic"]
+
+
+class _PrivateBoosting(PrivateEstimator):
+    """Fit of both private estimators."""
+
+    _loss: Loss
+    _bound: float
+    _regression: bool
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        *,
+        schema: Schema | None = None,
+        ledger: PrivacyLedger | None = None,
+        preset: Preset = "default",
+        composition: Composition | None = None,
+        adjacency: str = "add_remove",
+        max_bins: int | None = None,
+        learning_rate: float | None = None,
+        max_rounds: int | None = None,
+        max_leaves: int | None = None,
+        clip: float | None = None,
+        bin_budget_frac: float | None = None,
+        structure_seed: int | None = None,
+        noise_backend: str = "opendp",
+        reproducible_seed: int | None = None,
+        allow_weak: bool = False,
+        n_public: int | None = None,
+        max_rows_per_person: int = 1,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.schema = schema
+        self.ledger = ledger
+        self.preset = preset
+        self.composition = composition
+        self.adjacency = adjacency
+        self.max_bins = max_bins
+        self.learning_rate = learning_rate
+        self.max_rounds = max_rounds
+        self.max_leaves = max_leaves
+        self.clip = clip
+        self.bin_budget_frac = bin_budget_frac
+        self.structure_seed = structure_seed
+        self.noise_backend = noise_backend
+        self.reproducible_seed = reproducible_seed
+        self.allow_weak = allow_weak
+        self.n_public = n_public
+        self.max_rows_per_person = max_rows_per_person
+
+    def reference_estimator(self) -> Any:
+        """Unfitted non-private twin with the same schema, to compare with.
+
+        Returns
+        -------
+        ExplainableBoostingClassifier or ExplainableBoostingRegressor
+        """
+        return self._reference_class(schema=self.schema)
+
+    _reference_class: type[ExplainableBoostingClassifier] | type[ExplainableBoostingRegressor]
+
+    def _check_settings(self) -> None:
+        check_choice("preset", self.preset, ("default", "paper"))
+        if self.composition is not None:
+            check_choice("composition", self.composition, ("joint", "gdp", "classic"))
+        for name, least in (("max_bins", 2), ("max_rounds", 1), ("max_leaves", 2)):
+            if getattr(self, name) is not None:
+                check_count(name, getattr(self, name), least)
+        if self.max_leaves is not None and self.max_leaves > 255:
+            raise ValueError(f"max_leaves={self.max_leaves} must be at most 255.")
+        if self.learning_rate is not None:
+            check_in_range("learning_rate", self.learning_rate, 0.0, 1.0, include_low=False)
+        if self.clip is not None:
+            check_in_range("clip", self.clip, 0.0, 1.0, include_low=False)
+        if self.bin_budget_frac is not None:
+            check_in_range(
+                "bin_budget_frac",
+                self.bin_budget_frac,
+                0.0,
+                1.0,
+                include_low=False,
+                include_high=False,
+            )
+        if self.composition == "classic" and self._recipe().n_epochs is None:
+            raise ValueError(
+                "composition='classic' has to know the number of releases beforehand; "
+                "give max_rounds, or use preset='paper'."
+            )
+
+    def _recipe(self) -> Recipe:
+        return recipe(
+            self.preset,
+            regression=self._regression,
+            max_bins=self.max_bins,
+            learning_rate=self.learning_rate,
+            n_epochs=self.max_rounds,
+            max_leaves=self.max_leaves,
+            clip=self.clip,
+            bin_share=self.bin_budget_frac,
+        )
+
+    def _split(self, n_features: int) -> BudgetSplit:
+        settings = self._recipe()
+        composition = self.composition or ("gdp" if self.preset == "paper" else "joint")
+        if composition == "joint":
+            return joint_budget(self.epsilon, self.delta, settings.bin_share)
+        return additive_budget(
+            self.epsilon,
+            self.delta,
+            settings.bin_share,
+            n_bin_releases=n_features,
+            n_train_releases=n_features * (settings.n_epochs or 1),
+            composition=composition,
+        )
+
+    def _budget(self, n_features: int) -> Budget:
+        factors = release_factors(self.adjacency, self.max_rows_per_person)
+        return Budget(self._split(n_features), *factors)
+
+    def _events(self, n_features: int) -> tuple[Event, ...]:
+        budget, n_epochs = self._budget(n_features), self._recipe().n_epochs
+        # Where the recipe sets the number of trees from the noisy histograms, the phase is
+        # charged as one release of the same mu.
+        n_trees = 1 if n_epochs is None else n_epochs * n_features
+        return (
+            GaussianEvent("histograms", budget.histogram_multiplier(n_features), n_features),
+            GaussianEvent("boosting", budget.leaf_multiplier(n_trees), n_trees),
+        )
+
+    def _mu(self) -> float:
+        split = self._split(self.n_features_in_)
+        return compose_mu([split.mu_bins, split.mu_train])
+
+    n_features_in_: int
+
+    def _fit_released(self, X: Any, y: Any, schema: Schema, mechanism: GaussianMechanism) -> None:
+        target, scale, offset = self._encoded_target(y, schema)
+        settings, budget = self._recipe(), self._budget(schema.n_features)
+        columns = encode_features(X, schema)
+        binned, index = private_bins(
+            columns, schema, settings=settings, budget=budget, mechanism=mechanism
+        )
+        fit = fit_private(
+            binned,
+            index,
+            target,
+            self._loss,
+            settings=settings,
+            budget=budget,
+            bound=self._bound,
+            mechanism=mechanism,
+            rng=np.random.default_rng(self.structure_seed),
+        )
+        self._keep(fit, scale, offset)
+
+    def _keep(self, fit: PrivateFit, scale: float, offset: float) -> None:
+        counts = [c.counts for c in fit.binned.counts]
+        self._terms = centred_terms(fit.binned.bins, fit.tables, counts, scale=scale, offset=offset)
+        self.intercept_ = self._terms.intercept
+        self.n_rounds_ = fit.schedule.n_epochs
+        self.learning_rate_ = fit.schedule.learning_rate
+        self.clip_ = scale * fit.schedule.clip
+        self.leaf_noise_std_ = scale * fit.leaf_noise_std
+        self._fit = fit
+        self.__dict__.pop("_noise_std", None)  # the band of an earlier fit
+
+    def _term_noise_std(self) -> list[NDArray[np.float64]]:
+        """Privacy noise per bin of each term, simulated from what was released."""
+        return noise_std_per_bin(
+            self._fit.binned.counts,
+            self._fit.visits,
+            self._curvature(self._terms),
+            learning_rate=self.learning_rate_,
+            leaf_noise_std=self.leaf_noise_std_,
+        )
+
+    _curvature: Callable[[AdditiveTerms], list[NDArray[np.float64]]]
+
+    @abstractmethod
+    def _encoded_target(self, y: Any, schema: Schema) -> tuple[NDArray[np.float32], float, float]:
+        """Target for the loss, its unit, and its zero."""
+
+
+class DPExplainableBoostingClassifier(_PrivateBoosting, AdditiveClassifier):
+    """Explainable boosting machine for two classes with differential privacy (DP-EBM).
+
+    An additive model with one shape function per feature, boosted from noisy sums over
+    random trees, after [1]_. The guarantee holds under the stated adjacency: see
+    `guarantee_`.
+
+    Parameters
+    ----------
+    epsilon : float, default=1.0
+        Privacy parameter of the whole fit, positive; above 10 warns, above 50 needs
+        `allow_weak`.
+    delta : float, default=1e-6
+        Privacy parameter of the whole fit, in (0, 1); well below one over the number of people.
+    schema : Schema or None, default=None
+        Public bounds, categories and classes. Without it they are read from
+        the data, with a `PrivacyWarning`, and the model is not private.
+    ledger : PrivacyLedger or None, default=None
+        Ledger of the data set; None keeps the books of this fit alone.
+    preset : {"default", "paper"}, default="default"
+        Where settings that are None come from: our recipe, or the settings of [1]_.
+    composition : {"joint", "gdp", "classic"} or None, default=None
+        "joint": one Gaussian-DP budget for bins and boosting. "gdp", "classic": epsilon and
+        delta are split between them as in [1]_, with its tighter or looser accountant.
+        None: "joint", or "gdp" with the paper preset.
+    adjacency : {"add_remove", "replace"}, default="add_remove"
+        Which data sets count as neighbours.
+    max_bins : int or None, default=None
+        At most so many bins per numeric feature.
+    learning_rate : float or None, default=None
+        Share of a leaf's mean residual that is added, in (0, 1].
+    max_rounds : int or None, default=None
+        Passes over the features.
+    max_leaves : int or None, default=None
+        Leaves of a tree, 2 to 255.
+    clip : float or None, default=None
+        Bound on a record's residual, in units of probability (at most 1, which never clips).
+    bin_budget_frac : float or None, default=None
+        Share of the budget for the histograms, in (0, 1): of mu squared with joint
+        composition, of epsilon otherwise.
+    structure_seed : int or None, default=None
+        Seed of the public random structure (order of features, cuts). Never of the noise.
+    noise_backend : {"opendp", "rounded"}, default="opendp"
+        Exact discrete Gaussian, or a faster rounded one that the guarantee names.
+    reproducible_seed : int or None, default=None
+        Seeds the noise, for demonstrations: the model is then NOT PRIVATE.
+    allow_weak : bool, default=False
+        Permits epsilon above 50.
+    n_public : int or None, default=None
+        Publicly known number of people, to check `delta` against.
+    max_rows_per_person : int, default=1
+        Rows one person may have; above 1, ``fit`` needs ``groups=``.
+
+    Attributes
+    ----------
+    schema_ : Schema
+        The schema in use.
+    classes_ : ndarray of shape (2,)
+        Class labels of the schema.
+    intercept_ : float
+        Mean score, in log-odds.
+    guarantee_ : Guarantee
+        What is promised.
+    ledger_ : PrivacyLedger
+        `ledger`, or the ledger of this fit alone.
+    n_rounds_ : int
+        Passes over the features, as the recipe set them.
+    learning_rate_ : float
+        Learning rate, as the recipe set it.
+    clip_ : float
+        Bound on a record's residual, in the unit of the gradient, as the recipe set it.
+    leaf_noise_std_ : float
+        Standard deviation of the noise on one leaf sum, in log-odds.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features.
+
+    References
+    ----------
+    .. [1] Nori et al., "Accuracy, Interpretability, and Differential Privacy via
+       Explainable Boosting", ICML 2021, arXiv:2106.09680, Algorithms 2 and 3.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dpexplain import Classes, Numeric, Schema
+    >>> X = np.linspace(0, 100, 5000).reshape(-1, 1)
+    >>> y = np.where(X[:, 0] > 50, "yes", "no")
+    >>> schema = Schema({"age": Numeric(0, 100, unit="years")}, target=Classes(["no", "yes"]))
+    >>> model = DPExplainableBoostingClassifier(epsilon=1.0, schema=schema).fit(X, y)
+    >>> model.predict([[10.0], [90.0]])
+    array(['no', 'yes'], dtype='<U3')
+    >>> model.guarantee_.short
+    '(1, 1e-06)-DP, add/remove'
+    """
+
+    _target_kind = Classes
+    _loss = LOGISTIC
+    _curvature = staticmethod(logistic_curvature)
+    _bound = LOGIT_BOUND
+    _regression = False
+    _reference_class = ExplainableBoostingClassifier
+
+    def _check_settings(self) -> None:
+        super()._check_settings()
+        if self.schema is not None:
+            two_classes(self.schema)
+
+    def _encoded_target(self, y: Any, schema: Schema) -> tuple[NDArray[np.float32], float, float]:
+        return encoded_classes(y, schema), 1.0, 0.0
+
+
+class DPExplainableBoostingRegressor(_PrivateBoosting, AdditiveRegressor):
+    """Explainable boosting machine for a numeric target with differential privacy (DP-EBM).
+
+    An additive model with one shape function per feature, boosted from noisy sums over
+    random trees, after [1]_. Targets are centred in their public range and residuals are
+    clipped, without which the noise would not cover them.
+
+    Parameters
+    ----------
+    epsilon : float, default=1.0
+        Privacy parameter of the whole fit, positive; above 10 warns, above 50 needs
+        `allow_weak`.
+    delta : float, default=1e-6
+        Privacy parameter of the whole fit, in (0, 1); well below one over the number of people.
+    schema : Schema or None, default=None
+        Public bounds, categories and target range. Without it they are read from
+        the data, with a `PrivacyWarning`, and the model is not private.
+    ledger : PrivacyLedger or None, default=None
+        Ledger of the data set; None keeps the books of this fit alone.
+    preset : {"default", "paper"}, default="default"
+        Where settings that are None come from: our recipe, or the settings of [1]_.
+    composition : {"joint", "gdp", "classic"} or None, default=None
+        "joint": one Gaussian-DP budget for bins and boosting. "gdp", "classic": epsilon and
+        delta are split between them as in [1]_, with its tighter or looser accountant.
+        None: "joint", or "gdp" with the paper preset.
+    adjacency : {"add_remove", "replace"}, default="add_remove"
+        Which data sets count as neighbours.
+    max_bins : int or None, default=None
+        At most so many bins per numeric feature.
+    learning_rate : float or None, default=None
+        Share of a leaf's mean residual that is added, in (0, 1].
+    max_rounds : int or None, default=None
+        Passes over the features.
+    max_leaves : int or None, default=None
+        Leaves of a tree, 2 to 255.
+    clip : float or None, default=None
+        Bound on a record's residual, in half-ranges of the target, in (0, 1].
+    bin_budget_frac : float or None, default=None
+        Share of the budget for the histograms, in (0, 1): of mu squared with joint
+        composition, of epsilon otherwise.
+    structure_seed : int or None, default=None
+        Seed of the public random structure (order of features, cuts). Never of the noise.
+    noise_backend : {"opendp", "rounded"}, default="opendp"
+        Exact discrete Gaussian, or a faster rounded one that the guarantee names.
+    reproducible_seed : int or None, default=None
+        Seeds the noise, for demonstrations: the model is then NOT PRIVATE.
+    allow_weak : bool, default=False
+        Permits epsilon above 50.
+    n_public : int or None, default=None
+        Publicly known number of people, to check `delta` against.
+    max_rows_per_person : int, default=1
+        Rows one person may have; above 1, ``fit`` needs ``groups=``.
+
+    Attributes
+    ----------
+    schema_ : Schema
+        The schema in use.
+    intercept_ : float
+        Mean score, in the unit of the target.
+    guarantee_ : Guarantee
+        What is promised.
+    ledger_ : PrivacyLedger
+        `ledger`, or the ledger of this fit alone.
+    n_rounds_ : int
+        Passes over the features, as the recipe set them.
+    learning_rate_ : float
+        Learning rate, as the recipe set it.
+    clip_ : float
+        Bound on a record's residual, in the unit of the gradient, as the recipe set it.
+    leaf_noise_std_ : float
+        Standard deviation of the noise on one leaf sum, in the unit of the target.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features.
+
+    References
+    ----------
+    .. [1] Nori et al., "Accuracy, Interpretability, and Differential Privacy via
+       Explainable Boosting", ICML 2021, arXiv:2106.09680, Algorithms 2 and 3.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dpexplain import Numeric, Range, Schema
+    >>> X = np.linspace(0, 100, 5000).reshape(-1, 1)
+    >>> schema = Schema({"age": Numeric(0, 100, unit="years")}, target=Range(0, 10))
+    >>> model = DPExplainableBoostingRegressor(epsilon=1.0, schema=schema).fit(X, X[:, 0] / 10)
+    >>> bool(abs(model.predict([[50.0]])[0] - 5) < 1)
+    True
+    """
+
+    _target_kind = Range
+    _loss = SQUARED
+    _curvature = staticmethod(squared_curvature)
+    _bound = HALF_RANGE_BOUND
+    _regression = True
+    _reference_class = ExplainableBoostingRegressor
+
+    def _encoded_target(self, y: Any, schema: Schema) -> tuple[NDArray[np.float32], float, float]:
+        return encoded_range(y, schema)

@@ -1,0 +1,90 @@
+"""The boosting loop, and the steps that private and non-private fits hand to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpexplain.mechanisms import GaussianMechanism
+from dpexplain.models.boosting._kernels import LATTICE
+from dpexplain.models.boosting.records import Records
+from dpexplain.models.boosting.structure import Visit
+
+Tables = list[NDArray[np.float64]]
+"""Score per bin, one array per feature."""
+
+
+class Step(Protocol):
+    """Turns one visit into an update per bin."""
+
+    def __call__(self, visit: Visit, records: Records) -> NDArray[np.float64]:
+        """Update per bin of the visited feature, in score units."""
+        ...
+
+
+class PrivateStep:
+    """Algorithm 2: release the leaf sums with noise, divide by noisy counts.
+
+    Parameters
+    ----------
+    mechanism : GaussianMechanism
+        Holds the noise of the whole phase; every release passes through it.
+    learning_rate : float
+        Share of the leaf mean that is added.
+    clip : float
+        Bound on one record's residual, in score units.
+    """
+
+    def __init__(self, mechanism: GaussianMechanism, *, learning_rate: float, clip: float) -> None:
+        self._mechanism = mechanism
+        self._learning_rate = learning_rate
+        self._clip = clip
+
+    def __call__(self, visit: Visit, records: Records) -> NDArray[np.float64]:
+        """Noisy mean residual per leaf times the learning rate, per bin."""
+        sums = records.leaf_sums(
+            visit.feature, visit.leaf_of_bin, len(visit.leaf_weight), self._clip
+        )
+        noisy = self._mechanism.release(sums) * (self._clip / LATTICE)
+        return (self._learning_rate * noisy / visit.leaf_weight)[visit.leaf_of_bin]
+
+
+def boost(
+    records: Records,
+    visits: Iterable[Visit],
+    step: Step,
+    n_bins: Sequence[int],
+    *,
+    bound: float,
+) -> Tables:
+    """Visit the features one after the other and add up the updates.
+
+    Parameters
+    ----------
+    records : Records
+        Holder of the data.
+    visits : iterable of Visit
+        Which feature comes when, with its tree where that is known beforehand.
+    step : Step
+        Private or non-private.
+    n_bins : sequence of int
+        Bins of each feature.
+    bound : float
+        Scores per bin stay inside ``[-bound, bound]``: a public bound, so that no
+        sequence of noisy answers leads to a residual that is not a number.
+
+    Returns
+    -------
+    list of ndarray
+        Score per bin of each feature, not centred.
+    """
+    tables: Tables = [np.zeros(b) for b in n_bins]
+    for visit in visits:
+        table = tables[visit.feature]
+        moved = np.clip(table + step(visit, records), -bound, bound)
+        records.apply(visit.feature, moved - table)
+        tables[visit.feature] = moved
+    return tables

@@ -1,0 +1,247 @@
+"""A private fit: histograms, random trees, noisy leaf sums (Algorithms 2 and 3).
+
+Source: Nori et al., "Accuracy, Interpretability, and Differential Privacy via
+Explainable Boosting", ICML 2021, arXiv:2106.09680. Sensitivities are those of
+add/remove or replace-one adjacency with clipped residuals; see `release_factors`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpexplain.accounting import BudgetSplit
+from dpexplain.binning import (
+    FeatureBins,
+    counts_per_bin,
+    declared_cells,
+    merge_sparse_cells,
+    release_histograms,
+)
+from dpexplain.binning.bins import Encoded, Index
+from dpexplain.mechanisms import GaussianMechanism, Phase
+from dpexplain.models.boosting._kernels import LATTICE
+from dpexplain.models.boosting.loop import PrivateStep, Tables, boost
+from dpexplain.models.boosting.recipe import Recipe, Schedule, schedule
+from dpexplain.models.boosting.records import Loss, Records
+from dpexplain.models.boosting.structure import BinCounts, Visit, random_visits
+from dpexplain.schema import Schema
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How much noise the two phases of a fit get.
+
+    Attributes
+    ----------
+    split : BudgetSplit
+        Gaussian-DP parameters of histograms and boosting.
+    histogram_factor : float
+        L2 sensitivity of one histogram, in people.
+    leaf_factor : float
+        L2 sensitivity of the leaf sums of one tree, in clips.
+    """
+
+    split: BudgetSplit
+    histogram_factor: float
+    leaf_factor: float
+
+    def histogram_multiplier(self, n_features: int) -> float:
+        """Noise standard deviation over sensitivity, for one of the histograms."""
+        return float(np.sqrt(n_features) / self.split.mu_bins)
+
+    def leaf_multiplier(self, n_visits: int) -> float:
+        """Noise standard deviation over sensitivity, for one of the trees."""
+        return float(np.sqrt(n_visits) / self.split.mu_train)
+
+
+def release_factors(adjacency: str, max_rows_per_person: int) -> tuple[float, float]:
+    """L2 sensitivities of one histogram (people) and one tree's leaf sums (clips).
+
+    Presence or absence of a record changes one count by 1 and one leaf sum by at most
+    the clip. An exchanged record changes two counts by 1 (sqrt 2), and in the worst
+    case one leaf sum by twice the clip. Several rows of a person can all fall in the
+    same bin and leaf, so both grow linearly with their number.
+
+    Parameters
+    ----------
+    adjacency : {"add_remove", "replace"}
+    max_rows_per_person : int
+
+    Returns
+    -------
+    histogram_factor, leaf_factor : float
+    """
+    histogram, leaf = (1.0, 1.0) if adjacency == "add_remove" else (float(np.sqrt(2.0)), 2.0)
+    return histogram * max_rows_per_person, leaf * max_rows_per_person
+
+
+@dataclass(frozen=True, eq=False)
+class PrivateBins:
+    """What the histogram phase leaves behind.
+
+    Attributes
+    ----------
+    bins : tuple of FeatureBins
+        Merged bins of each feature.
+    counts : tuple of BinCounts
+        Noisy people per merged bin.
+    n_samples : float
+        Noisy number of people.
+    """
+
+    bins: tuple[FeatureBins, ...]
+    counts: tuple[BinCounts, ...]
+    n_samples: float
+
+
+@dataclass(frozen=True, eq=False)
+class PrivateFit:
+    """What a private fit released, and the public structure it used.
+
+    Attributes
+    ----------
+    binned : PrivateBins
+    tables : list of ndarray
+        Scores per bin, not centred, in the units of the loop.
+    schedule : Schedule
+        Passes, learning rate and clip, as the recipe derived them.
+    leaf_noise_std : float
+        Noise standard deviation of one leaf sum, in score units of the loop.
+    visits : list of Visit
+        All trees.
+    """
+
+    binned: PrivateBins
+    tables: Tables
+    schedule: Schedule
+    leaf_noise_std: float
+    visits: list[Visit]
+
+
+def private_bins(
+    columns: Sequence[Encoded],
+    schema: Schema,
+    *,
+    settings: Recipe,
+    budget: Budget,
+    mechanism: GaussianMechanism,
+) -> tuple[PrivateBins, list[Index]]:
+    """Release the histograms and merge cells (Algorithm 3).
+
+    Parameters
+    ----------
+    columns : sequence of ndarray of shape (n_samples,)
+        Encoded features, in schema order.
+    schema : Schema
+    settings : Recipe
+    budget : Budget
+    mechanism : GaussianMechanism
+
+    Returns
+    -------
+    binned : PrivateBins
+        Released.
+    index : list of ndarray of shape (n_samples,)
+        Bin of each record per feature. Not released.
+    """
+    grids = [
+        declared_cells(name, feature, settings.n_cells, settings.spacing)
+        for name, feature in schema.features.items()
+    ]
+    cells = [grid.index(column) for grid, column in zip(grids, columns, strict=True)]
+    histograms = release_histograms(
+        cells,
+        grids,
+        mechanism,
+        noise_multiplier=budget.histogram_multiplier(schema.n_features),
+        sensitivity=budget.histogram_factor,
+    )
+    bins, counts, index = [], [], []
+    for grid, cell, cell_counts in zip(grids, cells, histograms.counts, strict=True):
+        merged, bin_of_cell = merge_sparse_cells(
+            grid,
+            cell_counts,
+            min_count=histograms.n_samples / settings.max_bins,
+            noise_std=histograms.noise_std,
+            noise_ratio=settings.bin_noise_ratio,
+        )
+        bins.append(merged)
+        counts.append(_bin_counts(merged, cell_counts, bin_of_cell, histograms.noise_std))
+        index.append(bin_of_cell[cell])
+    return PrivateBins(tuple(bins), tuple(counts), histograms.n_samples), index
+
+
+def fit_private(
+    binned: PrivateBins,
+    index: Sequence[Index],
+    target: NDArray[np.float32],
+    loss: Loss,
+    *,
+    settings: Recipe,
+    budget: Budget,
+    bound: float,
+    mechanism: GaussianMechanism,
+    rng: np.random.Generator,
+) -> PrivateFit:
+    """Boost random trees with noisy leaf sums (Algorithm 2).
+
+    Parameters
+    ----------
+    binned : PrivateBins
+        From `private_bins`.
+    index : sequence of ndarray of shape (n_samples,)
+        Bin of each record per feature.
+    target : ndarray of shape (n_samples,), dtype float32
+        Label 0 or 1, or the target in half-ranges.
+    loss : Loss
+    settings : Recipe
+    budget : Budget
+    bound : float
+        Public bound on scores per bin.
+    mechanism : GaussianMechanism
+    rng : numpy.random.Generator
+        Source of the public structure; never of noise.
+
+    Returns
+    -------
+    PrivateFit
+    """
+    n_features, n_bins = len(binned.bins), [b.n_bins for b in binned.bins]
+    plan = schedule(
+        settings,
+        n_samples=binned.n_samples,
+        n_features=n_features,
+        mu_train=budget.split.mu_train,
+    )
+    multiplier = budget.leaf_multiplier(plan.n_epochs * n_features)
+    leaf_noise_std = multiplier * budget.leaf_factor * plan.clip
+    visits = random_visits(
+        binned.counts,
+        n_epochs=plan.n_epochs,
+        max_leaves=settings.max_leaves,
+        min_leaf_count=settings.leaf_noise_ratio * leaf_noise_std,
+        rng=rng,
+    )
+    sensitivity = budget.leaf_factor * LATTICE
+    n_values = sum(len(v.leaf_weight) for v in visits)
+    records = Records(index, n_bins, target, loss)
+    step = PrivateStep(mechanism, learning_rate=plan.learning_rate, clip=plan.clip)
+    with mechanism.phase(Phase("boosting", sensitivity, multiplier * sensitivity, n_values)):
+        tables = boost(records, visits, step, n_bins, bound=bound)
+    return PrivateFit(binned, tables, plan, leaf_noise_std, visits)
+
+
+def _bin_counts(
+    bins: FeatureBins, counts: NDArray[np.float64], bin_of_cell: Index, noise_std: float
+) -> BinCounts:
+    cells_per_bin = np.bincount(bin_of_cell, minlength=bins.n_bins)
+    return BinCounts(
+        counts=counts_per_bin(counts, bin_of_cell, bins.n_bins),
+        variance=(noise_std**2 * cells_per_bin).astype(np.float64),
+        n_special=len(bins.special),
+        ordered=bins.ordered,
+    )

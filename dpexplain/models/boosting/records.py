@@ -1,0 +1,104 @@
+"""Whatever holds the records: applies a step function, answers with sums.
+
+The boosting loop never sees a record. It sends an update per bin and receives
+sums per leaf, so the records may just as well live elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpexplain.binning.bins import Index
+from dpexplain.models.boosting import _kernels
+
+
+@dataclass(frozen=True)
+class Loss:
+    """Kernels of one loss.
+
+    Attributes
+    ----------
+    leaf_sums : callable
+        Sums of clipped residuals per leaf, exact integers (private fits).
+    bin_sums : callable
+        Sums of residual and curvature per bin (non-private fits).
+    """
+
+    leaf_sums: Callable[..., Any]
+    bin_sums: Callable[..., Any]
+
+
+LOGISTIC = Loss(_kernels.logistic_leaf_sums, _kernels.logistic_bin_sums)
+SQUARED = Loss(_kernels.squared_leaf_sums, _kernels.squared_bin_sums)
+
+
+class Records:
+    """Binned records with their scores.
+
+    Parameters
+    ----------
+    bins : sequence of ndarray of shape (n_samples,), dtype uint8 or uint16
+        Bin of each record, per feature.
+    n_bins : sequence of int
+        Bins of each feature.
+    target : ndarray of shape (n_samples,), dtype float32
+        Label 0 or 1, or the target in half-ranges.
+    loss : Loss
+        Kernels to use.
+    """
+
+    def __init__(
+        self,
+        bins: Sequence[Index],
+        n_bins: Sequence[int],
+        target: NDArray[np.float32],
+        loss: Loss,
+    ) -> None:
+        self._bins = [np.ascontiguousarray(b) for b in bins]
+        self._n_bins = list(n_bins)
+        self._target = target
+        self._loss = loss
+        self._score = np.zeros(len(target), dtype=np.float32)
+        self._last_feature = 0
+        self._last_update = np.zeros(self._n_bins[0], dtype=np.float32)
+
+    def __repr__(self) -> str:
+        return f"<Records of {len(self._bins)} features>"
+
+    def apply(self, feature: int, update: NDArray[np.float64]) -> None:
+        """Add `update` (shape (n_bins,)) to the scores, at the next pass over the records."""
+        self._last_feature = feature
+        self._last_update = update.astype(np.float32)
+
+    def leaf_sums(
+        self, feature: int, leaf_of_bin: NDArray[np.uint8], n_leaves: int, clip: float
+    ) -> NDArray[np.int64]:
+        """Return the sums of clipped residuals per leaf, in lattice steps of ``clip / 2**20``."""
+        sums: NDArray[np.int64] = self._loss.leaf_sums(
+            *self._pending(feature), leaf_of_bin, n_leaves, np.float32(1.0 / clip)
+        )
+        return sums
+
+    def bin_sums(self, feature: int) -> NDArray[np.float64]:
+        """Return the sums of residual and curvature per bin, shape (2, n_bins). NOT PRIVATE."""
+        sums: NDArray[np.float64] = self._loss.bin_sums(
+            *self._pending(feature), self._n_bins[feature]
+        )
+        return sums
+
+    def _pending(self, feature: int) -> tuple[NDArray[Any], ...]:
+        """Arguments of a pass; the pending update is handed over once."""
+        arguments = (
+            self._score,
+            self._target,
+            self._bins[self._last_feature],
+            self._last_update,
+            self._bins[feature],
+        )
+        self._last_update = np.zeros_like(self._last_update)
+        return arguments

@@ -1,0 +1,166 @@
+"""Random trees: which leaf each bin falls in, drawn from public quantities alone.
+
+Algorithm 2 of Nori et al. (ICML 2021, arXiv:2106.09680) spends nothing on the
+structure of its trees. Here the random cuts additionally leave enough (noisily
+counted) people in every leaf, which is post-processing of the released histograms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+_TRIES = 16
+"""Random draws per tree before it has to do with one leaf less."""
+
+
+@dataclass(frozen=True, eq=False)
+class Visit:
+    """One tree on one feature.
+
+    Attributes
+    ----------
+    feature : int
+        Index of the feature.
+    leaf_of_bin : ndarray of shape (n_bins,), dtype uint8
+        Leaf of each bin.
+    leaf_weight : ndarray of shape (n_leaves,)
+        Noisily counted people per leaf, floored: the denominators of the update.
+    """
+
+    feature: int
+    leaf_of_bin: NDArray[np.uint8]
+    leaf_weight: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class BinCounts:
+    """Noisy people per bin of one feature, and how sure they are.
+
+    Attributes
+    ----------
+    counts : ndarray of shape (n_bins,)
+        Noisy people per bin, special bins last.
+    variance : ndarray of shape (n_bins,)
+        Variance of the noise on each count.
+    n_special : int
+        Bins at the end that hold no value of the schema.
+    ordered : bool
+        Whether neighbouring bins are neighbours in meaning.
+    """
+
+    counts: NDArray[np.float64]
+    variance: NDArray[np.float64]
+    n_special: int
+    ordered: bool
+
+
+def random_visits(
+    features: Sequence[BinCounts],
+    *,
+    n_epochs: int,
+    max_leaves: int,
+    min_leaf_count: float,
+    rng: np.random.Generator,
+) -> list[Visit]:
+    """Draw all trees of a fit.
+
+    Parameters
+    ----------
+    features : sequence of BinCounts
+        Released histograms after merging.
+    n_epochs : int
+        Passes over the features.
+    max_leaves : int
+        Leaves of a tree where people are many enough.
+    min_leaf_count : float
+        Each leaf holds at least so many noisily counted people.
+    rng : numpy.random.Generator
+        Source of the public structure; never of noise.
+
+    Returns
+    -------
+    list of Visit
+        Epoch by epoch; each epoch visits every feature once, in random order.
+    """
+    trees = [_random_trees(f, n_epochs, max_leaves, min_leaf_count, rng) for f in features]
+    orders = rng.permuted(np.tile(np.arange(len(features)), (n_epochs, 1)), axis=1)
+    return [
+        Visit(int(k), trees[k][epoch], _leaf_weights(features[k], trees[k][epoch], min_leaf_count))
+        for epoch, order in enumerate(orders)
+        for k in order
+    ]
+
+
+def _random_trees(
+    feature: BinCounts,
+    n_trees: int,
+    max_leaves: int,
+    min_leaf_count: float,
+    rng: np.random.Generator,
+) -> NDArray[np.uint8]:
+    """Leaf of each bin, shape (n_trees, n_bins)."""
+    n_bins = len(feature.counts)
+    n_value_bins = n_bins - feature.n_special
+    ranks = np.tile(np.arange(n_value_bins), (n_trees, 1))
+    if not feature.ordered:
+        ranks = rng.permuted(ranks, axis=1)
+    leaves = np.zeros((n_trees, n_bins), dtype=np.uint8)
+    open_trees = np.arange(n_trees)
+    for n_leaves in range(min(max_leaves, n_value_bins), 1, -1):
+        cuts, found = _cuts(feature, ranks[open_trees], n_leaves, min_leaf_count, rng)
+        leaves[open_trees[found], :n_value_bins] = (
+            ranks[open_trees[found], :, None] >= cuts[found, None, :]
+        ).sum(axis=2)
+        open_trees = open_trees[~found]
+        if not len(open_trees):
+            break
+    # Missing and other take a random side, so that they never always share a leaf.
+    side = rng.random((n_trees, feature.n_special))
+    leaves[:, n_value_bins:] = (side * (leaves.max(axis=1, initial=0)[:, None] + 1)).astype(
+        np.uint8
+    )
+    return leaves
+
+
+def _cuts(
+    feature: BinCounts,
+    ranks: NDArray[np.intp],
+    n_leaves: int,
+    min_leaf_count: float,
+    rng: np.random.Generator,
+) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+    """First of some random cut sets per tree whose leaves are all large enough."""
+    n_trees, n_value_bins = ranks.shape
+    counts = np.empty((n_trees, n_value_bins + 1))
+    counts[:, 0] = 0.0
+    # Rank r of a tree is the bin that stands at place r; counts are put in that order.
+    np.put_along_axis(counts[:, 1:], ranks, feature.counts[None, :n_value_bins], axis=1)
+    cumulated = np.cumsum(counts, axis=1)
+    shape = (n_trees, _TRIES, n_leaves - 1)
+    cuts = np.sort(rng.integers(1, n_value_bins, size=shape), axis=2)
+    ends = np.pad(
+        cuts, ((0, 0), (0, 0), (1, 1)), constant_values=((0, 0), (0, 0), (0, n_value_bins))
+    )
+    flat = np.take_along_axis(cumulated, ends.reshape(n_trees, -1), axis=1)
+    held = np.diff(flat.reshape(ends.shape), axis=2)
+    large = np.all((held >= min_leaf_count) & (np.diff(ends, axis=2) > 0), axis=2)
+    first = large.argmax(axis=1)
+    rows = np.arange(n_trees)
+    return cuts[rows, first], large[rows, first]
+
+
+def _leaf_weights(
+    feature: BinCounts, leaf_of_bin: NDArray[np.uint8], min_leaf_count: float
+) -> NDArray[np.float64]:
+    """Noisy people per leaf, floored where the noise could make them vanish.
+
+    Without a floor a count near zero turns one noisy sum into an update without
+    bound; at small epsilon such fits diverge.
+    """
+    counts = np.bincount(leaf_of_bin, weights=feature.counts)
+    noise_std = np.sqrt(np.bincount(leaf_of_bin, weights=feature.variance))
+    return np.maximum(counts, np.maximum(max(min_leaf_count, 1.0), 3.0 * noise_std))

@@ -1,0 +1,85 @@
+"""What a boosting fit ends in: scores per bin of each term, and an intercept."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpexplain.binning.bins import Encoded, FeatureBins
+from dpexplain.models.boosting.loop import Tables
+
+
+@dataclass(frozen=True, eq=False)
+class AdditiveTerms:
+    """An additive model over binned features.
+
+    Attributes
+    ----------
+    bins : tuple of FeatureBins
+        One per feature.
+    scores : tuple of ndarray, one per feature, shape (n_bins,)
+        Contribution of each bin on the link scale; count-weighted mean 0.
+    counts : tuple of ndarray, one per feature, shape (n_bins,)
+        People per bin: noisy for a private model, exact otherwise.
+    intercept : float
+        Mean score on the link scale.
+    """
+
+    bins: tuple[FeatureBins, ...]
+    scores: tuple[NDArray[np.float64], ...]
+    counts: tuple[NDArray[np.float64], ...]
+    intercept: float
+
+    def contributions(self, columns: Sequence[Encoded]) -> NDArray[np.float64]:
+        """Contribution of each feature to each record.
+
+        Parameters
+        ----------
+        columns : sequence of ndarray of shape (n_samples,)
+            Encoded features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+            On the link scale.
+        """
+        parts = [
+            scores[bins.index(column)]
+            for bins, scores, column in zip(self.bins, self.scores, columns, strict=True)
+        ]
+        return np.stack(parts, axis=1)
+
+
+def centred_terms(
+    bins: Sequence[FeatureBins],
+    tables: Tables,
+    counts: Sequence[NDArray[np.float64]],
+    *,
+    scale: float,
+    offset: float,
+) -> AdditiveTerms:
+    """Move the mean of each term into the intercept and change to the unit of the score.
+
+    Parameters
+    ----------
+    bins : sequence of FeatureBins
+    tables : list of ndarray
+        Scores per bin as the loop left them.
+    counts : sequence of ndarray
+        People per bin; negative noisy counts weigh nothing.
+    scale, offset : float
+        A score s of the loop means ``offset + scale * s`` on the link scale.
+
+    Returns
+    -------
+    AdditiveTerms
+    """
+    weights = [np.maximum(c, 0.0) for c in counts]
+    means = [
+        float(w @ t / w.sum()) if w.sum() > 0 else 0.0 for w, t in zip(weights, tables, strict=True)
+    ]
+    scores = tuple(scale * (t - m) for t, m in zip(tables, means, strict=True))
+    return AdditiveTerms(tuple(bins), scores, tuple(counts), offset + scale * sum(means))

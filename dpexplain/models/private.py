@@ -1,0 +1,255 @@
+"""What every private estimator does before and around its fit."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from dpexplain._validation import (
+    check_adjacency,
+    check_choice,
+    check_count,
+    check_delta,
+    check_epsilon,
+)
+from dpexplain.accounting import Event, NonPrivateEvent, PrivacyLedger, epsilon_from_mu
+from dpexplain.encoding import check_columns
+from dpexplain.exceptions import PrivacyWarning
+from dpexplain.explain import Guarantee
+from dpexplain.mechanisms import GaussianMechanism, NoiseSource
+from dpexplain.models.inputs import as_table, check_same_length, n_features_of, observed_schema
+from dpexplain.schema import Classes, Range, Schema
+
+_SEEDED = (
+    "noise was drawn from reproducible_seed, which anybody who knows the seed can take away again"
+)
+_DRAFTED = "bounds and categories were read from the data"
+
+
+class PrivateEstimator:
+    """Mixin: checks, ledger, mechanism and guarantee of a private fit.
+
+    A concrete estimator provides the abstract methods below; `_fit_released` does
+    everything that touches records, and releases only through its mechanism.
+    """
+
+    epsilon: float
+    delta: float
+    schema: Schema | None
+    ledger: PrivacyLedger | None
+    adjacency: str
+    noise_backend: str
+    reproducible_seed: int | None
+    allow_weak: bool
+    n_public: int | None
+    max_rows_per_person: int
+    _target_kind: type[Range] | type[Classes]
+
+    def fit(self, X: Any, y: Any, *, groups: Any = None, **unsupported: Any) -> Any:
+        """Fit on private records. The whole budget of the fit is charged before they are read.
+
+        Parameters
+        ----------
+        X : DataFrame or array-like of shape (n_samples, n_features)
+            Columns as in the schema: by name for a DataFrame, by position otherwise.
+        y : array-like of shape (n_samples,)
+            Target; clipped to the public range, or one of the public classes.
+        groups : array-like of shape (n_samples,) or None, default=None
+            Person of each row. At most `max_rows_per_person` rows of a person are used,
+            chosen by secret coins.
+        **unsupported
+            ``sample_weight`` and other scikit-learn fit parameters are refused.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If a parameter or the shape of the data is wrong; nothing has been spent then.
+        BudgetError
+            If the ledger cannot pay; nothing has been spent then.
+        RuntimeError
+            If the fit failed after its budget was charged.
+        """
+        if unsupported:
+            raise TypeError(
+                f"fit got {', '.join(sorted(unsupported))}, which private fits do not support: "
+                "weights, warm starts and callbacks would change how much one record can do. "
+                "Leave it out."
+            )
+        X = as_table(X)
+        events = self.planned_events(X)
+        check_same_length(X, y=y)
+        if groups is not None:
+            check_same_length(X, groups=groups)
+        elif self.max_rows_per_person > 1:
+            raise ValueError(
+                f"max_rows_per_person={self.max_rows_per_person} needs fit(..., groups=) with "
+                "the person of each row."
+            )
+        self.ledger_ = self._charged_ledger(X, y, events)
+        try:
+            schema = self.schema or self._drafted_schema(X, y)
+            source = NoiseSource(self.noise_backend, reproducible_seed=self.reproducible_seed)
+            if groups is not None:
+                kept = _bounded_rows(groups, self.max_rows_per_person)
+                X = X.iloc[kept] if isinstance(X, pd.DataFrame) else X[kept]
+                y = np.asarray(y)[kept]
+            self._fit_with(X, y, schema, GaussianMechanism(source))
+        except Exception as error:  # the text and the chain of an error could show a value
+            raise RuntimeError(
+                f"the fit stopped with {type(error).__name__} after its budget was charged; "
+                "the charge stays. Try the same call on simulated data to find the cause."
+            ) from None
+        return self
+
+    def _fit_with(self, X: Any, y: Any, schema: Schema, mechanism: GaussianMechanism) -> None:
+        """Fit through a given mechanism, without a charge: audits bring their own."""
+        self._fit_released(X, y, schema, mechanism)
+        self.schema_ = schema
+        self.n_features_in_ = schema.n_features
+        self.feature_names_in_ = np.array(schema.feature_names, dtype=object)
+        self.guarantee_ = self._guarantee(mechanism.source)
+
+    @abstractmethod
+    def _fit_released(self, X: Any, y: Any, schema: Schema, mechanism: GaussianMechanism) -> None:
+        """Everything that touches records; what is kept has passed through `mechanism`."""
+
+    @abstractmethod
+    def _check_settings(self) -> None:
+        """Check the parameters of the concrete estimator; raise ValueError."""
+
+    @abstractmethod
+    def _events(self, n_features: int) -> tuple[Event, ...]:
+        """Private events of a fit on so many features."""
+
+    @abstractmethod
+    def _mu(self) -> float:
+        """Gaussian-DP parameter of the fit that was made."""
+
+    def planned_events(self, X: Any) -> tuple[Event, ...]:
+        """Events that ``fit(X, y)`` would charge, from public quantities only.
+
+        Parameters
+        ----------
+        X : DataFrame or array-like of shape (n_samples, n_features)
+            Its columns are checked; no value of it is read.
+
+        Returns
+        -------
+        tuple of Event
+
+        Raises
+        ------
+        ValueError
+            If a parameter of the estimator or a column of `X` is wrong.
+        """
+        X = as_table(X)
+        self._check_parameters()
+        if self.schema is not None:
+            check_columns(X, self.schema)
+        events = self._events(n_features_of(X, self.schema))
+        if self.schema is None:
+            events += (NonPrivateEvent("schema", _DRAFTED),)
+        if self.reproducible_seed is not None:
+            events += (NonPrivateEvent("seeded noise", _SEEDED),)
+        return events
+
+    def _check_parameters(self) -> None:
+        check_epsilon(self.epsilon, allow_weak=self.allow_weak)
+        check_delta(self.delta, n_public=self.n_public)
+        check_adjacency(self.adjacency)
+        check_choice("noise_backend", self.noise_backend, ("opendp", "rounded"))
+        check_count("max_rows_per_person", self.max_rows_per_person)
+        if self.schema is not None and not isinstance(self.schema, Schema):
+            raise TypeError(
+                f"schema is a {type(self.schema).__name__}; expected a dpexplain.Schema."
+            )
+        if self.schema is not None and not isinstance(self.schema.target, self._target_kind):
+            raise ValueError(
+                f"{type(self).__name__} needs a schema with "
+                f"target={self._target_kind.__name__}(...), got {self.schema.target!r}."
+            )
+        if self.ledger is not None and not isinstance(self.ledger, PrivacyLedger):
+            raise TypeError(
+                f"ledger is a {type(self.ledger).__name__}; expected a dpexplain.PrivacyLedger."
+            )
+        if self.ledger is not None and self.reproducible_seed is not None:
+            raise ValueError(
+                f"reproducible_seed={self.reproducible_seed!r} makes a model that is not private, "
+                "and a shared ledger refuses it; leave out the seed or the ledger."
+            )
+        self._check_settings()
+
+    def _charged_ledger(self, X: Any, y: Any, events: Sequence[Event]) -> PrivacyLedger:
+        label = f"{type(self).__name__} (epsilon={self.epsilon:g})"
+        ledger = self.ledger
+        if ledger is None:
+            ledger = PrivacyLedger("this fit alone", delta=self.delta, adjacency=self.adjacency)
+        else:
+            ledger.recognise(X, y)
+        ledger.charge(events, label=label, adjacency=self.adjacency)
+        return ledger
+
+    def _drafted_schema(self, X: Any, y: Any) -> Schema:
+        warnings.warn(
+            f"{_DRAFTED}, outside epsilon={self.epsilon:g}; pass schema=Schema(...) with public "
+            "bounds.",
+            PrivacyWarning,
+            stacklevel=3,
+        )
+        return observed_schema(X, y, self._target_kind)
+
+    def _guarantee(self, source: NoiseSource) -> Guarantee:
+        from dpexplain import __version__
+
+        rows = self.max_rows_per_person
+        unit = "one record" if rows == 1 else f"one person with at most {rows} rows"
+        reasons = [_DRAFTED] * (self.schema is None) + [_SEEDED] * (not source.private)
+        if reasons:
+            return Guarantee.not_private(
+                "; ".join(reasons),
+                delta=self.delta,
+                adjacency=self.adjacency,
+                version=__version__,
+                unit=unit,
+            )
+        mu = self._mu()
+        replaced = mu if self.adjacency == "replace" else 2.0 * mu
+        return Guarantee(
+            epsilon=float(self.epsilon),
+            delta=float(self.delta),
+            adjacency=self.adjacency,
+            private=True,
+            mu=mu,
+            sampler=source.description,
+            version=__version__,
+            unit=unit,
+            epsilon_replace=epsilon_from_mu(replaced, self.delta),
+        )
+
+
+def _bounded_rows(groups: Any, max_rows: int) -> NDArray[np.intp]:
+    """Rows to keep so that nobody has more than `max_rows`, chosen by secret coins.
+
+    Rows without a person count as rows of one and the same person, so that the bound
+    holds for them too.
+    """
+    cells = pd.Series(np.asarray(groups, dtype=object).ravel())
+    people, _ = pd.factorize(cells.where(cells.notna(), None).map(repr))
+    coins = np.random.Generator(np.random.PCG64DXSM(int.from_bytes(os.urandom(32), "little")))
+    shuffled = coins.permutation(len(people))
+    order = shuffled[np.argsort(people[shuffled], kind="stable")]
+    sorted_people = people[order]
+    starts = np.flatnonzero(np.r_[True, sorted_people[1:] != sorted_people[:-1]])
+    place = np.arange(len(order)) - np.repeat(starts, np.diff(np.r_[starts, len(order)]))
+    return np.sort(order[place < max_rows])

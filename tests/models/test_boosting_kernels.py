@@ -1,0 +1,155 @@
+"""The fused kernels against naive numpy twins, and what the guarantee asks of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dpexplain.models.boosting import _kernels
+from dpexplain.models.boosting._kernels import LATTICE, logistic
+from dpexplain.models.boosting.greedy import greedy_tree
+
+LOSSES = ["logistic", "squared"]
+
+
+def naive_residual(loss, score, target):
+    """Residuals in float32, operation by operation as the kernel states them."""
+    if loss == "squared":
+        return target - score
+    f = np.float32
+    z = np.clip(score * f(0.5), f(-_kernels._TANH_LIMIT), f(_kernels._TANH_LIMIT))
+    u = z * z
+    p = _kernels._P0F + u * (
+        _kernels._P1F + u * (_kernels._P2F + u * (_kernels._P3F + u * _kernels._P4F))
+    )
+    q = f(1) + u * (_kernels._Q1F + u * (_kernels._Q2F + u * (_kernels._Q3F + u * _kernels._Q4F)))
+    return target - (f(0.5) + f(0.5) * z * p / q)
+
+
+def naive_leaf_sums(loss, score, target, last_bins, last_update, bins, leaf_of_bin, n_leaves, clip):
+    score += last_update[last_bins]
+    scaled = naive_residual(loss, score, target) * np.float32(1.0 / clip)
+    finite = np.where(np.isnan(scaled), np.float32(0), scaled)
+    steps = np.rint(np.clip(finite, -1, 1) * np.float32(LATTICE)).astype(np.int64)
+    sums = np.zeros(n_leaves, dtype=np.int64)
+    np.add.at(sums, leaf_of_bin[bins], steps)
+    return sums
+
+
+def draw_case(seed, n, loss, n_bins=40, n_leaves=3):
+    rng = np.random.default_rng(seed)
+    target = rng.integers(0, 2, n) if loss == "logistic" else rng.uniform(-1, 1, n)
+    return {
+        "score": rng.normal(0, 3, n).astype(np.float32),
+        "target": target.astype(np.float32),
+        "last_bins": rng.integers(0, n_bins, n).astype(np.uint8),
+        "last_update": rng.normal(0, 1, n_bins).astype(np.float32),
+        "bins": rng.integers(0, n_bins, n).astype(np.uint8),
+        "leaf_of_bin": rng.integers(0, n_leaves, n_bins).astype(np.uint8),
+    }
+
+
+def kernel_sums(loss, case, clip, n_leaves=3):
+    kernel = getattr(_kernels, f"{loss}_leaf_sums")
+    score = case["score"].copy()
+    arguments = [case[k] for k in ("target", "last_bins", "last_update", "bins", "leaf_of_bin")]
+    return kernel(score, *arguments, n_leaves, np.float32(1.0 / clip)), score
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@settings(max_examples=40, deadline=None)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    n=st.one_of(st.integers(0, 70), st.sampled_from([2046, 2047, 2048, 4095, 5000])),
+    clip=st.sampled_from([1.0, 0.5, 0.3, 0.07]),
+)
+def test_leaf_sum_kernel_equals_naive_numpy_for_every_tail_length(loss, seed, n, clip):
+    case = draw_case(seed, n, loss)
+    sums, score = kernel_sums(loss, case, clip)
+    naive = {**case, "score": case["score"].copy()}
+    expected = naive_leaf_sums(loss, **naive, n_leaves=3, clip=clip)
+    np.testing.assert_array_equal(sums, expected)
+    np.testing.assert_array_equal(score, naive["score"])
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("n", [1, 7, 2047, 2048, 6000])
+def test_leaf_sums_and_scores_are_bit_identical_under_row_permutations(loss, n):
+    case = draw_case(n, n, loss)
+    sums, score = kernel_sums(loss, case, 0.3)
+    order = np.random.default_rng(1).permutation(n)
+    rows = ("score", "target", "last_bins", "bins")
+    shuffled = {k: v[order] if k in rows else v for k, v in case.items()}
+    shuffled_sums, shuffled_score = kernel_sums(loss, shuffled, 0.3)
+    np.testing.assert_array_equal(shuffled_sums, sums)
+    assert shuffled_score.tobytes() == score[order].tobytes()
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("place", [0, 3, 2046, 2047, 2999])
+def test_one_record_moves_one_leaf_sum_by_at_most_the_clip(loss, place):
+    """Removing a record shifts its neighbours between vector body, tail and blocks."""
+    case = draw_case(5, 3000, loss)
+    case["score"] *= 100  # far beyond the clip
+    sums, _ = kernel_sums(loss, case, 0.3)
+    rows = ("score", "target", "last_bins", "bins")
+    fewer = {k: np.delete(v, place) if k in rows else v for k, v in case.items()}
+    difference = sums - kernel_sums(loss, fewer, 0.3)[0]
+    assert np.count_nonzero(difference) <= 1
+    assert np.abs(difference).max() <= LATTICE
+    assert difference[case["leaf_of_bin"][case["bins"][place]]] == difference.sum()
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 3e38])
+def test_a_score_that_is_not_a_number_never_moves_a_sum_beyond_the_clip(loss, bad):
+    """A NaN cast to an integer would be the smallest integer there is."""
+    case = draw_case(3, 1, loss)
+    case["score"][0] = bad
+    sums, _ = kernel_sums(loss, case, 1.0)
+    assert np.abs(sums).sum() <= LATTICE
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_bin_sum_kernel_equals_naive_numpy(loss):
+    case = draw_case(9, 5000, loss)
+    kernel = getattr(_kernels, f"{loss}_bin_sums")
+    score = case["score"].copy()
+    sums = kernel(score, case["target"], case["last_bins"], case["last_update"], case["bins"], 40)
+    moved = case["score"] + case["last_update"][case["last_bins"]]
+    residual = naive_residual(loss, moved, case["target"]).astype(np.float64)
+    p = case["target"] - residual
+    curvature = p * (1 - p) if loss == "logistic" else np.ones(5000)
+    expected = [np.bincount(case["bins"], weights=w, minlength=40) for w in (residual, curvature)]
+    # Float32 terms, up to 160 of them per bin.
+    np.testing.assert_allclose(sums, expected, rtol=1e-5, atol=160 * 1e-6)
+
+
+def test_logistic_is_within_2e_7_of_the_exact_function_and_inside_the_unit_interval():
+    score = np.linspace(-60, 60, 200_001)
+    p = logistic(score)
+    assert np.abs(p - 1 / (1 + np.exp(-score))).max() < 2e-7
+    assert (p > 0).all()
+    assert (p < 1).all()
+    assert (np.diff(p) >= -1e-9).all()
+
+
+@settings(max_examples=60, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), n_bins=st.integers(1, 12))
+def test_greedy_tree_with_two_leaves_takes_the_best_of_all_cuts(seed, n_bins):
+    rng = np.random.default_rng(seed)
+    g, h = rng.normal(size=n_bins), rng.uniform(0.1, 3, n_bins)
+    values = greedy_tree(g, h, 2, 0.2)
+
+    def loss_drop(values):
+        return float((2 * values * g - values**2 * h).sum())
+
+    best = loss_drop(np.full(n_bins, g.sum() / h.sum())) if h.sum() >= 0.2 else 0.0
+    for cut in range(1, n_bins):
+        if min(h[:cut].sum(), h[cut:].sum()) >= 0.2:
+            left, right = g[:cut].sum() / h[:cut].sum(), g[cut:].sum() / h[cut:].sum()
+            best = max(best, loss_drop(np.r_[np.full(cut, left), np.full(n_bins - cut, right)]))
+    assert loss_drop(values) == pytest.approx(best, abs=1e-9)
+    assert len(np.unique(values)) <= 2
