@@ -1,0 +1,22 @@
+"""Figures of explanations: each function draws into an ``Axes``, returns it, and never shows it.
+
+Every figure carries the guarantee in words; what is not private is watermarked so inside the
+picture. Colours are from the Okabe-Ito palette and follow the style in use, light or dark.
+"""
+
+from __future__ import annotations
+
+from dpexplain.plotting.comparison import plot_comparison, plot_metric
+from dpexplain.plotting.global_explanation import plot_global
+from dpexplain.plotting.importance import plot_importance
+from dpexplain.plotting.local_explanation import plot_local
+from dpexplain.plotting.shape_function import plot_shape_function
+
+__all__ = [
+    "plot_comparison",
+    "plot_global",
+    "plot_importance",
+    "plot_local",
+    "plot_metric",
+    "plot_shape_function",
+]

@@ -1,0 +1,108 @@
+"""Draw the shape of a categorical term: a bar per category, special bins apart, counts right."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from dpexplain.explain import ShapeFunction
+from dpexplain.explain._record import FloatArray
+from dpexplain.plotting._counts import caption
+from dpexplain.plotting._style import MAY_BE_NOISE, NOISE_LABEL, Theme, plain
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+IndexArray = npt.NDArray[np.int64]
+
+STRIP = 0.14  # of the width of the axes, for the counts
+_GAP = 0.6  # rows between categories and special bins
+
+
+def chosen_bins(shape: ShapeFunction, limit: int) -> IndexArray:
+    """Bins to draw: all, or the categories that matter most; special bins always."""
+    values = np.arange(shape.n_value_bins)
+    special = np.arange(shape.n_value_bins, shape.n_bins)
+    if values.size > limit:
+        weight = (shape.weights * np.abs(shape.contribution))[: values.size]
+        values = np.sort(np.argsort(-weight, kind="stable")[:limit])
+    return np.concatenate([values, special]).astype(np.int64)
+
+
+def rows(shape: ShapeFunction, bins: IndexArray) -> FloatArray:
+    """Vertical place of each drawn bin, top to bottom, special bins after a gap."""
+    return np.arange(bins.size, dtype=np.float64) + np.where(bins >= shape.n_value_bins, _GAP, 0.0)
+
+
+def draw_values(
+    ax: Axes, shape: ShapeFunction, bins: IndexArray, place: FloatArray, colours: Theme
+) -> None:
+    """Draw contributions as bars from zero with noise whiskers; pale where they may be noise."""
+    values = shape.contribution[bins]
+    noise = np.zeros(bins.size) if shape.noise_std is None else shape.noise_std[bins]
+    unsure = np.abs(values) < 2 * noise
+    ax.axvline(0, color=colours.muted, lw=0.9, zorder=1)
+    if bins[-1] >= shape.n_value_bins and bins[0] < shape.n_value_bins:
+        border = place[bins >= shape.n_value_bins][0] - 0.5 - _GAP / 2
+        ax.axhline(border, color=colours.muted, lw=0.9, ls=":", zorder=1)
+    ax.barh(place[~unsure], values[~unsure], 0.68, color=colours.main, zorder=2)
+    if unsure.any():
+        ax.barh(
+            place[unsure],
+            values[unsure],
+            0.68,
+            color=colours.main,
+            alpha=0.35,
+            zorder=2,
+            hatch="////",
+            edgecolor=colours.hatch,
+            lw=0,
+            label=MAY_BE_NOISE,
+        )
+    if shape.noise_std is not None:
+        ax.errorbar(
+            values,
+            place,
+            xerr=2 * noise,
+            fmt="none",
+            ecolor=colours.ink,
+            elinewidth=1.1,
+            capsize=2.5,
+            alpha=0.8,
+            label=NOISE_LABEL,
+            zorder=3,
+        )
+
+
+def draw_counts(
+    ax: Axes, shape: ShapeFunction, bins: IndexArray, place: FloatArray, colours: Theme
+) -> None:
+    """Draw records per bin as a strip along the right side of `ax`."""
+    strip = ax.inset_axes((1 - STRIP, 0, STRIP, 1))
+    strip.set_axis_off()
+    lengths = np.maximum(shape.count[bins], 0.0)
+    strip.barh(place, lengths, 0.5, color=colours.muted, alpha=0.55)
+    strip.set_xlim(0, max(float(lengths.max()), 1.0))
+    strip.set_ylim(ax.get_ylim())
+    strip.annotate(
+        caption(shape, wide=False),
+        (1, 0),
+        xytext=(0, 3),
+        xycoords="axes fraction",
+        ha="right",
+        textcoords="offset points",
+        fontsize="x-small",
+        color=colours.muted,
+        annotation_clip=False,
+    )
+
+
+def set_ticks(ax: Axes, shape: ShapeFunction, bins: IndexArray, place: FloatArray) -> None:
+    """Write the categories beside their bars."""
+    labels = shape.bin_labels
+    ax.set_yticks(place, [plain(labels[index], 24) for index in bins])
+    for index, tick in zip(bins, ax.get_yticklabels(), strict=True):
+        if index >= shape.n_value_bins:
+            tick.set_fontstyle("italic")

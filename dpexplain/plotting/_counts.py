@@ -1,0 +1,16 @@
+"""What the strips that show records per bin say."""
+
+from __future__ import annotations
+
+from dpexplain.explain import ShapeFunction
+from dpexplain.explain._text import short_number
+
+
+def caption(shape: ShapeFunction, *, wide: bool = True) -> str:
+    """Say what the grey bars are, and how many records the longest one stands for."""
+    what = "noisy" if shape.guarantee.private else "exact"
+    if not wide:
+        return f"records ({what})"
+    largest = max(float(shape.count.max()), 0.0)
+    rounded = f"{round(largest):,}" if largest >= 10 else short_number(largest, 2)
+    return f"records per bin ({what}, at most {rounded})"

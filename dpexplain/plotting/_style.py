@@ -1,0 +1,165 @@
+"""Colours, texts and marks that all figures share.
+
+matplotlib is imported inside the functions: whoever only names a plot does not wait for it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+from dpexplain.explain import Guarantee
+from dpexplain.explain._text import shorten, upper_number
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+NOISE_LABEL = "±2σ of privacy noise"
+MAY_BE_NOISE = "may be noise (0 within 2σ)"
+_WATERMARK = "NOT PRIVATE"
+_ADJACENCY = {"add_remove": "add/remove", "replace": "replace-one"}
+
+
+@dataclasses.dataclass(frozen=True)
+class Theme:
+    """Colours for one axes; all hues are from the Okabe-Ito palette."""
+
+    ink: str
+    paper: str
+    muted: str
+    main: str
+    opposite: str
+    reference: str
+    hatch: str
+    dark: bool
+
+
+def new_axes(ax: Axes | None, size: tuple[float, float]) -> Axes:
+    """Return `ax`, or the axes of a new figure of that size in inches."""
+    if ax is not None:
+        return ax
+    from matplotlib import pyplot
+
+    return pyplot.subplots(figsize=size, layout="constrained")[1]
+
+
+def theme(ax: Axes) -> Theme:
+    """Pick colours that stand out from the background of `ax`."""
+    from matplotlib.colors import to_hex, to_rgb, to_rgba
+
+    face = to_rgba(ax.get_facecolor())
+    if face[3] == 0 and ax.figure is not None:
+        face = to_rgba(ax.figure.get_facecolor())
+    ink = to_hex(to_rgba(ax.xaxis.label.get_color()))
+    # A transparent figure shows the page behind it, which the text colour was chosen for.
+    luminance = _luminance(to_rgb(face)) if face[3] > 0 else 1.0 - _luminance(to_rgb(ink))
+    if luminance < 0.4:
+        return Theme(
+            ink=ink,
+            paper="#000000",
+            muted="#9a9a9a",
+            main="#56b4e9",
+            opposite="#e69f00",
+            reference="#e69f00",
+            hatch="#d0d0d0",
+            dark=True,
+        )
+    return Theme(
+        ink=ink,
+        paper="#ffffff",
+        muted="#767676",
+        main="#0072b2",
+        opposite="#d55e00",
+        reference="#d55e00",
+        hatch="#5f5f5f",
+        dark=False,
+    )
+
+
+def _luminance(rgb: tuple[float, float, float]) -> float:
+    red, green, blue = rgb
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def plain(name: str, limit: int = 40) -> str:
+    """Make a name safe to draw: short, printable, and no mathematical markup."""
+    return shorten(name, limit).replace("$", r"\$")
+
+
+def with_unit(name: str, unit: str) -> str:
+    """Write a quantity with its unit in brackets."""
+    return f"{plain(name)} [{plain(unit, 20)}]" if unit else plain(name)
+
+
+def contribution_label(score_unit: str) -> str:
+    """Label of an axis that shows contributions."""
+    return with_unit("contribution", score_unit)
+
+
+def guarantee_words(guarantee: Guarantee) -> str:
+    """Say the guarantee in one line for the small print of a figure."""
+    if not guarantee.private:
+        return guarantee.short
+    delta = f", δ = {upper_number(guarantee.delta)}" if guarantee.delta else ""
+    return (
+        f"Differentially private: ε = {upper_number(guarantee.epsilon)}{delta} for "
+        f"{guarantee.unit} ({_ADJACENCY[guarantee.adjacency]}), {guarantee.covers}"
+    )
+
+
+def title(ax: Axes, heading: str, small_print: str = "", *, warn: bool = False) -> None:
+    """Write a heading above `ax` and a line of small print between the two."""
+    colours = theme(ax)
+    ax.set_title(plain(heading, 60), loc="left", fontweight="bold", pad=20 if small_print else 8)
+    if small_print:
+        ax.annotate(
+            small_print.replace("$", r"\$"),
+            (0, 1),
+            xytext=(0, 5),
+            xycoords="axes fraction",
+            textcoords="offset points",
+            fontsize="x-small",
+            color=colours.opposite if warn else colours.muted,
+            annotation_clip=False,
+        )
+
+
+def watermark(ax: Axes, guarantee: Guarantee) -> None:
+    """Draw a warning into the picture unless everything in it is private."""
+    if not guarantee.private:
+        draw_watermark(ax)
+
+
+def draw_watermark(ax: Axes) -> None:
+    """Write NOT PRIVATE across `ax`, sized to fit it."""
+    box = ax.get_position()
+    figure = ax.figure
+    width = box.width * figure.bbox.width / figure.dpi * 72  # points
+    ax.text(
+        0.5,
+        0.5,
+        _WATERMARK,
+        transform=ax.transAxes,
+        ha="center",
+        va="center",
+        rotation=20,
+        fontsize=max(8.0, min(44.0, width / 9)),
+        fontweight="bold",
+        color=theme(ax).opposite,
+        alpha=0.22,
+        zorder=10,
+        gid="watermark",
+        clip_on=True,
+    )
+
+
+def tidy(ax: Axes, *, grid: str = "y") -> None:
+    """Remove what says nothing: box lines and tick marks; draw a faint grid."""
+    for side in ("top", "right"):
+        ax.spines[side].set_visible(False)
+    ax.tick_params(length=0)
+    ax.set_axisbelow(True)
+    ax.grid(visible=False)
+    ax.grid(
+        visible=True, axis="y" if grid == "y" else "x", color=theme(ax).muted, alpha=0.2, lw=0.7
+    )

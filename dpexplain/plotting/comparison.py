@@ -1,0 +1,221 @@
+"""One term at every epsilon, and a diagnostic against epsilon."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from dpexplain.compare import Comparison
+from dpexplain.explain import ShapeFunction
+from dpexplain.plotting import _categorical, _numeric
+from dpexplain.plotting._style import (
+    Theme,
+    contribution_label,
+    draw_watermark,
+    new_axes,
+    plain,
+    theme,
+    tidy,
+    title,
+    with_unit,
+)
+from dpexplain.plotting.shape_function import score_limits
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+class _Curve(NamedTuple):
+    shape: ShapeFunction
+    colour: str
+    label: str
+    first: bool
+    reference: bool
+
+
+def plot_comparison(
+    comparison: Comparison,
+    *,
+    term: str | None = None,
+    ax: Axes | None = None,
+    show_reference: bool = True,
+) -> Axes:
+    """Draw one term at every epsilon, with the non-private reference dashed.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        What to draw.
+    term : str or None, default=None
+        Name of the term; None takes the most important one at the largest epsilon.
+    ax : Axes or None, default=None
+        Where to draw; None makes a figure.
+    show_reference : bool, default=True
+        Whether to draw the reference where there is one; the figure is then watermarked.
+
+    Returns
+    -------
+    Axes
+        The axes drawn into.
+
+    Raises
+    ------
+    KeyError
+        If there is no such term.
+    """
+    if term is None:
+        largest = comparison.explanations[comparison.epsilons[-1]][0]
+        term = str(largest.importances().index[0])
+    ax = new_axes(ax, (6.8, 4.2))
+    colours = theme(ax)
+    curves = list(_curves(comparison, term, colours, show_reference))
+    if curves[0].shape.kind == "numeric":
+        _draw_numeric(ax, curves, colours)
+    else:
+        _draw_categorical(ax, curves, colours)
+    ax.legend(fontsize="x-small", frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    title(ax, term, "\n".join(reversed(comparison.guarantee_words[:1])))
+    if not all(curve.shape.guarantee.private for curve in curves):
+        draw_watermark(ax)
+    return ax
+
+
+def _curves(
+    comparison: Comparison, term: str, colours: Theme, show_reference: bool
+) -> Iterator[_Curve]:
+    from matplotlib import colormaps
+    from matplotlib.colors import to_hex
+
+    # Lightness alone tells the epsilons apart: most contrast for the least noise.
+    shades = np.linspace(0.82, 0.12, len(comparison.epsilons))
+    if colours.dark:
+        shades = 1 - shades
+    for shade, (epsilon, repeats) in zip(shades, comparison.explanations.items(), strict=True):
+        colour = to_hex(colormaps["viridis"](shade))
+        for index, explanation in enumerate(repeats):
+            label = f"ε = {epsilon:g}" if index == 0 else ""
+            yield _Curve(explanation[term], colour, label, index == 0, False)
+    if show_reference and comparison.reference is not None:
+        shape = comparison.reference[term]
+        yield _Curve(shape, colours.reference, "non-private\nreference", True, True)
+
+
+def _draw_numeric(ax: Axes, curves: list[_Curve], colours: Theme) -> None:
+    tidy(ax, grid="y")
+    ax.axhline(0, color=colours.muted, lw=0.9, ls=(0, (4, 3)), zorder=1)
+    for curve in curves:
+        shape = curve.shape
+        place = _numeric.positions(shape, "value")
+        n = shape.n_value_bins
+        style: dict[str, Any] = {
+            "color": curve.colour,
+            "lw": 1.9 if curve.first else 0.8,
+            "alpha": 1.0 if curve.first else 0.45,
+            "ls": (0, (3, 1.5)) if curve.reference else "-",
+            "zorder": 4 if curve.reference else 3,
+        }
+        ax.stairs(
+            shape.contribution[:n], place.edges, baseline=None, label=curve.label or None, **style
+        )
+        ax.hlines(shape.contribution[n:], place.left[n:], place.right[n:], **style)
+    shape = curves[0].shape
+    place = _numeric.positions(shape, "value")
+    _numeric.set_ticks(ax, shape, place, "value")
+    ax.set_ylim(score_limits([_without_noise(curve.shape) for curve in curves]))
+    ax.set_xlabel(with_unit(shape.name, shape.unit))
+    ax.set_ylabel(contribution_label(shape.score_unit))
+    if shape.special:
+        middle = (place.edges[-1] + place.left[shape.n_value_bins]) / 2
+        ax.axvline(middle, color=colours.muted, lw=0.9, ls=":", zorder=1)
+
+
+def _draw_categorical(ax: Axes, curves: list[_Curve], colours: Theme) -> None:
+    tidy(ax, grid="x")
+    ax.axvline(0, color=colours.muted, lw=0.9, zorder=1)
+    shape = curves[-1].shape if not curves[-1].reference else curves[0].shape
+    bins = _categorical.chosen_bins(shape, 20)
+    place = _categorical.rows(shape, bins)
+    main = [curve for curve in curves if curve.first]
+    offsets = np.linspace(-0.3, 0.3, len(main))
+    for curve in curves:
+        offset = offsets[main.index(curve)] if curve.first else 0.0
+        values = curve.shape.contribution[bins]
+        ax.plot(
+            values,
+            place + offset,
+            ls="none",
+            label=curve.label or None,
+            color=curve.colour,
+            marker="D" if curve.reference else "o",
+            ms=5.5 if curve.first else 3,
+            alpha=1.0 if curve.first else 0.45,
+            mfc="none" if curve.reference else curve.colour,
+            mew=1.6 if curve.reference else 0,
+        )
+    _categorical.set_ticks(ax, shape, bins, place)
+    ax.set_ylim(place[-1] + 0.6, -0.6)
+    ax.set_xlabel(contribution_label(shape.score_unit))
+    if shape.special and shape.n_value_bins:
+        border = place[bins >= shape.n_value_bins][0] - 0.8
+        ax.axhline(border, color=colours.muted, lw=0.9, ls=":", zorder=1)
+
+
+def _without_noise(shape: ShapeFunction) -> ShapeFunction:
+    return dataclasses.replace(shape, noise_std=None)
+
+
+def plot_metric(
+    comparison: Comparison, *, metric: str | None = None, ax: Axes | None = None
+) -> Axes:
+    """Draw a diagnostic on held-out records against epsilon.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        With metrics.
+    metric : str or None, default=None
+        Which one; None takes the first.
+    ax : Axes or None, default=None
+        Where to draw; None makes a figure.
+
+    Returns
+    -------
+    Axes
+        The axes drawn into; its horizontal axis is logarithmic.
+
+    Raises
+    ------
+    ValueError
+        If the comparison has no such metric.
+    """
+    table = comparison.metrics
+    known = [] if table is None else [str(name) for name in table["metric"].unique()]
+    if table is None or not known:
+        raise ValueError("this comparison has no metrics; run sweep(..., evaluate=(X, y)).")
+    metric = known[0] if metric is None else metric
+    if metric not in known:
+        raise ValueError(f"metric={metric!r} must be one of {', '.join(map(repr, known))}.")
+    rows = table[table["metric"] == metric]
+    private = rows[np.isfinite(rows["epsilon"])]
+    ax = new_axes(ax, (5.6, 3.6))
+    colours = theme(ax)
+    tidy(ax)
+    ax.plot(private["epsilon"], private["value"], "o", ms=4, alpha=0.55, color=colours.main)
+    means = private.groupby("epsilon")["value"].mean()
+    ax.plot(means.index, means, "-", lw=1.8, color=colours.main, label="private models")
+    for value in rows[~np.isfinite(rows["epsilon"])]["value"]:
+        ax.axhline(value, ls=(0, (3, 1.5)), lw=1.8, color=colours.reference, label="non-private")
+    ax.set_xscale("log")
+    ax.set_xticks(comparison.epsilons, [f"{epsilon:g}" for epsilon in comparison.epsilons])
+    ax.set_xticks([], minor=True)
+    ax.set_xlabel("ε of each model (privacy loss; smaller is more private)")
+    unit = comparison.explanations[comparison.epsilons[0]][0].target_unit
+    ax.set_ylabel(with_unit(metric, unit if metric == "RMSE" else ""))
+    ax.legend(fontsize="x-small", frameon=False)
+    title(ax, plain(metric), "diagnostic on held-out records, not private", warn=True)
+    if not rows["private"].all():
+        draw_watermark(ax)
+    return ax

@@ -1,0 +1,104 @@
+"""All shapes of a model as small multiples."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from dpexplain.explain import GlobalExplanation
+from dpexplain.plotting._style import guarantee_words, plain, theme
+from dpexplain.plotting.shape_function import Spacing, draw_shape, score_limits
+
+if TYPE_CHECKING:
+    from matplotlib.figure import FigureBase
+
+_PANEL = (3.5, 2.5)  # inches
+
+
+def plot_global(
+    explanation: GlobalExplanation,
+    *,
+    terms: Sequence[str] | None = None,
+    max_terms: int = 12,
+    n_columns: int = 3,
+    share_scale: bool = True,
+    spacing: Spacing = "value",
+    figure: FigureBase | None = None,
+) -> npt.NDArray[np.object_]:
+    """Draw the shape of every term in a panel of its own, most important first.
+
+    Parameters
+    ----------
+    explanation : GlobalExplanation
+        What to draw.
+    terms : sequence of str or None, default=None
+        Which terms, in which order; None takes the most important ones.
+    max_terms : int, default=12
+        Panels at most, where `terms` is None.
+    n_columns : int, default=3
+        Panels in a row.
+    share_scale : bool, default=True
+        Whether all panels have the same score axis, so that heights can be compared.
+    spacing : {"value", "bins"}, default="value"
+        As in :func:`plot_shape_function`.
+    figure : Figure, SubFigure or None, default=None
+        Where to draw; None makes a figure.
+
+    Returns
+    -------
+    ndarray of Axes, shape (n_panels,)
+        The panels, in the order drawn.
+
+    Raises
+    ------
+    KeyError
+        If a name in `terms` is no term.
+    """
+    if n_columns < 1 or max_terms < 1:
+        raise ValueError("n_columns and max_terms must be at least 1.")
+    names = list(explanation.importances().index[:max_terms]) if terms is None else list(terms)
+    shapes = [explanation[name] for name in names]
+    n_columns = min(n_columns, len(shapes))
+    n_rows = math.ceil(len(shapes) / n_columns)
+    figure = _new_figure(figure, n_columns, n_rows)
+    grid = figure.subplots(n_rows, n_columns, squeeze=False).ravel()
+    panels = grid[: len(shapes)]
+    for unused in grid[len(shapes) :]:
+        unused.set_axis_off()
+    limits = score_limits(shapes) if share_scale else None
+    for ax, shape in zip(panels, shapes, strict=True):
+        draw_shape(ax, shape, spacing=spacing, max_categories=8, limits=limits, legend=False)
+        ax.set_title(plain(shape.name, 32), loc="left", fontsize="medium", fontweight="bold")
+        ax.tick_params(labelsize="small")
+        ax.xaxis.label.set_fontsize("small")
+        ax.yaxis.label.set_fontsize("small")
+    _head(figure, explanation, theme(panels[0]).ink, shown=len(shapes))
+    return panels
+
+
+def _new_figure(figure: FigureBase | None, n_columns: int, n_rows: int) -> FigureBase:
+    if figure is not None:
+        return figure
+    from matplotlib import pyplot
+
+    width, height = _PANEL
+    return pyplot.figure(figsize=(width * n_columns, height * n_rows + 0.7), layout="constrained")
+
+
+def _head(figure: FigureBase, explanation: GlobalExplanation, colour: str, *, shown: int) -> None:
+    """Write model, target and guarantee above the panels, and what the band means."""
+    model = f"{plain(explanation.model_name)}: " if explanation.model_name else ""
+    hidden = len(explanation) - shown
+    lines = [
+        f"{model}contributions to {plain(explanation.score_name, 80)}",
+        guarantee_words(explanation.guarantee).replace("$", r"\$"),
+    ]
+    if any(term.noise_std is not None for term in explanation.terms):
+        lines[1] += "   |   band: ±2σ of privacy noise, hatched where it may be noise"
+    if hidden > 0:
+        lines[1] += f"   |   {hidden} more terms not drawn"
+    figure.suptitle("\n".join(lines), x=0.01, ha="left", fontsize="medium", color=colour)

@@ -1,0 +1,134 @@
+"""Bars of how much each term matters, with the share that noise alone would show."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dpexplain.explain import GlobalExplanation
+from dpexplain.explain._text import short_number
+from dpexplain.plotting._style import (
+    Theme,
+    draw_watermark,
+    guarantee_words,
+    new_axes,
+    plain,
+    theme,
+    tidy,
+    title,
+    watermark,
+    with_unit,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def plot_importance(
+    explanation: GlobalExplanation,
+    *,
+    ax: Axes | None = None,
+    max_terms: int = 20,
+    reference: GlobalExplanation | None = None,
+) -> Axes:
+    """Draw the mean absolute contribution of the terms, largest on top.
+
+    Where the noise is known, the hatched part of a bar is what noise alone would show on
+    average; a bar that does not exceed it is pale.
+
+    Parameters
+    ----------
+    explanation : GlobalExplanation
+        What to draw.
+    ax : Axes or None, default=None
+        Where to draw; None makes a figure.
+    max_terms : int, default=20
+        Terms drawn at most.
+    reference : GlobalExplanation or None, default=None
+        Non-private model whose importances are marked by ticks; the figure is then
+        watermarked.
+
+    Returns
+    -------
+    Axes
+        The axes drawn into.
+    """
+    if max_terms < 1:
+        raise ValueError(f"max_terms={max_terms!r} must be at least 1.")
+    names = [str(name) for name in explanation.importances().index[:max_terms]]
+    ax = new_axes(ax, (6.4, min(12.0, 1.5 + 0.3 * len(names))))
+    colours = theme(ax)
+    tidy(ax, grid="x")
+    _draw_bars(ax, explanation, names, colours)
+    if reference is not None:
+        _draw_reference(ax, reference, names, colours)
+    _label(ax, explanation, names)
+    private = explanation.guarantee.private
+    title(ax, "Importance", guarantee_words(explanation.guarantee), warn=not private)
+    if reference is not None:
+        draw_watermark(ax)
+    else:
+        watermark(ax, explanation.guarantee)
+    return ax
+
+
+def _draw_bars(ax: Axes, explanation: GlobalExplanation, names: list[str], colours: Theme) -> None:
+    values = np.array([explanation[name].importance for name in names])
+    floors = np.array([explanation[name].noise_floor or 0.0 for name in names])
+    rows = np.arange(len(names))
+    above = values > floors
+    ax.barh(rows[above], values[above], 0.66, color=colours.main, zorder=2)
+    ax.barh(rows[~above], values[~above], 0.66, color=colours.main, alpha=0.35, zorder=2)
+    if floors.any():
+        ax.barh(
+            rows,
+            floors,
+            0.66,
+            facecolor="none",
+            edgecolor=colours.ink,
+            hatch="////",
+            lw=0,
+            alpha=0.6,
+            label="what noise alone shows on average",
+            zorder=3,
+        )
+    for row, value, floor in zip(rows, values, floors, strict=True):
+        ax.annotate(
+            short_number(value, 3),
+            (max(value, floor), row),
+            xytext=(4, 0),
+            va="center",
+            textcoords="offset points",
+            fontsize="x-small",
+            color=colours.muted,
+        )
+
+
+def _draw_reference(
+    ax: Axes, reference: GlobalExplanation, names: list[str], colours: Theme
+) -> None:
+    values = [reference[name].importance for name in names]
+    ax.plot(
+        values,
+        range(len(names)),
+        ls="none",
+        marker="|",
+        ms=15,
+        mew=2.5,
+        color=colours.reference,
+        label="non-private reference",
+        zorder=4,
+    )
+
+
+def _label(ax: Axes, explanation: GlobalExplanation, names: list[str]) -> None:
+    more = len(explanation) - len(names)
+    ax.set_yticks(range(len(names)), [plain(name, 28) for name in names])
+    ax.set_ylim(len(names) - 0.4, -0.6)
+    ax.set_xlim(left=0)
+    ax.margins(x=0.12)
+    unit = with_unit("mean |contribution|", explanation.score_unit)
+    ax.set_xlabel(unit + (f"   ({more} more terms not drawn)" if more else ""))
+    if ax.get_legend_handles_labels()[0]:
+        ax.legend(loc="lower right", fontsize="x-small", frameon=False)

@@ -1,0 +1,174 @@
+"""A waterfall from the intercept to the score of one sample."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from dpexplain.explain import LocalExplanation
+from dpexplain.explain._text import short_number, signed_number
+from dpexplain.explain.local_explanation import NOT_RELEASABLE
+from dpexplain.plotting._style import (
+    Theme,
+    guarantee_words,
+    new_axes,
+    plain,
+    theme,
+    tidy,
+    title,
+    watermark,
+    with_unit,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+class _Row(NamedTuple):
+    label: str
+    contribution: float
+    noise_std: float
+
+
+def plot_local(
+    explanation: LocalExplanation,
+    *,
+    sample: int = 0,
+    ax: Axes | None = None,
+    max_terms: int = 12,
+) -> Axes:
+    """Draw how the terms lead from the intercept to the score of one sample.
+
+    Parameters
+    ----------
+    explanation : LocalExplanation
+        What to draw.
+    sample : int, default=0
+        Position of the sample.
+    ax : Axes or None, default=None
+        Where to draw; None makes a figure.
+    max_terms : int, default=12
+        Rows at most; the smallest contributions are drawn as one row.
+
+    Returns
+    -------
+    Axes
+        The axes drawn into, largest contribution on top.
+
+    Raises
+    ------
+    ValueError
+        If there is no such sample.
+    """
+    if max_terms < 1:
+        raise ValueError(f"max_terms={max_terms!r} must be at least 1.")
+    rows = _rows(explanation, sample, max_terms)
+    ax = new_axes(ax, (6.8, 1.9 + 0.34 * len(rows)))
+    colours = theme(ax)
+    tidy(ax, grid="x")
+    end = _draw_steps(ax, rows, explanation.intercept, colours)
+    _mark_ends(ax, explanation, sample, end, len(rows), colours)
+    ax.set_yticks(range(len(rows)), [row.label for row in rows])
+    ax.set_ylim(len(rows) + 0.35, -1.35)
+    ax.margins(x=0.14)
+    score = f"score for {explanation.target_name}" + (
+        f" = {explanation.classes[1]}" if explanation.classes else ""
+    )
+    ax.set_xlabel(with_unit(score, explanation.score_unit))
+    _small_print(ax, explanation, sample)
+    watermark(ax, explanation.guarantee)
+    return ax
+
+
+def _rows(explanation: LocalExplanation, sample: int, max_terms: int) -> list[_Row]:
+    frame = explanation.frame(sample)
+    frame = frame.iloc[np.argsort(-np.abs(frame["contribution"].to_numpy()), kind="stable")]
+    shown = max_terms if len(frame) <= max_terms else max_terms - 1
+    rows = [
+        _Row(f"{plain(str(term), 22)} = {plain(str(label), 18)}", float(value), float(noise))
+        for term, label, value, noise in zip(
+            frame["term"][:shown],
+            frame["bin"][:shown],
+            frame["contribution"][:shown],
+            frame["noise_std"][:shown],
+            strict=True,
+        )
+    ]
+    rest = frame.iloc[shown:]
+    if len(rest):
+        noise = float(np.sqrt(np.square(rest["noise_std"].to_numpy()).sum()))
+        rows.append(_Row(f"{len(rest)} other terms", float(rest["contribution"].sum()), noise))
+    return rows
+
+
+def _draw_steps(ax: Axes, rows: list[_Row], start: float, colours: Theme) -> float:
+    """Draw one bar per row, each starting where the one before ended; return the last end."""
+    for place, row in enumerate(rows):
+        end = start + row.contribution
+        positive = row.contribution >= 0
+        unsure = abs(row.contribution) < 2 * row.noise_std  # False where the noise is unknown
+        ax.barh(
+            place,
+            row.contribution,
+            0.62,
+            left=start,
+            alpha=0.4 if unsure else 1.0,
+            zorder=2,
+            color=colours.main if positive else colours.opposite,
+        )
+        ax.plot([end, end], [place - 0.31, place + 1.31], color=colours.muted, lw=0.9, zorder=1)
+        reach = end
+        if np.isfinite(row.noise_std) and row.noise_std > 0:
+            ax.errorbar(end, place, xerr=2 * row.noise_std, color=colours.ink, lw=1, capsize=2.5)
+            reach += 2 * row.noise_std if positive else -2 * row.noise_std
+        ax.annotate(
+            signed_number(row.contribution),
+            (reach, place),
+            xytext=(4 if positive else -4, 0),
+            ha="left" if positive else "right",
+            va="center",
+            textcoords="offset points",
+            fontsize="x-small",
+            color=colours.ink,
+        )
+        start = end
+    return start
+
+
+def _mark_ends(
+    ax: Axes, explanation: LocalExplanation, sample: int, end: float, n_rows: int, colours: Theme
+) -> None:
+    """Say where the bars start (the intercept) and what they add up to."""
+    prediction = short_number(float(explanation.predictions[sample]), 3)
+    if explanation.classes:
+        what = f"P({plain(explanation.classes[1], 16)}) = {prediction}"
+    else:
+        what = f"prediction {with_unit(prediction, explanation.target_unit)}"
+    intercept = explanation.intercept
+    ax.plot([intercept, intercept], [-0.75, 0.31], color=colours.muted, lw=0.9, zorder=1)
+    score = short_number(float(explanation.scores[sample]), 3)
+    for x, y, words in (
+        (intercept, -0.95, f"intercept {short_number(intercept, 3)}"),
+        (end, n_rows - 0.05, f"score {score}, {what}" if explanation.classes else what),
+    ):
+        ax.annotate(
+            words,
+            (x, y),
+            ha="center",
+            va="center",
+            fontsize="small",
+            color=colours.ink,
+            fontweight="bold",
+            annotation_clip=False,
+        )
+
+
+def _small_print(ax: Axes, explanation: LocalExplanation, sample: int) -> None:
+    words = f"Model: {guarantee_words(explanation.guarantee)}"
+    if any(np.isfinite(explanation.frame(sample)["noise_std"])):
+        words += "; whiskers: ±2σ of privacy noise"
+    if not explanation.samples_public:
+        words = f"{NOT_RELEASABLE[0].upper()}{NOT_RELEASABLE[1:]}"
+    warn = not explanation.releasable
+    title(ax, f"Sample {sample}: {explanation.target_name}", words, warn=warn)
