@@ -61,7 +61,7 @@ def _as_float(value: object) -> float:
     try:
         return float(value)
     except OverflowError:  # an integer beyond the range of floats
-        return math.copysign(math.inf, 1 if value > 0 else -1)
+        return math.inf if value > type(value)(0) else -math.inf
 
 
 def check_epsilon(epsilon: object, *, allow_weak: bool = False) -> float:

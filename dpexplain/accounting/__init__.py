@@ -1,0 +1,43 @@
+"""Accounting: events, the guarantee they amount to, and the ledger that adds them up."""
+
+from __future__ import annotations
+
+from dpexplain.accounting.calibrate import BudgetSplit, additive_budget, joint_budget
+from dpexplain.accounting.composition import (
+    classic_noise_multiplier,
+    compose_mu,
+    gdp_noise_multiplier,
+)
+from dpexplain.accounting.events import (
+    Event,
+    GaussianEvent,
+    NonPrivateEvent,
+    event_from_dict,
+    event_to_dict,
+)
+from dpexplain.accounting.gdp import delta_from_mu, epsilon_from_mu, mu_from_epsilon
+from dpexplain.accounting.ledger import PrivacyLedger
+from dpexplain.accounting.ledger_state import LedgerEntry
+from dpexplain.accounting.summary import EntrySummary, LedgerSummary, ReleaseSet
+
+__all__ = [
+    "BudgetSplit",
+    "EntrySummary",
+    "Event",
+    "GaussianEvent",
+    "LedgerEntry",
+    "LedgerSummary",
+    "NonPrivateEvent",
+    "PrivacyLedger",
+    "ReleaseSet",
+    "additive_budget",
+    "classic_noise_multiplier",
+    "compose_mu",
+    "delta_from_mu",
+    "epsilon_from_mu",
+    "event_from_dict",
+    "event_to_dict",
+    "gdp_noise_multiplier",
+    "joint_budget",
+    "mu_from_epsilon",
+]

@@ -1,0 +1,99 @@
+"""How a ledger looks: its refusals in words, its events as a table and as HTML."""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from dpexplain.accounting.events import Event, GaussianEvent, private_mu
+from dpexplain.accounting.gdp import epsilon_from_mu
+from dpexplain.accounting.ledger_state import LedgerEntry, LedgerState
+from dpexplain.accounting.summary import LedgerSummary
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["ledger_frame", "ledger_html", "ledger_line", "refusal"]
+
+_COLUMNS = "entry label event private count noise_multiplier mu epsilon private_epsilon".split()
+
+
+def refusal(state: LedgerState, entry: LedgerEntry, what: str) -> str:
+    """Say what a charge needs, what is left, and what to do."""
+    needed = _decimal(epsilon_from_mu(entry.mu, state.delta), up=True)
+    left = _decimal(state.remaining_epsilon, up=False)
+    return (
+        f"this {what} needs epsilon={needed} at delta={state.delta:g}, but {left} of "
+        f"{_decimal(state.cap_epsilon, up=False)} is left in the ledger; lower epsilon."
+    )
+
+
+def ledger_frame(state: LedgerState) -> pd.DataFrame:
+    """List the events, oldest first, with what each costs and what all up to it cost."""
+    import pandas as pd
+
+    rows: list[tuple[object, ...]] = []
+    seen: list[Event] = []
+    for place, entry in enumerate(state.entries):
+        for event in entry.events:
+            seen.append(event)
+            together = epsilon_from_mu(private_mu(seen), state.delta)
+            cost = _cost(event, state.delta)
+            rows.append((place, entry.label, event.label, *cost, together))
+    return pd.DataFrame(rows, columns=_COLUMNS)
+
+
+def ledger_line(summary: LedgerSummary) -> str:
+    """State the ledger in one line."""
+    cap = "" if math.isinf(summary.cap_epsilon) else f" of {summary.cap_epsilon:g}"
+    outside = "" if math.isfinite(summary.total_epsilon) else ", and entries NOT PRIVATE"
+    count = len(summary.entries)
+    return (
+        f"PrivacyLedger({summary.dataset!r}, {count} {'entry' if count == 1 else 'entries'}, "
+        f"epsilon {summary.private_epsilon:.4g}{cap} at delta {summary.delta:g}{outside})"
+    )
+
+
+def ledger_html(summary: LedgerSummary) -> str:
+    """Write the ledger as an HTML table; every name is escaped."""
+    rows = "".join(
+        f"<tr><td>{html.escape(entry.label)}</td>"
+        f"<td>{_events_html(entry.events)}</td>"
+        f"<td>{f'{entry.epsilon:.4g}' if entry.private else 'NOT PRIVATE'}</td></tr>"
+        for entry in summary.entries
+    )
+    return (
+        f"<p>{html.escape(summary.words())}</p><table><thead><tr><th>charge</th>"
+        f"<th>releases</th><th>epsilon alone</th></tr></thead><tbody>{rows}</tbody></table>"
+    )
+
+
+def _events_html(events: Iterable[dict[str, Any]]) -> str:
+    words = []
+    for event in events:
+        if event["type"] == "gaussian":
+            cost = f"{event['count']} × noise multiplier {event['noise_multiplier']:.4g}"
+        else:
+            cost = f"not private, {event['reason']}"
+        words.append(html.escape(f"{event['label']}: {cost}"))
+    return "<br>".join(words)
+
+
+def _cost(event: Event, delta: float) -> tuple[bool, int, float, float, float]:
+    """Give the columns private, count, noise_multiplier, mu and epsilon of one event."""
+    if isinstance(event, GaussianEvent):
+        epsilon = epsilon_from_mu(event.mu, delta)
+        return True, event.count, event.noise_multiplier, event.mu, epsilon
+    return False, 1, 0.0, math.inf, math.inf
+
+
+def _decimal(value: float, *, up: bool) -> str:
+    """Write two decimals, more for small values, rounded so that a refusal is evident."""
+    places = 2 if value >= 0.1 or value == 0 else 2 - math.floor(math.log10(value))
+    scaled = value * 10**places
+    nearest = round(scaled)
+    # A cap of 2.0 that comes back from its mu as 1.9999999 is 2.0 to a reader.
+    steps = nearest if abs(scaled - nearest) < 1e-5 else math.ceil(scaled) if up else int(scaled)
+    return f"{steps / 10**places:.{places}f}"

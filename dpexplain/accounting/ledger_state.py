@@ -1,0 +1,276 @@
+"""The content of a ledger as an immutable value: sums, limits and the file format.
+
+Everything here is arithmetic on public numbers; `PrivacyLedger` adds the lock and the file.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from dpexplain._validation import (
+    Adjacency,
+    check_adjacency,
+    check_delta,
+    check_in_range,
+    shown,
+)
+from dpexplain.accounting.events import (
+    Event,
+    GaussianEvent,
+    NonPrivateEvent,
+    event_from_dict,
+    event_to_dict,
+    private_mu,
+)
+from dpexplain.accounting.gdp import epsilon_from_mu, mu_from_epsilon
+from dpexplain.accounting.summary import (
+    EntrySummary,
+    LedgerSummary,
+    number_from_json,
+    number_to_json,
+)
+
+__all__ = ["LedgerEntry", "LedgerState"]
+
+_FORMAT = "dpexplain/ledger"
+_VERSION = 1
+
+# A fit at the cap has a sum of mu**2 that differs from the cap's by rounding only. The cap's mu
+# was lowered by a share of 1e-9, so half of that may be given back and the cap still holds.
+_CAP_TOLERANCE = 5e-10
+
+
+@dataclass(frozen=True)
+class LedgerEntry:
+    """One charge: what was released together, and under which name.
+
+    Parameters
+    ----------
+    label : str
+        What was charged, for example the name of an estimator.
+    events : tuple of Event
+        The releases, at least one.
+    """
+
+    label: str
+    events: tuple[Event, ...]
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.label, str) or not self.label.strip():
+            raise ValueError(f"label={shown(self.label)} must name what is charged.")
+        object.__setattr__(self, "events", tuple(self.events))
+        if not self.events:
+            raise ValueError(f"{self.label!r} charges no event; pass at least one.")
+        for event in self.events:
+            if not isinstance(event, GaussianEvent | NonPrivateEvent):
+                raise ValueError(
+                    f"{self.label!r} charges {shown(event)}, which is no event; "
+                    "pass GaussianEvent(...) or NonPrivateEvent(...)."
+                )
+
+    @property
+    def private(self) -> bool:
+        """Whether every event of the entry is private.
+
+        Returns
+        -------
+        bool
+            False if one of them is a `NonPrivateEvent`.
+        """
+        return not any(isinstance(event, NonPrivateEvent) for event in self.events)
+
+    @cached_property
+    def mu(self) -> float:
+        """Gaussian-DP parameter of the private events of the entry together.
+
+        Returns
+        -------
+        float
+            0 if none of them is private.
+        """
+        return private_mu(self.events)
+
+    def epsilon(self, delta: float) -> float:
+        """Epsilon of the entry alone.
+
+        Parameters
+        ----------
+        delta : float
+            Delta at which it is stated.
+
+        Returns
+        -------
+        float
+            Infinite if an event is not private.
+        """
+        return epsilon_from_mu(self.mu, delta) if self.private else math.inf
+
+
+@dataclass(frozen=True)
+class LedgerState:
+    """Data set, limits and charges of a ledger at one moment.
+
+    Parameters
+    ----------
+    dataset : str
+        Name of the data set.
+    cap_epsilon : float
+        Limit of the private total, positive; infinite for none.
+    delta : float
+        Delta at which the ledger speaks, in (0, 1).
+    adjacency : {"add_remove", "replace"}
+        Which data sets count as neighbours.
+    entries : tuple of LedgerEntry
+        Charges, oldest first.
+    """
+
+    dataset: str
+    cap_epsilon: float = math.inf
+    delta: float = 1e-6
+    adjacency: Adjacency = "add_remove"
+    entries: tuple[LedgerEntry, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.dataset, str) or not self.dataset.strip():
+            raise ValueError(
+                f"dataset={shown(self.dataset)} must be a name that identifies the data set, "
+                'such as PrivacyLedger("survey-2024"); all splits of one table share it.'
+            )
+        cap = check_in_range("cap_epsilon", self.cap_epsilon, 0.0, math.inf, include_low=False)
+        object.__setattr__(self, "cap_epsilon", cap)
+        object.__setattr__(self, "delta", check_delta(self.delta))
+        check_adjacency(self.adjacency)
+
+    @property
+    def header(self) -> tuple[str, float, float, str]:
+        """Everything but the charges; two ledgers of one file must agree in it."""
+        return self.dataset, self.cap_epsilon, self.delta, self.adjacency
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """All events of all charges."""
+        return tuple(event for entry in self.entries for event in entry.events)
+
+    @cached_property
+    def mu(self) -> float:
+        """Gaussian-DP parameter of all private events together."""
+        return private_mu(self.events)
+
+    @cached_property
+    def _cap_mu(self) -> float:
+        if math.isinf(self.cap_epsilon):
+            return math.inf
+        return mu_from_epsilon(self.cap_epsilon, self.delta)
+
+    @property
+    def private(self) -> bool:
+        """Whether every entry is private."""
+        return all(entry.private for entry in self.entries)
+
+    @property
+    def remaining_epsilon(self) -> float:
+        """Largest epsilon that one further private charge may have."""
+        if math.isinf(self.cap_epsilon):
+            return math.inf
+        left = (self._cap_mu - self.mu) * (self._cap_mu + self.mu)
+        return epsilon_from_mu(math.sqrt(max(0.0, left)), self.delta)
+
+    def private_epsilon(self, delta: float) -> float:
+        """Epsilon of all private events together."""
+        return epsilon_from_mu(self.mu, delta)
+
+    def total_epsilon(self, delta: float) -> float:
+        """Epsilon of everything together."""
+        return self.private_epsilon(delta) if self.private else math.inf
+
+    def affordable(self, events: Iterable[Event]) -> bool:
+        """Whether the cap leaves room for these events: a filter on the sum of mu squared."""
+        after = private_mu((*self.events, *events))
+        return after <= self._cap_mu * (1.0 + _CAP_TOLERANCE)
+
+    def with_entry(self, entry: LedgerEntry) -> LedgerState:
+        """Append a charge."""
+        return replace(self, entries=(*self.entries, entry))
+
+    def summary(self) -> LedgerSummary:
+        """State everything in epsilons."""
+        alone = [epsilon_from_mu(entry.mu, self.delta) for entry in self.entries]
+        return LedgerSummary(
+            dataset=self.dataset,
+            delta=self.delta,
+            adjacency=self.adjacency,
+            cap_epsilon=self.cap_epsilon,
+            total_epsilon=self.total_epsilon(self.delta),
+            private_epsilon=self.private_epsilon(self.delta),
+            naive_epsilon=math.fsum(alone),
+            entries=tuple(
+                EntrySummary(
+                    label=entry.label,
+                    epsilon=epsilon if entry.private else math.inf,
+                    mu=entry.mu,
+                    private=entry.private,
+                    events=tuple(event_to_dict(event) for event in entry.events),
+                )
+                for entry, epsilon in zip(self.entries, alone, strict=True)
+            ),
+        )
+
+    def to_json(self) -> str:
+        """Write everything as JSON; numbers come back bit by bit."""
+        content = {
+            "format": _FORMAT,
+            "version": _VERSION,
+            "dataset": self.dataset,
+            "cap_epsilon": number_to_json(self.cap_epsilon),
+            "delta": self.delta,
+            "adjacency": self.adjacency,
+            "entries": [
+                {"label": entry.label, "events": [event_to_dict(event) for event in entry.events]}
+                for entry in self.entries
+            ],
+        }
+        return json.dumps(content, indent=1, allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> LedgerState:
+        """Read what `to_json` wrote, strictly; anything else is a ValueError."""
+        try:
+            content = json.loads(text)
+        except (ValueError, RecursionError):
+            raise ValueError("the text is no JSON.") from None
+        fields = {"format", "version", "dataset", "cap_epsilon", "delta", "adjacency", "entries"}
+        _check_object(content, fields, "a ledger")
+        if content["format"] != _FORMAT or content["version"] != _VERSION:
+            raise ValueError(
+                f"the format is {shown(content['format'])}, version {shown(content['version'])}; "
+                f"expected {_FORMAT!r}, version {_VERSION}."
+            )
+        return cls(
+            dataset=content["dataset"],
+            cap_epsilon=number_from_json(content["cap_epsilon"]),  # type: ignore[arg-type]
+            delta=content["delta"],
+            adjacency=content["adjacency"],
+            entries=tuple(_entry_from_json(entry) for entry in _as_list(content["entries"])),
+        )
+
+
+def _entry_from_json(content: Any) -> LedgerEntry:
+    _check_object(content, {"label", "events"}, "an entry")
+    events = tuple(event_from_dict(event) for event in _as_list(content["events"]))
+    return LedgerEntry(label=content["label"], events=events)
+
+
+def _as_list(content: Any) -> list[Any]:
+    if not isinstance(content, list):
+        raise ValueError(f"found {shown(content)} where a list is expected.")
+    return content
+
+
+def _check_object(content: Any, fields: set[str], what: str) -> None:
+    if not isinstance(content, Mapping) or set(content) != fields:
+        raise ValueError(f"{what} needs exactly these fields: {', '.join(sorted(fields))}.")

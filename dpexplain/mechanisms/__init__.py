@@ -1,0 +1,8 @@
+"""Noise: drawn in one place, added to integers, each draw used once."""
+
+from __future__ import annotations
+
+from dpexplain.mechanisms.gaussian import GaussianMechanism, Phase
+from dpexplain.mechanisms.noise import NoiseSource
+
+__all__ = ["GaussianMechanism", "NoiseSource", "Phase"]

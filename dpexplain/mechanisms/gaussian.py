@@ -1,0 +1,229 @@
+"""The Gaussian mechanism on integers: every private release passes through one object."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpexplain._validation import check_count, check_in_range, shown
+from dpexplain.mechanisms.noise import NoiseSource
+
+__all__ = ["GaussianMechanism", "Phase"]
+
+# At this scale the discrete Gaussian's delta exceeds the continuous one's by a share that is
+# smaller than what the inflation of the noise gives back; a coarser lattice would spend more
+# than Gaussian DP accounts for.
+_SMALLEST_SIGMA = 2.0**14
+
+
+@dataclass(frozen=True)
+class Phase:
+    """Releases that share one noise scale, and whose noise is drawn in one call.
+
+    Parameters
+    ----------
+    label : str
+        What is released: "histograms", "boosting".
+    sensitivity_int : float
+        L2 sensitivity of one release in lattice steps, positive.
+    sigma_int : float
+        Standard deviation of the noise in lattice steps, at least ``2**14``: on a coarser
+        lattice the discrete Gaussian spends visibly more than is accounted for.
+    n_values : int
+        Number of values that the releases of the phase have together.
+    """
+
+    label: str
+    sensitivity_int: float
+    sigma_int: float
+    n_values: int
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.label, str) or not self.label:
+            raise ValueError(f"label={shown(self.label)} must name what the phase releases.")
+        check_in_range(
+            "sensitivity_int",
+            self.sensitivity_int,
+            0.0,
+            math.inf,
+            include_low=False,
+            include_high=False,
+        )
+        check_in_range("sigma_int", self.sigma_int, _SMALLEST_SIGMA, math.inf, include_high=False)
+        check_count("n_values", self.n_values, minimum=0)
+
+    @property
+    def noise_multiplier(self) -> float:
+        """Noise standard deviation divided by the sensitivity of one release.
+
+        Returns
+        -------
+        float
+            The multiplier to record in a `GaussianEvent`.
+        """
+        return self.sigma_int / self.sensitivity_int
+
+
+class GaussianMechanism:
+    """Add fresh integer noise to integer sums, each draw once.
+
+    All noise of a phase is drawn before the first release: the time that drawing takes then
+    says nothing about a single value, and the exact sampler is fast in bulk only. The noise
+    never leaves the object except inside a release; its text, its copies and its pickles hold
+    none.
+
+    Parameters
+    ----------
+    source : NoiseSource
+        Where the noise comes from.
+
+    Examples
+    --------
+    >>> mechanism = GaussianMechanism(NoiseSource())
+    >>> with mechanism.phase(Phase("counts", 2**20, 2.0**22, n_values=3)):
+    ...     noisy = mechanism.release(np.array([5, 0, 7]) * 2**20)
+    >>> noisy.shape
+    (3,)
+    """
+
+    def __init__(self, source: NoiseSource) -> None:
+        if not isinstance(source, NoiseSource):
+            raise TypeError(f"source is {shown(source)}; pass NoiseSource().")
+        self._source = source
+        self._phase: Phase | None = None
+        self._noise: NDArray[np.int64] = np.empty(0, dtype=np.int64)
+        self._used = 0
+
+    @property
+    def source(self) -> NoiseSource:
+        """Where the noise comes from.
+
+        Returns
+        -------
+        NoiseSource
+            The source that the mechanism was made with.
+        """
+        return self._source
+
+    def begin(self, phase: Phase) -> None:
+        """Start a phase and draw all its noise in one call.
+
+        Parameters
+        ----------
+        phase : Phase
+            Scale and number of the values to come.
+
+        Raises
+        ------
+        RuntimeError
+            If the phase before was not finished.
+        """
+        if self._phase is not None:
+            raise RuntimeError(
+                f"phase {self._phase.label!r} is not finished; call finish() before "
+                f"begin({phase.label!r})."
+            )
+        self._noise = self._source.draw_int(phase.sigma_int, phase.n_values)
+        self._phase, self._used = phase, 0
+
+    def release(self, query: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Add the next draws to exact sums.
+
+        Parameters
+        ----------
+        query : ndarray of shape (n,), dtype int64
+            Exact sums in lattice steps.
+
+        Returns
+        -------
+        ndarray of shape (n,), dtype int64
+            The noisy sums, which may be published.
+
+        Raises
+        ------
+        RuntimeError
+            If no phase was begun, or it has fewer than n draws left; noise is never used twice.
+        ValueError
+            If `query` is no one-dimensional int64 array.
+        """
+        if self._phase is None:
+            raise RuntimeError("no phase was begun; call begin(Phase(...)) before release().")
+        if not isinstance(query, np.ndarray) or query.dtype != np.int64 or query.ndim != 1:
+            raise ValueError(
+                "a query must be a one-dimensional int64 array of lattice steps; "
+                "floating-point sums cannot be released."
+            )
+        end = self._used + len(query)
+        if end > len(self._noise):
+            raise RuntimeError(
+                f"phase {self._phase.label!r} has {len(self._noise) - self._used} draws left and "
+                f"{len(query)} are asked for; state the right n_values in Phase(...)."
+            )
+        noisy = query + self._noise[self._used : end]
+        self._noise[self._used : end] = 0
+        self._used = end
+        return noisy
+
+    def finish(self) -> None:
+        """End the phase.
+
+        Raises
+        ------
+        RuntimeError
+            If no phase was begun, or draws are left over: releases are missing then, and the
+            stated number of values was wrong.
+        """
+        if self._phase is None:
+            raise RuntimeError("no phase was begun; call begin(Phase(...)) before finish().")
+        label, left = self._phase.label, len(self._noise) - self._used
+        self._forget()
+        if left:
+            raise RuntimeError(
+                f"phase {label!r} ends with {left} draws left; "
+                "state the right n_values in Phase(...)."
+            )
+
+    @contextmanager
+    def phase(self, phase: Phase) -> Iterator[GaussianMechanism]:
+        """Begin a phase and finish it; an error on the way makes the mechanism forget its noise.
+
+        Parameters
+        ----------
+        phase : Phase
+            Scale and number of the values to come.
+
+        Yields
+        ------
+        GaussianMechanism
+            The mechanism itself.
+        """
+        self.begin(phase)
+        try:
+            yield self
+        except BaseException:
+            self._forget()
+            raise
+        self.finish()
+
+    def _forget(self) -> None:
+        self._phase, self._used = None, 0
+        self._noise = np.empty(0, dtype=np.int64)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"_source": self._source}  # a list of what may leave, not of what may not
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._source = state["_source"]
+        self._forget()
+
+    def __repr__(self) -> str:
+        if self._phase is None:
+            return f"GaussianMechanism({self._source!r})"
+        left = len(self._noise) - self._used
+        return f"GaussianMechanism({self._source!r}, phase={self._phase.label!r}, {left} left)"
