@@ -12,6 +12,7 @@ _BOX = "font-size:90%;line-height:1.35;max-width:46em;margin:.3em 0"
 _TABLE = "border-collapse:collapse;margin:.4em 0;color:inherit;background:transparent"
 _CELL = "padding:.1em .8em .1em 0;text-align:{align};border:0;background:transparent"
 _RULE = ";border-bottom:1px solid rgba(128,128,128,.5);font-weight:600"
+_LONGEST_LINE = 2_000
 _NOTE = "opacity:.8"
 _WARNING = (
     "border-left:4px solid #d55e00;background:rgba(213,94,0,.14);padding:.15em .6em;font-weight:600"
@@ -40,12 +41,12 @@ def bar(share: float, *, negative: bool = False) -> str:
 
 def note(text: str) -> str:
     """One line of small print."""
-    return f'<div style="{_NOTE}">{html.escape(text, quote=True)}</div>'
+    return f'<div style="{_NOTE}">{escaped(text, _LONGEST_LINE)}</div>'
 
 
 def warning(text: str) -> str:
     """One line that must not be overlooked."""
-    return f'<div style="{_WARNING}">{html.escape(text, quote=True)}</div>'
+    return f'<div style="{_WARNING}">{escaped(text, _LONGEST_LINE)}</div>'
 
 
 def heading(text: str) -> str:
@@ -57,7 +58,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], numeric: Sequence[
     """Lay out cells that are HTML already; numeric columns are aligned to the right."""
     aligns = ["right" if is_number else "left" for is_number in numeric]
     top = "".join(
-        f'<th style="{_CELL.format(align=align)}{_RULE}">{html.escape(name, quote=True)}</th>'
+        f'<th style="{_CELL.format(align=align)}{_RULE}">{escaped(name, 40)}</th>'
         for name, align in zip(head, aligns, strict=True)
     )
     body = "".join(

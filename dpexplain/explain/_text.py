@@ -9,6 +9,7 @@ from itertools import pairwise
 
 EN_DASH = "\u2013"
 _STEP_TOLERANCE = 1e-9
+_LARGEST_EXACT = 2.0**50
 
 
 def upper_number(value: float, digits: int = 4) -> str:
@@ -96,6 +97,8 @@ def _steps_inside(
     left: float, right: float, step: float, *, closed: bool
 ) -> tuple[float, float] | None:
     """Smallest and largest multiple of `step` in the bin, or None where it holds none."""
+    if max(abs(left), abs(right)) / step > _LARGEST_EXACT:
+        return None
     first = math.ceil(left / step - _STEP_TOLERANCE)
     if closed:
         last = math.floor(right / step + _STEP_TOLERANCE)

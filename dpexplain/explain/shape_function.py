@@ -111,7 +111,7 @@ class ShapeFunction(Record):
             if self.bin_edges is None or self.categories is not None:
                 raise ValueError("a numeric term has bin_edges and no categories.")
             edges = read_only("bin_edges", self.bin_edges, (None,))
-            if edges.size < 2 or not (np.diff(edges) > 0).all():
+            if edges.size < 2 or not (edges[1:] > edges[:-1]).all():
                 raise ValueError("bin_edges must be at least two increasing numbers.")
             self._set("bin_edges", edges)
         else:
@@ -274,7 +274,7 @@ class ShapeFunction(Record):
                 _html.escaped(label),
                 signed_number(value),
                 _html.bar(abs(value) / largest, negative=value < 0),
-                short_number(round(count), 12),
+                _count_text(count),
             )
             for label, value, count in zip(
                 self.bin_labels[:_HTML_ROWS], self.contribution, self.count, strict=False
@@ -297,3 +297,8 @@ class ShapeFunction(Record):
         parts = [f"{more} more bins in .frame()"] if more > 0 else []
         parts += [self.guarantee.short] if self.guarantee.private else []
         return "; ".join([*parts, ".plot() draws it"])
+
+
+def _count_text(count: float) -> str:
+    """Write a count of records; a noisy one is rounded, its decimals are noise."""
+    return f"{round(count):,}" if abs(count) < 1e12 else f"{count:.3g}"

@@ -1,0 +1,85 @@
+"""Global explanations: a mapping of terms with one guarantee."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+from hypothesis import given
+
+from dpexplain.explain import GlobalExplanation
+from example_explanations import age, classifier, global_explanations, job, private_guarantee
+
+
+def test_explanation_is_a_mapping_in_model_order():
+    explanation = classifier()
+    assert list(explanation) == ["age", "job"]
+    assert explanation["job"].kind == "categorical"
+    assert "Age" not in explanation
+    assert explanation.get("Age") is None
+
+
+def test_unknown_term_is_answered_with_the_terms_there_are():
+    with pytest.raises(KeyError, match=r"no term 'Age'; the terms are 'age', 'job'\."):
+        classifier()["Age"]
+
+
+def test_terms_get_the_unit_of_the_score():
+    assert classifier()["age"].score_unit == "log-odds"
+    regression = classifier(link="identity", classes=None, target_unit="visits")
+    assert regression["job"].score_unit == regression.score_unit == "visits"
+
+
+def test_score_is_named_after_the_class_it_speaks_for():
+    assert classifier().score_name == "log-odds of income = high"
+
+
+def test_importances_are_sorted_and_ties_keep_the_order_of_the_model():
+    importances = classifier().importances()
+    assert importances.index.tolist() == ["job", "age"]
+    assert importances["age"] == age().importance
+    tied = classifier(terms=(age(name="b"), age(name="a")))
+    assert tied.importances().index.tolist() == ["b", "a"]
+
+
+def test_frame_stacks_the_terms():
+    frame = classifier().frame()
+    assert frame["term"].tolist() == ["age"] * 4 + ["job"] * 4
+    assert frame.index.tolist() == list(range(8))
+
+
+@given(global_explanations())
+def test_pickling_keeps_the_explanation(explanation):
+    assert pickle.loads(pickle.dumps(explanation)) == explanation
+
+
+def test_explanations_with_different_numbers_differ():
+    assert classifier() == classifier()
+    assert classifier() != classifier(intercept=0.0)
+    assert classifier() != classifier(terms=(age(count=[1, 2, 3, 4]), job()))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"terms": (age(), age())}, "distinct"),
+        ({"terms": ()}, "one or more"),
+        ({"terms": ("age",)}, "ShapeFunction"),
+        ({"link": "log"}, "link"),
+        ({"classes": None}, "two class names"),
+        ({"classes": ("a", "a")}, "distinct"),
+        ({"link": "identity"}, "no classes"),
+        ({"intercept": float("nan")}, "intercept"),
+        ({"guarantee": None}, "Guarantee"),
+    ],
+)
+def test_contradicting_fields_are_refused(changes, message):
+    fields = {
+        "terms": (age(), job()),
+        "intercept": 0.0,
+        "link": "logit",
+        "classes": ("no", "yes"),
+        "guarantee": private_guarantee(),
+    }
+    with pytest.raises(ValueError, match=message):
+        GlobalExplanation(**{**fields, **changes})
