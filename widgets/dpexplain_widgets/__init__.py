@@ -1,0 +1,22 @@
+"""Dashboards for Jupyter: explanations under differential privacy, at all epsilons at once."""
+
+from __future__ import annotations
+
+try:
+    import anywidget as _anywidget
+    import ipywidgets as _ipywidgets
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError(
+        f"dpexplain_widgets needs {error.name}; install it with: pip install 'dpexplain[widgets]'",
+        name=error.name,
+    ) from None
+
+from dpexplain_widgets.explorer import Explorer
+from dpexplain_widgets.importance import ImportanceView
+from dpexplain_widgets.ledger import LedgerView
+from dpexplain_widgets.overview import OverviewView
+from dpexplain_widgets.shape import ShapeView
+
+del _anywidget, _ipywidgets
+
+__all__ = ["Explorer", "ImportanceView", "LedgerView", "OverviewView", "ShapeView"]

@@ -1,0 +1,109 @@
+"""One JavaScript text from the modules of a view, for widgets and for pages without a kernel."""
+
+from __future__ import annotations
+
+import functools
+import re
+from pathlib import Path
+
+STATIC = Path(__file__).parent / "static"
+
+_IMPORT = re.compile(r'^import \{([^}]*)\} from "\./(\w+\.js)";\n', re.MULTILINE)
+_ANY_IMPORT = re.compile(r"^\s*import\b.*", re.MULTILINE)
+_EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const|let)\b)", re.MULTILINE)
+_EXPORT_DEFAULT = re.compile(r"^export default .*;\n", re.MULTILINE)
+_DECLARATION = re.compile(
+    r"^(export )?(?:async )?(?:function|class|const|let)\s+(\w+)", re.MULTILINE
+)
+
+
+@functools.cache
+def bundle(entry: str) -> str:
+    """Join a module and everything it imports into one ES module.
+
+    The modules share one scope afterwards, so their top-level names must differ; imports must
+    have the form ``import { a, b } from "./module.js";``.
+
+    Parameters
+    ----------
+    entry : str
+        File name in the folder of modules, such as ``"explorer.js"``. Its default export, if
+        any, is the default export of the result.
+
+    Returns
+    -------
+    str
+        JavaScript without imports.
+
+    Raises
+    ------
+    ValueError
+        If a module cannot be joined: unknown file or name, circular import, or a top-level
+        name that two modules use.
+    """
+    order = _modules_in_order(entry)
+    sources = {name: _source(name) for name in order}
+    _check_names(sources)
+    parts = [_stripped(name, sources[name], is_entry=name == entry) for name in order]
+    return "\n".join(parts)
+
+
+@functools.cache
+def stylesheet() -> str:
+    """Return the style rules of all views; every rule applies inside a view only."""
+    return (STATIC / "view.css").read_text(encoding="utf-8")
+
+
+def _source(name: str) -> str:
+    path = STATIC / name
+    if not re.fullmatch(r"\w+\.js", name) or not path.is_file():
+        known = ", ".join(sorted(file.name for file in STATIC.glob("*.js")))
+        raise ValueError(f"no module {name!r}; the modules are {known}.")
+    return path.read_text(encoding="utf-8")
+
+
+def _modules_in_order(entry: str) -> list[str]:
+    """List the entry after everything it needs, each module once."""
+    order: list[str] = []
+    open_modules: list[str] = []
+
+    def visit(name: str) -> None:
+        if name in order:
+            return
+        if name in open_modules:
+            raise ValueError(f"circular import: {' -> '.join([*open_modules, name])}.")
+        open_modules.append(name)
+        for _, needed in _IMPORT.findall(_source(name)):
+            visit(needed)
+        open_modules.pop()
+        order.append(name)
+
+    visit(entry)
+    return order
+
+
+def _check_names(sources: dict[str, str]) -> None:
+    owner: dict[str, str] = {}
+    exported: dict[str, set[str]] = {}
+    for name, source in sources.items():
+        exported[name] = set()
+        for is_export, declared in _DECLARATION.findall(source):
+            if declared in owner:
+                raise ValueError(f"{owner[declared]} and {name} both declare {declared!r}.")
+            owner[declared] = name
+            if is_export:
+                exported[name].add(declared)
+    for name, source in sources.items():
+        for names, needed in _IMPORT.findall(source):
+            wanted = {part.strip() for part in names.split(",") if part.strip()}
+            if missing := wanted - exported[needed]:
+                raise ValueError(f"{name} imports {sorted(missing)} that {needed} does not export.")
+
+
+def _stripped(name: str, source: str, *, is_entry: bool) -> str:
+    body = _IMPORT.sub("", source)
+    if left := _ANY_IMPORT.search(body):
+        raise ValueError(f"{name} has an import that cannot be joined: {left.group().strip()!r}.")
+    if not is_entry:
+        body = _EXPORT_DEFAULT.sub("", body)
+    return f"// {name}\n{_EXPORT.sub('', body)}"

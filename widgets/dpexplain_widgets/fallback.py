@@ -1,0 +1,55 @@
+"""A static table of what a view shows, for pages that cannot run it."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping
+from typing import Any
+
+_ROWS = 10
+
+
+def fallback_html(payload: Mapping[str, Any], fit: Mapping[str, Any] | None) -> str:
+    """Describe the chosen fit in HTML.
+
+    A saved notebook keeps this text, so it holds the fit that is read and nothing else: not
+    the reference, and no other epsilon.
+
+    Parameters
+    ----------
+    payload : mapping
+        Payload of the view.
+    fit : mapping or None
+        The fit that is read, or None where there is no model.
+
+    Returns
+    -------
+    str
+        Escaped HTML without scripts.
+    """
+    title = f"<strong>{_escaped(payload['title'], 120)}</strong>"
+    if fit is None:
+        words = "".join(f"<div>{_escaped(line, 400)}</div>" for line in payload["guarantee_words"])
+        return f"<div>{title}{words}</div>"
+    names = [term["name"] for term in payload["terms"]]
+    ranked = sorted(
+        zip(names, fit["terms"], strict=True), key=lambda pair: -pair[1]["importance"]
+    )
+    rows = "".join(
+        f"<tr><td>{_escaped(name, 60)}</td><td>{term['importance']:.3g}</td></tr>"
+        for name, term in ranked[:_ROWS]
+    )
+    more = len(ranked) - _ROWS
+    rest = f"<div>{more} more terms</div>" if more > 0 else ""
+    return (
+        f"<div>{title}<div>{_escaped(fit['guarantee']['short'], 200)}</div>"
+        f"<table><thead><tr><th>term</th><th>importance</th></tr></thead><tbody>{rows}</tbody>"
+        f"</table>{rest}<div>Run the notebook to explore it.</div></div>"
+    )
+
+
+def _escaped(text: str, limit: int) -> str:
+    """Make any string safe inside HTML, with its own reading direction."""
+    shown = "".join(char if char.isprintable() else "\ufffd" for char in text[: limit + 1])
+    shown = shown if len(text) <= limit else f"{shown[: limit - 1]}…"
+    return f"<bdi>{html.escape(shown, quote=True)}</bdi>"

@@ -1,0 +1,22 @@
+"""The ledger view: what the models cost, each alone and all together."""
+
+from __future__ import annotations
+
+from dpexplain_widgets.base import View
+from dpexplain_widgets.bundle import bundle
+
+
+class LedgerView(View):
+    """Epsilon of each model alone, of all together, and of the whole ledger.
+
+    Parameters
+    ----------
+    source : Comparison, GlobalExplanation, LedgerSummary or dict
+        What to show.
+    **state
+        Initial choices by trait name; see :class:`dpexplain_widgets.state.ViewState`.
+    """
+
+    _needs_terms = False
+
+    _esm = bundle("ledger.js")

@@ -1,0 +1,20 @@
+"""The overview: which epsilon, what it guarantees, and how good the model is there."""
+
+from __future__ import annotations
+
+from dpexplain_widgets.base import View
+from dpexplain_widgets.bundle import bundle
+
+
+class OverviewView(View):
+    """Scrubber over epsilon, guarantee in words, and diagnostics beside the reference.
+
+    Parameters
+    ----------
+    source : Comparison, GlobalExplanation or dict
+        What to show.
+    **state
+        Initial choices by trait name; see :class:`dpexplain_widgets.state.ViewState`.
+    """
+
+    _esm = bundle("overview.js")

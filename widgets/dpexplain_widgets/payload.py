@@ -1,0 +1,226 @@
+"""What a view gets: a comparison or an explanation as plain values, without any data."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from dpexplain.accounting.summary import LedgerSummary
+    from dpexplain.compare import Comparison
+    from dpexplain.explain import GlobalExplanation, Guarantee, ShapeFunction
+
+VERSION = 1
+
+_KEYS = frozenset(
+    {
+        "version", "title", "link", "score_unit", "target", "epsilons", "terms", "fits",
+        "reference", "ledger", "guarantee_words",
+    }
+)  # fmt: skip
+
+
+def build_payload(source: Any) -> dict[str, Any]:
+    """Turn what a view is given into the dictionary that its front end draws from.
+
+    Parameters
+    ----------
+    source : Comparison, GlobalExplanation, LedgerSummary or dict
+        A dictionary must be a payload already; it is checked and taken as it is.
+
+    Returns
+    -------
+    dict
+        JSON values only. Fits are ordered by epsilon, then repeat; an explanation that is not
+        private takes the place of the reference.
+
+    Raises
+    ------
+    TypeError
+        If `source` is something else.
+    ValueError
+        If a dictionary is not a complete payload.
+    """
+    if isinstance(source, dict):
+        return check_payload(source)
+    if hasattr(source, "explanations"):
+        return _comparison_payload(source)
+    if hasattr(source, "importances") and hasattr(source, "guarantee"):
+        return _explanation_payload(source)
+    if hasattr(source, "naive_epsilon"):
+        return _ledger_payload(source)
+    raise TypeError(
+        f"a view shows a Comparison, a GlobalExplanation or a LedgerSummary, got "
+        f"{type(source).__name__}; sweep(...) makes a Comparison, model.explain_global() an "
+        "explanation and ledger.summary() a summary."
+    )
+
+
+def check_payload(payload: Mapping[str, Any]) -> dict[str, Any]:
+    """Check the outline of a payload.
+
+    Parameters
+    ----------
+    payload : mapping
+        As :func:`build_payload` returns it.
+
+    Returns
+    -------
+    dict
+        The same values.
+
+    Raises
+    ------
+    ValueError
+        If keys are missing or unknown, or the lists do not belong together.
+    """
+    missing, unknown = _KEYS - set(payload), set(payload) - _KEYS
+    if missing or unknown:
+        raise ValueError(
+            f"a payload has exactly the keys {sorted(_KEYS)}; missing {sorted(missing)}, "
+            f"unknown {len(unknown)}. Pass the Comparison or explanation itself."
+        )
+    if payload["version"] != VERSION:
+        raise ValueError(f"payload version {payload['version']!r} is not {VERSION}; build it anew.")
+    if len(payload["fits"]) != len(payload["epsilons"]) or not all(payload["fits"]):
+        raise ValueError("payload['fits'] must hold at least one fit for each epsilon.")
+    n_terms = len(payload["terms"])
+    if any(len(fit["terms"]) != n_terms for fit in all_fits(payload)):
+        raise ValueError(f"every fit of a payload must hold its {n_terms} terms.")
+    return dict(payload)
+
+
+def all_fits(payload: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """List the fits of a payload, the reference last."""
+    fits = [fit for repeats in payload["fits"] for fit in repeats]
+    return fits if payload["reference"] is None else [*fits, payload["reference"]]
+
+
+def _comparison_payload(comparison: Comparison) -> dict[str, Any]:
+    first = comparison.explanations[comparison.epsilons[0]][0]
+    names = list(comparison.term_names)
+    fits = [
+        [
+            _fit(explanation, names, _metrics(comparison.metrics, epsilon, repeat))
+            for repeat, explanation in enumerate(comparison.explanations[epsilon])
+        ]
+        for epsilon in comparison.epsilons
+    ]
+    reference = None
+    if comparison.reference is not None:
+        metrics = _metrics(comparison.metrics, math.inf, 0)
+        reference = _fit(comparison.reference, names, metrics)
+    return {
+        **_outline(first, comparison.title),
+        "epsilons": [float(epsilon) for epsilon in comparison.epsilons],
+        "fits": fits,
+        "reference": reference,
+        "ledger": comparison.ledger.to_dict(),
+        "guarantee_words": list(comparison.guarantee_words),
+    }
+
+
+def _explanation_payload(explanation: GlobalExplanation) -> dict[str, Any]:
+    fit = _fit(explanation, list(explanation), {})
+    private = explanation.guarantee.private
+    title = explanation.model_name or "Explanation"
+    words = explanation.guarantee.short
+    return {
+        **_outline(explanation, f"{title}: {explanation.target_name}"),
+        "epsilons": [explanation.guarantee.epsilon] if private else [],
+        "fits": [[fit]] if private else [],
+        "reference": None if private else fit,
+        "ledger": None,
+        "guarantee_words": [f"this model alone: {words}"],
+    }
+
+
+def _ledger_payload(summary: LedgerSummary) -> dict[str, Any]:
+    return {
+        "version": VERSION,
+        "title": f"Ledger of {summary.dataset}",
+        "link": "identity",
+        "score_unit": "",
+        "target": {"name": "", "unit": "", "classes": None},
+        "terms": [],
+        "epsilons": [],
+        "fits": [],
+        "reference": None,
+        "ledger": summary.to_dict(),
+        "guarantee_words": [summary.words()],
+    }
+
+
+def _outline(explanation: GlobalExplanation, title: str) -> dict[str, Any]:
+    return {
+        "version": VERSION,
+        "title": title,
+        "link": explanation.link,
+        "score_unit": explanation.score_unit,
+        "target": {
+            "name": explanation.target_name,
+            "unit": explanation.target_unit,
+            "classes": None if explanation.classes is None else list(explanation.classes),
+        },
+        "terms": [
+            {
+                "name": term.name,
+                "kind": term.kind,
+                "unit": term.unit,
+                "description": term.description,
+            }
+            for term in explanation.terms
+        ],
+    }
+
+
+def _fit(
+    explanation: GlobalExplanation, names: list[str], metrics: dict[str, float]
+) -> dict[str, Any]:
+    guarantee = explanation.guarantee
+    return {
+        "epsilon": _plain(guarantee.epsilon),
+        "guarantee": _guarantee(guarantee),
+        "metrics": metrics,
+        "intercept": explanation.intercept,
+        "terms": [_term_fit(explanation[name]) for name in names],
+    }
+
+
+def _guarantee(guarantee: Guarantee) -> dict[str, Any]:
+    words = {"short": guarantee.short, "statement": guarantee.statement()}
+    return {**guarantee.to_dict(), **words}
+
+
+def _term_fit(shape: ShapeFunction) -> dict[str, Any]:
+    n_value_bins = len(shape.bin_labels) - len(shape.special)
+    return {
+        "edges": None if shape.bin_edges is None else _numbers(shape.bin_edges),
+        "labels": list(shape.bin_labels),
+        "special": list(shape.bin_labels[n_value_bins:]),
+        "contribution": _numbers(shape.contribution),
+        "count": _numbers(shape.count),
+        "noise_std": None if shape.noise_std is None else _numbers(shape.noise_std),
+        "noise_floor": shape.noise_floor,
+        "importance": shape.importance,
+    }
+
+
+def _numbers(values: Iterable[float]) -> list[float]:
+    return [float(value) for value in values]
+
+
+def _plain(value: float) -> float | str:
+    """Return a number that JSON can hold; infinity becomes a word."""
+    return "inf" if math.isinf(value) else float(value)
+
+
+def _metrics(table: pd.DataFrame | None, epsilon: float, repeat: int) -> dict[str, float]:
+    if table is None:
+        return {}
+    rows = table[(table["epsilon"] == epsilon) & (table["repeat"] == repeat)]
+    pairs = zip(rows["metric"], rows["value"], strict=True)
+    return {str(name): float(value) for name, value in pairs if math.isfinite(value)}

@@ -1,0 +1,57 @@
+"""What is chosen in a view, as a table."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+if TYPE_CHECKING:
+    from dpexplain_widgets.base import View
+
+
+def selection_frame(view: View) -> pd.DataFrame:
+    """Table the bins that a view has chosen.
+
+    Parameters
+    ----------
+    view : View
+        Its choices say which fit, term and bin.
+
+    Returns
+    -------
+    DataFrame
+        One row for each bin of the term, or for the chosen bin alone. Columns epsilon,
+        repeat, private, term, bin, bin_left, bin_right, contribution, noise_std, count,
+        special.
+    """
+    fit = view._fit()
+    if fit is None:
+        return pd.DataFrame()
+    table = _bins(fit["terms"][view.term_names.index(view.term)])
+    table.insert(0, "epsilon", view.epsilon)
+    table.insert(1, "repeat", view.repeat if math.isfinite(view.epsilon) else 0)
+    table.insert(2, "private", bool(fit["guarantee"]["private"]))
+    table.insert(3, "term", view.term)
+    if view.bin_index is not None:
+        table = table.iloc[[view.bin_index]]
+    return table.reset_index(drop=True)
+
+
+def _bins(term_fit: dict[str, Any]) -> pd.DataFrame:
+    n_bins = len(term_fit["labels"])
+    edges = term_fit["edges"] or []
+    outside = [math.nan] * (n_bins - max(0, len(edges) - 1))
+    noise_std = term_fit["noise_std"]
+    return pd.DataFrame(
+        {
+            "bin": term_fit["labels"],
+            "bin_left": [*edges[:-1], *outside],
+            "bin_right": [*edges[1:], *outside],
+            "contribution": term_fit["contribution"],
+            "noise_std": [math.nan] * n_bins if noise_std is None else noise_std,
+            "count": term_fit["count"],
+            "special": [i >= n_bins - len(term_fit["special"]) for i in range(n_bins)],
+        }
+    )

@@ -1,0 +1,35 @@
+// Small form controls with their labels.
+import { html, uniqueId } from "./dom.js";
+
+/** A labelled checkbox; `onChange` gets its state. */
+export function checkbox(text, checked, onChange) {
+  const input = html("input", { type: "checkbox", checked });
+  input.addEventListener("change", () => onChange(input.checked));
+  const words = html("span", {}, text);
+  return { element: html("label", { class: "dpx-checkbox" }, input, words), input, words };
+}
+
+/** A labelled select; `fill([[value, text]], chosen)` sets its options. */
+export function choiceBox(text, onChoose) {
+  const id = uniqueId("choice");
+  const select = html("select", { id });
+  select.addEventListener("change", () => onChoose(select.value));
+  const element = html("span", { class: "dpx-choice" }, html("label", { for: id }, text), select);
+  let shown = "";
+  const fill = (options, chosen) => {
+    const wanted = JSON.stringify(options);
+    if (wanted !== shown) {
+      shown = wanted;
+      select.replaceChildren(...options.map(([value, label]) => html("option", { value }, label)));
+    }
+    select.value = chosen;
+  };
+  return { element, select, fill };
+}
+
+/** A button; `onPress` is called on click and by Enter or Space. */
+export function button(text, onPress) {
+  const element = html("button", { type: "button", class: "dpx-button" }, text);
+  element.addEventListener("click", onPress);
+  return element;
+}

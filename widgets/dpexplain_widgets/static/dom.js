@@ -1,0 +1,43 @@
+// Elements of the page. Text always goes in as text nodes, so that a feature or category name
+// can never become markup.
+
+const SVG_NAMESPACE = "http://www.w3.org/2000/svg";
+
+function fillElement(element, attributes, children) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name.startsWith("on")) throw new Error(`use addEventListener instead of ${name}`);
+    element.setAttribute(name, value === true ? "" : String(value));
+  }
+  for (const child of children.flat()) {
+    if (child !== null && child !== undefined) element.append(child);
+  }
+  return element;
+}
+
+/** An HTML element with attributes and children (nodes or strings). */
+export function html(tag, attributes = {}, ...children) {
+  return fillElement(document.createElement(tag), attributes, children);
+}
+
+/** An SVG element with attributes and children (nodes or strings). */
+export function svg(tag, attributes = {}, ...children) {
+  return fillElement(document.createElementNS(SVG_NAMESPACE, tag), attributes, children);
+}
+
+/** Change text only where it differs, so that live regions do not repeat themselves. */
+export function setText(element, text) {
+  if (element.textContent !== text) element.textContent = text;
+}
+
+/** An id that no other view of the page has, for patterns, clip paths and labels. */
+export function uniqueId(kind) {
+  const words = crypto.getRandomValues(new Uint32Array(2));
+  return `dpx-${kind}-${Array.from(words, (word) => word.toString(36)).join("")}`;
+}
+
+/** Listen until the returned function is called. */
+export function listen(target, type, listener, options) {
+  target.addEventListener(type, listener, options);
+  return () => target.removeEventListener(type, listener, options);
+}

@@ -1,0 +1,101 @@
+// Numbers and names as a reader sees them.
+
+const SUPERSCRIPTS = { "-": "⁻", 0: "⁰", 1: "¹", 2: "²", 3: "³", 4: "⁴", 5: "⁵", 6: "⁶", 7: "⁷", 8: "⁸", 9: "⁹" };
+
+function withMinus(text) {
+  return text.replace("-", "−");
+}
+
+function withThousands(text) {
+  const [whole, fraction] = text.split(".");
+  const grouped = whole.replace(/\B(?=(\d{3})+(?!\d))/g, ",");
+  return fraction === undefined ? grouped : `${grouped}.${fraction}`;
+}
+
+function powerOfTen(value, digits) {
+  const [mantissa, exponent] = value.toExponential(digits - 1).split("e");
+  const raised = Array.from(exponent.replace("+", ""), (sign) => SUPERSCRIPTS[sign]).join("");
+  const short = String(Number(mantissa));
+  return short === "1" ? `10${raised}` : `${withMinus(short)}·10${raised}`;
+}
+
+/** A number with `digits` significant digits and no trailing zeros. */
+export function formatNumber(value, digits = 3) {
+  if (value === null || value === undefined || Number.isNaN(value)) return "–";
+  if (!Number.isFinite(value)) return value > 0 ? "∞" : "−∞";
+  if (value === 0) return "0";
+  const size = Math.abs(value);
+  if (size >= 1e7 || size < 1e-4) return powerOfTen(value, digits);
+  const decimals = Math.max(0, digits - 1 - Math.floor(Math.log10(size)));
+  return withMinus(withThousands(String(Number(value.toFixed(decimals)))));
+}
+
+/** A number with its sign always written. */
+export function formatSigned(value, digits = 3) {
+  const text = formatNumber(value, digits);
+  return value > 0 ? `+${text}` : text;
+}
+
+/** A number with the decimals that the largest of its column has, so that a column lines up. */
+export function formatLike(value, largest) {
+  if (!(largest >= 1e-4) || largest >= 1e7) return formatNumber(value);
+  const decimals = Math.max(0, 2 - Math.floor(Math.log10(largest)));
+  return withMinus(withThousands(value.toFixed(decimals)));
+}
+
+/** Label of an axis tick: as many decimals as the step needs. */
+export function formatTick(value, step) {
+  if (value === 0) return "0";
+  if (Math.abs(value) >= 1e7 || step < 1e-5) return formatNumber(value, 3);
+  let decimals = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
+  const scaled = step * 10 ** decimals;
+  if (Math.abs(scaled - Math.round(scaled)) > 1e-6) decimals += 1;
+  return withMinus(withThousands(value.toFixed(decimals)));
+}
+
+/** The next number up that has `digits` significant digits. */
+function roundedUp(value, digits) {
+  const scale = 10 ** (digits - 1 - Math.floor(Math.log10(value)));
+  // 12 digits: 0.3 * 1000 must not become 300.00000000000006 and then 301.
+  return Math.ceil(Number((value * scale).toPrecision(12))) / scale;
+}
+
+/**
+ * The privacy parameter epsilon, rounded up: rounding to the nearest could claim more privacy
+ * than there is. "inf" and infinity become the sign.
+ */
+export function formatEpsilon(epsilon) {
+  if (typeof epsilon !== "number" || !Number.isFinite(epsilon)) return "∞";
+  return epsilon > 0 ? formatNumber(roundedUp(epsilon, 4), 4) : "0";
+}
+
+/** The privacy parameter delta, as a power of ten, rounded up. */
+export function formatDelta(delta) {
+  return delta > 0 ? powerOfTen(roundedUp(delta, 2), 2) : "0";
+}
+
+/** A count of records: whole numbers, since noise gives fractions of a person no meaning. */
+export function formatCount(count) {
+  return withMinus(withThousands(String(Math.round(count) + 0)));
+}
+
+/** How many of a thing: "1 term", "12 terms". */
+export function plural(count, noun) {
+  return `${formatCount(count)} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+/**
+ * A name from data, fit to be put on a line: control characters become visible and the length
+ * is bounded. The isolates keep right-to-left marks inside the name.
+ */
+export function shortName(name, limit = 60) {
+  const characters = Array.from(String(name).slice(0, 4 * limit + 8));
+  const visible = characters.map((sign) => (/[\u0000-\u001f\u007f-\u009f]/.test(sign) ? "�" : sign));
+  const cut = characters.length > limit ? [...visible.slice(0, limit - 1), "…"] : visible;
+  return cut.join("");
+}
+
+/** A name inside a sentence: bounded, and isolated from the direction of the text around it. */
+export function quotedName(name, limit = 60) {
+  return `\u2068${shortName(name, limit)}\u2069`;
+}

@@ -1,0 +1,50 @@
+// Keys inside a view belong to the view.
+import { listen } from "./dom.js";
+
+function belongsToNotebook(event) {
+  const runsCell = event.key === "Enter" && event.shiftKey;
+  return event.ctrlKey || event.metaKey || event.altKey || runsCell || event.key === "Escape";
+}
+
+/**
+ * Keep plain keys from the notebook: JupyterLab's own handler would cancel the arrow keys and
+ * take letters for commands on cells. Shortcuts with a modifier, running the cell and leaving
+ * with Escape still reach it.
+ */
+export function shieldKeys(root) {
+  return listen(root, "keydown", (event) => {
+    if (!belongsToNotebook(event)) event.stopPropagation();
+  });
+}
+
+const LINE_STEPS = {
+  ArrowLeft: -1,
+  ArrowDown: -1,
+  ArrowRight: 1,
+  ArrowUp: 1,
+  PageDown: -5,
+  PageUp: 5,
+  Home: -Infinity,
+  End: Infinity,
+};
+
+// In a list the next item is below.
+const LIST_STEPS = { ...LINE_STEPS, ArrowDown: 1, ArrowUp: -1, PageDown: 5, PageUp: -5 };
+
+/**
+ * The index that a key moves to among `count` items laid out as a "line" or a "list"; null when
+ * the key means nothing here or comes with a modifier. From no item a step lands on an end.
+ */
+export function indexAfterKey(event, index, count, layout = "line") {
+  const step = (layout === "list" ? LIST_STEPS : LINE_STEPS)[event.key];
+  if (step === undefined || event.ctrlKey || event.metaKey || event.altKey) return null;
+  const start = index ?? (step > 0 ? -1 : count);
+  if (index === null && event.key === "Home") return 0;
+  if (index === null && event.key === "End") return count - 1;
+  return Math.max(0, Math.min(count - 1, start + step));
+}
+
+/** Whether a key press would be typed into the element that has the focus. */
+export function isTyping(event) {
+  return ["SELECT", "TEXTAREA"].includes(event.target.tagName) || event.target.type === "text";
+}

@@ -1,0 +1,151 @@
+// The ledger view: what the models shown here cost, each alone and all together.
+import { html, svg } from "./dom.js";
+import { formatDelta, formatEpsilon, formatNumber, plural, shortName } from "./format.js";
+import { CHOICE_KEYS, drawOnChange, readState } from "./state.js";
+import { viewWidget } from "./view.js";
+
+function number(value) {
+  return value === "inf" ? Infinity : value;
+}
+
+function squaredMu(fits) {
+  return fits.reduce((sum, fit) => sum + (fit.guarantee.mu ?? NaN) ** 2, 0);
+}
+
+function naiveSum(fits) {
+  return fits.reduce((sum, fit) => sum + number(fit.guarantee.epsilon), 0);
+}
+
+function shareBar(share) {
+  if (!Number.isFinite(share)) return html("td", {}, "–");
+  const width = Math.max(1, Math.round(share * 100));
+  const bar = svg(
+    "svg", { class: "dpx-share", width: 100, height: 12, "aria-hidden": "true" },
+    svg("rect", { x: 0, y: 1, width: 100, height: 10, class: "dpx-share-track" }),
+    svg("rect", { x: 0, y: 1, width, height: 10, class: "dpx-bar dpx-bar-main" }),
+  );
+  return html("td", {}, bar, ` ${formatNumber(100 * share, 2)} %`);
+}
+
+function modelRow(state, fits, i, total) {
+  const chosen = i === state.stop;
+  const epsilon = formatEpsilon(state.payload.epsilons[i]);
+  const kept = fits.every((fit) => fit.guarantee.private);
+  return html(
+    "tr", { class: chosen ? "dpx-row-chosen" : null, "aria-current": chosen ? "true" : null },
+    html("th", { scope: "row" }, kept ? `ε = ${epsilon}` : "not private"),
+    html("td", {}, plural(fits.length, "fit")),
+    shareBar(squaredMu(fits) / total),
+  );
+}
+
+function referenceRow(state) {
+  const chosen = state.atReference ? "dpx-row-chosen " : "";
+  return html(
+    "tr", { class: `${chosen}dpx-reference-text` },
+    html("th", { scope: "row" }, "reference, ε = ∞"),
+    html("td", {}, "1 fit"),
+    html("td", {}, "not private, in no total"),
+  );
+}
+
+function modelsTable(state) {
+  const { fits, reference } = state.payload;
+  const total = squaredMu(fits.flat());
+  const heads = ["each model alone", "fits", "share of the combined budget (μ²)"];
+  const rows = fits.map((row, i) => modelRow(state, row, i, total));
+  if (reference !== null) rows.push(referenceRow(state));
+  return html(
+    "table", { class: "dpx-table" },
+    html("thead", {}, html("tr", {}, heads.map((name) => html("th", { scope: "col" }, name)))),
+    html("tbody", {}, rows),
+  );
+}
+
+function sumSentence(state) {
+  const fits = state.payload.fits.flat();
+  if (fits.length < 2) return null;
+  const naive = naiveSum(fits);
+  if (!Number.isFinite(naive)) return null;
+  const words = `Adding the ε of ${plural(fits.length, "model")} one by one would give ` +
+    `${formatNumber(naive, 4)}; Gaussian composition is tighter.`;
+  return html("p", { class: "dpx-note" }, words);
+}
+
+function referenceSentence({ payload }) {
+  if (payload.reference === null) return null;
+  const words = "The totals hold only while the non-private reference, and everything derived " +
+    "from it, stays inside.";
+  return html("p", { class: "dpx-note dpx-reference-text" }, words);
+}
+
+function headline(words) {
+  const readable = words.replace(/\d(\.\d+)?e-\d+/g, (power) => formatDelta(Number(power)));
+  const text = readable.charAt(0).toUpperCase() + readable.slice(1);
+  return html("p", { class: "dpx-sum" }, text);
+}
+
+function ledgerWords(ledger) {
+  const cap = number(ledger.cap_epsilon);
+  const capped = Number.isFinite(cap) ? ` of a cap of ${formatEpsilon(cap)}` : "";
+  const spent = formatEpsilon(number(ledger.private_epsilon));
+  const parts = [`private releases ε = ${spent}${capped} at δ = ${formatDelta(ledger.delta)}`];
+  if (number(ledger.total_epsilon) === Infinity && number(ledger.private_epsilon) !== Infinity) {
+    parts.push("with the non-private ones ε = ∞");
+  }
+  return parts.join("; ");
+}
+
+function entryRow(entry) {
+  const epsilon = formatEpsilon(number(entry.epsilon));
+  return html(
+    "tr", {},
+    html("th", { scope: "row" }, html("bdi", {}, shortName(entry.label, 80))),
+    html("td", {}, plural(entry.events.length, "event")),
+    html("td", {}, entry.private ? `ε = ${epsilon}` : "ε = ∞, not private"),
+  );
+}
+
+function ledgerPart(ledger) {
+  if (ledger === null) {
+    return [html("p", { class: "dpx-note" }, "No ledger came along: the figures cover these fits alone.")];
+  }
+  const name = html("bdi", {}, shortName(ledger.dataset, 80));
+  const table = html("table", { class: "dpx-table" }, html("tbody", {}, ledger.entries.map(entryRow)));
+  return [
+    html("p", { class: "dpx-ledger-total" }, "Ledger of ", html("strong", {}, name), `: ${ledgerWords(ledger)}.`),
+    html("details", { class: "dpx-details" },
+      html("summary", {}, plural(ledger.entries.length, "entry").replace("entrys", "entries")),
+      html("div", { class: "dpx-table-box", tabindex: "0" }, table)),
+  ];
+}
+
+/** Put the ledger view into `host`. Returns a function that ends it. */
+export function createLedger(model, host) {
+  const sums = html("div");
+  const ledgerBox = html("div");
+  const models = html("div", { class: "dpx-table-box", tabindex: "0" });
+  host.append(
+    html("header", { class: "dpx-head" }, html("h3", {}, "What it costs")),
+    html("div", { class: "dpx-ledger-grid" }, html("div", {}, sums, ledgerBox), models),
+  );
+  let shownLedger;
+  const draw = () => {
+    const state = readState(model);
+    const { payload } = state;
+    sums.replaceChildren(
+      ...payload.guarantee_words.map(headline),
+      ...[sumSentence(state), referenceSentence(state)].filter(Boolean),
+    );
+    models.hidden = payload.fits.length === 0;
+    if (payload.fits.length > 0) models.replaceChildren(modelsTable(state));
+    // Left alone while scrubbing, so that an opened list of entries stays open.
+    if (shownLedger !== payload.ledger) ledgerBox.replaceChildren(...ledgerPart(payload.ledger));
+    shownLedger = payload.ledger;
+  };
+  const stop = drawOnChange(model, CHOICE_KEYS, draw);
+  draw();
+  return stop;
+}
+
+export default viewWidget("ledger", createLedger);

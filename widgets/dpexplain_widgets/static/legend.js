@@ -1,0 +1,80 @@
+// What the marks of a shape mean.
+import { html, svg } from "./dom.js";
+import { formatEpsilon } from "./format.js";
+import { epsilonWords } from "./words.js";
+
+const SWATCH = { width: 30, height: 16 };
+
+function lineSwatch(role) {
+  return svg("path", { d: "M1 8H29", class: `dpx-curve dpx-curve-${role}` });
+}
+
+function bandSwatch(hatchId) {
+  return [
+    svg("rect", { x: 1, y: 1, width: 28, height: 14, class: "dpx-band" }),
+    svg("rect", { x: 15, y: 1, width: 14, height: 14, fill: `url(#${hatchId})` }),
+  ];
+}
+
+function barSwatch(role) {
+  return svg("rect", { x: 1, y: 3, width: 28, height: 10, class: `dpx-bar dpx-bar-${role}` });
+}
+
+function whiskerSwatch() {
+  return svg("path", { d: "M3 8H27M3 4V12M27 4V12", class: "dpx-whisker" });
+}
+
+const POINT_SHAPES = {
+  reference: "m0 -7l6 7l-6 7l-6 -7Z",
+  pinned: "m-5 0a5 5 0 1 0 10 0a5 5 0 1 0 -10 0Z",
+  repeat: "m0 -6v12",
+};
+
+/** The mark of one fit at a point, for charts without curves; its halo parts it from a bar. */
+export function pointMark(role, x, y) {
+  const d = `M${x} ${y}${POINT_SHAPES[role]}`;
+  const halo = svg("path", { d, class: "dpx-halo" });
+  return svg("g", {}, halo, svg("path", { d, class: `dpx-mark dpx-mark-${role}` }));
+}
+
+function swatchOf(role, kind, hatchId) {
+  if (role === "noise") return kind === "numeric" ? bandSwatch(hatchId) : whiskerSwatch();
+  if (kind === "numeric") return lineSwatch(role);
+  return role === "main" || role === "only-reference" ? barSwatch(role) : pointMark(role, 15, 8);
+}
+
+function legendEntries(state, termFit, kind) {
+  const entries = [];
+  if (state.atReference) {
+    entries.push([kind === "numeric" ? "reference" : "only-reference", "non-private reference"]);
+  } else {
+    const name = state.fit.guarantee.private ? "private model" : "model, not private";
+    entries.push(["main", `${name}, ${epsilonWords(state)}`]);
+  }
+  if (state.fits.length > 1) entries.push(["repeat", "other fits at this ε"]);
+  if (state.pinned) {
+    const epsilon = formatEpsilon(state.payload.epsilons[state.pinnedStop]);
+    entries.push(["pinned", `pinned, ε = ${epsilon}`]);
+  }
+  if (termFit.noise_std) {
+    const inside = kind === "numeric" ? " (hatched: curve inside it)" : "";
+    entries.push(["noise", `DP noise, ±2 standard deviations${inside}`]);
+  }
+  if (state.reference && !state.atReference) {
+    entries.push(["reference", "non-private reference, not releasable"]);
+  }
+  return entries;
+}
+
+/** Replace the entries of a legend. */
+export function drawLegend(list, state, termFit, kind, hatchId) {
+  const items = legendEntries(state, termFit, kind).map(([role, label]) =>
+    html(
+      "li",
+      { class: "dpx-legend-item" },
+      svg("svg", { ...SWATCH, class: "dpx-swatch", "aria-hidden": "true" }, swatchOf(role, kind, hatchId)),
+      html("span", {}, label),
+    ),
+  );
+  list.replaceChildren(...items);
+}

@@ -1,0 +1,130 @@
+// The overview: which epsilon, what it guarantees, and how good the model is there.
+import { button } from "./controls.js";
+import { html, setText } from "./dom.js";
+import { formatEpsilon, formatNumber, shortName } from "./format.js";
+import { createPlayer } from "./player.js";
+import { referenceToggle } from "./reference_toggle.js";
+import { createScrubber } from "./scrubber.js";
+import { CHOICE_KEYS, choose, drawOnChange, readState } from "./state.js";
+import { viewWidget } from "./view.js";
+import { epsilonWords, guaranteeDetail, guaranteeSentence } from "./words.js";
+
+function metricRange(state, name) {
+  const values = state.fits.map((fit) => fit.metrics[name]).filter((value) => value !== undefined);
+  if (values.length < 2) return null;
+  return `${formatNumber(Math.min(...values))} to ${formatNumber(Math.max(...values))} in ${values.length} fits`;
+}
+
+function metricCard(state, name) {
+  const notes = [];
+  const range = metricRange(state, name);
+  if (range !== null) notes.push(html("div", { class: "dpx-card-note" }, range));
+  const reference = state.atReference ? undefined : state.reference?.metrics[name];
+  if (reference !== undefined) {
+    const words = `non-private reference ${formatNumber(reference)}`;
+    notes.push(html("div", { class: "dpx-card-note dpx-reference-text" }, words));
+  }
+  return html(
+    "div", { class: "dpx-metric" },
+    html("div", { class: "dpx-metric-line" },
+      html("span", { class: "dpx-metric-name" }, shortName(name, 24)),
+      html("span", { class: "dpx-big" }, formatNumber(state.fit.metrics[name]))),
+    notes,
+  );
+}
+
+class Overview {
+  constructor(model, host, { standalone = false } = {}) {
+    this.model = model;
+    this.scrubber = createScrubber(model);
+    this.player = createPlayer(model);
+    this.toggle = referenceToggle(model);
+    this.build(host, standalone);
+    this.stop = drawOnChange(model, CHOICE_KEYS, () => this.draw());
+    this.draw();
+  }
+
+  build(host, standalone) {
+    this.title = html("bdi");
+    this.pin = button("", () => this.togglePin());
+    this.big = html("div", { class: "dpx-big dpx-epsilon" });
+    this.detail = html("div", { class: "dpx-card-note" });
+    this.sentence = html("p", { class: "dpx-sentence" });
+    this.statement = html("p", { class: "dpx-statement" });
+    this.metrics = html("div", { class: "dpx-card dpx-metrics" });
+    const full = html("details", { class: "dpx-details" }, html("summary", {}, "Full statement"), this.statement);
+    this.guarantee = html("div", { class: "dpx-card dpx-guarantee" }, this.big, this.detail, this.sentence, full);
+    const buttons = html("div", { class: "dpx-controls" }, this.player.element, this.pin);
+    host.append(
+      html("header", { class: "dpx-head" },
+        html(standalone ? "h3" : "h2", {}, this.title), this.toggle.element),
+      html("div", { class: "dpx-overview-grid" },
+        html("div", { class: "dpx-scale" },
+          html("div", { class: "dpx-scale-title" },
+            html("strong", {}, "Privacy parameter ε"), html("span", {}, "smaller is more private")),
+          this.scrubber.element, buttons),
+        this.guarantee, this.metrics),
+    );
+  }
+
+  togglePin() {
+    const state = readState(this.model);
+    const epsilon = state.payload.epsilons[state.stop];
+    const pinned = state.pinnedStop === state.stop || epsilon === undefined ? null : epsilon;
+    choose(this.model, { pinned_epsilon: pinned });
+  }
+
+  draw() {
+    const state = readState(this.model);
+    setText(this.title, shortName(state.payload.title || "Explanation", 160));
+    if (state.fit === undefined) return;
+    this.scrubber.draw();
+    this.drawGuarantee(state);
+    this.drawMetrics(state);
+    this.drawPin(state);
+    this.player.draw();
+  }
+
+  drawGuarantee(state) {
+    const { guarantee } = state.fit;
+    const words = guarantee.private ? epsilonWords(state) : "NOT PRIVATE — do not publish";
+    setText(this.big, words);
+    setText(this.detail, guaranteeDetail(guarantee));
+    setText(this.sentence, guaranteeSentence(guarantee));
+    setText(this.statement, guarantee.statement);
+    this.guarantee.classList.toggle("dpx-not-private", !guarantee.private);
+  }
+
+  drawMetrics(state) {
+    const names = Object.keys(state.fit.metrics);
+    this.metrics.hidden = names.length === 0;
+    this.metrics.replaceChildren(
+      ...names.map((name) => metricCard(state, name)),
+      html("div", { class: "dpx-card-note" }, "diagnostic, not private"),
+    );
+  }
+
+  drawPin(state) {
+    const many = state.payload.epsilons.length > 1;
+    this.pin.hidden = !many || (state.atReference && state.pinnedStop < 0);
+    const here = state.pinnedStop === state.stop || (state.atReference && state.pinnedStop >= 0);
+    const epsilon = formatEpsilon(state.payload.epsilons[here ? state.pinnedStop : state.stop]);
+    setText(this.pin, here ? `Unpin ε = ${epsilon}` : `Pin ε = ${epsilon} to compare`);
+    this.pin.setAttribute("aria-pressed", String(here));
+  }
+
+  destroy() {
+    this.stop();
+    this.scrubber.destroy();
+    this.player.destroy();
+    this.toggle.destroy();
+  }
+}
+
+/** Put the overview into `host`. Returns a function that ends it. */
+export function createOverview(model, host, options) {
+  const overview = new Overview(model, host, options);
+  return () => overview.destroy();
+}
+
+export default viewWidget("overview", createOverview);

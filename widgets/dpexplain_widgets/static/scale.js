@@ -1,0 +1,61 @@
+// Positions of values on a line.
+
+/** Map the domain [low, high] to the range [from, to]; `.invert` goes back. */
+export function linearScale([low, high], [from, to]) {
+  const span = high - low || 1;
+  const scale = (value) => from + ((value - low) / span) * (to - from);
+  scale.invert = (position) => low + ((position - from) / (to - from || 1)) * span;
+  scale.domain = [low, high];
+  scale.range = [from, to];
+  return scale;
+}
+
+/** Positions of positive values between `from` and `to`, evenly spaced in their logarithm. */
+export function logPositions(values, from, to) {
+  if (values.length === 0) return [];
+  const logs = values.map(Math.log);
+  const [low, high] = [Math.min(...logs), Math.max(...logs)];
+  if (low === high) return values.map(() => (from + to) / 2);
+  const scale = linearScale([low, high], [from, to]);
+  return logs.map(scale);
+}
+
+function niceStep(span, count) {
+  const raw = span / Math.max(1, count);
+  const power = 10 ** Math.floor(Math.log10(raw));
+  const factor = [1, 2, 2.5, 5, 10].find((candidate) => candidate * power >= raw * 0.999);
+  return factor * power;
+}
+
+/** Round values within [low, high], about `count` of them, and their step. */
+export function niceTicks(low, high, count) {
+  if (!(high > low)) return { ticks: [low], step: 1 };
+  const step = niceStep(high - low, count);
+  const ticks = [];
+  for (let i = Math.ceil(low / step - 1e-9); i * step <= high + step * 1e-9; i += 1) {
+    ticks.push(Number((i * step).toPrecision(12)));
+  }
+  return { ticks, step };
+}
+
+/** The smallest interval of round ends that holds all values, with 0 in it. */
+export function niceDomain(values, count) {
+  let low = 0;
+  let high = 0;
+  for (const value of values) {
+    if (value < low) low = value;
+    if (value > high) high = value;
+  }
+  if (low === high) return [-1, 1];
+  const step = niceStep(high - low, count);
+  return [Math.floor(low / step + 1e-9) * step, Math.ceil(high / step - 1e-9) * step];
+}
+
+/** Index of the position nearest to `x`; -1 when there are none. */
+export function nearestIndex(positions, x) {
+  let best = -1;
+  for (let i = 0; i < positions.length; i += 1) {
+    if (best < 0 || Math.abs(positions[i] - x) < Math.abs(positions[best] - x)) best = i;
+  }
+  return best;
+}

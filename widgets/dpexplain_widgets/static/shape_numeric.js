@@ -1,0 +1,233 @@
+// The shape of a numeric term: step curves over a histogram.
+import { binColumns, columnAt, crowdsTheAxis, splitSpecial, valuePosition } from "./bins.js";
+import { axisValues, mainTerm, termCurves, watermarkText } from "./curves.js";
+import { svg } from "./dom.js";
+import { formatCount, formatTick } from "./format.js";
+import { beyondMark, clipRectangle, hatchPattern, label, LABEL_SIZE, rule, watermark } from "./marks.js";
+import { bandPath, stepPath } from "./path.js";
+import { linearScale, niceDomain, niceTicks } from "./scale.js";
+import { fitText, labelsThatFit, textWidth } from "./text.js";
+import { noiseVerdict, scoreWords } from "./words.js";
+
+const SIZES = { above: 34, plot: 250, between: 40, histogram: 66, below: 50 };
+
+function valueAxis(state, everyEpsilon) {
+  const domain = niceDomain(axisValues(state, everyEpsilon), 5);
+  return { domain, ...niceTicks(...domain, 5) };
+}
+
+function countAxis(counts) {
+  const [, high] = niceDomain([0, ...counts], 2);
+  return { domain: [0, high], ticks: [0, high], step: high };
+}
+
+function axisWidth(axes, font) {
+  const widths = axes.flatMap(({ ticks, step }) =>
+    ticks.map((tick) => textWidth(formatTick(tick, step), LABEL_SIZE, font)),
+  );
+  return Math.ceil(Math.max(...widths)) + 14;
+}
+
+function slotWidths(special, room, font) {
+  const most = Math.max(40, Math.min(120, room / (2 * special.length || 1)));
+  return special.map((name) =>
+    Math.min(most, Math.max(52, Math.ceil(textWidth(name, LABEL_SIZE, font)) + 16)),
+  );
+}
+
+function slotsFrom(left, widths) {
+  let edge = left;
+  return widths.map((width) => {
+    edge += width;
+    return [edge - width + 6, edge - 6];
+  });
+}
+
+/** Everything the drawing functions need to know about places and scales. */
+function numericLayout({ state, width, font, options }) {
+  const termFit = mainTerm(state);
+  const values = valueAxis(state, options.everyEpsilon);
+  const counts = countAxis(termFit.count);
+  const left = axisWidth([values, counts], font);
+  const widths = slotWidths(termFit.special, width - left, font);
+  const slots = widths.reduce((sum, each) => sum + each, 0);
+  const lastLabel = textWidth(formatTick(termFit.edges.at(-1), fineStep(termFit.edges)), LABEL_SIZE, font);
+  const gap = slots ? Math.max(18, lastLabel / 2 + 8) : lastLabel / 2 + 4;
+  const right = Math.floor(width - gap - slots);
+  const [top, bottom] = [SIZES.above, SIZES.above + SIZES.plot];
+  const histogramTop = bottom + SIZES.between;
+  const histogramBottom = histogramTop + SIZES.histogram;
+  const even = options.evenBins ?? crowdsTheAxis(termFit.edges, right - left);
+  const x = valuePosition(termFit.edges, even, left, right);
+  return {
+    termFit, values, counts, left, right, gap, top, bottom, histogramTop, histogramBottom, even, x,
+    width,
+    end: slots ? right + gap + slots : right,
+    height: histogramBottom + SIZES.below,
+    columns: binColumns(termFit.edges, x, slotsFrom(right + gap, widths)),
+    y: linearScale(values.domain, [bottom, top]),
+    countY: linearScale(counts.domain, [histogramBottom, histogramTop]),
+  };
+}
+
+function grid(layout) {
+  const { left, end, values, y, counts, countY, histogramBottom } = layout;
+  const lines = values.ticks.map((tick) => {
+    const kind = tick === 0 ? "zero" : "grid";
+    return [
+      rule(left, y(tick), end, y(tick), kind),
+      label(formatTick(tick, values.step), left - 8, y(tick) + 4.5, "end"),
+    ];
+  });
+  const tops = counts.ticks.map((tick) =>
+    label(formatTick(tick, counts.step), left - 8, countY(tick) + 4.5, "end"),
+  );
+  return [...lines.flat(), ...tops, rule(left, histogramBottom, end, histogramBottom, "axis")];
+}
+
+function edgeTicks(layout, font) {
+  const { left, right, x, termFit, even } = layout;
+  const edges = termFit.edges;
+  const { ticks, step } = niceTicks(edges[0], edges.at(-1), Math.max(2, (right - left) / 80));
+  if (!even) return { ticks, text: (tick) => formatTick(tick, step), x, font };
+  return { ticks: edges, text: (edge) => formatTick(edge, fineStep(edges)), x, font };
+}
+
+function fineStep(edges) {
+  const whole = edges.every((edge) => Number.isInteger(edge));
+  return whole ? 1 : 10 ** Math.floor(Math.log10((edges.at(-1) - edges[0]) / 100 || 1));
+}
+
+function bottomLabels(layout, font) {
+  const { ticks, text, x } = edgeTicks(layout, font);
+  const labels = ticks.map((tick, i) => ({
+    center: x(tick),
+    width: textWidth(text(tick), LABEL_SIZE, font),
+    priority: i === 0 || i === ticks.length - 1 ? 0 : i,
+  }));
+  const baseline = layout.histogramBottom + 19;
+  return labelsThatFit(labels, 12).map((i) => label(text(ticks[i]), labels[i].center, baseline));
+}
+
+function slotLabels(layout, font) {
+  const { termFit, columns, histogramBottom } = layout;
+  const offset = columns.length - termFit.special.length;
+  return termFit.special.map((name, i) => {
+    const [left, right] = columns[offset + i];
+    const text = fitText(name, right - left + 8, LABEL_SIZE, font);
+    return label(text, (left + right) / 2, histogramBottom + 19);
+  });
+}
+
+function axisTitles({ state, font }, layout) {
+  const { left, right, histogramBottom, histogramTop, width, even } = layout;
+  const unit = state.term.unit ? ` (${state.term.unit})` : "";
+  const note = even ? ", bins drawn equally wide" : "";
+  const fit = (text, room) => fitText(text, room, LABEL_SIZE, font);
+  const after = fit(`${unit}${note}`, 0.6 * right);
+  const name = fit(state.term.name, right - textWidth(after, LABEL_SIZE, font));
+  const below = `${name}${after}`;
+  const half = textWidth(below, LABEL_SIZE, font) / 2;
+  const center = Math.max(half + 4, Math.min(width - half - 4, (left + right) / 2));
+  const counted = state.fit.guarantee.private ? "records per bin (noisy count)" : "records per bin";
+  return [
+    label(fit(`adds to ${scoreWords(state.payload)}`, width - 8), 0, 15, "start", "dpx-axis-title"),
+    label(fit(counted, width - 8), 0, histogramTop - 13, "start", "dpx-axis-title"),
+    label(below, center, histogramBottom + 42, "middle", "dpx-axis-title"),
+  ];
+}
+
+function highlight(layout, bin, kind) {
+  const column = layout.columns[bin];
+  if (column === undefined) return null;
+  const [left, right] = column;
+  const frame = { x: left, y: layout.top, width: Math.max(2, right - left) };
+  const height = layout.histogramBottom - layout.top;
+  return svg("rect", { ...frame, height, class: `dpx-column dpx-column-${kind}` });
+}
+
+function noiseBand(layout, ids) {
+  const { termFit, columns, x, y } = layout;
+  if (termFit.noise_std === null) return [];
+  const low = termFit.contribution.map((value, i) => value - 2 * termFit.noise_std[i]);
+  const high = termFit.contribution.map((value, i) => value + 2 * termFit.noise_std[i]);
+  const on = (values) => splitSpecial(termFit, values).ordinary;
+  const band = svg("path", { d: bandPath(termFit.edges, on(low), on(high), x, y), class: "dpx-band" });
+  const boxes = columns.slice(on(low).length).map(([left, right], i) => {
+    const bin = on(low).length + i;
+    const attributes = { x: left, y: y(high[bin]), width: right - left, class: "dpx-band" };
+    return svg("rect", { ...attributes, height: y(low[bin]) - y(high[bin]) });
+  });
+  const isInside = (i) => noiseVerdict(termFit.contribution[i], termFit.noise_std[i]) === "inside";
+  const hatched = columns.map(([left, right], i) => {
+    if (!isInside(i)) return null;
+    const frame = { x: left, y: y(high[i]), width: right - left, height: y(low[i]) - y(high[i]) };
+    return svg("rect", { ...frame, fill: `url(#${ids.hatch})` });
+  });
+  return [band, ...boxes, ...hatched.filter(Boolean)];
+}
+
+function dash({ y, top, bottom }, [left, right], value, role, kind) {
+  const [at, middle] = [y(value), (left + right) / 2];
+  if (at < top) return beyondMark(middle, top, "up", role);
+  if (at > bottom) return beyondMark(middle, bottom, "down", role);
+  return svg("path", { d: `M${left} ${at}H${right}`, class: kind });
+}
+
+function curve({ role, termFit }, layout) {
+  const { ordinary, special } = splitSpecial(termFit, termFit.contribution);
+  const kind = `dpx-curve dpx-curve-${role}`;
+  const line = svg("path", { d: stepPath(termFit.edges, ordinary, layout.x, layout.y), class: kind });
+  const offset = layout.columns.length - layout.termFit.special.length;
+  const dashes = special.map((value, i) => {
+    const column = layout.columns[offset + i];
+    if (column === undefined) return null;
+    return dash(layout, column, value, role, kind);
+  });
+  return [line, ...dashes];
+}
+
+function histogram(layout) {
+  const { termFit, columns, countY, histogramBottom } = layout;
+  return termFit.count.map((count, i) => {
+    const [left, right] = columns[i];
+    const gap = right - left > 4 ? 1 : 0;
+    const top = countY(Math.max(0, count));
+    const frame = { x: left + gap / 2, y: top, width: Math.max(0.5, right - left - gap) };
+    const bar = svg("rect", { ...frame, height: histogramBottom - top, class: "dpx-count" });
+    bar.append(svg("title", {}, formatCount(count)));
+    return bar;
+  });
+}
+
+function slotDivider({ right, gap, termFit, top, histogramBottom }) {
+  if (termFit.special.length === 0) return null;
+  const x = right + gap / 2;
+  return rule(x, top, x, histogramBottom, "divider");
+}
+
+/** Draw the term. Returns the element, `binAt(x)` and whether bins are equally wide. */
+export function drawNumericShape(view) {
+  const { state, ids, font } = view;
+  const layout = numericLayout(view);
+  const frame = { left: layout.left, right: layout.end, top: layout.top, bottom: layout.bottom };
+  const words = watermarkText(state);
+  const inPlot = svg("g", { "clip-path": `url(#${ids.clip})` });
+  inPlot.append(...noiseBand(layout, ids));
+  inPlot.append(...termCurves(state).flatMap((each) => curve(each, layout)).filter(Boolean));
+  const picture = svg("svg", {
+    class: "dpx-svg", width: layout.width, height: layout.height, "aria-hidden": "true",
+  });
+  picture.append(
+    svg("defs", {}, hatchPattern(ids.hatch), clipRectangle(ids.clip, frame)),
+    ...[highlight(layout, view.bin, "chosen"), highlight(layout, view.hovered, "hovered")]
+      .filter(Boolean),
+    ...grid(layout),
+    ...histogram(layout),
+    ...[slotDivider(layout), inPlot, words && watermark(words, frame, font)].filter(Boolean),
+    ...axisTitles(view, layout),
+    ...bottomLabels(layout, font),
+    ...slotLabels(layout, font),
+  );
+  return { element: picture, binAt: (x) => columnAt(layout.columns, x), even: layout.even };
+}

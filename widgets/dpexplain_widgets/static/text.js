@@ -1,0 +1,69 @@
+// Widths of texts, so that labels are placed where they fit.
+import { shortName } from "./format.js";
+
+const measuredWidths = new Map();
+let measuringContext = null;
+
+/** Width in pixels of a text at a font size in the font of the views. */
+export function textWidth(text, size, font, weight = "normal") {
+  const style = `${weight} ${size}px ${font}`;
+  const key = `${style}|${text}`;
+  if (!measuredWidths.has(key)) {
+    measuringContext ??= document.createElement("canvas").getContext("2d");
+    measuringContext.font = style;
+    if (measuredWidths.size > 5000) measuredWidths.clear();
+    measuredWidths.set(key, measuringContext.measureText(text).width);
+  }
+  return measuredWidths.get(key);
+}
+
+/** The font family that an element is shown in. */
+export function fontOf(element) {
+  return getComputedStyle(element).fontFamily || "sans-serif";
+}
+
+/** The text, or as much of its start as fits in `width` pixels, with an ellipsis. */
+export function fitText(text, width, size, font) {
+  const whole = shortName(text, 200);
+  if (textWidth(whole, size, font) <= width) return whole;
+  const characters = Array.from(whole);
+  let [fits, tooLong] = [0, characters.length];
+  while (tooLong - fits > 1) {
+    const middle = (fits + tooLong) >> 1;
+    const candidate = `${characters.slice(0, middle).join("")}…`;
+    if (textWidth(candidate, size, font) <= width) fits = middle;
+    else tooLong = middle;
+  }
+  return `${characters.slice(0, fits).join("").trimEnd()}…`;
+}
+
+/** The text on at most two lines of `width` pixels, broken between words where possible. */
+export function wrapText(text, width, size, font) {
+  const whole = shortName(text, 200);
+  if (textWidth(whole, size, font) <= width) return [whole];
+  const words = whole.split(/(?<=[\s/_-])/);
+  let first = "";
+  while (words.length > 0 && textWidth((first + words[0]).trimEnd(), size, font) <= width) {
+    first += words.shift();
+  }
+  if (first === "") return [fitText(whole, width, size, font)];
+  return [first.trimEnd(), fitText(words.join(""), width, size, font)];
+}
+
+/**
+ * Which labels can stand on one line without touching: `labels` are {center, width, priority};
+ * a lower priority number wins. Returns the indices kept.
+ */
+export function labelsThatFit(labels, gap) {
+  const order = labels.map((_, i) => i);
+  order.sort((a, b) => labels[a].priority - labels[b].priority || a - b);
+  const kept = [];
+  for (const i of order) {
+    const { center, width } = labels[i];
+    const clear = kept.every(
+      (j) => Math.abs(labels[j].center - center) >= (labels[j].width + width) / 2 + gap,
+    );
+    if (clear) kept.push(i);
+  }
+  return kept.sort((a, b) => a - b);
+}

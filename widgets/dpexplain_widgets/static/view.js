@@ -1,0 +1,77 @@
+// The frame around every view: theme, keys, announcements, and the end of it all.
+import { html, listen, setText } from "./dom.js";
+import { isTyping, shieldKeys } from "./keyboard.js";
+import { drawOnChange, readState, toggleReference } from "./state.js";
+import { followTheme } from "./theme.js";
+import { epsilonWords } from "./words.js";
+
+/** Tell the width of an element at first and whenever it changes. */
+export function observeWidth(element, onWidth) {
+  let last = -1;
+  let frame = 0;
+  const measure = () => {
+    const style = getComputedStyle(element);
+    const padding = parseFloat(style.paddingLeft) + parseFloat(style.paddingRight);
+    const width = Math.floor(element.clientWidth - padding);
+    if (width === last || width <= 0) return;
+    last = width;
+    onWidth(width);
+  };
+  // Drawing inside the callback would change sizes while they are being observed.
+  const observer = new ResizeObserver(() => {
+    cancelAnimationFrame(frame);
+    frame = requestAnimationFrame(measure);
+  });
+  observer.observe(element);
+  return () => {
+    observer.disconnect();
+    cancelAnimationFrame(frame);
+  };
+}
+
+function announceEpsilon(model, root) {
+  const status = html("p", { class: "dpx-announcement", "aria-live": "polite", role: "status" });
+  root.append(status);
+  const announce = () => {
+    const state = readState(model);
+    if (state.fit === undefined) return;
+    const what = state.atReference ? "non-private reference" : epsilonWords(state);
+    const reference = state.reference ? "reference shown" : "reference hidden";
+    const about = state.payload.reference === null ? what : `${what}, ${reference}`;
+    setText(status, about);
+  };
+  return drawOnChange(model, ["epsilon_index", "show_reference"], announce);
+}
+
+function toggleOnKey(model, root) {
+  return listen(root, "keydown", (event) => {
+    const plain = !event.ctrlKey && !event.metaKey && !event.altKey && !event.repeat;
+    if (plain && event.key === "r" && !isTyping(event)) toggleReference(model);
+  });
+}
+
+/**
+ * Put a view into `el`. `create(model, host, options)` fills its host and returns a function
+ * that ends the view. Returns a function that ends everything.
+ */
+export function mountView(name, create, model, el) {
+  const host = html("section", { class: `dpx-panel dpx-${name}` });
+  const root = html("div", { class: "dpx" }, host);
+  el.append(root);
+  const stops = [
+    followTheme(root),
+    toggleOnKey(model, root),
+    shieldKeys(root),
+    announceEpsilon(model, root),
+    create(model, host, { standalone: true }),
+  ];
+  return () => {
+    for (const stop of stops) stop();
+    root.remove();
+  };
+}
+
+/** What anywidget expects as the default export of a view. */
+export function viewWidget(name, create) {
+  return { render: ({ model, el }) => mountView(name, create, model, el) };
+}

@@ -1,0 +1,107 @@
+// What the pictures say, in words.
+import { formatCount, formatDelta, formatEpsilon, formatNumber, formatSigned, quotedName } from "./format.js";
+
+const CHANGES = { add_remove: "Adding or removing", replace: "Replacing" };
+const ADJACENCIES = { add_remove: "add/remove adjacency", replace: "replace-one adjacency" };
+
+/** The two numbers of a guarantee: "δ = 10⁻⁶ · add/remove adjacency". */
+export function guaranteeDetail(guarantee) {
+  if (!guarantee.private) return "no differential privacy";
+  return `δ = ${formatDelta(guarantee.delta)} · ${ADJACENCIES[guarantee.adjacency]}`;
+}
+
+/** What a guarantee promises to one person. */
+export function guaranteeSentence(guarantee) {
+  if (!guarantee.private) {
+    return "Nothing bounds what these curves reveal about a single record. Keep them inside.";
+  }
+  const factor = formatNumber(Math.exp(guarantee.epsilon), 3);
+  const margin = guarantee.delta > 0 ? `, plus ${formatDelta(guarantee.delta)}` : "";
+  return (
+    `${CHANGES[guarantee.adjacency]} ${guarantee.unit} changes the probability of any result ` +
+    `by at most a factor of ${factor}${margin}.`
+  );
+}
+
+/** What the model predicts with a score, in the words of the target. */
+export function scoreWords(payload) {
+  const target = payload.target;
+  if (payload.link !== "logit") {
+    const unit = target.unit ? ` (${quotedName(target.unit, 24)})` : "";
+    return `${quotedName(target.name || "the prediction", 24)}${unit}`;
+  }
+  const positive = target.classes?.at(-1);
+  return positive === undefined ? "log-odds" : `log-odds of “${quotedName(positive, 24)}”`;
+}
+
+/** Whether a contribution stands out of the noise that privacy adds; null without a band. */
+export function noiseVerdict(contribution, noiseStd) {
+  if (noiseStd === null || noiseStd === undefined) return null;
+  return Math.abs(contribution) < 2 * noiseStd ? "inside" : "outside";
+}
+
+/** How many bins of a term lie inside the band; null without a band. */
+export function binsInsideNoise(termFit) {
+  if (termFit.noise_std === null) return null;
+  const inside = termFit.contribution.filter(
+    (value, i) => noiseVerdict(value, termFit.noise_std[i]) === "inside",
+  );
+  return inside.length;
+}
+
+function contributionWords(payload, value) {
+  if (payload.link !== "logit") {
+    const unit = payload.target.unit ? ` ${payload.target.unit}` : "";
+    return `contribution ${formatSigned(value)}${unit}`;
+  }
+  return `contribution ${formatSigned(value)} (odds × ${formatNumber(Math.exp(value))})`;
+}
+
+function verdictWords(value, noiseStd) {
+  const verdict = noiseVerdict(value, noiseStd);
+  if (verdict === null) return "";
+  const band = `±${formatNumber(2 * noiseStd, 2)} from DP noise`;
+  return verdict === "inside"
+    ? `, ${band}: may be nothing but noise`
+    : `, ${band}: larger than DP noise explains`;
+}
+
+/** "age 30 – 35 years". */
+export function binTitle(term, termFit, bin) {
+  const label = quotedName(termFit.labels[bin], 48);
+  const special = bin >= termFit.labels.length - termFit.special.length;
+  const unit = term.unit && !special ? ` ${quotedName(term.unit, 24)}` : "";
+  return `${quotedName(term.name, 48)}: ${label}${unit}`;
+}
+
+/** The read-out of one bin. */
+export function binSentence(state, termFit, bin) {
+  const value = termFit.contribution[bin];
+  const noiseStd = termFit.noise_std?.[bin] ?? null;
+  const kind = state.fit.guarantee.private ? "noisy count" : "count";
+  const parts = [
+    `${contributionWords(state.payload, value)}${verdictWords(value, noiseStd)}`,
+    `${kind} ${formatCount(termFit.count[bin])}`,
+  ];
+  if (state.pinned) {
+    const pinned = state.pinned.terms[state.termIndex].contribution[bin];
+    const epsilon = formatEpsilon(state.payload.epsilons[state.pinnedStop]);
+    if (pinned !== undefined) parts.push(`at ε = ${epsilon} ${formatSigned(pinned)}`);
+  }
+  return parts.join(" · ");
+}
+
+/** What a chart shows, for readers who do not see it. */
+export function shapeSummary(state, termFit) {
+  const inside = binsInsideNoise(termFit);
+  const total = termFit.contribution.length;
+  const band = inside === null ? "no noise band" : `${inside} of ${total} inside the DP noise`;
+  const epsilon = state.atReference ? "non-private reference" : epsilonWords(state);
+  return `Shape of ${quotedName(state.term.name)}, ${epsilon}: ${total} bins, ${band}`;
+}
+
+/** "ε = 0.5" of the stop that is chosen. */
+export function epsilonWords(state) {
+  const epsilon = state.payload.epsilons[state.stop];
+  return `ε = ${formatEpsilon(epsilon)}`;
+}
