@@ -106,3 +106,17 @@ def set_ticks(ax: Axes, shape: ShapeFunction, bins: IndexArray, place: FloatArra
     for index, tick in zip(bins, ax.get_yticklabels(), strict=True):
         if index >= shape.n_value_bins:
             tick.set_fontstyle("italic")
+
+
+def say_hidden(ax: Axes, hidden: int, colours: Theme) -> None:
+    """Say that categories were left out."""
+    if hidden:
+        ax.annotate(
+            f"{hidden} more categories not drawn",
+            (0, 0),
+            xytext=(4, 3),
+            xycoords="axes fraction",
+            textcoords="offset points",
+            fontsize="x-small",
+            color=colours.muted,
+        )

@@ -11,12 +11,20 @@ from dpexplain.explain import ShapeFunction
 from dpexplain.explain._record import FloatArray
 from dpexplain.explain._text import edge_texts
 from dpexplain.plotting._counts import caption
-from dpexplain.plotting._style import MAY_BE_NOISE, NOISE_LABEL, Theme, plain
+from dpexplain.plotting._style import (
+    MAY_BE_NOISE,
+    NOISE_LABEL,
+    Theme,
+    plain,
+    round_values,
+    thin_ticks,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_GAP, _SPECIAL_WIDTH = 0.04, 0.08  # of the width of the value axis
+_GAP, _SPECIAL_WIDTH = 0.05, 0.09  # of the width of the value axis
+_HAIRLINE = 0.01  # of the width of the value axis
 STRIP = 0.15  # of the height of the axes, for the counts
 
 
@@ -29,12 +37,20 @@ class Positions:
     right: FloatArray
 
 
+def resolved_spacing(shape: ShapeFunction, spacing: str) -> str:
+    """Choose equal widths for a skewed feature, whose records would crowd into a hairline."""
+    if spacing != "auto" or shape.bin_edges is None:
+        return spacing
+    widths = np.diff(shape.bin_edges)
+    narrow = widths < _HAIRLINE * widths.sum()
+    return "bins" if shape.weights[: widths.size][narrow].sum() > 0.5 else "value"
+
+
 def positions(shape: ShapeFunction, spacing: str) -> Positions:
     """Place the bins: by value or one beside the other, special bins after a gap."""
-    assert shape.bin_edges is not None  # numeric terms have edges
-    edges = shape.bin_edges
-    if spacing == "bins":
-        edges = np.arange(edges.size, dtype=np.float64)
+    edges = np.arange(shape.n_value_bins + 1, dtype=np.float64)
+    if spacing == "value" and shape.bin_edges is not None:
+        edges = shape.bin_edges
     width = float(edges[-1] - edges[0])
     ordinal = np.arange(len(shape.special))
     special_left = edges[-1] + width * (_GAP + _SPECIAL_WIDTH * ordinal)
@@ -74,7 +90,7 @@ def _draw_band(ax: Axes, shape: ShapeFunction, place: Positions, colours: Theme)
         baseline=low[:n],
         fill=True,
         color=colours.main,
-        alpha=0.25,
+        alpha=colours.band_alpha,
         lw=0,
         label=NOISE_LABEL,
         zorder=2,
@@ -95,7 +111,9 @@ def _draw_band(ax: Axes, shape: ShapeFunction, place: Positions, colours: Theme)
         )
     for index in range(n, shape.n_bins):
         x = [place.left[index], place.right[index]]
-        ax.fill_between(x, low[index], high[index], color=colours.main, alpha=0.25, lw=0, zorder=2)
+        ax.fill_between(
+            x, low[index], high[index], color=colours.main, alpha=colours.band_alpha, lw=0, zorder=2
+        )
         if unsure[index]:
             ax.fill_between(
                 x,
@@ -140,27 +158,24 @@ def draw_counts(ax: Axes, shape: ShapeFunction, place: Positions, colours: Theme
 
 
 def set_ticks(ax: Axes, shape: ShapeFunction, place: Positions, spacing: str) -> None:
-    """Put ticks on round values, and names below the special bins."""
-    from matplotlib.ticker import FixedFormatter, FixedLocator, MaxNLocator
-
+    """Put ticks on round values, or on the edges of equally wide bins; name special bins."""
     low, high = float(place.edges[0]), float(place.edges[-1])
-    if spacing == "bins" and shape.bin_edges is not None:
-        every = max(1, round(place.edges.size / 8))
-        ticks = place.edges[::every].tolist()
-        labels = edge_texts(shape.bin_edges.tolist())[::every]
-    else:
-        room = 7 - len(shape.special)
-        candidates = [float(tick) for tick in MaxNLocator(nbins=room).tick_values(low, high)]
-        slack = 1e-9 * (high - low)
-        ticks = [tick for tick in candidates if low - slack <= tick <= high + slack]
-        labels = _tick_texts(ticks)
-    n = shape.n_value_bins
-    ticks += ((place.left[n:] + place.right[n:]) / 2).tolist()
-    labels += [plain(name, 12) for name in shape.special]
-    ax.xaxis.set_major_locator(FixedLocator(ticks))
-    ax.xaxis.set_major_formatter(FixedFormatter(labels))
     margin = 0.01 * (high - low)
     ax.set_xlim(low - margin, max(float(place.right[-1]), high) + margin)
+    n = shape.n_value_bins
+    special = ((place.left[n:] + place.right[n:]) / 2).tolist()
+    names = [plain(name, 12) for name in shape.special]
+    if spacing == "bins" and shape.bin_edges is not None:
+        texts = _tick_texts(shape.bin_edges.tolist())
+        choices = [(place.edges.tolist(), texts)]
+    else:
+        rounds = [round_values(low, high, at_most) for at_most in (6, 5, 4, 3, 2)]
+        choices = [(ticks, _tick_texts(ticks)) for ticks in rounds]
+    for ticks, texts in choices:
+        kept, labels = thin_ticks(ax, ticks + special, texts + names, keep=len(special))
+        if len(kept) >= len(ticks) + len(special) - 1:  # the last may give way to a name
+            break
+    ax.set_xticks(kept, labels)
 
 
 def _tick_texts(ticks: list[float]) -> list[str]:

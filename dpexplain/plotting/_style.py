@@ -6,6 +6,7 @@ matplotlib is imported inside the functions: whoever only names a plot does not 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from dpexplain.explain import Guarantee
@@ -13,9 +14,12 @@ from dpexplain.explain._text import shorten, upper_number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
 
 NOISE_LABEL = "±2σ of privacy noise"
 MAY_BE_NOISE = "may be noise (0 within 2σ)"
+_LINE = 11  # points from one line of small print to the next
+_STEPS = (1, 2, 2.5, 5, 10)
 _WATERMARK = "NOT PRIVATE"
 _ADJACENCY = {"add_remove": "add/remove", "replace": "replace-one"}
 
@@ -31,6 +35,7 @@ class Theme:
     opposite: str
     reference: str
     hatch: str
+    band_alpha: float
     dark: bool
 
 
@@ -62,6 +67,7 @@ def theme(ax: Axes) -> Theme:
             opposite="#e69f00",
             reference="#e69f00",
             hatch="#d0d0d0",
+            band_alpha=0.42,
             dark=True,
         )
     return Theme(
@@ -72,6 +78,7 @@ def theme(ax: Axes) -> Theme:
         opposite="#d55e00",
         reference="#d55e00",
         hatch="#5f5f5f",
+        band_alpha=0.25,
         dark=False,
     )
 
@@ -107,21 +114,33 @@ def guarantee_words(guarantee: Guarantee) -> str:
     )
 
 
-def title(ax: Axes, heading: str, small_print: str = "", *, warn: bool = False) -> None:
-    """Write a heading above `ax` and a line of small print between the two."""
+def title(ax: Axes, heading: str, small_print: Sequence[str], warning: str = "") -> None:
+    """Write a heading above `ax`, and between the two small print and a coloured warning."""
     colours = theme(ax)
-    ax.set_title(plain(heading, 60), loc="left", fontweight="bold", pad=20 if small_print else 8)
-    if small_print:
+    lines = [(line, colours.muted) for line in small_print if line]
+    lines += [(warning, colours.opposite)] if warning else []
+    pad = 8 + _LINE * len(lines)
+    ax.set_title(plain(heading, 60), loc="left", fontweight="bold", pad=pad)
+    for above, (line, colour) in enumerate(reversed(lines)):
         ax.annotate(
-            small_print.replace("$", r"\$"),
+            line.replace("$", r"\$"),
             (0, 1),
-            xytext=(0, 5),
+            xytext=(0, 5 + _LINE * above),
             xycoords="axes fraction",
             textcoords="offset points",
             fontsize="x-small",
-            color=colours.opposite if warn else colours.muted,
+            color=colour,
             annotation_clip=False,
         )
+
+
+def privacy_title(ax: Axes, heading: str, guarantee: Guarantee) -> None:
+    """Write a heading above `ax` and the guarantee in words below it."""
+    words = guarantee_words(guarantee)
+    if guarantee.private:
+        title(ax, heading, [words])
+    else:
+        title(ax, heading, [], words)
 
 
 def watermark(ax: Axes, guarantee: Guarantee) -> None:
@@ -163,3 +182,41 @@ def tidy(ax: Axes, *, grid: str = "y") -> None:
     ax.grid(
         visible=True, axis="y" if grid == "y" else "x", color=theme(ax).muted, alpha=0.2, lw=0.7
     )
+
+
+def thin_ticks(
+    ax: Axes, ticks: list[float], labels: list[str], keep: int
+) -> tuple[list[float], list[str]]:
+    """Leave out ticks whose labels would run into a neighbour; the last `keep` stay.
+
+    The limits of the horizontal axis must be set. Widths are estimated from the number of
+    characters, because a layout is known only when the figure is drawn.
+    """
+    left, right = ax.get_xlim()
+    points = ax.get_position().width * ax.figure.bbox.width / ax.figure.dpi * 72 / (right - left)
+    size = float(ax.xaxis.get_major_ticks(1)[0].label1.get_fontsize())
+    sizes = [0.34 * size * (len(label) + 1.5) for label in labels]  # half widths, in points
+    chosen: list[int] = []
+    fixed = list(range(len(ticks) - keep, len(ticks)))
+    for index in range(len(ticks) - keep):
+        others = [*chosen[-1:], *fixed[:1]]
+        gaps = [abs(ticks[index] - ticks[other]) * points for other in others]
+        needs = [sizes[index] + sizes[other] for other in others]
+        if all(gap >= need for gap, need in zip(gaps, needs, strict=True)):
+            chosen.append(index)
+    chosen += fixed
+    return [ticks[index] for index in chosen], [labels[index] for index in chosen]
+
+
+def limit_ticks(axis: Axis, low: float, high: float) -> None:
+    """Put ticks on round values between `low` and `high`, none beyond."""
+    axis.set_ticks(round_values(low, high, 6))
+
+
+def round_values(low: float, high: float, at_most: int) -> list[float]:
+    """Round numbers from `low` to `high`, both included."""
+    from matplotlib.ticker import MaxNLocator
+
+    values = MaxNLocator(nbins=at_most, steps=_STEPS).tick_values(low, high)
+    slack = 1e-9 * (high - low)
+    return [float(value) for value in values if low - slack <= value <= high + slack]

@@ -10,6 +10,7 @@ import numpy as np
 
 from dpexplain.compare import Comparison
 from dpexplain.explain import ShapeFunction
+from dpexplain.explain.guarantee import NOT_PRIVATE
 from dpexplain.plotting import _categorical, _numeric
 from dpexplain.plotting._style import (
     Theme,
@@ -77,8 +78,11 @@ def plot_comparison(
     else:
         _draw_categorical(ax, curves, colours)
     ax.legend(fontsize="x-small", frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
-    title(ax, term, "\n".join(reversed(comparison.guarantee_words[:1])))
-    if not all(curve.shape.guarantee.private for curve in curves):
+    private = all(curve.shape.guarantee.private for curve in curves)
+    words = [f"{words[0].upper()}{words[1:]}" for words in comparison.guarantee_words]
+    warning = f"non-private reference: {NOT_PRIVATE}" if curves[-1].reference else NOT_PRIVATE
+    title(ax, term, words, "" if private else f"{warning[0].upper()}{warning[1:]}")
+    if not private:
         draw_watermark(ax)
     return ax
 
@@ -90,11 +94,10 @@ def _curves(
     from matplotlib.colors import to_hex
 
     # Lightness alone tells the epsilons apart: most contrast for the least noise.
-    shades = np.linspace(0.82, 0.12, len(comparison.epsilons))
-    if colours.dark:
-        shades = 1 - shades
+    darkest, lightest = (0.75, 0.1) if colours.dark else (0.4, 1.0)
+    shades = np.linspace(darkest, lightest, len(comparison.epsilons))
     for shade, (epsilon, repeats) in zip(shades, comparison.explanations.items(), strict=True):
-        colour = to_hex(colormaps["viridis"](shade))
+        colour = to_hex(colormaps["Blues"](shade))
         for index, explanation in enumerate(repeats):
             label = f"ε = {epsilon:g}" if index == 0 else ""
             yield _Curve(explanation[term], colour, label, index == 0, False)
@@ -138,10 +141,9 @@ def _draw_categorical(ax: Axes, curves: list[_Curve], colours: Theme) -> None:
     shape = curves[-1].shape if not curves[-1].reference else curves[0].shape
     bins = _categorical.chosen_bins(shape, 20)
     place = _categorical.rows(shape, bins)
-    main = [curve for curve in curves if curve.first]
-    offsets = np.linspace(-0.3, 0.3, len(main))
-    for curve in curves:
-        offset = offsets[main.index(curve)] if curve.first else 0.0
+    groups = np.cumsum([curve.first for curve in curves]) - 1
+    offsets = np.linspace(-0.3, 0.3, groups[-1] + 1)[groups]
+    for curve, offset in zip(curves, offsets, strict=True):
         values = curve.shape.contribution[bins]
         ax.plot(
             values,
@@ -215,7 +217,7 @@ def plot_metric(
     unit = comparison.explanations[comparison.epsilons[0]][0].target_unit
     ax.set_ylabel(with_unit(metric, unit if metric == "RMSE" else ""))
     ax.legend(fontsize="x-small", frameon=False)
-    title(ax, plain(metric), "diagnostic on held-out records, not private", warn=True)
+    title(ax, plain(metric), [], "Diagnostic on held-out records, not private")
     if not rows["private"].all():
         draw_watermark(ax)
     return ax

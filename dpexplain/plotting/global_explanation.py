@@ -26,7 +26,7 @@ def plot_global(
     max_terms: int = 12,
     n_columns: int = 3,
     share_scale: bool = True,
-    spacing: Spacing = "value",
+    spacing: Spacing = "auto",
     figure: FigureBase | None = None,
 ) -> npt.NDArray[np.object_]:
     """Draw the shape of every term in a panel of its own, most important first.
@@ -43,7 +43,7 @@ def plot_global(
         Panels in a row.
     share_scale : bool, default=True
         Whether all panels have the same score axis, so that heights can be compared.
-    spacing : {"value", "bins"}, default="value"
+    spacing : {"auto", "value", "bins"}, default="auto"
         As in :func:`plot_shape_function`.
     figure : Figure, SubFigure or None, default=None
         Where to draw; None makes a figure.
@@ -98,7 +98,7 @@ def _head(figure: FigureBase, explanation: GlobalExplanation, colour: str, *, sh
         guarantee_words(explanation.guarantee).replace("$", r"\$"),
     ]
     if any(term.noise_std is not None for term in explanation.terms):
-        lines[1] += "   |   band: ±2σ of privacy noise, hatched where it may be noise"
+        lines.append("Bands and whiskers: ±2σ of privacy noise, hatched where it may be noise")
     if hidden > 0:
-        lines[1] += f"   |   {hidden} more terms not drawn"
+        lines.append(f"{hidden} more terms not drawn")
     figure.suptitle("\n".join(lines), x=0.01, ha="left", fontsize="medium", color=colour)

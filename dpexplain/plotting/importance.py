@@ -11,12 +11,11 @@ from dpexplain.explain._text import short_number
 from dpexplain.plotting._style import (
     Theme,
     draw_watermark,
-    guarantee_words,
     new_axes,
     plain,
+    privacy_title,
     theme,
     tidy,
-    title,
     watermark,
     with_unit,
 )
@@ -60,12 +59,11 @@ def plot_importance(
     ax = new_axes(ax, (6.4, min(12.0, 1.5 + 0.3 * len(names))))
     colours = theme(ax)
     tidy(ax, grid="x")
-    _draw_bars(ax, explanation, names, colours)
+    _draw_bars(ax, explanation, reference, names, colours)
     if reference is not None:
         _draw_reference(ax, reference, names, colours)
     _label(ax, explanation, names)
-    private = explanation.guarantee.private
-    title(ax, "Importance", guarantee_words(explanation.guarantee), warn=not private)
+    privacy_title(ax, "Importance", explanation.guarantee)
     if reference is not None:
         draw_watermark(ax)
     else:
@@ -73,7 +71,13 @@ def plot_importance(
     return ax
 
 
-def _draw_bars(ax: Axes, explanation: GlobalExplanation, names: list[str], colours: Theme) -> None:
+def _draw_bars(
+    ax: Axes,
+    explanation: GlobalExplanation,
+    reference: GlobalExplanation | None,
+    names: list[str],
+    colours: Theme,
+) -> None:
     values = np.array([explanation[name].importance for name in names])
     floors = np.array([explanation[name].noise_floor or 0.0 for name in names])
     rows = np.arange(len(names))
@@ -93,11 +97,14 @@ def _draw_bars(ax: Axes, explanation: GlobalExplanation, names: list[str], colou
             label="what noise alone shows on average",
             zorder=3,
         )
-    for row, value, floor in zip(rows, values, floors, strict=True):
+    ends = np.maximum(values, floors)
+    if reference is not None:
+        ends = np.maximum(ends, [reference[name].importance for name in names])
+    for row, value, end in zip(rows, values, ends, strict=True):
         ax.annotate(
             short_number(value, 3),
-            (max(value, floor), row),
-            xytext=(4, 0),
+            (end, row),
+            xytext=(5, 0),
             va="center",
             textcoords="offset points",
             fontsize="x-small",

@@ -71,6 +71,7 @@ def plot_local(
     _mark_ends(ax, explanation, sample, end, len(rows), colours)
     ax.set_yticks(range(len(rows)), [row.label for row in rows])
     ax.set_ylim(len(rows) + 0.35, -1.35)
+    ax.use_sticky_edges = False  # room for the labels at both ends
     ax.margins(x=0.14)
     score = f"score for {explanation.target_name}" + (
         f" = {explanation.classes[1]}" if explanation.classes else ""
@@ -165,10 +166,11 @@ def _mark_ends(
 
 
 def _small_print(ax: Axes, explanation: LocalExplanation, sample: int) -> None:
-    words = f"Model: {guarantee_words(explanation.guarantee)}"
-    if any(np.isfinite(explanation.frame(sample)["noise_std"])):
-        words += "; whiskers: ±2σ of privacy noise"
-    if not explanation.samples_public:
-        words = f"{NOT_RELEASABLE[0].upper()}{NOT_RELEASABLE[1:]}"
-    warn = not explanation.releasable
-    title(ax, f"Sample {sample}: {explanation.target_name}", words, warn=warn)
+    lines = [f"Model: {guarantee_words(explanation.guarantee)}"]
+    if explanation.noise_std is not None:
+        lines.append("Whiskers: ±2σ of privacy noise; pale where it may be noise")
+    warning = "" if explanation.samples_public else NOT_RELEASABLE
+    if not explanation.guarantee.private:
+        lines, warning = lines[1:], explanation.guarantee.short
+    heading = f"Sample {sample}: {explanation.target_name}"
+    title(ax, heading, lines, f"{warning[:1].upper()}{warning[1:]}")

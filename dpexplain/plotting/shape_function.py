@@ -10,11 +10,11 @@ from dpexplain.explain import ShapeFunction
 from dpexplain.plotting import _categorical, _numeric
 from dpexplain.plotting._style import (
     contribution_label,
-    guarantee_words,
+    limit_ticks,
     new_axes,
+    privacy_title,
     theme,
     tidy,
-    title,
     watermark,
     with_unit,
 )
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Limits = tuple[float, float]
-Spacing = Literal["value", "bins"]
+Spacing = Literal["auto", "value", "bins"]
 
 
 def plot_shape_function(
     shape: ShapeFunction,
     *,
     ax: Axes | None = None,
-    spacing: Spacing = "value",
+    spacing: Spacing = "auto",
     max_categories: int = 30,
 ) -> Axes:
     """Draw how a term moves the score.
@@ -46,9 +46,9 @@ def plot_shape_function(
         What to draw.
     ax : Axes or None, default=None
         Where to draw; None makes a figure.
-    spacing : {"value", "bins"}, default="value"
-        Width of the bins of a numeric term: by value, or all the same, which shows skewed
-        features better.
+    spacing : {"auto", "value", "bins"}, default="auto"
+        Width of the bins of a numeric term: by value, or all the same. "auto" makes them the
+        same for a feature so skewed that most records would crowd into a hairline.
     max_categories : int, default=30
         A categorical term with more shows those that matter most.
 
@@ -57,14 +57,13 @@ def plot_shape_function(
     Axes
         The axes drawn into.
     """
-    if spacing not in ("value", "bins"):
-        raise ValueError(f"spacing={spacing!r} must be 'value' or 'bins'.")
+    if spacing not in ("auto", "value", "bins"):
+        raise ValueError(f"spacing={spacing!r} must be 'auto', 'value' or 'bins'.")
     if max_categories < 1:
         raise ValueError(f"max_categories={max_categories!r} must be at least 1.")
     ax = new_axes(ax, _size(shape, max_categories))
     draw_shape(ax, shape, spacing=spacing, max_categories=max_categories)
-    words = guarantee_words(shape.guarantee)
-    title(ax, shape.name, words, warn=not shape.guarantee.private)
+    privacy_title(ax, shape.name, shape.guarantee)
     return ax
 
 
@@ -72,7 +71,7 @@ def draw_shape(
     ax: Axes,
     shape: ShapeFunction,
     *,
-    spacing: Spacing = "value",
+    spacing: Spacing = "auto",
     max_categories: int = 30,
     limits: Limits | None = None,
     legend: bool = True,
@@ -91,18 +90,21 @@ def _draw_numeric(
 ) -> None:
     colours = theme(ax)
     tidy(ax, grid="y")
+    spacing = "bins" if _numeric.resolved_spacing(shape, spacing) == "bins" else "value"
     place = _numeric.positions(shape, spacing)
     _numeric.draw_values(ax, shape, place, colours)
     _numeric.set_ticks(ax, shape, place, spacing)
     has_legend = legend and bool(ax.get_legend_handles_labels()[0])
     low, high = limits
+    limit_ticks(ax.yaxis, low, high)
     # Room for the counts and their caption below, and for the legend above.
     ax.set_ylim(
         low - (_numeric.STRIP + 0.13) * (high - low),
         high + (0.16 if has_legend else 0) * (high - low),
     )
     _numeric.draw_counts(ax, shape, place, colours)
-    ax.set_xlabel(with_unit(shape.name, shape.unit))
+    equal = ", bins not to scale" if spacing == "bins" else ""
+    ax.set_xlabel(with_unit(shape.name, shape.unit) + equal)
     ax.set_ylabel(contribution_label(shape.score_unit))
     if has_legend:
         ax.legend(loc="upper left", ncols=2, fontsize="x-small", frameon=False, borderpad=0.2)
@@ -119,24 +121,34 @@ def _draw_categorical(
     _categorical.set_ticks(ax, shape, bins, place)
     has_legend = legend and bool(ax.get_legend_handles_labels()[0])
     low, high = limits
+    limit_ticks(ax.xaxis, low, high)
     ax.set_xlim(low, high + (_categorical.STRIP + 0.1) * (high - low))
     n_rows = place[-1] + 1
-    ax.set_ylim(place[-1] + 0.6 + 0.06 * n_rows, -0.7 - (0.1 * n_rows if has_legend else 0))
+    room = min(0.11 * n_rows, 1.4)  # for the legend above and the captions below
+    ax.set_ylim(place[-1] + 0.6 + 0.7 * room, -0.7 - (room if has_legend else 0))
     _categorical.draw_counts(ax, shape, bins, place, colours)
-    hidden = shape.n_bins - bins.size
-    more = f"   ({hidden} more categories not drawn)" if hidden else ""
-    ax.set_xlabel(contribution_label(shape.score_unit) + more)
+    _categorical.say_hidden(ax, shape.n_bins - bins.size, colours)
+    ax.set_xlabel(contribution_label(shape.score_unit))
     if has_legend:
         ax.legend(loc="upper left", ncols=2, fontsize="x-small", frameon=False, borderpad=0.2)
 
 
 def score_limits(shapes: list[ShapeFunction]) -> Limits:
-    """Range of contributions with their noise, zero included, with some air."""
-    low, high = 0.0, 0.0
+    """Range of contributions with their noise, zero included, with some air.
+
+    Noise may widen the range by a share of it, or by what a typical record gets: the band of
+    a nearly empty bin would flatten everything else, so it runs out of the picture instead.
+    """
+    low = min(0.0, *(float(shape.contribution.min()) for shape in shapes))
+    high = max(0.0, *(float(shape.contribution.max()) for shape in shapes))
+    bottom, top = low, high
     for shape in shapes:
-        half = 0.0 if shape.noise_std is None else 2 * shape.noise_std
-        low = min(low, float(np.min(shape.contribution - half)))
-        high = max(high, float(np.max(shape.contribution + half)))
+        if shape.noise_std is not None:
+            half = 2 * shape.noise_std
+            room = max(0.3 * (high - low), float(shape.weights @ half))
+            bottom = min(bottom, max(low - room, float(np.min(shape.contribution - half))))
+            top = max(top, min(high + room, float(np.max(shape.contribution + half))))
+    low, high = bottom, top
     air = 0.06 * (high - low) or 1.0
     return low - air, high + air
 
