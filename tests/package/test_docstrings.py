@@ -23,8 +23,10 @@ PARTS = (
 )
 
 # Missing text; summary without a full stop; parameters that are missing, unknown, in the wrong
-# order, without type or without description; results without a section or a description.
-CHECKED = {"GL08", "SS03", "PR01", "PR02", "PR03", "PR04", "PR07", "RT01", "RT03", "YD01"}
+# order, without type or without description; results without a section.
+CHECKED = {"GL08", "SS03", "PR01", "PR02", "PR03", "PR04", "PR07", "RT01", "YD01"}
+# Records and targets are the same everywhere; their type and shape say enough.
+SELF_EVIDENT = {f'Parameter "{name}" has no description' for name in ("X", "y")}
 
 
 def public_objects() -> dict[str, str]:
@@ -47,13 +49,18 @@ def _place(value: type) -> str:
 
 
 def _methods(cls: type) -> list[str]:
-    """List the public methods and properties that a class of ours defines itself."""
-    described = (property, classmethod, staticmethod)
+    """List the public methods and properties of a class, where a class of ours defines them."""
+    ours = [base for base in cls.__mro__ if base.__module__.startswith("dpexplain")]
     return [
-        f"{_place(cls)}.{name}"
-        for name, value in vars(cls).items()
-        if not name.startswith("_") and (inspect.isfunction(value) or isinstance(value, described))
+        f"{_place(base)}.{name}"
+        for base in ours
+        for name, value in vars(base).items()
+        if not name.startswith("_") and _is_described(value)
     ]
+
+
+def _is_described(member: object) -> bool:
+    return inspect.isfunction(member) or isinstance(member, (property, classmethod, staticmethod))
 
 
 PUBLIC = public_objects()
@@ -61,9 +68,11 @@ PUBLIC = public_objects()
 
 @pytest.mark.parametrize("place", sorted(PUBLIC))
 def test_public_object_is_described(place):
-    errors = [(code, text) for code, text in validate(place)["errors"] if code in CHECKED]
+    errors = validate(place)["errors"]
 
-    assert errors == []
+    assert [
+        (code, text) for code, text in errors if code in CHECKED and text not in SELF_EVIDENT
+    ] == []
 
 
 @pytest.mark.parametrize("part", PARTS)
@@ -71,6 +80,7 @@ def test_package_says_what_it_is_for(part):
     assert (importlib.import_module(part).__doc__ or "").strip()
 
 
-def test_the_models_are_among_the_checked():
-    assert "dpexplain.schema.Schema" in PUBLIC
-    assert any(place.endswith("DPExplainableBoostingClassifier.fit") for place in PUBLIC)
+def test_classes_methods_and_functions_are_among_the_checked():
+    assert set(PUBLIC.values()) == {"class", "method", "function"}
+    assert {"dpexplain.schema.Schema", "dpexplain.compare.sweep.sweep"} <= set(PUBLIC)
+    assert any(place.startswith("dpexplain.models") and place.endswith(".fit") for place in PUBLIC)
