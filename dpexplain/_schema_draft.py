@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -121,11 +122,11 @@ def _outward(finite: NDArray[np.float64]) -> tuple[float, float]:
     """Round the ends of the data outward to two digits of their distance."""
     if not finite.size:
         return 0.0, 1.0
-    low, high = np.clip([finite.min(), finite.max()], -_LARGEST, _LARGEST)
+    low, high = np.clip([finite.min(), finite.max()], -_LARGEST, _LARGEST).tolist()
     if low == high:
         reach = max(1.0, abs(low))
-        return float(low - reach), float(high + reach)
-    unit = 10.0 ** (math.floor(math.log10(high - low)) - 1)
+        return low - reach, high + reach
+    unit = max(10.0 ** (math.floor(math.log10(high - low)) - 1), sys.float_info.min)
     below, above = math.floor(low / unit) * unit, math.ceil(high / unit) * unit
     digits = max(0, -math.floor(math.log10(unit)))
-    return min(float(low), round(below, digits)), max(float(high), round(above, digits))
+    return min(low, round(below, digits)), max(high, round(above, digits))

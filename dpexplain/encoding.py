@@ -4,6 +4,10 @@ The code of a cell is a function of that cell and the schema, whatever dtype pan
 the column and whatever the other cells hold, and no cell raises: an exception, or a second
 reading of the other cells, would show one record to the world. Only names and numbers of
 columns, which are public, can be refused.
+
+What happens before is outside: some releases of pandas read "0.3" in a column of numbers as
+another double than in a column of text, one unit in the last place apart. Read private files
+with ``float_precision="round_trip"`` there.
 """
 
 from __future__ import annotations

@@ -81,7 +81,7 @@ number_texts = st.one_of(
 numbers = st.one_of(
     st.integers(-50, 50),
     st.integers(),
-    st.sampled_from([10**400, -(10**400), 10**5000, 2**53 + 1]),
+    st.sampled_from([10**400, -(10**400), 2**53 + 1]),
     st.builds(HostileInt),
     st.floats(),
     st.floats(width=16).map(np.float16),
@@ -264,7 +264,7 @@ def test_one_bad_cell_of_a_csv_file_changes_no_other_code(
 
 
 def test_numeric_cells_are_moved_into_the_bounds_and_the_rest_is_missing() -> None:
-    column = [-1e9, -np.inf, 5, "39.5", 41, np.inf, "1e999", 10**400, True, np.nan, "x", [5], b"5"]
+    column = [-1e9, -np.inf, 5, "39.5", 41, np.inf, "1e999", 10**5000, True, np.nan, "x", [5], b"5"]
     np.testing.assert_array_equal(
         encode_numeric(column, AGE),
         [-3, -3, 5, 39.5, 40, 40, 40, 40, 1, np.nan, np.nan, np.nan, np.nan],
