@@ -45,27 +45,29 @@ class Transcript:
 class _RecordingMechanism(GaussianMechanism):
     """Draws noise as usual (or takes given answers) and writes every release down."""
 
-    def __init__(self, source: NoiseSource, forced: Sequence[NDArray[np.int64]] | None) -> None:
+    def __init__(self, source: NoiseSource, answers: Sequence[NDArray[np.int64]] | None) -> None:
         super().__init__(source)
         self.transcript = Transcript()
-        self._forced = forced
+        self._forced = answers
 
     def release(self, query: NDArray[np.int64]) -> NDArray[np.int64]:
         answer = super().release(query)
         if self._forced is not None:
-            answer = self._forced_answer(len(self.transcript.answers), query)
+            answer = self._forced_answer(len(self.transcript.answers), query, answer)
         assert self._phase is not None
         self.transcript.phases.append(self._phase)
         self.transcript.queries.append(query.copy())
         self.transcript.answers.append(answer.copy())
         return answer
 
-    def _forced_answer(self, place: int, query: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _forced_answer(
+        self, place: int, query: NDArray[np.int64], drawn: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
         assert self._forced is not None
         if place < len(self._forced) and len(self._forced[place]) == len(query):
             return self._forced[place]
-        # The fits have parted ways, which the report will say; go on with the bare query.
-        return query
+        # The fits have parted ways, which the report will say.
+        return drawn
 
 
 @dataclass(frozen=True)

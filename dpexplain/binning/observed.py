@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpexplain.binning.bins import Encoded, FeatureBins
 from dpexplain.schema import Categorical, Numeric

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from sklearn.exceptions import DataConversionWarning
 
 from dpexplain.schema import Classes, Range, Schema
 
@@ -35,6 +37,11 @@ def as_table(X: Any) -> Any:
             f"X is a sparse {type(X).__name__}; a dense table is needed: pass X.toarray()."
         )
     table = X if isinstance(X, np.ndarray) else np.asarray(X)
+    if table.ndim == 2 and table.shape[1] == 0:
+        raise ValueError(
+            f"0 feature(s) (shape={table.shape}) while a minimum of 1 is required; "
+            "X needs one column per feature."
+        )
     if table.ndim != 2:
         raise ValueError(
             f"Expected 2D array, got {table.ndim}D array instead: X has shape {table.shape}. "
@@ -44,23 +51,44 @@ def as_table(X: Any) -> Any:
     return table
 
 
-def check_same_length(X: Any, **others: Any) -> None:
-    """Raise unless each of `others` has as many entries as `X` has rows.
+def as_column(name: str, values: Any, X: Any) -> Any:
+    """One value per row of `X`: a Series as it is, anything else as a flat numpy array.
+
+    Parameters
+    ----------
+    name : str
+        Name of the argument, for the message.
+    values : array-like of shape (n_samples,) or (n_samples, 1)
+    X : DataFrame or ndarray of shape (n_samples, n_features)
+
+    Returns
+    -------
+    Series or ndarray of shape (n_samples,)
 
     Raises
     ------
     ValueError
-        Names what has which length.
+        If there is nothing, or not one value per row.
     """
-    for name, values in others.items():
-        shape = np.shape(values)
-        if len(shape) == 2 and shape[1] == 1:
-            shape = shape[:1]
-        if len(shape) != 1 or shape[0] != len(X):
-            raise ValueError(
-                f"{name} has shape {np.shape(values)}, but X has {len(X)} rows; "
-                f"{name} must hold one value per row of X."
-            )
+    if values is None:
+        raise ValueError(
+            f"fit requires {name} to be passed, but the target {name} is None; "
+            f"pass one value per row of X."
+        )
+    column = values if isinstance(values, pd.Series) else np.asarray(values)
+    if column.ndim == 2 and column.shape[1] == 1:
+        warnings.warn(
+            f"A column-vector {name} was passed when a 1d array was expected; pass {name}.ravel().",
+            DataConversionWarning,
+            stacklevel=3,
+        )
+        column = column.ravel()
+    if column.shape != (len(X),):
+        raise ValueError(
+            f"{name} has shape {column.shape}, but X has {len(X)} rows; "
+            f"{name} must hold one value per row of X."
+        )
+    return column
 
 
 def observed_schema(X: Any, y: Any, target: type[Range] | type[Classes]) -> Schema:

@@ -24,7 +24,7 @@ from dpexplain.encoding import check_columns
 from dpexplain.exceptions import PrivacyWarning
 from dpexplain.explain import Guarantee
 from dpexplain.mechanisms import GaussianMechanism, NoiseSource
-from dpexplain.models.inputs import as_table, check_same_length, n_features_of, observed_schema
+from dpexplain.models.inputs import as_column, as_table, n_features_of, observed_schema
 from dpexplain.schema import Classes, Range, Schema
 
 _SEEDED = (
@@ -88,9 +88,9 @@ class PrivateEstimator:
             )
         X = as_table(X)
         events = self.planned_events(X)
-        check_same_length(X, y=y)
+        y = as_column("y", y, X)
         if groups is not None:
-            check_same_length(X, groups=groups)
+            groups = as_column("groups", groups, X)
         elif self.max_rows_per_person > 1:
             raise ValueError(
                 f"max_rows_per_person={self.max_rows_per_person} needs fit(..., groups=) with "
@@ -135,6 +135,15 @@ class PrivateEstimator:
     @abstractmethod
     def _mu(self) -> float:
         """Gaussian-DP parameter of the fit that was made."""
+
+    def __sklearn_tags__(self) -> Any:
+        """Noise differs from fit to fit, and drowns the few records of generic checks."""
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.non_deterministic = True
+        for part in (tags.classifier_tags, tags.regressor_tags):
+            if part is not None:
+                part.poor_score = True
+        return tags
 
     def planned_events(self, X: Any) -> tuple[Event, ...]:
         """Events that ``fit(X, y)`` would charge, from public quantities only.

@@ -52,7 +52,8 @@ class AdditiveModel(BaseEstimator):
 
     def _scores(self, X: Any) -> NDArray[np.float64]:
         """Score of each row on the link scale."""
-        return total_score(self._terms.contributions(self._columns(X)), self.intercept_)
+        columns = self._columns(X)
+        return total_score(self._terms.contributions(columns), self.intercept_)
 
     def explain_global(self) -> GlobalExplanation:
         """Shape functions of all terms, with the guarantee of the model.

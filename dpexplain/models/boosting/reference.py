@@ -6,7 +6,10 @@ from abc import abstractmethod
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
+from sklearn.utils import assert_all_finite
+from sklearn.utils.multiclass import type_of_target
 
 from dpexplain._validation import check_count, check_in_range
 from dpexplain.accounting import NonPrivateEvent, PrivacyLedger
@@ -27,7 +30,7 @@ from dpexplain.models.boosting.records import LOGISTIC, SQUARED, Loss, Records
 from dpexplain.models.boosting.structure import Visit
 from dpexplain.models.boosting.targets import encoded_classes, encoded_range
 from dpexplain.models.boosting.terms import AdditiveTerms, centred_terms
-from dpexplain.models.inputs import as_table, check_same_length, observed_schema
+from dpexplain.models.inputs import as_column, as_table, observed_schema
 from dpexplain.schema import Classes, Range, Schema
 
 _MIN_CURVATURE_LOGISTIC = 2.0
@@ -75,7 +78,9 @@ class _Reference(AdditiveModel):
             If a parameter or the shape of the data is wrong.
         """
         X = as_table(X)
-        self._check_parameters(X, y)
+        y = as_column("y", y, X)
+        self._check_parameters(X)
+        self._check_values(X, y)
         schema = self.schema or self._observed_schema(X, y)
         columns = encode_features(X, schema)
         bins = [
@@ -94,12 +99,11 @@ class _Reference(AdditiveModel):
         )
         return self
 
-    def _check_parameters(self, X: Any, y: Any) -> None:
+    def _check_parameters(self, X: Any) -> None:
         check_count("max_bins", self.max_bins, 2)
         check_count("max_rounds", self.max_rounds)
         check_count("max_leaves", self.max_leaves, 2)
         check_in_range("learning_rate", self.learning_rate, 0.0, 1.0, include_low=False)
-        check_same_length(X, y=y)
         if self.schema is None:
             return
         check_columns(X, self.schema)
@@ -138,6 +142,20 @@ class _Reference(AdditiveModel):
             for i, n in zip(index, n_bins, strict=True)
         ]
         return centred_terms(bins, tables, counts, scale=scale, offset=offset)
+
+    def _check_values(self, X: Any, y: Any) -> None:
+        """Look at the data, which only a fit without a guarantee may do."""
+        if len(X) == 0:
+            raise ValueError(
+                f"0 sample(s) (shape={X.shape}) while a minimum of 1 is required; pass records."
+            )
+        if isinstance(X, np.ndarray) and np.iscomplexobj(X):
+            raise ValueError("Complex data not supported; X must hold real numbers or categories.")
+        self._check_target(y)
+
+    @abstractmethod
+    def _check_target(self, y: Any) -> None:
+        """Raise ValueError where the target does not suit the model."""
 
     @abstractmethod
     def _encoded_target(self, y: Any, schema: Schema) -> tuple[NDArray[np.float32], float, float]:
@@ -201,6 +219,19 @@ class ExplainableBoostingClassifier(AdditiveClassifier, _Reference):
     _min_curvature = _MIN_CURVATURE_LOGISTIC
     _bound = LOGIT_BOUND
 
+    def _check_target(self, y: Any) -> None:
+        kind = type_of_target(y, input_name="y")
+        if kind.startswith("continuous"):
+            raise ValueError(
+                f"Unknown label type: {kind}. The target holds numbers with fractions; use "
+                "ExplainableBoostingRegressor, or labels of two classes."
+            )
+        if self.schema is None and len(np.unique(np.asarray(y).astype(str))) == 1:
+            raise ValueError(
+                "y holds 1 class, and there is no schema that names the other; "
+                "pass schema=Schema(..., target=Classes([...]))."
+            )
+
     def _encoded_target(self, y: Any, schema: Schema) -> tuple[NDArray[np.float32], float, float]:
         return encoded_classes(y, schema), 1.0, 0.0
 
@@ -258,6 +289,9 @@ class ExplainableBoostingRegressor(AdditiveRegressor, _Reference):
     _loss = SQUARED
     _min_curvature = _MIN_CURVATURE_SQUARED
     _bound = HALF_RANGE_BOUND
+
+    def _check_target(self, y: Any) -> None:
+        assert_all_finite(np.asarray(pd.to_numeric(y), dtype=np.float64), input_name="y")
 
     def _encoded_target(self, y: Any, schema: Schema) -> tuple[NDArray[np.float32], float, float]:
         return encoded_range(y, schema)

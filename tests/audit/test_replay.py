@@ -1,0 +1,309 @@
+"""Transcript replay: one record moves what is released by no more than the guarantee says."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import dpexplain.models as models
+from dpexplain.audit import record, replay
+from dpexplain.binning import private as private_binning
+from dpexplain.models.boosting import estimator as boosting_estimator
+from dpexplain.models.boosting import private as boosting_private
+from dpexplain.models.boosting import records as boosting_records
+from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
+
+PRIVATE = [name for name in models.__all__ if name.startswith("DP")]
+FEATURES = {
+    "age": Numeric(0, 100, unit="years", step=1),
+    "income": Numeric(0, 1e6),
+    "job": Categorical(["clerk", "nurse", "smith"]),
+}
+
+
+def make_estimator(name, **settings_):
+    regression = name.endswith("Regressor")
+    target = Range(-1, 3) if regression else Classes(["no", "yes"])
+    settings_ = {"epsilon": 1.0, "structure_seed": 7, "max_rounds": 4, **settings_}
+    return getattr(models, name)(schema=Schema(FEATURES, target=target), **settings_)
+
+
+def make_data(name, n, seed, *, wild=False):
+    """Records inside and (if wild) far outside of what the schema says."""
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame(
+        {
+            "age": rng.integers(0, 101, n).astype(float),
+            "income": rng.lognormal(10, 1, n),
+            "job": rng.choice(["clerk", "nurse", "smith"], n),
+        }
+    ).astype(object)
+    y = rng.uniform(-1, 3, n) if name.endswith("Regressor") else rng.choice(["no", "yes"], n)
+    y = pd.Series(y, dtype=object)
+    if wild and n:
+        odd = [np.nan, np.inf, -np.inf, 1e300, "Zorblax", None, b"\xff", [1], "<b>"]
+        for column in X:
+            X.loc[rng.random(n) < 0.3, column] = "x"
+            for i in np.flatnonzero(rng.random(n) < 0.3):
+                X.at[i, column] = odd[rng.integers(len(odd))]
+        for i in np.flatnonzero(rng.random(n) < 0.3):
+            y.at[i] = odd[rng.integers(len(odd))]
+    return X, y
+
+
+def without(data, i):
+    X, y = data
+    return X.drop(index=X.index[i]), y.drop(index=y.index[i])
+
+
+def exchanged(data, i, other):
+    X, y = (part.copy() for part in data)
+    for column in X:
+        X.at[X.index[i], column] = other[0].iloc[0][column]
+    y.at[y.index[i]] = other[1].iloc[0]
+    return X, y
+
+
+def adversarial(transcript, seed):
+    """The released histograms, then boosting answers large enough to drive any score astray."""
+    rng = np.random.default_rng(seed)
+    answers = []
+    for phase, answer in zip(transcript.phases, transcript.answers, strict=True):
+        far = rng.choice([-1, 1], answer.shape) * rng.integers(0, 2**45, answer.shape)
+        answers.append(answer if phase.label == "histograms" else far)
+    return answers
+
+
+@pytest.mark.parametrize("name", PRIVATE)
+@settings(max_examples=25, deadline=None)
+@given(
+    n=st.integers(1, 40),
+    seed=st.integers(0, 2**32 - 1),
+    wild=st.booleans(),
+    preset=st.sampled_from(["default", "paper"]),
+    max_rounds=st.sampled_from([1, 4, None]),
+    hostile=st.booleans(),
+    data=st.data(),
+)
+def test_a_present_or_absent_record_stays_within_the_guarantee(
+    name, n, seed, wild, preset, max_rounds, hostile, data
+):
+    estimator = make_estimator(name, preset=preset, max_rounds=max_rounds)
+    records = make_data(name, n, seed, wild=wild)
+    model, transcript = record(estimator, *records)
+    if hostile:
+        model, transcript = record(estimator, *records, answers=adversarial(transcript, seed))
+    neighbour = without(records, data.draw(st.integers(0, n - 1)))
+    report = replay(estimator, neighbour, model, transcript)
+    assert report.differences == ()
+    assert report.spent_mu <= report.claimed_mu * (1 + 1e-9)
+    assert report.holds
+
+
+@pytest.mark.parametrize("name", PRIVATE)
+@settings(max_examples=20, deadline=None)
+@given(n=st.integers(1, 30), seed=st.integers(0, 2**32 - 1), hostile=st.booleans())
+def test_an_exchanged_record_stays_within_a_replace_one_guarantee(name, n, seed, hostile):
+    estimator = make_estimator(name, adjacency="replace")
+    records = make_data(name, n, seed, wild=True)
+    model, transcript = record(estimator, *records)
+    if hostile:
+        model, transcript = record(estimator, *records, answers=adversarial(transcript, seed))
+    other = make_data(name, 1, seed + 1, wild=True)
+    report = replay(estimator, exchanged(records, 0, other), model, transcript)
+    assert report.holds, report
+
+
+@pytest.mark.parametrize("name", PRIVATE)
+def test_a_person_with_several_rows_stays_within_the_guarantee_for_persons(name):
+    estimator = make_estimator(name, max_rows_per_person=3)
+    X, y = make_data(name, 30, 3)
+    X.iloc[:3] = X.iloc[[0]].to_numpy()  # three rows of one person in one bin and leaf
+    y.iloc[:3] = y.iloc[0]
+    model, transcript = record(estimator, X, y)
+    report = replay(estimator, (X.iloc[3:], y.iloc[3:]), model, transcript)
+    assert report.holds, report
+    single = make_estimator(name)
+    model, transcript = record(single, X, y)
+    assert not replay(single, (X.iloc[3:], y.iloc[3:]), model, transcript).holds
+
+
+def test_a_saturating_record_uses_up_nearly_all_of_a_regression_guarantee():
+    """The bound is tight, so the audit would notice if noise were only a little too small."""
+    estimator = make_estimator("DPExplainableBoostingRegressor", clip=0.3)
+    records = make_data("DPExplainableBoostingRegressor", 40, 1)
+    records[1].iloc[:] = 0.0
+    records[1].iloc[0] = 3.0  # residual 1 in half-ranges from the zero that scores start at
+    model, transcript = record(estimator, *records)
+    quiet = [
+        a if p.label == "histograms" else np.zeros_like(a)
+        for p, a in zip(transcript.phases, transcript.answers, strict=True)
+    ]
+    model, transcript = record(estimator, *records, answers=quiet)
+    report = replay(estimator, without(records, 0), model, transcript)
+    assert report.holds
+    assert report.spent_mu > 0.999 * report.claimed_mu
+
+
+# Planted mistakes. An audit that misses one of them proves nothing.
+
+
+def halved_noise(monkeypatch):
+    honest = boosting_private.Budget.leaf_multiplier
+    monkeypatch.setattr(
+        boosting_private.Budget, "leaf_multiplier", lambda self, n: honest(self, n) / 2
+    )
+
+
+def halved_histogram_noise(monkeypatch):
+    honest = boosting_private.Budget.histogram_multiplier
+    monkeypatch.setattr(
+        boosting_private.Budget, "histogram_multiplier", lambda self, k: honest(self, k) / 2
+    )
+
+
+def sensitivity_of_one_feature(monkeypatch):
+    """Histograms calibrated as if a record were in one of them only."""
+    monkeypatch.setattr(
+        boosting_private.Budget, "histogram_multiplier", lambda self, k: 1 / self.split.mu_bins
+    )
+
+
+def forgotten_clip(monkeypatch):
+    honest = boosting_records.Records.leaf_sums
+
+    def unclipped(self, feature, leaf_of_bin, n_leaves, clip):
+        honest(self, feature, leaf_of_bin, n_leaves, clip)  # applies the pending update
+        steps = np.rint((self._target - self._score).astype(np.float64) / clip * 2**20)
+        steps = np.nan_to_num(steps, nan=0.0).astype(np.int64)
+        sums = np.zeros(n_leaves, np.int64)
+        np.add.at(sums, leaf_of_bin[self._bins[feature]], steps)
+        return sums
+
+    monkeypatch.setattr(boosting_records.Records, "leaf_sums", unclipped)
+
+
+def nan_cast_to_integer(monkeypatch):
+    """A record whose score is not a number reaches the cast."""
+    honest = boosting_records.Records.leaf_sums
+
+    def careless(self, feature, leaf_of_bin, n_leaves, clip):
+        sums = honest(self, feature, leaf_of_bin, n_leaves, clip)
+        if len(self._target):
+            sums[leaf_of_bin[self._bins[feature][0]]] += np.iinfo(np.int64).min // 2
+        return sums
+
+    monkeypatch.setattr(boosting_records.Records, "leaf_sums", careless)
+
+
+def histogram_noise_forgotten(monkeypatch):
+    honest = private_binning.release_histograms
+
+    def exact(cell_index, cells, mechanism, **settings_):
+        noisy = honest(cell_index, cells, mechanism, **settings_)
+        counts = [
+            np.bincount(i, minlength=c.n_bins).astype(float)
+            for i, c in zip(cell_index, cells, strict=True)
+        ]
+        return private_binning.NoisyHistograms(tuple(counts), noisy.noise_std)
+
+    monkeypatch.setattr(boosting_private, "release_histograms", exact)
+
+
+def categories_from_data(monkeypatch):
+    honest = boosting_private.declared_cells
+
+    def fit_released(self, X, y, schema, mechanism):
+        seen = [c for c in FEATURES["job"].categories if (X["job"] == c).any()]
+        features = {**schema.features, "job": Categorical(seen or ["clerk"])}
+        return released(self, X, y, Schema(features, target=schema.target), mechanism)
+
+    released = boosting_estimator._PrivateBoosting._fit_released
+    monkeypatch.setattr(boosting_estimator._PrivateBoosting, "_fit_released", fit_released)
+    monkeypatch.setattr(boosting_private, "declared_cells", honest)
+
+
+def exact_sample_size_kept(monkeypatch):
+    released = boosting_estimator._PrivateBoosting._fit_released
+
+    def fit_released(self, X, y, schema, mechanism):
+        released(self, X, y, schema, mechanism)
+        self.n_samples_ = len(X)
+
+    monkeypatch.setattr(boosting_estimator._PrivateBoosting, "_fit_released", fit_released)
+
+
+def targets_seen_kept(monkeypatch):
+    """As a class list read from the data would be."""
+    released = boosting_estimator._PrivateBoosting._fit_released
+
+    def fit_released(self, X, y, schema, mechanism):
+        released(self, X, y, schema, mechanism)
+        self.seen_ = sorted(map(str, set(y)))
+
+    monkeypatch.setattr(boosting_estimator._PrivateBoosting, "_fit_released", fit_released)
+
+
+def epochs_from_exact_size(monkeypatch):
+    released = boosting_estimator._PrivateBoosting._fit_released
+
+    def fit_released(self, X, y, schema, mechanism):
+        self.max_rounds = len(X) // 4
+        released(self, X, y, schema, mechanism)
+        self.max_rounds = 4
+
+    monkeypatch.setattr(boosting_estimator._PrivateBoosting, "_fit_released", fit_released)
+
+
+MUTANTS = [
+    halved_noise,
+    halved_histogram_noise,
+    sensitivity_of_one_feature,
+    forgotten_clip,
+    nan_cast_to_integer,
+    histogram_noise_forgotten,
+    categories_from_data,
+    exact_sample_size_kept,
+    targets_seen_kept,
+    epochs_from_exact_size,
+]
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda m: m.__name__)
+def test_replay_catches_a_planted_mistake(mutant, monkeypatch):
+    name = "DPExplainableBoostingRegressor"
+    X, y = make_data(name, 40, 11)
+    X["job"] = "clerk"
+    X.loc[0, "job"] = "smith"
+    y.iloc[:] = np.where(np.arange(40) % 2, -1.0, 3.0)
+    y.iloc[0] = 2.5
+    estimator = make_estimator(name, clip=0.3)
+    model, transcript = record(estimator, X, y)
+    assert replay(estimator, without((X, y), 0), model, transcript).holds
+    mutant(monkeypatch)
+    reports = []
+    for seed in range(3):
+        model, transcript = record(estimator, X, y)
+        model, transcript = record(estimator, X, y, answers=adversarial(transcript, seed))
+        reports.append(replay(estimator, without((X, y), 0), model, transcript))
+    assert not all(report.holds for report in reports)
+
+
+def test_an_audit_needs_what_is_public_to_repeat():
+    estimator = make_estimator("DPExplainableBoostingClassifier", structure_seed=None)
+    with pytest.raises(ValueError, match="structure_seed"):
+        record(estimator, *make_data("DPExplainableBoostingClassifier", 5, 0))
+
+
+def test_a_report_with_a_difference_does_not_hold():
+    estimator = make_estimator("DPExplainableBoostingClassifier")
+    records = make_data("DPExplainableBoostingClassifier", 5, 0)
+    report = replay(estimator, without(records, 0), *record(estimator, *records))
+    assert report.holds
+    assert not dataclasses.replace(report, differences=("attribute n_",)).holds
+    assert not dataclasses.replace(report, spent_mu=report.claimed_mu * 1.001).holds
