@@ -6,8 +6,9 @@ import os
 from pathlib import Path
 
 import pytest
-from chromium import find_chromium
 from hypothesis import HealthCheck, settings
+
+from chromium import find_chromium
 
 # Tests run side by side and kernels have threads of their own: numerical libraries keep to one.
 for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):

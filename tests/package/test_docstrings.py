@@ -66,6 +66,7 @@ def _is_described(member: object) -> bool:
 PUBLIC = public_objects()
 
 
+@pytest.mark.filterwarnings("ignore:Widget:DeprecationWarning")  # of ipywidgets, when looked at
 @pytest.mark.parametrize("place", sorted(PUBLIC))
 def test_public_object_is_described(place):
     errors = validate(place)["errors"]
