@@ -41,7 +41,7 @@ help: ## list the commands
 
 .PHONY: explore
 explore: $(VENV)/.explore $(VENV)/.warm ## set up, then open the first notebook in JupyterLab
-	$(BIN)/jupyter lab $(ALLOW_ROOT) $(LAB_ARGS) $(NOTEBOOK)
+	$(BIN)/jupyter lab $(ALLOW_ROOT) --LabApp.default_url=/lab/tree/$(NOTEBOOK) $(LAB_ARGS)
 
 .PHONY: bench
 bench: $(VENV)/.bench ## compare fit time and accuracy with peers (BENCH_ARGS="--help")
