@@ -71,10 +71,11 @@ def measure(model: Any, X: Any, y: Sequence[object]) -> tuple[str, float]:
     tuple of (str, float)
         Name and value; the error is in the unit of the target.
     """
+    cells = np.asarray(y, dtype=object).ravel()
     if hasattr(model, "predict_proba"):
         wanted = cell_text(model.classes_[1])
-        positive = np.array([cell_text(cell) == wanted for cell in y], dtype=bool)
+        positive = np.array([cell_text(cell) == wanted for cell in cells], dtype=bool)
         return "AUROC", auroc(positive, np.asarray(model.predict_proba(X))[:, 1])
-    target = np.array([cell_number(cell) for cell in y], dtype=np.float64)
+    target = np.array([cell_number(cell) for cell in cells], dtype=np.float64)
     error = np.asarray(model.predict(X), dtype=np.float64) - target
     return "RMSE", float(np.sqrt(np.mean(np.square(error)))) if error.size else float("nan")

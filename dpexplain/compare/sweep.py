@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from numbers import Integral
 from typing import Any, NamedTuple
 
 import pandas as pd
 
-from dpexplain._validation import check_count, check_epsilon
+from dpexplain._validation import check_count
 from dpexplain.accounting.events import NonPrivateEvent
 from dpexplain.accounting.ledger import PrivacyLedger
+from dpexplain.compare._checks import (
+    check_estimator,
+    check_groups,
+    check_n_jobs,
+    check_rows,
+    checked_epsilons,
+    checked_evaluate,
+    find_payer,
+)
 from dpexplain.compare._metrics import measure
 from dpexplain.compare.comparison import Comparison
 from dpexplain.explain import GlobalExplanation
@@ -28,11 +37,19 @@ class _Fit(NamedTuple):
     estimator: Any
 
 
+class _Data(NamedTuple):
+    X: Any
+    y: Any
+    groups: Any
+    held_out: tuple[Any, Any] | None
+
+
 class _Result(NamedTuple):
     epsilon: float
     repeat: int
-    explanation: GlobalExplanation
+    explanation: GlobalExplanation | None
     metric: tuple[str, float] | None
+    failure: str = ""
 
 
 def sweep(
@@ -47,6 +64,7 @@ def sweep(
     n_jobs: int | None = None,
     structure_seed: int | None = None,
     progress: bool = True,
+    groups: Any = None,
 ) -> Comparison:
     """Fit clones of an estimator at several epsilons and compare what they explain.
 
@@ -81,6 +99,8 @@ def sweep(
         estimator's own seed.
     progress : bool, default=True
         Whether to show a bar that counts finished fits, and nothing else.
+    groups : array-like of shape (n_samples,) or None, default=None
+        Person of each row, for an estimator with ``max_rows_per_person``.
 
     Returns
     -------
@@ -94,21 +114,27 @@ def sweep(
     BudgetError
         If the ledger cannot pay for the whole sweep; nothing is spent.
     RuntimeError
-        If a fit fails after the sweep was charged.
+        If a private fit fails after the sweep was charged.
+
+    Warns
+    -----
+    UserWarning
+        If the reference cannot be fitted; the comparison then goes without it.
 
     Examples
     --------
     >>> comparison = sweep(estimator, X, y, epsilons=(0.5, 1, 2))  # doctest: +SKIP
     >>> comparison.explanations[0.5][0].importances()  # doctest: +SKIP
     """
-    _check_estimator(estimator)
+    check_estimator(estimator)
     check_count("n_repeats", n_repeats)
-    ascending = _checked_epsilons(epsilons, estimator)
+    ascending = checked_epsilons(epsilons, estimator)
     seed = None if structure_seed is None else check_count("structure_seed", structure_seed, 0)
-    _check_n_jobs(n_jobs)
-    held_out = _checked_evaluate(evaluate)
-    _check_lengths("X and y", X, y)
-    payer = _checked_ledger(ledger, estimator)
+    check_n_jobs(n_jobs)
+    held_out = checked_evaluate(evaluate)
+    check_rows("y", X, y)
+    check_groups(groups, X, estimator)
+    payer = find_payer(ledger, estimator)
 
     fits = _plan(estimator, ascending, n_repeats, seed)
     events = [event for fit in fits for event in fit.estimator.planned_events(X)]
@@ -118,84 +144,12 @@ def sweep(
         fits.append(_reference_fit(estimator, seed))
         events.append(NonPrivateEvent("reference", "non-private twin fitted for comparison"))
 
-    _charge(payer, events, X, y, label=_label(ascending, n_repeats), estimator=estimator)
-    results = _fit_all(fits, X, y, held_out, n_jobs, progress)
-    return _comparison(ascending, results, payer, estimator)
-
-
-def _check_estimator(estimator: Any) -> None:
-    needed = ("planned_events", "reference_estimator", "get_params", "set_params")
-    if isinstance(estimator, type) or not all(hasattr(estimator, name) for name in needed):
-        raise ValueError(
-            f"estimator={type(estimator).__name__} is not a private estimator; pass an instance "
-            "such as DPExplainableBoostingClassifier(schema=schema)."
-        )
-
-
-def _checked_epsilons(epsilons: Any, estimator: Any) -> tuple[float, ...]:
-    if isinstance(epsilons, (str, bytes)) or not hasattr(epsilons, "__iter__"):
-        raise ValueError("epsilons must be a sequence of numbers, such as (0.5, 1, 2).")
-    allow_weak = bool(estimator.get_params(deep=False).get("allow_weak", False))
-    values = [check_epsilon(epsilon, allow_weak=allow_weak) for epsilon in epsilons]
-    if not values:
-        raise ValueError("epsilons is empty; give at least one, such as (0.5, 1, 2).")
-    if len(set(values)) < len(values):
-        raise ValueError(
-            "epsilons has a value twice; for several fits at one epsilon use n_repeats."
-        )
-    return tuple(sorted(values))
-
-
-def _check_n_jobs(n_jobs: object) -> None:
-    whole = isinstance(n_jobs, Integral) and not isinstance(n_jobs, bool)
-    if n_jobs is not None and (not whole or n_jobs == 0):
-        raise ValueError(f"n_jobs={n_jobs!r} must be None, a positive number of threads, or -1.")
-
-
-def _checked_evaluate(evaluate: Any) -> tuple[Any, Any] | None:
-    if evaluate is None:
-        return None
-    if not isinstance(evaluate, (tuple, list)) or len(evaluate) != 2:
-        raise ValueError("evaluate must be a pair (X_test, y_test), or None.")
-    _check_lengths("X and y of evaluate", *evaluate)
-    return (evaluate[0], evaluate[1])
-
-
-def _check_lengths(what: str, X: Any, y: Any) -> None:
-    """Compare lengths by shape alone; the numbers themselves stay out of the message."""
-    if _length(X) != _length(y):
-        raise ValueError(f"{what} must have the same number of rows.")
-
-
-def _length(values: Any) -> int:
-    shape = getattr(values, "shape", None)
-    return int(shape[0]) if shape else len(values)
-
-
-def _checked_ledger(ledger: PrivacyLedger | None, estimator: Any) -> PrivacyLedger:
-    """Find out who pays: the argument, the estimator's ledger, or one for this sweep."""
-    parameters = estimator.get_params(deep=False)
-    own = parameters.get("ledger")
-    if ledger is not None and own is not None and ledger is not own:
-        raise ValueError(
-            "ledger differs from the ledger of the estimator; give one of them, because all "
-            "fits on a data set belong into one ledger."
-        )
-    shared = own if ledger is None else ledger
-    if shared is not None and not isinstance(shared, PrivacyLedger):
-        raise ValueError(f"ledger must be a PrivacyLedger, got {type(shared).__name__}.")
-    if shared is not None and parameters.get("reproducible_seed") is not None:
-        raise ValueError(
-            "reproducible_seed makes models NOT PRIVATE, so a shared ledger takes none of them; "
-            "leave out the seed, or the ledger."
-        )
-    if shared is not None:
-        return shared
-    return PrivacyLedger(
-        "this sweep alone",
-        delta=parameters.get("delta", 1e-6),
-        adjacency=parameters.get("adjacency", "add_remove"),
-    )
+    if payer.shared and payer.can_pay(events):  # data that cannot be paid for are not looked at
+        payer.ledger.recognise(X, y)
+    payer.charge(events, _label(ascending, n_repeats))
+    data = _Data(X, y, groups, held_out)
+    results = _fit_all(fits, data, n_jobs, progress)
+    return _comparison(ascending, results, payer.ledger, estimator)
 
 
 def _plan(
@@ -228,33 +182,16 @@ def _label(epsilons: tuple[float, ...], n_repeats: int) -> str:
     return f"sweep over ε = {', '.join(f'{epsilon:g}' for epsilon in epsilons)}{times}"
 
 
-def _charge(
-    ledger: PrivacyLedger, events: list[Any], X: Any, y: Any, *, label: str, estimator: Any
-) -> None:
-    """Pay for everything at once; data that cannot be paid for are not even looked at."""
-    adjacency = estimator.get_params(deep=False).get("adjacency", "add_remove")
-    if ledger.affordable(events):
-        ledger.recognise(X, y)
-    ledger.charge(events, label=label, adjacency=adjacency)
-
-
-def _fit_all(
-    fits: list[_Fit],
-    X: Any,
-    y: Any,
-    held_out: tuple[Any, Any] | None,
-    n_jobs: int | None,
-    show: bool,
-) -> list[_Result]:
+def _fit_all(fits: list[_Fit], data: _Data, n_jobs: int | None, progress: bool) -> list[_Result]:
     from joblib import Parallel, delayed
 
     failure = ""
     results: list[_Result] = []
-    with _progress_bar(len(fits), show) as count:
+    with _progress_bar(len(fits), progress) as count:
         # Threads share the data; processes would copy them and could write them to disk.
         work = Parallel(n_jobs=n_jobs, require="sharedmem")
         try:
-            results = work(delayed(_fit_one)(fit, X, y, held_out, count) for fit in fits)
+            results = work(delayed(_fit_one)(fit, data, count) for fit in fits)
         except Exception as error:
             failure = type(error).__name__
     if failure:
@@ -267,10 +204,19 @@ def _fit_all(
     return results
 
 
-def _fit_one(fit: _Fit, X: Any, y: Any, held_out: tuple[Any, Any] | None, count: Any) -> _Result:
-    model = fit.estimator.fit(X, y)
-    explanation = model.explain_global()
-    metric = None if held_out is None else measure(model, *held_out)
+def _fit_one(fit: _Fit, data: _Data, count: Callable[[], object]) -> _Result:
+    is_reference = math.isinf(fit.epsilon)
+    try:
+        persons = {} if data.groups is None or is_reference else {"groups": data.groups}
+        model = fit.estimator.fit(data.X, data.y, **persons)
+        explanation = model.explain_global()
+        metric = None if data.held_out is None else measure(model, *data.held_out)
+    except Exception as error:
+        if not is_reference:
+            raise
+        # A reference may refuse values that private fits have a rule for; what was paid for
+        # is not lost to that.
+        return _Result(fit.epsilon, fit.repeat, None, None, type(error).__name__)
     count()
     return _Result(fit.epsilon, fit.repeat, explanation, metric)
 
@@ -290,7 +236,17 @@ def _progress_bar(total: int, show: bool) -> Iterator[Any]:
 def _comparison(
     epsilons: tuple[float, ...], results: list[_Result], ledger: PrivacyLedger, estimator: Any
 ) -> Comparison:
-    by_place = {(result.epsilon, result.repeat): result.explanation for result in results}
+    by_place = {}
+    for result in results:
+        if result.explanation is None:
+            warnings.warn(
+                f"the reference could not be fitted ({result.failure}); the comparison goes "
+                "without it.",
+                UserWarning,
+                stacklevel=3,
+            )
+        else:
+            by_place[result.epsilon, result.repeat] = result.explanation
     explanations = {
         epsilon: tuple(by_place[place] for place in sorted(by_place) if place[0] == epsilon)
         for epsilon in epsilons

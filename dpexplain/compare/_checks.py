@@ -1,0 +1,118 @@
+"""What a sweep checks before it costs anything. Nothing here reads a value of the data."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any, NamedTuple
+
+from dpexplain._validation import check_epsilon
+from dpexplain.accounting.events import Event
+from dpexplain.accounting.ledger import PrivacyLedger
+
+
+def check_estimator(estimator: Any) -> None:
+    """Check that the estimator can say what it will spend, and has a non-private twin."""
+    needed = ("planned_events", "reference_estimator", "get_params", "set_params")
+    if isinstance(estimator, type) or not all(hasattr(estimator, name) for name in needed):
+        raise ValueError(
+            f"estimator={type(estimator).__name__} is not a private estimator; pass an instance "
+            "such as DPExplainableBoostingClassifier(schema=schema)."
+        )
+
+
+def checked_epsilons(epsilons: Any, estimator: Any) -> tuple[float, ...]:
+    """Return distinct valid epsilons, ascending."""
+    if isinstance(epsilons, (str, bytes)) or not hasattr(epsilons, "__iter__"):
+        raise ValueError("epsilons must be a sequence of numbers, such as (0.5, 1, 2).")
+    allow_weak = bool(estimator.get_params(deep=False).get("allow_weak", False))
+    values = [check_epsilon(epsilon, allow_weak=allow_weak) for epsilon in epsilons]
+    if not values:
+        raise ValueError("epsilons is empty; give at least one, such as (0.5, 1, 2).")
+    if len(set(values)) < len(values):
+        raise ValueError(
+            "epsilons has a value twice; for several fits at one epsilon use n_repeats."
+        )
+    return tuple(sorted(values))
+
+
+def check_n_jobs(n_jobs: object) -> None:
+    """Check the number of threads: a mistake found after the charge would be expensive."""
+    whole = isinstance(n_jobs, Integral) and not isinstance(n_jobs, bool)
+    if n_jobs is not None and (not whole or n_jobs == 0):
+        raise ValueError(f"n_jobs={n_jobs!r} must be None, a positive number of threads, or -1.")
+
+
+def checked_evaluate(evaluate: Any) -> tuple[Any, Any] | None:
+    """Check that held-out records come as a pair of the same length."""
+    if evaluate is None:
+        return None
+    if not isinstance(evaluate, (tuple, list)) or len(evaluate) != 2:
+        raise ValueError("evaluate must be a pair (X_test, y_test), or None.")
+    check_rows("y of evaluate", *evaluate)
+    return (evaluate[0], evaluate[1])
+
+
+def check_rows(name: str, X: Any, values: Any) -> None:
+    """Compare shapes alone; the number of rows stays out of the message."""
+    shape = tuple(getattr(values, "shape", ()))
+    flat = len(shape) < 2 or shape[1:] == (1,)
+    if not flat or _n_rows(name, values) != _n_rows("X", X):
+        raise ValueError(f"{name} must hold one value for each row of X.")
+
+
+def _n_rows(name: str, values: Any) -> int:
+    shape = getattr(values, "shape", None)
+    if not shape and not hasattr(values, "__len__"):
+        raise ValueError(f"{name} must hold one row per record, got {type(values).__name__}.")
+    return int(shape[0]) if shape else len(values)
+
+
+def check_groups(groups: Any, X: Any, estimator: Any) -> None:
+    """Check that persons are given where the estimator bounds the rows of each."""
+    bound = estimator.get_params(deep=False).get("max_rows_per_person", 1)
+    if groups is not None:
+        check_rows("groups", X, groups)
+    elif bound != 1:
+        raise ValueError(f"max_rows_per_person={bound!r} needs groups=, the person of each row.")
+
+
+class Payer(NamedTuple):
+    """The ledger that pays for a sweep, and the adjacency in which the sweep is stated."""
+
+    ledger: PrivacyLedger
+    adjacency: str
+    shared: bool
+
+    def can_pay(self, events: list[Event]) -> bool:
+        """Whether the ledger would accept these events."""
+        return self.ledger.adjacency == self.adjacency and self.ledger.affordable(events)
+
+    def charge(self, events: list[Event], label: str) -> None:
+        """Charge all events at once, or raise and charge none."""
+        self.ledger.charge(events, label=label, adjacency=self.adjacency, what="sweep")
+
+
+def find_payer(ledger: PrivacyLedger | None, estimator: Any) -> Payer:
+    """Find out who pays: the argument, the estimator's ledger, or one for this sweep."""
+    parameters = estimator.get_params(deep=False)
+    own = parameters.get("ledger")
+    adjacency = parameters.get("adjacency", "add_remove")
+    if ledger is not None and own is not None and ledger is not own:
+        raise ValueError(
+            "ledger differs from the ledger of the estimator; give one of them, because all "
+            "fits on a data set belong into one ledger."
+        )
+    shared = own if ledger is None else ledger
+    if shared is None:
+        alone = PrivacyLedger(
+            "this sweep alone", delta=parameters.get("delta", 1e-6), adjacency=adjacency
+        )
+        return Payer(alone, adjacency, shared=False)
+    if not isinstance(shared, PrivacyLedger):
+        raise ValueError(f"ledger must be a PrivacyLedger, got {type(shared).__name__}.")
+    if parameters.get("reproducible_seed") is not None:
+        raise ValueError(
+            "reproducible_seed makes models NOT PRIVATE, so a shared ledger takes none of them; "
+            "leave out the seed, or the ledger."
+        )
+    return Payer(shared, adjacency, shared=True)
