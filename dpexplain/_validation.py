@@ -61,7 +61,7 @@ def _as_float(value: object) -> float:
     try:
         return float(value)
     except OverflowError:  # an integer beyond the range of floats
-        return math.inf if value > type(value)(0) else -math.inf
+        return -math.inf if str(value).startswith("-") else math.inf
 
 
 def check_epsilon(epsilon: object, *, allow_weak: bool = False) -> float:

@@ -17,7 +17,17 @@ if TYPE_CHECKING:
 
 __all__ = ["ledger_frame", "ledger_html", "ledger_line", "refusal"]
 
-_COLUMNS = "entry label event private count noise_multiplier mu epsilon private_epsilon".split()
+_COLUMNS = [
+    "entry",
+    "label",
+    "event",
+    "private",
+    "count",
+    "noise_multiplier",
+    "mu",
+    "epsilon",
+    "private_epsilon",
+]
 
 
 def refusal(state: LedgerState, entry: LedgerEntry, what: str) -> str:

@@ -24,6 +24,7 @@ __all__ = [
 ]
 
 _LONGEST_TEXT = 10_000
+_LARGEST_COUNT = 2**53  # beyond, a float cannot tell one release more
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,10 @@ class GaussianEvent:
             include_high=False,
         )
         object.__setattr__(self, "noise_multiplier", multiplier)
-        object.__setattr__(self, "count", check_count("count", self.count))
+        count = check_count("count", self.count)
+        if count > _LARGEST_COUNT:
+            raise ValueError(f"count={shown(count)} is more than can be made; lower it.")
+        object.__setattr__(self, "count", count)
 
     @property
     def mu(self) -> float:
