@@ -92,13 +92,14 @@ def test_terms_have_count_weighted_mean_zero(estimator):
 
 @by_name
 def test_a_step_and_a_category_are_found_where_they_are(estimator):
+    """Noise moves the differences by 0.05 (one sd of 20 fits); random cuts round the step off."""
     X, score, rng = make_data(20_000)
     shapes = estimator.fit(X, targets(estimator, X, score, rng)).explain_global()
     age, job = shapes["age"], shapes["job"]
     young = (age.bin_edges[1:] <= 39) & (age.bin_edges[:-1] >= 20)
     old = (age.bin_edges[:-1] >= 41) & (age.bin_edges[1:] <= 88)
     gap = age.contribution[:-1][old].mean() - age.contribution[:-1][young].mean()
-    assert gap == pytest.approx(1.5, abs=0.4)
+    assert 1.0 < gap < 1.75
     difference = dict(zip(job.categories, job.contribution, strict=False))
     assert difference["smith"] - difference["clerk"] == pytest.approx(1.5, abs=0.4)
     assert shapes.importances().idxmin() == "income"
