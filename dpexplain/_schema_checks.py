@@ -14,6 +14,7 @@ Label: TypeAlias = str | int | float | bool
 
 
 def set_bounds(owner: Any) -> None:
+    """Replace the bounds of a feature or target by floats, or refuse them."""
     kind = type(owner).__name__
     low, high = as_finite(kind, "low", owner.low), as_finite(kind, "high", owner.high)
     if not low < high:
@@ -28,6 +29,7 @@ def set_bounds(owner: Any) -> None:
 
 
 def as_finite(kind: str, name: str, value: object) -> float:
+    """Return a finite number as a float."""
     if isinstance(value, numbers.Real) and not isinstance(value, bool):
         try:
             number = float(value) + 0.0
@@ -39,12 +41,14 @@ def as_finite(kind: str, name: str, value: object) -> float:
 
 
 def as_truth(kind: str, name: str, value: object) -> bool:
+    """Return True or False, and refuse what only looks like it."""
     if not isinstance(value, bool):
         raise SchemaError(f"{kind}: {name}={value!r} must be True or False.")
     return value
 
 
 def as_listed(kind: str, name: str, values: Iterable[Label]) -> tuple[Label, ...]:
+    """Return a list whose order is the same in every process, as a tuple."""
     if isinstance(values, str | bytes | set | frozenset | Mapping) or not isinstance(
         values, Iterable
     ):
@@ -72,6 +76,7 @@ def category_text(value: object) -> str:
 
 
 def check_distinct(kind: str, name: str, texts: tuple[str, ...]) -> None:
+    """Refuse an empty list, and two entries that the same cell would match."""
     if not texts:
         raise SchemaError(f"{kind}: {name} must hold at least one entry.")
     seen: dict[str | None, str] = {}
@@ -85,6 +90,7 @@ def check_distinct(kind: str, name: str, texts: tuple[str, ...]) -> None:
 
 
 def check_texts(owner: object, *names: str) -> None:
+    """Refuse attributes that are no text."""
     for name in names:
         value = getattr(owner, name)
         if not isinstance(value, str):
@@ -93,6 +99,7 @@ def check_texts(owner: object, *names: str) -> None:
 
 
 def check_encodable(kind: str, name: str, text: str) -> None:
+    """Refuse half characters, which no file and no page can hold."""
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
@@ -106,10 +113,12 @@ def kind_of(value: object) -> str:
 
 
 def short(number: float) -> str:
+    """Spell a number as a person would: 17 rather than 17.0."""
     return str(int(number)) if number.is_integer() and abs(number) < 1e15 else repr(number)
 
 
 def short_list(values: tuple[Label, ...], n_shown: int = 6) -> str:
+    """Spell the first entries of a list, and how many follow."""
     shown = [repr(value) for value in values[:n_shown]]
     if len(values) > n_shown:
         shown.append(f"… {len(values) - n_shown} more")

@@ -149,6 +149,7 @@ def _named(names: list[str], n_shown: int = 8) -> str:
 
 
 def one_column(y: ArrayLike) -> Column:
+    """Return a target as one column, whether it came with one dimension or two."""
     if isinstance(y, pd.DataFrame) and y.shape[1] == 1:
         return y.iloc[:, 0]
     if isinstance(y, np.ndarray) and y.ndim == 2 and y.shape[1] == 1:

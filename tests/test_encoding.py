@@ -271,6 +271,21 @@ def test_numeric_cells_are_moved_into_the_bounds_and_the_rest_is_missing() -> No
     )
 
 
+@pytest.mark.parametrize("zero", [-0.0, "-0", "-0.0", Decimal("-0"), np.float32(-0.0), 0, False])
+def test_zero_has_one_sign_in_every_spelling(zero: object) -> None:
+    for column in ([zero], pd.Series([zero]), pd.Series([zero]).convert_dtypes()):
+        assert not np.signbit(encode_numeric(column, AGE)).any()
+
+
+@pytest.mark.parametrize("text", ["1_0", "1,5", "0x10", "1e", "- 1", "1 0", "yes", "1j"])
+def test_text_that_readers_of_tables_leave_alone_is_no_number(text: str) -> None:
+    assert np.isnan(encode_numeric([text], AGE)).all()
+
+
+def test_subclasses_are_read_as_the_text_or_number_that_they_hold() -> None:
+    np.testing.assert_array_equal(encode_numeric([HostileText(" 1"), np.str_("2")], AGE), [1, 2])
+
+
 @given(values=st.lists(st.floats(), max_size=20))
 def test_numeric_encoding_equals_naive_clipping(values: list[float]) -> None:
     expected = [np.nan if np.isnan(value) else min(max(value, -3.0), 40.0) for value in values]
