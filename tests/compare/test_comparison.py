@@ -1,0 +1,154 @@
+"""Comparisons: fits that belong together, and words for what they cost."""
+
+from __future__ import annotations
+
+import copy
+import math
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dpexplain import Comparison, PrivacyLedger
+from dpexplain.accounting.gdp import epsilon_from_mu
+from dpexplain.explain import Guarantee
+from example_explanations import HOSTILE_NAMES, age, classifier, job, reference
+from fake_estimator import FakePrivateClassifier
+
+
+def fit(epsilon, **changes):
+    mu = FakePrivateClassifier(epsilon=epsilon).mu
+    return classifier(Guarantee(epsilon, 1e-6, "add_remove", True, mu=mu), **changes)
+
+
+def metrics(value=0.8):
+    row = (0.5, 0, "AUROC", value, False)
+    return pd.DataFrame([row], columns=["epsilon", "repeat", "metric", "value", "private"])
+
+
+def comparison(**changes):
+    fields = {
+        "epsilons": (0.5, 2.0),
+        "explanations": {0.5: (fit(0.5), fit(0.5)), 2.0: (fit(2.0),)},
+        "reference": reference(),
+        "metrics": metrics(),
+        "ledger": PrivacyLedger("comparison").summary(),
+        "title": "Income",
+    }
+    return Comparison(**{**fields, **changes})
+
+
+def test_two_labels_say_each_alone_and_all_together():
+    alone, together = comparison().guarantee_words
+    assert alone == "each model alone: ε = 0.5, 2 (δ = 1e-06)"
+    assert together.startswith("all models shown here, if published together: ε = 2.")
+
+
+def test_models_together_cost_their_composition():
+    mus = [FakePrivateClassifier(epsilon=epsilon).mu for epsilon in (0.5, 0.5, 2.0)]
+    expected = epsilon_from_mu(math.sqrt(sum(mu * mu for mu in mus)), 1e-6)
+    assert comparison().epsilon_together == pytest.approx(expected)
+    assert 2.0 < expected < 3.0
+
+
+def test_models_without_mu_take_the_total_of_the_ledger():
+    guarantee = Guarantee(0.5, 0.0, "add_remove", True)
+    ledger = PrivacyLedger("without mu").summary()
+    pure = comparison(epsilons=(0.5,), explanations={0.5: (classifier(guarantee),)}, ledger=ledger)
+    assert pure.epsilon_together == ledger.private_epsilon
+
+
+def test_seeded_models_are_called_not_private():
+    seeded = classifier(Guarantee.not_private("seeded"))
+    words = comparison(epsilons=(0.5,), explanations={0.5: (seeded,)}).guarantee_words
+    assert all("NOT PRIVATE" in label for label in words)
+
+
+def test_comparison_is_private_only_without_reference_and_diagnostics():
+    assert not comparison().private
+    assert not comparison(reference=None).private
+    assert comparison(reference=None, metrics=None).private
+
+
+def test_frame_has_every_fit_and_the_reference_last():
+    frame = comparison().frame()
+    assert list(frame.columns[:5]) == ["epsilon", "repeat", "private", "term", "bin"]
+    assert frame["epsilon"].unique().tolist() == [0.5, 2.0, math.inf]
+    assert len(frame) == 8 * 4
+    assert frame.loc[frame["epsilon"] == 0.5, "repeat"].unique().tolist() == [0, 1]
+    assert not frame.loc[np.isinf(frame["epsilon"]), "private"].any()
+
+
+def test_importances_are_a_table_of_terms_and_epsilons():
+    table = comparison().importances()
+    assert table.index.tolist() == ["age", "job"]
+    assert table.columns.tolist() == [0.5, 2.0, math.inf]
+    assert table.loc["age", 2.0] == age().importance
+
+
+def test_unknown_epsilon_is_answered_with_those_there_are():
+    with pytest.raises(KeyError, match=r"no fit with epsilon=3; the epsilons are 0.5, 2"):
+        comparison().explanations[3]
+
+
+def test_explanations_cannot_be_replaced():
+    with pytest.raises(TypeError):
+        comparison().explanations[0.5] = ()
+
+
+@pytest.mark.parametrize("revive", [copy.deepcopy, lambda value: pickle.loads(pickle.dumps(value))])
+def test_comparison_survives_copying(revive):
+    assert revive(comparison()) == comparison()
+
+
+def test_comparisons_with_different_numbers_differ():
+    assert comparison() != comparison(metrics=metrics(0.9))
+    assert comparison() != comparison(reference=None)
+    assert comparison(metrics=metrics(math.nan)) == comparison(metrics=metrics(math.nan))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"epsilons": (2.0, 0.5)}, "ascending"),
+        ({"epsilons": (0.5,)}, "ascending"),
+        ({"epsilons": (), "explanations": {}}, "at least one"),
+        ({"epsilons": (0.5,), "explanations": {0.5: ()}}, "at least one fit"),
+        ({"epsilons": (math.inf,), "explanations": {math.inf: (reference(),)}}, "finite"),
+        ({"ledger": PrivacyLedger("x")}, "LedgerSummary"),
+        ({"title": None}, "title"),
+        ({"reference": "none"}, "GlobalExplanation"),
+        ({"metrics": pd.DataFrame({"value": [1]})}, "columns"),
+        ({"reference": classifier(classes=("a", "b"))}, "classes"),
+        ({"reference": classifier(terms=(age(), job(name="work")))}, "terms"),
+    ],
+)
+def test_what_does_not_belong_together_is_refused(changes, message):
+    with pytest.raises(ValueError, match=message):
+        comparison(**changes)
+
+
+def test_repr_and_html_carry_both_labels_and_the_warning():
+    shown = comparison()
+    assert "if published together" in repr(shown)
+    page = shown._repr_html_()
+    for words in (*shown.guarantee_words, "NOT PRIVATE", "diagnostic on held-out records"):
+        assert words in page
+    assert len(page) < 6_000
+
+
+@pytest.mark.parametrize("name", HOSTILE_NAMES)
+def test_names_stay_text_in_html(name):
+    terms = (age(name=name), job())
+    shown = comparison(
+        epsilons=(0.5,),
+        explanations={0.5: (fit(0.5, terms=terms),)},
+        reference=None,
+        metrics=None,
+        title=name,
+    )
+    page = shown._repr_html_()
+    assert "<img" not in page
+    assert "<script" not in page
+    assert len(page) < 6_000
