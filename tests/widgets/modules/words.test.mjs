@@ -1,0 +1,74 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import {
+  formatCount, formatDelta, formatEpsilon, formatLike, formatNumber, formatSigned, formatTick,
+  plural, quotedName, shortName,
+} from "../../../widgets/dpexplain_widgets/static/format.js";
+import { guaranteeSentence, noiseVerdict, scoreWords } from "../../../widgets/dpexplain_widgets/static/words.js";
+
+test("numbers keep three significant digits, a true minus and thousands", () => {
+  const written = [0, -0.12345, 1234.5, 1e-9, -2.5e8, Infinity].map((value) => formatNumber(value));
+  assert.deepEqual(written, ["0", "−0.123", "1,235", "10⁻⁹", "−2.5·10⁸", "∞"]);
+});
+
+test("signs are written for changes", () => {
+  assert.deepEqual([0.5, -0.5, 0].map((value) => formatSigned(value)), ["+0.5", "−0.5", "0"]);
+});
+
+test("epsilon and delta are rounded up, never down", () => {
+  assert.equal(formatEpsilon(15.37201), "15.38");
+  assert.equal(formatEpsilon(0.3), "0.3");
+  assert.equal(formatEpsilon(0.25), "0.25");
+  assert.equal(formatDelta(1.01e-6), "1.1·10⁻⁶");
+  assert.equal(formatDelta(1e-6), "10⁻⁶");
+  assert.equal(formatDelta(0), "0");
+});
+
+test("an infinite epsilon is a sign", () => {
+  assert.deepEqual(["inf", Infinity].map(formatEpsilon), ["∞", "∞"]);
+});
+
+test("ticks have the decimals that their step needs", () => {
+  const written = [[0.5, 0.25], [2, 1], [-20000, 5000], [0.05, 0.05], [0, 0.5]].map(([v, s]) => formatTick(v, s));
+  assert.deepEqual(written, ["0.50", "2", "−20,000", "0.05", "0"]);
+});
+
+test("a column of numbers has the same decimals throughout", () => {
+  assert.deepEqual([0.448, 0.37, 0.1].map((value) => formatLike(value, 0.448)), ["0.448", "0.370", "0.100"]);
+});
+
+test("counts are whole, and a noisy one may be negative", () => {
+  assert.deepEqual([1234.4, -2.6, -0.2].map(formatCount), ["1,234", "−3", "0"]);
+  assert.deepEqual([plural(1, "term"), plural(12, "term")], ["1 term", "12 terms"]);
+});
+
+test("a name of any length becomes one short line", () => {
+  assert.equal(Array.from(shortName("x".repeat(10000), 60)).length, 60);
+  assert.equal(shortName("nul\u0000tab\t"), "nul\ufffdtab\ufffd");
+});
+
+test("marks for direction stay inside their name", () => {
+  assert.equal(quotedName("\u202eabc"), "\u2068\u202eabc\u2069");
+});
+
+test("a guarantee is told as what happens to one record", () => {
+  const guarantee = { private: true, epsilon: 0.5, delta: 1e-6, adjacency: "replace", unit: "one record" };
+  assert.equal(
+    guaranteeSentence(guarantee),
+    "Replacing one record changes the probability of any result by at most a factor of 1.65, plus 10⁻⁶.",
+  );
+  assert.match(guaranteeSentence({ private: false }), /Nothing bounds/);
+});
+
+test("a contribution within two standard deviations may be noise", () => {
+  assert.equal(noiseVerdict(-0.19, 0.1), "inside");
+  assert.equal(noiseVerdict(0.21, 0.1), "outside");
+  assert.equal(noiseVerdict(0.21, null), null);
+});
+
+test("a score is named by what it scores", () => {
+  const target = { name: "visits per year", unit: "visits", classes: null };
+  assert.equal(scoreWords({ link: "identity", target }), "\u2068visits per year\u2069 (\u2068visits\u2069)");
+  assert.equal(scoreWords({ link: "logit", target: { classes: ["no", "yes"] } }), "log-odds of “\u2068yes\u2069”");
+});

@@ -1,0 +1,124 @@
+"""What a view gives back: a table of what is chosen, a line, and HTML for pages without kernel."""
+
+from __future__ import annotations
+
+import html.parser
+import math
+
+import pandas as pd
+import pytest
+
+import dpexplain_widgets
+import view_examples
+from dpexplain_widgets import Explorer, LedgerView, ShapeView
+
+VIEWS = [getattr(dpexplain_widgets, name) for name in dpexplain_widgets.__all__]
+
+
+class Elements(html.parser.HTMLParser):
+    """The names of the elements of a text, and the text inside them."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.names: list[str] = []
+        self.text = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.names.append(tag)
+        assert not attrs
+
+    def handle_data(self, data):
+        self.text += data
+
+
+@pytest.fixture(scope="module")
+def comparison():
+    return view_examples.comparison(n_repeats=2)
+
+
+@pytest.mark.parametrize("term", ["age", "occupation"])
+@pytest.mark.parametrize(("index", "epsilon", "repeat"), [(1, 0.5, 1), (6, math.inf, 0)])
+def test_selection_is_the_part_of_the_comparison_that_is_shown(
+    comparison, term, index, epsilon, repeat
+):
+    view = ShapeView(comparison, term=term, epsilon_index=index, repeat=1)
+    frame = comparison.frame()
+    chosen = (frame["epsilon"] == epsilon) & (frame["repeat"] == repeat) & (frame["term"] == term)
+
+    pd.testing.assert_frame_equal(view.selection, frame[chosen].reset_index(drop=True))
+
+
+def test_a_chosen_bin_is_the_only_row(comparison):
+    view = Explorer(comparison, term="age", bin_index=24)
+
+    assert view.selection["bin"].tolist() == ["missing"]
+    assert view.selection["special"].tolist() == [True]
+
+
+def test_selection_of_a_ledger_is_empty(comparison):
+    assert LedgerView(comparison.ledger).selection.empty
+
+
+def test_repr_names_view_term_and_guarantee(comparison):
+    view = Explorer(comparison, term="age", epsilon_index=1)
+
+    assert repr(view) == (
+        "Explorer('Affairs in a survey of 1974', term 'age'; (0.5, 1e-06)-DP, add/remove)"
+    )
+    view.epsilon_index = 6
+    assert "NOT PRIVATE" in repr(view)
+
+
+def test_repr_stays_short_with_long_names():
+    long = view_examples.comparison(view_examples.hostile_terms(), title="t" * 10_000)
+
+    assert len(repr(Explorer(long, term="x" * 10_000))) < 250
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_bundle_of_a_view_has_a_widget_a_text_and_a_static_table(view, comparison):
+    data, _ = view(comparison)._repr_mimebundle_()
+
+    assert set(data) == {
+        "text/plain",
+        "text/html",
+        "application/vnd.jupyter.widget-view+json",
+    }
+    assert "(1, 1e-06)-DP, add/remove" in Elements(data["text/html"]).text
+
+
+def test_static_table_holds_the_shown_fit_and_nothing_of_the_reference(comparison):
+    view = Explorer(comparison, epsilon_index=1)
+    shown = Elements(view._repr_mimebundle_()[0]["text/html"]).text
+
+    for term in view.payload["fits"][1][0]["terms"]:
+        assert f"{term['importance']:.3g}" in shown
+    for term in view.payload["reference"]["terms"]:
+        assert f"{term['importance']:.3g}" not in shown
+    assert "0.748" not in shown
+
+
+def test_static_table_says_when_the_shown_fit_is_not_private(comparison):
+    view = Explorer(comparison, epsilon_index=6)
+
+    assert "NOT PRIVATE" in Elements(view._repr_mimebundle_()[0]["text/html"]).text
+
+
+def test_static_table_of_hostile_names_has_no_element_of_theirs():
+    hostile = view_examples.comparison(
+        view_examples.hostile_terms(), title=view_examples.HOSTILE_NAMES[1]
+    )
+    text = Explorer(hostile)._repr_mimebundle_()[0]["text/html"]
+    elements = Elements(text)
+
+    allowed = {"div", "strong", "bdi", "table", "thead", "tbody", "tr", "th", "td"}
+    assert set(elements.names) <= allowed
+    assert "$\\input" in elements.text
+    assert len(text) < 6_000
+
+
+def test_static_table_of_a_ledger_is_its_words(comparison):
+    text = LedgerView(comparison.ledger)._repr_mimebundle_()[0]["text/html"]
+
+    assert comparison.ledger.words()[:80] in Elements(text).text

@@ -1,0 +1,209 @@
+"""Choices are checked in Python; a refused one names what was got and what there is."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import traitlets
+from hypothesis import given
+from hypothesis import strategies as st
+
+import dpexplain_widgets
+import view_examples
+from dpexplain_widgets import Explorer, LedgerView, ShapeView
+from dpexplain_widgets.payload import build_payload
+from dpexplain_widgets.state import STATE_TRAITS
+
+VIEWS = [getattr(dpexplain_widgets, name) for name in dpexplain_widgets.__all__]
+CHOICES = [name for name in STATE_TRAITS if name != "payload"]
+N_EPSILONS = len(view_examples.EPSILONS)
+N_AGE_BINS = 25
+
+
+@pytest.fixture(scope="module")
+def payload():
+    return build_payload(view_examples.comparison(n_repeats=3))
+
+
+@pytest.fixture
+def explorer(payload):
+    return Explorer(payload, term="age")
+
+
+def choices(view) -> dict:
+    return {name: getattr(view, name) for name in CHOICES}
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_every_view_has_the_same_state_and_sends_it(view, payload):
+    made = view(payload)
+
+    assert set(STATE_TRAITS) <= set(made.keys)
+    assert made.payload == payload
+
+
+def test_a_view_starts_at_the_largest_epsilon_up_to_one(payload):
+    assert Explorer(payload).epsilon == 1.0
+
+
+def test_a_view_starts_with_the_term_that_matters_most(payload):
+    importance = [term["importance"] for term in payload["fits"][-1][0]["terms"]]
+
+    assert Explorer(payload).term == payload["terms"][int(np.argmax(importance))]["name"]
+
+
+def test_initial_choices_are_taken(payload):
+    view = ShapeView(payload, term="age", epsilon_index=5, bin_index=24, repeat=2)
+
+    assert (view.term, view.epsilon, view.bin_index, view.repeat) == ("age", 8.0, 24, 2)
+
+
+def test_an_unknown_choice_is_answered_with_the_known_ones(payload):
+    with pytest.raises(TypeError, match=r"no choice named 'epsilons'; the choices are \['bin_in"):
+        Explorer(payload, epsilons=(1, 2))
+
+
+@pytest.mark.parametrize("index", range(N_EPSILONS + 1))
+def test_every_stop_can_be_chosen(explorer, index):
+    explorer.epsilon_index = index
+
+    expected = (*view_examples.EPSILONS, math.inf)
+    assert explorer.epsilon == expected[index]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("epsilon_index", 9, "epsilon_index=9 must be one of 0 for epsilon 0.25, 1 for epsilon"),
+        ("epsilon_index", -1, "epsilon_index=-1 must be one of"),
+        ("epsilon_index", 1.5, "epsilon_index=1.5 must be a whole number"),
+        ("epsilon_index", True, "epsilon_index=True must be a whole number"),
+        ("epsilon_index", None, "epsilon_index=None must be a whole number"),
+        ("term", "Age", "no term 'Age'; the terms are 'age', .* Did you mean 'age'?"),
+        ("term", "", "no term ''; the terms are 'age'"),
+        ("bin_index", N_AGE_BINS, "bin_index=25 must be a bin of the term: 0 to 24"),
+        ("bin_index", -1, "bin_index=-1 must be a bin of the term: 0 to 24"),
+        ("bin_index", "3", "bin_index='3' must be a whole number or None"),
+        ("repeat", 3, "repeat=3 must be one of the fits at an epsilon: 0 to 2"),
+        ("sample", -1, "sample=-1 must be 0 or more, or None"),
+        ("pinned_epsilon", 3.0, "pinned_epsilon=3 must be None or one of 0.25, 0.5, 1, 2, 4, 8"),
+        ("pinned_epsilon", math.nan, "pinned_epsilon=nan must be None or one of"),
+        ("payload", {"version": 1}, "a payload has exactly the keys"),
+    ],
+)
+def test_a_refused_choice_says_why_and_changes_nothing(explorer, name, value, message):
+    before = choices(explorer)
+
+    with pytest.raises(traitlets.TraitError, match=message):
+        setattr(explorer, name, value)
+    assert choices(explorer) == before
+
+
+def test_a_very_long_unknown_name_gives_a_short_answer(explorer):
+    with pytest.raises(traitlets.TraitError) as raised:
+        explorer.term = "x" * 10_000
+    assert len(str(raised.value)) < 400
+
+
+def test_a_refused_initial_choice_makes_no_view(payload):
+    with pytest.raises(traitlets.TraitError, match="no term 'income'"):
+        Explorer(payload, term="income")
+
+
+@given(index=st.integers(-3, 12), repeat=st.integers(-3, 6), chosen=st.integers(-3, 40))
+def test_whatever_is_tried_the_state_can_be_read(payload, index, repeat, chosen):
+    view = Explorer(payload, term="age")
+    for name, value in (("epsilon_index", index), ("repeat", repeat), ("bin_index", chosen)):
+        try:
+            setattr(view, name, value)
+        except traitlets.TraitError:
+            assert getattr(view, name) != value
+    assert len(view.selection) == (N_AGE_BINS if view.bin_index is None else 1)
+
+
+@pytest.mark.parametrize("integer", [np.int64(2), np.uint8(2), np.array(2)[()]])
+def test_integers_of_any_type_are_whole_numbers(explorer, integer):
+    explorer.epsilon_index = integer
+
+    assert explorer.epsilon_index == 2
+    assert type(explorer.epsilon_index) is int
+
+
+def test_the_reference_cannot_be_chosen_while_it_is_hidden(explorer):
+    explorer.show_reference = False
+
+    with pytest.raises(traitlets.TraitError, match="set show_reference = True first"):
+        explorer.epsilon_index = N_EPSILONS
+
+
+def test_hiding_the_reference_leaves_its_stop(explorer):
+    explorer.epsilon_index = N_EPSILONS
+    explorer.show_reference = False
+
+    assert explorer.epsilon == 8.0
+
+
+def test_a_message_of_the_page_that_changes_two_choices_is_checked_as_a_whole(explorer):
+    explorer.show_reference = False
+    explorer.set_state({"epsilon_index": N_EPSILONS, "show_reference": True})
+
+    assert explorer.epsilon == math.inf
+
+
+def test_choosing_another_term_forgets_a_bin_it_lacks(explorer):
+    explorer.bin_index = 20
+    explorer.term = "children"
+
+    assert explorer.bin_index is None
+
+
+def test_a_new_payload_keeps_the_choices_it_has_and_resets_the_rest(explorer):
+    explorer.epsilon_index, explorer.pinned_epsilon, explorer.repeat = 5, 0.25, 2
+    other = view_examples.comparison(view_examples.survey_terms()[:2], (0.5, 1.0))
+    explorer.payload = build_payload(other)
+
+    assert explorer.term == "age"
+    assert (explorer.epsilon, explorer.pinned_epsilon, explorer.repeat) == (1.0, None, 0)
+
+
+def test_a_new_payload_without_the_term_starts_with_its_most_important(explorer):
+    explorer.payload = build_payload(view_examples.comparison(view_examples.wide_terms(3, 2)))
+
+    assert explorer.term == view_examples.LONG_NAME
+
+
+def test_two_views_are_linked_trait_by_trait(payload):
+    one, two = Explorer(payload), ShapeView(payload)
+    link = traitlets.link((one, "epsilon_index"), (two, "epsilon_index"))
+    one.epsilon_index = 4
+    assert two.epsilon_index == 4
+    link.unlink()
+    one.epsilon_index = 0
+    assert two.epsilon_index == 4
+
+
+def test_edits_are_records_in_order(explorer):
+    explorer.edits = [{"term": "age", "operation": "flatten"}]
+
+    assert explorer.edits == [{"term": "age", "operation": "flatten"}]
+    with pytest.raises(traitlets.TraitError):
+        explorer.edits = ["flatten"]
+
+
+def test_a_model_without_privacy_is_shown_even_with_the_reference_off():
+    reference = view_examples.comparison().reference
+    view = ShapeView(reference, show_reference=False)
+
+    assert view.epsilon == math.inf
+    assert not view.selection["private"].any()
+
+
+@pytest.mark.parametrize("view", [each for each in VIEWS if each is not LedgerView])
+def test_a_ledger_alone_is_shown_by_the_ledger_view_only(view):
+    summary = view_examples.comparison().ledger
+
+    with pytest.raises(TypeError, match="LedgerView shows a LedgerSummary"):
+        view(summary)
+    assert LedgerView(summary).term == ""
