@@ -39,6 +39,11 @@ class LedgerFile:
         """Hold the lock, against other processes and other ledgers of this one."""
         from filelock import FileLock, Timeout
 
+        if not self.path.parent.is_dir():  # the lock would make the folder of a mistyped path
+            raise BudgetError(
+                f"ledger file {str(self.path)!r} cannot be written: its folder does not exist; "
+                "make the folder or choose another. Nothing was charged."
+            )
         lock = FileLock(f"{self.path}.lock", timeout=_LOCK_SECONDS)
         try:
             lock.acquire()

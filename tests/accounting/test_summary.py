@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from dpexplain.accounting import (
+    EntrySummary,
+    GaussianEvent,
+    LedgerSummary,
+    NonPrivateEvent,
+    PrivacyLedger,
+)
+
+
+@pytest.fixture
+def content():
+    ledger = PrivacyLedger("survey", 2.0)
+    ledger.charge([GaussianEvent("counts", 5.0)], label="fit")
+    ledger.charge([NonPrivateEvent("fit", "without noise")], label="reference")
+    return ledger.summary().to_dict()
+
+
+def test_infinity_is_written_as_a_word(content):
+    assert content["total_epsilon"] == "inf"
+    assert content["entries"][1]["epsilon"] == "inf"
+    assert LedgerSummary.from_dict(content).total_epsilon == math.inf
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("dataset", 3),
+        ("delta", 2.0),
+        ("adjacency", "label"),
+        ("cap_epsilon", -1.0),
+        ("total_epsilon", "infinite"),
+        ("private_epsilon", None),
+        ("naive_epsilon", math.nan),
+        ("entries", {}),
+        ("entries", [None]),
+    ],
+)
+def test_wrong_field_is_refused(content, field, value):
+    with pytest.raises(ValueError, match=r"must be|expected|needs exactly|no choice|not a choice"):
+        LedgerSummary.from_dict({**content, field: value})
+
+
+def test_missing_and_unknown_fields_are_refused(content):
+    with pytest.raises(ValueError, match="LedgerSummary needs exactly these fields"):
+        LedgerSummary.from_dict({**content, "more": 1})
+    entry = content["entries"][0]
+    with pytest.raises(ValueError, match="EntrySummary needs exactly these fields"):
+        EntrySummary.from_dict({key: entry[key] for key in entry if key != "mu"})
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("private", 1), ("label", None), ("events", "gaussian"), ("events", [{"type": "laplace"}])],
+)
+def test_wrong_entry_is_refused(content, field, value):
+    with pytest.raises(ValueError, match=r"must be|expected"):
+        EntrySummary.from_dict({**content["entries"][0], field: value})
+
+
+def test_words_of_one_entry_speak_of_one():
+    ledger = PrivacyLedger("survey", 2.0, delta=1e-5)
+    ledger.charge([GaussianEvent("counts", 5.0)], label="fit")
+    epsilon = ledger.total_epsilon()
+
+    assert ledger.summary().words() == (
+        f"One entry on 'survey': epsilon = {epsilon:.4g} at delta = 1e-05 "
+        "(one record added or removed). The cap is 2."
+    )
+
+
+def test_words_of_several_entries_compare_with_adding():
+    ledger = PrivacyLedger("survey", adjacency="replace")
+    for _ in range(2):
+        ledger.charge([GaussianEvent("counts", 5.0)], label="fit", adjacency="replace")
+    summary = ledger.summary()
+
+    assert summary.words() == (
+        "All 2 entries on 'survey' together, if published together: "
+        f"epsilon = {summary.private_epsilon:.4g} at delta = 1e-06 "
+        "(one record replaced by another), "
+        f"where plain adding would give {summary.naive_epsilon:.4g}."
+    )
+    assert summary.private_epsilon < summary.naive_epsilon
