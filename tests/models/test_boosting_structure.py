@@ -1,0 +1,117 @@
+"""Random trees: drawn from public quantities, with enough people in every leaf."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dpexplain.models.boosting.recipe import DEFAULT, recipe, schedule
+from dpexplain.models.boosting.structure import BinCounts, random_visits
+
+
+def counts_of(values, *, ordered=True, n_special=1, variance=4.0):
+    values = np.asarray(values, dtype=float)
+    return BinCounts(values, np.full(len(values), variance), n_special, ordered)
+
+
+def visits_of(features, **settings_):
+    settings_ = {"n_epochs": 6, "max_leaves": 3, "min_leaf_count": 50.0, **settings_}
+    return random_visits(features, rng=np.random.default_rng(0), **settings_)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    counts=st.lists(st.floats(-20, 300), min_size=2, max_size=60),
+    ordered=st.booleans(),
+    max_leaves=st.integers(2, 5),
+    min_leaf_count=st.floats(1, 500),
+)
+def test_every_leaf_holds_enough_people_or_the_tree_has_fewer_leaves(
+    counts, ordered, max_leaves, min_leaf_count
+):
+    feature = counts_of(counts, ordered=ordered)
+    for visit in visits_of([feature], max_leaves=max_leaves, min_leaf_count=min_leaf_count):
+        n_leaves = len(visit.leaf_weight)
+        assert set(visit.leaf_of_bin) <= set(range(n_leaves))
+        assert n_leaves <= max_leaves
+        held = np.bincount(visit.leaf_of_bin[:-1], weights=feature.counts[:-1], minlength=n_leaves)
+        assert n_leaves == 1 or (held >= min_leaf_count - 1e-6).all()
+        assert (visit.leaf_weight >= min_leaf_count).all()
+
+
+def test_leaves_of_ordered_bins_are_intervals_and_those_of_categories_are_not_always():
+    counts = np.full(13, 100.0)
+    rises = [
+        (np.diff(v.leaf_of_bin[:-1].astype(int)) >= 0).all() for v in visits_of([counts_of(counts)])
+    ]
+    assert all(rises)
+    unordered = visits_of([counts_of(counts, ordered=False)])
+    assert not all((np.diff(v.leaf_of_bin[:-1].astype(int)) >= 0).all() for v in unordered)
+
+
+def test_missing_and_other_take_changing_sides():
+    feature = counts_of(np.full(14, 100.0), n_special=2)
+    sides = {tuple(v.leaf_of_bin[-2:]) for v in visits_of([feature], n_epochs=60)}
+    assert len(sides) > 4
+
+
+def test_each_epoch_visits_every_feature_once():
+    features = [counts_of(np.full(5, 100.0)) for _ in range(4)]
+    order = [v.feature for v in visits_of(features, n_epochs=10)]
+    for epoch in range(10):
+        assert sorted(order[4 * epoch : 4 * epoch + 4]) == [0, 1, 2, 3]
+
+
+def test_the_same_seed_and_counts_give_the_same_trees():
+    first, second = (visits_of([counts_of(np.arange(20) * 10)]) for _ in range(2))
+    for a, b in zip(first, second, strict=True):
+        np.testing.assert_array_equal(a.leaf_of_bin, b.leaf_of_bin)
+
+
+def test_a_denominator_stays_clear_of_its_own_noise():
+    """Bins of variance 4: a leaf of k of them has sd 2 sqrt(k), and is floored at three of it."""
+    feature = counts_of(np.zeros(11))
+    for visit in visits_of([feature], min_leaf_count=0.0):
+        bins = np.bincount(visit.leaf_of_bin)
+        assert (visit.leaf_weight >= 3 * 2 * np.sqrt(bins) - 1e-9).all()
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    n=st.floats(1, 1e7),
+    n_features=st.integers(1, 200),
+    mu=st.floats(1e-3, 5),
+    regression=st.booleans(),
+)
+def test_the_schedule_is_bounded_and_takes_fewer_and_longer_steps_under_more_noise(
+    n, n_features, mu, regression
+):
+    base = recipe("default", regression=regression)
+    plan = schedule(base, n_samples=n, n_features=n_features, mu_train=mu)
+    noisier = schedule(base, n_samples=n, n_features=n_features, mu_train=mu / 2)
+    assert 5 <= noisier.n_epochs <= plan.n_epochs <= 200
+    assert 0 < plan.learning_rate <= noisier.learning_rate <= 1
+    assert 0 < noisier.clip <= plan.clip <= 1
+
+
+def test_what_the_user_gives_wins_over_the_preset():
+    settings_ = recipe("default", regression=True, n_epochs=7, learning_rate=0.3, clip=0.2)
+    plan = schedule(settings_, n_samples=1000, n_features=3, mu_train=1.0)
+    assert (plan.n_epochs, plan.learning_rate, plan.clip) == (7, 0.3, 0.2)
+    assert settings_.max_bins == DEFAULT.max_bins
+
+
+def test_the_paper_preset_is_the_paper():
+    paper = recipe("paper", regression=True)
+    assert (paper.max_bins, paper.n_cells, paper.n_epochs, paper.learning_rate) == (
+        32,
+        64,
+        300,
+        0.01,
+    )
+    assert (paper.max_leaves, paper.bin_share, paper.clip) == (3, 0.1, 1.0)
+    assert paper.spacing == "equal"
+    with pytest.raises(TypeError):
+        recipe("paper", regression=True, colour=1)
