@@ -39,6 +39,10 @@ ENCODERS: dict[str, Callable[[Any], np.ndarray]] = {
 }
 
 
+# Later releases of pandas always read decimals exactly, and warn where it is asked for.
+EXACT_DECIMALS: dict[str, Any] = {"float_precision": "round_trip"} if pd.__version__ < "3.1" else {}
+
+
 class Hostile:
     """A cell that raises whenever it is looked at."""
 
@@ -163,8 +167,10 @@ def test_code_of_a_cell_does_not_depend_on_the_other_cells(kind: str, column: li
 def test_code_does_not_depend_on_the_dtype_that_pandas_infers(kind: str, column: list[Any]) -> None:
     encode = ENCODERS[kind]
     expected = encode(as_object_array(column))
-    np.testing.assert_array_equal(encode(pd.Series(column)), expected)
-    np.testing.assert_array_equal(encode(pd.Series(column).convert_dtypes()), expected)
+    inferred = pd.Series(column)
+    np.testing.assert_array_equal(encode(inferred), expected)
+    if inferred.dtype.kind != "c":  # pandas 2 cannot convert complex columns
+        np.testing.assert_array_equal(encode(inferred.convert_dtypes()), expected)
 
 
 def spellings(whole: list[int]) -> dict[str, Any]:
@@ -256,7 +262,7 @@ def test_one_bad_cell_of_a_csv_file_changes_no_other_code(
         pd.read_csv(
             io.StringIO("\n".join(["a;b", *(f"{line};0" for line in lines)])),
             sep=";",
-            engine="python",  # reads decimals exactly in every release of pandas,
+            **EXACT_DECIMALS,
         )["a"]
         for lines in (good, [*good, bad])
     )
