@@ -22,6 +22,12 @@ settings.register_profile("ci", settings.get_profile("default"), derandomize=Tru
 settings.load_profile("ci" if os.environ.get("CI") == "true" else "default")
 
 
+@pytest.fixture(autouse=True)
+def _nothing_recognised(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forget the data of other tests: each begins as a process that has seen none."""
+    monkeypatch.setattr("dpexplain.accounting._fingerprint._NAME_OF_DIGEST", {})
+
+
 @pytest.fixture(scope="session")
 def repository() -> Path:
     """Folder of the repository that holds these tests."""
