@@ -47,6 +47,10 @@ explore: $(VENV)/.explore $(VENV)/.warm ## set up, then open the first notebook 
 bench: $(VENV)/.bench ## compare fit time and accuracy with peers (BENCH_ARGS="--help")
 	$(BIN)/python tests/benchmarks/run.py $(BENCH_ARGS)
 
+.PHONY: bench-paper
+bench-paper: $(VENV)/.bench ## compare with published tables (real data in DPEXPLAIN_DATA)
+	$(BIN)/python tests/benchmarks/paper.py $(BENCH_ARGS)
+
 ##@ Check
 
 .PHONY: test

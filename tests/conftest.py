@@ -8,8 +8,6 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from chromium import find_chromium
-
 # Tests run side by side and kernels have threads of their own: numerical libraries keep to one.
 for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_variable, "1")
@@ -32,12 +30,3 @@ def _nothing_recognised(monkeypatch: pytest.MonkeyPatch) -> None:
 def repository() -> Path:
     """Folder of the repository that holds these tests."""
     return Path(__file__).resolve().parents[1]
-
-
-@pytest.fixture(scope="session")
-def chromium_path() -> Path:
-    """Path of a Chromium that starts; where there is none, `make browser` says so."""
-    path = find_chromium()
-    if path is None:
-        pytest.fail("no Chromium that starts; `make browser` installs one or says what to do")
-    return path
