@@ -54,7 +54,7 @@ bench-paper: $(VENV)/.bench ## compare with published tables (real data in DPEXP
 ##@ Check
 
 .PHONY: test
-test: lint unit doctest notebooks browser ## everything below but the slow ones; sets up what it needs
+test: lint unit doctest notebooks browser ## lint, unit, doctest, notebooks, browser; sets up what they need
 
 .PHONY: lint
 lint: $(VENV)/.test ## style, format, types, who imports whom, docstrings

@@ -9,7 +9,17 @@ from pathlib import Path
 
 import pytest
 
-PROMISED = {"explore", "test", "bench", "lint", "format", "types", "unit", "doctest"} | {
+PROMISED = {
+    "explore",
+    "test",
+    "bench",
+    "bench-paper",
+    "lint",
+    "format",
+    "types",
+    "unit",
+    "doctest",
+} | {
     "notebooks",
     "browser",
     "dist",
