@@ -12,6 +12,7 @@ T = TypeVar("T")
 MAX_BYTES = 64 * 2**20
 _SPECIAL = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 _LARGEST_EXACT_INTEGER = 2**53
+_LONGEST_INTEGER = 20
 
 
 def parse(text: str, max_bytes: int = MAX_BYTES) -> Any:
@@ -38,7 +39,9 @@ def parse(text: str, max_bytes: int = MAX_BYTES) -> Any:
         raise ValueError(f"expected JSON text, got {type(text).__name__}.")
     check_size(len(text), max_bytes)
     try:
-        return json.loads(text, object_pairs_hook=_object, parse_constant=_constant)
+        return json.loads(
+            text, object_pairs_hook=_object, parse_constant=_constant, parse_int=_integer
+        )
     except RecursionError:
         raise ValueError("the JSON is nested too deeply for an explanation.") from None
     except json.JSONDecodeError as error:
@@ -65,6 +68,12 @@ def _constant(name: str) -> NoReturn:
     raise ValueError(
         f"{name} is no JSON; infinite and missing numbers are the strings 'inf', 'nan'."
     )
+
+
+def _integer(digits: str) -> int:
+    if len(digits) > _LONGEST_INTEGER:
+        raise ValueError(f"a whole number of {len(digits)} digits is no part of an explanation.")
+    return int(digits)
 
 
 class Fields:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -80,51 +80,35 @@ def draw_values(ax: Axes, shape: ShapeFunction, place: Positions, colours: Theme
 
 def _draw_band(ax: Axes, shape: ShapeFunction, place: Positions, colours: Theme) -> None:
     assert shape.noise_std is not None
-    n = shape.n_value_bins
     half = 2 * shape.noise_std
     low, high = shape.contribution - half, shape.contribution + half
+    everywhere = np.ones(shape.n_bins, dtype=bool)
     unsure = np.abs(shape.contribution) < half
-    ax.stairs(
-        high[:n],
-        place.edges,
-        baseline=low[:n],
-        fill=True,
-        color=colours.main,
-        alpha=colours.band_alpha,
-        lw=0,
-        label=NOISE_LABEL,
-        zorder=2,
-    )
-    if unsure[:n].any():
-        ax.stairs(
-            np.where(unsure, high, np.nan)[:n],
-            place.edges,
-            baseline=np.where(unsure, low, np.nan)[:n],
-            fill=True,
-            facecolor="none",
-            edgecolor=colours.hatch,
-            alpha=0.55,
-            hatch="////",
-            lw=0,
-            label=MAY_BE_NOISE,
-            zorder=2,
-        )
-    for index in range(n, shape.n_bins):
-        x = [place.left[index], place.right[index]]
-        ax.fill_between(
-            x, low[index], high[index], color=colours.main, alpha=colours.band_alpha, lw=0, zorder=2
-        )
-        if unsure[index]:
-            ax.fill_between(
-                x,
-                low[index],
-                high[index],
-                facecolor="none",
-                edgecolor=colours.hatch,
-                alpha=0.55,
-                hatch="////",
+    plain_look: dict[str, Any] = {
+        "color": colours.main,
+        "alpha": colours.band_alpha,
+        "label": NOISE_LABEL,
+    }
+    hatched_look: dict[str, Any] = {
+        "facecolor": "none",
+        "edgecolor": colours.hatch,
+        "hatch": "////",
+        "alpha": 0.55,
+        "label": MAY_BE_NOISE,
+    }
+    for chosen, look in ((everywhere, plain_look), (unsure, hatched_look)):
+        if chosen.any():
+            # One polygon per bin: neighbours in a step band need not be in the same state.
+            ax.bar(
+                place.left[chosen],
+                (high - low)[chosen],
+                (place.right - place.left)[chosen],
+                low[chosen],
+                align="edge",
                 lw=0,
+                antialiased=False,  # seams between neighbours would show
                 zorder=2,
+                **look,
             )
 
 

@@ -1,0 +1,78 @@
+"""Files appear whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+
+import pytest
+
+from dpexplain import io
+from example_explanations import classifier, reference, samples
+
+
+def test_saved_explanation_loads_as_it_was(tmp_path):
+    path = io.save(classifier(), tmp_path / "model.json")
+    assert io.load(path) == classifier()
+    assert io.load(str(path)) == classifier()
+
+
+def test_file_ends_with_a_line_and_is_plain_ascii(tmp_path):
+    raw = io.save(samples(), tmp_path / "samples.json").read_bytes()
+    assert raw.endswith(b"}\n")
+    assert raw.isascii()
+
+
+def test_non_private_object_says_so_in_its_file(tmp_path):
+    path = io.save(reference(), tmp_path / "reference.json")
+    assert '"private": false' in path.read_text()
+    assert not io.load(path).guarantee.private
+
+
+def test_failing_write_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch):
+    path = io.save(classifier(), tmp_path / "model.json")
+
+    def fail(*args):
+        raise OSError("disk full")
+
+    monkeypatch.setattr(os, "replace", fail)
+    with pytest.raises(OSError, match="disk full"):
+        io.save(classifier(intercept=9.0), path)
+    assert io.load(path) == classifier()
+    assert os.listdir(tmp_path) == ["model.json"]
+
+
+def test_object_that_cannot_be_written_leaves_no_file(tmp_path):
+    with pytest.raises(TypeError, match="cannot write a dict"):
+        io.save({}, tmp_path / "model.json")
+    assert not os.listdir(tmp_path)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="permissions are POSIX")
+def test_replaced_file_keeps_its_permissions(tmp_path):
+    path = io.save(classifier(), tmp_path / "model.json")
+    path.chmod(0o640)
+    io.save(classifier(intercept=9.0), path)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+
+
+def test_large_file_is_refused_before_it_is_read_whole(tmp_path):
+    path = io.save(classifier(), tmp_path / "model.json")
+    with pytest.raises(ValueError, match="limit of 50"):
+        io.load(path, max_bytes=50)
+
+
+@pytest.mark.parametrize("raw", [b"\xff\xfe", b"PK\x03\x04", b"", b"\x80\x04\x95"])
+def test_file_of_another_kind_is_refused(tmp_path, raw):
+    path = tmp_path / "model.json"
+    path.write_bytes(raw)
+    with pytest.raises(ValueError, match=r"not UTF-8|not JSON"):
+        io.load(path)
+
+
+def test_missing_file_and_folder_are_reported_as_such(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        io.load(tmp_path / "none.json")
+    with pytest.raises(FileNotFoundError):
+        io.save(classifier(), tmp_path / "none" / "model.json")

@@ -1,0 +1,23 @@
+"""Figures are drawn without a screen and closed after each test."""
+
+from __future__ import annotations
+
+import matplotlib
+import pytest
+
+matplotlib.use("Agg")
+
+
+@pytest.fixture(autouse=True)
+def no_figure_is_left_open_or_shown(monkeypatch):
+    """Close figures, and fail a test whose plot calls ``show``."""
+    from matplotlib import pyplot
+
+    def refuse(*args, **kwargs):
+        raise AssertionError("a plot function called show()")
+
+    monkeypatch.setattr(pyplot, "show", refuse)
+    with matplotlib.rc_context(matplotlib.rcParamsDefault):
+        matplotlib.rcParams["backend"] = "Agg"
+        yield
+    pyplot.close("all")

@@ -1,0 +1,247 @@
+"""Every figure: composable, labelled, and honest about what it shows."""
+
+from __future__ import annotations
+
+import math
+import subprocess
+import sys
+
+import matplotlib
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib import pyplot
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from dpexplain import Comparison, PrivacyLedger, plotting
+from example_explanations import (
+    HOSTILE_NAMES,
+    age,
+    classifier,
+    job,
+    private_guarantee,
+    reference,
+    samples,
+)
+
+
+def comparison(with_reference=True):
+    rows = [(0.5, 0, "AUROC", 0.8, False), (2.0, 0, "AUROC", 0.85, False)]
+    if with_reference:
+        rows.append((math.inf, 0, "AUROC", 0.9, False))
+    return Comparison(
+        (0.5, 2.0),
+        {0.5: (classifier(), classifier(intercept=0.1)), 2.0: (classifier(),)},
+        reference() if with_reference else None,
+        pd.DataFrame(rows, columns=["epsilon", "repeat", "metric", "value", "private"]),
+        ledger=PrivacyLedger("plots").summary(),
+    )
+
+
+DRAWN = {
+    "numeric": lambda **options: plotting.plot_shape_function(
+        age(score_unit="log-odds"), **options
+    ),
+    "categorical": lambda **options: plotting.plot_shape_function(
+        job(score_unit="log-odds"), **options
+    ),
+    "importance": lambda **options: plotting.plot_importance(classifier(), **options),
+    "local": lambda **options: plotting.plot_local(samples(samples_public=True), **options),
+    "comparison": lambda **options: plotting.plot_comparison(
+        comparison(with_reference=False), term="age", **options
+    ),
+    "comparison of a categorical term": lambda **options: plotting.plot_comparison(
+        comparison(with_reference=False), term="job", **options
+    ),
+}
+NOT_PRIVATE = {
+    "numeric": lambda: plotting.plot_shape_function(reference()["age"]),
+    "categorical": lambda: plotting.plot_shape_function(reference()["job"]),
+    "importance": lambda: plotting.plot_importance(reference()),
+    "importance with reference": lambda: plotting.plot_importance(
+        classifier(), reference=reference()
+    ),
+    "local": lambda: plotting.plot_local(samples(guarantee=reference().guarantee)),
+    "comparison": lambda: plotting.plot_comparison(comparison()),
+    "metric": lambda: plotting.plot_metric(comparison()),
+}
+
+
+def words_in(ax):
+    """All text of the axes and its insets, after drawing."""
+    ax.figure.canvas.draw()
+    texts = ax.findobj(matplotlib.text.Text)
+    return "\n".join(text.get_text() for text in texts if text.get_visible())
+
+
+def has_watermark(ax):
+    return any(text.get_gid() == "watermark" for text in ax.texts)
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_plot_draws_into_the_given_axes_and_returns_them(name):
+    figure, axes = pyplot.subplots(1, 2)
+    assert DRAWN[name](ax=axes[1]) is axes[1]
+    assert pyplot.get_fignums() == [figure.number]
+    assert not axes[0].has_data()
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_plot_without_axes_makes_one_figure(name):
+    ax = DRAWN[name]()
+    assert isinstance(ax, Axes)
+    assert len(pyplot.get_fignums()) == 1
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_score_axis_has_a_unit_and_the_guarantee_is_written_in_words(name):
+    words = words_in(DRAWN[name]())
+    assert "[log-odds]" in words
+    assert "ε = 0.5" in words
+    assert "δ = 1e-06" in words
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_private_figures_have_no_watermark(name):
+    assert not has_watermark(DRAWN[name]())
+
+
+@pytest.mark.parametrize("name", NOT_PRIVATE)
+def test_what_is_not_private_is_watermarked_in_the_picture(name):
+    ax = NOT_PRIVATE[name]()
+    assert has_watermark(ax)
+    assert "NOT PRIVATE" in words_in(ax)
+
+
+def test_feature_axis_has_the_unit_of_the_feature():
+    assert plotting.plot_shape_function(age()).get_xlabel() == "age [years]"
+
+
+@pytest.mark.parametrize("name", DRAWN)
+@pytest.mark.parametrize("style", ["default", "dark_background", "ggplot"])
+def test_text_and_curves_stand_out_from_the_background(name, style):
+    with matplotlib.style.context(style):
+        ax = DRAWN[name]()
+        face = np.array(matplotlib.colors.to_rgb(ax.get_facecolor()))
+        for text in (ax.xaxis.label, *ax.get_xticklabels()):
+            assert np.abs(np.array(matplotlib.colors.to_rgb(text.get_color())) - face).max() > 0.3
+
+
+def test_colours_follow_the_style():
+    def colour():
+        ax = plotting.plot_importance(classifier())
+        return ax.patches[0].get_facecolor()
+
+    light = colour()
+    with matplotlib.style.context("dark_background"):
+        assert colour() != light
+
+
+def test_transparent_figure_takes_its_colours_from_the_text():
+    from dpexplain.plotting._style import theme
+
+    with matplotlib.rc_context({"axes.facecolor": "none", "figure.facecolor": "none"}):
+        assert not theme(pyplot.subplots()[1]).dark
+        with matplotlib.rc_context({"axes.labelcolor": "white"}):
+            assert theme(pyplot.subplots()[1]).dark
+
+
+@pytest.mark.parametrize("name", HOSTILE_NAMES)
+@pytest.mark.filterwarnings("ignore:Glyph")
+@pytest.mark.filterwarnings("ignore:constrained_layout not applied")
+def test_hostile_names_are_drawn_as_text(name):
+    shape = age(name=name, unit=name)
+    terms = (shape, job(categories=(name, "clerk" + name)))
+    explanation = classifier(terms=terms, model_name=name, target_name=name, classes=("no", name))
+    plotting.plot_global(explanation)
+    plotting.plot_importance(explanation)
+    plotting.plot_shape_function(explanation.terms[1])
+    plotting.plot_local(samples(target_name=name, bin_labels=((name, name),) * 2))
+    for number in pyplot.get_fignums():
+        pyplot.figure(number).canvas.draw()
+
+
+def test_dollar_signs_are_no_mathematics():
+    ax = plotting.plot_shape_function(age(name="$x^2$ and $y$"))
+    assert r"\$x^2\$" in ax.get_xlabel()
+
+
+def test_samples_that_are_not_public_are_marked():
+    assert "not marked public" in words_in(plotting.plot_local(samples()))
+    assert "not marked public" not in words_in(plotting.plot_local(samples(samples_public=True)))
+
+
+def test_comparison_carries_both_labels_and_leaves_the_reference_out_on_request():
+    words = words_in(plotting.plot_comparison(comparison()))
+    assert "Each model alone" in words
+    assert "if published together" in words
+    assert "non-private" in words
+    alone = plotting.plot_comparison(comparison(), show_reference=False)
+    assert "non-private" not in words_in(alone)
+    assert not has_watermark(alone)
+
+
+def test_comparison_without_a_term_takes_the_most_important_one():
+    assert "job" in words_in(plotting.plot_comparison(comparison()))
+
+
+def test_unknown_names_are_answered_with_those_there_are():
+    with pytest.raises(KeyError, match="the terms are 'age', 'job'"):
+        plotting.plot_comparison(comparison(), term="Age")
+    with pytest.raises(ValueError, match="must be one of 'AUROC'"):
+        plotting.plot_metric(comparison(), metric="RMSE")
+    with pytest.raises(KeyError, match="the terms are"):
+        plotting.plot_global(classifier(), terms=["Age"])
+    with pytest.raises(ValueError, match="sample=5"):
+        plotting.plot_local(samples(), sample=5)
+    with pytest.raises(ValueError, match="spacing"):
+        plotting.plot_shape_function(age(), spacing="log")
+
+
+def test_metric_is_drawn_against_epsilon_and_called_a_diagnostic():
+    ax = plotting.plot_metric(comparison(with_reference=False))
+    assert ax.get_xscale() == "log"
+    assert "not private" in words_in(ax)
+
+
+def test_small_multiples_share_the_score_axis_and_leave_out_the_least_important():
+    terms = tuple(age(name=f"feature {index}", count=[index, 1, 1, 1]) for index in range(5))
+    panels = plotting.plot_global(classifier(terms=terms), max_terms=4, n_columns=3)
+    assert len(panels) == 4
+    assert len({panel.get_ylim() for panel in panels}) == 1
+    assert "1 more terms not drawn" in panels[0].figure.get_suptitle()
+
+
+def test_small_multiples_fit_into_a_part_of_a_figure():
+    figure = Figure(figsize=(10, 8), layout="constrained")
+    left, right = figure.subfigures(1, 2)
+    panels = plotting.plot_global(classifier(), figure=left, n_columns=1)
+    right.subplots()
+    assert all(panel.figure is left for panel in panels)
+    assert not pyplot.get_fignums()
+
+
+def test_explanations_draw_themselves():
+    _, ax = pyplot.subplots()
+    assert age().plot(ax) is ax
+    assert classifier().plot_importance(pyplot.subplots()[1]).get_xlabel()
+    assert len(classifier().plot()) == 2
+    assert "Sample 1" in words_in(samples().plot(1))
+    assert "age" in words_in(comparison().plot("age"))
+
+
+def test_naming_the_plots_does_not_load_matplotlib():
+    code = (
+        "import sys, dpexplain.plotting as p; p.plot_shape_function; "
+        "sys.exit('matplotlib' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_guarantee_in_words_names_the_unit_of_privacy():
+    from dpexplain.plotting._style import guarantee_words
+
+    assert guarantee_words(private_guarantee()) == (
+        "Differentially private: ε = 0.5, δ = 1e-06 for one record (add/remove), this fit alone"
+    )
