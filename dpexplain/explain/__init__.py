@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dpexplain.explain.global_explanation import GlobalExplanation
 from dpexplain.explain.guarantee import Guarantee
-from dpexplain.explain.local_explanation import LocalExplanation, total_score
+from dpexplain.explain.local_explanation import LocalExplanation, inverse_link, total_score
 from dpexplain.explain.shape_function import ShapeFunction
 
 __all__ = [
@@ -17,5 +17,6 @@ __all__ = [
     "Guarantee",
     "LocalExplanation",
     "ShapeFunction",
+    "inverse_link",
     "total_score",
 ]

@@ -55,6 +55,33 @@ def total_score(contributions: npt.ArrayLike, intercept: float) -> FloatArray:
     return score
 
 
+def inverse_link(scores: npt.ArrayLike, link: str) -> FloatArray:
+    """Turn scores into predictions: probabilities for a logit link, themselves for identity.
+
+    Parameters
+    ----------
+    scores : array-like of float
+        On the link scale.
+    link : {"logit", "identity"}
+        Scale of the scores.
+
+    Returns
+    -------
+    ndarray of float64
+        Probabilities of the second class in ``[0, 1]``, or targets; the shape of `scores`.
+
+    Examples
+    --------
+    >>> inverse_link([0.0, -2000.0], "logit")
+    array([0.5, 0. ])
+    """
+    values = np.asarray(scores, dtype=np.float64)
+    if link == "identity":
+        return values
+    small = np.exp(-np.abs(values))  # at most 1, so that nothing overflows
+    return np.where(values >= 0, 1.0, small) / (1.0 + small)
+
+
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class LocalExplanation(Record):
     """Contributions of every term to the scores of some samples.
@@ -134,8 +161,7 @@ class LocalExplanation(Record):
     @property
     def predictions(self) -> FloatArray:
         """Probabilities of ``classes[1]``, or predicted targets in their unit."""
-        scores = self.scores
-        return scores if self.link == "identity" else _sigmoid(scores)
+        return inverse_link(self.scores, self.link)
 
     @property
     def score_unit(self) -> str:
@@ -237,9 +263,3 @@ def _label_rows(
     if len(labels) != shape[0] or any(len(row) != shape[1] for row in labels):
         raise ValueError(f"bin_labels must have shape {shape}, as the contributions have.")
     return labels
-
-
-def _sigmoid(scores: FloatArray) -> FloatArray:
-    """Logistic function that overflows on neither side."""
-    small = np.exp(-np.abs(scores))
-    return np.where(scores >= 0, 1.0, small) / (1.0 + small)

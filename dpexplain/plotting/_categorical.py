@@ -112,7 +112,7 @@ def say_hidden(ax: Axes, hidden: int, colours: Theme) -> None:
     """Say that categories were left out."""
     if hidden:
         ax.annotate(
-            f"{hidden} more categories not drawn",
+            f"{hidden} more not drawn",
             (0, 0),
             xytext=(4, 3),
             xycoords="axes fraction",

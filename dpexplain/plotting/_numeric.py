@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import math
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _GAP, _SPECIAL_WIDTH = 0.05, 0.09  # of the width of the value axis
-_HAIRLINE = 0.01  # of the width of the value axis
+_HAIRLINE = 0.02  # of the width of the value axis
 STRIP = 0.15  # of the height of the axes, for the counts
 
 
@@ -42,8 +44,12 @@ def resolved_spacing(shape: ShapeFunction, spacing: str) -> str:
     if spacing != "auto" or shape.bin_edges is None:
         return spacing
     widths = np.diff(shape.bin_edges)
-    narrow = widths < _HAIRLINE * widths.sum()
-    return "bins" if shape.weights[: widths.size][narrow].sum() > 0.5 else "value"
+    weights = shape.weights[: widths.size]
+    densest_first = np.argsort(-weights / widths, kind="stable")
+    records = np.cumsum(weights[densest_first])
+    n_bins = int(np.searchsorted(records, 0.5 * records[-1])) + 1  # that hold half the records
+    taken = widths[densest_first][:n_bins].sum()
+    return "bins" if taken < _HAIRLINE * widths.sum() else "value"
 
 
 def positions(shape: ShapeFunction, spacing: str) -> Positions:
@@ -150,7 +156,7 @@ def set_ticks(ax: Axes, shape: ShapeFunction, place: Positions, spacing: str) ->
     special = ((place.left[n:] + place.right[n:]) / 2).tolist()
     names = [plain(name, 12) for name in shape.special]
     if spacing == "bins" and shape.bin_edges is not None:
-        texts = _tick_texts(shape.bin_edges.tolist())
+        texts = _tick_texts(_first_values(shape.bin_edges.tolist(), shape.step))
         choices = [(place.edges.tolist(), texts)]
     else:
         rounds = [round_values(low, high, at_most) for at_most in (6, 5, 4, 3, 2)]
@@ -160,6 +166,16 @@ def set_ticks(ax: Axes, shape: ShapeFunction, place: Positions, spacing: str) ->
         if len(kept) >= len(ticks) + len(special) - 1:  # the last may give way to a name
             break
     ax.set_xticks(kept, labels)
+
+
+def _first_values(edges: list[float], step: float | None) -> list[float]:
+    """First value that can occur at or after each edge: 0 for -0.5 in whole dollars."""
+    if step is None:
+        return edges
+    first = [math.ceil(edge / step - 1e-9) * step for edge in edges[:-1]]
+    values = [*first, math.floor(edges[-1] / step + 1e-9) * step]
+    increasing = all(left < right for left, right in pairwise(values))
+    return values if increasing else edges
 
 
 def _tick_texts(ticks: list[float]) -> list[str]:

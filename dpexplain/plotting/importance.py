@@ -98,8 +98,10 @@ def _draw_bars(
             zorder=3,
         )
     ends = np.maximum(values, floors)
-    if reference is not None:
-        ends = np.maximum(ends, [reference[name].importance for name in names])
+    if reference is not None:  # a number steps over the tick that would strike it through
+        ticks = np.array([reference[name].importance for name in names])
+        near = (ticks > ends) & (ticks < ends + 0.12 * max(ends.max(), ticks.max()))
+        ends = np.where(near, ticks, ends)
     for row, value, end in zip(rows, values, ends, strict=True):
         ax.annotate(
             short_number(value, 3),

@@ -103,7 +103,7 @@ def _draw_numeric(
         high + (0.16 if has_legend else 0) * (high - low),
     )
     _numeric.draw_counts(ax, shape, place, colours)
-    equal = ", bins not to scale" if spacing == "bins" else ""
+    equal = "\nbins not to scale" if spacing == "bins" else ""
     ax.set_xlabel(with_unit(shape.name, shape.unit) + equal)
     ax.set_ylabel(contribution_label(shape.score_unit))
     if has_legend:

@@ -98,7 +98,7 @@ def test_sweep_of_another_adjacency_than_the_ledger_is_refused():
 
 
 @pytest.mark.parametrize("n_repeats", [1, 3])
-def test_all_fits_are_charged_once_and_together(n_repeats):
+def test_every_fit_is_an_entry_and_together_they_cost_their_composition(n_repeats):
     X, y = table()
     ledger = PrivacyLedger(f"together {n_repeats}", delta=1e-6)
     epsilons = (0.5, 1.0, 2.0)
@@ -106,8 +106,8 @@ def test_all_fits_are_charged_once_and_together(n_repeats):
         FakePrivateClassifier(), X, y, epsilons=epsilons, n_repeats=n_repeats, reference=False,
         ledger=ledger, **QUIET,
     )  # fmt: skip
+    assert len(ledger.entries) == len(epsilons) * n_repeats
     mus = [FakePrivateClassifier(epsilon=epsilon).mu for epsilon in epsilons] * n_repeats
-    assert len(ledger.entries) == 1
     assert ledger.total_epsilon() == pytest.approx(epsilon_from_mu(compose_mu(mus), 1e-6), rel=1e-6)
     assert ledger.total_epsilon() < sum(epsilons) * n_repeats
 
@@ -125,7 +125,10 @@ def test_ledger_of_the_estimator_pays():
     ledger = PrivacyLedger("of the estimator")
     estimator = FakePrivateClassifier(ledger=ledger)
     sweep(estimator, X, y, epsilons=(0.5,), **QUIET)
-    assert len(ledger.entries) == 1
+    assert [entry.label for entry in ledger.entries] == [
+        "FakePrivateClassifier (epsilon=0.5)",
+        "FakeReference",
+    ]
     assert estimator.get_params() == clone(estimator).get_params()
 
 
@@ -133,7 +136,7 @@ def test_sweep_without_a_ledger_opens_one_and_says_so():
     X, y = table()
     comparison = sweep(FakePrivateClassifier(), X, y, epsilons=(0.5, 1.0), **QUIET)
     assert comparison.ledger.dataset == "this sweep alone"
-    assert len(comparison.ledger.entries) == 1
+    assert len(comparison.ledger.entries) == 3
 
 
 @pytest.mark.parametrize("n_jobs", [None, 2])
@@ -146,7 +149,7 @@ def test_failing_fit_stays_charged_and_its_error_holds_no_data(n_jobs):
             FakePrivateClassifier(broken=True), X, y, epsilons=(0.5, 1.0), ledger=ledger,
             n_jobs=n_jobs, **QUIET,
         )  # fmt: skip
-    assert len(ledger.entries) == 1
+    assert len(ledger.entries) == 3
     assert "71.123" not in str(caught.value)
     assert caught.value.__cause__ is None
     assert caught.value.__context__ is None

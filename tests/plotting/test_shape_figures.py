@@ -91,7 +91,23 @@ def test_skewed_feature_gets_bins_of_equal_width_and_says_so():
     assert _numeric.resolved_spacing(skewed, "auto") == "bins"
     ax = plotting.plot_shape_function(skewed, ax=figure_axes())
     assert "not to scale" in ax.get_xlabel()
+
+    skewed = age(bin_edges=[-0.5, 0.5, 5000.5, 100_000.5], count=[900, 10, 10, 0])
+    labels = [label.get_text() for label in plotting.plot_shape_function(skewed).get_xticklabels()]
+    assert labels == ["0", "1", "5,001", "missing"]  # 100,000 would run into "missing"
+
+
+def test_feature_with_many_even_bins_is_drawn_to_scale():
     assert _numeric.resolved_spacing(age(), "auto") == "value"
+    n = 255
+    even = age(
+        bin_edges=np.linspace(0, 1, n + 1),
+        contribution=np.zeros(n + 1),
+        count=np.r_[np.ones(n), 0],
+        noise_std=None,
+        step=None,
+    )
+    assert _numeric.resolved_spacing(even, "auto") == "value"
 
 
 def legend_words(ax):
@@ -139,7 +155,7 @@ def test_many_categories_are_cut_to_those_that_matter_and_say_so():
     ax = plotting.plot_shape_function(shape, ax=figure_axes(), max_categories=10)
     labels = [label.get_text() for label in ax.get_yticklabels()]
     assert labels == [*categories[40:], "other", "missing"]
-    assert "40 more categories not drawn" in [text.get_text() for text in ax.texts]
+    assert "40 more not drawn" in [text.get_text() for text in ax.texts]
 
 
 def test_categories_are_drawn_from_top_to_bottom():
