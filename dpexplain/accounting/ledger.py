@@ -273,7 +273,38 @@ class PrivacyLedger:
         ValueError
             If there is no event, or `events` holds something else.
         """
-        entry = LedgerEntry(label, tuple(events))
+        return self.charge_all([(label, events)], adjacency=adjacency, what=what)[0]
+
+    def charge_all(
+        self,
+        charges: Iterable[tuple[str, Iterable[Event]]],
+        *,
+        adjacency: Adjacency | str = "add_remove",
+        what: str = "fit",
+    ) -> tuple[LedgerEntry, ...]:
+        """Record several charges, each an entry of its own: all of them or none.
+
+        Parameters
+        ----------
+        charges : iterable of (label, events)
+            As for `charge`.
+        adjacency : {"add_remove", "replace"}, default="add_remove"
+            Must be the ledger's.
+        what : str, default="fit"
+            Noun for the text of a refusal: "this sweep needs ...".
+
+        Returns
+        -------
+        tuple of LedgerEntry
+            What was recorded.
+
+        Raises
+        ------
+        BudgetError, ValueError
+            As `charge`. Nothing has changed then.
+        """
+        entries = tuple(LedgerEntry(label, tuple(events)) for label, events in charges)
+        together = LedgerEntry("together", tuple(e for entry in entries for e in entry.events))
         if check_adjacency(adjacency) != self.adjacency:
             raise BudgetError(
                 f"this ledger counts for adjacency={self.adjacency!r} and the charge is stated "
@@ -281,10 +312,10 @@ class PrivacyLedger:
                 f"PrivacyLedger(..., adjacency={adjacency!r}). Nothing was charged."
             )
         with self._store.exclusive() as state:
-            if not state.affordable(entry.events):
-                raise BudgetError(refusal(state, entry, what))
-            self._store.write(state.with_entry(entry))
-        return entry
+            if not state.affordable(together.events):
+                raise BudgetError(refusal(state, together, what))
+            self._store.write(state.with_entries(entries))
+        return entries
 
     def recognise(self, X: Any, y: Any) -> None:
         """Warn if the same data came under the name of another data set in this process.

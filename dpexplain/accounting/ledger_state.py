@@ -193,9 +193,9 @@ class LedgerState:
         after = private_mu((*self.events, *events))
         return after <= self._cap_mu * (1.0 + _CAP_TOLERANCE)
 
-    def with_entry(self, entry: LedgerEntry) -> LedgerState:
-        """Append a charge."""
-        return replace(self, entries=(*self.entries, entry))
+    def with_entries(self, entries: tuple[LedgerEntry, ...]) -> LedgerState:
+        """Append charges."""
+        return replace(self, entries=(*self.entries, *entries))
 
     def summary(self) -> LedgerSummary:
         """State everything in epsilons."""

@@ -87,9 +87,9 @@ class Payer(NamedTuple):
         """Whether the ledger would accept these events."""
         return self.ledger.adjacency == self.adjacency and self.ledger.affordable(events)
 
-    def charge(self, events: list[Event], label: str) -> None:
-        """Charge all events at once, or raise and charge none."""
-        self.ledger.charge(events, label=label, adjacency=self.adjacency, what="sweep")
+    def charge(self, charges: list[tuple[str, tuple[Event, ...]]]) -> None:
+        """Charge every fit at once, an entry each, or raise and charge none."""
+        self.ledger.charge_all(charges, adjacency=self.adjacency, what="sweep")
 
 
 def find_payer(ledger: PrivacyLedger | None, estimator: Any) -> Payer:

@@ -137,16 +137,17 @@ def sweep(
     payer = find_payer(ledger, estimator)
 
     fits = _plan(estimator, ascending, n_repeats, seed)
-    events = [event for fit in fits for event in fit.estimator.planned_events(X)]
+    charges = [(_label(fit, n_repeats), fit.estimator.planned_events(X)) for fit in fits]
     if held_out is not None:
         fits[0].estimator.planned_events(held_out[0])  # the same columns are needed there
     if reference:
         fits.append(_reference_fit(estimator, seed))
-        events.append(NonPrivateEvent("reference", "non-private twin fitted for comparison"))
+        event = NonPrivateEvent("reference", "non-private twin fitted for comparison")
+        charges.append((type(fits[-1].estimator).__name__, (event,)))
 
-    if payer.shared and payer.can_pay(events):  # data that cannot be paid for are not looked at
+    if payer.shared and payer.can_pay([event for _, events in charges for event in events]):  # data that cannot be paid for are not looked at
         payer.ledger.recognise(X, y)
-    payer.charge(events, _label(ascending, n_repeats))
+    payer.charge(charges)
     data = _Data(X, y, groups, held_out)
     results = _fit_all(fits, data, n_jobs, progress)
     return _comparison(ascending, results, payer.ledger, estimator)
@@ -177,9 +178,9 @@ def _reference_fit(estimator: Any, seed: int | None) -> _Fit:
     return _Fit(math.inf, 0, twin)
 
 
-def _label(epsilons: tuple[float, ...], n_repeats: int) -> str:
-    times = f", {n_repeats} times each" if n_repeats > 1 else ""
-    return f"sweep over ε = {', '.join(f'{epsilon:g}' for epsilon in epsilons)}{times}"
+def _label(fit: _Fit, n_repeats: int) -> str:
+    repeat = f", repeat {fit.repeat + 1}" if n_repeats > 1 else ""
+    return f"{type(fit.estimator).__name__} (epsilon={fit.epsilon:g}{repeat})"
 
 
 def _fit_all(fits: list[_Fit], data: _Data, n_jobs: int | None, progress: bool) -> list[_Result]:

@@ -17,9 +17,9 @@ from dpexplain.explain import (
     Guarantee,
     LocalExplanation,
     ShapeFunction,
+    inverse_link,
     total_score,
 )
-from dpexplain.models.boosting._kernels import logistic
 from dpexplain.models.boosting.targets import class_labels
 from dpexplain.models.inputs import as_table
 from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
@@ -186,7 +186,7 @@ class AdditiveClassifier(ClassifierMixin, AdditiveModel):
         ndarray of shape (n_samples, 2)
             Columns in the order of ``classes_``.
         """
-        second = logistic(self._scores(X))
+        second = inverse_link(self._scores(X), "logit")
         return np.column_stack([1.0 - second, second])
 
     def predict(self, X: Any) -> NDArray[Any]:

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from dpexplain.models.boosting._kernels import logistic
+from dpexplain.explain import inverse_link
 from dpexplain.models.boosting.structure import BinCounts, Visit
 from dpexplain.models.boosting.terms import AdditiveTerms
 
@@ -103,6 +103,6 @@ def logistic_curvature(terms: AdditiveTerms) -> list[NDArray[np.float64]]:
     curvature = []
     for k, (w, s) in enumerate(zip(weights, terms.scores, strict=True)):
         spread = np.sqrt(max(variances.sum() - variances[k], 0.0))
-        p = logistic(terms.intercept + s[:, None] + spread * nodes[None, :])
+        p = inverse_link(terms.intercept + s[:, None] + spread * nodes[None, :], "logit")
         curvature.append(w * ((p * (1.0 - p)) @ node_weights))
     return curvature
