@@ -89,7 +89,13 @@ class Comparison(Record):
             raise ValueError("explanations differ in their terms; compare fits of one model only.")
 
     def fits(self) -> Iterator[tuple[float, int, GlobalExplanation]]:
-        """Iterate over (epsilon, repeat, explanation); the reference last, epsilon infinite."""
+        """Iterate over all fits.
+
+        Yields
+        ------
+        tuple of (float, int, GlobalExplanation)
+            Epsilon, repeat and explanation; the reference comes last, its epsilon infinite.
+        """
         for epsilon, repeats in self.explanations.items():
             for repeat, explanation in enumerate(repeats):
                 yield epsilon, repeat, explanation
@@ -185,7 +191,22 @@ class Comparison(Record):
         return table.rename_axis(index="term", columns="epsilon")
 
     def plot(self, term: str | None = None, ax: Axes | None = None, **options: Any) -> Axes:
-        """Draw a term at every epsilon; see :func:`dpexplain.plotting.plot_comparison`."""
+        """Draw a term at every epsilon; see :func:`dpexplain.plotting.plot_comparison`.
+
+        Parameters
+        ----------
+        term : str or None, default=None
+            Name of the term; None takes the most important one.
+        ax : Axes or None, default=None
+            Where to draw; None makes a figure.
+        **options
+            Passed on.
+
+        Returns
+        -------
+        Axes
+            The axes drawn into.
+        """
         from dpexplain.plotting import plot_comparison
 
         return plot_comparison(self, term=term, ax=ax, **options)

@@ -127,17 +127,47 @@ class GlobalExplanation(Record, Mapping[str, ShapeFunction]):
         return values.sort_values(ascending=False, kind="stable")
 
     def frame(self) -> pd.DataFrame:
-        """Return one row per term and bin, in model order; columns as in ShapeFunction."""
+        """Return one row per term and bin.
+
+        Returns
+        -------
+        DataFrame
+            Terms in model order; columns as of :meth:`ShapeFunction.frame`.
+        """
         return pd.concat([term.frame() for term in self.terms], ignore_index=True)
 
     def plot(self, **options: Any) -> npt.NDArray[np.object_]:
-        """Draw all shapes as small multiples; see :func:`dpexplain.plotting.plot_global`."""
+        """Draw all shapes as small multiples; see :func:`dpexplain.plotting.plot_global`.
+
+        Parameters
+        ----------
+        **options
+            Passed on.
+
+        Returns
+        -------
+        ndarray of Axes
+            One panel per term, most important first.
+        """
         from dpexplain.plotting import plot_global
 
         return plot_global(self, **options)
 
     def plot_importance(self, ax: Axes | None = None, **options: Any) -> Axes:
-        """Draw the importances; see :func:`dpexplain.plotting.plot_importance`."""
+        """Draw the importances; see :func:`dpexplain.plotting.plot_importance`.
+
+        Parameters
+        ----------
+        ax : Axes or None, default=None
+            Where to draw; None makes a figure.
+        **options
+            Passed on.
+
+        Returns
+        -------
+        Axes
+            The axes drawn into.
+        """
         from dpexplain.plotting import plot_importance
 
         return plot_importance(self, ax=ax, **options)

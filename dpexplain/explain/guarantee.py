@@ -197,7 +197,13 @@ class Guarantee:
         return words
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields as plain values; infinite numbers become the string ``"inf"``."""
+        """Write the guarantee as plain data.
+
+        Returns
+        -------
+        dict
+            The fields, ready for JSON; infinity as the string ``"inf"``.
+        """
         fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         fields["notes"] = list(self.notes)
         return {name: "inf" if value == math.inf else value for name, value in fields.items()}

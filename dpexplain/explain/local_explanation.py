@@ -201,7 +201,22 @@ class LocalExplanation(Record):
         )
 
     def plot(self, sample: int = 0, ax: Axes | None = None, **options: Any) -> Axes:
-        """Draw one sample as a waterfall; see :func:`dpexplain.plotting.plot_local`."""
+        """Draw one sample as a waterfall; see :func:`dpexplain.plotting.plot_local`.
+
+        Parameters
+        ----------
+        sample : int, default=0
+            Position of the sample.
+        ax : Axes or None, default=None
+            Where to draw; None makes a figure.
+        **options
+            Passed on.
+
+        Returns
+        -------
+        Axes
+            The axes drawn into.
+        """
         from dpexplain.plotting import plot_local
 
         return plot_local(self, sample=sample, ax=ax, **options)

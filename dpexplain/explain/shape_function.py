@@ -221,7 +221,18 @@ class ShapeFunction(Record):
         return np.where(chosen, self.n_value_bins + self.special.index(name), index)
 
     def evaluate(self, values: npt.ArrayLike) -> FloatArray:
-        """Return the contribution of each value, in `score_unit`; see :meth:`bin_index`."""
+        """Return the contribution of each value.
+
+        Parameters
+        ----------
+        values : array-like of shape (n,)
+            As for :meth:`bin_index`.
+
+        Returns
+        -------
+        ndarray of float64, shape (n,)
+            In `score_unit`.
+        """
         return self.contribution[self.bin_index(values)]
 
     def frame(self) -> pd.DataFrame:
@@ -252,7 +263,20 @@ class ShapeFunction(Record):
         )
 
     def plot(self, ax: Axes | None = None, **options: Any) -> Axes:
-        """Draw the shape; see :func:`dpexplain.plotting.plot_shape_function`."""
+        """Draw the shape; see :func:`dpexplain.plotting.plot_shape_function`.
+
+        Parameters
+        ----------
+        ax : Axes or None, default=None
+            Where to draw; None makes a figure.
+        **options
+            Passed on.
+
+        Returns
+        -------
+        Axes
+            The axes drawn into.
+        """
         from dpexplain.plotting import plot_shape_function
 
         return plot_shape_function(self, ax=ax, **options)
