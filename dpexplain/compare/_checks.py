@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from dpexplain._validation import check_epsilon
 from dpexplain.accounting.events import Event
@@ -76,6 +76,10 @@ def check_groups(groups: Any, X: Any, estimator: Any) -> None:
         raise ValueError(f"max_rows_per_person={bound!r} needs groups=, the person of each row.")
 
 
+# Label of a fit, and what it will release.
+Charge: TypeAlias = tuple[str, tuple[Event, ...]]
+
+
 class Payer(NamedTuple):
     """The ledger that pays for a sweep, and the adjacency in which the sweep is stated."""
 
@@ -83,11 +87,12 @@ class Payer(NamedTuple):
     adjacency: str
     shared: bool
 
-    def can_pay(self, events: list[Event]) -> bool:
-        """Whether the ledger would accept these events."""
+    def can_pay(self, charges: list[Charge]) -> bool:
+        """Whether the ledger would accept these charges."""
+        events = [event for _, events in charges for event in events]
         return self.ledger.adjacency == self.adjacency and self.ledger.affordable(events)
 
-    def charge(self, charges: list[tuple[str, tuple[Event, ...]]]) -> None:
+    def charge(self, charges: list[Charge]) -> None:
         """Charge every fit at once, an entry each, or raise and charge none."""
         self.ledger.charge_all(charges, adjacency=self.adjacency, what="sweep")
 

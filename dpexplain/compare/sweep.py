@@ -145,7 +145,7 @@ def sweep(
         event = NonPrivateEvent("reference", "non-private twin fitted for comparison")
         charges.append((type(fits[-1].estimator).__name__, (event,)))
 
-    if payer.shared and payer.can_pay([event for _, events in charges for event in events]):  # data that cannot be paid for are not looked at
+    if payer.shared and payer.can_pay(charges):  # what cannot be paid for is not looked at
         payer.ledger.recognise(X, y)
     payer.charge(charges)
     data = _Data(X, y, groups, held_out)
