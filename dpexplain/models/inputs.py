@@ -75,7 +75,7 @@ def as_column(name: str, values: Any, X: Any) -> Any:
             f"fit requires {name} to be passed, but the target {name} is None; "
             f"pass one value per row of X."
         )
-    column = values if isinstance(values, pd.Series) else np.asarray(values)
+    column = values if isinstance(values, pd.Series) else _cells(values)
     if column.ndim == 2 and column.shape[1] == 1:
         warnings.warn(
             f"A column-vector {name} was passed when a 1d array was expected; pass {name}.ravel().",
@@ -89,6 +89,20 @@ def as_column(name: str, values: Any, X: Any) -> Any:
             f"{name} must hold one value per row of X."
         )
     return column
+
+
+def _cells(values: Any) -> Any:
+    """Array of the values; a list that mixes kinds of cells becomes an array of objects.
+
+    Numpy refuses some mixtures and not others, and no error may depend on a value.
+    """
+    try:
+        return np.asarray(values)
+    except ValueError:
+        cells = np.empty(len(values), dtype=object)
+        for i, cell in enumerate(values):
+            cells[i] = cell
+        return cells
 
 
 def observed_schema(X: Any, y: Any, target: type[Range] | type[Classes]) -> Schema:

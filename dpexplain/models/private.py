@@ -97,6 +97,17 @@ class PrivateEstimator:
                 "the person of each row."
             )
         self.ledger_ = self._charged_ledger(X, y, events)
+        failure = self._failure_of_fit(X, y, groups)
+        if failure:
+            # Raised out here, so that no chained traceback keeps records in its frames.
+            raise RuntimeError(
+                f"the fit stopped with {failure} after its budget was charged; the charge "
+                "stays. Try the same call on simulated data to find the cause."
+            )
+        return self
+
+    def _failure_of_fit(self, X: Any, y: Any, groups: Any) -> str:
+        """Fit; name the kind of error that stopped it, whose text could show a value."""
         try:
             schema = self.schema or self._drafted_schema(X, y)
             source = NoiseSource(self.noise_backend, reproducible_seed=self.reproducible_seed)
@@ -105,12 +116,9 @@ class PrivateEstimator:
                 X = X.iloc[kept] if isinstance(X, pd.DataFrame) else X[kept]
                 y = np.asarray(y)[kept]
             self._fit_with(X, y, schema, GaussianMechanism(source))
-        except Exception as error:  # the text and the chain of an error could show a value
-            raise RuntimeError(
-                f"the fit stopped with {type(error).__name__} after its budget was charged; "
-                "the charge stays. Try the same call on simulated data to find the cause."
-            ) from None
-        return self
+        except Exception as error:
+            return type(error).__name__
+        return ""
 
     def _fit_with(self, X: Any, y: Any, schema: Schema, mechanism: GaussianMechanism) -> None:
         """Fit through a given mechanism, without a charge: audits bring their own."""
@@ -214,7 +222,7 @@ class PrivateEstimator:
             f"{_DRAFTED}, outside epsilon={self.epsilon:g}; pass schema=Schema(...) with public "
             "bounds.",
             PrivacyWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
         return observed_schema(X, y, self._target_kind)
 

@@ -191,7 +191,10 @@ def test_no_cell_of_any_kind_stops_a_fit_or_shows_in_the_model(name):
         X.at[i, "age"] = cell
         X.at[i + 20, "job"] = cell
         y.at[i + 40] = cell
-    model = make(name).fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # a warning would tell that such a cell is there
+        model = make(name).fit(X, y)
+        make(name, max_rounds=2).fit(X, list(y))
     assert CANARY not in str(vars(model)) + model.explain_global().frame().to_csv()
     assert CANARY.encode() not in pickle.dumps(model)
     assert np.isfinite(
@@ -230,6 +233,7 @@ def test_a_failing_fit_stays_charged_and_its_error_holds_no_value(name, monkeypa
     text = "".join(traceback.format_exception(caught.value))
     assert CANARY not in text
     assert caught.value.__cause__ is None
+    assert caught.value.__context__ is None  # its frames would hold the records
 
 
 # --- what a fitted model says and keeps -------------------------------------------------------
