@@ -9,7 +9,9 @@ from dpexplain.explain._text import shorten
 
 # Colours are translucent or inherited, so that the page's own theme shows through.
 _BOX = "font-size:90%;line-height:1.35;max-width:46em;margin:.3em 0"
-_TABLE = "border-collapse:collapse;font-size:inherit;margin:.4em 0;color:inherit;background:transparent"
+_TABLE = (
+    "border-collapse:collapse;font-size:inherit;margin:.4em 0;color:inherit;background:transparent"
+)
 _CELL = "padding:.1em .8em .1em 0;text-align:{align};border:0;background:transparent"
 _RULE = ";border-bottom:1px solid rgba(128,128,128,.5);font-weight:600"
 _LONGEST_LINE = 2_000
