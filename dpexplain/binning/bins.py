@@ -37,7 +37,7 @@ class FeatureBins:
     categories outside the schema: nothing about the bins depends on whether such
     values occur.
 
-    Attributes
+    Parameters
     ----------
     name : str
         Feature.

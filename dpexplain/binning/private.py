@@ -28,9 +28,9 @@ Gaussian spends up to 0.65 % more delta than Gaussian differential privacy says.
 class NoisyHistograms:
     """What the histogram phase released, and what follows from it for free.
 
-    Attributes
+    Parameters
     ----------
-    counts : tuple of ndarray, one per feature, shape (n_cells,)
+    counts : tuple of ndarray of shape (n_cells,), one per feature
         Noisy people per cell, special cells included; may be negative.
     noise_std : float
         Standard deviation of the noise on one cell, in people.
