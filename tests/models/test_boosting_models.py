@@ -209,6 +209,20 @@ def test_a_private_model_comes_close_to_its_reference_at_a_generous_epsilon():
     assert np.sqrt(np.mean((private.predict(X) - truth) ** 2)) < 0.25
 
 
+@pytest.mark.parametrize("estimator", ALL[2:], ids=lambda e: type(e).__name__)
+def test_a_special_bin_contributes_only_where_people_are_in_it(estimator):
+    """Otherwise it would show which leaves it happened to share, as if that meant something."""
+    X, score, rng = make_data(5000)
+    y = targets(estimator, X, score, rng)
+    empty = estimator.fit(X, y).explain_global()["job"]
+    # Noise on a count of nobody exceeds three of its standard deviations in 0.1 % of fits.
+    assert (empty.contribution[-2:] == 0).mean() >= 0.5
+    X = X.astype(object)
+    X.loc[score > 0.6, "job"] = None  # every smith from 40 years on
+    filled = estimator.fit(X, y).explain_global()["job"]
+    assert filled.contribution[-1] > 0.5
+
+
 def test_small_epsilon_gives_bounded_curves_and_no_divergence():
     X, score, rng = make_data(300)
     for epsilon in (0.01, 0.05):

@@ -214,7 +214,14 @@ class _PrivateBoosting(PrivateEstimator):
 
     def _keep(self, fit: PrivateFit, scale: float, offset: float) -> None:
         counts = [c.counts for c in fit.binned.counts]
-        self._terms = centred_terms(fit.binned.bins, fit.tables, counts, scale=scale, offset=offset)
+        self._terms = centred_terms(
+            fit.binned.bins,
+            fit.tables,
+            counts,
+            scale=scale,
+            offset=offset,
+            neutral=[c.perhaps_nobody for c in fit.binned.counts],
+        )
         self.intercept_ = self._terms.intercept
         self.n_rounds_ = fit.schedule.n_epochs
         self.learning_rate_ = fit.schedule.learning_rate

@@ -57,6 +57,12 @@ class BinCounts:
     n_special: int
     ordered: bool
 
+    @property
+    def perhaps_nobody(self) -> NDArray[np.bool_]:
+        """Special bins whose count does not stand out of its noise, shape (n_bins,)."""
+        special = np.arange(len(self.counts)) >= len(self.counts) - self.n_special
+        return special & (self.counts < 3.0 * np.sqrt(self.variance))
+
 
 def random_visits(
     features: Sequence[BinCounts],

@@ -60,6 +60,7 @@ def centred_terms(
     *,
     scale: float,
     offset: float,
+    neutral: Sequence[NDArray[np.bool_]] | None = None,
 ) -> AdditiveTerms:
     """Move the mean of each term into the intercept and change to the unit of the score.
 
@@ -72,14 +73,21 @@ def centred_terms(
         People per bin; negative noisy counts weigh nothing.
     scale, offset : float
         A score s of the loop means ``offset + scale * s`` on the link scale.
+    neutral : sequence of ndarray of shape (n_bins,) or None, default=None
+        Bins that are to contribute nothing, such as a missing bin that may be empty: its
+        score would show nothing but which leaves it happened to share.
 
     Returns
     -------
     AdditiveTerms
     """
-    weights = [np.maximum(c, 0.0) for c in counts]
+    if neutral is None:
+        neutral = [np.zeros(len(c), dtype=bool) for c in counts]
+    weights = [np.where(n, 0.0, np.maximum(c, 0.0)) for c, n in zip(counts, neutral, strict=True)]
     means = [
         float(w @ t / w.sum()) if w.sum() > 0 else 0.0 for w, t in zip(weights, tables, strict=True)
     ]
-    scores = tuple(scale * (t - m) for t, m in zip(tables, means, strict=True))
+    scores = tuple(
+        np.where(n, 0.0, scale * (t - m)) for t, m, n in zip(tables, means, neutral, strict=True)
+    )
     return AdditiveTerms(tuple(bins), scores, tuple(counts), offset + scale * sum(means))
