@@ -119,6 +119,8 @@ def values_of(column: Column) -> Values:
 
 def cells_of(values: Values) -> Sequence[object]:
     """Return the cells one by one; dates stay dates, where numpy would make them integers."""
+    if isinstance(values.dtype, pd.StringDtype):
+        return np.asarray(values, dtype=object).tolist()
     if isinstance(values, np.ndarray) and values.dtype.kind not in "mM":
         return values.tolist()
     return list(values)

@@ -224,7 +224,7 @@ def _read(column: Column, of_cell: Callable[[object], Any], *, dtype: DTypeLike)
     if isinstance(values, pd.Categorical):
         uniques: Iterable[object] = values.categories
         codes: NDArray[Any] = np.asarray(values.codes)
-    elif values.dtype.kind in "biuf" or isinstance(values.dtype, pd.StringDtype):
+    elif values.dtype.kind in "biuf":
         codes, uniques = pd.factorize(values)  # type: ignore[arg-type]
     else:
         return _array(_read_each(cells_of(values), of_cell), dtype)
