@@ -83,15 +83,11 @@ notebooks: $(VENV)/.test ## every cell of every notebook, marked outputs compare
 .PHONY: browser
 browser: $(VENV)/.test ## dashboards in JupyterLab, driven in Chromium
 	@if DPEXPLAIN_CHROMIUM=$$($(BIN)/python $(SUPPORT)/chromium.py --install); then \
-		export DPEXPLAIN_CHROMIUM; $(PYTEST) -m browser $(PYTEST_ARGS) tests; \
+		export DPEXPLAIN_CHROMIUM; $(PYTEST) -m browser $(PYTEST_ARGS) tests/browser; \
 	else \
 		echo "BROWSER TESTS DID NOT RUN: no Chromium was found and none could be installed."; \
 		test "$$CI" != true; \
 	fi
-
-.PHONY: slow
-slow: $(VENV)/.test ## tests that take minutes, outside of make test
-	$(PYTEST) -m slow $(PYTEST_ARGS) tests
 
 .PHONY: binder-check
 binder-check: ## the Binder set-up in an environment of its own, without docker
