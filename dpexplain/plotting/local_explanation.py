@@ -68,11 +68,11 @@ def plot_local(
     colours = theme(ax)
     tidy(ax, grid="x")
     end = _draw_steps(ax, rows, explanation.intercept, colours)
-    _mark_ends(ax, explanation, sample, end, len(rows), colours)
     ax.set_yticks(range(len(rows)), [row.label for row in rows])
     ax.set_ylim(len(rows) + 0.35, -1.35)
     ax.use_sticky_edges = False  # room for the labels at both ends
     ax.margins(x=0.14)
+    _mark_ends(ax, explanation, sample, end, len(rows), colours)
     score = f"score for {explanation.target_name}" + (
         f" = {explanation.classes[1]}" if explanation.classes else ""
     )
@@ -156,13 +156,20 @@ def _mark_ends(
         ax.annotate(
             words,
             (x, y),
-            ha="center",
+            ha=_inward(ax, x),
             va="center",
             fontsize="small",
             color=colours.ink,
             fontweight="bold",
             annotation_clip=False,
         )
+
+
+def _inward(ax: Axes, x: float) -> str:
+    """Alignment of a text at `x` that keeps it off the labels on either side of the axes."""
+    low, high = ax.get_xlim()
+    share = (x - low) / (high - low)
+    return "left" if share < 0.35 else "right" if share > 0.65 else "center"
 
 
 def _small_print(ax: Axes, explanation: LocalExplanation, sample: int) -> None:

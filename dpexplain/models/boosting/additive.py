@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from dpexplain.binning.bins import Encoded
+from dpexplain.binning.bins import Encoded, Index
 from dpexplain.encoding import check_columns, encode_features
 from dpexplain.explain import (
     GlobalExplanation,
@@ -101,6 +101,7 @@ class AdditiveModel(BaseEstimator):
         return LocalExplanation(
             term_names=tuple(explanation),
             contributions=self._terms.contributions(columns),
+            noise_std=self._noise_of(bins),
             intercept=self.intercept_,
             link=self._link,
             bin_labels=tuple(zip(*labels, strict=True)),
@@ -110,6 +111,13 @@ class AdditiveModel(BaseEstimator):
             target_name=explanation.target_name,
             target_unit=explanation.target_unit,
         )
+
+    def _noise_of(self, bins: list[Index]) -> NDArray[np.float64] | None:
+        """Privacy noise of the contribution of each row, shape (n_samples, n_features)."""
+        if self._noise_std is None:
+            return None
+        parts = [std[index] for std, index in zip(self._noise_std, bins, strict=True)]
+        return np.stack(parts, axis=1)
 
     def _term_noise_std(self) -> list[NDArray[np.float64]] | None:
         """Privacy noise per bin of each term; None for a model without noise."""
