@@ -10,7 +10,13 @@ from typing import Any
 
 from dpexplain_widgets.bundle import bundle, stylesheet
 
-_ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
+_ESCAPES = {
+    "<": "\\u003c",
+    ">": "\\u003e",
+    "&": "\\u0026",
+    "\u2028": "\\u2028",
+    "\u2029": "\\u2029",
+}
 
 
 def state_of(view: Any, names: Sequence[str]) -> dict[str, Any]:

@@ -45,7 +45,9 @@ def test_terms_keep_their_order_in_every_fit(comparison, payload):
 
     assert names == list(comparison.term_names)
     for fit in all_fits(payload):
-        first = comparison.reference if fit["epsilon"] == "inf" else comparison.explanations[0.25][0]
+        first = (
+            comparison.reference if fit["epsilon"] == "inf" else comparison.explanations[0.25][0]
+        )
         assert [term["labels"] for term in fit["terms"]] == [
             list(first[name].bin_labels) for name in names
         ]

@@ -32,9 +32,7 @@ def fallback_html(payload: Mapping[str, Any], fit: Mapping[str, Any] | None) -> 
         words = "".join(f"<div>{_escaped(line, 400)}</div>" for line in payload["guarantee_words"])
         return f"<div>{title}{words}</div>"
     names = [term["name"] for term in payload["terms"]]
-    ranked = sorted(
-        zip(names, fit["terms"], strict=True), key=lambda pair: -pair[1]["importance"]
-    )
+    ranked = sorted(zip(names, fit["terms"], strict=True), key=lambda pair: -pair[1]["importance"])
     rows = "".join(
         f"<tr><td>{_escaped(name, 60)}</td><td>{term['importance']:.3g}</td></tr>"
         for name, term in ranked[:_ROWS]

@@ -9,7 +9,7 @@ function fillElement(element, attributes, children) {
     if (name.startsWith("on")) throw new Error(`use addEventListener instead of ${name}`);
     element.setAttribute(name, value === true ? "" : String(value));
   }
-  for (const child of children.flat()) {
+  for (const child of children.flat(2)) {
     if (child !== null && child !== undefined) element.append(child);
   }
   return element;

@@ -4,8 +4,8 @@ import { html, listen, setText, svg, uniqueId } from "./dom.js";
 import { formatLike, plural, shortName } from "./format.js";
 import { indexAfterKey } from "./keyboard.js";
 import { hatchPattern } from "./marks.js";
-import { referenceToggle } from "./reference_toggle.js";
 import { linearScale } from "./scale.js";
+import { standaloneParts } from "./standalone.js";
 import { CHOICE_KEYS, chooseTerm, drawOnChange, readState } from "./state.js";
 import { observeWidth, viewWidget } from "./view.js";
 import { scoreWords } from "./words.js";
@@ -66,7 +66,7 @@ class Importance {
     this.ids = { hatch: uniqueId("hatch"), onBar: uniqueId("hatch") };
     this.rows = [];
     this.shownTerms = null;
-    this.toggle = standalone ? referenceToggle(model) : null;
+    this.alone = standalone ? standaloneParts(model) : null;
     this.build(host);
     this.stops = [
       drawOnChange(model, CHOICE_KEYS, () => this.draw()),
@@ -92,7 +92,8 @@ class Importance {
       html("header", { class: "dpx-head" }, this.heading, this.count),
       this.list,
       this.legend,
-      html("div", { class: "dpx-controls" }, this.orderBox.element, this.toggle?.element),
+      html("div", { class: "dpx-controls" }, this.alone?.controls, this.orderBox.element),
+      ...[this.alone?.sentence].filter(Boolean),
     );
   }
 
@@ -176,7 +177,7 @@ class Importance {
 
   destroy() {
     for (const stop of this.stops) stop();
-    this.toggle?.destroy();
+    this.alone?.destroy();
   }
 }
 

@@ -2,6 +2,7 @@
 import { html, svg } from "./dom.js";
 import { formatDelta, formatEpsilon, formatNumber, plural, shortName } from "./format.js";
 import { CHOICE_KEYS, drawOnChange, readState } from "./state.js";
+import { scrollBox } from "./table.js";
 import { viewWidget } from "./view.js";
 
 function number(value) {
@@ -73,7 +74,7 @@ function sumSentence(state) {
 }
 
 function referenceSentence({ payload }) {
-  if (payload.reference === null) return null;
+  if (payload.reference === null || payload.fits.length === 0) return null;
   const words = "The totals hold only while the non-private reference, and everything derived " +
     "from it, stays inside.";
   return html("p", { class: "dpx-note dpx-reference-text" }, words);
@@ -116,7 +117,7 @@ function ledgerPart(ledger) {
     html("p", { class: "dpx-ledger-total" }, "Ledger of ", html("strong", {}, name), `: ${ledgerWords(ledger)}.`),
     html("details", { class: "dpx-details" },
       html("summary", {}, plural(ledger.entries.length, "entry").replace("entrys", "entries")),
-      html("div", { class: "dpx-table-box", tabindex: "0" }, table)),
+      scrollBox("Entries of the ledger", table)),
   ];
 }
 
@@ -124,7 +125,7 @@ function ledgerPart(ledger) {
 export function createLedger(model, host) {
   const sums = html("div");
   const ledgerBox = html("div");
-  const models = html("div", { class: "dpx-table-box", tabindex: "0" });
+  const models = scrollBox("Cost of each model");
   host.append(
     html("header", { class: "dpx-head" }, html("h3", {}, "What it costs")),
     html("div", { class: "dpx-ledger-grid" }, html("div", {}, sums, ledgerBox), models),
@@ -137,8 +138,8 @@ export function createLedger(model, host) {
       ...payload.guarantee_words.map(headline),
       ...[sumSentence(state), referenceSentence(state)].filter(Boolean),
     );
-    models.hidden = payload.fits.length === 0;
-    if (payload.fits.length > 0) models.replaceChildren(modelsTable(state));
+    models.hidden = payload.fits.length + (payload.reference === null ? 0 : 1) < 2;
+    if (!models.hidden) models.replaceChildren(modelsTable(state));
     // Left alone while scrubbing, so that an opened list of entries stays open.
     if (shownLedger !== payload.ledger) ledgerBox.replaceChildren(...ledgerPart(payload.ledger));
     shownLedger = payload.ledger;

@@ -27,28 +27,34 @@ function niceStep(span, count) {
   return factor * power;
 }
 
-/** Round values within [low, high], about `count` of them, and their step. */
-export function niceTicks(low, high, count) {
-  if (!(high > low)) return { ticks: [low], step: 1 };
-  const step = niceStep(high - low, count);
+function multiples(step, low, high) {
   const ticks = [];
   for (let i = Math.ceil(low / step - 1e-9); i * step <= high + step * 1e-9; i += 1) {
     ticks.push(Number((i * step).toPrecision(12)));
   }
-  return { ticks, step };
+  return ticks;
 }
 
-/** The smallest interval of round ends that holds all values, with 0 in it. */
-export function niceDomain(values, count) {
+/** Round values within [low, high], about `count` of them, and their step. */
+export function niceTicks(low, high, count) {
+  if (!(high > low)) return { ticks: [low], step: 1 };
+  const step = niceStep(high - low, count);
+  return { ticks: multiples(step, low, high), step };
+}
+
+/** An axis with a tick at both ends that holds 0 and all values: {domain, ticks, step}. */
+export function niceAxis(values, count) {
   let low = 0;
   let high = 0;
   for (const value of values) {
     if (value < low) low = value;
     if (value > high) high = value;
   }
-  if (low === high) return [-1, 1];
+  if (low === high) return { domain: [-1, 1], ticks: [-1, 0, 1], step: 1 };
   const step = niceStep(high - low, count);
-  return [Math.floor(low / step + 1e-9) * step, Math.ceil(high / step - 1e-9) * step];
+  const first = Math.floor(low / step + 1e-9) * step;
+  const last = Math.ceil(high / step - 1e-9) * step;
+  return { domain: [first, last], ticks: multiples(step, first, last), step };
 }
 
 /** Index of the position nearest to `x`; -1 when there are none. */

@@ -8,7 +8,7 @@ import { choose, readState } from "./state.js";
 import { fontOf, labelsThatFit, textWidth } from "./text.js";
 import { observeWidth } from "./view.js";
 
-const TRACK = { y: 26, height: 66, edge: 20, apart: 112, handle: 10, labels: 58 };
+const TRACK = { y: 31, height: 70, edge: 20, apart: 112, handle: 10, labels: 62 };
 
 function stopPositions(state, width) {
   const right = width - TRACK.edge - (state.referenceShown ? TRACK.apart : 0);
@@ -43,7 +43,7 @@ function stopLabels(state, positions, font) {
 function stopMarks(state, positions) {
   return positions.map((x, i) => {
     if (i === state.pinnedStop) {
-      return svg("path", { d: `M${x - 6} 4H${x + 6}L${x} 13Z`, class: "dpx-pin" });
+      return svg("path", { d: `M${x - 6} 8H${x + 6}L${x} 17Z`, class: "dpx-pin" });
     }
     return null;
   });
@@ -62,7 +62,7 @@ function tracks(state, positions, right) {
     parts.push(
       svg("path", { d, class: "dpx-track dpx-track-apart" }),
       svg("circle", { cx: x, cy: TRACK.y, r: 5, class: "dpx-stop dpx-stop-reference" }),
-      label("∞", x, 13, "middle", "dpx-infinity"),
+      label("∞", x, 17, "middle", "dpx-infinity"),
     );
   }
   return parts;

@@ -5,9 +5,9 @@ import { html, listen, setText, uniqueId } from "./dom.js";
 import { quotedName, shortName } from "./format.js";
 import { indexAfterKey } from "./keyboard.js";
 import { drawLegend } from "./legend.js";
-import { referenceToggle } from "./reference_toggle.js";
 import { drawCategoricalShape } from "./shape_categorical.js";
 import { drawNumericShape } from "./shape_numeric.js";
+import { standaloneParts } from "./standalone.js";
 import { CHOICE_KEYS, choose, chooseTerm, chosenBin, drawOnChange, readState } from "./state.js";
 import { numbersTable } from "./table.js";
 import { fontOf } from "./text.js";
@@ -47,16 +47,15 @@ class ShapePanel {
     this.table = numbersTable(() => readState(this.model));
     this.termBox.element.hidden = !standalone;
     const controls = [this.repeatBox, this.sameAxis, this.evenBins].map((each) => each.element);
-    this.toggle = standalone ? referenceToggle(this.model) : null;
-    if (standalone) controls.push(this.toggle.element);
+    this.alone = standalone ? standaloneParts(this.model) : null;
     host.append(
       html("header", { class: "dpx-head" }, html("h3", {}, "Shape of ", this.title), this.termBox.element),
       this.about,
       this.legend,
       this.plot,
       html("p", { class: "dpx-readout" }, this.readoutTitle, this.readoutText),
-      html("div", { class: "dpx-controls" }, controls),
-      this.table.element,
+      html("div", { class: "dpx-controls" }, this.alone?.controls, controls),
+      ...[this.alone?.sentence, this.table.element].filter(Boolean),
     );
   }
 
@@ -174,7 +173,7 @@ class ShapePanel {
 
   destroy() {
     for (const stop of this.stops) stop();
-    this.toggle?.destroy();
+    this.alone?.destroy();
   }
 }
 

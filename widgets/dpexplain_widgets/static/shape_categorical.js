@@ -4,7 +4,7 @@ import { html, svg } from "./dom.js";
 import { formatCount, formatTick } from "./format.js";
 import { pointMark } from "./legend.js";
 import { beyondMark, clipRectangle, hatchPattern, label, LABEL_SIZE, rule, watermark } from "./marks.js";
-import { linearScale, niceDomain, niceTicks } from "./scale.js";
+import { linearScale, niceAxis } from "./scale.js";
 import { fitText, labelsThatFit, textWidth, wrapText } from "./text.js";
 import { noiseVerdict, scoreWords } from "./words.js";
 
@@ -38,14 +38,14 @@ function categoricalLayout({ state, width, font, options }) {
   const names = termFit.labels.map((name) => wrapText(name, left - 14, LABEL_SIZE, font));
   const column = countColumn(termFit, width, font);
   const right = width - column.number - column.bar - 40;
-  const domain = niceDomain(axisValues(state, options.everyEpsilon), Math.max(2, (right - left) / 70));
+  const axis = niceAxis(axisValues(state, options.everyEpsilon), Math.max(2, (right - left) / 70));
   const rows = rowPlaces(termFit, names, termFit.special.length);
   const most = Math.max(1, ...termFit.count);
   return {
     termFit, names, rows, left, right, width,
     height: rows.at(-1).bottom + 6,
-    axis: niceTicks(...domain, Math.max(2, (right - left) / 70)),
-    x: linearScale(domain, [left + 8, right]),
+    axis,
+    x: linearScale(axis.domain, [left + 8, right]),
     countX: linearScale([0, most], [right + 22, right + 22 + column.bar]),
   };
 }
@@ -108,14 +108,17 @@ function whisker({ termFit, rows, x }, i) {
   return svg("path", { d, class: "dpx-whisker" });
 }
 
+function rowOfLabel({ termFit }, text, guess) {
+  return termFit.labels[guess] === text ? guess : termFit.labels.indexOf(text);
+}
+
 function otherFits(state, layout) {
   const curves = termCurves(state).filter(({ termFit }) => termFit !== layout.termFit);
   return curves.flatMap(({ role, termFit }) =>
     termFit.contribution
-      .slice(0, layout.rows.length)
-      .map((value, i) => [layout.x(value), layout.rows[i].middle])
-      .filter(([x]) => x >= layout.left && x <= layout.right + 8)
-      .map(([x, y]) => pointMark(role, x, y)),
+      .map((value, i) => [layout.x(value), layout.rows[rowOfLabel(layout, termFit.labels[i], i)]])
+      .filter(([x, row]) => row !== undefined && x >= layout.left && x <= layout.right + 8)
+      .map(([x, row]) => pointMark(role, x, row.middle)),
   );
 }
 

@@ -5,19 +5,14 @@ import { svg } from "./dom.js";
 import { formatCount, formatTick } from "./format.js";
 import { beyondMark, clipRectangle, hatchPattern, label, LABEL_SIZE, rule, watermark } from "./marks.js";
 import { bandPath, stepPath } from "./path.js";
-import { linearScale, niceDomain, niceTicks } from "./scale.js";
+import { linearScale, niceAxis, niceTicks } from "./scale.js";
 import { fitText, labelsThatFit, textWidth } from "./text.js";
 import { noiseVerdict, scoreWords } from "./words.js";
 
 const SIZES = { above: 34, plot: 250, between: 40, histogram: 66, below: 50 };
 
-function valueAxis(state, everyEpsilon) {
-  const domain = niceDomain(axisValues(state, everyEpsilon), 5);
-  return { domain, ...niceTicks(...domain, 5) };
-}
-
 function countAxis(counts) {
-  const [, high] = niceDomain([0, ...counts], 2);
+  const [, high] = niceAxis(counts.map((count) => Math.max(0, count)), 2).domain;
   return { domain: [0, high], ticks: [0, high], step: high };
 }
 
@@ -46,7 +41,7 @@ function slotsFrom(left, widths) {
 /** Everything the drawing functions need to know about places and scales. */
 function numericLayout({ state, width, font, options }) {
   const termFit = mainTerm(state);
-  const values = valueAxis(state, options.everyEpsilon);
+  const values = niceAxis(axisValues(state, options.everyEpsilon), 5);
   const counts = countAxis(termFit.count);
   const left = axisWidth([values, counts], font);
   const widths = slotWidths(termFit.special, width - left, font);

@@ -20,6 +20,11 @@ function chosenFits(payload, stop) {
   return stop < payload.fits.length ? payload.fits[stop] : [payload.reference];
 }
 
+// Fits of one repeat share their random structure, so they are the ones to compare.
+function sameRepeat(fits, repeat) {
+  return fits === undefined ? null : fits[Math.min(repeat, fits.length - 1)];
+}
+
 /** Everything a view draws from: the payload and the choices within it. */
 export function readState(model) {
   const payload = model.get("payload");
@@ -43,7 +48,7 @@ export function readState(model) {
     repeat,
     fit: fits[repeat],
     pinnedStop,
-    pinned: pinnedStop < 0 || pinnedStop === stop ? null : payload.fits[pinnedStop][0],
+    pinned: pinnedStop === stop ? null : sameRepeat(payload.fits[pinnedStop], repeat),
     termIndex,
     term: terms[termIndex],
     binIndex: model.get("bin_index"),

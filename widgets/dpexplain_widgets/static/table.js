@@ -1,7 +1,8 @@
 // The numbers of a shape as a table, for reading and copying.
 import { mainTerm } from "./curves.js";
 import { html } from "./dom.js";
-import { formatCount, formatSigned, formatNumber, shortName } from "./format.js";
+import { formatCount, formatNumber, formatSigned, shortName } from "./format.js";
+import { contributionOf } from "./words.js";
 
 function columnsOf(state, termFit) {
   const columns = [
@@ -14,12 +15,9 @@ function columnsOf(state, termFit) {
   const count = state.fit.guarantee.private ? "noisy count" : "count";
   columns.push([count, (i) => formatCount(termFit.count[i])]);
   if (state.reference && !state.atReference) {
-    const reference = state.reference.terms[state.termIndex];
-    const same = reference.labels.length === termFit.labels.length;
-    if (same) {
-      const value = (i) => formatSigned(reference.contribution[i], 4);
-      columns.push(["non-private reference", value]);
-    }
+    const value = (i) => contributionOf(state.reference, state, termFit.labels[i]);
+    const known = termFit.labels.some((_, i) => value(i) !== null);
+    if (known) columns.push(["non-private reference", (i) => formatSigned(value(i), 4)]);
   }
   return columns;
 }
@@ -34,9 +32,15 @@ function tableOf(state) {
   return html("table", { class: "dpx-table" }, html("thead", {}, head), html("tbody", {}, rows));
 }
 
+/** A box that scrolls and can be scrolled by keys, with a name for those who do not see it. */
+export function scrollBox(name, ...children) {
+  const attributes = { class: "dpx-table-box", tabindex: "0", role: "region", "aria-label": name };
+  return html("div", attributes, children);
+}
+
 /** A closed section with the table; its rows exist only while it is open. */
 export function numbersTable(read) {
-  const box = html("div", { class: "dpx-table-box", tabindex: "0" });
+  const box = scrollBox("Numbers as a table");
   const element = html("details", { class: "dpx-details" }, html("summary", {}, "Numbers as a table"), box);
   const draw = () => box.replaceChildren(...(element.open ? [tableOf(read())] : []));
   element.addEventListener("toggle", draw);

@@ -74,6 +74,13 @@ export function binTitle(term, termFit, bin) {
   return `${quotedName(term.name, 48)}: ${label}${unit}`;
 }
 
+/** Contribution of another fit in the bin of that label; null where its bins are others. */
+export function contributionOf(fit, state, label) {
+  if (fit === null) return null;
+  const { labels, contribution } = fit.terms[state.termIndex];
+  return contribution[labels.indexOf(label)] ?? null;
+}
+
 /** The read-out of one bin. */
 export function binSentence(state, termFit, bin) {
   const value = termFit.contribution[bin];
@@ -83,11 +90,14 @@ export function binSentence(state, termFit, bin) {
     `${contributionWords(state.payload, value)}${verdictWords(value, noiseStd)}`,
     `${kind} ${formatCount(termFit.count[bin])}`,
   ];
-  if (state.pinned) {
-    const pinned = state.pinned.terms[state.termIndex].contribution[bin];
+  const label = termFit.labels[bin];
+  const pinned = contributionOf(state.pinned, state, label);
+  if (pinned !== null) {
     const epsilon = formatEpsilon(state.payload.epsilons[state.pinnedStop]);
-    if (pinned !== undefined) parts.push(`at ε = ${epsilon} ${formatSigned(pinned)}`);
+    parts.push(`pinned ε = ${epsilon}: ${formatSigned(pinned)}`);
   }
+  const reference = state.atReference ? null : contributionOf(state.reference, state, label);
+  if (reference !== null) parts.push(`non-private reference: ${formatSigned(reference)}`);
   return parts.join(" · ");
 }
 

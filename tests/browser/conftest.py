@@ -1,0 +1,131 @@
+"""A browser, pages that keep their errors, and a JupyterLab with notebooks of dashboards."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+
+import dpexplain.io
+import view_examples
+from chromium import find_chromium
+from jupyter_lab import JupyterLab
+
+ARGUMENTS = [
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+]  # fmt: skip
+
+EXPLORERS = (
+    "import traitlets\nimport dpexplain.io\nfrom dpexplain_widgets import Explorer\n"
+    "comparison = dpexplain.io.load('survey.json')",
+    "first = Explorer(comparison, term='age', epsilon_index=2)\nfirst",
+    "second = Explorer(comparison, term='occupation', epsilon_index=2)\nsecond",
+    "third = Explorer(comparison, term='age', epsilon_index=2)\n"
+    "link = traitlets.link((first, 'epsilon_index'), (third, 'epsilon_index'))\nthird",
+)
+
+FIT = """
+from dpexplain.compare import sweep
+from dpexplain.datasets import load_fair
+from dpexplain.models import DPExplainableBoostingClassifier
+from dpexplain_widgets import ImportanceView, LedgerView, OverviewView, ShapeView
+
+data = load_fair()
+model = DPExplainableBoostingClassifier(schema=data.schema)
+evaluate = (data.X[::5], data.y[::5])
+comparison = sweep(model, data.X, data.y, (0.5, 2), evaluate=evaluate, progress=False)
+"""
+VIEWS = (
+    FIT.strip(),
+    "overview = OverviewView(comparison)\noverview",
+    "importance = ImportanceView(comparison)\nimportance",
+    "shape = ShapeView(comparison, term='occupation')\nshape",
+    "ledger = LedgerView(comparison)\nledger",
+)
+
+
+@pytest.fixture(scope="session")
+def chromium_path() -> Path:
+    """Path of a Chromium that starts; without one there is nothing to see, except on CI."""
+    path = find_chromium()
+    if path is not None:
+        return path
+    reason = "no Chromium that starts: install one, or name it in DPEXPLAIN_CHROMIUM"
+    if os.environ.get("CI") == "true":
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def browser(chromium_path: Path) -> Iterator[Any]:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium_path, args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def new_page(browser: Any) -> Iterator[Any]:
+    """Make pages with `new_page(width=..., ...)`; an error in any of them fails the test."""
+    contexts: list[Any] = []
+    problems: list[str] = []
+
+    def make(width: int = 1400, height: int = 1000, **options: Any) -> Any:
+        size = {"width": width, "height": height}
+        context = browser.new_context(viewport=size, **options)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("pageerror", lambda error: problems.append(f"page error: {error}"))
+        page.on("console", lambda message: _note(message, problems))
+        return page
+
+    yield make
+    for context in contexts:
+        context.close()
+    assert problems == []
+
+
+def _note(message: Any, problems: list[str]) -> None:
+    if message.type == "error":
+        problems.append(f"console: {message.text} ({message.location})")
+
+
+@pytest.fixture(scope="session")
+def pictures(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folder for screenshots: DPEXPLAIN_PICTURES if set, else a temporary one."""
+    named = os.environ.get("DPEXPLAIN_PICTURES")
+    folder = Path(named) if named else tmp_path_factory.mktemp("pictures")
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def notebook(sources: Sequence[str]) -> Any:
+    """A notebook with its kernel named, so that JupyterLab need not ask for one."""
+    cells = [nbformat.v4.new_code_cell(source) for source in sources]
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    return nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})
+
+
+@pytest.fixture(scope="session")
+def lab_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[JupyterLab]:
+    notebooks = tmp_path_factory.mktemp("notebooks")
+    comparison = view_examples.comparison(n_repeats=2)
+    dpexplain.io.save(comparison, notebooks / "survey.json")
+    nbformat.write(notebook(EXPLORERS), notebooks / "survey.ipynb")
+    nbformat.write(notebook(VIEWS), notebooks / "views.ipynb")
+    server = JupyterLab(notebooks, tmp_path_factory.mktemp("jupyter"))
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def lab(lab_server: JupyterLab) -> Iterator[JupyterLab]:
+    yield lab_server
+    lab_server.end_sessions()

@@ -1,0 +1,56 @@
+"""What a person would notice on a page of views: labels that are cut, that touch or are small."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+# Deliberately shortened, with the whole name in a tooltip or the read-out.
+_SHORTENED = ".dpx-term-name, .dpx-announcement"
+
+_LAYOUT = (Path(__file__).parent / "layout.js").read_text(encoding="utf-8")
+
+
+def layout_problems(page: Any) -> list[str]:
+    """Labels that are cut or touch, small text, and anything that leaves its frame."""
+    problems: list[str] = page.evaluate(_LAYOUT, _SHORTENED)
+    return problems
+
+
+# From a key press to the frame after the one that shows the new curve.
+WATCH_LATENCY = """() => {
+  const times = [];
+  const channel = new MessageChannel();
+  addEventListener("keydown", () => {
+    const start = performance.now();
+    requestAnimationFrame(() => {
+      channel.port1.onmessage = () => times.push(performance.now() - start);
+      channel.port2.postMessage(null);
+    });
+  }, { capture: true });
+  window.dpxLatency = times;
+}"""
+
+
+def scrub_latency(page: Any, scrubber: Any, moves: int) -> list[float]:
+    """Milliseconds from each of `moves` key presses on a scrubber to the painted frame."""
+    page.evaluate(WATCH_LATENCY)
+    scrubber.focus()
+    for move in range(moves):
+        # Six to the right, six to the left, so that every press moves.
+        page.keyboard.press("ArrowRight" if (move // 4) % 2 == 0 else "ArrowLeft")
+        page.wait_for_function("count => window.dpxLatency.length >= count", arg=move + 1)
+    times: list[float] = page.evaluate("window.dpxLatency")
+    return times
+
+
+def curve_of(view: Any) -> str:
+    """Outline of the main curve that a view draws."""
+    return str(view.locator(".dpx-plot .dpx-curve-main").first.get_attribute("d"))
+
+
+def histogram_of(view: Any) -> list[str]:
+    """Heights of the bars of the histogram that a view draws."""
+    bars = view.locator(".dpx-plot .dpx-count")
+    heights: list[str] = bars.evaluate_all("bars => bars.map((bar) => bar.getAttribute('height'))")
+    return heights
