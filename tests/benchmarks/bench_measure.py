@@ -1,0 +1,133 @@
+"""One fit: how long it took, and how well it predicts rows it has not seen."""
+
+from __future__ import annotations
+
+import gc
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from bench_data import splits
+from bench_models import Budget, Contender
+
+from dpexplain import Classes, Schema
+from dpexplain.datasets import Dataset
+
+
+@dataclass(frozen=True)
+class Fit:
+    """What one fit gave.
+
+    Attributes
+    ----------
+    cpu, wall : float
+        Seconds in ``fit``, all threads of this process together, and on the clock.
+    score : float
+        AUROC or RMSE on the test part.
+    model : object
+        The fitted estimator.
+    """
+
+    cpu: float
+    wall: float
+    score: float
+    model: Any
+
+
+def metric(schema: Schema) -> str:
+    """Name of the score of a data set."""
+    return "AUROC" if isinstance(schema.target, Classes) else "RMSE"
+
+
+def fitted(contender: Contender, dataset: Dataset, split: Sequence[Any], budget: Budget) -> Fit:
+    """Fit on the train part of a split and score on its test part.
+
+    Parameters
+    ----------
+    contender : Contender
+    dataset : Dataset
+    split : pair of ndarray
+        Row numbers of the train and the test part.
+    budget : Budget
+
+    Returns
+    -------
+    Fit
+    """
+    train, test = split
+    schema = dataset.schema
+    X, y = contender.prepare(dataset.X, schema), dataset.y
+    X_train, y_train = X.iloc[train], y.iloc[train]
+    model = contender.make(schema, budget)
+    gc.collect()
+    cpu, wall = time.process_time(), time.perf_counter()
+    model.fit(X_train, y_train)
+    cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
+    return Fit(cpu, wall, score(model, X.iloc[test], y.iloc[test], schema), model)
+
+
+def score(model: Any, X: pd.DataFrame, y: pd.Series, schema: Schema) -> float:
+    """AUROC of the schema's second class, or RMSE."""
+    from sklearn.metrics import roc_auc_score, root_mean_squared_error
+
+    target = schema.target
+    if not isinstance(target, Classes):
+        return float(root_mean_squared_error(y, model.predict(X)))
+    positive = target.labels[1]
+    column = list(model.classes_).index(positive)
+    return float(roc_auc_score(y == positive, model.predict_proba(X)[:, column]))
+
+
+def race(
+    contenders: Sequence[Contender],
+    dataset: Dataset,
+    budget: Budget,
+    *,
+    n_splits: int,
+    warm_up_rows: int | None = None,
+) -> list[list[Fit]]:
+    """Fit all contenders in turn on each split, A B A B, after one fit each that does not count.
+
+    The machine may be busy with other things, and its pace may drift: models that take turns
+    share both.
+
+    Parameters
+    ----------
+    contenders : sequence of Contender
+    dataset : Dataset
+    budget : Budget
+    n_splits : int
+    warm_up_rows : int or None, default=None
+        Rows of the fit that does not count, which loads libraries and compiled code; None for
+        all rows of the first split.
+
+    Returns
+    -------
+    list of list of Fit
+        Per contender, one fit per split.
+    """
+    halves = list(splits(len(dataset.X), n_splits))
+    for contender in contenders:
+        fitted(contender, dataset, [part[:warm_up_rows] for part in halves[0]], budget)
+    rounds = [[fitted(c, dataset, half, budget) for c in contenders] for half in halves]
+    return [list(fits) for fits in zip(*rounds, strict=True)]
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Fits of one contender on all splits of one data set."""
+
+    cpu: float
+    wall: float
+    mean: float
+    std: float
+
+
+def summary(fits: Iterable[Fit]) -> Summary:
+    """Median seconds; mean and standard deviation of the score over the splits."""
+    table = np.array([(f.cpu, f.wall, f.score) for f in fits])
+    std = table[:, 2].std(ddof=1) if len(table) > 1 else np.nan
+    return Summary(*(float(v) for v in (*np.median(table[:, :2], axis=0), table[:, 2].mean(), std)))

@@ -1,0 +1,80 @@
+"""Plain Markdown tables, and the lines that say what they were made with."""
+
+from __future__ import annotations
+
+import math
+import os
+import platform
+from collections.abc import Iterable, Sequence
+from datetime import date
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import dpexplain
+
+LIBRARIES = ("interpret-core", "numpy", "numba", "opendp", "scikit-learn")
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Markdown table with aligned columns: text of the first two to the left, all else right."""
+    lines = [list(header), *(list(row) for row in rows)]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(header))]
+    aligns = [
+        str.ljust if i < 2 and not lines[-1][i][:1].isdigit() else str.rjust
+        for i in range(len(header))
+    ]
+    rules = [align(":", w, "-") for align, w in zip(aligns, widths, strict=True)]
+    cells = [
+        [align(cell, w) for align, cell, w in zip(aligns, line, widths, strict=True)]
+        for line in lines
+    ]
+    return "\n".join(f"| {' | '.join(line)} |" for line in [cells[0], rules, *cells[1:]])
+
+
+def machine() -> str:
+    """Processor, cores and load: one line."""
+    load = f", load {os.getloadavg()[0]:.1f} at the start" if hasattr(os, "getloadavg") else ""
+    return f"{_processor()}, {os.cpu_count()} cores, {platform.system()}{load}"
+
+
+def versions() -> str:
+    """Date, Python and libraries: one line."""
+    found = [f"Python {platform.python_version()}", f"dpexplain {dpexplain.__version__}"]
+    for name in LIBRARIES:
+        try:
+            found.append(f"{name} {version(name)}")
+        except PackageNotFoundError:
+            found.append(f"{name} not installed")
+    return f"{', '.join(found)}; {date.today()}"
+
+
+def _processor() -> str:
+    info = Path("/proc/cpuinfo")
+    if info.is_file():
+        for line in info.read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
+
+
+def number(value: float, like: float | None = None) -> str:
+    """A score: three decimals, or none where the unit is that small.
+
+    Parameters
+    ----------
+    value : float
+    like : float or None, default=None
+        Value whose decimals are used; None for its own.
+    """
+    decimals = 0 if abs(value if like is None else like) >= 1000 else 3
+    return f"{value:,.{decimals}f}"
+
+
+def signed(value: float, like: float | None = None) -> str:
+    """A difference of scores, with the decimals of one of them."""
+    return f"{'−' if value < 0 else '+'}{number(abs(value), like)}"
+
+
+def spread(mean: float, std: float) -> str:
+    """Mean and standard deviation of a score; one split has no deviation."""
+    return number(mean) if math.isnan(std) else f"{number(mean)} ± {number(std, like=mean)}"

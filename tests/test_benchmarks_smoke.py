@@ -1,0 +1,171 @@
+"""The benchmarks run on simulated data and print what they promise."""
+
+from __future__ import annotations
+
+import importlib
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dpexplain import Range, Schema
+
+EPSILONS = (1.0, 8.0)
+RACERS = ["dpexplain, default", "dpexplain, paper preset", "InterpretML, default"]
+
+
+@pytest.fixture
+def load(repository, monkeypatch):
+    """Import a module of the benchmarks by its name."""
+    monkeypatch.syspath_prepend(str(repository / "tests" / "benchmarks"))
+    return importlib.import_module
+
+
+@pytest.fixture
+def paper(load, monkeypatch):
+    """The comparison with published figures, as if the paper had figures for simulated data."""
+    published, paper = load("published"), load("paper")
+    monkeypatch.setattr(paper, "EPSILONS", EPSILONS)
+    impossible = published.Published(600, (10.0,) * len(EPSILONS), 1.0)
+    monkeypatch.setitem(published.BY_DATASET, "simulated", impossible)
+    return paper
+
+
+def tables(text: str) -> list[list[list[str]]]:
+    """Cells of each Markdown table, header first."""
+    found, last = [], ""
+    for line in text.splitlines():
+        if line.startswith("|"):
+            if not last.startswith("|"):
+                found.append([])
+            found[-1].append([cell.strip() for cell in line.strip("|").split("|")])
+        last = line
+    return [[header, *rows] for header, _, *rows in found]
+
+
+def simulated_regression(load):
+    dataset = load("bench_data").load_simulated()
+    years = dataset.X["age"].fillna(50)
+    schema = Schema(dict(dataset.schema.features), target=Range(0, 40, unit="visits"))
+    return replace(dataset, y=years / 3, schema=schema)
+
+
+def test_race_prints_both_libraries_with_ratios(load, capsys):
+    pytest.importorskip("interpret")
+
+    load("run").main(["--datasets", "simulated", "--splits", "2", "--epsilon", "4"])
+
+    text = capsys.readouterr().out
+    private, plain = tables(text)
+    assert [row[1] for row in private[1:]] == RACERS
+    assert [row[1] for row in plain[1:]] == ["dpexplain", "InterpretML, no pairs"]
+    assert "epsilon 4, delta 1e-06" in text
+    assert "2 random 80/20 splits" in text
+    assert re.search(r"dpexplain \d.*interpret-core \d", text)
+    for row in (*private[1:3], plain[1]):
+        assert all(float(ratio.removesuffix(" ×")) > 0 for ratio in row[4:6])
+        assert row[6].startswith("AUROC 0.")
+
+
+def test_race_without_the_peer_says_so_and_gives_our_own_numbers(load, capsys, monkeypatch):
+    run = load("run")
+    monkeypatch.setattr(run, "peers", lambda: None)
+
+    run.main(["--datasets", "simulated", "--quick"])
+
+    text = capsys.readouterr().out
+    (private,) = tables(text)
+    assert "InterpretML is not installed" in text
+    assert [row[1] for row in private[1:]] == RACERS[:2]
+
+
+def test_comparison_with_the_paper_prints_each_epsilon_and_its_verdict(paper, capsys):
+    paper.main(["--datasets", "simulated", "--splits", "2"])
+
+    text = capsys.readouterr().out
+    agreement, overview = tables(text)
+    assert [row[0] for row in agreement[1:]] == ["1", "8"]
+    # An AUROC of 10 does not exist, and two splits deviate by less than 1.
+    assert [row[-1] for row in agreement[1:]] == ["no"] * 2
+    assert "0 of 2 rows" in text
+    assert [row[1] for row in overview[1:]] == ["published", "ours, paper preset", "ours, default"]
+
+
+def test_regressions_show_their_noise_and_no_verdict(paper, load, capsys, monkeypatch):
+    data = load("bench_data")
+    regression = simulated_regression(load)
+    monkeypatch.setitem(data.TABLES, "simulated", data.Table(lambda: regression, files=False))
+
+    paper.main(["--datasets", "simulated", "--splits", "2"])
+
+    text = capsys.readouterr().out
+    agreement, noise, _ = tables(text)
+    assert agreement[0][-1] == "in sd"
+    assert "Classification" not in text
+    # A clip of half the range needs half the noise of the whole range.
+    assert [row[-1] for row in noise[1:]] == ["0.50"] * 2
+
+
+@pytest.mark.parametrize(("gap", "verdict"), [(2.0, "yes"), (-2.0, "yes"), (2.1, "no")])
+def test_two_standard_deviations_still_agree(paper, gap, verdict):
+    assert paper._agrees(gap) == verdict
+
+
+def test_no_spread_is_no_agreement(paper):
+    assert paper._agrees(float("nan")) == "no"
+
+
+def test_files_are_left_out_in_one_line_each_where_no_folder_is_named(load, capsys, monkeypatch):
+    monkeypatch.delenv("DPEXPLAIN_DATA", raising=False)
+
+    found = list(load("bench_data").found(None, ["adult", "simulated", "wine"]))
+
+    assert [name for name, _ in found] == ["simulated"]
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split(":")[0] for line in lines] == ["Skipped adult", "Skipped wine"]
+    assert all("DPEXPLAIN_DATA" in line for line in lines)
+
+
+def test_nothing_to_compare_is_an_error(load, capsys, monkeypatch):
+    monkeypatch.delenv("DPEXPLAIN_DATA", raising=False)
+
+    with pytest.raises(SystemExit, match="nothing to compare"):
+        load("paper").main([])
+
+
+def test_splits_share_out_all_rows_and_do_not_depend_on_their_number(load):
+    splits = load("bench_data").splits
+    few, many = list(splits(100, 2)), list(splits(100, 5))
+
+    for train, test in many:
+        assert len(test) == 20
+        np.testing.assert_array_equal(np.sort(np.r_[train, test]), np.arange(100))
+    for one, other in zip(few, many, strict=False):
+        np.testing.assert_array_equal(one[1], other[1])
+
+
+def test_peer_gets_the_public_schema_and_no_missing_value(load):
+    models, dataset = load("bench_models"), load("bench_data").load_simulated()
+
+    filled = models.filled(dataset.X, dataset.schema)
+
+    assert dataset.X.isna().any().all()
+    assert not filled.isna().any(axis=None)
+    assert set(filled.loc[dataset.X["age"].isna(), "age"]) == {18.0}
+    assert set(filled.loc[dataset.X["job"].isna(), "job"]) == {"missing"}
+    assert models._declared(dataset.schema) == {
+        "feature_names": ["age", "job"],
+        "feature_types": ["continuous", "nominal"],
+    }
+
+
+def test_tables_are_aligned(load):
+    text = load("bench_print").table(["data", "AUROC"], [["a long name", "0.9"], ["", "0.912"]])
+
+    assert text.splitlines() == [
+        "| data        | AUROC |",
+        "| :---------- | ----: |",
+        "| a long name |   0.9 |",
+        "|             | 0.912 |",
+    ]
