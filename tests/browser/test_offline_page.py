@@ -20,6 +20,7 @@ COMPARISONS = {
     "survey": lambda: view_examples.comparison(n_repeats=3),
     "one model": lambda: view_examples.comparison().explanations[1.0][0],
     "reference alone": lambda: view_examples.comparison().reference,
+    "seeded noise": lambda: view_examples.comparison(private=False),
     "3 terms, 2 epsilons, 2 categories": lambda: view_examples.comparison(
         view_examples.wide_terms(3, 2), TWO, classes=None
     ),
@@ -42,8 +43,8 @@ def open_page(new_page, tmp_path):
         path.write_text(offline_page(states), encoding="utf-8")
         page = new_page(width=width, offline=True, **options)
         page.goto(path.as_uri())
-        page.locator(".dpx").first.wait_for()
-        page.wait_for_function("document.querySelectorAll('.dpx-plot svg').length > 0")
+        for place in range(len(views)):
+            page.locator(".dpx").nth(place).locator(".dpx-plot svg").first.wait_for()
         return page
 
     return open_page
@@ -288,6 +289,16 @@ def test_everything_that_can_be_used_has_a_name_and_shows_its_focus(open_page, s
     assert all(names)
     assert "Privacy parameter epsilon" in names
     assert len(names) >= 10
+
+
+def test_fits_with_seeded_noise_are_called_not_private_everywhere(open_page):
+    page = open_page(Explorer(view_examples.comparison(private=False), term="age"))
+
+    assert page.locator(".dpx-epsilon").inner_text() == "NOT PRIVATE — do not publish"
+    assert page.locator(".dpx-watermark").text_content() == "NOT PRIVATE — do not publish"
+    assert "model, not private, ε = 1" in page.locator(".dpx-legend").inner_text()
+    assert "private model" not in page.locator(".dpx").inner_text()
+    assert "NOT PRIVATE" in page.locator(".dpx-sum").first.inner_text()
 
 
 def test_changes_of_epsilon_are_announced(open_page, survey):

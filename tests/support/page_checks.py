@@ -18,7 +18,7 @@ def layout_problems(page: Any) -> list[str]:
 
 
 # From a key press to the frame after the one that shows the new curve.
-WATCH_LATENCY = """() => {
+_WATCH_LATENCY = """() => {
   const times = [];
   const channel = new MessageChannel();
   addEventListener("keydown", () => {
@@ -32,14 +32,20 @@ WATCH_LATENCY = """() => {
 }"""
 
 
+_WAIT_FOR_MOVE = """(count) => new Promise((done) => {
+  const look = () => (window.dpxLatency.length >= count ? done() : requestAnimationFrame(look));
+  look();
+})"""
+
+
 def scrub_latency(page: Any, scrubber: Any, moves: int) -> list[float]:
     """Milliseconds from each of `moves` key presses on a scrubber to the painted frame."""
-    page.evaluate(WATCH_LATENCY)
+    page.evaluate(_WATCH_LATENCY)
     scrubber.focus()
     for move in range(moves):
-        # Six to the right, six to the left, so that every press moves.
+        # Four to the right, four to the left, so that every press moves.
         page.keyboard.press("ArrowRight" if (move // 4) % 2 == 0 else "ArrowLeft")
-        page.wait_for_function("count => window.dpxLatency.length >= count", arg=move + 1)
+        page.evaluate(_WAIT_FOR_MOVE, move + 1)
     times: list[float] = page.evaluate("window.dpxLatency")
     return times
 

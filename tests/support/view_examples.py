@@ -48,7 +48,14 @@ class TermPlan:
         self.bins, self.truth, self.count = bins, np.asarray(truth), np.asarray(count, float)
         self.numeric = not isinstance(bins, tuple)
 
-    def fit(self, epsilon: float, rng: np.random.Generator, *, with_noise_std: bool):
+    def fit(
+        self,
+        epsilon: float,
+        promise: Guarantee,
+        rng: np.random.Generator,
+        *,
+        with_noise_std: bool,
+    ) -> ShapeFunction:
         private = math.isfinite(epsilon)
         spread = 3.0 / epsilon / np.sqrt(self.count + 4.0) if private else 0.0 * self.count
         noise = rng.standard_normal(len(self.truth)) * spread
@@ -57,7 +64,7 @@ class TermPlan:
             "name": self.name,
             "contribution": self.truth + noise,
             "count": self.count + counted,
-            "guarantee": guarantee(epsilon),
+            "guarantee": promise,
             "unit": self.unit,
             "description": self.description,
             "noise_std": spread if with_noise_std and private else None,
@@ -142,6 +149,7 @@ def comparison(
     n_repeats: int = 1,
     reference: bool = True,
     noise_std: bool = True,
+    private: bool = True,
     classes: tuple[str, str] | None = ("no", "yes"),
     title: str = "Affairs in a survey of 1974",
     seed: int = 0,
@@ -151,11 +159,12 @@ def comparison(
     rng = np.random.default_rng(seed)
 
     def explanation(epsilon: float) -> GlobalExplanation:
+        promise = guarantee(epsilon if private else math.inf)
         return GlobalExplanation(
-            [plan.fit(epsilon, rng, with_noise_std=noise_std) for plan in plans],
+            [plan.fit(epsilon, promise, rng, with_noise_std=noise_std) for plan in plans],
             -0.7,
             "identity" if classes is None else "logit",
-            guarantee=guarantee(epsilon),
+            guarantee=promise,
             target_name="affairs",
             target_unit="visits" if classes is None else "",
             classes=classes,
@@ -184,7 +193,7 @@ def metrics(epsilons, n_repeats, reference, name) -> pd.DataFrame:
 
 
 def ledger_summary(fits, reference: bool) -> LedgerSummary:
-    epsilons = [fit.guarantee.epsilon for repeats in fits.values() for fit in repeats]
+    epsilons = [epsilon for epsilon, repeats in fits.items() for _ in repeats]
     mu = compose_mu([mu_from_epsilon(epsilon, DELTA) for epsilon in epsilons])
     private = epsilon_from_mu(mu, DELTA)
     events = [

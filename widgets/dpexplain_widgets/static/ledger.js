@@ -74,7 +74,8 @@ function sumSentence(state) {
 }
 
 function referenceSentence({ payload }) {
-  if (payload.reference === null || payload.fits.length === 0) return null;
+  const promised = payload.fits.flat().some((fit) => fit.guarantee.private);
+  if (payload.reference === null || !promised) return null;
   const words = "The totals hold only while the non-private reference, and everything derived " +
     "from it, stays inside.";
   return html("p", { class: "dpx-note dpx-reference-text" }, words);

@@ -92,6 +92,7 @@ class Scrubber {
     this.stops = [
       observeWidth(this.element, (width) => {
         this.width = width;
+        this.font = fontOf(this.element);
         this.draw();
       }),
       listen(this.element, "keydown", (event) => this.handleKey(event)),
@@ -110,7 +111,7 @@ class Scrubber {
       svg(
         "svg", { class: "dpx-svg", ...size, "aria-hidden": "true" },
         tracks(state, positions, right), stopMarks(state, positions),
-        handle(state, positions), stopLabels(state, positions, fontOf(this.element)),
+        handle(state, positions), stopLabels(state, positions, this.font),
       ),
     );
     this.element.setAttribute("aria-valuemin", "1");

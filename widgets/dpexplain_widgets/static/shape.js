@@ -64,8 +64,10 @@ class ShapePanel {
     this.draw();
   }
 
+  // The font is asked for here: asking while drawing would make the browser settle all styles.
   resize(width) {
     this.width = width;
+    this.font = fontOf(this.plot);
     this.draw();
   }
 
@@ -76,7 +78,7 @@ class ShapePanel {
     const bin = chosenBin(state, termFit.labels.length);
     this.drawText(state, termFit);
     const view = {
-      state, bin, ids: this.ids, width: this.width, options: this.options, font: fontOf(this.plot),
+      state, bin, ids: this.ids, width: this.width, options: this.options, font: this.font,
       hovered: this.hovered !== null && this.hovered < termFit.labels.length ? this.hovered : null,
     };
     const numeric = state.term.kind === "numeric";
