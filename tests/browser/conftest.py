@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import dpexplain.io
 import view_examples
 from chromium import find_chromium
 from jupyter_lab import JupyterLab
+from notebooks import FOLDER
 
 ARGUMENTS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
@@ -120,6 +122,7 @@ def lab_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[JupyterLab]
     dpexplain.io.save(comparison, notebooks / "survey.json")
     nbformat.write(notebook(EXPLORERS), notebooks / "survey.ipynb")
     nbformat.write(notebook(VIEWS), notebooks / "views.ipynb")
+    shutil.copy(FOLDER / "01_explore.ipynb", notebooks)
     server = JupyterLab(notebooks, tmp_path_factory.mktemp("jupyter"))
     yield server
     server.stop()

@@ -1,0 +1,55 @@
+"""What somebody sees who has typed `make explore`: the first notebook, run in JupyterLab."""
+
+from __future__ import annotations
+
+import pytest
+
+from jupyter_lab import change_theme, open_notebook, run_all_cells
+from page_checks import histogram_of, layout_problems
+
+pytestmark = pytest.mark.browser
+
+THEMES = {"JupyterLab Light": True, "JupyterLab Dark": False}
+
+_ERRORS = """() => {
+  const cells = Array.from(window.jupyterapp.shell.currentWidget.content.model.cells);
+  return cells
+    .filter((cell) => cell.type === "code")
+    .flatMap((cell) => cell.outputs.toJSON())
+    .filter((output) => output.output_type === "error")
+    .map((output) => output.evalue);
+}"""
+
+
+def test_all_cells_run_and_both_explorers_follow_the_keyboard_in_both_themes(
+    lab, new_page, pictures
+):
+    page = new_page(width=1500, height=1500)
+    open_notebook(page, lab, "01_explore.ipynb")
+    run_all_cells(page)
+    assert page.evaluate(_ERRORS) == []
+    for place, name in enumerate(("survey", "visits")):
+        view = page.locator(".dpx").nth(place)
+        view.locator(".dpx-plot svg").first.wait_for()
+        for theme, is_light in THEMES.items():
+            change_theme(page, theme, is_light=is_light)
+            view.locator(".dpx-scrubber").focus()
+            page.keyboard.press("Home")
+            assert "ε = 0.1" in view.locator(".dpx-guarantee").inner_text()
+            seen = [_shown(view)]
+            for epsilon in ("0.25", "0.5"):
+                page.keyboard.press("ArrowRight")
+                assert f"ε = {epsilon}" in view.locator(".dpx-guarantee").inner_text()
+                seen.append(_shown(view))
+            assert len(set(seen)) == 3
+            view.screenshot(path=pictures / f"notebook-{name}-{theme.split()[1].lower()}.png")
+    assert layout_problems(page) == []
+
+
+def _shown(view):
+    """What the eye follows: marks of the model and of the noisy histogram."""
+    marks = view.locator(".dpx-plot .dpx-curve-main, .dpx-plot .dpx-bar-main")
+    return (
+        str(marks.evaluate_all("marks => marks.map((m) => m.outerHTML)")),
+        str(histogram_of(view)),
+    )
