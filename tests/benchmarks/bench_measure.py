@@ -27,14 +27,15 @@ class Fit:
         Seconds in ``fit``, all threads of this process together, and on the clock.
     score : float
         AUROC or RMSE on the test part.
-    model : object
-        The fitted estimator.
+    update_noise : float
+        Noise on a leaf's sum times the learning rate, in units of the model's score; NaN for models
+        that do not say. The model itself is not kept: it remembers thousands of trees.
     """
 
     cpu: float
     wall: float
     score: float
-    model: Any
+    update_noise: float
 
 
 def metric(schema: Schema) -> str:
@@ -66,7 +67,13 @@ def fitted(contender: Contender, dataset: Dataset, split: Sequence[Any], budget:
     cpu, wall = time.process_time(), time.perf_counter()
     model.fit(X_train, y_train)
     cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
-    return Fit(cpu, wall, score(model, X.iloc[test], y.iloc[test], schema), model)
+    return Fit(cpu, wall, score(model, X.iloc[test], y.iloc[test], schema), _update_noise(model))
+
+
+def _update_noise(model: Any) -> float:
+    if not hasattr(model, "leaf_noise_std_"):
+        return float("nan")
+    return float(model.learning_rate_ * model.leaf_noise_std_)
 
 
 def score(model: Any, X: pd.DataFrame, y: pd.Series, schema: Schema) -> float:

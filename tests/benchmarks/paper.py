@@ -200,8 +200,7 @@ def _noise(results: Sequence[Result]) -> str:
         target, n_features = result.dataset.schema.target, result.dataset.X.shape[1]
         width, n_sums = target.high - target.low, N_EPOCHS * n_features
         for epsilon, fits in zip(EPSILONS, result.paper, strict=True):
-            model = fits[0].model
-            ours = model.learning_rate_ * model.leaf_noise_std_
+            ours = fits[0].update_noise
             sigma = gdp_noise_multiplier(n_sums, (1.0 - BIN_SHARE) * epsilon, DELTA / 2.0)
             theirs = sigma * LEARNING_RATE * width
             cells = (f"{epsilon:g}", f"{width:,g}", f"{sigma:.1f}", number(ours), number(theirs))
