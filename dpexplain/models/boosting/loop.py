@@ -59,6 +59,7 @@ def boost(
     n_bins: Sequence[int],
     *,
     bound: float,
+    start: Tables | None = None,
 ) -> Tables:
     """Visit the features one after the other and add up the updates.
 
@@ -75,13 +76,15 @@ def boost(
     bound : float
         Scores per bin stay inside ``[-bound, bound]``: a public bound, so that no
         sequence of noisy answers leads to a residual that is not a number.
+    start : list of ndarray or None, default=None
+        Where an earlier call with the same records left off; None for zeros.
 
     Returns
     -------
     list of ndarray
         Score per bin of each feature, not centred.
     """
-    tables: Tables = [np.zeros(b) for b in n_bins]
+    tables: Tables = [np.zeros(b) for b in n_bins] if start is None else list(start)
     for visit in visits:
         table = tables[visit.feature]
         moved = np.clip(table + step(visit, records), -bound, bound)

@@ -41,7 +41,8 @@ class Recipe:
     learning_rate : float or None
         Share of the leaf mean that is added; None to derive it from the passes.
     step_factor : float
-        The derived learning rate is this over the root of the passes, at most 1.
+        The derived learning rate is this over the root of the passes, at most 1, and more
+        where noise is small: curves should then settle where those of the reference do.
     """
 
     n_cells: int
@@ -171,7 +172,8 @@ def schedule(settings: Recipe, *, n_samples: float, n_features: int, mu_train: f
         n_epochs = int(np.clip(round(10.0 * (ratio / 40.0) ** 0.6), 5, 200))
     learning_rate = settings.learning_rate
     if learning_rate is None:
-        learning_rate = min(1.0, settings.step_factor / np.sqrt(n_epochs))
+        factor = settings.step_factor * max(1.0, ratio / 500.0) ** 0.35
+        learning_rate = min(1.0, factor / np.sqrt(n_epochs))
     clip = settings.clip
     if clip is None:
         clip = float(np.clip(0.3 * np.sqrt(ratio / 600.0), *_REGRESSION_CLIPS))

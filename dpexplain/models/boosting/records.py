@@ -27,14 +27,25 @@ class Loss:
         Sums of clipped residuals per leaf, exact integers (private fits).
     bin_sums : callable
         Sums of residual and curvature per bin (non-private fits).
+    mean : callable
+        Mean loss of given scores (non-private fits).
     """
 
     leaf_sums: Callable[..., Any]
     bin_sums: Callable[..., Any]
+    mean: Callable[[NDArray[np.float64], NDArray[np.float32]], float]
 
 
-LOGISTIC = Loss(_kernels.logistic_leaf_sums, _kernels.logistic_bin_sums)
-SQUARED = Loss(_kernels.squared_leaf_sums, _kernels.squared_bin_sums)
+def _mean_logistic(score: NDArray[np.float64], target: NDArray[np.float32]) -> float:
+    return float(np.mean(np.logaddexp(0.0, score) - target * score))
+
+
+def _mean_squared(score: NDArray[np.float64], target: NDArray[np.float32]) -> float:
+    return float(np.mean((target - score) ** 2))
+
+
+LOGISTIC = Loss(_kernels.logistic_leaf_sums, _kernels.logistic_bin_sums, _mean_logistic)
+SQUARED = Loss(_kernels.squared_leaf_sums, _kernels.squared_bin_sums, _mean_squared)
 
 
 class Records:

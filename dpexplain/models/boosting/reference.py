@@ -24,10 +24,9 @@ from dpexplain.models.boosting.additive import (
     AdditiveModel,
     AdditiveRegressor,
 )
+from dpexplain.models.boosting.bagging import fit_bag
 from dpexplain.models.boosting.greedy import GreedyStep
-from dpexplain.models.boosting.loop import boost
-from dpexplain.models.boosting.records import LOGISTIC, SQUARED, Loss, Records
-from dpexplain.models.boosting.structure import Visit
+from dpexplain.models.boosting.records import LOGISTIC, SQUARED, Loss
 from dpexplain.models.boosting.targets import encoded_classes, encoded_range
 from dpexplain.models.boosting.terms import AdditiveTerms, centred_terms
 from dpexplain.models.inputs import as_column, as_table, observed_schema
@@ -51,14 +50,18 @@ class _Reference(AdditiveModel):
         schema: Schema | None = None,
         max_bins: int = 256,
         learning_rate: float = 0.1,
-        max_rounds: int = 300,
+        max_rounds: int = 1000,
         max_leaves: int = 3,
+        outer_bags: int = 8,
+        random_state: int | None = 0,
     ) -> None:
         self.schema = schema
         self.max_bins = max_bins
         self.learning_rate = learning_rate
         self.max_rounds = max_rounds
         self.max_leaves = max_leaves
+        self.outer_bags = outer_bags
+        self.random_state = random_state
 
     def fit(self, X: Any, y: Any) -> Any:
         """Fit without noise. NOT PRIVATE: the model and its explanation must stay inside.
@@ -103,6 +106,7 @@ class _Reference(AdditiveModel):
         check_count("max_bins", self.max_bins, 2)
         check_count("max_rounds", self.max_rounds)
         check_count("max_leaves", self.max_leaves, 2)
+        check_count("outer_bags", self.outer_bags)
         check_in_range("learning_rate", self.learning_rate, 0.0, 1.0, include_low=False)
         if self.schema is None:
             return
@@ -126,6 +130,10 @@ class _Reference(AdditiveModel):
         target, scale, offset = self._encoded_target(y, schema)
         index = [b.index(c) for b, c in zip(bins, columns, strict=True)]
         n_bins = [b.n_bins for b in bins]
+        counts = [
+            np.bincount(i, minlength=n).astype(np.float64)
+            for i, n in zip(index, n_bins, strict=True)
+        ]
         step = GreedyStep(
             [b.ordered for b in bins],
             [len(b.special) for b in bins],
@@ -133,14 +141,21 @@ class _Reference(AdditiveModel):
             max_leaves=self.max_leaves,
             min_curvature=self._min_curvature,
         )
-        # The tree of a visit is grown from the sums, so a visit only names its feature.
-        turn = [Visit(k, np.zeros(0, np.uint8), np.zeros(0)) for k in range(len(bins))]
-        records = Records(index, n_bins, target, self._loss)
-        tables = boost(records, turn * self.max_rounds, step, n_bins, bound=self._bound)
-        counts = [
-            np.bincount(i, minlength=n).astype(np.float64)
-            for i, n in zip(index, n_bins, strict=True)
+        rng = np.random.default_rng(self.random_state)
+        bags = [
+            fit_bag(
+                index,
+                n_bins,
+                target,
+                self._loss,
+                step,
+                max_rounds=self.max_rounds,
+                bound=self._bound,
+                rng=rng,
+            )
+            for _ in range(self.outer_bags)
         ]
+        tables = [np.mean(parts, axis=0) for parts in zip(*bags, strict=True)]
         return centred_terms(bins, tables, counts, scale=scale, offset=offset)
 
     def _check_values(self, X: Any, y: Any) -> None:
@@ -176,10 +191,14 @@ class ExplainableBoostingClassifier(AdditiveClassifier, _Reference):
         At most so many bins per numeric feature.
     learning_rate : float, default=0.1
         Share of a leaf's value that is added.
-    max_rounds : int, default=300
-        Passes over the features.
+    max_rounds : int, default=1000
+        Passes over the features at most; each bag stops earlier where held-out records say so.
     max_leaves : int, default=3
         Leaves of a tree.
+    outer_bags : int, default=8
+        Fits on different random parts of the records, whose curves are averaged.
+    random_state : int or None, default=0
+        Seed of the parts.
 
     Attributes
     ----------
@@ -250,10 +269,14 @@ class ExplainableBoostingRegressor(AdditiveRegressor, _Reference):
         At most so many bins per numeric feature.
     learning_rate : float, default=0.1
         Share of a leaf's value that is added.
-    max_rounds : int, default=300
-        Passes over the features.
+    max_rounds : int, default=1000
+        Passes over the features at most; each bag stops earlier where held-out records say so.
     max_leaves : int, default=3
         Leaves of a tree.
+    outer_bags : int, default=8
+        Fits on different random parts of the records, whose curves are averaged.
+    random_state : int or None, default=0
+        Seed of the parts.
 
     Attributes
     ----------

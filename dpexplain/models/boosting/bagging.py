@@ -1,0 +1,76 @@
+"""Bags of a non-private fit: each on its own part of the records, stopped by the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpexplain.binning.bins import Index
+from dpexplain.models.boosting.greedy import GreedyStep
+from dpexplain.models.boosting.loop import Tables, boost
+from dpexplain.models.boosting.records import Loss, Records
+from dpexplain.models.boosting.structure import Visit
+
+_HELD_OUT = 0.15
+_PATIENCE = 30
+"""Passes without a better held-out loss before a bag stops."""
+
+
+def fit_bag(
+    index: Sequence[Index],
+    n_bins: Sequence[int],
+    target: NDArray[np.float32],
+    loss: Loss,
+    step: GreedyStep,
+    *,
+    max_rounds: int,
+    bound: float,
+    rng: np.random.Generator,
+) -> Tables:
+    """Boost on a random part of the records for as long as it helps on the others. NOT PRIVATE.
+
+    Parameters
+    ----------
+    index : sequence of ndarray of shape (n_samples,)
+        Bin of each record per feature.
+    n_bins : sequence of int
+        Bins of each feature.
+    target : ndarray of shape (n_samples,), dtype float32
+        Label 0 or 1, or the target in half-ranges.
+    loss : Loss
+    step : GreedyStep
+    max_rounds : int
+        Passes at most.
+    bound : float
+        Bound on scores per bin.
+    rng : numpy.random.Generator
+        Chooses the part.
+
+    Returns
+    -------
+    list of ndarray of shape (n_bins,)
+        Scores per bin at the pass with the smallest held-out loss, not centred.
+    """
+    held_out = np.zeros(len(target), dtype=bool)
+    held_out[rng.permutation(len(target))[: int(_HELD_OUT * len(target))]] = True
+    records = Records([i[~held_out] for i in index], n_bins, target[~held_out], loss)
+    rest, rest_target = [i[held_out] for i in index], target[held_out]
+    # The tree of a visit is grown from the sums, so a visit only names its feature.
+    turn = [Visit(k, np.zeros(0, np.uint8), np.zeros(0)) for k in range(len(n_bins))]
+    tables = best = [np.zeros(n) for n in n_bins]
+    smallest, waited = np.inf, 0
+    for _ in range(max_rounds):
+        tables = boost(records, turn, step, n_bins, bound=bound, start=tables)
+        if not len(rest_target):
+            best = tables
+            continue
+        scores = np.sum([t[i] for t, i in zip(tables, rest, strict=True)], axis=0)
+        found = loss.mean(scores, rest_target)
+        waited += 1
+        if found < smallest:
+            best, smallest, waited = tables, found, 0
+        if waited >= _PATIENCE:
+            break
+    return best
