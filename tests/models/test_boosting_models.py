@@ -223,6 +223,12 @@ def test_a_special_bin_contributes_only_where_people_are_in_it(estimator):
     assert filled.contribution[-1] > 0.5
 
 
+def test_the_reference_keeps_special_bins_without_people_neutral():
+    X, score, rng = make_data(500)
+    for shape in ALL[0].fit(X, targets(ALL[0], X, score, rng)).explain_global().values():
+        assert (shape.contribution[shape.n_value_bins :] == 0).all()
+
+
 def test_small_epsilon_gives_bounded_curves_and_no_divergence():
     X, score, rng = make_data(300)
     for epsilon in (0.01, 0.05):
