@@ -101,6 +101,14 @@ format: $(VENV)/.test ## write the one format, mend what ruff can mend
 	$(BIN)/ruff check --fix-only --quiet .
 	$(BIN)/ruff format .
 
+.PHONY: outputs
+outputs: $(VENV)/.test ## run the notebooks, keep the outputs of checked cells only
+	$(BIN)/python $(SUPPORT)/notebooks.py
+
+.PHONY: pictures
+pictures: $(VENV)/.test ## take the pictures of the README
+	$(BIN)/python $(SUPPORT)/pictures.py
+
 .PHONY: dist
 dist: $(VENV)/.test ## build the source archive and the wheel into dist/
 	$(BIN)/python -m build --no-isolation --outdir dist .

@@ -169,3 +169,11 @@ def test_tables_are_aligned(load):
         "| a long name |   0.9 |",
         "|             | 0.912 |",
     ]
+
+
+@pytest.mark.parametrize(
+    ("value", "like", "text"),
+    [(-0.0123, None, "−0.012"), (0.0001, None, "0.000"), (525.4, 73_165.0, "+525")],
+)
+def test_differences_have_a_sign_and_the_decimals_of_the_score(load, value, like, text):
+    assert load("bench_print").signed(value, like) == text

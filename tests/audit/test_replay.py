@@ -189,13 +189,13 @@ def forgotten_clip(monkeypatch):
 
 
 def nan_cast_to_integer(monkeypatch):
-    """A record whose score is not a number reaches the cast."""
+    """A record whose residual is not a number reaches the cast: here the one with target 2.5."""
     honest = boosting_records.Records.leaf_sums
 
     def careless(self, feature, leaf_of_bin, n_leaves, clip):
         sums = honest(self, feature, leaf_of_bin, n_leaves, clip)
-        if len(self._target):
-            sums[leaf_of_bin[self._bins[feature][0]]] += np.iinfo(np.int64).min // 2
+        odd = np.flatnonzero(self._target == np.float32(0.75))
+        sums[leaf_of_bin[self._bins[feature][odd]]] += np.iinfo(np.int64).min // 2
         return sums
 
     monkeypatch.setattr(boosting_records.Records, "leaf_sums", careless)

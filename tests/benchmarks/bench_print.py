@@ -71,8 +71,9 @@ def number(value: float, like: float | None = None) -> str:
 
 
 def signed(value: float, like: float | None = None) -> str:
-    """A difference of scores, with the decimals of one of them."""
-    return f"{'−' if value < 0 else '+'}{number(abs(value), like)}"
+    """A difference of scores, with the decimals of one of them; no sign where it rounds to 0."""
+    size = number(abs(value), like)
+    return size if not size.strip("0.") else f"{'−' if value < 0 else '+'}{size}"
 
 
 def spread(mean: float, std: float) -> str:

@@ -150,8 +150,8 @@ def _rows(
         yield [
             place,
             contender.title,
-            f"{own.cpu:.3g}",
-            f"{own.wall:.3g}",
+            f"{own.cpu:#.3g}",
+            f"{own.wall:#.3g}",
             f"{theirs.cpu / own.cpu:.1f} ×" if compared else "",
             f"{theirs.wall / own.wall:.1f} ×" if compared else "",
             f"{metric(dataset.schema)} {spread(own.mean, own.std)}",

@@ -60,7 +60,7 @@ def checks():
 
 
 @pytest.mark.filterwarnings("ignore::dpexplain.exceptions.PrivacyWarning")
-@pytest.mark.parametrize(("estimator", "check", "reason"), checks())
+@pytest.mark.parametrize(("estimator", "check", "reason"), list(checks()))
 def test_scikit_learn_conventions_hold_but_for_the_listed_exceptions(estimator, check, reason):
     if reason is None:
         check(estimator)
