@@ -170,7 +170,7 @@ def private_bins(
             noise_ratio=settings.bin_noise_ratio,
         )
         bins.append(merged)
-        counts.append(_bin_counts(merged, cell_counts, bin_of_cell, histograms.noise_std))
+        counts.append(_bin_counts(merged, cell_counts, bin_of_cell, histograms.noise_std, settings))
         index.append(bin_of_cell[cell])
     return PrivateBins(tuple(bins), tuple(counts), histograms.n_samples), index
 
@@ -236,12 +236,16 @@ def fit_private(
 
 
 def _bin_counts(
-    bins: FeatureBins, counts: NDArray[np.float64], bin_of_cell: Index, noise_std: float
+    bins: FeatureBins,
+    counts: NDArray[np.float64],
+    bin_of_cell: Index,
+    noise_std: float,
+    settings: Recipe,
 ) -> BinCounts:
     cells_per_bin = np.bincount(bin_of_cell, minlength=bins.n_bins)
     return BinCounts(
         counts=counts_per_bin(counts, bin_of_cell, bins.n_bins),
         variance=(noise_std**2 * cells_per_bin).astype(np.float64),
         n_special=len(bins.special),
-        ordered=bins.ordered,
+        ordered=bins.ordered or not settings.shuffle_categories,
     )

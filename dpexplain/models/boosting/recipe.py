@@ -40,6 +40,9 @@ class Recipe:
         Passes over the features; None to derive them from the noisy sample size.
     learning_rate : float or None
         Share of the leaf mean that is added; None to derive it from the passes.
+    shuffle_categories : bool
+        Whether categories without an order are shuffled before each cut; otherwise they are
+        cut in the order of the schema.
     step_factor : float
         The derived learning rate is this over the root of the passes, at most 1, and more
         where noise is small: curves should then settle where those of the reference do.
@@ -55,6 +58,7 @@ class Recipe:
     leaf_noise_ratio: float
     n_epochs: int | None
     learning_rate: float | None
+    shuffle_categories: bool
     step_factor: float
 
 
@@ -69,6 +73,7 @@ DEFAULT = Recipe(
     leaf_noise_ratio=2.0,
     n_epochs=None,
     learning_rate=None,
+    shuffle_categories=True,
     # The curvature of the logistic loss is at most 1/4, so a mean residual is a shorter
     # step than it is for the squared loss.
     step_factor=2.5,
@@ -85,6 +90,7 @@ PAPER = Recipe(
     leaf_noise_ratio=0.0,
     n_epochs=300,
     learning_rate=0.01,
+    shuffle_categories=False,
     step_factor=2.5,
 )
 """Hyper-parameters of Nori et al., ICML 2021 (section 4), with a true guarantee.
