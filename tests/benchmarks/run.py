@@ -165,7 +165,8 @@ def _difference(dataset: Dataset, own: Sequence[Fit], theirs: Sequence[Fit]) -> 
     if metric(dataset.schema) == "AUROC":
         return signed(float(np.mean(gaps)))
     share = 100 * np.mean(gaps) / np.mean([fit.score for fit in theirs])
-    return f"{'−' if share < 0 else '+'}{abs(share):.1f} %"
+    size = f"{abs(share):.1f} %"
+    return size if size == "0.0 %" else f"{'−' if share < 0 else '+'}{size}"
 
 
 if __name__ == "__main__":
