@@ -100,17 +100,18 @@ def record(
     estimator: Any,
     X: Any,
     y: Any,
+    groups: Any = None,
     *,
     answers: Sequence[NDArray[np.int64]] | None = None,
 ) -> tuple[Any, Transcript]:
-    """Fit a clone and write down every release. For PUBLIC or made-up data: nothing is charged.
+    """Fit a clone and write down every release. For PUBLIC or made-up data: no ledger is charged.
 
     Parameters
     ----------
     estimator : private estimator
         With a schema and a `structure_seed`, so that its public structure repeats.
-    X, y
-        As for ``fit``.
+    X, y, groups
+        As for ``fit``, which is what runs.
     answers : sequence of ndarray of int64 or None, default=None
         Answers to force instead of drawing noise.
 
@@ -131,12 +132,14 @@ def record(
         )
     model = clone(estimator).set_params(ledger=None)
     mechanism = _RecordingMechanism(NoiseSource(model.noise_backend), answers)
-    model._fit_with(X, y, model.schema, mechanism)
+    model._mechanism = lambda: mechanism
+    model.fit(X, y, groups=groups)
+    del model._mechanism
     return model, mechanism.transcript
 
 
 def replay(
-    estimator: Any, neighbour: tuple[Any, Any], model: Any, transcript: Transcript
+    estimator: Any, neighbour: tuple[Any, ...], model: Any, transcript: Transcript
 ) -> ReplayReport:
     """Fit on a neighbouring data set with the recorded answers, and compare.
 
@@ -144,7 +147,7 @@ def replay(
     ----------
     estimator : private estimator
         As given to `record`.
-    neighbour : tuple of X, y
+    neighbour : tuple of X, y or X, y, groups
         Data set that differs by one person.
     model : private estimator
         Fitted by `record`.

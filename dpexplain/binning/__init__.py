@@ -8,6 +8,7 @@ from dpexplain.binning.observed import quantile_bins
 from dpexplain.binning.private import (
     NoisyHistograms,
     counts_per_bin,
+    histogram_phase,
     merge_sparse_cells,
     release_histograms,
 )
@@ -17,6 +18,7 @@ __all__ = [
     "NoisyHistograms",
     "counts_per_bin",
     "declared_cells",
+    "histogram_phase",
     "merge_bins",
     "merge_sparse_cells",
     "quantile_bins",

@@ -72,9 +72,10 @@ def _mixed_edges(feature: Numeric, n_cells: int) -> NDArray[np.float64]:
 
 def _snap(edges: NDArray[np.float64], feature: Numeric) -> NDArray[np.float64]:
     """Put the edges half way between possible values, so that a cell is named by its values."""
-    if feature.step is None:
-        return edges
-    n_values = int(np.floor((feature.high - feature.low) / feature.step + 1e-9)) + 1
+    n_steps = np.inf if feature.step is None else (feature.high - feature.low) / feature.step
+    if feature.step is None or not n_steps < 2.0**53:  # finer than floating-point numbers
+        return np.unique(edges)
+    n_values = int(np.floor(n_steps + 1e-9)) + 1
     if n_values <= len(edges) - 1:
         positions = np.arange(n_values + 1)
     else:

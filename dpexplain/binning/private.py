@@ -82,15 +82,33 @@ def release_histograms(
     -------
     NoisyHistograms
     """
-    steps = sensitivity * COUNT_LATTICE
-    n_values = sum(c.n_bins for c in cells)
-    phase = Phase("histograms", steps, noise_multiplier * steps, n_values)
+    phase = histogram_phase(noise_multiplier, sensitivity, sum(c.n_bins for c in cells))
     counts = []
     with mechanism.phase(phase):
         for index, cell in zip(cell_index, cells, strict=True):
             exact = np.bincount(index, minlength=cell.n_bins).astype(np.int64)
             counts.append(mechanism.release(exact * COUNT_LATTICE) / COUNT_LATTICE)
     return NoisyHistograms(tuple(counts), noise_multiplier * sensitivity)
+
+
+def histogram_phase(noise_multiplier: float, sensitivity: float, n_values: int) -> Phase:
+    """Phase of the histograms, in lattice steps.
+
+    Parameters
+    ----------
+    noise_multiplier : float
+        Noise standard deviation over the sensitivity of one histogram.
+    sensitivity : float
+        L2 sensitivity of one histogram, in people.
+    n_values : int
+        Cells of all features together.
+
+    Returns
+    -------
+    Phase
+    """
+    steps = sensitivity * COUNT_LATTICE
+    return Phase("histograms", steps, noise_multiplier * steps, n_values)
 
 
 def merge_sparse_cells(

@@ -69,11 +69,14 @@ def _n_rows(name: str, values: Any) -> int:
 
 def check_groups(groups: Any, X: Any, estimator: Any) -> None:
     """Check that persons are given where the estimator bounds the rows of each."""
-    bound = estimator.get_params(deep=False).get("max_rows_per_person", 1)
+    bound = estimator.get_params(deep=False).get("max_rows_per_person")
+    if (groups is None) != (bound is None):
+        raise ValueError(
+            f"max_rows_per_person={bound!r} of the estimator and groups= of the sweep belong "
+            "together: whose the rows are, and how many rows of a person to use."
+        )
     if groups is not None:
         check_rows("groups", X, groups)
-    elif bound != 1:
-        raise ValueError(f"max_rows_per_person={bound!r} needs groups=, the person of each row.")
 
 
 # Label of a fit, and what it will release.
@@ -86,11 +89,6 @@ class Payer(NamedTuple):
     ledger: PrivacyLedger
     adjacency: str
     shared: bool
-
-    def can_pay(self, charges: list[Charge]) -> bool:
-        """Whether the ledger would accept these charges."""
-        events = [event for _, events in charges for event in events]
-        return self.ledger.adjacency == self.adjacency and self.ledger.affordable(events)
 
     def charge(self, charges: list[Charge]) -> None:
         """Charge every fit at once, an entry each, or raise and charge none."""

@@ -145,9 +145,9 @@ def sweep(
         event = NonPrivateEvent("reference", "non-private twin fitted for comparison")
         charges.append((type(fits[-1].estimator).__name__, (event,)))
 
-    if payer.shared and payer.can_pay(charges):  # what cannot be paid for is not looked at
-        payer.ledger.recognise(X, y)
     payer.charge(charges)
+    if payer.shared:
+        payer.ledger.recognise(X, y)  # reads the data, so it comes after the charge
     data = _Data(X, y, groups, held_out)
     results = _fit_all(fits, data, n_jobs, progress)
     return _comparison(ascending, results, payer.ledger, estimator)

@@ -34,6 +34,10 @@ _INFLATION = 1.0 + 1e-6
 # A draw of 64 standard deviations, which never comes, still fits 62 bits.
 _LARGEST_SIGMA = 2.0**56
 
+# A floating-point normal has 53 bits: on a wider scale its low bits are no longer random, and
+# those of the query would show.
+_LARGEST_ROUNDED_SIGMA = 2.0**44
+
 
 class NoiseSource:
     """Draw integer Gaussian noise from secret randomness.
@@ -114,13 +118,41 @@ class NoiseSource:
             "operating system); the quality of its far tail is assumed, not proved"
         )
 
+    def check_sigma(self, sigma_int: float) -> float:
+        """Check a scale, for callers who plan draws before they charge for them.
+
+        Parameters
+        ----------
+        sigma_int : float
+            Standard deviation in lattice steps.
+
+        Returns
+        -------
+        float
+            The scale.
+
+        Raises
+        ------
+        ValueError
+            If it is not positive, or beyond what the backend draws faithfully: ``2**56`` for
+            "opendp", ``2**44`` for "rounded".
+        """
+        sigma = check_in_range("sigma_int", sigma_int, 0.0, _LARGEST_SIGMA, include_low=False)
+        exact = self._backend == "opendp" and self._seeded is None
+        if not exact and sigma > _LARGEST_ROUNDED_SIGMA:
+            raise ValueError(
+                f"sigma_int={sigma:g} is beyond 2**44, where rounded normals have too few bits; "
+                'use noise_backend="opendp".'
+            )
+        return sigma
+
     def draw_int(self, sigma_int: float, size: int) -> NDArray[np.int64]:
         """Draw independent integer noise.
 
         Parameters
         ----------
         sigma_int : float
-            Standard deviation in lattice steps, positive and at most ``2**56``; the noise is
+            Standard deviation in lattice steps, as `check_sigma` allows it; the noise is
             wider by a factor of ``1 + 1e-6``.
         size : int
             Number of draws. One call for many draws is much faster than many calls.
@@ -135,7 +167,7 @@ class NoiseSource:
         ValueError
             If `sigma_int` or `size` is out of range.
         """
-        sigma = check_in_range("sigma_int", sigma_int, 0.0, _LARGEST_SIGMA, include_low=False)
+        sigma = self.check_sigma(sigma_int)
         size = check_count("size", size, minimum=0)
         if size == 0:
             return np.empty(0, dtype=np.int64)

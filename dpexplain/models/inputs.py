@@ -1,7 +1,13 @@
-"""Shape of what is given to a model. Nothing here reads a value."""
+"""Shape of what is given to a model, and who a row belongs to.
+
+Nothing here lets one cell change how another is read: numpy would choose one type for all
+cells of a list, so lists are kept cell by cell.
+"""
 
 from __future__ import annotations
 
+import math
+import re
 import warnings
 from typing import Any
 
@@ -9,11 +15,12 @@ import numpy as np
 import pandas as pd
 from sklearn.exceptions import DataConversionWarning
 
+from dpexplain import _tables
 from dpexplain.schema import Classes, Range, Schema
 
 
 def as_table(X: Any) -> Any:
-    """Two-dimensional table: a DataFrame as it is, anything else as a numpy array.
+    """Two-dimensional table with at least one column; no value is read.
 
     Parameters
     ----------
@@ -28,31 +35,19 @@ def as_table(X: Any) -> Any:
     TypeError
         If `X` is sparse.
     ValueError
-        If `X` is not two-dimensional.
+        If `X` is not two-dimensional or has no column.
     """
-    if isinstance(X, pd.DataFrame):
-        return X
-    if hasattr(X, "toarray"):
-        raise TypeError(
-            f"X is a sparse {type(X).__name__}; a dense table is needed: pass X.toarray()."
-        )
-    table = X if isinstance(X, np.ndarray) else np.asarray(X)
-    if table.ndim == 2 and table.shape[1] == 0:
+    table = _tables.as_table(X)
+    if table.shape[1] == 0:
         raise ValueError(
             f"0 feature(s) (shape={table.shape}) while a minimum of 1 is required; "
             "X needs one column per feature."
-        )
-    if table.ndim != 2:
-        raise ValueError(
-            f"Expected 2D array, got {table.ndim}D array instead: X has shape {table.shape}. "
-            "Reshape your data with X.reshape(-1, 1) for one feature or X.reshape(1, -1) for "
-            "one sample."
         )
     return table
 
 
 def as_column(name: str, values: Any, X: Any) -> Any:
-    """One value per row of `X`: a Series as it is, anything else as a flat numpy array.
+    """One value per row of `X`, each kept as it is.
 
     Parameters
     ----------
@@ -63,46 +58,43 @@ def as_column(name: str, values: Any, X: Any) -> Any:
 
     Returns
     -------
-    Series or ndarray of shape (n_samples,)
+    Series, ndarray or ExtensionArray of shape (n_samples,)
 
     Raises
     ------
     ValueError
-        If there is nothing, or not one value per row.
+        If there is nothing, or not one value per row. The message holds no number of rows,
+        which is private.
     """
     if values is None:
         raise ValueError(
             f"fit requires {name} to be passed, but the target {name} is None; "
             f"pass one value per row of X."
         )
-    column = values if isinstance(values, pd.Series) else _cells(values)
-    if column.ndim == 2 and column.shape[1] == 1:
-        warnings.warn(
-            f"A column-vector {name} was passed when a 1d array was expected; pass {name}.ravel().",
-            DataConversionWarning,
-            stacklevel=3,
-        )
-        column = column.ravel()
-    if column.shape != (len(X),):
-        raise ValueError(
-            f"{name} has shape {column.shape}, but X has {len(X)} rows; "
-            f"{name} must hold one value per row of X."
-        )
+    column = _column(name, values)
+    if column.ndim != 1 or len(column) != len(X):
+        raise ValueError(f"{name} must hold one value per row of X; give both the same rows.")
     return column
 
 
-def _cells(values: Any) -> Any:
-    """Array of the values; a list that mixes kinds of cells becomes an array of objects.
-
-    Numpy refuses some mixtures and not others, and no error may depend on a value.
-    """
-    try:
-        return np.asarray(values)
-    except ValueError:
-        cells = np.empty(len(values), dtype=object)
-        for i, cell in enumerate(values):
-            cells[i] = cell
-        return cells
+def _column(name: str, values: Any) -> Any:
+    if hasattr(values, "to_pandas"):
+        values = values.to_pandas()
+    if not isinstance(values, pd.DataFrame | pd.Series | np.ndarray) and hasattr(
+        values, "__array__"
+    ):
+        values = np.asarray(values)
+    if isinstance(values, pd.DataFrame | np.ndarray) and values.ndim == 2 and values.shape[1] == 1:
+        warnings.warn(
+            f"A column-vector {name} was passed when a 1d array was expected; pass {name}.ravel().",
+            DataConversionWarning,
+            stacklevel=4,
+        )
+        return _tables.one_column(values)
+    if isinstance(values, pd.DataFrame | pd.Series | np.ndarray | pd.api.extensions.ExtensionArray):
+        return values
+    cells = list(values)
+    return np.fromiter(cells, dtype=object, count=len(cells))
 
 
 def observed_schema(X: Any, y: Any, target: type[Range] | type[Classes]) -> Schema:
@@ -128,3 +120,53 @@ def observed_schema(X: Any, y: Any, target: type[Range] | type[Classes]) -> Sche
 def n_features_of(X: Any, schema: Schema | None) -> int:
     """Features of the schema, or columns of `X` where there is none."""
     return schema.n_features if schema is not None else int(X.shape[1])
+
+
+def rows_of(values: Any, kept: Any) -> Any:
+    """Take some rows of a table or column, by position."""
+    return values.iloc[kept] if hasattr(values, "iloc") else values[kept]
+
+
+def person_of(cell: Any) -> str:
+    """Key of the person that a cell of ``groups`` names.
+
+    Different people get different keys, and one person the same key whatever type the cells
+    of the column have: 7, 7.0 and "7" are one person. All empty cells are one person.
+
+    Parameters
+    ----------
+    cell : object
+
+    Returns
+    -------
+    str
+    """
+    if isinstance(cell, np.generic):
+        cell = cell.item()
+    if isinstance(cell, str):
+        cell = _number_of(cell.strip())
+    if isinstance(cell, bool):
+        return f"number {int(cell)}"
+    if isinstance(cell, float):
+        if math.isnan(cell):
+            return "empty"
+        return f"number {int(cell)}" if cell.is_integer() else f"number {cell!r}"
+    if isinstance(cell, int):
+        return f"number {cell}"
+    if cell is None or cell is pd.NA or cell is pd.NaT:
+        return "empty"
+    return f"{type(cell).__name__} {cell!r}"
+
+
+_WHOLE = re.compile(r"[+-]?[0-9]{1,4000}(\.0*)?")
+
+
+def _number_of(text: str) -> Any:
+    """Return the number that a text spells and that spells no other text; else the text."""
+    if _WHOLE.fullmatch(text):
+        return int(text.split(".")[0])
+    try:
+        number = float(text)
+    except ValueError:
+        return text or None
+    return number if repr(number) == text.lower() else text

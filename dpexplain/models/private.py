@@ -6,12 +6,13 @@ import os
 import warnings
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from dpexplain._tables import cells_of, values_of
 from dpexplain._validation import (
     check_adjacency,
     check_choice,
@@ -24,7 +25,14 @@ from dpexplain.encoding import check_columns
 from dpexplain.exceptions import PrivacyWarning
 from dpexplain.explain import Guarantee
 from dpexplain.mechanisms import GaussianMechanism, NoiseSource
-from dpexplain.models.inputs import as_column, as_table, n_features_of, observed_schema
+from dpexplain.models.inputs import (
+    as_column,
+    as_table,
+    n_features_of,
+    observed_schema,
+    person_of,
+    rows_of,
+)
 from dpexplain.schema import Classes, Range, Schema
 
 _SEEDED = (
@@ -45,11 +53,12 @@ class PrivateEstimator:
     schema: Schema | None
     ledger: PrivacyLedger | None
     adjacency: str
-    noise_backend: str
+    structure_seed: int | None
+    noise_backend: Literal["opendp", "rounded"]
     reproducible_seed: int | None
     allow_weak: bool
     n_public: int | None
-    max_rows_per_person: int
+    max_rows_per_person: int | None
     _target_kind: type[Range] | type[Classes]
 
     def fit(self, X: Any, y: Any, *, groups: Any = None, **unsupported: Any) -> Any:
@@ -89,13 +98,8 @@ class PrivateEstimator:
         X = as_table(X)
         events = self.planned_events(X)
         y = as_column("y", y, X)
-        if groups is not None:
-            groups = as_column("groups", groups, X)
-        elif self.max_rows_per_person > 1:
-            raise ValueError(
-                f"max_rows_per_person={self.max_rows_per_person} needs fit(..., groups=) with "
-                "the person of each row."
-            )
+        groups = self._checked_groups(groups, X)
+        self._forget_fit()
         self.ledger_ = self._charged_ledger(X, y, events)
         failure = self._failure_of_fit(X, y, groups)
         if failure:
@@ -106,27 +110,46 @@ class PrivateEstimator:
             )
         return self
 
+    def _checked_groups(self, groups: Any, X: Any) -> Any:
+        bound = self.max_rows_per_person
+        if (groups is None) != (bound is None):
+            raise ValueError(
+                f"max_rows_per_person={bound} and groups= belong together: say with groups= whose "
+                "rows they are, and with max_rows_per_person how many rows of a person to use."
+            )
+        return None if groups is None else as_column("groups", groups, X)
+
+    def _forget_fit(self) -> None:
+        """Drop an earlier fit: a guarantee must not stand beside the ledger of another fit."""
+        for name in [n for n in vars(self) if n.endswith("_") or n.startswith("_")]:
+            if name not in self._kept_between_fits:
+                delattr(self, name)
+
+    _kept_between_fits: ClassVar[frozenset[str]] = frozenset({"_mechanism"})
+
     def _failure_of_fit(self, X: Any, y: Any, groups: Any) -> str:
         """Fit; name the kind of error that stopped it, whose text could show a value."""
         try:
             schema = self.schema or self._drafted_schema(X, y)
-            source = NoiseSource(self.noise_backend, reproducible_seed=self.reproducible_seed)
             if groups is not None:
-                kept = _bounded_rows(groups, self.max_rows_per_person)
-                X = X.iloc[kept] if isinstance(X, pd.DataFrame) else X[kept]
-                y = np.asarray(y)[kept]
-            self._fit_with(X, y, schema, GaussianMechanism(source))
+                kept = _bounded_rows(groups, self.max_rows_per_person or 1)
+                X, y = rows_of(X, kept), rows_of(y, kept)
+            mechanism = self._mechanism()
+            self._fit_released(X, y, schema, mechanism)
         except Exception as error:
             return type(error).__name__
-        return ""
-
-    def _fit_with(self, X: Any, y: Any, schema: Schema, mechanism: GaussianMechanism) -> None:
-        """Fit through a given mechanism, without a charge: audits bring their own."""
-        self._fit_released(X, y, schema, mechanism)
         self.schema_ = schema
         self.n_features_in_ = schema.n_features
         self.feature_names_in_ = np.array(schema.feature_names, dtype=object)
         self.guarantee_ = self._guarantee(mechanism.source)
+        return ""
+
+    def _mechanism(self) -> GaussianMechanism:
+        """Make what all releases of the fit pass through; audits put their own in its place."""
+        return GaussianMechanism(self._noise_source())
+
+    def _noise_source(self) -> NoiseSource:
+        return NoiseSource(self.noise_backend, reproducible_seed=self.reproducible_seed)
 
     @abstractmethod
     def _fit_released(self, X: Any, y: Any, schema: Schema, mechanism: GaussianMechanism) -> None:
@@ -135,6 +158,10 @@ class PrivateEstimator:
     @abstractmethod
     def _check_settings(self) -> None:
         """Check the parameters of the concrete estimator; raise ValueError."""
+
+    @abstractmethod
+    def _check_plan(self, n_features: int) -> None:
+        """Make everything public that a fit will need; raise ValueError where it cannot be made."""
 
     @abstractmethod
     def _events(self, n_features: int) -> tuple[Event, ...]:
@@ -174,7 +201,9 @@ class PrivateEstimator:
         self._check_parameters()
         if self.schema is not None:
             check_columns(X, self.schema)
-        events = self._events(n_features_of(X, self.schema))
+        n_features = n_features_of(X, self.schema)
+        self._check_plan(n_features)
+        events = self._events(n_features)
         if self.schema is None:
             events += (NonPrivateEvent("schema", _DRAFTED),)
         if self.reproducible_seed is not None:
@@ -183,10 +212,18 @@ class PrivateEstimator:
 
     def _check_parameters(self) -> None:
         check_epsilon(self.epsilon, allow_weak=self.allow_weak)
+        if self.n_public is not None:
+            check_count("n_public", self.n_public)
         check_delta(self.delta, n_public=self.n_public)
         check_adjacency(self.adjacency)
         check_choice("noise_backend", self.noise_backend, ("opendp", "rounded"))
-        check_count("max_rows_per_person", self.max_rows_per_person)
+        if self.max_rows_per_person is not None:
+            check_count("max_rows_per_person", self.max_rows_per_person)
+        if not isinstance(self.allow_weak, bool | np.bool_):
+            raise ValueError(f"allow_weak={self.allow_weak!r} must be True or False.")
+        for name in ("structure_seed", "reproducible_seed"):
+            if getattr(self, name) is not None:
+                check_count(name, getattr(self, name), 0)
         if self.schema is not None and not isinstance(self.schema, Schema):
             raise TypeError(
                 f"schema is a {type(self.schema).__name__}; expected a dpexplain.Schema."
@@ -212,9 +249,9 @@ class PrivateEstimator:
         ledger = self.ledger
         if ledger is None:
             ledger = PrivacyLedger("this fit alone", delta=self.delta, adjacency=self.adjacency)
-        else:
-            ledger.recognise(X, y)
         ledger.charge(events, label=label, adjacency=self.adjacency)
+        if self.ledger is not None:
+            ledger.recognise(X, y)  # reads the data, so it comes after the charge
         return ledger
 
     def _drafted_schema(self, X: Any, y: Any) -> Schema:
@@ -230,7 +267,7 @@ class PrivateEstimator:
         from dpexplain import __version__
 
         rows = self.max_rows_per_person
-        unit = "one record" if rows == 1 else f"one person with at most {rows} rows"
+        unit = "one record" if rows is None else f"one person, of whom at most {rows} rows are used"
         reasons = [_DRAFTED] * (self.schema is None) + [_SEEDED] * (not source.private)
         if reasons:
             return Guarantee.not_private(
@@ -261,8 +298,8 @@ def _bounded_rows(groups: Any, max_rows: int) -> NDArray[np.intp]:
     Rows without a person count as rows of one and the same person, so that the bound
     holds for them too.
     """
-    cells = pd.Series(np.asarray(groups, dtype=object).ravel())
-    people, _ = pd.factorize(cells.where(cells.notna(), None).map(repr))
+    cells = cells_of(values_of(groups))
+    people, _ = pd.factorize(np.array([person_of(cell) for cell in cells], dtype=object))
     coins = np.random.Generator(np.random.PCG64DXSM(int.from_bytes(os.urandom(32), "little")))
     shuffled = coins.permutation(len(people))
     order = shuffled[np.argsort(people[shuffled], kind="stable")]

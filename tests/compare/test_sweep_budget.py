@@ -51,7 +51,10 @@ def refused(error, match, estimator=None, X=None, y=None, **arguments):
         ({"evaluate": (Untouchable(), [1, 2])}, "y of evaluate"),
         ({"y": [1, 2]}, "y must hold one value"),
         ({"y": Untouchable()}, "y must hold one value"),
-        ({"groups": [1, 2]}, "groups must hold one value"),
+        (
+            {"groups": [1, 2], "estimator": FakePrivateClassifier(max_rows_per_person=2)},
+            "groups must hold one value",
+        ),
     ],
 )
 def test_wrong_parameter_costs_nothing_and_touches_no_data(arguments, message):
@@ -76,7 +79,7 @@ def test_wrong_columns_cost_nothing_and_touch_no_data():
         (FakePrivateClassifier, "not a private estimator"),
         (FakePrivateClassifier().reference_estimator(), "not a private estimator"),
         (FakePrivateClassifier(reproducible_seed=1), "NOT PRIVATE"),
-        (FakePrivateClassifier(max_rows_per_person=3), "needs groups"),
+        (FakePrivateClassifier(max_rows_per_person=3), "belong together"),
         (FakePrivateClassifier(ledger=PrivacyLedger("another")), "differs from the ledger"),
     ],
 )

@@ -52,7 +52,7 @@ def test_noise_on_a_coarse_lattice_is_the_discrete_gaussian():
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize("sigma", [2.0**14, 3.7e7, 2.0**40, 2.0**56])
+@pytest.mark.parametrize("sigma", [2.0**14, 3.7e7, 2.0**40, 2.0**44])
 def test_noise_has_the_stated_scale(backend, sigma):
     assert has_noise_std(NoiseSource(backend).draw_int(sigma, 1000), sigma)
 
@@ -91,9 +91,9 @@ def test_draws_are_independent_of_their_neighbours(backend):
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_no_two_calls_share_noise(backend):
     source, other = NoiseSource(backend), NoiseSource(backend)
-    draws = [s.draw_int(2.0**50, 100) for s in (source, source, other, other)]
+    draws = [s.draw_int(2.0**44, 100) for s in (source, source, other, other)]
 
-    # 400 draws from 2**50 values and more collide with a probability below 1e-10.
+    # 400 draws from 2**44 values and more collide with a probability below 1e-8.
     assert len(np.unique(np.concatenate(draws))) == 400
 
 
@@ -101,8 +101,8 @@ def test_no_two_calls_share_noise(backend):
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_noise_is_fresh_after_a_fork(backend):
     source = NoiseSource(backend)
-    source.draw_int(2.0**50, 10)  # whatever a sampler keeps is there before the fork
-    drawn = [_draw_in_a_fork(source), _draw_in_a_fork(source), source.draw_int(2.0**50, 50)]
+    source.draw_int(2.0**44, 10)  # whatever a sampler keeps is there before the fork
+    drawn = [_draw_in_a_fork(source), _draw_in_a_fork(source), source.draw_int(2.0**44, 50)]
 
     assert len(np.unique(np.concatenate(drawn))) == 150
 
@@ -113,7 +113,7 @@ def _draw_in_a_fork(source: NoiseSource) -> np.ndarray:
     if child == 0:
         status = 1
         try:
-            os.write(writer, struct.pack("50q", *source.draw_int(2.0**50, 50)))
+            os.write(writer, struct.pack("50q", *source.draw_int(2.0**44, 50)))
             status = 0
         finally:
             os._exit(status)
@@ -144,7 +144,7 @@ def test_source_without_seed_is_private_and_ignores_global_seeds(backend):
     drawn = []
     for _ in range(2):
         np.random.seed(0)  # noqa: NPY002
-        drawn.append(source.draw_int(2.0**50, 20))
+        drawn.append(source.draw_int(2.0**44, 20))
 
     assert source.private
     assert len(np.unique(np.concatenate(drawn))) == 40

@@ -195,8 +195,8 @@ def _refit(estimator, X, y, histograms):
 
     model = type(estimator)(**estimator.get_params())
     mechanism = FreshAfterHistograms(NoiseSource(), answers=())
-    model._fit_with(X, y, estimator.schema, mechanism)
-    return model
+    model._mechanism = lambda: mechanism
+    return model.fit(X, y)
 
 
 def test_a_private_model_comes_close_to_its_reference_at_a_generous_epsilon():
@@ -227,6 +227,21 @@ def test_the_reference_keeps_special_bins_without_people_neutral():
     X, score, rng = make_data(500)
     for shape in ALL[0].fit(X, targets(ALL[0], X, score, rng)).explain_global().values():
         assert (shape.contribution[shape.n_value_bins :] == 0).all()
+
+
+def test_the_paper_preset_fits_rare_categories_as_one():
+    X, score, rng = make_data(5000)
+    X.loc[:4, "job"] = "nurse"
+    X.loc[5:, "job"] = np.where(rng.random(len(X) - 5) < 0.5, "clerk", "other job")
+    schema = Schema(
+        {**FEATURES, "job": Categorical(["clerk", "nurse", "other job", "smith"])},
+        target=CLASSES.target,
+    )
+    model = DPExplainableBoostingClassifier(epsilon=8.0, schema=schema, preset="paper")
+    y = targets(ALL[2], X, score, rng)
+    job = model.fit(X, y).explain_global()["job"]
+    assert job.contribution[1] == job.contribution[3]
+    assert len(set(job.contribution[[0, 1, 2]])) == 3
 
 
 def test_small_epsilon_gives_bounded_curves_and_no_divergence():

@@ -33,7 +33,7 @@ class FakePrivateClassifier(ClassifierMixin, BaseEstimator):
         adjacency="add_remove",
         structure_seed=None,
         reproducible_seed=None,
-        max_rows_per_person=1,
+        max_rows_per_person=None,
         broken=False,
     ):
         self.epsilon = epsilon

@@ -19,6 +19,8 @@ from dpexplain.accounting import (
     compose_mu,
     joint_budget,
 )
+from dpexplain.binning import declared_cells, histogram_phase
+from dpexplain.binning.bins import index_dtype
 from dpexplain.encoding import encode_features
 from dpexplain.mechanisms import GaussianMechanism
 from dpexplain.models.boosting.additive import (
@@ -36,10 +38,11 @@ from dpexplain.models.boosting.private import (
     Budget,
     PrivateFit,
     fit_private,
+    leaf_phase,
     private_bins,
     release_factors,
 )
-from dpexplain.models.boosting.recipe import Preset, Recipe, recipe
+from dpexplain.models.boosting.recipe import EPOCHS, Preset, Recipe, recipe
 from dpexplain.models.boosting.records import LOGISTIC, SQUARED, Loss
 from dpexplain.models.boosting.reference import (
     ExplainableBoostingClassifier,
@@ -81,11 +84,11 @@ class _PrivateBoosting(PrivateEstimator):
         clip: float | None = None,
         bin_budget_frac: float | None = None,
         structure_seed: int | None = None,
-        noise_backend: str = "opendp",
+        noise_backend: Literal["opendp", "rounded"] = "opendp",
         reproducible_seed: int | None = None,
         allow_weak: bool = False,
         n_public: int | None = None,
-        max_rows_per_person: int = 1,
+        max_rows_per_person: int | None = None,
     ) -> None:
         self.epsilon = epsilon
         self.delta = delta
@@ -158,6 +161,20 @@ class _PrivateBoosting(PrivateEstimator):
             bin_share=self.bin_budget_frac,
         )
 
+    def _check_plan(self, n_features: int) -> None:
+        settings, budget = self._recipe(), self._budget(n_features)
+        if self.schema is not None:
+            for name, feature in self.schema.features.items():
+                grid = declared_cells(name, feature, settings.n_cells, settings.spacing)
+                index_dtype(grid.n_bins)
+        epochs = (settings.n_epochs,) if settings.n_epochs else EPOCHS
+        source = self._noise_source()
+        for phase in (
+            histogram_phase(budget.histogram_multiplier(n_features), budget.histogram_factor, 0),
+            *(leaf_phase(budget, n * n_features, 0) for n in epochs),
+        ):
+            source.check_sigma(phase.sigma_int)
+
     def _split(self, n_features: int) -> BudgetSplit:
         settings = self._recipe()
         composition = self.composition or ("gdp" if self.preset == "paper" else "joint")
@@ -173,7 +190,7 @@ class _PrivateBoosting(PrivateEstimator):
         )
 
     def _budget(self, n_features: int) -> Budget:
-        factors = release_factors(self.adjacency, self.max_rows_per_person)
+        factors = release_factors(self.adjacency, self.max_rows_per_person or 1)
         return Budget(self._split(n_features), *factors)
 
     def _events(self, n_features: int) -> tuple[Event, ...]:
@@ -297,8 +314,9 @@ class DPExplainableBoostingClassifier(_PrivateBoosting, AdditiveClassifier):
         Permits epsilon above 50.
     n_public : int or None, default=None
         Publicly known number of people, to check `delta` against.
-    max_rows_per_person : int, default=1
-        Rows one person may have; above 1, ``fit`` needs ``groups=``.
+    max_rows_per_person : int or None, default=None
+        How many rows of one person are used at most; ``fit`` then needs ``groups=`` and protects
+        persons, with so many times the noise. None: every row is a person of its own.
 
     Attributes
     ----------
@@ -410,8 +428,9 @@ class DPExplainableBoostingRegressor(_PrivateBoosting, AdditiveRegressor):
         Permits epsilon above 50.
     n_public : int or None, default=None
         Publicly known number of people, to check `delta` against.
-    max_rows_per_person : int, default=1
-        Rows one person may have; above 1, ``fit`` needs ``groups=``.
+    max_rows_per_person : int or None, default=None
+        How many rows of one person are used at most; ``fit`` then needs ``groups=`` and protects
+        persons, with so many times the noise. None: every row is a person of its own.
 
     Attributes
     ----------

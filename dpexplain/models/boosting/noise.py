@@ -1,4 +1,4 @@
-"""How much of a shape function is privacy noise, from released quantities alone.
+"""How much of a shape function is noise of its leaf sums, from released quantities alone.
 
 The noise that went into every leaf sum is known in distribution, and so is how the
 boosting recursion reacts to it: an error d of the score in a bin lowers the next
@@ -6,6 +6,9 @@ residual sum there by d times the curvature of the loss. Simulating that recursi
 the space of bins needs no record, so it is post-processing and costs no privacy. Adding
 up the injected variances instead would be too wide, since later rounds repair what
 earlier noise did.
+
+The simulation takes the released bins and the drawn trees as they are: what noise in the
+histograms and other random trees would have changed is not in it.
 """
 
 from __future__ import annotations
@@ -70,11 +73,35 @@ def noise_std_per_bin(
         update = learning_rate * (noise - reaction) / visit.leaf_weight
         errors[k] += update[:, visit.leaf_of_bin]
         means[k] = errors[k] @ shares[k]
-    return [_centred_std(e, f.counts) for e, f in zip(errors, features, strict=True)]
+
+    def fitted(trees: Sequence[Visit]) -> bool:
+        return any(len(tree.leaf_weight) > 1 for tree in trees)
+
+    stds = [_centred_std(e, f) for e, f in zip(errors, features, strict=True)]
+    trees = [[v for v in visits if v.feature == k] for k in range(len(features))]
+    return [
+        std if fitted(t) else _std_of_two_halves(f, t, learning_rate, leaf_noise_std)
+        for std, f, t in zip(stds, features, trees, strict=True)
+    ]
 
 
-def _centred_std(errors: NDArray[np.float64], counts: NDArray[np.float64]) -> NDArray[np.float64]:
-    weights = np.maximum(counts, 0.0)
+def _std_of_two_halves(
+    feature: BinCounts, trees: Sequence[Visit], learning_rate: float, leaf_noise_std: float
+) -> NDArray[np.float64]:
+    """Noise of a term that could not be fitted, since no tree had people enough for two leaves.
+
+    Its curve is zero, which is not knowledge. It carries the noise that as many trees of two
+    equal leaves would have added up to.
+    """
+    people = max(float(np.maximum(feature.counts, 0.0).sum()), 1.0)
+    std = learning_rate * leaf_noise_std / (people / 2.0) * np.sqrt(len(trees))
+    return np.full(len(feature.counts), std)
+
+
+def _centred_std(errors: NDArray[np.float64], feature: BinCounts) -> NDArray[np.float64]:
+    # The weights with which the term itself is centred. Bins that contribute nothing keep
+    # the band that their own estimate would have had.
+    weights = np.where(feature.perhaps_nobody, 0.0, np.maximum(feature.counts, 0.0))
     if weights.sum() > 0:
         errors = errors - (errors @ (weights / weights.sum()))[:, None]
     return np.sqrt((errors**2).mean(axis=0))

@@ -8,7 +8,7 @@ add/remove or replace-one adjacency with clipped residuals; see `release_factors
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -160,17 +160,22 @@ def private_bins(
         noise_multiplier=budget.histogram_multiplier(schema.n_features),
         sensitivity=budget.histogram_factor,
     )
+    min_count = histograms.n_samples / settings.max_bins
     bins, counts, index = [], [], []
-    for grid, cell, cell_counts in zip(grids, cells, histograms.counts, strict=True):
+    for grid, cell, released in zip(grids, cells, histograms.counts, strict=True):
+        cell_counts = np.maximum(released, 0.0) if settings.merge_rare else released
         merged, bin_of_cell = merge_sparse_cells(
             grid,
             cell_counts,
-            min_count=histograms.n_samples / settings.max_bins,
+            min_count=min_count,
             noise_std=histograms.noise_std,
             noise_ratio=settings.bin_noise_ratio,
         )
         bins.append(merged)
-        counts.append(_bin_counts(merged, cell_counts, bin_of_cell, histograms.noise_std, settings))
+        found = _bin_counts(merged, cell_counts, bin_of_cell, histograms.noise_std, settings)
+        if settings.merge_rare and merged.edges is None:
+            found = replace(found, unit_of_bin=_rare_together(found, min_count))
+        counts.append(found)
         index.append(bin_of_cell[cell])
     return PrivateBins(tuple(bins), tuple(counts), histograms.n_samples), index
 
@@ -226,13 +231,31 @@ def fit_private(
         min_leaf_count=settings.leaf_noise_ratio * leaf_noise_std,
         rng=rng,
     )
-    sensitivity = budget.leaf_factor * LATTICE
     n_values = sum(len(v.leaf_weight) for v in visits)
     records = Records(index, n_bins, target, loss)
     step = PrivateStep(mechanism, learning_rate=plan.learning_rate, clip=plan.clip)
-    with mechanism.phase(Phase("boosting", sensitivity, multiplier * sensitivity, n_values)):
+    with mechanism.phase(leaf_phase(budget, plan.n_epochs * n_features, n_values)):
         tables = boost(records, visits, step, n_bins, bound=bound)
     return PrivateFit(binned, tables, plan, leaf_noise_std, visits)
+
+
+def leaf_phase(budget: Budget, n_visits: int, n_values: int) -> Phase:
+    """Phase of the leaf sums, in lattice steps.
+
+    Parameters
+    ----------
+    budget : Budget
+    n_visits : int
+        Number of trees.
+    n_values : int
+        Leaves of all trees together.
+
+    Returns
+    -------
+    Phase
+    """
+    sensitivity = budget.leaf_factor * LATTICE
+    return Phase("boosting", sensitivity, budget.leaf_multiplier(n_visits) * sensitivity, n_values)
 
 
 def _bin_counts(
@@ -249,3 +272,13 @@ def _bin_counts(
         n_special=len(bins.special),
         ordered=bins.ordered or not settings.shuffle_categories,
     )
+
+
+def _rare_together(counts: BinCounts, min_count: float) -> NDArray[np.intp]:
+    """Tie categories with too few people into one unit, behind the others."""
+    n_values = len(counts.counts) - counts.n_special
+    rare = counts.counts[:n_values] < min_count
+    n_common = int((~rare).sum())
+    unit = np.where(rare, n_common, np.cumsum(~rare) - 1)
+    n_units = n_common + int(rare.any())
+    return np.concatenate([unit, n_units + np.arange(counts.n_special)]).astype(np.intp)

@@ -40,6 +40,9 @@ class Recipe:
         Passes over the features; None to derive them from the noisy sample size.
     learning_rate : float or None
         Share of the leaf mean that is added; None to derive it from the passes.
+    merge_rare : bool
+        Whether categories with fewer people than a bin should hold are fitted as one, and
+        negative noisy counts count as zero, as the implementation of the paper does.
     shuffle_categories : bool
         Whether categories without an order are shuffled before each cut; otherwise they are
         cut in the order of the schema.
@@ -58,6 +61,7 @@ class Recipe:
     leaf_noise_ratio: float
     n_epochs: int | None
     learning_rate: float | None
+    merge_rare: bool
     shuffle_categories: bool
     step_factor: float
 
@@ -73,6 +77,7 @@ DEFAULT = Recipe(
     leaf_noise_ratio=2.0,
     n_epochs=None,
     learning_rate=None,
+    merge_rare=False,
     shuffle_categories=True,
     # The curvature of the logistic loss is at most 1/4, so a mean residual is a shorter
     # step than it is for the squared loss.
@@ -90,6 +95,7 @@ PAPER = Recipe(
     leaf_noise_ratio=0.0,
     n_epochs=300,
     learning_rate=0.01,
+    merge_rare=True,
     shuffle_categories=False,
     step_factor=2.5,
 )
@@ -98,6 +104,9 @@ PAPER = Recipe(
 Residuals of a regression are clipped to half the target range around its middle, since
 the noise of the paper does not cover unclipped ones.
 """
+
+EPOCHS = (5, 200)
+"""Range of the derived number of passes."""
 
 _REGRESSION_CLIPS = (0.1, 0.3)
 """Range of the derived clip of regression, in half-ranges.
@@ -147,7 +156,10 @@ def recipe(preset: Preset, *, regression: bool, **given: float | int | None) -> 
     base = PAPER if preset == "paper" else DEFAULT
     if regression and preset == "default":
         base = replace(base, clip=None, step_factor=_REGRESSION_STEP_FACTOR)
-    return replace(base, **{k: v for k, v in given.items() if v is not None})  # type: ignore[arg-type]
+    settings = replace(base, **{k: v for k, v in given.items() if v is not None})  # type: ignore[arg-type]
+    # Bins are merged cells: the grid of the paper has two cells per bin, ours at least one.
+    cells_per_bin = 2 if preset == "paper" else 1
+    return replace(settings, n_cells=max(cells_per_bin * settings.max_bins, settings.n_cells))
 
 
 def schedule(settings: Recipe, *, n_samples: float, n_features: int, mu_train: float) -> Schedule:
@@ -175,7 +187,7 @@ def schedule(settings: Recipe, *, n_samples: float, n_features: int, mu_train: f
     ratio = n_samples * mu_train / np.sqrt(n_features)
     n_epochs = settings.n_epochs
     if n_epochs is None:
-        n_epochs = int(np.clip(round(10.0 * (ratio / 40.0) ** 0.6), 5, 200))
+        n_epochs = int(np.clip(round(10.0 * (ratio / 40.0) ** 0.6), *EPOCHS))
     learning_rate = settings.learning_rate
     if learning_rate is None:
         factor = settings.step_factor * max(1.0, ratio / 500.0) ** 0.35

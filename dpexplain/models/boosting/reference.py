@@ -243,7 +243,7 @@ class ExplainableBoostingClassifier(AdditiveClassifier, _Reference):
     _bound = LOGIT_BOUND
 
     def _check_target(self, y: Any) -> None:
-        kind = type_of_target(y, input_name="y")
+        kind = type_of_target(np.asarray(list(y)), input_name="y")
         if kind.startswith("continuous"):
             raise ValueError(
                 f"Unknown label type: {kind}. The target holds numbers with fractions; use "

@@ -50,12 +50,15 @@ class BinCounts:
         Bins at the end that hold no value of the schema.
     ordered : bool
         Whether neighbouring bins are neighbours in meaning.
+    unit_of_bin : ndarray of shape (n_bins,) or None
+        Value bins of one unit always share a leaf; None where each is a unit of its own.
     """
 
     counts: NDArray[np.float64]
     variance: NDArray[np.float64]
     n_special: int
     ordered: bool
+    unit_of_bin: NDArray[np.intp] | None = None
 
     @property
     def perhaps_nobody(self) -> NDArray[np.bool_]:
@@ -92,13 +95,33 @@ def random_visits(
     list of Visit
         Epoch by epoch; each epoch visits every feature once, in random order.
     """
-    trees = [_random_trees(f, n_epochs, max_leaves, min_leaf_count, rng) for f in features]
+    trees = [_trees_of_units(f, n_epochs, max_leaves, min_leaf_count, rng) for f in features]
     orders = rng.permuted(np.tile(np.arange(len(features)), (n_epochs, 1)), axis=1)
     return [
         Visit(int(k), trees[k][epoch], _leaf_weights(features[k], trees[k][epoch], min_leaf_count))
         for epoch, order in enumerate(orders)
         for k in order
     ]
+
+
+def _trees_of_units(
+    feature: BinCounts,
+    n_trees: int,
+    max_leaves: int,
+    min_leaf_count: float,
+    rng: np.random.Generator,
+) -> NDArray[np.uint8]:
+    """Leaf of each bin, where bins may be tied together."""
+    unit = feature.unit_of_bin
+    if unit is None:
+        return _random_trees(feature, n_trees, max_leaves, min_leaf_count, rng)
+    units = BinCounts(
+        np.bincount(unit, weights=feature.counts).astype(np.float64),
+        np.bincount(unit, weights=feature.variance).astype(np.float64),
+        feature.n_special,
+        feature.ordered,
+    )
+    return _random_trees(units, n_trees, max_leaves, min_leaf_count, rng)[:, unit]
 
 
 def _random_trees(

@@ -1,0 +1,24 @@
+"""How wide noise may be before its low bits stop being random."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dpexplain.mechanisms import NoiseSource
+
+
+def test_rounded_noise_is_refused_where_its_low_bits_are_not_random():
+    source = NoiseSource("rounded")
+    assert source.check_sigma(2.0**44) == 2.0**44
+    for refused in (source.check_sigma, lambda sigma: source.draw_int(sigma, 3)):
+        with pytest.raises(ValueError, match="opendp"):
+            refused(2.0**45)
+    assert NoiseSource("opendp").check_sigma(2.0**56) == 2.0**56
+
+
+@pytest.mark.parametrize("backend", ["opendp", "rounded"])
+def test_at_the_widest_scale_even_and_odd_draws_are_equally_likely(backend):
+    """5,000 fair coins: a share with standard deviation 0.5 / sqrt(5000); five of those."""
+    draws = NoiseSource(backend).draw_int(2.0**44, 5_000)
+    assert abs((draws & 1).mean() - 0.5) < 5 * 0.5 / np.sqrt(5_000)

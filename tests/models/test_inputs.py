@@ -1,0 +1,72 @@
+"""Columns as they come, and who a row belongs to."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpexplain.models.inputs import as_column, as_table, person_of
+from dpexplain.models.private import _bounded_rows
+
+cells = st.one_of(
+    st.integers(), st.floats(), st.text(max_size=5), st.none(), st.booleans(), st.binary(max_size=3)
+)
+
+
+@given(people=st.lists(cells, max_size=60), max_rows=st.integers(1, 4))
+def test_nobody_keeps_more_rows_than_the_bound_and_nobody_below_it_loses_one(people, max_rows):
+    keys = [person_of(cell) for cell in people]
+    kept = _bounded_rows(people, max_rows)
+    assert len(set(kept)) == len(kept)
+    for key in set(keys):
+        rows = [i for i, other in enumerate(keys) if other == key]
+        assert len(set(rows) & set(kept)) == min(max_rows, len(rows))
+
+
+def test_the_rows_that_are_kept_change_from_fit_to_fit():
+    """One of 40 rows of a person: 20 draws agree with chance 40 ** -19."""
+    assert len({tuple(_bounded_rows(["same"] * 40, 1)) for _ in range(20)}) > 1
+
+
+@given(first=st.integers(), second=st.integers())
+def test_different_whole_numbers_are_different_people(first, second):
+    assert (person_of(first) == person_of(second)) == (first == second)
+    assert person_of(first) == person_of(str(first)) == person_of(f" {first} ")
+
+
+def test_a_number_is_one_person_in_every_type_and_an_empty_cell_is_one_in_every_spelling():
+    assert len({person_of(c) for c in (7, 7.0, "7", "7.0", np.int8(7), np.float32(7))}) == 1
+    assert len({person_of(c) for c in (None, np.nan, pd.NA, pd.NaT, "", " ", "nan")}) == 1
+    assert len({person_of(c) for c in ("a", "A", "7a", b"7", 7, None)}) == 6
+    digits = "9007199254740992", "9007199254740993", "9007199254740993.0", "9" * 5000, "9" * 5001
+    assert len({person_of(c) for c in (*digits, "0.1", "0.10000000000000001", 0.1)}) == 6
+
+
+@given(values=st.lists(cells, max_size=20))
+def test_a_list_is_kept_cell_by_cell(values):
+    column = as_column("y", values, np.zeros((len(values), 1)))
+    assert column.dtype == object
+    assert all(kept is given for kept, given in zip(column, values, strict=True))
+
+
+def test_a_mask_stays():
+    masked = np.ma.masked_array([1.0, 2.0], mask=[False, True])
+    assert as_column("y", masked, np.zeros((2, 1))) is masked
+
+
+def test_messages_hold_no_number_of_rows():
+    with pytest.raises(ValueError, match="one value per row") as caught:
+        as_column("y", np.zeros(4321), np.zeros((1234, 1)))
+    assert "4321" not in str(caught.value)
+    assert "1234" not in str(caught.value)
+
+
+def test_a_table_that_can_become_a_frame_is_matched_by_name():
+    class Exchange:
+        def to_pandas(self):
+            return pd.DataFrame({"b": [1], "a": [2]})
+
+    assert list(as_table(Exchange()).columns) == ["b", "a"]
