@@ -13,7 +13,7 @@ from jupyter_lab import (
     run_all_cells,
     wait_for_kernel,
 )
-from page_checks import curve_of, histogram_of, scrub_latency
+from page_checks import curve_of, histogram_of, layout_problems, scrub_latency
 
 pytestmark = pytest.mark.browser
 
@@ -67,6 +67,14 @@ def test_scrubbing_by_keyboard_changes_curve_guarantee_and_histogram_in_both_the
         assert "at most a factor of 1.65, plus 10⁻⁶" in after[1]
         assert all(old != new for old, new in zip(before, after, strict=True))
         view.screenshot(path=pictures / f"lab-{'light' if is_light else 'dark'}.png")
+
+
+def test_pictures_keep_the_width_of_their_place_through_changes_of_theme(notebook, explorers):
+    for theme, is_light in ((DARK, False), (LIGHT, True)) * 3:
+        change_theme(notebook, theme, is_light=is_light)
+        notebook.wait_for_timeout(700)
+        problems = [each for each in layout_problems(notebook) if each.startswith("width: ")]
+        assert problems == []
 
 
 def test_kernel_and_page_tell_each_other_what_is_chosen(notebook, explorers):

@@ -25,6 +25,19 @@
     });
   }
 
+  // Bars in the list of terms are stretched by the style sheet; all else is drawn to a width.
+  for (const picture of document.querySelectorAll(".dpx svg.dpx-svg:not(.dpx-term-bar)")) {
+    const parent = picture.parentElement;
+    const style = getComputedStyle(parent);
+    const room = parent.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
+    const drawn = box(picture).width;
+    if (room > 0 && Math.abs(drawn - room) > 1.5) problems.push(`width: ${drawn} in ${room}`);
+  }
+
+  for (const wide of root.querySelectorAll(".dpx-ledger .dpx-table-box")) {
+    if (wide.scrollWidth > wide.clientWidth + 1) problems.push(`cut table: ${words(wide)}`);
+  }
+
   for (const element of root.querySelectorAll("*")) {
     const style = getComputedStyle(element);
     const own = Array.from(element.childNodes).some((n) => n.nodeType === 3 && n.data.trim());

@@ -5,10 +5,38 @@ import { drawOnChange, readState, toggleReference } from "./state.js";
 import { followTheme } from "./theme.js";
 import { epsilonWords } from "./words.js";
 
+// A theme takes its style sheets away and loads others, in several steps and without a word.
+const SETTLED_AFTER_MS = [100, 500, 1500];
+
+/** Call back when styles of the page changed, and again later. Returns a function that stops it. */
+function afterStyleChanges(callback) {
+  let timers = [];
+  const forget = () => timers.splice(0).forEach(clearTimeout);
+  const restart = () => {
+    forget();
+    timers = SETTLED_AFTER_MS.map((delay) => setTimeout(callback, delay));
+  };
+  const observer = new MutationObserver(restart);
+  observer.observe(document.head, { childList: true });
+  observer.observe(document.body, {
+    attributes: true, attributeFilter: ["class", "style", "data-jp-theme-name"],
+  });
+  const stopLoads = listen(document, "load", restart, { capture: true });
+  return () => {
+    forget();
+    observer.disconnect();
+    stopLoads();
+  };
+}
+
 /** Tell the width of an element at first and whenever it changes. */
 export function observeWidth(element, onWidth) {
   let last = -1;
   let frame = 0;
+  const measureNextFrame = () => {
+    cancelAnimationFrame(frame);
+    frame = requestAnimationFrame(measure);
+  };
   const measure = () => {
     const style = getComputedStyle(element);
     const padding = parseFloat(style.paddingLeft) + parseFloat(style.paddingRight);
@@ -16,14 +44,16 @@ export function observeWidth(element, onWidth) {
     if (width === last || width <= 0) return;
     last = width;
     onWidth(width);
+    // What was measured may have held for this moment only, and going back to the size that
+    // was reported before is not reported again.
+    measureNextFrame();
   };
   // Drawing inside the callback would change sizes while they are being observed.
-  const observer = new ResizeObserver(() => {
-    cancelAnimationFrame(frame);
-    frame = requestAnimationFrame(measure);
-  });
+  const observer = new ResizeObserver(measureNextFrame);
   observer.observe(element);
+  const stopStyles = afterStyleChanges(measureNextFrame);
   return () => {
+    stopStyles();
     observer.disconnect();
     cancelAnimationFrame(frame);
   };
