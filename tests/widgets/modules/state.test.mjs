@@ -124,3 +124,17 @@ test("the first step from nowhere lands on an end", () => {
   const keys = ["ArrowRight", "ArrowLeft", "Home", "End", "PageUp"];
   assert.deepEqual(keys.map((key) => indexAfterKey(press(key), null, 7)), [0, 6, 0, 6, 4]);
 });
+
+test("the axis holds the bands of every epsilon, but not one that would flatten the rest", () => {
+  const banded = (value, noise) => {
+    const made = fit(value);
+    made.terms[0].noise_std = [noise, 50];
+    return made;
+  };
+  const fits = [[banded(1, 0.5)], [banded(2, 0.2)], [banded(3, 0.1)]];
+  const calm = axisValues(readState(made({ show_reference: false }, { fits })), true);
+  assert.deepEqual([Math.min(...calm), Math.max(...calm)], [0, 3.2]);
+  fits[0] = [banded(1, 40)];
+  const wild = axisValues(readState(made({ show_reference: false }, { fits })), true);
+  assert.deepEqual([Math.min(...wild), Math.max(...wild)], [-1.5, 4.5]);
+});

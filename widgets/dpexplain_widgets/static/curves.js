@@ -18,20 +18,44 @@ export function mainTerm(state) {
   return state.fit.terms[state.termIndex];
 }
 
+/** Every fit of the chosen term that can be drawn on the same axis, in any role. */
+export function axisTerms(state, everyEpsilon) {
+  const shown = termCurves(state).map((curve) => curve.termFit);
+  if (!everyEpsilon) return shown;
+  return [...shown, ...state.payload.fits.flat().map((fit) => fit.terms[state.termIndex])];
+}
+
+/** Lower and upper end of the band of DP noise in each bin; null without a band. */
+export function noiseEnds({ contribution, noise_std: noiseStd }) {
+  if (!noiseStd) return null;
+  return contribution.map((value, i) => [value - 2 * noiseStd[i], value + 2 * noiseStd[i]]);
+}
+
+// Bands may take up half as much again at each end: one bin in which hardly anybody is must not
+// press all curves flat. What is cut gets a mark.
+function withinReach(ends, values) {
+  const [low, high] = [Math.min(0, ...values), Math.max(0, ...values)];
+  if (low === high) return ends;
+  const room = (high - low) / 2;
+  return ends.map((end) => Math.max(low - room, Math.min(high + room, end)));
+}
+
 /**
- * All contributions that the value axis must hold. With `everyEpsilon` the axis stays where it
- * is while epsilon changes. Hidden fits take no part: an axis would give them away. Special bins
- * take none either: often nobody is in them, and their noise would flatten all the others.
+ * All values that the value axis must hold: contributions, and bands of noise within reach. With
+ * `everyEpsilon` the axis stays where it is while epsilon changes. Hidden fits take no part: an
+ * axis would give them away. Special bins take none either: often nobody is in them, and their
+ * noise would flatten all the others.
  */
 export function axisValues(state, everyEpsilon) {
-  const shown = termCurves(state).map((curve) => curve.termFit);
-  const others = everyEpsilon
-    ? state.payload.fits.flat().map((fit) => fit.terms[state.termIndex])
-    : [];
-  const ordinary = [...shown, ...others].flatMap(
-    (termFit) => splitSpecial(termFit, termFit.contribution).ordinary,
-  );
-  return ordinary.length > 0 ? ordinary : mainTerm(state).contribution;
+  const terms = axisTerms(state, everyEpsilon);
+  const values = terms.flatMap((termFit) => splitSpecial(termFit, termFit.contribution).ordinary);
+  if (values.length === 0) return mainTerm(state).contribution;
+  const banded = everyEpsilon ? terms : [mainTerm(state)];
+  const ends = banded.flatMap((termFit) => {
+    const bands = noiseEnds(termFit);
+    return bands === null ? [] : splitSpecial(termFit, bands).ordinary.flat();
+  });
+  return [...values, ...withinReach(ends, values)];
 }
 
 /** What the picture must carry as a watermark, or null. */

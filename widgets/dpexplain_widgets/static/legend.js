@@ -1,6 +1,7 @@
 // What the marks of a shape mean.
 import { html, svg } from "./dom.js";
 import { formatEpsilon } from "./format.js";
+import { beyondMark } from "./marks.js";
 import { epsilonWords } from "./words.js";
 
 const SWATCH = { width: 30, height: 16 };
@@ -38,12 +39,14 @@ export function pointMark(role, x, y) {
 }
 
 function swatchOf(role, kind, hatchId) {
+  if (role === "cut") return beyondMark(15, 4, "up", "noise");
   if (role === "noise") return kind === "numeric" ? bandSwatch(hatchId) : whiskerSwatch();
   if (kind === "numeric") return lineSwatch(role);
   return role === "main" || role === "only-reference" ? barSwatch(role) : pointMark(role, 15, 8);
 }
 
-function legendEntries(state, termFit, kind) {
+function legendEntries(state, termFit, cut) {
+  const { kind } = state.term;
   const entries = [];
   if (state.atReference) {
     entries.push([kind === "numeric" ? "reference" : "only-reference", "non-private reference"]);
@@ -57,18 +60,20 @@ function legendEntries(state, termFit, kind) {
     entries.push(["pinned", `pinned, ε = ${epsilon}`]);
   }
   if (termFit.noise_std) {
-    const inside = kind === "numeric" ? " (hatched: curve inside it)" : "";
-    entries.push(["noise", `DP noise, ±2 standard deviations${inside}`]);
+    const covers = kind === "numeric" ? "the band covers 0" : "the whisker covers 0";
+    entries.push(["noise", `DP noise, ±2 standard deviations (hatched: may be noise, ${covers})`]);
   }
+  if (cut) entries.push(["cut", "goes on beyond the axis"]);
   if (state.reference && !state.atReference) {
     entries.push(["reference", "non-private reference, not releasable"]);
   }
   return entries;
 }
 
-/** Replace the entries of a legend. */
-export function drawLegend(list, state, termFit, kind, hatchId) {
-  const items = legendEntries(state, termFit, kind).map(([role, label]) =>
+/** Replace the entries of a legend; `cut` says whether marks stand for noise beyond the axis. */
+export function drawLegend(list, state, termFit, { cut, hatchId }) {
+  const { kind } = state.term;
+  const items = legendEntries(state, termFit, cut).map(([role, label]) =>
     html(
       "li",
       { class: "dpx-legend-item" },

@@ -1,6 +1,5 @@
-// Marks that several charts share: hatching, watermark, axis labels.
+// Marks that several charts share: hatching, axis labels.
 import { svg } from "./dom.js";
-import { textWidth } from "./text.js";
 
 /** Font size of tick and axis labels, in pixels. */
 export const LABEL_SIZE = 13;
@@ -30,15 +29,6 @@ export function clipRectangle(id, { left, right, top, bottom }) {
 export function label(text, x, y, anchor = "middle", extra = "") {
   const attributes = { x, y, "text-anchor": anchor, class: `dpx-label ${extra}`.trim() };
   return svg("text", attributes, text);
-}
-
-/** Large faint words across the upper part of a frame. */
-export function watermark(text, { left, right, top, bottom }, font) {
-  const widest = right - left - 24;
-  const size = Math.max(16, Math.min(40, (widest / textWidth(text, 100, font)) * 100));
-  const [x, y] = [(left + right) / 2, top + Math.min(bottom - top, 250) * 0.24];
-  const attributes = { x, y, "text-anchor": "middle", "dominant-baseline": "middle" };
-  return svg("text", { ...attributes, "font-size": size, class: "dpx-watermark" }, text);
 }
 
 /** Horizontal or vertical line of an axis or grid. */

@@ -76,7 +76,7 @@ class ShapePanel {
     if (state.term === undefined || this.width < 40) return;
     const termFit = mainTerm(state);
     const bin = chosenBin(state, termFit.labels.length);
-    this.drawText(state, termFit);
+    this.drawText(state);
     const view = {
       state, bin, ids: this.ids, width: this.width, options: this.options, font: this.font,
       hovered: this.hovered !== null && this.hovered < termFit.labels.length ? this.hovered : null,
@@ -87,16 +87,16 @@ class ShapePanel {
     this.plot.classList.toggle("dpx-plot-rows", !numeric);
     this.plot.replaceChildren(this.drawn.element);
     this.plot.scrollTop = scrolled;
+    drawLegend(this.legend, state, termFit, { cut: this.drawn.cut, hatchId: this.ids.hatch });
     this.drawControls(state, numeric);
     this.describe(state, termFit, bin);
     this.table.draw();
   }
 
-  drawText(state, termFit) {
+  drawText(state) {
     setText(this.title, shortName(state.term.name, 120));
     setText(this.about, shortName(state.term.description ?? "", 400));
     this.about.hidden = !state.term.description;
-    drawLegend(this.legend, state, termFit, state.term.kind, this.ids.hatch);
   }
 
   drawControls(state, numeric) {

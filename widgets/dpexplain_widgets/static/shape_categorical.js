@@ -1,11 +1,12 @@
 // The shape of a categorical term: one row for each category, so that every name can be read.
-import { axisValues, mainTerm, termCurves, watermarkText } from "./curves.js";
+import { axisValues, mainTerm, noiseEnds, termCurves, watermarkText } from "./curves.js";
 import { html, svg } from "./dom.js";
 import { formatCount, formatTick } from "./format.js";
 import { pointMark } from "./legend.js";
-import { beyondMark, clipRectangle, hatchPattern, label, LABEL_SIZE, rule, watermark } from "./marks.js";
+import { beyondMark, clipRectangle, hatchPattern, label, LABEL_SIZE, rule } from "./marks.js";
 import { linearScale, niceAxis } from "./scale.js";
 import { fitText, labelsThatFit, textWidth, wrapText } from "./text.js";
+import { watermark } from "./watermark.js";
 import { noiseVerdict, scoreWords } from "./words.js";
 
 const SIZES_OF_ROWS = { one: 30, two: 42, apart: 14, head: 50, lineStep: 16 };
@@ -131,6 +132,33 @@ function beyondMarks(state, { termFit, rows, x, left, right }) {
   }).filter(Boolean);
 }
 
+function cutWhiskerMarks({ termFit, rows, x, left, right }) {
+  return (noiseEnds(termFit) ?? []).flatMap(([low, high], i) => {
+    const [at, y] = [x(termFit.contribution[i]), rows[i].middle];
+    // A value that lies beyond itself has a mark of its own there.
+    const marks = [];
+    if (x(low) < left + 7 && at >= left + 8) marks.push(beyondMark(left + 8, y, "left", "noise"));
+    if (x(high) > right + 1 && at <= right) marks.push(beyondMark(right, y, "right", "noise"));
+    return marks;
+  });
+}
+
+/** What the bar, the whisker, the points and the count of each row take up. */
+function rowObstacles(state, { termFit, rows, x, countX, right, width }) {
+  const ends = noiseEnds(termFit);
+  const points = termCurves(state).map((curve) => curve.termFit.contribution);
+  return rows.flatMap(({ middle }, i) => {
+    const others = points.map((values) => values[i]).filter((value) => value !== undefined);
+    const places = [0, ...others, ...(ends?.[i] ?? [])].map((value) => Math.min(right, x(value)));
+    const sides = { top: middle - 8, bottom: middle + 8 };
+    return [
+      { left: Math.min(...places), right: Math.max(...places), ...sides },
+      { left: countX(0), right: countX(Math.max(0, termFit.count[i])), ...sides },
+      { left: width - 48, right: width - 8, ...sides },
+    ];
+  });
+}
+
 function countMarks({ termFit, rows, countX, width }, i) {
   const count = termFit.count[i];
   const frame = { x: countX(0), y: rows[i].middle - 6, height: 12 };
@@ -157,6 +185,7 @@ function divider({ rows, termFit, width }) {
 function body(view, layout) {
   const { state, ids, font } = view;
   const { left, right, width, height, rows } = layout;
+  const obstacles = rowObstacles(state, layout);
   const frame = { left: left + 8, right, top: 0, bottom: height };
   const shownFrame = { ...frame, right: width - 8, bottom: Math.min(height, 360) };
   const words = watermarkText(state);
@@ -172,7 +201,8 @@ function body(view, layout) {
     ...[divider(layout), inPlot].filter(Boolean),
     ...otherFits(state, layout),
     ...beyondMarks(state, layout),
-    ...[words && watermark(words, shownFrame, font)].filter(Boolean),
+    ...cutWhiskerMarks(layout),
+    ...[words && watermark(words, shownFrame, font, obstacles)].filter(Boolean),
     ...all.map((i) => nameLabel(layout, i)),
     ...all.flatMap((i) => countMarks(layout, i)),
   );
@@ -185,13 +215,14 @@ function rowAt(rows, y, scrolled) {
   return found < 0 ? rows.length - 1 : found;
 }
 
-/** Draw the term. Returns the element, `binAt(x, y, scrolled)` and the rows to scroll to. */
+/** Draw the term. Returns the element, `cut`, `binAt(x, y, scrolled)` and the rows to scroll to. */
 export function drawCategoricalShape(view) {
   const layout = categoricalLayout(view);
   const rows = body(view, layout);
   const element = html("div", { class: "dpx-rows" }, head(view, layout), rows);
   return {
     element,
+    cut: cutWhiskerMarks(layout).length > 0,
     binAt: (_, y, scrolled) => rowAt(layout.rows, y, scrolled),
     rowOf: (bin) => layout.rows[bin],
     headHeight: SIZES_OF_ROWS.head,

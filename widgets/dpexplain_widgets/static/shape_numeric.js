@@ -1,15 +1,17 @@
 // The shape of a numeric term: step curves over a histogram.
 import { binColumns, columnAt, crowdsTheAxis, splitSpecial, valuePosition } from "./bins.js";
-import { axisValues, mainTerm, termCurves, watermarkText } from "./curves.js";
+import { axisTerms, axisValues, mainTerm, noiseEnds, termCurves, watermarkText } from "./curves.js";
 import { svg } from "./dom.js";
 import { formatCount, formatTick } from "./format.js";
-import { beyondMark, clipRectangle, hatchPattern, label, LABEL_SIZE, rule, watermark } from "./marks.js";
+import { beyondMark, clipRectangle, hatchPattern, label, LABEL_SIZE, rule } from "./marks.js";
 import { bandPath, stepPath } from "./path.js";
 import { linearScale, niceAxis, niceTicks } from "./scale.js";
 import { fitText, labelsThatFit, textWidth } from "./text.js";
+import { curveObstacles, watermark } from "./watermark.js";
 import { noiseVerdict, scoreWords } from "./words.js";
 
 const SIZES = { above: 34, plot: 250, between: 40, histogram: 66, below: 50 };
+const CUT_MARKS_APART = 40;
 
 function countAxis(counts) {
   const [, high] = niceAxis(counts.map((count) => Math.max(0, count)), 2).domain;
@@ -143,9 +145,9 @@ function highlight(layout, bin, kind) {
 
 function noiseBand(layout, ids) {
   const { termFit, columns, x, y } = layout;
-  if (termFit.noise_std === null) return [];
-  const low = termFit.contribution.map((value, i) => value - 2 * termFit.noise_std[i]);
-  const high = termFit.contribution.map((value, i) => value + 2 * termFit.noise_std[i]);
+  const ends = noiseEnds(termFit);
+  if (ends === null) return [];
+  const [low, high] = [0, 1].map((end) => ends.map((pair) => pair[end]));
   const on = (values) => splitSpecial(termFit, values).ordinary;
   const band = svg("path", { d: bandPath(termFit.edges, on(low), on(high), x, y), class: "dpx-band" });
   const boxes = columns.slice(on(low).length).map(([left, right], i) => {
@@ -160,6 +162,35 @@ function noiseBand(layout, ids) {
     return svg("rect", { ...frame, fill: `url(#${ids.hatch})` });
   });
   return [band, ...boxes, ...hatched.filter(Boolean)];
+}
+
+/** Marks where the band goes on beyond the frame, far enough apart to be told apart. */
+function cutBandMarks({ termFit, columns, y, top, bottom }) {
+  const last = { up: -Infinity, down: -Infinity };
+  const markAt = (i, end, direction) => {
+    const x = (columns[i][0] + columns[i][1]) / 2;
+    const isBeyond = (value) => (direction === "up" ? y(value) < top - 1 : y(value) > bottom + 1);
+    // A value that lies beyond itself has a mark of its own there.
+    const cut = isBeyond(end) && !isBeyond(termFit.contribution[i]);
+    if (!cut || x - last[direction] < CUT_MARKS_APART) return null;
+    last[direction] = x;
+    return beyondMark(x, direction === "up" ? top : bottom, direction, "noise");
+  };
+  const ends = noiseEnds(termFit) ?? [];
+  return ends.flatMap(([low, high], i) => [markAt(i, high, "up"), markAt(i, low, "down")]).filter(Boolean);
+}
+
+function watermarkOver({ state, font, options }, layout, frame) {
+  const words = watermarkText(state);
+  if (words === null) return null;
+  const place = (position) => position;
+  const slots = layout.columns.slice(layout.columns.length - layout.termFit.special.length);
+  const obstacles = axisTerms(state, options.everyEpsilon).flatMap((termFit) => {
+    const { ordinary, special } = splitSpecial(termFit, termFit.contribution);
+    const dashes = slots.flatMap((slot, i) => curveObstacles(slot, special.slice(i, i + 1), place, layout.y));
+    return [...curveObstacles(termFit.edges, ordinary, layout.x, layout.y), ...dashes];
+  });
+  return watermark(words, frame, font, obstacles);
 }
 
 function dash({ y, top, bottom }, [left, right], value, role, kind) {
@@ -201,12 +232,12 @@ function slotDivider({ right, gap, termFit, top, histogramBottom }) {
   return rule(x, top, x, histogramBottom, "divider");
 }
 
-/** Draw the term. Returns the element, `binAt(x)` and whether bins are equally wide. */
+/** Draw the term. Returns the element, `binAt(x)`, whether bins are equally wide, and `cut`. */
 export function drawNumericShape(view) {
   const { state, ids, font } = view;
   const layout = numericLayout(view);
   const frame = { left: layout.left, right: layout.end, top: layout.top, bottom: layout.bottom };
-  const words = watermarkText(state);
+  const cutMarks = cutBandMarks(layout);
   const inPlot = svg("g", { "clip-path": `url(#${ids.clip})` });
   inPlot.append(...noiseBand(layout, ids));
   inPlot.append(...termCurves(state).flatMap((each) => curve(each, layout)).filter(Boolean));
@@ -219,10 +250,12 @@ export function drawNumericShape(view) {
       .filter(Boolean),
     ...grid(layout),
     ...histogram(layout),
-    ...[slotDivider(layout), inPlot, words && watermark(words, frame, font)].filter(Boolean),
+    ...[slotDivider(layout), inPlot, watermarkOver(view, layout, frame)].filter(Boolean),
+    ...cutMarks,
     ...axisTitles(view, layout),
     ...bottomLabels(layout, font),
     ...slotLabels(layout, font),
   );
-  return { element: picture, binAt: (x) => columnAt(layout.columns, x), even: layout.even };
+  const binAt = (x) => columnAt(layout.columns, x);
+  return { element: picture, binAt, even: layout.even, cut: cutMarks.length > 0 };
 }
