@@ -108,6 +108,9 @@ def test_no_label_is_cut_small_or_over_another(open_page, pictures, name, width)
          "overlap: "),
         ("document.querySelector('.dpx-note').style.fontSize = '9px'", "small: "),
         ("document.querySelector('.dpx-head h2').style.marginLeft = '2000px'", "outside: "),
+        ("document.querySelector('.dpx-scrubber svg').setAttribute('width', 789)", "width: "),
+        ("document.querySelector('.dpx-ledger th').style.whiteSpace = 'nowrap';"
+         "document.querySelector('.dpx-ledger th').textContent = 'x'.repeat(400)", "cut table: "),
     ],
 )  # fmt: skip
 def test_a_fault_of_layout_is_seen(open_page, survey, fault, seen):
@@ -116,6 +119,75 @@ def test_a_fault_of_layout_is_seen(open_page, survey, fault, seen):
     page.evaluate(fault)
 
     assert any(problem.startswith(seen) for problem in layout_problems(page))
+
+
+# The width is another one only while it is measured: no size but the first is ever reported.
+_PASSING_WIDTH = """() => new Promise((done) => {
+  const main = document.getElementById("page");
+  const set = (width) => { main.style.width = `${width}px`; };
+  let reports = 0;
+  new ResizeObserver(() => {
+    reports += 1;
+    if (reports === 1) requestAnimationFrame(() => {
+      set(700);
+      requestAnimationFrame(() => set(1000));
+    });
+    if (reports === 2) requestAnimationFrame(() => { set(700); setTimeout(done, 100); });
+  }).observe(main);
+})"""
+
+
+def test_a_width_that_held_for_one_moment_is_not_kept(open_page, survey):
+    page = open_page(survey)
+    page.evaluate(_PASSING_WIDTH)
+    settle(page)
+
+    assert layout_problems(page) == []
+
+
+def test_styles_that_arrive_late_are_drawn_to(open_page, survey):
+    page = open_page(survey)
+    page.evaluate(
+        "() => { const sheet = document.createElement('style');"
+        " sheet.textContent = '.dpx .dpx-panel { padding: 18px 90px }';"
+        " document.head.append(sheet); }"
+    )
+    page.wait_for_timeout(200)
+
+    assert layout_problems(page) == []
+
+
+@pytest.mark.parametrize("width", [480, 1400])
+def test_costs_of_entries_are_in_sight_beside_long_labels(open_page, survey, pictures, width):
+    page = open_page(survey, width=width)
+    page.locator("summary", has_text="9 entries").click()
+    box = page.locator(".dpx-ledger details .dpx-table-box")
+    frame, cell = box.bounding_box(), box.locator("tr td").nth(1).bounding_box()
+
+    assert layout_problems(page) == []
+    assert cell["x"] + cell["width"] <= frame["x"] + frame["width"] + 1
+    box.screenshot(path=pictures / f"entries-{width}.png")
+
+
+@pytest.mark.parametrize("term", ["age", "occupation"])
+def test_noise_beyond_the_axis_has_a_mark(open_page, term):
+    noisy = Explorer(view_examples.comparison(epsilons=(0.05, 8.0)), term=term, epsilon_index=0)
+    page = open_page(noisy)
+    marks = page.locator(".dpx-plot .dpx-beyond-noise")
+
+    assert marks.count() > 0
+    assert "goes on beyond the axis" in page.locator(".dpx-legend").inner_text()
+    page.locator(".dpx-scrubber").focus()
+    page.keyboard.press("ArrowRight")
+    settle(page)
+    assert marks.count() == 0
+    assert "goes on beyond the axis" not in page.locator(".dpx-legend").inner_text()
+
+
+def test_errors_in_the_unit_of_the_target_say_so(open_page):
+    page = open_page(Explorer(view_examples.comparison(classes=None)))
+
+    assert "visits" in page.locator(".dpx-metric-line").inner_text()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -168,7 +240,7 @@ def test_bins_are_read_by_keys_and_by_pointer(open_page, survey):
     first = readout.inner_text()
     assert "age: 21 – 23 years" in first.replace("\u2068", "").replace("\u2069", "")
     assert "noisy count" in first
-    assert "from DP noise" in first
+    assert "(2 standard deviations of DP noise)" in first
     assert "non-private reference: " in first
     assert plot.get_attribute("aria-valuenow") == "2"
     assert "contribution" in plot.get_attribute("aria-valuetext")
@@ -180,16 +252,16 @@ def test_bins_are_read_by_keys_and_by_pointer(open_page, survey):
     assert readout.inner_text() == first
 
 
-def test_terms_are_chosen_by_click_and_by_enter(open_page, survey):
+def test_terms_are_chosen_by_click_and_by_arrows(open_page, survey):
     page = open_page(survey)
     heading = page.locator(".dpx-shape h3")
     page.locator(".dpx-term", has_text="occupation").click()
     assert heading.inner_text() == "Shape of occupation"
 
-    page.keyboard.press("Home")
-    page.keyboard.press("Enter")
-    first = page.locator(".dpx-term").first.locator(".dpx-term-name").inner_text()
-    assert heading.inner_text() == f"Shape of {first}"
+    names = page.locator(".dpx-term-name").all_inner_texts()
+    for key, place in (("Home", 0), ("ArrowDown", 1), ("ArrowDown", 2), ("ArrowUp", 1)):
+        page.keyboard.press(key)
+        assert heading.inner_text() == f"Shape of {names[place]}"
     assert page.locator(".dpx-term[aria-selected=true]").count() == 1
 
 

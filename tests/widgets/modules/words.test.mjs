@@ -5,7 +5,7 @@ import {
   formatCount, formatDelta, formatEpsilon, formatLike, formatNumber, formatSigned, formatTick,
   plural, quotedName, shortName,
 } from "../../../widgets/dpexplain_widgets/static/format.js";
-import { guaranteeSentence, noiseVerdict, scoreWords } from "../../../widgets/dpexplain_widgets/static/words.js";
+import { binSentence, guaranteeSentence, noiseVerdict, scoreWords } from "../../../widgets/dpexplain_widgets/static/words.js";
 
 test("numbers keep three significant digits, a true minus and thousands", () => {
   const written = [0, -0.12345, 1234.5, 1e-9, -2.5e8, Infinity].map((value) => formatNumber(value));
@@ -71,4 +71,15 @@ test("a score is named by what it scores", () => {
   const target = { name: "visits per year", unit: "visits", classes: null };
   assert.equal(scoreWords({ link: "identity", target }), "\u2068visits per year\u2069 (\u2068visits\u2069)");
   assert.equal(scoreWords({ link: "logit", target: { classes: ["no", "yes"] } }), "log-odds of “\u2068yes\u2069”");
+});
+
+test("a read-out says how wide the band is and why a count is negative", () => {
+  const termFit = { labels: ["a"], special: [], contribution: [0.2], noise_std: [0.07], count: [-235] };
+  const payload = { link: "identity", target: { unit: "visits" }, epsilons: [1] };
+  const state = { payload, fit: { guarantee: { private: true } }, pinned: null, reference: null };
+  assert.equal(
+    binSentence(state, termFit, 0),
+    "contribution +0.2 visits, ±0.14 (2 standard deviations of DP noise): larger than DP noise " +
+      "explains · noisy count −235 (noise can make it negative)",
+  );
 });

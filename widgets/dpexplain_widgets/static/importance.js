@@ -1,7 +1,7 @@
 // The importance view: how much each term moves the prediction, on average.
 import { choiceBox } from "./controls.js";
 import { html, listen, setText, svg, uniqueId } from "./dom.js";
-import { formatLike, plural, shortName } from "./format.js";
+import { formatLike, plural, quotedName, shortName } from "./format.js";
 import { indexAfterKey } from "./keyboard.js";
 import { hatchPattern } from "./marks.js";
 import { linearScale } from "./scale.js";
@@ -23,6 +23,11 @@ export function termOrder(state, order) {
   }
   const ruling = order === "this" || fits.length === 0 ? state.fit : fits.at(-1)[0];
   return indices.sort((a, b) => ruling.terms[b].importance - ruling.terms[a].importance);
+}
+
+function unitWords(payload) {
+  const { unit } = payload.target;
+  return payload.link !== "logit" && unit ? quotedName(unit, 24) : scoreWords(payload);
 }
 
 function longestBar(state) {
@@ -153,7 +158,7 @@ class Importance {
   }
 
   drawLegend(state) {
-    const parts = [`Bar: mean change of ${scoreWords(state.payload)} over the records.`];
+    const parts = [`Bar: mean absolute contribution over the records, in ${unitWords(state.payload)}.`];
     if (state.fit.terms[0].noise_floor !== null) parts.push("Hatched: about what DP noise alone would give.");
     if (state.reference && !state.atReference) parts.push("Solid tick: non-private reference, not releasable.");
     if (state.pinned) parts.push("Dotted tick: pinned ε.");
@@ -173,6 +178,7 @@ class Importance {
     if (next === null) return;
     event.preventDefault();
     rows[next].focus();
+    rows[next].click();
   }
 
   destroy() {

@@ -5,6 +5,8 @@ import { CHOICE_KEYS, drawOnChange, readState } from "./state.js";
 import { scrollBox } from "./table.js";
 import { viewWidget } from "./view.js";
 
+const MU_WORDS = "μ is the Gaussian-DP parameter: releases add up in its square, and so do these shares.";
+
 function number(value) {
   return value === "inf" ? Infinity : value;
 }
@@ -113,7 +115,7 @@ function ledgerPart(ledger) {
     return [html("p", { class: "dpx-note" }, "No ledger came along: the figures cover these fits alone.")];
   }
   const name = html("bdi", {}, shortName(ledger.dataset, 80));
-  const table = html("table", { class: "dpx-table" }, html("tbody", {}, ledger.entries.map(entryRow)));
+  const table = html("table", { class: "dpx-table dpx-entries" }, html("tbody", {}, ledger.entries.map(entryRow)));
   return [
     html("p", { class: "dpx-ledger-total" }, "Ledger of ", html("strong", {}, name), `: ${ledgerWords(ledger)}.`),
     html("details", { class: "dpx-details" },
@@ -140,7 +142,7 @@ export function createLedger(model, host) {
       ...[sumSentence(state), referenceSentence(state)].filter(Boolean),
     );
     models.hidden = payload.fits.length + (payload.reference === null ? 0 : 1) < 2;
-    if (!models.hidden) models.replaceChildren(modelsTable(state));
+    if (!models.hidden) models.replaceChildren(modelsTable(state), html("p", { class: "dpx-note" }, MU_WORDS));
     // Left alone while scrubbing, so that an opened list of entries stays open.
     if (shownLedger !== payload.ledger) ledgerBox.replaceChildren(...ledgerPart(payload.ledger));
     shownLedger = payload.ledger;

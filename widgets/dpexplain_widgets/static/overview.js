@@ -15,6 +15,15 @@ function metricRange(state, name) {
   return `${formatNumber(Math.min(...values))} to ${formatNumber(Math.max(...values))} in ${values.length} fits`;
 }
 
+// Only these are in the unit of the target: an R² of 0.4 visits would be nonsense.
+const IN_TARGET_UNIT = new Set(["RMSE", "MAE"]);
+
+function metricUnit(payload, name) {
+  const { unit } = payload.target;
+  if (!unit || payload.link === "logit" || !IN_TARGET_UNIT.has(name.toUpperCase())) return null;
+  return html("span", { class: "dpx-metric-name" }, html("bdi", {}, shortName(unit, 24)));
+}
+
 function metricCard(state, name) {
   const notes = [];
   const range = metricRange(state, name);
@@ -28,7 +37,8 @@ function metricCard(state, name) {
     "div", { class: "dpx-metric" },
     html("div", { class: "dpx-metric-line" },
       html("span", { class: "dpx-metric-name" }, shortName(name, 24)),
-      html("span", { class: "dpx-big" }, formatNumber(state.fit.metrics[name]))),
+      html("span", { class: "dpx-big" }, formatNumber(state.fit.metrics[name])),
+      metricUnit(state.payload, name)),
     notes,
   );
 }

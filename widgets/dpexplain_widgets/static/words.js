@@ -60,7 +60,7 @@ function contributionWords(payload, value) {
 function verdictWords(value, noiseStd) {
   const verdict = noiseVerdict(value, noiseStd);
   if (verdict === null) return "";
-  const band = `±${formatNumber(2 * noiseStd, 2)} from DP noise`;
+  const band = `±${formatNumber(2 * noiseStd, 2)} (2 standard deviations of DP noise)`;
   return verdict === "inside"
     ? `, ${band}: may be nothing but noise`
     : `, ${band}: larger than DP noise explains`;
@@ -86,9 +86,10 @@ export function binSentence(state, termFit, bin) {
   const value = termFit.contribution[bin];
   const noiseStd = termFit.noise_std?.[bin] ?? null;
   const kind = state.fit.guarantee.private ? "noisy count" : "count";
+  const negative = Math.round(termFit.count[bin]) < 0 ? " (noise can make it negative)" : "";
   const parts = [
     `${contributionWords(state.payload, value)}${verdictWords(value, noiseStd)}`,
-    `${kind} ${formatCount(termFit.count[bin])}`,
+    `${kind} ${formatCount(termFit.count[bin])}${negative}`,
   ];
   const label = termFit.labels[bin];
   const pinned = contributionOf(state.pinned, state, label);
