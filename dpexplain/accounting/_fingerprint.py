@@ -28,7 +28,8 @@ def recognise(X: Any, y: Any, dataset: str) -> None:
     Parameters
     ----------
     X : DataFrame or array-like of shape (n_samples, n_features)
-        Records; whatever their values are, nothing is raised.
+        Records; whatever their values are, nothing is raised and
+        no warning speaks of them.
     y : array-like of shape (n_samples,)
         Their targets.
     dataset : str
@@ -40,7 +41,10 @@ def recognise(X: Any, y: Any, dataset: str) -> None:
         If the same records came under another name.
     """
     try:
-        digest = _digest(X, y)
+        # A warning that some values cause and others do not would tell as much as an error.
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            digest = _digest(X, y)
     except Exception:  # an error here would tell something about a value
         return
     known = _NAME_OF_DIGEST.setdefault(digest, dataset)

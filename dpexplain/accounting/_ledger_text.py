@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from dpexplain.accounting.events import Event, GaussianEvent, private_mu
 from dpexplain.accounting.gdp import epsilon_from_mu
 from dpexplain.accounting.ledger_state import LedgerEntry, LedgerState
-from dpexplain.accounting.summary import LedgerSummary
+from dpexplain.accounting.summary import LedgerSummary, counted_entries
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -58,12 +58,17 @@ def ledger_frame(state: LedgerState) -> pd.DataFrame:
 def ledger_line(summary: LedgerSummary) -> str:
     """State the ledger in one line."""
     cap = "" if math.isinf(summary.cap_epsilon) else f" of {summary.cap_epsilon:g}"
-    outside = "" if math.isfinite(summary.total_epsilon) else ", and entries NOT PRIVATE"
-    count = len(summary.entries)
-    return (
-        f"PrivacyLedger({summary.dataset!r}, {count} {'entry' if count == 1 else 'entries'}, "
-        f"epsilon {summary.private_epsilon:.4g}{cap} at delta {summary.delta:g}{outside})"
-    )
+    open_entries = sum(not entry.private for entry in summary.entries)
+    outside = f"{counted_entries(open_entries)} NOT PRIVATE" if open_entries else ""
+    if outside and not summary.n_private:
+        words = f"{outside}, no private release; epsilon is infinite"
+    else:
+        words = (
+            f"{counted_entries(summary.n_private)}{' with private releases' if outside else ''}, "
+            f"epsilon {summary.private_epsilon:.4g}{cap} at delta {summary.delta:g}"
+        )
+        words += f"; {outside}" if outside else ""
+    return f"PrivacyLedger({summary.dataset!r}, {words})"
 
 
 def ledger_html(summary: LedgerSummary) -> str:

@@ -10,7 +10,14 @@ from typing import Any
 from dpexplain._validation import Adjacency, check_adjacency, check_delta, check_in_range, shown
 from dpexplain.accounting.events import event_from_dict, event_to_dict
 
-__all__ = ["EntrySummary", "LedgerSummary", "ReleaseSet", "number_from_json", "number_to_json"]
+__all__ = [
+    "EntrySummary",
+    "LedgerSummary",
+    "ReleaseSet",
+    "counted_entries",
+    "number_from_json",
+    "number_to_json",
+]
 
 _ADJACENCY_WORDS = {
     "add_remove": "one record added or removed",
@@ -183,24 +190,56 @@ class LedgerSummary:
         str
             One to three sentences.
         """
-        count = len(self.entries)
-        if count == 0:
+        if not self.entries:
             return f"Nothing has been spent on {self.dataset!r}."
-        text = (
-            f"{'One entry' if count == 1 else f'All {count} entries'} on {self.dataset!r}"
-            f"{'' if count == 1 else ' together, if published together'}: "
-            f"epsilon = {self.private_epsilon:.4g} at delta = {self.delta:g} "
-            f"({_ADJACENCY_WORDS[self.adjacency]})"
-        )
-        text += "." if count == 1 else f", where plain adding would give {self.naive_epsilon:.4g}."
+        if not self.n_private:
+            text = (
+                f"{counted_entries(len(self.entries))} on {self.dataset!r}, no private release; "
+                "epsilon is infinite."
+            )
+        else:
+            text = self._private_words()
         if math.isfinite(self.cap_epsilon):
             text += f" The cap is {self.cap_epsilon:.4g}."
-        if math.isinf(self.total_epsilon):
+        if self.n_private and self._has_non_private:
             text += (
                 " Entries that are not private make the total infinite; the figure above holds "
                 "only if they and everything derived from them stay inside."
             )
         return text
+
+    @property
+    def n_private(self) -> int:
+        """Number of entries with private releases, which the private epsilon is about.
+
+        Returns
+        -------
+        int
+            An entry that also holds something not private counts: its private releases spend.
+        """
+        return sum(
+            entry.private or any(event["type"] == "gaussian" for event in entry.events)
+            for entry in self.entries
+        )
+
+    @property
+    def _has_non_private(self) -> bool:
+        return not all(entry.private for entry in self.entries)
+
+    def _private_words(self) -> str:
+        """Say what the private releases spend, and of how many entries they are."""
+        count = self.n_private
+        which = "with private releases " if self._has_non_private else ""
+        who = "One entry" if count == 1 else f"All {count} entries"
+        text = (
+            f"{who} {which}on {self.dataset!r}"
+            f"{'' if count == 1 else ' together, if published together'}: "
+            f"epsilon = {self.private_epsilon:.4g} at delta = {self.delta:g} "
+            f"({_ADJACENCY_WORDS[self.adjacency]})"
+        )
+        if count == 1:
+            return f"{text}."
+        return f"{text}, where plain adding would give {self.naive_epsilon:.4g}."
 
 
 @dataclass(frozen=True)
@@ -232,8 +271,10 @@ class ReleaseSet:
         str
             Two sentences.
         """
+        count = len(self.labels)
+        which = "One published entry" if count == 1 else f"The {count} published entries"
         return (
-            f"The {len(self.labels)} published entries alone: epsilon = {self.epsilon:.4g} at "
+            f"{which} alone: epsilon = {self.epsilon:.4g} at "
             f"delta = {self.delta:g}. If they were chosen by looking at the others, that choice "
             f"spends too, and the total of all private entries stands: "
             f"epsilon = {self.total_epsilon:.4g}."
@@ -270,6 +311,22 @@ def number_from_json(value: object) -> object:
         Infinity for ``"inf"``, everything else as it is.
     """
     return math.inf if isinstance(value, str) and value == "inf" else value
+
+
+def counted_entries(count: int) -> str:
+    """Write a number of entries.
+
+    Parameters
+    ----------
+    count : int
+        How many.
+
+    Returns
+    -------
+    str
+        ``"1 entry"``, ``"2 entries"``.
+    """
+    return f"{count} {'entry' if count == 1 else 'entries'}"
 
 
 def _not_negative(name: str, value: object) -> float:

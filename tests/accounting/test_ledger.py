@@ -343,3 +343,23 @@ def test_recognition_raises_on_no_value(cell):
     ledger.recognise(column.reshape(2, 1), [0, 1])
     ledger.recognise(None, cell)
     assert ledger.entries == ()
+
+
+class Loud:
+    def __repr__(self):
+        warnings.warn("a value", UserWarning, stacklevel=1)
+        return "loud"
+
+
+@pytest.mark.parametrize(
+    "column",
+    [np.full(2, "1e4000", dtype=np.longdouble), np.array([Loud(), 1.0], dtype=object)],
+    ids=["beyond float64", "speaking cell"],
+)
+def test_recognition_warns_of_no_value(column):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        PrivacyLedger("loud values").recognise(pd.DataFrame({"a": [0, 1]}), column)
+    # An error inside would have hidden the warning and left the data unknown.
+    with pytest.warns(PrivacyWarning, match="'loud values'"):
+        PrivacyLedger("other name").recognise(pd.DataFrame({"a": [0, 1]}), column)

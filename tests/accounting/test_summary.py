@@ -87,3 +87,44 @@ def test_words_of_several_entries_compare_with_adding():
         f"where plain adding would give {summary.naive_epsilon:.4g}."
     )
     assert summary.private_epsilon < summary.naive_epsilon
+
+
+def test_words_without_private_release_give_no_finite_epsilon():
+    ledger = PrivacyLedger("survey", 2.0)
+    ledger.charge([NonPrivateEvent("fit", "without noise")], label="reference")
+
+    assert ledger.summary().words() == (
+        "1 entry on 'survey', no private release; epsilon is infinite. The cap is 2."
+    )
+    assert repr(ledger) == (
+        "PrivacyLedger('survey', 1 entry NOT PRIVATE, no private release; epsilon is infinite)"
+    )
+    assert "epsilon = 0" not in ledger._repr_html_()
+
+
+@pytest.mark.parametrize(("n_private", "who"), [(1, "One entry"), (2, "All 2 entries")])
+def test_words_beside_a_reference_count_the_private_entries_only(n_private, who):
+    ledger = PrivacyLedger("survey")
+    for _ in range(n_private):
+        ledger.charge([GaussianEvent("counts", 5.0)], label="fit")
+    ledger.charge([NonPrivateEvent("fit", "without noise")], label="reference")
+    words = ledger.summary().words()
+
+    assert words.startswith(f"{who} with private releases on 'survey'")
+    assert f"epsilon = {ledger.private_epsilon():.4g} at" in words
+    assert ("plain adding" in words) == (n_private > 1)
+    assert "make the total infinite" in words
+    entries = "1 entry" if n_private == 1 else "2 entries"
+    assert repr(ledger) == (
+        f"PrivacyLedger('survey', {entries} with private releases, epsilon "
+        f"{ledger.private_epsilon():.4g} at delta 1e-06; 1 entry NOT PRIVATE)"
+    )
+
+
+def test_entry_that_is_private_in_part_counts_with_its_private_part():
+    ledger = PrivacyLedger("survey")
+    mixed = [GaussianEvent("counts", 5.0), NonPrivateEvent("fit", "without noise")]
+    ledger.charge(mixed, label="both")
+
+    assert ledger.summary().n_private == 1
+    assert ledger.summary().words().startswith("One entry with private releases on 'survey'")
