@@ -14,8 +14,11 @@ import pytest
 import dpexplain.io
 import view_examples
 from chromium import find_chromium
+from dpexplain_widgets import Explorer
+from dpexplain_widgets.state import STATE_TRAITS
 from jupyter_lab import JupyterLab
 from notebooks import FOLDER
+from offline_page import offline_page, state_of
 
 ARGUMENTS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
@@ -97,6 +100,28 @@ def new_page(browser: Any) -> Iterator[Any]:
 def _note(message: Any, problems: list[str]) -> None:
     if message.type == "error":
         problems.append(f"console: {message.text} ({message.location})")
+
+
+@pytest.fixture
+def open_page(new_page, tmp_path):
+    """Open a page of Explorers from a file, with every request refused."""
+
+    def open_page(*views, width: int = 1400, **options):
+        path = tmp_path / "page.html"
+        states = [state_of(view, STATE_TRAITS) for view in views]
+        path.write_text(offline_page(states), encoding="utf-8")
+        page = new_page(width=width, offline=True, **options)
+        page.goto(path.as_uri())
+        for place in range(len(views)):
+            page.locator(".dpx").nth(place).locator(".dpx-plot svg").first.wait_for()
+        return page
+
+    return open_page
+
+
+@pytest.fixture
+def survey():
+    return Explorer(view_examples.comparison(n_repeats=2), term="age", epsilon_index=1)
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""The same modules in a page without kernel and network: layout, keys, hostile names."""
+"""The same modules in a page without kernel and network: keys, words, hostile names."""
 
 from __future__ import annotations
 
@@ -11,53 +11,11 @@ import view_examples
 from dpexplain_widgets import Explorer
 from dpexplain_widgets.state import STATE_TRAITS
 from offline_page import offline_page, state_of
-from page_checks import curve_of, histogram_of, layout_problems, scrub_latency
+from page_checks import curve_of, histogram_of, scrub_latency, settle
 
 pytestmark = pytest.mark.browser
 
 TWO = view_examples.EPSILONS[:2]
-COMPARISONS = {
-    "survey": lambda: view_examples.comparison(n_repeats=3),
-    "one model": lambda: view_examples.comparison().explanations[1.0][0],
-    "reference alone": lambda: view_examples.comparison().reference,
-    "seeded noise": lambda: view_examples.comparison(private=False),
-    "3 terms, 2 epsilons, 2 categories": lambda: view_examples.comparison(
-        view_examples.wide_terms(3, 2), TWO, classes=None
-    ),
-    "40 terms, 12 epsilons, 40 categories": lambda: view_examples.comparison(
-        view_examples.wide_terms(40, 40), view_examples.MANY_EPSILONS
-    ),
-    "hostile names": lambda: view_examples.comparison(
-        view_examples.hostile_terms(), TWO, title=view_examples.HOSTILE_NAMES[2]
-    ),
-}
-
-
-@pytest.fixture
-def open_page(new_page, tmp_path):
-    """Open a page of Explorers from a file, with every request refused."""
-
-    def open_page(*views, width: int = 1400, **options):
-        path = tmp_path / "page.html"
-        states = [state_of(view, STATE_TRAITS) for view in views]
-        path.write_text(offline_page(states), encoding="utf-8")
-        page = new_page(width=width, offline=True, **options)
-        page.goto(path.as_uri())
-        for place in range(len(views)):
-            page.locator(".dpx").nth(place).locator(".dpx-plot svg").first.wait_for()
-        return page
-
-    return open_page
-
-
-def settle(page) -> None:
-    """Wait for the frame after the next one, in which changed widths have been drawn."""
-    page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
-
-
-@pytest.fixture
-def survey():
-    return Explorer(view_examples.comparison(n_repeats=2), term="age", epsilon_index=1)
 
 
 def test_page_asks_nothing_of_the_network(new_page, tmp_path, survey):
@@ -85,127 +43,6 @@ def test_page_without_kernel_scrubs_all_epsilons(open_page, survey):
     assert len(seen) == 6
     assert page.locator(".dpx-epsilon").inner_text() == "NOT PRIVATE — do not publish"
     assert page.locator(".dpx-plot .dpx-curve-main").count() == 0
-
-
-@pytest.mark.parametrize("width", [480, 900, 1400])
-@pytest.mark.parametrize("name", COMPARISONS)
-def test_no_label_is_cut_small_or_over_another(open_page, pictures, name, width):
-    source = COMPARISONS[name]()
-    page = open_page(Explorer(source, epsilon_index=0), width=width)
-    terms = page.locator(".dpx-term")
-    for place in sorted({0, 1, terms.count() // 2, terms.count() - 1}):
-        terms.nth(place).click()
-        settle(page)
-        assert layout_problems(page) == []
-    page.screenshot(path=pictures / f"{name.replace(' ', '-')}-{width}.png", full_page=True)
-
-
-@pytest.mark.parametrize(
-    ("fault", "seen"),
-    [
-        ("document.querySelector('.dpx-plot text').setAttribute('x', -60)", "cut: "),
-        ("for (const t of document.querySelectorAll('.dpx-plot text')) t.setAttribute('y', 90)",
-         "overlap: "),
-        ("document.querySelector('.dpx-note').style.fontSize = '9px'", "small: "),
-        ("document.querySelector('.dpx-head h2').style.marginLeft = '2000px'", "outside: "),
-        ("document.querySelector('.dpx-scrubber svg').setAttribute('width', 789)", "width: "),
-        ("document.querySelector('.dpx-ledger th').style.whiteSpace = 'nowrap';"
-         "document.querySelector('.dpx-ledger th').textContent = 'x'.repeat(400)", "cut table: "),
-    ],
-)  # fmt: skip
-def test_a_fault_of_layout_is_seen(open_page, survey, fault, seen):
-    page = open_page(survey)
-    assert layout_problems(page) == []
-    page.evaluate(fault)
-
-    assert any(problem.startswith(seen) for problem in layout_problems(page))
-
-
-# The width is another one only while it is measured: no size but the first is ever reported.
-_PASSING_WIDTH = """() => new Promise((done) => {
-  const main = document.getElementById("page");
-  const set = (width) => { main.style.width = `${width}px`; };
-  let reports = 0;
-  new ResizeObserver(() => {
-    reports += 1;
-    if (reports === 1) requestAnimationFrame(() => {
-      set(700);
-      requestAnimationFrame(() => set(1000));
-    });
-    if (reports === 2) requestAnimationFrame(() => { set(700); setTimeout(done, 100); });
-  }).observe(main);
-})"""
-
-
-def test_a_width_that_held_for_one_moment_is_not_kept(open_page, survey):
-    page = open_page(survey)
-    page.evaluate(_PASSING_WIDTH)
-    settle(page)
-
-    assert layout_problems(page) == []
-
-
-def test_styles_that_arrive_late_are_drawn_to(open_page, survey):
-    page = open_page(survey)
-    page.evaluate(
-        "() => { const sheet = document.createElement('style');"
-        " sheet.textContent = '.dpx .dpx-panel { padding: 18px 90px }';"
-        " document.head.append(sheet); }"
-    )
-    page.wait_for_timeout(200)
-
-    assert layout_problems(page) == []
-
-
-@pytest.mark.parametrize("width", [480, 1400])
-def test_costs_of_entries_are_in_sight_beside_long_labels(open_page, survey, pictures, width):
-    page = open_page(survey, width=width)
-    page.locator("summary", has_text="9 entries").click()
-    box = page.locator(".dpx-ledger details .dpx-table-box")
-    frame, cell = box.bounding_box(), box.locator("tr td").nth(1).bounding_box()
-
-    assert layout_problems(page) == []
-    assert cell["x"] + cell["width"] <= frame["x"] + frame["width"] + 1
-    box.screenshot(path=pictures / f"entries-{width}.png")
-
-
-@pytest.mark.parametrize("term", ["age", "occupation"])
-def test_noise_beyond_the_axis_has_a_mark(open_page, term):
-    noisy = Explorer(view_examples.comparison(epsilons=(0.05, 8.0)), term=term, epsilon_index=0)
-    page = open_page(noisy)
-    marks = page.locator(".dpx-plot .dpx-beyond-noise")
-
-    assert marks.count() > 0
-    assert "goes on beyond the axis" in page.locator(".dpx-legend").inner_text()
-    page.locator(".dpx-scrubber").focus()
-    page.keyboard.press("ArrowRight")
-    settle(page)
-    assert marks.count() == 0
-    assert "goes on beyond the axis" not in page.locator(".dpx-legend").inner_text()
-
-
-def test_errors_in_the_unit_of_the_target_say_so(open_page):
-    page = open_page(Explorer(view_examples.comparison(classes=None)))
-
-    assert "visits" in page.locator(".dpx-metric-line").inner_text()
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_theme_follows_the_system_outside_of_a_notebook(open_page, survey, pictures, scheme):
-    page = open_page(survey, color_scheme=scheme)
-
-    assert page.locator(".dpx").get_attribute("data-theme") == scheme
-    page.screenshot(path=pictures / f"page-{scheme}.png", full_page=True)
-    other = {"light": "dark", "dark": "light"}[scheme]
-    page.emulate_media(color_scheme=other)
-    page.locator(f".dpx[data-theme={other}]").wait_for()
-
-
-def test_theme_of_an_unknown_page_is_seen_from_its_ground(open_page, survey):
-    page = open_page(survey, color_scheme="light")
-    page.evaluate("document.body.style.setProperty('--jp-layout-color0', '#111111')")
-
-    page.locator(".dpx[data-theme=dark]").wait_for()
 
 
 def test_hostile_names_stay_text(open_page):

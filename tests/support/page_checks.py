@@ -17,6 +17,11 @@ def layout_problems(page: Any) -> list[str]:
     return problems
 
 
+def settle(page: Any) -> None:
+    """Wait for the frame after the next one, in which changed widths have been drawn."""
+    page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
 # From a key press to the frame after the one that shows the new curve.
 _WATCH_LATENCY = """() => {
   const times = [];
