@@ -9,9 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dpexplain.binning import FeatureBins
 from dpexplain.models.boosting.noise import noise_std_per_bin
+from dpexplain.models.boosting.private import _rare_together
 from dpexplain.models.boosting.recipe import DEFAULT, recipe, schedule
 from dpexplain.models.boosting.structure import BinCounts, random_visits
+from dpexplain.schema import Categorical
 
 
 def counts_of(values, *, ordered=True, n_special=1, variance=4.0):
@@ -119,6 +122,14 @@ def test_the_paper_preset_is_the_paper():
     assert paper.spacing == "equal"
     with pytest.raises(TypeError):
         recipe("paper", regression=True, colour=1)
+
+
+def test_categories_are_cut_by_name_and_rare_ones_as_the_last():
+    bins = FeatureBins("job", Categorical(["smith", "clerk", "nurse", "baker"]))
+    counts = np.array([100.0, 100.0, 2.0, 100.0, 0.0, 0.0])
+    assert _rare_together(bins, counts, 10.0).tolist() == [2, 1, 3, 0, 4, 5]
+    assert _rare_together(bins, counts, 0.0).tolist() == [3, 1, 2, 0, 4, 5]
+    assert _rare_together(bins, counts, 1e9).tolist() == [0, 0, 0, 0, 1, 2]
 
 
 def test_bins_of_one_unit_always_share_a_leaf():

@@ -28,7 +28,7 @@ from dpexplain.models.boosting.loop import PrivateStep, Tables, boost
 from dpexplain.models.boosting.recipe import Recipe, Schedule, schedule
 from dpexplain.models.boosting.records import Loss, Records
 from dpexplain.models.boosting.structure import BinCounts, Visit, random_visits
-from dpexplain.schema import Schema
+from dpexplain.schema import Categorical, Schema
 
 
 @dataclass(frozen=True)
@@ -174,7 +174,7 @@ def private_bins(
         bins.append(merged)
         found = _bin_counts(merged, cell_counts, bin_of_cell, histograms.noise_std, settings)
         if settings.merge_rare and merged.edges is None:
-            found = replace(found, unit_of_bin=_rare_together(found, min_count))
+            found = replace(found, unit_of_bin=_rare_together(merged, found.counts, min_count))
         counts.append(found)
         index.append(bin_of_cell[cell])
     return PrivateBins(tuple(bins), tuple(counts), histograms.n_samples), index
@@ -274,11 +274,14 @@ def _bin_counts(
     )
 
 
-def _rare_together(counts: BinCounts, min_count: float) -> NDArray[np.intp]:
-    """Tie categories with too few people into one unit, behind the others."""
-    n_values = len(counts.counts) - counts.n_special
-    rare = counts.counts[:n_values] < min_count
-    n_common = int((~rare).sum())
-    unit = np.where(rare, n_common, np.cumsum(~rare) - 1)
-    n_units = n_common + int(rare.any())
-    return np.concatenate([unit, n_units + np.arange(counts.n_special)]).astype(np.intp)
+def _rare_together(
+    bins: FeatureBins, counts: NDArray[np.float64], min_count: float
+) -> NDArray[np.intp]:
+    """Put categories in the order of their names, those with too few people as one at the end."""
+    assert isinstance(bins.feature, Categorical)
+    rare = counts[: bins.n_value_bins] < min_count
+    rank = np.argsort(np.argsort(np.array(bins.feature.categories, dtype=str)))
+    common = np.sort(rank[~rare])
+    unit = np.where(rare, len(common), np.searchsorted(common, rank))
+    n_units = len(common) + int(rare.any())
+    return np.concatenate([unit, n_units + np.arange(len(bins.special))]).astype(np.intp)

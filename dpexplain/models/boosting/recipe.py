@@ -41,11 +41,11 @@ class Recipe:
     learning_rate : float or None
         Share of the leaf mean that is added; None to derive it from the passes.
     merge_rare : bool
-        Whether categories with fewer people than a bin should hold are fitted as one, and
-        negative noisy counts count as zero, as the implementation of the paper does.
+        Whether categories with fewer people than a bin should hold are fitted as one, the
+        others are cut in the order of their names, and negative noisy counts count as zero,
+        as the implementation of the paper does.
     shuffle_categories : bool
-        Whether categories without an order are shuffled before each cut; otherwise they are
-        cut in the order of the schema.
+        Whether categories without an order are shuffled before each cut.
     step_factor : float
         The derived learning rate is this over the root of the passes, at most 1, and more
         where noise is small: curves should then settle where those of the reference do.
