@@ -95,8 +95,9 @@ def sweep(
         Threads that fit at the same time; -1 for one per core.
     structure_seed : int or None, default=None
         Public seed of the random structure. Repeat ``r`` uses ``structure_seed + r`` at every
-        epsilon, so that fits of one repeat differ by their noise only. None leaves the
-        estimator's own seed.
+        epsilon, so that fits of one repeat draw the same random numbers for it. Bins are
+        merged where noisy counts are small, so bins and trees can still differ from one
+        epsilon to the next. None leaves the estimator's own seed.
     progress : bool, default=True
         Whether to show a bar that counts finished fits, and nothing else.
     groups : array-like of shape (n_samples,) or None, default=None

@@ -109,7 +109,8 @@ class LocalExplanation(Record):
     target_unit : str, default=""
         Its unit, for regression.
     noise_std : array-like of shape (n_samples, n_terms) or None, default=None
-        Standard deviation that privacy noise gives each contribution.
+        Standard deviation of each contribution under privacy noise, given the released bins
+        and trees; see :class:`ShapeFunction` for what it leaves out.
 
     Raises
     ------

@@ -63,7 +63,9 @@ class ShapeFunction(Record):
     description : str, default=""
         What the feature says.
     noise_std : array-like of shape (n_bins,) or None, default=None
-        Standard deviation that privacy noise gives each contribution, in `score_unit`.
+        Standard deviation of each contribution under the noise of the sums behind it, given
+        the released bins and trees, in `score_unit`. It leaves out that other noise in the
+        histograms, or other random trees, would have given other bins and curves.
     special : sequence of str, default=()
         Names of the bins after the value bins, such as ``("other", "missing")``.
     step : float or None, default=None
@@ -170,7 +172,7 @@ class ShapeFunction(Record):
 
     @property
     def noise_floor(self) -> float | None:
-        """Importance that noise alone would show on average; None without `noise_std`.
+        """Importance that noise of `noise_std` alone would show on average; None without it.
 
         The mean of ``|N(0, s)|`` is ``s * sqrt(2 / pi)``, so importances of pure noise are
         positive and have to be read against this number.

@@ -1,7 +1,16 @@
 """Explanations, comparisons and ledger summaries as JSON: exact, versioned, checked strictly.
 
-A file holds released numbers only, so it can be opened by someone who has neither model nor
-data. Reading runs no code from the file and refuses whatever it does not know.
+A file holds what the object shows, and can be opened by someone who has neither model nor data.
+It holds no records, but not all of it may leave:
+
+* A `ShapeFunction` or `GlobalExplanation` may if ``guarantee.private`` is true.
+* A `Comparison` carries its non-private reference and its metrics on held-out records along; it
+  may leave if ``comparison.private`` is true, so without either.
+* A `LocalExplanation` names the bin of every value of its samples; it may leave if
+  ``explanation.releasable`` is true, which needs a private model and public samples.
+* A `Guarantee` or `LedgerSummary` holds labels and public numbers, nothing from the data.
+
+Reading runs no code from the file and refuses whatever it does not know.
 """
 
 from __future__ import annotations

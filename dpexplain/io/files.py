@@ -20,7 +20,8 @@ def save(obj: Saveable, path: str | os.PathLike[str]) -> Path:
     Parameters
     ----------
     obj : GlobalExplanation, ShapeFunction, LocalExplanation, Comparison, LedgerSummary or Guarantee
-        What to save. A non-private object is saved with its guarantee, which says so.
+        What to save. What is not private is saved too, and says so in its guarantee,
+        metrics or samples: see :mod:`dpexplain.io` for what may leave.
     path : path-like
         Where to; an existing file is replaced.
 

@@ -43,7 +43,8 @@ def to_json(obj: Saveable) -> str:
     Parameters
     ----------
     obj : GlobalExplanation, ShapeFunction, LocalExplanation, Comparison, LedgerSummary or Guarantee
-        What to write. A non-private object is written with its guarantee, which says so.
+        What to write. What is not private is written too, and says so in its guarantee,
+        metrics or samples: see :mod:`dpexplain.io` for what may leave.
 
     Returns
     -------

@@ -135,14 +135,15 @@ class NoiseSource:
         ------
         ValueError
             If it is not positive, or beyond what the backend draws faithfully: ``2**56`` for
-            "opendp", ``2**44`` for "rounded".
+            "opendp", ``2**44`` for "rounded" and for a source with a seed.
         """
         sigma = check_in_range("sigma_int", sigma_int, 0.0, _LARGEST_SIGMA, include_low=False)
         exact = self._backend == "opendp" and self._seeded is None
         if not exact and sigma > _LARGEST_ROUNDED_SIGMA:
+            drop = "" if self._seeded is None else " and no reproducible_seed"
             raise ValueError(
                 f"sigma_int={sigma:g} is beyond 2**44, where rounded normals have too few bits; "
-                'use noise_backend="opendp".'
+                f'use noise_backend="opendp"{drop}.'
             )
         return sigma
 

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
 
-NOISE_LABEL = "±2σ of privacy noise"
+# What other noise would have changed in the bins and trees themselves is not in the band.
+NOISE_LABEL = "±2σ of privacy noise, given bins and trees"
 MAY_BE_NOISE = "may be noise (0 within 2σ)"
 _LINE = 11  # points from one line of small print to the next
 _STEPS = (1, 2, 2.5, 5, 10)

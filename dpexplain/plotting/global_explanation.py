@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpexplain.explain import GlobalExplanation
-from dpexplain.plotting._style import guarantee_words, plain, theme
+from dpexplain.plotting._style import MAY_BE_NOISE, NOISE_LABEL, guarantee_words, plain, theme
 from dpexplain.plotting.shape_function import Spacing, draw_shape, score_limits
 
 if TYPE_CHECKING:
@@ -98,7 +98,8 @@ def _head(figure: FigureBase, explanation: GlobalExplanation, colour: str, *, sh
         guarantee_words(explanation.guarantee).replace("$", r"\$"),
     ]
     if any(term.noise_std is not None for term in explanation.terms):
-        lines.append("Bands and whiskers: ±2σ of privacy noise, hatched where it may be noise")
+        lines.append(f"Bands and whiskers: {NOISE_LABEL}")
+        lines.append(f"Hatched: {MAY_BE_NOISE}")
     if hidden > 0:
         lines.append(f"{hidden} more terms not drawn")
     figure.suptitle("\n".join(lines), x=0.01, ha="left", fontsize="medium", color=colour)

@@ -10,6 +10,7 @@ from dpexplain.explain import LocalExplanation
 from dpexplain.explain._text import short_number, signed_number
 from dpexplain.explain.local_explanation import NOT_RELEASABLE
 from dpexplain.plotting._style import (
+    NOISE_LABEL,
     Theme,
     guarantee_words,
     new_axes,
@@ -175,7 +176,7 @@ def _inward(ax: Axes, x: float) -> str:
 def _small_print(ax: Axes, explanation: LocalExplanation, sample: int) -> None:
     lines = [f"Model: {guarantee_words(explanation.guarantee)}"]
     if explanation.noise_std is not None:
-        lines.append("Whiskers: ±2σ of privacy noise; pale where it may be noise")
+        lines.append(f"Whiskers: {NOISE_LABEL}; pale where it may be noise")
     warning = "" if explanation.samples_public else NOT_RELEASABLE
     if not explanation.guarantee.private:
         lines, warning = lines[1:], explanation.guarantee.short

@@ -38,7 +38,8 @@ def plot_shape_function(
     A numeric term is a step curve with special bins (missing values) apart at the right; a
     categorical term is a bar per category with special bins apart below. Where the noise is
     known a band of two standard deviations shows it, hatched where the contribution may be
-    noise. Grey bars count the records of each bin.
+    noise; the band takes bins and trees as given and leaves out that other noise would have
+    given others. Grey bars count the records of each bin.
 
     Parameters
     ----------

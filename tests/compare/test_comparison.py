@@ -68,6 +68,7 @@ def test_seeded_models_are_called_not_private():
 def test_comparison_is_private_only_without_reference_and_diagnostics():
     assert not comparison().private
     assert not comparison(reference=None).private
+    assert not comparison(metrics=None).private
     assert comparison(reference=None, metrics=None).private
 
 

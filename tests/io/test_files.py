@@ -6,9 +6,10 @@ import os
 import stat
 import sys
 
+import pandas as pd
 import pytest
 
-from dpexplain import io
+from dpexplain import Comparison, PrivacyLedger, io
 from example_explanations import classifier, reference, samples
 
 
@@ -28,6 +29,37 @@ def test_non_private_object_says_so_in_its_file(tmp_path):
     path = io.save(reference(), tmp_path / "reference.json")
     assert '"private": false' in path.read_text()
     assert not io.load(path).guarantee.private
+
+
+def test_file_of_a_comparison_tells_whether_it_may_leave(tmp_path):
+    fits = {"epsilons": (0.5,), "explanations": {0.5: (classifier(),)}}
+    ledger = PrivacyLedger("files").summary()
+    rows = [(0.5, 0, "AUROC", 0.8125, False)]
+    metrics = pd.DataFrame(rows, columns=["epsilon", "repeat", "metric", "value", "private"])
+    extras = [{}, {"metrics": metrics}, {"reference": reference()}]
+    paths = [
+        io.save(Comparison(**fits, ledger=ledger, **extra), tmp_path / f"{i}.json")
+        for i, extra in enumerate(extras)
+    ]
+
+    assert [io.load(path).private for path in paths] == [True, False, False]
+    assert "0.8125" in paths[1].read_text()  # what was measured on records is in the file
+
+
+def test_file_of_samples_holds_their_bins_and_tells_whether_it_may_leave(tmp_path):
+    path = io.save(samples(), tmp_path / "inside.json")
+
+    assert "17 - 29" in path.read_text()
+    assert not io.load(path).releasable
+    public = io.save(samples(samples_public=True), tmp_path / "public.json")
+    assert io.load(public).releasable
+
+
+def test_package_says_what_a_file_holds_and_when_it_may_leave():
+    words = io.__doc__
+    for name in ("guarantee.private", "comparison.private", "explanation.releasable"):
+        assert f"``{name}``" in words
+    assert "released numbers only" not in words
 
 
 def test_failing_write_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch):

@@ -18,6 +18,14 @@ def test_rounded_noise_is_refused_where_its_low_bits_are_not_random():
 
 
 @pytest.mark.parametrize("backend", ["opendp", "rounded"])
+def test_seeded_noise_is_refused_there_too_and_the_seed_is_named(backend):
+    source = NoiseSource(backend, reproducible_seed=0)
+    assert source.check_sigma(2.0**44) == 2.0**44
+    with pytest.raises(ValueError, match="and no reproducible_seed"):
+        source.check_sigma(2.0**45)
+
+
+@pytest.mark.parametrize("backend", ["opendp", "rounded"])
 def test_at_the_widest_scale_even_and_odd_draws_are_equally_likely(backend):
     """5,000 fair coins: a share with standard deviation 0.5 / sqrt(5000); five of those."""
     draws = NoiseSource(backend).draw_int(2.0**44, 5_000)

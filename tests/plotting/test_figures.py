@@ -211,6 +211,7 @@ def test_small_multiples_share_the_score_axis_and_leave_out_the_least_important(
     assert len(panels) == 4
     assert len({panel.get_ylim() for panel in panels}) == 1
     assert "1 more terms not drawn" in panels[0].figure.get_suptitle()
+    assert "±2σ of privacy noise, given bins and trees" in panels[0].figure.get_suptitle()
 
 
 def test_small_multiples_fit_into_a_part_of_a_figure():

@@ -118,7 +118,7 @@ def legend_words(ax):
 @pytest.mark.parametrize("shape", [age(), job()])
 def test_noise_is_drawn_and_explained_where_it_is_known(shape):
     words = legend_words(plotting.plot_shape_function(shape, ax=figure_axes()))
-    assert "±2σ of privacy noise" in words
+    assert "±2σ of privacy noise, given bins and trees" in words
     assert "may be noise (0 within 2σ)" in words
 
 
@@ -130,7 +130,7 @@ def test_shape_without_noise_has_no_legend(shape):
 def test_contributions_outside_their_band_are_not_called_noise():
     certain = age(noise_std=[0.001] * 4)
     words = legend_words(plotting.plot_shape_function(certain, ax=figure_axes()))
-    assert words == ["±2σ of privacy noise"]
+    assert words == ["±2σ of privacy noise, given bins and trees"]
 
 
 @pytest.mark.parametrize(("private", "word"), [(True, "noisy"), (False, "exact")])
