@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from dpexplain_widgets.bundle import stylesheet
+from dpexplain_widgets.bundle import STATIC, STYLES, stylesheet
 
 CSS = re.sub(r"/\*.*?\*/", "", stylesheet(), flags=re.DOTALL)
 PALETTES = {"light": r"\.dpx \{(.*?)\}", "dark": r'\.dpx\[data-theme="dark"\] \{(.*?)\}'}
@@ -78,3 +78,7 @@ def test_dark_pages_have_a_palette_of_their_own():
 
     assert set(light) == set(dark)
     assert all(light[name] != dark[name] for name in light)
+
+
+def test_every_style_file_is_part_of_the_stylesheet():
+    assert sorted(STYLES) == sorted(path.name for path in STATIC.glob("*.css"))

@@ -131,11 +131,55 @@ def test_integers_of_any_type_are_whole_numbers(explorer, integer):
     assert type(explorer.epsilon_index) is int
 
 
+@pytest.mark.parametrize("epsilon", [*view_examples.EPSILONS, math.inf, np.float64(0.5), 8])
+def test_an_epsilon_is_chosen_by_its_value(explorer, epsilon):
+    explorer.epsilon = epsilon
+
+    assert explorer.epsilon == epsilon
+    assert explorer.epsilon_index == (*view_examples.EPSILONS, math.inf).index(epsilon)
+
+
+@pytest.mark.parametrize("epsilon", [0.7, -math.inf, math.nan, 0, True, "0.5", None, [0.5]])
+def test_an_epsilon_without_a_fit_is_answered_with_those_there_are(explorer, epsilon):
+    before = choices(explorer)
+
+    with pytest.raises(
+        traitlets.TraitError,
+        match=r"no fit with epsilon=.*; the epsilons are 0\.25, 0\.5, 1, 2, 4, 8, "
+        r"float\('inf'\) for the non-private reference\. Another epsilon needs another fit",
+    ):
+        explorer.epsilon = epsilon
+    assert choices(explorer) == before
+
+
+def test_an_infinite_epsilon_is_offered_only_where_there_is_a_reference():
+    comparison = view_examples.comparison()
+    private = ShapeView(comparison.explanations[0.5][0])
+    with pytest.raises(traitlets.TraitError, match=r"the epsilons are 0\.5\. Another"):
+        private.epsilon = math.inf
+
+    reference = ShapeView(comparison.reference)
+    reference.epsilon = math.inf
+    assert reference.epsilon_index == 0
+    with pytest.raises(traitlets.TraitError, match="the epsilons are none, as no model is shown"):
+        LedgerView(comparison.ledger).epsilon = 0.5
+
+
+def test_a_rounded_epsilon_is_the_one_that_was_meant():
+    fit = view_examples.comparison(epsilons=(0.1 + 0.2,)).explanations[0.1 + 0.2][0]
+    view = ShapeView(fit)
+    view.epsilon = 0.3
+
+    assert view.epsilon == 0.1 + 0.2
+
+
 def test_the_reference_cannot_be_chosen_while_it_is_hidden(explorer):
     explorer.show_reference = False
 
     with pytest.raises(traitlets.TraitError, match="set show_reference = True first"):
         explorer.epsilon_index = N_EPSILONS
+    with pytest.raises(traitlets.TraitError, match="set show_reference = True first"):
+        explorer.epsilon = math.inf
 
 
 def test_hiding_the_reference_leaves_its_stop(explorer):

@@ -11,7 +11,13 @@ from dpexplain_widgets.bundle import stylesheet
 from dpexplain_widgets.fallback import fallback_html
 from dpexplain_widgets.payload import build_payload
 from dpexplain_widgets.selection import selection_frame
-from dpexplain_widgets.state import STATE_TRAITS, ViewState, first_epsilon_index, most_important
+from dpexplain_widgets.state import (
+    STATE_TRAITS,
+    ViewState,
+    epsilon_place,
+    first_epsilon_index,
+    most_important,
+)
 
 
 class View(ViewState, anywidget.AnyWidget):
@@ -53,10 +59,18 @@ class View(ViewState, anywidget.AnyWidget):
 
     @property
     def epsilon(self) -> float:
-        """Epsilon that is chosen; infinite for the non-private reference."""
+        """Epsilon that is chosen, to read or set; infinite for the non-private reference.
+
+        Setting it chooses the fit of that epsilon; :class:`traitlets.TraitError` lists the
+        epsilons there are if there is none.
+        """
         epsilons = self.payload["epsilons"]
         at_reference = self.epsilon_index >= len(epsilons)
         return float("inf") if at_reference else float(epsilons[self.epsilon_index])
+
+    @epsilon.setter
+    def epsilon(self, epsilon: float) -> None:
+        self.epsilon_index = epsilon_place(self.payload, epsilon)
 
     @property
     def selection(self) -> pd.DataFrame:

@@ -8,6 +8,18 @@ from pathlib import Path
 
 STATIC = Path(__file__).parent / "static"
 
+# In this order: what comes later may overrule what comes before.
+STYLES = (
+    "colours.css",
+    "frame.css",
+    "controls.css",
+    "overview.css",
+    "terms.css",
+    "shape.css",
+    "tables.css",
+    "narrow.css",
+)
+
 _IMPORT = re.compile(r'^import \{([^}]*)\} from "\./(\w+\.js)";\n', re.MULTILINE)
 _ANY_IMPORT = re.compile(r"^\s*import\b.*", re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const|let)\b)", re.MULTILINE)
@@ -51,7 +63,7 @@ def bundle(entry: str) -> str:
 @functools.cache
 def stylesheet() -> str:
     """Return the style rules of all views; every rule applies inside a view only."""
-    return (STATIC / "view.css").read_text(encoding="utf-8")
+    return "\n".join((STATIC / name).read_text(encoding="utf-8") for name in STYLES)
 
 
 def _source(name: str) -> str:

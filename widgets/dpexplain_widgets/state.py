@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import difflib
+import math
 import operator
 from collections.abc import Iterable, Mapping
+from numbers import Real
 from typing import Any
 
 import traitlets
@@ -207,6 +209,42 @@ def most_important(payload: Mapping[str, Any]) -> str:
 def first_epsilon_index(payload: Mapping[str, Any]) -> int:
     """Choose the epsilon to start at: the largest one up to 1, else the smallest."""
     return max(0, sum(epsilon <= 1 for epsilon in payload["epsilons"]) - 1)
+
+
+def epsilon_place(payload: Mapping[str, Any], epsilon: float) -> int:
+    """Find the place of an epsilon among those of the payload; infinite is the reference.
+
+    Parameters
+    ----------
+    payload : dict
+        As :func:`dpexplain_widgets.payload.build_payload` returns it.
+    epsilon : float
+        One of its epsilons, up to rounding.
+
+    Returns
+    -------
+    int
+        A value for `epsilon_index`.
+
+    Raises
+    ------
+    traitlets.TraitError
+        If no fit has that epsilon; the message lists the epsilons there are.
+    """
+    epsilons = [*payload["epsilons"], *([math.inf] if payload["reference"] else [])]
+    if isinstance(epsilon, Real) and not isinstance(epsilon, bool):
+        for place, known in enumerate(epsilons):
+            if math.isclose(epsilon, known, rel_tol=1e-9):
+                return place
+    names = [
+        "float('inf') for the non-private reference" if math.isinf(known) else f"{known:.12g}"
+        for known in epsilons
+    ]
+    listed = ", ".join(names) or "none, as no model is shown"
+    raise traitlets.TraitError(
+        f"no fit with epsilon={_short(repr(epsilon))}; the epsilons are {listed}. Another epsilon "
+        "needs another fit."
+    )
 
 
 def _unknown_term(name: str, names: Iterable[str]) -> str:
