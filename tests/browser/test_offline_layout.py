@@ -147,3 +147,16 @@ def test_theme_of_an_unknown_page_is_seen_from_its_ground(open_page, survey):
     page.evaluate("document.body.style.setProperty('--jp-layout-color0', '#111111')")
 
     page.locator(".dpx[data-theme=dark]").wait_for()
+
+
+def test_band_says_what_it_leaves_out_where_there_is_one(open_page, survey):
+    page = open_page(survey, width=480)
+    limits = page.locator(".dpx-shape .dpx-band-limits")
+    limits.locator("summary").click()
+
+    assert "the band leaves that out" in limits.inner_text()
+    assert layout_problems(page) == []
+    page.locator(".dpx-scrubber").focus()
+    page.keyboard.press("End")
+    settle(page)
+    assert limits.is_hidden()

@@ -99,10 +99,44 @@ def test_static_table_holds_the_shown_fit_and_nothing_of_the_reference(compariso
     assert "0.748" not in shown
 
 
-def test_static_table_says_when_the_shown_fit_is_not_private(comparison):
-    view = Explorer(comparison, epsilon_index=6)
+def static_text(view):
+    return Elements(view._repr_mimebundle_()[0]["text/html"]).text
 
-    assert "NOT PRIVATE" in Elements(view._repr_mimebundle_()[0]["text/html"]).text
+
+def test_static_table_at_the_reference_holds_the_last_private_fit_instead(comparison):
+    view = Explorer(comparison, epsilon_index=6)
+    shown = static_text(view)
+
+    assert view.epsilon == math.inf
+    assert "The non-private reference is shown in a running notebook only." in shown
+    assert "(8, 1e-06)-DP, add/remove" in shown
+    cells = view._repr_mimebundle_()[0]["text/html"]
+    for term in view.payload["fits"][-1][-1]["terms"]:
+        assert f"<td>{term['importance']:.3g}</td>" in cells
+    for term in view.payload["reference"]["terms"]:
+        assert f"<td>{term['importance']:.3g}</td>" not in cells
+    assert "AUROC" not in shown
+
+
+def test_static_text_of_a_reference_alone_is_a_sentence_without_numbers(comparison):
+    view = Explorer(comparison.reference)
+    shown = static_text(view)
+
+    assert "NOT PRIVATE" in shown
+    assert not any(f"{term['importance']:.3g}" in shown for term in view._fit()["terms"])
+    assert "table" not in Elements(view._repr_mimebundle_()[0]["text/html"]).names
+
+
+def test_static_text_at_the_reference_takes_no_seeded_fit_for_a_private_one():
+    seeded = view_examples.comparison(private=False)
+    view = Explorer(seeded, epsilon_index=len(seeded.epsilons))
+
+    assert "NOT PRIVATE" in static_text(view)
+    assert "table" not in Elements(view._repr_mimebundle_()[0]["text/html"]).names
+
+
+def test_static_table_says_when_the_shown_fit_is_not_private():
+    assert "NOT PRIVATE" in static_text(Explorer(view_examples.comparison(private=False)))
 
 
 def test_static_table_of_hostile_names_has_no_element_of_theirs():

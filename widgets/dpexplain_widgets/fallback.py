@@ -9,11 +9,16 @@ from typing import Any
 _ROWS = 10
 
 
+# A saved page outlives the choice that was made in the view, so this holds for it whatever it was.
+_LEFT_OUT = "The non-private reference is shown in a running notebook only."
+
+
 def fallback_html(payload: Mapping[str, Any], fit: Mapping[str, Any] | None) -> str:
     """Describe the chosen fit in HTML.
 
-    A saved notebook keeps this text, so it holds the fit that is read and nothing else: not
-    the reference, and no other epsilon.
+    A saved notebook keeps this text, so it holds one fit and nothing else: the one that is
+    read, or the last private one while the reference is read. No number of the reference is
+    written, and no metric that was measured on held-out records.
 
     Parameters
     ----------
@@ -28,6 +33,9 @@ def fallback_html(payload: Mapping[str, Any], fit: Mapping[str, Any] | None) -> 
         Escaped HTML without scripts.
     """
     title = f"<strong>{_escaped(payload['title'], 120)}</strong>"
+    if fit is not None and fit == payload["reference"]:
+        title += f"<div>{_escaped(_LEFT_OUT, 200)}</div>"
+        fit = _last_private(payload)
     if fit is None:
         words = "".join(f"<div>{_escaped(line, 400)}</div>" for line in payload["guarantee_words"])
         return f"<div>{title}{words}</div>"
@@ -44,6 +52,13 @@ def fallback_html(payload: Mapping[str, Any], fit: Mapping[str, Any] | None) -> 
         f"<table><thead><tr><th>term</th><th>importance</th></tr></thead><tbody>{rows}</tbody>"
         f"</table>{rest}<div>Run the notebook to explore it.</div></div>"
     )
+
+
+def _last_private(payload: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Find the private fit with the largest epsilon; None where there is none."""
+    fits = [fit for repeats in payload["fits"] for fit in repeats]
+    private = [fit for fit in fits if fit["guarantee"]["private"]]
+    return private[-1] if private else None
 
 
 def _escaped(text: str, limit: int) -> str:

@@ -79,7 +79,12 @@ test("a read-out says how wide the band is and why a count is negative", () => {
   const state = { payload, fit: { guarantee: { private: true } }, pinned: null, reference: null };
   assert.equal(
     binSentence(state, termFit, 0),
-    "contribution +0.2 visits, ±0.14 (2 standard deviations of DP noise): larger than DP noise " +
-      "explains · noisy count −235 (noise can make it negative)",
+    "contribution +0.2 visits, outside the noise band of ±0.14 (2 standard deviations of DP noise) · " +
+      "noisy count −235 (noise can make it negative)",
   );
+  termFit.contribution = [0.1];
+  assert.ok(binSentence(state, termFit, 0).startsWith(
+    "contribution +0.1 visits, inside the noise band of ±0.14 (2 standard deviations of DP noise): " +
+      "may be nothing but noise",
+  ));
 });

@@ -159,7 +159,8 @@ class Importance {
 
   drawLegend(state) {
     const parts = [`Bar: mean absolute contribution over the records, in ${unitWords(state.payload)}.`];
-    if (state.fit.terms[0].noise_floor !== null) parts.push("Hatched: about what DP noise alone would give.");
+    const noisy = state.fit.terms[0].noise_floor !== null;
+    if (noisy) parts.push("Hatched: about what the noise in the bands alone would give.");
     if (state.reference && !state.atReference) parts.push("Solid tick: non-private reference, not releasable.");
     if (state.pinned) parts.push("Dotted tick: pinned ε.");
     setText(this.legend, parts.join(" "));

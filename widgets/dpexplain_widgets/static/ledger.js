@@ -89,7 +89,10 @@ function headline(words) {
   return html("p", { class: "dpx-sum" }, text);
 }
 
-function ledgerWords(ledger) {
+/** What the entries of a ledger cost together. */
+export function ledgerWords(ledger) {
+  const spends = (entry) => entry.private || entry.events.some((event) => event.type === "gaussian");
+  if (ledger.entries.length > 0 && !ledger.entries.some(spends)) return "no private release; ε = ∞";
   const cap = number(ledger.cap_epsilon);
   const capped = Number.isFinite(cap) ? ` of a cap of ${formatEpsilon(cap)}` : "";
   const spent = formatEpsilon(number(ledger.private_epsilon));

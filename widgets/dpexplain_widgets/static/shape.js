@@ -12,7 +12,7 @@ import { CHOICE_KEYS, choose, chooseTerm, chosenBin, drawOnChange, readState } f
 import { numbersTable } from "./table.js";
 import { fontOf } from "./text.js";
 import { observeWidth, viewWidget } from "./view.js";
-import { binSentence, binTitle, shapeSummary } from "./words.js";
+import { BAND_LIMITS, binSentence, binTitle, shapeSummary } from "./words.js";
 
 const HINT = "Point at a bin, or focus the chart and use the arrow keys, to read its numbers.";
 
@@ -44,6 +44,8 @@ class ShapePanel {
     this.repeatBox = choiceBox("Fit", (i) => choose(this.model, { repeat: Number(i) }));
     this.sameAxis = checkbox("Same axis at every ε", true, (on) => this.change({ everyEpsilon: on }));
     this.evenBins = checkbox("Bins equally wide", false, (on) => this.change({ evenBins: on }));
+    this.bandLimits = html("details", { class: "dpx-details dpx-band-limits" },
+      html("summary", {}, "What the noise band leaves out"), html("p", { class: "dpx-note" }, BAND_LIMITS));
     this.table = numbersTable(() => readState(this.model));
     this.termBox.element.hidden = !standalone;
     const controls = [this.repeatBox, this.sameAxis, this.evenBins].map((each) => each.element);
@@ -55,7 +57,7 @@ class ShapePanel {
       this.plot,
       html("p", { class: "dpx-readout" }, this.readoutTitle, this.readoutText),
       html("div", { class: "dpx-controls" }, this.alone?.controls, controls),
-      ...[this.alone?.sentence, this.table.element].filter(Boolean),
+      ...[this.alone?.sentence, this.bandLimits, this.table.element].filter(Boolean),
     );
   }
 
@@ -89,6 +91,7 @@ class ShapePanel {
     this.plot.scrollTop = scrolled;
     drawLegend(this.legend, state, termFit, { cut: this.drawn.cut, hatchId: this.ids.hatch });
     this.drawControls(state, numeric);
+    this.bandLimits.hidden = !termFit.noise_std;
     this.describe(state, termFit, bin);
     this.table.draw();
   }

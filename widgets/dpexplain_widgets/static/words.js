@@ -34,7 +34,13 @@ export function scoreWords(payload) {
   return positive === undefined ? "log-odds" : `log-odds of “${quotedName(positive, 24)}”`;
 }
 
-/** Whether a contribution stands out of the noise that privacy adds; null without a band. */
+/** What the band does not show, in words for a reader who asks. */
+export const BAND_LIMITS =
+  "The band shows the noise that was added to the sums behind each contribution, with the released " +
+  "bins and trees as they are. Other noise in the histograms, or other random trees, would have " +
+  "given other bins and curves; the band leaves that out.";
+
+/** On which side of its noise band a contribution lies; null without a band. */
 export function noiseVerdict(contribution, noiseStd) {
   if (noiseStd === null || noiseStd === undefined) return null;
   return Math.abs(contribution) < 2 * noiseStd ? "inside" : "outside";
@@ -60,10 +66,8 @@ function contributionWords(payload, value) {
 function verdictWords(value, noiseStd) {
   const verdict = noiseVerdict(value, noiseStd);
   if (verdict === null) return "";
-  const band = `±${formatNumber(2 * noiseStd, 2)} (2 standard deviations of DP noise)`;
-  return verdict === "inside"
-    ? `, ${band}: may be nothing but noise`
-    : `, ${band}: larger than DP noise explains`;
+  const band = `noise band of ±${formatNumber(2 * noiseStd, 2)} (2 standard deviations of DP noise)`;
+  return verdict === "inside" ? `, inside the ${band}: may be nothing but noise` : `, outside the ${band}`;
 }
 
 /** "age 30 – 35 years". */
@@ -106,7 +110,7 @@ export function binSentence(state, termFit, bin) {
 export function shapeSummary(state, termFit) {
   const inside = binsInsideNoise(termFit);
   const total = termFit.contribution.length;
-  const band = inside === null ? "no noise band" : `${inside} of ${total} inside the DP noise`;
+  const band = inside === null ? "no noise band" : `${inside} of ${total} inside the noise band`;
   const epsilon = state.atReference ? "non-private reference" : epsilonWords(state);
   return `Shape of ${quotedName(state.term.name)}, ${epsilon}: ${total} bins, ${band}`;
 }
