@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from dpexplain._names import closest_name
 from dpexplain.exceptions import SchemaError
 from dpexplain.schema import Schema
 
@@ -132,22 +133,26 @@ def _positions(frame: pd.DataFrame, schema: Schema) -> dict[str, int]:
     missing = [name for name in schema.feature_names if name not in position]
     unexpected = [name for name in names if name not in schema.features]
     doubled = sorted({name for name in names if names.count(name) > 1})
-    for problem, found in (
-        ("lacks", missing),
-        ("has, beyond the schema,", unexpected),
-        ("has more than once", doubled),
+    for problem, found, others, step in (
+        ("lacks", missing, unexpected, "add or rename them"),
+        ("has, beyond the schema,", unexpected, [], "pass X[list(schema.feature_names)]"),
+        ("has more than once", doubled, [], "pass each once"),
     ):
         if found:
             raise SchemaError(
-                f"X {problem} the columns {_named(found)}; the schema names "
-                f"{_named(list(schema.feature_names))}."
+                f"X {problem} the columns {_named(found, others)}; the schema names "
+                f"{_named(list(schema.feature_names))}; {step}."
             )
     return position
 
 
-def _named(names: list[str], n_shown: int = 8) -> str:
-    more = f" and {len(names) - n_shown} more" if len(names) > n_shown else ""
-    return ", ".join(repr(name) for name in names[:n_shown]) + more
+def _named(names: list[str], others: Sequence[str] = (), n_shown: int = 8) -> str:
+    """List names, each with the one of `others` that it may stand for."""
+    shown = []
+    for name in names[:n_shown]:
+        meant = closest_name(name, others)
+        shown.append(repr(name) if meant is None else f"{name!r} (did you mean {meant!r}?)")
+    return ", ".join(shown) + (f" and {len(names) - n_shown} more" if len(names) > n_shown else "")
 
 
 def one_column(y: ArrayLike) -> Column:

@@ -397,10 +397,15 @@ def test_empty_tables_encode_to_empty_arrays() -> None:
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        (["age"], "lacks the columns 'job'"),
-        (["age", "job", "zip"], "beyond the schema, the columns 'zip'"),
+        (["age"], "lacks the columns 'job'; the schema names 'age', 'job'; add or rename them"),
+        (
+            ["age", "job", "zip", "ZIP"],
+            r"beyond the schema, the columns 'zip', 'ZIP'; the schema names 'age', 'job'; "
+            r"pass X\[list\(schema\.feature_names\)\]",
+        ),
         (["age", "job", "job"], "more than once the columns 'job'"),
-        (["Age", "job"], "lacks the columns 'age'"),
+        (["Age", "job"], r"lacks the columns 'age' \(did you mean 'Age'\?\); the schema names"),
+        (["agee", "Job"], r"'age' \(did you mean 'agee'\?\), 'job' \(did you mean 'Job'\?\);"),
         (range(2), "lacks the columns 'age', 'job'"),
     ],
 )
@@ -410,6 +415,11 @@ def test_wrong_columns_are_named_before_a_value_is_read(columns: Any, message: s
         check_columns(frame, SCHEMA)
     with pytest.raises(SchemaError, match=message):
         encode_features(frame, SCHEMA)
+
+
+def test_selecting_the_columns_as_advised_is_accepted() -> None:
+    frame = pd.DataFrame({"zip": [1], "job": ["no"], "age": [2]})
+    check_columns(frame[list(SCHEMA.feature_names)], SCHEMA)
 
 
 def test_right_columns_are_accepted_without_reading_a_value() -> None:

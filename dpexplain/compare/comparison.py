@@ -161,7 +161,8 @@ class Comparison(Record):
         -------
         DataFrame
             Columns epsilon (infinite for the reference), repeat, private, then those of
-            :meth:`dpexplain.explain.ShapeFunction.frame`.
+            :meth:`dpexplain.explain.ShapeFunction.frame`. Its noise_std is that of each bin;
+            for a whole term, see ``explanations[epsilon][repeat][term].noise_floor``.
         """
         frames = []
         for epsilon, repeat, explanation in self.fits():
@@ -179,7 +180,8 @@ class Comparison(Record):
         -------
         DataFrame
             One row per term in model order, one column per epsilon (infinite for the
-            reference), in :attr:`score_unit`.
+            reference), in :attr:`score_unit`. Noise alone makes them positive: compare
+            with ``explanations[epsilon][repeat][term].noise_floor``.
         """
         columns: dict[float, pd.Series[float]] = {}
         for epsilon, repeats in self.explanations.items():

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from dpexplain._names import closest_name
 from dpexplain.explain import _html
 from dpexplain.explain._record import Record, choice, distinct, finite, text, texts
 from dpexplain.explain._text import listing, short_number, shorten
@@ -98,7 +99,9 @@ class GlobalExplanation(Record, Mapping[str, ShapeFunction]):
         for term in self.terms:
             if term.name == name:
                 return term
-        raise KeyError(f"no term {shorten(str(name))!r}; the terms are {listing(self)}.")
+        meant = closest_name(str(name), self)
+        hint = "" if meant is None else f" Did you mean {shorten(meant)!r}?"
+        raise KeyError(f"no term {shorten(str(name))!r}; the terms are {listing(self)}.{hint}")
 
     def __iter__(self) -> Iterator[str]:
         """Iterate over the term names in model order."""
@@ -116,7 +119,7 @@ class GlobalExplanation(Record, Mapping[str, ShapeFunction]):
         Series
             Indexed by term, in :attr:`score_unit`. Weights are the (noisy) counts, so this
             costs no further privacy. Noise alone makes it positive: compare with
-            :attr:`ShapeFunction.noise_floor`.
+            ``explanation[term].noise_floor``, see :attr:`ShapeFunction.noise_floor`.
         """
         values = pd.Series(
             [term.importance for term in self.terms],
@@ -136,21 +139,45 @@ class GlobalExplanation(Record, Mapping[str, ShapeFunction]):
         """
         return pd.concat([term.frame() for term in self.terms], ignore_index=True)
 
-    def plot(self, **options: Any) -> npt.NDArray[np.object_]:
-        """Draw all shapes as small multiples; see :func:`dpexplain.plotting.plot_global`.
+    @overload
+    def plot(self, term: None = None, **options: Any) -> npt.NDArray[np.object_]: ...
+
+    @overload
+    def plot(self, term: str, ax: Axes | None = None, **options: Any) -> Axes: ...
+
+    def plot(
+        self, term: str | None = None, ax: Axes | None = None, **options: Any
+    ) -> npt.NDArray[np.object_] | Axes:
+        """Draw one term, or all as small multiples; see :func:`dpexplain.plotting.plot_global`.
 
         Parameters
         ----------
+        term : str or None, default=None
+            Name of the term to draw alone, as :meth:`ShapeFunction.plot` does; None draws a
+            panel for each term.
+        ax : Axes or None, default=None
+            Where to draw one term; None makes a figure.
         **options
             Passed on.
 
         Returns
         -------
-        ndarray of Axes
-            One panel per term, most important first.
+        ndarray of Axes, or Axes
+            One panel per term, most important first; for one term, the axes drawn into.
+
+        Raises
+        ------
+        KeyError
+            If there is no such term.
+        ValueError
+            If `ax` is given without a term.
         """
         from dpexplain.plotting import plot_global
 
+        if term is not None:
+            return self[term].plot(ax=ax, **options)
+        if ax is not None:
+            raise ValueError("ax= takes one term; name it, or pass figure= to draw all terms.")
         return plot_global(self, **options)
 
     def plot_importance(self, ax: Axes | None = None, **options: Any) -> Axes:
@@ -177,27 +204,30 @@ class GlobalExplanation(Record, Mapping[str, ShapeFunction]):
         model = f"{self.model_name}, " if self.model_name else ""
         return (
             f"GlobalExplanation({model}{len(self)} terms for {self.score_name}; "
-            f"{self.guarantee.short}; see .frame(), .importances(), .plot())"
+            f"{self.guarantee.short}; see .frame(), .importances(), .plot(), .plot(term))"
         )
 
     def _repr_html_(self) -> str:
         importances = self.importances()
         largest = float(importances.iloc[0])
+        noisy = any(term.noise_floor is not None for term in self.terms)
         rows = [
             (
                 _html.escaped(str(name)),
                 short_number(value, 3),
+                *([_floor_text(self[str(name)].noise_floor)] if noisy else []),
                 _html.bar(value / largest if largest else 0.0),
             )
             for name, value in importances.head(_HTML_ROWS).items()
         ]
-        head = ("term", f"importance [{self.score_unit}]" if self.score_unit else "importance", "")
+        importance = f"importance [{self.score_unit}]" if self.score_unit else "importance"
+        head = ("term", importance, *(["from noise alone"] if noisy else []), "")
         private = self.guarantee.private
         return _html.box(
             _html.heading(self.model_name or "Explanation"),
             _html.note(shorten(self.score_name, 90)),
             "" if private else _html.warning(self.guarantee.short),
-            _html.table(head, rows, (False, True, False)),
+            _html.table(head, rows, (False, True, *([True] if noisy else []), False)),
             _html.note(self._footer()),
         )
 
@@ -206,6 +236,10 @@ class GlobalExplanation(Record, Mapping[str, ShapeFunction]):
         parts = [f"{more} more terms in .importances()"] if more > 0 else []
         parts += [self.guarantee.short] if self.guarantee.private else []
         return "; ".join([*parts, ".frame(), .plot(), ['term'] show more"])
+
+
+def _floor_text(noise_floor: float | None) -> str:
+    return "" if noise_floor is None else short_number(noise_floor, 3)
 
 
 def checked_classes(link: str, classes: tuple[str, str] | None) -> tuple[str, str] | None:

@@ -20,8 +20,21 @@ def test_explanation_is_a_mapping_in_model_order():
 
 
 def test_unknown_term_is_answered_with_the_terms_there_are():
-    with pytest.raises(KeyError, match=r"no term 'Age'; the terms are 'age', 'job'\."):
-        classifier()["Age"]
+    with pytest.raises(KeyError, match=r"no term 'x'; the terms are 'age', 'job'\.[^?]*$"):
+        classifier()["x"]
+
+
+@pytest.mark.parametrize("name", ["agee", "Age", " age "])
+def test_nearly_right_term_is_answered_with_the_right_one(name):
+    with pytest.raises(KeyError, match=r"the terms are 'age', 'job'\. Did you mean 'age'\?"):
+        classifier()[name]
+
+
+def test_message_about_an_unknown_term_is_short_whatever_the_names():
+    with pytest.raises(KeyError) as raised:
+        classifier(terms=(age(name="x" * 10_000), job()))["X" * 10_000]
+    assert "Did you mean 'xxx" in str(raised.value)
+    assert len(str(raised.value)) < 250
 
 
 def test_terms_get_the_unit_of_the_score():

@@ -85,7 +85,15 @@ def test_long_explanations_are_cut_and_say_so():
     page = many._repr_html_()
     assert page.count("<tr") < 15
     assert "50 more terms" in page
-    assert len(page) < 6_000
+    assert len(page) < 7_500
+
+
+def test_importances_are_shown_beside_what_noise_alone_would_show():
+    page = classifier(terms=(age(), job(noise_std=[0.5] * 4)))._repr_html_()
+    assert "from noise alone" in page
+    assert f">{age().noise_floor:.4f}<" in page
+    assert ">0.399<" in page  # 0.5 * sqrt(2 / pi)
+    assert "from noise alone" not in reference()._repr_html_()
 
 
 def test_non_private_objects_say_so_in_every_repr():

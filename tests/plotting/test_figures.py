@@ -186,9 +186,21 @@ def test_comparison_without_a_term_takes_the_most_important_one():
     assert "job" in words_in(plotting.plot_comparison(comparison()))
 
 
+def test_explanation_draws_one_term_or_all():
+    explanation = classifier()
+    assert len(explanation.plot()) == len(explanation.plot(None)) == 2
+    ax = pyplot.subplots()[1]
+    assert explanation.plot("age", ax) is explanation.plot("age", ax=ax) is ax
+    assert words_in(explanation.plot("job")) == words_in(explanation["job"].plot())
+    with pytest.raises(KeyError, match=r"Did you mean 'age'\?"):
+        explanation.plot("agee")
+    with pytest.raises(ValueError, match="ax= takes one term"):
+        explanation.plot(ax=ax)
+
+
 def test_unknown_names_are_answered_with_those_there_are():
-    with pytest.raises(KeyError, match="the terms are 'age', 'job'"):
-        plotting.plot_comparison(comparison(), term="Age")
+    with pytest.raises(KeyError, match=r"the terms are 'age', 'job'\. Did you mean 'age'\?"):
+        comparison().plot("agee")
     with pytest.raises(ValueError, match="must be one of 'AUROC'"):
         plotting.plot_metric(comparison(), metric="RMSE")
     with pytest.raises(KeyError, match="the terms are"):

@@ -1,0 +1,41 @@
+"""Which known name a wrong one may have meant: names of columns and terms, never of cells."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+_LONGEST = 200
+_MOST_COMPARED = 2_000
+
+
+def closest_name(name: str, known: Iterable[str]) -> str | None:
+    """Find the known name that a wrong one is most likely meant to be.
+
+    Parameters
+    ----------
+    name : str
+        The wrong name.
+    known : iterable of str
+        Names there are. Names of thousands of terms are compared without regard to case
+        only: comparing letter by letter would take long.
+
+    Returns
+    -------
+    str or None
+        The name that differs in case and outer blanks only, else the most similar one; None
+        where none is similar.
+    """
+    names = list(known)
+    same = [each for each in names if _folded(each) == _folded(name)]
+    if same:
+        return same[0]
+    if len(names) > _MOST_COMPARED:
+        return None
+    folded = {_folded(each): each for each in reversed(names)}
+    close = difflib.get_close_matches(_folded(name), folded, n=1)
+    return folded[close[0]] if close else None
+
+
+def _folded(name: str) -> str:
+    return name[:_LONGEST].strip().casefold()
