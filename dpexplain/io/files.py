@@ -33,12 +33,35 @@ def save(obj: Saveable, path: str | os.PathLike[str]) -> Path:
     Raises
     ------
     TypeError
-        If the object is of another kind.
+        If the object is of another kind, or the path comes first.
     OSError
-        If the file cannot be written.
+        If the folder does not exist or the file cannot be written.
     """
+    if isinstance(obj, str | os.PathLike) and not isinstance(path, str | os.PathLike):
+        raise TypeError(f"io.save's arguments are (object, path): io.save(obj, {str(obj)!r}).")
     target = Path(path)
     text = to_json(obj) + "\n"
+    _check_folder(target)
+    try:
+        _write_whole(target, text)
+    except OSError as error:
+        if error.errno is None:
+            raise
+        # Name the caller's file, not the one beside it. OSError chooses the subclass.
+        raise OSError(error.errno, error.strerror, str(target)) from None
+    return target
+
+
+def _check_folder(target: Path) -> None:
+    folder = target.parent
+    if not folder.exists():
+        raise FileNotFoundError(
+            f"cannot save to {str(target)!r}: the folder {str(folder)!r} does not exist; create "
+            "it first, for example with pathlib.Path(folder).mkdir(parents=True)."
+        )
+
+
+def _write_whole(target: Path, text: str) -> None:
     name = target.parent / f".{target.name[:40]}.{secrets.token_hex(8)}.tmp"
     handle = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
     try:
@@ -52,7 +75,6 @@ def save(obj: Saveable, path: str | os.PathLike[str]) -> Path:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(name)
         raise
-    return target
 
 
 def load(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> Any:
@@ -82,10 +104,18 @@ def load(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> Any:
         raw = file.read(max_bytes + 1)
     check_size(len(raw), max_bytes)
     try:
-        text = raw.decode("utf-8")
+        return from_json(_decoded(raw), max_bytes=max_bytes)
+    except ValueError as error:
+        raise ValueError(
+            f"cannot load {str(path)!r}: {str(error).rstrip('.')}. Pass a file that io.save wrote."
+        ) from None
+
+
+def _decoded(raw: bytes) -> str:
+    try:
+        return raw.decode("utf-8")
     except UnicodeDecodeError:
-        raise ValueError("the file is not UTF-8 text, so it is no dpexplain document.") from None
-    return from_json(text, max_bytes=max_bytes)
+        raise ValueError("not UTF-8 text, so not JSON.") from None
 
 
 def _keep_mode(old: Path, new: Path) -> None:

@@ -99,12 +99,48 @@ def test_large_file_is_refused_before_it_is_read_whole(tmp_path):
 def test_file_of_another_kind_is_refused(tmp_path, raw):
     path = tmp_path / "model.json"
     path.write_bytes(raw)
-    with pytest.raises(ValueError, match=r"not UTF-8|not JSON"):
+    with pytest.raises(ValueError, match=r"not UTF-8|not JSON") as raised:
+        io.load(path)
+    assert str(raised.value).startswith(f"cannot load {str(path)!r}: not ")
+    assert str(raised.value).endswith(". Pass a file that io.save wrote.")
+
+
+def test_json_of_another_kind_is_refused_by_name(tmp_path):
+    path = tmp_path / "model.json"
+    path.write_text("{}")
+    with pytest.raises(ValueError, match=r"model\.json'?: not a dpexplain document: .* io\.save"):
         io.load(path)
 
 
 def test_missing_file_and_folder_are_reported_as_such(tmp_path):
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(FileNotFoundError, match=r"none\.json"):
         io.load(tmp_path / "none.json")
-    with pytest.raises(FileNotFoundError):
-        io.save(classifier(), tmp_path / "none" / "model.json")
+    path = tmp_path / "none" / "model.json"
+    with pytest.raises(FileNotFoundError) as raised:
+        io.save(classifier(), path)
+    assert str(raised.value).startswith(
+        f"cannot save to {str(path)!r}: the folder {str(path.parent)!r} does not exist; create it"
+    )
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="messages of the system are POSIX")
+def test_errors_of_the_system_name_the_file_that_was_asked_for(tmp_path):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "file").touch()
+    with pytest.raises(IsADirectoryError) as raised:
+        io.save(classifier(), tmp_path / "folder")
+    assert str(raised.value).endswith(f"Is a directory: {str(tmp_path / 'folder')!r}")
+    with pytest.raises(NotADirectoryError) as raised:
+        io.save(classifier(), tmp_path / "file" / "model.json")
+    assert raised.value.filename == str(tmp_path / "file" / "model.json")
+    assert sorted(os.listdir(tmp_path)) == ["file", "folder"]
+
+
+def test_path_before_the_object_is_answered_with_the_right_order(tmp_path):
+    path = tmp_path / "model.json"
+    for name in (path, str(path)):
+        with pytest.raises(TypeError) as raised:
+            io.save(name, classifier())
+        assert "arguments are (object, path): io.save(obj, " + repr(str(path)) in str(raised.value)
+    with pytest.raises(TypeError, match="cannot write a str"):
+        io.save("model", path)
