@@ -34,9 +34,13 @@ def refusal(state: LedgerState, entry: LedgerEntry, what: str) -> str:
     """Say what a charge needs, what is left, and what to do."""
     needed = _decimal(epsilon_from_mu(entry.mu, state.delta), up=True)
     left = _decimal(state.remaining_epsilon, up=False)
+    # A reader who subtracts the total from the cap gets less, unless nothing or all is spent.
+    difference = state.cap_epsilon - state.private_epsilon(state.delta)
+    more = state.remaining_epsilon - difference > 0.005 * state.cap_epsilon
+    why = " (budgets compose, so more is left than cap minus total)" if more else ""
     return (
         f"this {what} needs epsilon={needed} at delta={state.delta:g}, but {left} of "
-        f"{_decimal(state.cap_epsilon, up=False)} is left in the ledger; lower epsilon."
+        f"{_decimal(state.cap_epsilon, up=False)} is left in the ledger{why}; lower epsilon."
     )
 
 

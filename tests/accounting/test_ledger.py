@@ -127,11 +127,20 @@ def test_refusal_says_what_is_needed_what_is_left_and_what_to_do():
     with pytest.raises(
         BudgetError,
         match=r"^this fit needs epsilon=0\.40 at delta=1e-05, but 0\.2\d of 1\.00 is left in the "
-        r"ledger; lower epsilon\.$",
+        r"ledger \(budgets compose, so more is left than cap minus total\); lower epsilon\.$",
     ):
         ledger.charge(fit_events(0.4, 1e-5), label="second")
     with pytest.raises(BudgetError, match="this sweep needs"):
         ledger.charge(fit_events(0.4, 1e-5), label="second", what="sweep")
+
+
+def test_refusal_by_an_empty_or_a_spent_ledger_needs_no_word_on_composition():
+    ledger = PrivacyLedger("survey", cap_epsilon=1.0)
+    with pytest.raises(BudgetError, match=r"1\.00 of 1\.00 is left in the ledger; lower epsilon"):
+        ledger.charge(fit_events(1.1), label="too much")
+    ledger.charge(fit_events(1.0), label="all of it")
+    with pytest.raises(BudgetError, match=r"but 0\.00\d* of 1\.00 is left in the ledger; lower"):
+        ledger.charge(fit_events(0.1), label="more")
 
 
 def test_refusal_of_small_budgets_keeps_digits():
