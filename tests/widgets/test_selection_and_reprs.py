@@ -108,7 +108,7 @@ def test_static_table_at_the_reference_holds_the_last_private_fit_instead(compar
     shown = static_text(view)
 
     assert view.epsilon == math.inf
-    assert "The non-private reference is shown in a running notebook only." in shown
+    assert "The non-private reference is left out here." in shown
     assert "(8, 1e-06)-DP, add/remove" in shown
     cells = view._repr_mimebundle_()[0]["text/html"]
     for term in view.payload["fits"][-1][-1]["terms"]:

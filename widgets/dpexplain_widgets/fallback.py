@@ -9,8 +9,7 @@ from typing import Any
 _ROWS = 10
 
 
-# A saved page outlives the choice that was made in the view, so this holds for it whatever it was.
-_LEFT_OUT = "The non-private reference is shown in a running notebook only."
+_LEFT_OUT = "The non-private reference is left out here."
 
 
 def fallback_html(payload: Mapping[str, Any], fit: Mapping[str, Any] | None) -> str:
@@ -18,7 +17,8 @@ def fallback_html(payload: Mapping[str, Any], fit: Mapping[str, Any] | None) -> 
 
     A saved notebook keeps this text, so it holds one fit and nothing else: the one that is
     read, or the last private one while the reference is read. No number of the reference is
-    written, and no metric that was measured on held-out records.
+    written, and no metric that was measured on held-out records. The widget state, which a
+    notebook may save beside this text, holds the whole payload with both.
 
     Parameters
     ----------
