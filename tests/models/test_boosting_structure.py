@@ -129,6 +129,8 @@ def test_categories_are_cut_by_name_and_rare_ones_as_the_last():
     counts = np.array([100.0, 100.0, 2.0, 100.0, 0.0, 0.0])
     assert _rare_together(bins, counts, 10.0).tolist() == [2, 1, 3, 0, 4, 5]
     assert _rare_together(bins, counts, 0.0).tolist() == [3, 1, 2, 0, 4, 5]
+    ordered = dataclasses.replace(bins, feature=dataclasses.replace(bins.feature, ordered=True))
+    assert _rare_together(ordered, counts, 10.0).tolist() == [0, 1, 3, 2, 4, 5]
     assert _rare_together(bins, counts, 1e9).tolist() == [0, 0, 0, 0, 1, 2]
 
 

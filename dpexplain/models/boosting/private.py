@@ -277,10 +277,11 @@ def _bin_counts(
 def _rare_together(
     bins: FeatureBins, counts: NDArray[np.float64], min_count: float
 ) -> NDArray[np.intp]:
-    """Put categories in the order of their names, those with too few people as one at the end."""
+    """Order categories by name (or as they are ordered), those with too few people last, as one."""
     assert isinstance(bins.feature, Categorical)
     rare = counts[: bins.n_value_bins] < min_count
-    rank = np.argsort(np.argsort(np.array(bins.feature.categories, dtype=str)))
+    names = np.array(bins.feature.categories, dtype=str)
+    rank = np.arange(len(names)) if bins.ordered else np.argsort(np.argsort(names))
     common = np.sort(rank[~rare])
     unit = np.where(rare, len(common), np.searchsorted(common, rank))
     n_units = len(common) + int(rare.any())

@@ -42,7 +42,7 @@ class Recipe:
         Share of the leaf mean that is added; None to derive it from the passes.
     merge_rare : bool
         Whether categories with fewer people than a bin should hold are fitted as one, the
-        others are cut in the order of their names, and negative noisy counts count as zero,
+        others are cut in their own order or else that of their names, and negative noisy counts count as zero,
         as the implementation of the paper does.
     shuffle_categories : bool
         Whether categories without an order are shuffled before each cut.
