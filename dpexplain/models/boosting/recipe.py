@@ -41,9 +41,9 @@ class Recipe:
     learning_rate : float or None
         Share of the leaf mean that is added; None to derive it from the passes.
     merge_rare : bool
-        Whether categories with fewer people than a bin should hold are fitted as one, the
-        others are cut in their own order or else that of their names, and negative noisy counts count as zero,
-        as the implementation of the paper does.
+        Whether, as in the implementation of the paper, categories with fewer people than a
+        bin should hold are fitted as one, the others are cut in their own order or else that
+        of their names, and negative noisy counts count as zero.
     shuffle_categories : bool
         Whether categories without an order are shuffled before each cut.
     step_factor : float
