@@ -121,11 +121,11 @@ class PrivateEstimator:
 
     def _forget_fit(self) -> None:
         """Drop an earlier fit: a guarantee must not stand beside the ledger of another fit."""
-        for name in [n for n in vars(self) if n.endswith("_") or n.startswith("_")]:
-            if name not in self._kept_between_fits:
-                delattr(self, name)
+        for name in [n for n in vars(self) if n.endswith("_") or n in self._hidden_fit]:
+            delattr(self, name)
 
-    _kept_between_fits: ClassVar[frozenset[str]] = frozenset({"_mechanism"})
+    _hidden_fit: ClassVar[tuple[str, ...]] = ()
+    """Attributes of a fit whose names do not end in an underscore."""
 
     def _failure_of_fit(self, X: Any, y: Any, groups: Any) -> str:
         """Fit; name the kind of error that stopped it, whose text could show a value."""

@@ -229,6 +229,16 @@ def test_a_failed_refit_leaves_no_model_of_an_earlier_fit(name, monkeypatch):
     assert not hasattr(model, "_terms")
 
 
+def test_a_refit_forgets_the_band_of_the_fit_before_and_keeps_what_the_user_set(name):
+    X, y = make_data(name)
+    model = make(name, epsilon=8.0).fit(X, y)
+    model._user_setting = "kept"
+    before = model.explain_global()["job"].noise_std
+    after = model.set_params(epsilon=0.2).fit(X, y).explain_global()["job"].noise_std
+    assert not np.array_equal(before, after)
+    assert model._user_setting == "kept"
+
+
 def test_groups_and_a_bound_on_the_rows_of_a_person_need_each_other(name, untouched):
     with pytest.raises(ValueError, match="groups"):
         make(name, max_rows_per_person=3).fit(*untouched)

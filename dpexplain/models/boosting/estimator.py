@@ -66,6 +66,7 @@ class _PrivateBoosting(PrivateEstimator):
     _loss: Loss
     _bound: float
     _regression: bool
+    _hidden_fit = ("_terms", "_fit", "_noise_std")
 
     def __init__(
         self,
@@ -245,7 +246,6 @@ class _PrivateBoosting(PrivateEstimator):
         self.clip_ = scale * fit.schedule.clip
         self.leaf_noise_std_ = scale * fit.leaf_noise_std
         self._fit = fit
-        self.__dict__.pop("_noise_std", None)  # the band of an earlier fit
 
     def _term_noise_std(self) -> list[NDArray[np.float64]]:
         """Privacy noise per bin of each term, simulated from what was released."""
