@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dpexplain.models.boosting.estimator import (
+from dpexplain.models.boosting.classifier import (
     DPExplainableBoostingClassifier,
-    DPExplainableBoostingRegressor,
-)
-from dpexplain.models.boosting.reference import (
     ExplainableBoostingClassifier,
+)
+from dpexplain.models.boosting.regressor import (
+    DPExplainableBoostingRegressor,
     ExplainableBoostingRegressor,
 )
 

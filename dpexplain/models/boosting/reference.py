@@ -6,10 +6,7 @@ from abc import abstractmethod
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
-from sklearn.utils import assert_all_finite
-from sklearn.utils.multiclass import type_of_target
 
 from dpexplain._validation import check_count, check_in_range
 from dpexplain.accounting import NonPrivateEvent, PrivacyLedger
@@ -18,22 +15,14 @@ from dpexplain.binning.bins import Encoded
 from dpexplain.encoding import check_columns, encode_features
 from dpexplain.explain import Guarantee
 from dpexplain.models.boosting.additive import (
-    HALF_RANGE_BOUND,
-    LOGIT_BOUND,
-    AdditiveClassifier,
     AdditiveModel,
-    AdditiveRegressor,
 )
 from dpexplain.models.boosting.bagging import fit_bag
 from dpexplain.models.boosting.greedy import GreedyStep
-from dpexplain.models.boosting.records import LOGISTIC, SQUARED, Loss
-from dpexplain.models.boosting.targets import encoded_classes, encoded_range
+from dpexplain.models.boosting.records import Loss
 from dpexplain.models.boosting.terms import AdditiveTerms, centred_terms
 from dpexplain.models.inputs import as_column, as_table, observed_schema
 from dpexplain.schema import Classes, Range, Schema
-
-_MIN_CURVATURE_LOGISTIC = 2.0
-_MIN_CURVATURE_SQUARED = 10.0
 
 
 class _Reference(AdditiveModel):
@@ -179,146 +168,3 @@ class _Reference(AdditiveModel):
     @abstractmethod
     def _encoded_target(self, y: Any, schema: Schema) -> tuple[NDArray[np.float32], float, float]:
         """Target for the loss, its unit, and its zero."""
-
-
-class ExplainableBoostingClassifier(AdditiveClassifier, _Reference):
-    """Explainable boosting machine for two classes, without privacy.
-
-    The reference beside `DPExplainableBoostingClassifier`: cyclic gradient boosting of
-    shallow trees on one feature each, Algorithm 1 of [1]_.
-
-    Parameters
-    ----------
-    schema : Schema or None, default=None
-        Bounds, categories and classes; None reads them from the data.
-    max_bins : int, default=256
-        At most so many bins per numeric feature.
-    learning_rate : float, default=0.1
-        Share of a leaf's value that is added.
-    max_rounds : int, default=1000
-        Passes over the features at most; each bag stops earlier where held-out records say so.
-    max_leaves : int, default=3
-        Leaves of a tree.
-    outer_bags : int, default=8
-        Fits on different random parts of the records, whose curves are averaged.
-    random_state : int or None, default=0
-        Seed of the parts.
-
-    Attributes
-    ----------
-    schema_ : Schema
-        The schema in use.
-    classes_ : ndarray of shape (2,)
-        Class labels.
-    intercept_ : float
-        Mean score, in log-odds.
-    guarantee_ : Guarantee
-        Says that nothing is promised.
-    ledger_ : PrivacyLedger
-        Holds one non-private event.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features.
-
-    References
-    ----------
-    .. [1] Nori et al., "Accuracy, Interpretability, and Differential Privacy via
-       Explainable Boosting", ICML 2021, arXiv:2106.09680.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from dpexplain import Classes, Numeric, Schema
-    >>> X = np.linspace(0, 1, 200).reshape(-1, 1)
-    >>> schema = Schema({"x": Numeric(0, 1)}, target=Classes(["no", "yes"]))
-    >>> y = np.where(X[:, 0] > 0.5, "yes", "no")
-    >>> ExplainableBoostingClassifier(schema=schema).fit(X, y).predict([[0.1], [0.9]])
-    array(['no', 'yes'], dtype='<U3')
-    """
-
-    _target_kind = Classes
-    _loss = LOGISTIC
-    _min_curvature = _MIN_CURVATURE_LOGISTIC
-    _bound = LOGIT_BOUND
-
-    def _check_target(self, y: Any) -> None:
-        kind = type_of_target(np.asarray(list(y)), input_name="y")
-        if kind.startswith("continuous"):
-            raise ValueError(
-                f"Unknown label type: {kind}. The target holds numbers with fractions; use "
-                "ExplainableBoostingRegressor, or labels of two classes."
-            )
-        if self.schema is None and len(np.unique(np.asarray(y).astype(str))) == 1:
-            raise ValueError(
-                "y holds 1 class, and there is no schema that names the other; "
-                "pass schema=Schema(..., target=Classes([...]))."
-            )
-
-    def _encoded_target(self, y: Any, schema: Schema) -> tuple[NDArray[np.float32], float, float]:
-        return encoded_classes(y, schema), 1.0, 0.0
-
-
-class ExplainableBoostingRegressor(AdditiveRegressor, _Reference):
-    """Explainable boosting machine for a numeric target, without privacy.
-
-    The reference beside `DPExplainableBoostingRegressor`: cyclic gradient boosting of
-    shallow trees on one feature each, Algorithm 1 of [1]_, squared loss.
-
-    Parameters
-    ----------
-    schema : Schema or None, default=None
-        Bounds, categories and target range; None reads them from the data.
-    max_bins : int, default=256
-        At most so many bins per numeric feature.
-    learning_rate : float, default=0.1
-        Share of a leaf's value that is added.
-    max_rounds : int, default=1000
-        Passes over the features at most; each bag stops earlier where held-out records say so.
-    max_leaves : int, default=3
-        Leaves of a tree.
-    outer_bags : int, default=8
-        Fits on different random parts of the records, whose curves are averaged.
-    random_state : int or None, default=0
-        Seed of the parts.
-
-    Attributes
-    ----------
-    schema_ : Schema
-        The schema in use.
-    intercept_ : float
-        Mean score, in the unit of the target.
-    guarantee_ : Guarantee
-        Says that nothing is promised.
-    ledger_ : PrivacyLedger
-        Holds one non-private event.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features.
-
-    References
-    ----------
-    .. [1] Nori et al., "Accuracy, Interpretability, and Differential Privacy via
-       Explainable Boosting", ICML 2021, arXiv:2106.09680.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from dpexplain import Numeric, Range, Schema
-    >>> X = np.linspace(0, 1, 200).reshape(-1, 1)
-    >>> schema = Schema({"x": Numeric(0, 1)}, target=Range(0, 10))
-    >>> ExplainableBoostingRegressor(schema=schema).fit(X, 10 * X[:, 0]).predict([[0.5]]).round(0)
-    array([5.])
-    """
-
-    _target_kind = Range
-    _loss = SQUARED
-    _min_curvature = _MIN_CURVATURE_SQUARED
-    _bound = HALF_RANGE_BOUND
-
-    def _check_target(self, y: Any) -> None:
-        assert_all_finite(np.asarray(pd.to_numeric(y), dtype=np.float64), input_name="y")
-
-    def _encoded_target(self, y: Any, schema: Schema) -> tuple[NDArray[np.float32], float, float]:
-        return encoded_range(y, schema)

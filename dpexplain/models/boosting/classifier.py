@@ -1,0 +1,211 @@
+"""Explainable boosting machines for classes, private (DP-EBM) and not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.multiclass import type_of_target
+
+from dpexplain.models.boosting.additive import LOGIT_BOUND, AdditiveClassifier
+from dpexplain.models.boosting.estimator import _PrivateBoosting
+from dpexplain.models.boosting.noise import logistic_curvature
+from dpexplain.models.boosting.records import LOGISTIC
+from dpexplain.models.boosting.reference import _Reference
+from dpexplain.models.boosting.targets import encoded_classes, two_classes
+from dpexplain.schema import Classes, Schema
+
+_MIN_CURVATURE = 2.0
+
+
+class ExplainableBoostingClassifier(AdditiveClassifier, _Reference):
+    """Explainable boosting machine for two classes, without privacy.
+
+    The reference beside `DPExplainableBoostingClassifier`: cyclic gradient boosting of
+    shallow trees on one feature each, Algorithm 1 of [1]_.
+
+    Parameters
+    ----------
+    schema : Schema or None, default=None
+        Bounds, categories and classes; None reads them from the data.
+    max_bins : int, default=256
+        At most so many bins per numeric feature.
+    learning_rate : float, default=0.1
+        Share of a leaf's value that is added.
+    max_rounds : int, default=1000
+        Passes over the features at most; each bag stops earlier where held-out records say so.
+    max_leaves : int, default=3
+        Leaves of a tree.
+    outer_bags : int, default=8
+        Fits on different random parts of the records, whose curves are averaged.
+    random_state : int or None, default=0
+        Seed of the parts.
+
+    Attributes
+    ----------
+    schema_ : Schema
+        The schema in use.
+    classes_ : ndarray of shape (2,)
+        Class labels.
+    intercept_ : float
+        Mean score, in log-odds.
+    guarantee_ : Guarantee
+        Says that nothing is promised.
+    ledger_ : PrivacyLedger
+        Holds one non-private event.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features.
+
+    References
+    ----------
+    .. [1] Nori et al., "Accuracy, Interpretability, and Differential Privacy via
+       Explainable Boosting", ICML 2021, arXiv:2106.09680.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dpexplain import Classes, Numeric, Schema
+    >>> X = np.linspace(0, 1, 200).reshape(-1, 1)
+    >>> schema = Schema({"x": Numeric(0, 1)}, target=Classes(["no", "yes"]))
+    >>> y = np.where(X[:, 0] > 0.5, "yes", "no")
+    >>> ExplainableBoostingClassifier(schema=schema).fit(X, y).predict([[0.1], [0.9]])
+    array(['no', 'yes'], dtype='<U3')
+    """
+
+    _target_kind = Classes
+    _loss = LOGISTIC
+    _min_curvature = _MIN_CURVATURE
+    _bound = LOGIT_BOUND
+
+    def _check_target(self, y: Any) -> None:
+        kind = type_of_target(np.asarray(list(y)), input_name="y")
+        if kind.startswith("continuous"):
+            raise ValueError(
+                f"Unknown label type: {kind}. The target holds numbers with fractions; use "
+                "ExplainableBoostingRegressor, or labels of two classes."
+            )
+        if self.schema is None and len(np.unique(np.asarray(y).astype(str))) == 1:
+            raise ValueError(
+                "y holds 1 class, and there is no schema that names the other; "
+                "pass schema=Schema(..., target=Classes([...]))."
+            )
+
+    def _encoded_target(self, y: Any, schema: Schema) -> tuple[NDArray[np.float32], float, float]:
+        return encoded_classes(y, schema), 1.0, 0.0
+
+
+class DPExplainableBoostingClassifier(_PrivateBoosting, AdditiveClassifier):
+    """Explainable boosting machine for two classes with differential privacy (DP-EBM).
+
+    An additive model with one shape function per feature, boosted from noisy sums over
+    random trees, after [1]_. The guarantee holds under the stated adjacency: see
+    `guarantee_`.
+
+    Parameters
+    ----------
+    epsilon : float, default=1.0
+        Privacy parameter of the whole fit, positive; above 10 warns, above 50 needs
+        `allow_weak`.
+    delta : float, default=1e-6
+        Privacy parameter of the whole fit, in (0, 1); well below one over the number of people.
+    schema : Schema or None, default=None
+        Public bounds, categories and classes. Without it they are read from
+        the data, with a `PrivacyWarning`, and the model is not private.
+    ledger : PrivacyLedger or None, default=None
+        Ledger of the data set; None keeps the books of this fit alone.
+    preset : {"default", "paper"}, default="default"
+        Where settings that are None come from: our recipe, or the settings of [1]_.
+    composition : {"joint", "gdp", "classic"} or None, default=None
+        "joint": one Gaussian-DP budget for bins and boosting. "gdp", "classic": epsilon and
+        delta are split between them as in [1]_, with its tighter or looser accountant.
+        None: "joint", or "gdp" with the paper preset.
+    adjacency : {"add_remove", "replace"}, default="add_remove"
+        Which data sets count as neighbours.
+    max_bins : int or None, default=None
+        At most so many bins per numeric feature.
+    learning_rate : float or None, default=None
+        Share of a leaf's mean residual that is added, in (0, 1].
+    max_rounds : int or None, default=None
+        Passes over the features.
+    max_leaves : int or None, default=None
+        Leaves of a tree, 2 to 255.
+    clip : float or None, default=None
+        Bound on a record's residual, in units of probability (at most 1, which never clips).
+    bin_budget_frac : float or None, default=None
+        Share of the budget for the histograms, in (0, 1): of mu squared with joint
+        composition, of epsilon otherwise.
+    structure_seed : int or None, default=None
+        Seed of the public random structure (order of features, cuts). Never of the noise.
+    noise_backend : {"opendp", "rounded"}, default="opendp"
+        Exact discrete Gaussian, or a faster rounded one that the guarantee names.
+    reproducible_seed : int or None, default=None
+        Seeds the noise, for demonstrations: the model is then NOT PRIVATE.
+    allow_weak : bool, default=False
+        Permits epsilon above 50.
+    n_public : int or None, default=None
+        Publicly known number of people, to check `delta` against.
+    max_rows_per_person : int or None, default=None
+        How many rows of one person are used at most; ``fit`` then needs ``groups=`` and protects
+        persons, with so many times the noise. None: every row is a person of its own.
+
+    Attributes
+    ----------
+    schema_ : Schema
+        The schema in use.
+    classes_ : ndarray of shape (2,)
+        Class labels of the schema.
+    intercept_ : float
+        Mean score, in log-odds.
+    guarantee_ : Guarantee
+        What is promised.
+    ledger_ : PrivacyLedger
+        `ledger`, or the ledger of this fit alone.
+    n_rounds_ : int
+        Passes over the features, as the recipe set them.
+    learning_rate_ : float
+        Learning rate, as the recipe set it.
+    clip_ : float
+        Bound on a record's residual, in the unit of the gradient, as the recipe set it.
+    leaf_noise_std_ : float
+        Standard deviation of the noise on one leaf sum, in log-odds.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features.
+
+    References
+    ----------
+    .. [1] Nori et al., "Accuracy, Interpretability, and Differential Privacy via
+       Explainable Boosting", ICML 2021, arXiv:2106.09680, Algorithms 2 and 3.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dpexplain import Classes, Numeric, Schema
+    >>> X = np.linspace(0, 100, 5000).reshape(-1, 1)
+    >>> y = np.where(X[:, 0] > 50, "yes", "no")
+    >>> schema = Schema({"age": Numeric(0, 100, unit="years")}, target=Classes(["no", "yes"]))
+    >>> model = DPExplainableBoostingClassifier(epsilon=1.0, schema=schema).fit(X, y)
+    >>> model.predict([[10.0], [90.0]])
+    array(['no', 'yes'], dtype='<U3')
+    >>> model.guarantee_.short
+    '(1, 1e-06)-DP, add/remove'
+    """
+
+    _target_kind = Classes
+    _loss = LOGISTIC
+    _curvature = staticmethod(logistic_curvature)
+    _bound = LOGIT_BOUND
+    _regression = False
+    _reference_class = ExplainableBoostingClassifier
+
+    def _check_settings(self) -> None:
+        super()._check_settings()
+        if self.schema is not None:
+            two_classes(self.schema)
+
+    def _encoded_target(self, y: Any, schema: Schema) -> tuple[NDArray[np.float32], float, float]:
+        return encoded_classes(y, schema), 1.0, 0.0
