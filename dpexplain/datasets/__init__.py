@@ -2,7 +2,7 @@
 
 Two come with statsmodels and need no network. The others are read from the folder named by
 the environment variable ``DPEXPLAIN_DATA``, from the cache, or are downloaded once and
-checked against their sha256.
+checked against their sha256. :func:`make_additive` draws tables whose shape functions are known.
 """
 
 from __future__ import annotations
@@ -12,15 +12,19 @@ from dpexplain.datasets.adult import load_adult
 from dpexplain.datasets.california_housing import load_california_housing
 from dpexplain.datasets.fair import load_fair
 from dpexplain.datasets.randhie import load_randhie
+from dpexplain.datasets.simulated import AdditiveTruth, SimulatedDataset, make_additive
 from dpexplain.datasets.telco_churn import load_telco_churn
 from dpexplain.datasets.wine_quality import load_wine_quality
 
 __all__ = [
+    "AdditiveTruth",
     "Dataset",
+    "SimulatedDataset",
     "load_adult",
     "load_california_housing",
     "load_fair",
     "load_randhie",
     "load_telco_churn",
     "load_wine_quality",
+    "make_additive",
 ]
