@@ -12,7 +12,7 @@ with ``float_precision="round_trip"`` there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -107,14 +107,32 @@ def encode_features(X: ArrayLike, schema: Schema) -> list[NDArray[np.float64] | 
     list of ndarray of shape (n_samples,)
         float64 for numeric features, int32 for categorical ones.
     """
-    features = schema.features.values()
+    return list(encoded_columns(X, schema))
+
+
+def encoded_columns(
+    X: ArrayLike, schema: Schema
+) -> Iterator[NDArray[np.float64] | NDArray[np.int32]]:
+    """Encode the columns of a table one after the other: of large tables, one is held at a time.
+
+    Parameters
+    ----------
+    X : DataFrame or array of shape (n_samples, n_features)
+        As for :func:`check_columns`, with the same errors.
+    schema : Schema
+        Decides the kind of each column; its dtype never does.
+
+    Yields
+    ------
+    ndarray of shape (n_samples,)
+        float64 for a numeric feature, int32 for a categorical one; in the order of the schema.
+    """
     columns = columns_in_order(X, schema)
-    return [
-        encode_numeric(column, feature)
-        if isinstance(feature, Numeric)
-        else encode_categorical(column, feature)
-        for column, feature in zip(columns, features, strict=True)
-    ]
+    for column, feature in zip(columns, schema.features.values(), strict=True):
+        if isinstance(feature, Numeric):
+            yield encode_numeric(column, feature)
+        else:
+            yield encode_categorical(column, feature)
 
 
 def encode_range(y: ArrayLike, target: Range) -> NDArray[np.float64]:

@@ -52,24 +52,21 @@ class NoisyHistograms:
 
 
 def release_histograms(
-    cell_index: Sequence[Index],
-    cells: Sequence[FeatureBins],
+    cell_counts: Sequence[NDArray[np.int64]],
     mechanism: GaussianMechanism,
     *,
     noise_multiplier: float,
     sensitivity: float = 1.0,
 ) -> NoisyHistograms:
-    """Count people per cell of every feature and release the counts with noise.
+    """Release the number of people per cell of every feature with noise.
 
     A record is in one cell per feature, so one feature's histogram has L2
     sensitivity 1 under add/remove adjacency and sqrt(2) under replace-one.
 
     Parameters
     ----------
-    cell_index : sequence of ndarray of shape (n_samples,)
-        Cell of each record, per feature.
-    cells : sequence of FeatureBins
-        The public grids.
+    cell_counts : sequence of ndarray of shape (n_cells,), dtype int64
+        Exact people per cell of each public grid.
     mechanism : GaussianMechanism
         Every release passes through it.
     noise_multiplier : float
@@ -82,12 +79,9 @@ def release_histograms(
     -------
     NoisyHistograms
     """
-    phase = histogram_phase(noise_multiplier, sensitivity, sum(c.n_bins for c in cells))
-    counts = []
+    phase = histogram_phase(noise_multiplier, sensitivity, sum(map(len, cell_counts)))
     with mechanism.phase(phase):
-        for index, cell in zip(cell_index, cells, strict=True):
-            exact = np.bincount(index, minlength=cell.n_bins).astype(np.int64)
-            counts.append(mechanism.release(exact * COUNT_LATTICE) / COUNT_LATTICE)
+        counts = [mechanism.release(c * COUNT_LATTICE) / COUNT_LATTICE for c in cell_counts]
     return NoisyHistograms(tuple(counts), noise_multiplier * sensitivity)
 
 

@@ -124,7 +124,8 @@ def test_an_exchanged_record_stays_within_a_replace_one_guarantee(name, n, seed,
 def test_a_person_with_several_rows_stays_within_the_guarantee_for_persons(name):
     estimator = make_estimator(name, max_rows_per_person=3)
     X, y = make_data(name, 30, 3)
-    X.iloc[:3] = X.iloc[[0]].to_numpy()  # three rows of one person in one bin and leaf
+    # Three rows of one person in one bin and leaf.
+    X = X.iloc[[0, 0, 0, *range(3, 30)]].reset_index(drop=True)
     y.iloc[:3] = y.iloc[0]
     people = [0, 0, 0, *range(1, 28)]
     model, transcript = record(estimator, X, y, people)
@@ -206,12 +207,9 @@ def nan_cast_to_integer(monkeypatch):
 def histogram_noise_forgotten(monkeypatch):
     honest = private_binning.release_histograms
 
-    def exact(cell_index, cells, mechanism, **settings_):
-        noisy = honest(cell_index, cells, mechanism, **settings_)
-        counts = [
-            np.bincount(i, minlength=c.n_bins).astype(float)
-            for i, c in zip(cell_index, cells, strict=True)
-        ]
+    def exact(cell_counts, mechanism, **settings_):
+        noisy = honest(cell_counts, mechanism, **settings_)
+        counts = [c.astype(float) for c in cell_counts]
         return private_binning.NoisyHistograms(tuple(counts), noisy.noise_std)
 
     monkeypatch.setattr(boosting_private, "release_histograms", exact)

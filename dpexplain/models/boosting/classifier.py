@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.multiclass import type_of_target
 
 from dpexplain.models.boosting.additive import LOGIT_BOUND, AdditiveClassifier
@@ -13,8 +12,8 @@ from dpexplain.models.boosting.estimator import _PrivateBoosting
 from dpexplain.models.boosting.noise import logistic_curvature
 from dpexplain.models.boosting.records import LOGISTIC
 from dpexplain.models.boosting.reference import _Reference
-from dpexplain.models.boosting.targets import encoded_classes, two_classes
-from dpexplain.schema import Classes, Schema
+from dpexplain.models.boosting.targets import class_unit, encoded_classes, two_classes
+from dpexplain.schema import Classes
 
 _MIN_CURVATURE = 2.0
 
@@ -77,6 +76,8 @@ class ExplainableBoostingClassifier(AdditiveClassifier, _Reference):
 
     _target_kind = Classes
     _loss = LOGISTIC
+    _encode_target = staticmethod(encoded_classes)
+    _score_unit = staticmethod(class_unit)
     _min_curvature = _MIN_CURVATURE
     _bound = LOGIT_BOUND
 
@@ -92,9 +93,6 @@ class ExplainableBoostingClassifier(AdditiveClassifier, _Reference):
                 "y holds 1 class, and there is no schema that names the other; "
                 "pass schema=Schema(..., target=Classes([...]))."
             )
-
-    def _encoded_target(self, y: Any, schema: Schema) -> tuple[NDArray[np.float32], float, float]:
-        return encoded_classes(y, schema), 1.0, 0.0
 
 
 class DPExplainableBoostingClassifier(_PrivateBoosting, AdditiveClassifier):
@@ -197,6 +195,8 @@ class DPExplainableBoostingClassifier(_PrivateBoosting, AdditiveClassifier):
 
     _target_kind = Classes
     _loss = LOGISTIC
+    _encode_target = staticmethod(encoded_classes)
+    _score_unit = staticmethod(class_unit)
     _curvature = staticmethod(logistic_curvature)
     _bound = LOGIT_BOUND
     _regression = False
@@ -206,6 +206,3 @@ class DPExplainableBoostingClassifier(_PrivateBoosting, AdditiveClassifier):
         super()._check_settings()
         if self.schema is not None:
             two_classes(self.schema)
-
-    def _encoded_target(self, y: Any, schema: Schema) -> tuple[NDArray[np.float32], float, float]:
-        return encoded_classes(y, schema), 1.0, 0.0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any, Literal
 
@@ -21,7 +20,6 @@ from dpexplain.accounting import (
 )
 from dpexplain.binning import declared_cells, histogram_phase
 from dpexplain.binning.bins import index_dtype
-from dpexplain.encoding import encode_features
 from dpexplain.mechanisms import GaussianMechanism
 from dpexplain.models.boosting.noise import noise_std_per_bin
 from dpexplain.models.boosting.private import (
@@ -35,6 +33,7 @@ from dpexplain.models.boosting.private import (
 from dpexplain.models.boosting.recipe import EPOCHS, Preset, Recipe, recipe
 from dpexplain.models.boosting.records import Loss
 from dpexplain.models.boosting.reference import _Reference
+from dpexplain.models.boosting.source import Encoding, TableSource
 from dpexplain.models.boosting.terms import AdditiveTerms, centred_terms
 from dpexplain.models.private import PrivateEstimator
 from dpexplain.schema import Schema
@@ -193,24 +192,21 @@ class _PrivateBoosting(PrivateEstimator):
     n_features_in_: int
 
     def _fit_released(self, X: Any, y: Any, schema: Schema, mechanism: GaussianMechanism) -> None:
-        target, scale, offset = self._encoded_target(y, schema)
         settings, budget = self._recipe(), self._budget(schema.n_features)
-        columns = encode_features(X, schema)
-        binned, index = private_bins(
-            columns, schema, settings=settings, budget=budget, mechanism=mechanism
+        source = TableSource(X, y, Encoding(schema, self._encode_target, self._loss))
+        binned, records = private_bins(
+            source, schema, settings=settings, budget=budget, mechanism=mechanism
         )
         fit = fit_private(
             binned,
-            index,
-            target,
-            self._loss,
+            records,
             settings=settings,
             budget=budget,
             bound=self._bound,
             mechanism=mechanism,
             rng=np.random.default_rng(self.structure_seed),
         )
-        self._keep(fit, scale, offset)
+        self._keep(fit, *self._score_unit(schema))
 
     def _keep(self, fit: PrivateFit, scale: float, offset: float) -> None:
         counts = [c.counts for c in fit.binned.counts]
@@ -241,6 +237,8 @@ class _PrivateBoosting(PrivateEstimator):
 
     _curvature: Callable[[AdditiveTerms], list[NDArray[np.float64]]]
 
-    @abstractmethod
-    def _encoded_target(self, y: Any, schema: Schema) -> tuple[NDArray[np.float32], float, float]:
-        """Target for the loss, its unit, and its zero."""
+    _encode_target: Callable[[Any, Schema], NDArray[np.float32]]
+    """Target for the loss, of any part of the records."""
+
+    _score_unit: Callable[[Schema], tuple[float, float]]
+    """Unit of the scores of the loop and their zero, on the link scale."""

@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpexplain.mechanisms import GaussianMechanism
 from dpexplain.models.boosting._kernels import LATTICE
-from dpexplain.models.boosting.records import Records
+from dpexplain.models.boosting.records import BinnedRecords
 from dpexplain.models.boosting.structure import Visit
 
 Tables = list[NDArray[np.float64]]
 """Score per bin, one array per feature."""
 
 
-class Step(Protocol):
+Holder = TypeVar("Holder", bound=BinnedRecords)
+HolderIn = TypeVar("HolderIn", bound=BinnedRecords, contravariant=True)
+
+
+class Step(Protocol[HolderIn]):
     """Turns one visit into an update per bin."""
 
-    def __call__(self, visit: Visit, records: Records) -> NDArray[np.float64]:
+    def __call__(self, visit: Visit, records: HolderIn) -> NDArray[np.float64]:
         """Update per bin of the visited feature, in score units."""
         ...
 
@@ -43,7 +47,7 @@ class PrivateStep:
         self._learning_rate = learning_rate
         self._clip = clip
 
-    def __call__(self, visit: Visit, records: Records) -> NDArray[np.float64]:
+    def __call__(self, visit: Visit, records: BinnedRecords) -> NDArray[np.float64]:
         """Noisy mean residual per leaf times the learning rate, per bin."""
         sums = records.leaf_sums(
             visit.feature, visit.leaf_of_bin, len(visit.leaf_weight), self._clip
@@ -53,9 +57,9 @@ class PrivateStep:
 
 
 def boost(
-    records: Records,
+    records: Holder,
     visits: Iterable[Visit],
-    step: Step,
+    step: Step[Holder],
     n_bins: Sequence[int],
     *,
     bound: float,
@@ -65,7 +69,7 @@ def boost(
 
     Parameters
     ----------
-    records : Records
+    records : BinnedRecords
         Holder of the data.
     visits : iterable of Visit
         Which feature comes when, with its tree where that is known beforehand.

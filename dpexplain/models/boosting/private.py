@@ -7,7 +7,6 @@ add/remove or replace-one adjacency with clipped residuals; see `release_factors
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -21,12 +20,13 @@ from dpexplain.binning import (
     merge_sparse_cells,
     release_histograms,
 )
-from dpexplain.binning.bins import Encoded, Index
+from dpexplain.binning.bins import Index
 from dpexplain.mechanisms import GaussianMechanism, Phase
 from dpexplain.models.boosting._kernels import LATTICE
 from dpexplain.models.boosting.loop import PrivateStep, Tables, boost
 from dpexplain.models.boosting.recipe import Recipe, Schedule, schedule
-from dpexplain.models.boosting.records import Loss, Records
+from dpexplain.models.boosting.records import BinnedRecords
+from dpexplain.models.boosting.source import RecordSource
 from dpexplain.models.boosting.structure import BinCounts, Visit, random_visits
 from dpexplain.schema import Categorical, Schema
 
@@ -123,19 +123,19 @@ class PrivateFit:
 
 
 def private_bins(
-    columns: Sequence[Encoded],
+    source: RecordSource,
     schema: Schema,
     *,
     settings: Recipe,
     budget: Budget,
     mechanism: GaussianMechanism,
-) -> tuple[PrivateBins, list[Index]]:
+) -> tuple[PrivateBins, BinnedRecords]:
     """Release the histograms and merge cells (Algorithm 3).
 
     Parameters
     ----------
-    columns : sequence of ndarray of shape (n_samples,)
-        Encoded features, in schema order.
+    source : RecordSource
+        The records, which are read here.
     schema : Schema
     settings : Recipe
     budget : Budget
@@ -145,24 +145,22 @@ def private_bins(
     -------
     binned : PrivateBins
         Released.
-    index : list of ndarray of shape (n_samples,)
-        Bin of each record per feature. Not released.
+    records : BinnedRecords
+        The records in these bins, with scores of zero. Not released.
     """
     grids = [
         declared_cells(name, feature, settings.n_cells, settings.spacing)
         for name, feature in schema.features.items()
     ]
-    cells = [grid.index(column) for grid, column in zip(grids, columns, strict=True)]
     histograms = release_histograms(
-        cells,
-        grids,
+        source.cell_counts(grids),
         mechanism,
         noise_multiplier=budget.histogram_multiplier(schema.n_features),
         sensitivity=budget.histogram_factor,
     )
     min_count = histograms.n_samples / settings.max_bins
-    bins, counts, index = [], [], []
-    for grid, cell, released in zip(grids, cells, histograms.counts, strict=True):
+    bins, counts, merges = [], [], []
+    for grid, released in zip(grids, histograms.counts, strict=True):
         cell_counts = np.maximum(released, 0.0) if settings.merge_rare else released
         merged, bin_of_cell = merge_sparse_cells(
             grid,
@@ -176,15 +174,14 @@ def private_bins(
         if settings.merge_rare and merged.edges is None:
             found = replace(found, unit_of_bin=_rare_together(merged, found.counts, min_count))
         counts.append(found)
-        index.append(bin_of_cell[cell])
-    return PrivateBins(tuple(bins), tuple(counts), histograms.n_samples), index
+        merges.append(bin_of_cell)
+    records = source.binned(merges, [b.n_bins for b in bins])
+    return PrivateBins(tuple(bins), tuple(counts), histograms.n_samples), records
 
 
 def fit_private(
     binned: PrivateBins,
-    index: Sequence[Index],
-    target: NDArray[np.float32],
-    loss: Loss,
+    records: BinnedRecords,
     *,
     settings: Recipe,
     budget: Budget,
@@ -198,11 +195,8 @@ def fit_private(
     ----------
     binned : PrivateBins
         From `private_bins`.
-    index : sequence of ndarray of shape (n_samples,)
-        Bin of each record per feature.
-    target : ndarray of shape (n_samples,), dtype float32
-        Label 0 or 1, or the target in half-ranges.
-    loss : Loss
+    records : BinnedRecords
+        From `private_bins`.
     settings : Recipe
     budget : Budget
     bound : float
@@ -232,7 +226,6 @@ def fit_private(
         rng=rng,
     )
     n_values = sum(len(v.leaf_weight) for v in visits)
-    records = Records(index, n_bins, target, loss)
     step = PrivateStep(mechanism, learning_rate=plan.learning_rate, clip=plan.clip)
     with mechanism.phase(leaf_phase(budget, plan.n_epochs * n_features, n_values)):
         tables = boost(records, visits, step, n_bins, bound=bound)

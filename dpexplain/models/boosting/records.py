@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,8 +48,27 @@ LOGISTIC = Loss(_kernels.logistic_leaf_sums, _kernels.logistic_bin_sums, _mean_l
 SQUARED = Loss(_kernels.squared_leaf_sums, _kernels.squared_bin_sums, _mean_squared)
 
 
+class BinnedRecords(Protocol):
+    """What the private loop asks of the records, wherever they are.
+
+    Every answer is an int64 array that adds up over parts of the records, exactly and in any
+    order: that is what makes a fit in parts equal to a fit in one piece. A further query of a
+    private step belongs here and into `Records`.
+    """
+
+    def apply(self, feature: int, update: NDArray[np.float64]) -> None:
+        """Add `update` (shape (n_bins,)) to the scores, at the next pass over the records."""
+        ...
+
+    def leaf_sums(
+        self, feature: int, leaf_of_bin: NDArray[np.uint8], n_leaves: int, clip: float
+    ) -> NDArray[np.int64]:
+        """Return the sums of clipped residuals per leaf, in lattice steps of ``clip / 2**20``."""
+        ...
+
+
 class Records:
-    """Binned records with their scores.
+    """Binned records with their scores, in one piece in this process.
 
     Parameters
     ----------

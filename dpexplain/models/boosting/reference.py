@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -116,7 +117,8 @@ class _Reference(AdditiveModel):
         y: Any,
         schema: Schema,
     ) -> AdditiveTerms:
-        target, scale, offset = self._encoded_target(y, schema)
+        target = self._encode_target(y, schema)
+        scale, offset = self._score_unit(schema)
         index = [b.index(c) for b, c in zip(bins, columns, strict=True)]
         n_bins = [b.n_bins for b in bins]
         counts = [
@@ -165,6 +167,8 @@ class _Reference(AdditiveModel):
     def _check_target(self, y: Any) -> None:
         """Raise ValueError where the target does not suit the model."""
 
-    @abstractmethod
-    def _encoded_target(self, y: Any, schema: Schema) -> tuple[NDArray[np.float32], float, float]:
-        """Target for the loss, its unit, and its zero."""
+    _encode_target: Callable[[Any, Schema], NDArray[np.float32]]
+    """Target for the loss, of any part of the records."""
+
+    _score_unit: Callable[[Schema], tuple[float, float]]
+    """Unit of the scores of the loop and their zero, on the link scale."""

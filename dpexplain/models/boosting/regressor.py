@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from sklearn.utils import assert_all_finite
 
 from dpexplain.models.boosting.additive import HALF_RANGE_BOUND, AdditiveRegressor
@@ -14,8 +13,8 @@ from dpexplain.models.boosting.estimator import _PrivateBoosting
 from dpexplain.models.boosting.noise import squared_curvature
 from dpexplain.models.boosting.records import SQUARED
 from dpexplain.models.boosting.reference import _Reference
-from dpexplain.models.boosting.targets import encoded_range
-from dpexplain.schema import Range, Schema
+from dpexplain.models.boosting.targets import encoded_range, range_unit
+from dpexplain.schema import Range
 
 _MIN_CURVATURE = 10.0
 
@@ -75,14 +74,13 @@ class ExplainableBoostingRegressor(AdditiveRegressor, _Reference):
 
     _target_kind = Range
     _loss = SQUARED
+    _encode_target = staticmethod(encoded_range)
+    _score_unit = staticmethod(range_unit)
     _min_curvature = _MIN_CURVATURE
     _bound = HALF_RANGE_BOUND
 
     def _check_target(self, y: Any) -> None:
         assert_all_finite(np.asarray(pd.to_numeric(y), dtype=np.float64), input_name="y")
-
-    def _encoded_target(self, y: Any, schema: Schema) -> tuple[NDArray[np.float32], float, float]:
-        return encoded_range(y, schema)
 
 
 class DPExplainableBoostingRegressor(_PrivateBoosting, AdditiveRegressor):
@@ -180,10 +178,9 @@ class DPExplainableBoostingRegressor(_PrivateBoosting, AdditiveRegressor):
 
     _target_kind = Range
     _loss = SQUARED
+    _encode_target = staticmethod(encoded_range)
+    _score_unit = staticmethod(range_unit)
     _curvature = staticmethod(squared_curvature)
     _bound = HALF_RANGE_BOUND
     _regression = True
     _reference_class = ExplainableBoostingRegressor
-
-    def _encoded_target(self, y: Any, schema: Schema) -> tuple[NDArray[np.float32], float, float]:
-        return encoded_range(y, schema)

@@ -38,19 +38,22 @@ def encoded_classes(y: Any, schema: Schema) -> NDArray[np.float32]:
     return encode_classes(y, two_classes(schema)).astype(np.float32)
 
 
-def encoded_range(y: Any, schema: Schema) -> tuple[NDArray[np.float32], float, float]:
-    """Target mapped from its public range to [-1, 1].
-
-    Returns
-    -------
-    target : ndarray of shape (n_samples,), dtype float32
-    half_range : float
-        Unit of the mapped target.
-    middle : float
-        Where the mapped target is 0.
-    """
+def encoded_range(y: Any, schema: Schema) -> NDArray[np.float32]:
+    """Target mapped from its public range to [-1, 1], dtype float32; see `range_unit`."""
     target = schema.target
     assert isinstance(target, Range)
-    half_range = (target.high - target.low) / 2.0
-    scaled = (encode_range(y, target) - target.midpoint) / half_range
-    return np.clip(scaled, -1.0, 1.0).astype(np.float32), half_range, target.midpoint
+    half_range, middle = range_unit(schema)
+    scaled = (encode_range(y, target) - middle) / half_range
+    return np.clip(scaled, -1.0, 1.0).astype(np.float32)
+
+
+def range_unit(schema: Schema) -> tuple[float, float]:
+    """Half-range of the target, which is the unit of its mapped values, and their zero."""
+    target = schema.target
+    assert isinstance(target, Range)
+    return (target.high - target.low) / 2.0, target.midpoint
+
+
+def class_unit(schema: Schema) -> tuple[float, float]:
+    """Classes have no unit: scores are log-odds, and their zero is 0."""
+    return 1.0, 0.0
