@@ -7,6 +7,7 @@ add/remove or replace-one adjacency with clipped residuals; see `release_factors
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
