@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpexplain._tracebacks import without_records
 from dpexplain._validation import check_count, check_in_range
 from dpexplain.accounting import NonPrivateEvent, PrivacyLedger
 from dpexplain.binning import FeatureBins, quantile_bins
@@ -54,6 +55,7 @@ class _Reference(AdditiveModel):
         self.random_state = random_state
         self.monotone_constraints = monotone_constraints
 
+    @without_records
     def fit(self, X: Any, y: Any) -> Any:
         """Fit without noise. NOT PRIVATE: the model and its explanation must stay inside.
 
