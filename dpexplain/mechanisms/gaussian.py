@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -97,6 +98,7 @@ class GaussianMechanism:
             raise TypeError(f"source is {shown(source)}; pass NoiseSource().")
         self._source = source
         self._phase: Phase | None = None
+        self._process = os.getpid()
         self._noise: NDArray[np.int64] = np.empty(0, dtype=np.int64)
         self._used = 0
 
@@ -130,7 +132,7 @@ class GaussianMechanism:
                 f"begin({phase.label!r})."
             )
         self._noise = self._source.draw_int(phase.sigma_int, phase.n_values)
-        self._phase, self._used = phase, 0
+        self._phase, self._used, self._process = phase, 0, os.getpid()
 
     def release(self, query: NDArray[np.int64]) -> NDArray[np.int64]:
         """Add the next draws to exact sums.
@@ -148,7 +150,8 @@ class GaussianMechanism:
         Raises
         ------
         RuntimeError
-            If no phase was begun, or it has fewer than n draws left; noise is never used twice.
+            If no phase was begun, or it has fewer than n draws left, or the process was forked
+            since: the noise would be used by both processes. Noise is never used twice.
         ValueError
             If `query` is no one-dimensional int64 array.
         """
@@ -158,6 +161,11 @@ class GaussianMechanism:
             raise ValueError(
                 "a query must be a one-dimensional int64 array of lattice steps; "
                 "floating-point sums cannot be released."
+            )
+        if self._process != os.getpid():
+            raise RuntimeError(
+                f"phase {self._phase.label!r} was begun in another process, which has the same "
+                "noise; begin a phase in the process that releases."
             )
         end = self._used + len(query)
         if end > len(self._noise):

@@ -88,7 +88,7 @@ def _column(name: str, values: Any) -> Any:
         warnings.warn(
             f"A column-vector {name} was passed when a 1d array was expected; pass {name}.ravel().",
             DataConversionWarning,
-            stacklevel=5,
+            stacklevel=4,
         )
         return _tables.one_column(values)
     if isinstance(values, pd.DataFrame | pd.Series | np.ndarray | pd.api.extensions.ExtensionArray):
@@ -127,11 +127,11 @@ def rows_of(values: Any, kept: Any) -> Any:
     return values.iloc[kept] if hasattr(values, "iloc") else values[kept]
 
 
-def person_of(cell: Any) -> str:
-    """Key of the person that a cell of ``groups`` names.
+def person_of(cell: Any) -> str | None:
+    """Key of the person that a cell of ``groups`` names; nothing is raised.
 
     Different people get different keys, and one person the same key whatever type the cells
-    of the column have: 7, 7.0 and "7" are one person. All empty cells are one person.
+    of the column have: 7, 7.0 and "7" are one person.
 
     Parameters
     ----------
@@ -139,8 +139,16 @@ def person_of(cell: Any) -> str:
 
     Returns
     -------
-    str
+    str or None
+        None for a cell that is empty or cannot be read, and so names nobody.
     """
+    try:
+        return _person_of(cell)
+    except Exception:  # an object may raise anything, and Python spells no number of 5,000 digits
+        return None
+
+
+def _person_of(cell: Any) -> str | None:
     if isinstance(cell, np.generic):
         cell = cell.item()
     if isinstance(cell, str):
@@ -149,12 +157,12 @@ def person_of(cell: Any) -> str:
         return f"number {int(cell)}"
     if isinstance(cell, float):
         if math.isnan(cell):
-            return "empty"
+            return None
         return f"number {int(cell)}" if cell.is_integer() else f"number {cell!r}"
     if isinstance(cell, int):
         return f"number {cell}"
     if cell is None or cell is pd.NA or cell is pd.NaT:
-        return "empty"
+        return None
     return f"{type(cell).__name__} {cell!r}"
 
 

@@ -13,7 +13,6 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dpexplain._tables import cells_of, values_of
-from dpexplain._tracebacks import without_records
 from dpexplain._validation import (
     check_adjacency,
     check_choice,
@@ -60,9 +59,9 @@ class PrivateEstimator:
     allow_weak: bool
     n_public: int | None
     max_rows_per_person: int | None
+    ledger_: PrivacyLedger
     _target_kind: type[Range] | type[Classes]
 
-    @without_records
     def fit(self, X: Any, y: Any, *, groups: Any = None, **unsupported: Any) -> Any:
         """Fit on private records. The whole budget of the fit is charged before they are read.
 
@@ -74,7 +73,7 @@ class PrivateEstimator:
             Target; clipped to the public range, or one of the public classes.
         groups : array-like of shape (n_samples,) or None, default=None
             Person of each row. At most `max_rows_per_person` rows of a person are used,
-            chosen by secret coins.
+            chosen by secret coins; rows whose cell names nobody are not used.
         **unsupported
             ``sample_weight`` and other scikit-learn fit parameters are refused.
 
@@ -98,12 +97,17 @@ class PrivateEstimator:
                 "Leave it out."
             )
         X = as_table(X)
-        events = self.planned_events(X)
+        # Parameters that another thread sets from here on reach the next fit: what is charged,
+        # fitted and promised must be one and the same.
+        work = type(self).__new__(type(self))
+        vars(work).update(vars(self))
+        events = work.planned_events(X)
         y = as_column("y", y, X)
-        groups = self._checked_groups(groups, X)
-        self._forget_fit()
-        self.ledger_ = self._charged_ledger(X, y, events)
-        failure = self._failure_of_fit(X, y, groups)
+        groups = work._checked_groups(groups, X)
+        work._forget_fit()
+        work.ledger_ = work._charged_ledger(X, y, events)
+        failure = work._failure_of_fit(X, y, groups)
+        self._take_fit(work)
         if failure:
             # Raised out here, so that no chained traceback keeps records in its frames.
             raise RuntimeError(
@@ -125,6 +129,12 @@ class PrivateEstimator:
         """Drop an earlier fit: a guarantee must not stand beside the ledger of another fit."""
         for name in [n for n in vars(self) if n.endswith("_") or n in self._hidden_fit]:
             delattr(self, name)
+
+    def _take_fit(self, work: Any) -> None:
+        """Replace an earlier fit by that of `work`; parameters stay as they are now."""
+        self._forget_fit()
+        parameters = work.get_params(deep=False)
+        vars(self).update({n: v for n, v in vars(work).items() if n not in parameters})
 
     _hidden_fit: ClassVar[tuple[str, ...]] = ()
     """Attributes of a fit whose names do not end in an underscore."""
@@ -182,7 +192,6 @@ class PrivateEstimator:
                 part.poor_score = True
         return tags
 
-    @without_records
     def planned_events(self, X: Any) -> tuple[Event, ...]:
         """Events that ``fit(X, y)`` would charge, from public quantities only.
 
@@ -262,7 +271,7 @@ class PrivateEstimator:
             f"{_DRAFTED}, outside epsilon={self.epsilon:g}; pass schema=Schema(...) with public "
             "bounds.",
             PrivacyWarning,
-            stacklevel=5,
+            stacklevel=4,
         )
         return observed_schema(X, y, self._target_kind)
 
@@ -298,13 +307,14 @@ class PrivateEstimator:
 def _bounded_rows(groups: Any, max_rows: int) -> NDArray[np.intp]:
     """Rows to keep so that nobody has more than `max_rows`, chosen by secret coins.
 
-    Rows without a person count as rows of one and the same person, so that the bound
-    holds for them too.
+    Rows of nobody are dropped. As rows of one person, two people without a name could push each
+    other out, which is an exchange and twice the loss; as rows of a person each, one person
+    without a name could have any number of them.
     """
     cells = cells_of(values_of(groups))
     people, _ = pd.factorize(np.array([person_of(cell) for cell in cells], dtype=object))
     coins = np.random.Generator(np.random.PCG64DXSM(int.from_bytes(os.urandom(32), "little")))
-    shuffled = coins.permutation(len(people))
+    shuffled = coins.permutation(np.flatnonzero(people >= 0))
     order = shuffled[np.argsort(people[shuffled], kind="stable")]
     sorted_people = people[order]
     starts = np.flatnonzero(np.r_[True, sorted_people[1:] != sorted_people[:-1]])

@@ -105,8 +105,7 @@ def _draw_numeric(
     )
     _numeric.draw_counts(ax, shape, place, colours)
     equal = "\nbins not to scale" if spacing == "bins" else ""
-    constraint = f"\n{shape.constraint_words}" if shape.monotone else ""
-    ax.set_xlabel(with_unit(shape.name, shape.unit) + equal + constraint)
+    ax.set_xlabel(with_unit(shape.name, shape.unit) + equal)
     ax.set_ylabel(contribution_label(shape.score_unit))
     if has_legend:
         ax.legend(loc="upper left", ncols=2, fontsize="x-small", frameon=False, borderpad=0.2)
@@ -130,8 +129,7 @@ def _draw_categorical(
     ax.set_ylim(place[-1] + 0.6 + 0.7 * room, -0.7 - (room if has_legend else 0))
     _categorical.draw_counts(ax, shape, bins, place, colours)
     _categorical.say_hidden(ax, shape.n_bins - bins.size, colours)
-    constraint = f"\n{shape.constraint_words}" if shape.monotone else ""
-    ax.set_xlabel(contribution_label(shape.score_unit) + constraint)
+    ax.set_xlabel(contribution_label(shape.score_unit))
     if has_legend:
         ax.legend(loc="upper left", ncols=2, fontsize="x-small", frameon=False, borderpad=0.2)
 

@@ -23,7 +23,8 @@ def test_nobody_keeps_more_rows_than_the_bound_and_nobody_below_it_loses_one(peo
     assert len(set(kept)) == len(kept)
     for key in set(keys):
         rows = [i for i, other in enumerate(keys) if other == key]
-        assert len(set(rows) & set(kept)) == min(max_rows, len(rows))
+        bound = 0 if key is None else max_rows
+        assert len(set(rows) & set(kept)) == min(bound, len(rows))
 
 
 def test_the_rows_that_are_kept_change_from_fit_to_fit():
@@ -37,9 +38,9 @@ def test_different_whole_numbers_are_different_people(first, second):
     assert person_of(first) == person_of(str(first)) == person_of(f" {first} ")
 
 
-def test_a_number_is_one_person_in_every_type_and_an_empty_cell_is_one_in_every_spelling():
+def test_a_number_is_one_person_in_every_type_and_an_empty_cell_is_nobody_in_every_spelling():
     assert len({person_of(c) for c in (7, 7.0, "7", "7.0", np.int8(7), np.float32(7))}) == 1
-    assert len({person_of(c) for c in (None, np.nan, pd.NA, pd.NaT, "", " ", "nan")}) == 1
+    assert {person_of(c) for c in (None, np.nan, pd.NA, pd.NaT, "", " ", "nan")} == {None}
     assert len({person_of(c) for c in ("a", "A", "7a", b"7", 7, None)}) == 6
     digits = "9007199254740992", "9007199254740993", "9007199254740993.0", "9" * 5000, "9" * 5001
     assert len({person_of(c) for c in (*digits, "0.1", "0.10000000000000001", 0.1)}) == 6

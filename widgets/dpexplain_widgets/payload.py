@@ -170,7 +170,7 @@ def _outline(explanation: GlobalExplanation, title: str) -> dict[str, Any]:
                 "name": term.name,
                 "kind": term.kind,
                 "unit": term.unit,
-                "description": "; ".join(filter(None, [term.description, term.constraint_words])),
+                "description": term.description,
             }
             for term in explanation.terms
         ],

@@ -1,0 +1,170 @@
+"""What the attacks share: the form of an attack, made-up records, and replay of transcripts.
+
+An attack tries to get more out of a fit than its guarantee states. It is a function that says
+whether it succeeded, and it comes with a mutant: a mistake planted into the library, on which
+it has to succeed. An attack that never succeeds proves nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dpexplain.models as models
+from dpexplain import Categorical, Classes, Numeric, Range, Schema
+from dpexplain.audit import record, replay
+
+PRIVATE = [name for name in models.__all__ if name.startswith("DP")]
+"""Every private estimator: a new one is attacked as soon as it is listed."""
+
+FEATURES = {
+    "age": Numeric(0, 100, unit="years", step=1),
+    "income": Numeric(0, 1e6),
+    "job": Categorical(["clerk", "nurse", "smith"]),
+}
+CANARY = "Zorblax-1729"
+NUMBER_CANARY = 0.1729172917291729
+
+
+class Finding(NamedTuple):
+    """What an attack found: whether a promise broke, and what shows it."""
+
+    broke: bool
+    evidence: str
+
+
+@dataclass(frozen=True)
+class Attack:
+    """An attempt to break a promise.
+
+    Attributes
+    ----------
+    title : str
+        What is tried.
+    run : callable
+        ``run(name)`` attacks the private estimator of that name; attacks on what all estimators
+        share (ledger, noise) ignore the name.
+    plant : callable
+        ``plant(patch)`` plants the mistake that `run` has to find.
+    mutant : str
+        What the planted mistake is.
+    every_model : bool
+        Whether the attack is on each estimator rather than on what they share.
+    """
+
+    title: str
+    run: Callable[[str], Finding]
+    plant: Callable[[pytest.MonkeyPatch], None]
+    mutant: str
+    every_model: bool = True
+
+    def targets(self) -> Sequence[str]:
+        """Names of the estimators to attack."""
+        return PRIVATE if self.every_model else PRIVATE[:1]
+
+
+def is_regressor(name: str) -> bool:
+    """Whether the estimator wants a range rather than classes."""
+    return name.endswith("Regressor") or (name.endswith("Regression") and "Linear" in name)
+
+
+def schema_for(name: str, features: dict[str, Any] | None = None) -> Schema:
+    """Public knowledge about the made-up records."""
+    target = Range(-1, 3) if is_regressor(name) else Classes(["no", "yes"])
+    return Schema(features or FEATURES, target=target)
+
+
+def estimator(name: str, *, features: dict[str, Any] | None = None, **settings: Any) -> Any:
+    """Estimator with public structure that repeats, and few rounds where it has rounds."""
+    made = getattr(models, name)(
+        **{"schema": schema_for(name, features), "structure_seed": 7, **settings}
+    )
+    if "max_rounds" in made.get_params() and "max_rounds" not in settings:
+        made.set_params(max_rounds=4)
+    return made
+
+
+def table(name: str, n: int, seed: int = 0) -> tuple[pd.DataFrame, pd.Series]:
+    """Made-up records that fit the schema."""
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame(
+        {
+            "age": rng.integers(0, 101, n).astype(float),
+            "income": rng.lognormal(10, 1, n),
+            "job": rng.choice(["clerk", "nurse", "smith"], n).astype(object),
+        }
+    )
+    y = rng.uniform(-1, 3, n) if is_regressor(name) else rng.choice(["no", "yes"], n).astype(object)
+    return X, pd.Series(y)
+
+
+def saturated(name: str, n: int) -> tuple[pd.DataFrame, pd.Series]:
+    """Equal records, each with as large a residual as the schema allows."""
+    X = pd.DataFrame({"age": 50.0, "income": 1e5, "job": "nurse"}, index=range(n)).astype(
+        {"job": object}
+    )
+    return X, pd.Series([3.0 if is_regressor(name) else "yes"] * n)
+
+
+def without(data: tuple[Any, ...], row: int) -> tuple[Any, ...]:
+    """The neighbour that lacks one record."""
+    return tuple(part.drop(index=part.index[row]) for part in data)
+
+
+def extreme_answers(transcript: Any, seed: int, bits: int = 45) -> list[Any]:
+    """The released histograms, then answers that drive every score as far as it can go."""
+    rng = np.random.default_rng(seed)
+    return [
+        answer
+        if phase.label == "histograms"
+        else rng.choice([-1, 1], answer.shape) * rng.integers(0, 2**bits, answer.shape)
+        for phase, answer in zip(transcript.phases, transcript.answers, strict=True)
+    ]
+
+
+def replayed(
+    fitted: Any,
+    data: tuple[Any, ...],
+    neighbour: tuple[Any, ...],
+    *,
+    allowed: float | None = None,
+    extreme_seed: int | None = None,
+    refitted: Any = None,
+) -> Finding:
+    """Refit on a neighbour with the same answers forced; more than the guarantee is a find.
+
+    Parameters
+    ----------
+    fitted : private estimator
+        What to fit, with schema and structure seed.
+    data, neighbour : tuple of X, y or X, y, groups
+    allowed : float or None, default=None
+        Distance of the queries that is no find; None for what the guarantee states.
+    extreme_seed : int or None, default=None
+        Seed of answers that make scores diverge; None for the drawn ones.
+    refitted : private estimator or None, default=None
+        What to fit on the neighbour; None for the same.
+    """
+    model, transcript = record(fitted, *data)
+    if extreme_seed is not None:
+        answers = extreme_answers(transcript, extreme_seed)
+        model, transcript = record(fitted, *data, answers=answers)
+    report = replay(fitted if refitted is None else refitted, neighbour, model, transcript)
+    limit = report.claimed_mu * (1 + 1e-9) if allowed is None else allowed
+    if report.differences:
+        return Finding(True, f"differs in {report.differences[0]}")
+    return Finding(report.spent_mu > limit, f"spent mu {report.spent_mu:.4g}, allowed {limit:.4g}")
+
+
+def first_find(findings: Any) -> Finding:
+    """The first that broke a promise, or the last."""
+    found = Finding(False, "nothing was tried")
+    for found in findings:
+        if found.broke:
+            break
+    return found

@@ -1,0 +1,333 @@
+"""Attacks on the books: more released than charged, or charged where nobody counts."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partialmethod
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import mpmath
+import pytest
+from sklearn.base import clone
+
+import dpexplain.models as models
+from attack_kit import PRIVATE, Attack, Finding, estimator, first_find, replayed, table
+from dpexplain import PrivacyLedger
+from dpexplain.accounting import GaussianEvent, gdp
+from dpexplain.accounting.events import private_mu
+from dpexplain.audit import record
+from dpexplain.exceptions import BudgetError
+from dpexplain.mechanisms import GaussianMechanism
+from dpexplain.models.private import PrivateEstimator
+
+_honest_begin = GaussianMechanism.begin
+_honest_charge = PrivacyLedger.charge
+
+
+def _released_mu(transcript: Any) -> float:
+    """Gaussian-DP parameter of the noise that was really drawn."""
+    return sum(p.noise_multiplier**-2 for p in transcript.phases) ** 0.5
+
+
+# --- parameters that change while a fit runs ---------------------------------------------------
+
+
+class _Meddler(PrivacyLedger):
+    """Raises epsilon of an estimator as soon as a small one was charged: a thread that races."""
+
+    victim: Any = None
+
+    def charge(self, *arguments: Any, **settings: Any) -> Any:
+        entry = _honest_charge(self, *arguments, **settings)
+        racer = threading.Thread(target=self.victim.set_params, kwargs={"epsilon": 40.0})
+        racer.start()
+        racer.join()
+        return entry
+
+
+def parameters_that_race(name: str) -> Finding:
+    """Set epsilon to 40 from another thread, right after a fit was charged for 0.1."""
+    ledger = _Meddler("patients")
+    fitted = estimator(name, epsilon=0.1, ledger=ledger, allow_weak=True)
+    ledger.victim = fitted
+    scales: list[float] = []
+
+    def noted(self: GaussianMechanism, phase: Any) -> None:
+        scales.append(phase.noise_multiplier)
+        _honest_begin(self, phase)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(GaussianMechanism, "begin", noted)
+        estimator(name, epsilon=0.1).fit(*table(name, 50))
+        planned = min(scales)
+        scales.clear()
+        fitted.fit(*table(name, 50))
+    return Finding(
+        min(scales) < 0.5 * planned,
+        f"noise of {min(scales):.3g} sensitivities, where {planned:.3g} were charged",
+    )
+
+
+def parameters_are_read_again(patch: pytest.MonkeyPatch) -> None:
+    """Epsilon lives outside of the object, so that no copy can keep it."""
+    held: dict[str, Any] = {}
+    prop = property(lambda self: held["epsilon"], lambda self, value: held.update(epsilon=value))
+    patch.setattr(PrivateEstimator, "epsilon", prop, raising=False)
+
+
+# --- released against charged ------------------------------------------------------------------
+
+
+def more_than_charged(name: str) -> Finding:
+    """Add up the noise that was really drawn and compare it with the ledger."""
+
+    def attempts() -> Any:
+        for settings in ({}, {"adjacency": "replace"}, {"epsilon": 8.0}, {"epsilon": 0.01}):
+            model, transcript = record(estimator(name, **settings), *table(name, 60))
+            charged = private_mu(e for entry in model.ledger_.entries for e in entry.events)
+            released = _released_mu(transcript)
+            stated = model.guarantee_.mu
+            yield Finding(
+                released > min(charged, stated) * (1 + 1e-9),
+                f"released mu {released:.5g}, charged {charged:.5g}, stated {stated:.5g}",
+            )
+
+    return first_find(attempts())
+
+
+def less_noise_than_charged(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(
+        GaussianMechanism,
+        "begin",
+        lambda self, phase: _honest_begin(self, replace(phase, sigma_int=phase.sigma_int / 1.01)),
+    )
+
+
+def limits_of_epsilon(name: str) -> Finding:
+    """State epsilons and deltas near every limit; is the exact delta of the noise above them?"""
+
+    def attempts() -> Any:
+        for epsilon in (1e-4, 0.01, 1.0, 10.0):
+            for delta in (1e-15, 1e-6, 0.49):
+                fitted = estimator(name, epsilon=epsilon, delta=delta)
+                events = [e for e in fitted.planned_events(table(name, 3)[0])]
+                exact = _exact_delta(private_mu(events), epsilon)
+                yield Finding(
+                    bool(exact > delta), f"delta {float(exact):.9g} for {delta:g} at {epsilon:g}"
+                )
+
+    return first_find(attempts())
+
+
+def _exact_delta(mu: float, epsilon: float) -> Any:
+    """Delta of the Gaussian mechanism with 60 digits (Balle and Wang 2018, Theorem 8)."""
+    with mpmath.workdps(60):
+        m, e = mpmath.mpf(mu), mpmath.mpf(epsilon)
+        return mpmath.ncdf(-e / m + m / 2) - mpmath.exp(e) * mpmath.ncdf(-e / m - m / 2)
+
+
+def mu_rounded_up(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(gdp, "_MU_MARGIN", -1e-7)
+
+
+# --- one budget spent twice --------------------------------------------------------------------
+
+_COPIES: dict[str, Callable[[PrivacyLedger], Any]] = {
+    "copy": copy.copy,
+    "deepcopy": copy.deepcopy,
+    "clone": clone,
+    "pickle": lambda ledger: pickle.loads(pickle.dumps(ledger)),
+    "clone of an estimator": lambda ledger: _in_an_estimator(ledger, clone),
+    "deepcopy of an estimator": lambda ledger: _in_an_estimator(ledger, copy.deepcopy),
+    "pickle of an estimator": lambda ledger: _in_an_estimator(
+        ledger, lambda fitted: pickle.loads(pickle.dumps(fitted))
+    ),
+    "deepcopy in a container": lambda ledger: copy.deepcopy({"a": [ledger]})["a"][0],
+}
+
+
+def _in_an_estimator(ledger: PrivacyLedger, copied: Callable[[Any], Any]) -> PrivacyLedger:
+    return copied(estimator("DPExplainableBoostingClassifier", ledger=ledger)).ledger
+
+
+def copies_of_a_ledger(_: str) -> Finding:
+    """Copy a ledger in every way there is, spend through the copy, and ask the original."""
+
+    def attempts() -> Any:
+        event = GaussianEvent("counts", noise_multiplier=20.0)
+        for way, copied in _COPIES.items():
+            ledger = PrivacyLedger("patients", cap_epsilon=1.0)
+            other, spent = copied(ledger), 0
+            with contextlib.suppress(BudgetError):
+                while True:
+                    other.charge([event], label="through a copy")
+                    spent += 1
+            known = len(ledger.entries)
+            yield Finding(known < spent, f"{way}: {spent} releases, {known} of them known")
+
+    return first_find(attempts())
+
+
+def ledgers_are_copied(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(
+        PrivacyLedger, "__deepcopy__", lambda self, memo: PrivacyLedger.from_json(self.to_json())
+    )
+
+
+# --- what an earlier fit leaves ----------------------------------------------------------------
+
+
+def warm_start(name: str) -> Finding:
+    """Fit an estimator on other records first: does anything of them reach the second fit?"""
+    warm, fresh = estimator(name), estimator(name)
+    warm.fit(*table(name, 80, seed=1))
+    data = table(name, 40, seed=2)
+    with pytest.MonkeyPatch.context() as patch:
+        # The harness fits clones, which would have forgotten the fit before.
+        patch.setattr(sys.modules[record.__module__], "clone", lambda fitted: fitted)
+        return replayed(fresh, data, data, allowed=0.0, refitted=warm)
+
+
+class _Held:
+    """A table that the harness cannot see: only the queries show it."""
+
+    __slots__ = ("table",)
+
+    def __init__(self, table: Any) -> None:
+        self.table = table
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Held)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def first_table_is_kept(patch: pytest.MonkeyPatch) -> None:
+    """As a cache of the encoded table would do it that is not emptied."""
+    for name in PRIVATE:
+        owner = getattr(models, name)
+
+        def fit_released(self: Any, X: Any, y: Any, *rest: Any, _honest: Any) -> None:
+            held = vars(self).setdefault("cache", _Held((X, y)))
+            _honest(self, *held.table, *rest)
+
+        patch.setattr(
+            owner, "_fit_released", partialmethod(fit_released, _honest=owner._fit_released)
+        )
+
+
+# --- a process that dies -----------------------------------------------------------------------
+
+_CRASH = """
+    import os, signal, sys
+    sys.path[:0] = {paths!r}
+    from attack_kit import estimator, table
+    from dpexplain import PrivacyLedger, sweep
+    from dpexplain.mechanisms import GaussianMechanism
+
+    ledger = PrivacyLedger("patients", cap_epsilon=100, path=sys.argv[1])
+    if {mutant!r}:  # the mistake: a fit is charged when it is done
+        charge, charge_all = PrivacyLedger.charge, PrivacyLedger.charge_all
+        PrivacyLedger.charge = PrivacyLedger.charge_all = lambda self, *a, **k: None
+
+    releases = [0]
+    honest = GaussianMechanism.release
+
+    def release(self, query):
+        answer = honest(self, query)
+        releases[0] += 1
+        if releases[0] == int(sys.argv[2]):
+            print("released", flush=True)
+            os.kill(os.getpid(), signal.SIGKILL)
+        return answer
+
+    GaussianMechanism.release = release
+    fitted, data = estimator({name!r}, ledger=ledger), table({name!r}, 60)
+    if sys.argv[3] == "sweep":
+        sweep(fitted, *data, epsilons=(0.5, 1, 2), reference=False, progress=False, n_jobs=2)
+    else:
+        fitted.fit(*data)
+"""
+_CHARGED_LATE = False
+
+
+def crash(name: str) -> Finding:
+    """Kill the process after a release, in a fit and in a sweep of threads."""
+    return first_find(_crashed(name, what, after) for what, after in (("fit", 1), ("sweep", 9)))
+
+
+def _crashed(name: str, what: str, after: int) -> Finding:
+    here = Path(__file__).resolve().parent
+    paths = [str(here), str(here.parents[1])]
+    script = textwrap.dedent(_CRASH).format(paths=paths, name=name, mutant=_CHARGED_LATE)
+    with TemporaryDirectory() as folder:
+        path = os.path.join(folder, "ledger.json")
+        done = subprocess.run(
+            [sys.executable, "-c", script, path, str(after), what],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert "released" in done.stdout, done.stderr
+        assert done.returncode == -signal.SIGKILL
+        entries = len(PrivacyLedger.open(path).entries)
+    expected = 3 if what == "sweep" else 1
+    return Finding(entries < expected, f"{what}: {entries} of {expected} charges survived")
+
+
+def charged_when_done(patch: pytest.MonkeyPatch) -> None:
+    patch.setitem(globals(), "_CHARGED_LATE", True)
+
+
+ATTACKS = [
+    Attack(
+        "epsilon is raised by another thread after the charge",
+        parameters_that_race,
+        parameters_are_read_again,
+        "epsilon is read again after the charge",
+    ),
+    Attack(
+        "more is released than was charged and stated",
+        more_than_charged,
+        less_noise_than_charged,
+        "noise 1 % smaller than charged",
+    ),
+    Attack(
+        "epsilon and delta at the limits of arithmetic",
+        limits_of_epsilon,
+        mu_rounded_up,
+        "mu rounded up by a share of 1e-7",
+    ),
+    Attack(
+        "records of an earlier fit reach the next one",
+        warm_start,
+        first_table_is_kept,
+        "the table of the first fit is kept",
+    ),
+    Attack(
+        "a budget is spent again through a copy of the ledger",
+        copies_of_a_ledger,
+        ledgers_are_copied,
+        "a deep copy of a ledger is a ledger of its own",
+        every_model=False,
+    ),
+    Attack(
+        "the process is killed in the middle of a fit or sweep",
+        crash,
+        charged_when_done,
+        "a fit is charged when it is done",
+        every_model=False,
+    ),
+]

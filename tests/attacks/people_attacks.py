@@ -1,0 +1,149 @@
+"""Attacks on the protection of persons with several rows: who a row belongs to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dpexplain.models.private as private
+from attack_kit import Attack, Finding, estimator, first_find, replayed, saturated, table
+from dpexplain.models.inputs import person_of
+
+_honest_person_of = person_of
+
+
+def _names(*cells: Any) -> pd.Series:
+    return pd.Series([*cells], dtype=object)
+
+
+def _rows_in_use(name: str, X: pd.DataFrame, y: pd.Series, people: Any) -> set[int]:
+    """Rows that reach the part of a fit that touches records, where each person may have one."""
+    seen: list[set[int]] = []
+
+    def stop(X: pd.DataFrame, *_: Any) -> None:
+        seen.append(set(X.index))
+        raise InterruptedError
+
+    fitted = estimator(name, max_rows_per_person=1)
+    fitted._fit_released = stop
+    with pytest.raises(RuntimeError):
+        fitted.fit(X, y, groups=people)
+    return seen[0]
+
+
+def _pushing(name: str, first: Any, second: Any, attempts: int) -> Iterator[Finding]:
+    """Add the first of two people: is the only row of the second still in use?
+
+    Where it is not, one record came and another went, which is an exchange: twice the loss of
+    the guarantee. Which of the two stays is decided by secret coins, so some attempts are made.
+    """
+    X, y = table(name, 10)
+    people = _names(first, second, *map(str, range(1000, 1008)))
+    alone = _rows_in_use(name, X.iloc[1:], y.iloc[1:], people.iloc[1:])
+    for _ in range(attempts):
+        together = _rows_in_use(name, X, y, people)
+        yield Finding(not alone <= together, f"{len(alone - together)} other people left out")
+
+
+def pushed_out_by_nobody(name: str) -> Finding:
+    """Two people without a name: does the second one push the first out of the fit?"""
+    return first_find(_pushing(name, None, np.nan, 16))
+
+
+def empty_cells_are_one_person(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(private, "person_of", lambda cell: _honest_person_of(cell) or "empty")
+
+
+def spelled_differently(name: str) -> Finding:
+    """One person whose name comes as 7, "7", " 7 ", 7.0 ...: are all rows used?"""
+    spellings = [7, "7", " 7 ", 7.0, "7.0", np.int8(7), np.float32(7), "+7", "07"]
+    X, y = saturated(name, 30 + len(spellings))
+    people = _names(*spellings, *(f"p{i}" for i in range(30)))
+    fitted = estimator(name, max_rows_per_person=1)
+    rest = tuple(part.iloc[len(spellings) :] for part in (X, y, people))
+    return replayed(fitted, (X, y, people), rest)
+
+
+def names_as_they_are_spelled(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(private, "person_of", repr)
+
+
+def colliding_names(name: str) -> Finding:
+    """People whose names have equal hashes: does one push the other out of the fit?"""
+    pairs = [(-1, -2), (0, 2**61 - 1), (1, 2**61), (2.0**61, 1)]
+    return first_find(found for pair in pairs for found in _pushing(name, *pair, 8))
+
+
+def names_by_hash(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(private, "person_of", lambda cell: str(hash(cell)))
+
+
+class _Explosive:
+    """A cell that raises whatever is done to it."""
+
+    def __repr__(self) -> str:
+        raise KeyError("looked at")
+
+    __str__ = __hash__ = __eq__ = __repr__  # type: ignore[assignment]
+
+
+class _Odd(str):
+    """Text that raises when it is stripped."""
+
+    __slots__ = ()
+
+    def strip(self, *_: Any) -> str:
+        raise KeyError("stripped")
+
+
+def unreadable_name(name: str) -> Finding:
+    """A name that cannot be read: does the fit fail, and so tell that it is there?"""
+
+    def attempts() -> Any:
+        for cell in (10**5000, -(10**5000), _Explosive(), _Odd("a"), b"\xff", [1], {"a": 1}):
+            X, y = table(name, 20)
+            people = _names(cell, *range(19))
+            try:
+                estimator(name, max_rows_per_person=2).fit(X, y, groups=people)
+            except Exception as error:
+                yield Finding(True, f"{type(error).__name__} for {type(cell).__name__}")
+            else:
+                yield Finding(False, "every cell was read or left out")
+
+    return first_find(attempts())
+
+
+def names_must_be_readable(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(private, "person_of", lambda cell: f"{cell}".strip())
+
+
+ATTACKS = [
+    Attack(
+        "people without a name push each other out",
+        pushed_out_by_nobody,
+        empty_cells_are_one_person,
+        "all empty names are one person",
+    ),
+    Attack(
+        "one person spelled in nine ways",
+        spelled_differently,
+        names_as_they_are_spelled,
+        "names are compared as they are spelled",
+    ),
+    Attack(
+        "two people whose names have one hash",
+        colliding_names,
+        names_by_hash,
+        "names are compared by hash",
+    ),
+    Attack(
+        "a name that cannot be read stops the fit",
+        unreadable_name,
+        names_must_be_readable,
+        "an error of a name reaches the caller",
+    ),
+]

@@ -1,0 +1,27 @@
+"""Each attack succeeds on a planted mistake, so it is known to work, and fails on the library."""
+
+from __future__ import annotations
+
+import pytest
+
+import budget_attacks
+import people_attacks
+from attack_kit import Attack
+
+SUITES = (people_attacks, budget_attacks)
+CASES = [
+    pytest.param(attack, name, id=f"{attack.title}-{name}" if attack.every_model else attack.title)
+    for suite in SUITES
+    for attack in suite.ATTACKS
+    for name in attack.targets()
+]
+
+
+@pytest.mark.parametrize(("attack", "name"), CASES)
+def test_attack_succeeds_on_a_mutant_and_fails_on_the_library(
+    attack: Attack, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = attack.run(name)
+    assert not found.broke, found.evidence
+    attack.plant(monkeypatch)
+    assert attack.run(name).broke, f"missed: {attack.mutant}"
