@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from dpexplain._tracebacks import without_records
 from dpexplain._validation import check_count
 from dpexplain.accounting.events import NonPrivateEvent
 from dpexplain.accounting.ledger import PrivacyLedger
@@ -52,6 +53,7 @@ class _Result(NamedTuple):
     failure: str = ""
 
 
+@without_records
 def sweep(
     estimator: Any,
     X: Any,
@@ -245,7 +247,7 @@ def _comparison(
                 f"the reference could not be fitted ({result.failure}); the comparison goes "
                 "without it.",
                 UserWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         else:
             by_place[result.epsilon, result.repeat] = result.explanation

@@ -73,11 +73,14 @@ class ShapeFunction(Record):
     score_unit : str, default=""
         Unit of the score, ``"log-odds"`` for a classifier; a
         :class:`GlobalExplanation` fills it in where it is empty.
+    monotone : {"increasing", "decreasing"} or None, default=None
+        Direction that the model was told to keep over the value bins; None where it was free.
 
     Raises
     ------
     ValueError
-        If shapes contradict each other or a number is not finite.
+        If shapes contradict each other, a number is not finite, or a curve does not keep the
+        direction that it is said to keep.
     """
 
     name: str
@@ -95,6 +98,7 @@ class ShapeFunction(Record):
     special: tuple[str, ...] = ()
     step: float | None = None
     score_unit: str = ""
+    monotone: Literal["increasing", "decreasing"] | None = None
 
     def __post_init__(self) -> None:
         """Check the fields against each other and freeze the arrays."""
@@ -105,8 +109,11 @@ class ShapeFunction(Record):
             raise ValueError(f"guarantee of term {self.name!r} must be a Guarantee.")
         self._set("ordered", bool(self.ordered))
         self._set("special", distinct("special", texts("special", self.special)))
+        if self.monotone is not None:
+            choice("monotone", self.monotone, ("increasing", "decreasing"))
         self._check_bins()
         self._check_arrays()
+        self._check_monotone()
 
     def _check_bins(self) -> None:
         if self.kind == "numeric":
@@ -124,6 +131,13 @@ class ShapeFunction(Record):
             self._set("step", finite("step", self.step))
             if not self.step > 0:
                 raise ValueError(f"step={self.step!r} must be positive.")
+
+    def _check_monotone(self) -> None:
+        if self.monotone is None:
+            return
+        sign = {"increasing": 1.0, "decreasing": -1.0}[self.monotone]
+        if (sign * np.diff(self.contribution[: self.n_value_bins]) < 0).any():
+            raise ValueError(f"term {self.name!r} is said to be {self.monotone} and is not.")
 
     def _check_arrays(self) -> None:
         n_bins = self.n_value_bins + len(self.special)
@@ -157,6 +171,15 @@ class ShapeFunction(Record):
             values = list(self.categories or ())
         taken = set(values)
         return (*values, *(f"({name})" if name in taken else name for name in self.special))
+
+    @property
+    def constraint_words(self) -> str:
+        """What the model was told about the curve, such as ``"constrained to increase"``."""
+        if self.monotone is None:
+            return ""
+        return (
+            "constrained to " + {"increasing": "increase", "decreasing": "decrease"}[self.monotone]
+        )
 
     @property
     def weights(self) -> FloatArray:
@@ -285,7 +308,8 @@ class ShapeFunction(Record):
 
     def __repr__(self) -> str:
         """Return a line that points to the next step."""
-        bins = ", ".join([f"{self.n_value_bins} bins", *self.special])
+        constraint = [self.constraint_words] if self.monotone else []
+        bins = ", ".join([f"{self.n_value_bins} bins", *self.special, *constraint])
         unit = f" {self.score_unit}" if self.score_unit else ""
         return (
             f"ShapeFunction({self.name!r}, {self.kind}: {bins}; importance "
@@ -321,6 +345,7 @@ class ShapeFunction(Record):
     def _footer(self) -> str:
         more = self.n_bins - _HTML_ROWS
         parts = [f"{more} more bins in .frame()"] if more > 0 else []
+        parts += [self.constraint_words] if self.monotone else []
         parts += [self.guarantee.short] if self.guarantee.private else []
         return "; ".join([*parts, ".plot() draws it"])
 

@@ -69,6 +69,7 @@ def shape_to_plain(shape: ShapeFunction) -> dict[str, Any]:
         "special": list(shape.special),
         "step": shape.step,
         "score_unit": shape.score_unit,
+        "monotone": shape.monotone,
     }
 
 
@@ -90,6 +91,7 @@ def shape_from_plain(value: Any, path: str = "shape") -> ShapeFunction:
         "special": fields.take("special", _texts),
         "step": fields.take("step", optional(number)),
         "score_unit": fields.take("score_unit", text),
+        "monotone": fields.take("monotone", optional(text)),
     }
     fields.finish()
     return ShapeFunction(**arguments)

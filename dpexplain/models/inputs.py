@@ -88,7 +88,7 @@ def _column(name: str, values: Any) -> Any:
         warnings.warn(
             f"A column-vector {name} was passed when a 1d array was expected; pass {name}.ravel().",
             DataConversionWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
         return _tables.one_column(values)
     if isinstance(values, pd.DataFrame | pd.Series | np.ndarray | pd.api.extensions.ExtensionArray):

@@ -13,6 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dpexplain._tables import cells_of, values_of
+from dpexplain._tracebacks import without_records
 from dpexplain._validation import (
     check_adjacency,
     check_choice,
@@ -62,6 +63,7 @@ class PrivateEstimator:
     ledger_: PrivacyLedger
     _target_kind: type[Range] | type[Classes]
 
+    @without_records
     def fit(self, X: Any, y: Any, *, groups: Any = None, **unsupported: Any) -> Any:
         """Fit on private records. The whole budget of the fit is charged before they are read.
 
@@ -192,6 +194,7 @@ class PrivateEstimator:
                 part.poor_score = True
         return tags
 
+    @without_records
     def planned_events(self, X: Any) -> tuple[Event, ...]:
         """Events that ``fit(X, y)`` would charge, from public quantities only.
 
@@ -271,7 +274,7 @@ class PrivateEstimator:
             f"{_DRAFTED}, outside epsilon={self.epsilon:g}; pass schema=Schema(...) with public "
             "bounds.",
             PrivacyWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
         return observed_schema(X, y, self._target_kind)
 

@@ -105,7 +105,8 @@ def _draw_numeric(
     )
     _numeric.draw_counts(ax, shape, place, colours)
     equal = "\nbins not to scale" if spacing == "bins" else ""
-    ax.set_xlabel(with_unit(shape.name, shape.unit) + equal)
+    constraint = f"\n{shape.constraint_words}" if shape.monotone else ""
+    ax.set_xlabel(with_unit(shape.name, shape.unit) + equal + constraint)
     ax.set_ylabel(contribution_label(shape.score_unit))
     if has_legend:
         ax.legend(loc="upper left", ncols=2, fontsize="x-small", frameon=False, borderpad=0.2)
@@ -129,7 +130,8 @@ def _draw_categorical(
     ax.set_ylim(place[-1] + 0.6 + 0.7 * room, -0.7 - (room if has_legend else 0))
     _categorical.draw_counts(ax, shape, bins, place, colours)
     _categorical.say_hidden(ax, shape.n_bins - bins.size, colours)
-    ax.set_xlabel(contribution_label(shape.score_unit))
+    constraint = f"\n{shape.constraint_words}" if shape.monotone else ""
+    ax.set_xlabel(contribution_label(shape.score_unit) + constraint)
     if has_legend:
         ax.legend(loc="upper left", ncols=2, fontsize="x-small", frameon=False, borderpad=0.2)
 

@@ -170,7 +170,7 @@ def _outline(explanation: GlobalExplanation, title: str) -> dict[str, Any]:
                 "name": term.name,
                 "kind": term.kind,
                 "unit": term.unit,
-                "description": term.description,
+                "description": "; ".join(filter(None, [term.description, term.constraint_words])),
             }
             for term in explanation.terms
         ],

@@ -147,6 +147,7 @@ class AdditiveModel(BaseEstimator):
             noise_std=None if self._noise_std is None else self._noise_std[i],
             special=bins.special,
             step=None if numeric is None else numeric.step,
+            monotone=terms.monotone[i],
         )
 
     _link: Any

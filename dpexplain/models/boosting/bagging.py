@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from dpexplain.binning.bins import Index
 from dpexplain.models.boosting.greedy import GreedyStep
 from dpexplain.models.boosting.loop import Tables, boost
+from dpexplain.models.boosting.monotone import Projection
 from dpexplain.models.boosting.records import Loss, Records
 from dpexplain.models.boosting.structure import Visit
 
@@ -28,6 +29,7 @@ def fit_bag(
     max_rounds: int,
     bound: float,
     rng: np.random.Generator,
+    project: Sequence[Projection | None] | None = None,
 ) -> Tables:
     """Boost on a random part of the records for as long as it helps on the others. NOT PRIVATE.
 
@@ -47,6 +49,8 @@ def fit_bag(
         Bound on scores per bin.
     rng : numpy.random.Generator
         Chooses the part.
+    project : sequence of callable or None, default=None
+        As for `boost`.
 
     Returns
     -------
@@ -62,7 +66,7 @@ def fit_bag(
     tables = best = [np.zeros(n) for n in n_bins]
     smallest, waited = np.inf, 0
     for _ in range(max_rounds):
-        tables = boost(records, turn, step, n_bins, bound=bound, start=tables)
+        tables = boost(records, turn, step, n_bins, bound=bound, start=tables, project=project)
         if not len(rest_target):
             best = tables
             continue

@@ -40,6 +40,9 @@ class ExplainableBoostingClassifier(AdditiveClassifier, _Reference):
         Fits on different random parts of the records, whose curves are averaged.
     random_state : int or None, default=0
         Seed of the parts.
+    monotone_constraints : mapping of str to {"increasing", "decreasing", 1, -1, 0} or None
+        Direction of the curves of ordered features, by name: each update is moved to the nearest
+        monotone curve.
 
     Attributes
     ----------
@@ -148,6 +151,9 @@ class DPExplainableBoostingClassifier(_PrivateBoosting, AdditiveClassifier):
     max_rows_per_person : int or None, default=None
         How many rows of one person are used at most; ``fit`` then needs ``groups=`` and protects
         persons, with so many times the noise. None: every row is a person of its own.
+    monotone_constraints : mapping of str to {"increasing", "decreasing", 1, -1, 0} or None
+        Direction of the curves of ordered features, by name. Each update is moved to the nearest
+        monotone curve in noisily counted people, which costs no privacy.
 
     Attributes
     ----------

@@ -21,6 +21,7 @@ from dpexplain.accounting import (
 from dpexplain.binning import declared_cells, histogram_phase
 from dpexplain.binning.bins import index_dtype
 from dpexplain.mechanisms import GaussianMechanism
+from dpexplain.models.boosting.monotone import Constraints, checked_constraints
 from dpexplain.models.boosting.noise import noise_std_per_bin
 from dpexplain.models.boosting.private import (
     Budget,
@@ -71,6 +72,7 @@ class _PrivateBoosting(PrivateEstimator):
         allow_weak: bool = False,
         n_public: int | None = None,
         max_rows_per_person: int | None = None,
+        monotone_constraints: Constraints | None = None,
     ) -> None:
         self.epsilon = epsilon
         self.delta = delta
@@ -91,15 +93,18 @@ class _PrivateBoosting(PrivateEstimator):
         self.allow_weak = allow_weak
         self.n_public = n_public
         self.max_rows_per_person = max_rows_per_person
+        self.monotone_constraints = monotone_constraints
 
     def reference_estimator(self) -> Any:
-        """Unfitted non-private twin with the same schema, to compare with.
+        """Unfitted non-private twin with the same schema and constraints, to compare with.
 
         Returns
         -------
         ExplainableBoostingClassifier or ExplainableBoostingRegressor
         """
-        return self._reference_class(schema=self.schema)
+        return self._reference_class(
+            schema=self.schema, monotone_constraints=self.monotone_constraints
+        )
 
     _reference_class: type[_Reference]
 
@@ -125,6 +130,12 @@ class _PrivateBoosting(PrivateEstimator):
                 include_low=False,
                 include_high=False,
             )
+        if self.monotone_constraints is not None:
+            if self.schema is None:
+                raise ValueError(
+                    "monotone_constraints needs schema=, which says which features have an order."
+                )
+            checked_constraints(self.monotone_constraints, self.schema)
         if self.composition == "classic" and self._recipe().n_epochs is None:
             raise ValueError(
                 "composition='classic' has to know the number of releases beforehand; "
@@ -205,6 +216,7 @@ class _PrivateBoosting(PrivateEstimator):
             bound=self._bound,
             mechanism=mechanism,
             rng=np.random.default_rng(self.structure_seed),
+            monotone=checked_constraints(self.monotone_constraints, schema),
         )
         self._keep(fit, *self._score_unit(schema))
 
@@ -217,6 +229,7 @@ class _PrivateBoosting(PrivateEstimator):
             scale=scale,
             offset=offset,
             neutral=[c.perhaps_nobody for c in fit.binned.counts],
+            monotone=fit.monotone,
         )
         self.intercept_ = self._terms.intercept
         self.n_rounds_ = fit.schedule.n_epochs

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from dpexplain.mechanisms import GaussianMechanism
 from dpexplain.models.boosting._kernels import LATTICE
+from dpexplain.models.boosting.monotone import Projection
 from dpexplain.models.boosting.records import BinnedRecords
 from dpexplain.models.boosting.structure import Visit
 
@@ -64,6 +65,7 @@ def boost(
     *,
     bound: float,
     start: Tables | None = None,
+    project: Sequence[Projection | None] | None = None,
 ) -> Tables:
     """Visit the features one after the other and add up the updates.
 
@@ -82,6 +84,8 @@ def boost(
         sequence of noisy answers leads to a residual that is not a number.
     start : list of ndarray or None, default=None
         Where an earlier call with the same records left off; None for zeros.
+    project : sequence of callable or None, default=None
+        Per feature, what the curve is passed through after each update; None leaves it.
 
     Returns
     -------
@@ -92,6 +96,9 @@ def boost(
     for visit in visits:
         table = tables[visit.feature]
         moved = np.clip(table + step(visit, records), -bound, bound)
+        projection = None if project is None else project[visit.feature]
+        if projection is not None:
+            moved = projection(moved)
         records.apply(visit.feature, moved - table)
         tables[visit.feature] = moved
     return tables

@@ -7,6 +7,7 @@ add/remove or replace-one adjacency with clipped residuals; see `release_factors
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -24,6 +25,7 @@ from dpexplain.binning.bins import Index
 from dpexplain.mechanisms import GaussianMechanism, Phase
 from dpexplain.models.boosting._kernels import LATTICE
 from dpexplain.models.boosting.loop import PrivateStep, Tables, boost
+from dpexplain.models.boosting.monotone import Direction, projections
 from dpexplain.models.boosting.recipe import Recipe, Schedule, schedule
 from dpexplain.models.boosting.records import BinnedRecords
 from dpexplain.models.boosting.source import RecordSource
@@ -113,6 +115,8 @@ class PrivateFit:
         Noise standard deviation of one leaf sum, in score units of the loop.
     visits : list of Visit
         All trees.
+    monotone : tuple of {"increasing", "decreasing", None}
+        Direction that the curve of each feature was constrained to.
     """
 
     binned: PrivateBins
@@ -120,6 +124,7 @@ class PrivateFit:
     schedule: Schedule
     leaf_noise_std: float
     visits: list[Visit]
+    monotone: tuple[Direction | None, ...]
 
 
 def private_bins(
@@ -188,6 +193,7 @@ def fit_private(
     bound: float,
     mechanism: GaussianMechanism,
     rng: np.random.Generator,
+    monotone: Sequence[Direction | None],
 ) -> PrivateFit:
     """Boost random trees with noisy leaf sums (Algorithm 2).
 
@@ -204,6 +210,8 @@ def fit_private(
     mechanism : GaussianMechanism
     rng : numpy.random.Generator
         Source of the public structure; never of noise.
+    monotone : sequence of {"increasing", "decreasing", None}
+        Direction that the curve of each feature must have; None where it is free.
 
     Returns
     -------
@@ -227,9 +235,14 @@ def fit_private(
     )
     n_values = sum(len(v.leaf_weight) for v in visits)
     step = PrivateStep(mechanism, learning_rate=plan.learning_rate, clip=plan.clip)
+    project = projections(
+        monotone,
+        [c.counts for c in binned.counts],
+        [c.n_special for c in binned.counts],
+    )
     with mechanism.phase(leaf_phase(budget, plan.n_epochs * n_features, n_values)):
-        tables = boost(records, visits, step, n_bins, bound=bound)
-    return PrivateFit(binned, tables, plan, leaf_noise_std, visits)
+        tables = boost(records, visits, step, n_bins, bound=bound, project=project)
+    return PrivateFit(binned, tables, plan, leaf_noise_std, visits, tuple(monotone))
 
 
 def leaf_phase(budget: Budget, n_visits: int, n_values: int) -> Phase:

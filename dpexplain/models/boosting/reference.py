@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpexplain._tracebacks import without_records
 from dpexplain._validation import check_count, check_in_range
 from dpexplain.accounting import NonPrivateEvent, PrivacyLedger
 from dpexplain.binning import FeatureBins, quantile_bins
 from dpexplain.binning.bins import Encoded
 from dpexplain.encoding import check_columns, encode_features
 from dpexplain.explain import Guarantee
-from dpexplain.models.boosting.additive import (
-    AdditiveModel,
-)
+from dpexplain.models.boosting.additive import AdditiveModel
 from dpexplain.models.boosting.bagging import fit_bag
 from dpexplain.models.boosting.greedy import GreedyStep
+from dpexplain.models.boosting.monotone import Constraints, checked_constraints, projections
 from dpexplain.models.boosting.records import Loss
 from dpexplain.models.boosting.terms import AdditiveTerms, centred_terms
 from dpexplain.models.inputs import as_column, as_table, observed_schema
@@ -44,6 +44,7 @@ class _Reference(AdditiveModel):
         max_leaves: int = 3,
         outer_bags: int = 8,
         random_state: int | None = 0,
+        monotone_constraints: Constraints | None = None,
     ) -> None:
         self.schema = schema
         self.max_bins = max_bins
@@ -52,7 +53,9 @@ class _Reference(AdditiveModel):
         self.max_leaves = max_leaves
         self.outer_bags = outer_bags
         self.random_state = random_state
+        self.monotone_constraints = monotone_constraints
 
+    @without_records
     def fit(self, X: Any, y: Any) -> Any:
         """Fit without noise. NOT PRIVATE: the model and its explanation must stay inside.
 
@@ -101,6 +104,7 @@ class _Reference(AdditiveModel):
         if self.schema is None:
             return
         check_columns(X, self.schema)
+        checked_constraints(self.monotone_constraints, self.schema)
         if not isinstance(self.schema.target, self._target_kind):
             raise ValueError(
                 f"{type(self).__name__} needs a schema with "
@@ -132,6 +136,8 @@ class _Reference(AdditiveModel):
             max_leaves=self.max_leaves,
             min_curvature=self._min_curvature,
         )
+        monotone = checked_constraints(self.monotone_constraints, schema)
+        project = projections(monotone, counts, [len(b.special) for b in bins])
         rng = np.random.default_rng(self.random_state)
         bags = [
             fit_bag(
@@ -143,6 +149,7 @@ class _Reference(AdditiveModel):
                 max_rounds=self.max_rounds,
                 bound=self._bound,
                 rng=rng,
+                project=project,
             )
             for _ in range(self.outer_bags)
         ]
@@ -151,7 +158,9 @@ class _Reference(AdditiveModel):
             (np.arange(b.n_bins) >= b.n_value_bins) & (c == 0)
             for b, c in zip(bins, counts, strict=True)
         ]
-        return centred_terms(bins, tables, counts, scale=scale, offset=offset, neutral=nobody)
+        return centred_terms(
+            bins, tables, counts, scale=scale, offset=offset, neutral=nobody, monotone=monotone
+        )
 
     def _check_values(self, X: Any, y: Any) -> None:
         """Look at the data, which only a fit without a guarantee may do."""

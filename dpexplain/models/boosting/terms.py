@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from dpexplain.binning.bins import Encoded, FeatureBins
 from dpexplain.models.boosting.loop import Tables
+from dpexplain.models.boosting.monotone import Direction
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,12 +27,15 @@ class AdditiveTerms:
         People per bin: noisy for a private model, exact otherwise.
     intercept : float
         Mean score on the link scale.
+    monotone : tuple of {"increasing", "decreasing", None}, one per feature
+        Direction that the curve was constrained to.
     """
 
     bins: tuple[FeatureBins, ...]
     scores: tuple[NDArray[np.float64], ...]
     counts: tuple[NDArray[np.float64], ...]
     intercept: float
+    monotone: tuple[Direction | None, ...]
 
     def contributions(self, columns: Sequence[Encoded]) -> NDArray[np.float64]:
         """Contribution of each feature to each record.
@@ -61,6 +65,7 @@ def centred_terms(
     scale: float,
     offset: float,
     neutral: Sequence[NDArray[np.bool_]] | None = None,
+    monotone: Sequence[Direction | None] | None = None,
 ) -> AdditiveTerms:
     """Move the mean of each term into the intercept and change to the unit of the score.
 
@@ -76,6 +81,8 @@ def centred_terms(
     neutral : sequence of ndarray of shape (n_bins,) or None, default=None
         Bins that are to contribute nothing, such as a missing bin that may be empty: its
         score would show nothing but which leaves it happened to share.
+    monotone : sequence of {"increasing", "decreasing", None} or None, default=None
+        Direction that each curve keeps; None for no constraints.
 
     Returns
     -------
@@ -90,4 +97,10 @@ def centred_terms(
     scores = tuple(
         np.where(n, 0.0, scale * (t - m)) for t, m, n in zip(tables, means, neutral, strict=True)
     )
-    return AdditiveTerms(tuple(bins), scores, tuple(counts), offset + scale * sum(means))
+    return AdditiveTerms(
+        tuple(bins),
+        scores,
+        tuple(counts),
+        offset + scale * sum(means),
+        tuple(monotone or (None,) * len(bins)),
+    )

@@ -1,0 +1,42 @@
+"""Errors that leave a function without the records it was given.
+
+A traceback keeps the frames it passed through, and with them their local variables. What reports
+errors for a living (IPython's verbose mode, `cgitb`, services that collect crashes) prints them.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import ParamSpec, TypeVar
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def without_records(function: Callable[P, T]) -> Callable[P, T]:
+    """Make errors of a function that takes records forget its frames and their causes.
+
+    The message stays, and the line of the caller. The caller's own variables are out of reach.
+
+    Parameters
+    ----------
+    function : callable
+        Takes records as arguments.
+
+    Returns
+    -------
+    callable
+        The same function. It adds one frame, which warnings have to count.
+    """
+
+    @functools.wraps(function)
+    def guarded(*args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            return function(*args, **kwargs)
+        except BaseException as error:  # an interrupt passes through the same frames
+            del args, kwargs
+            error.__cause__ = error.__context__ = None
+            raise error.with_traceback(None)  # noqa: B904 - it is the error itself
+
+    return guarded

@@ -1,0 +1,147 @@
+"""Monotone constraints: after each update a curve is moved to the nearest monotone one.
+
+The projection looks at released curves and (noisy) counts only, so in a private fit it is
+post-processing and costs nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, Literal, TypeAlias
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from dpexplain._names import closest_name
+from dpexplain.schema import Categorical, Schema
+
+Direction: TypeAlias = Literal["increasing", "decreasing"]
+Constraints: TypeAlias = Mapping[str, Direction | int]
+Projection: TypeAlias = Callable[[NDArray[np.float64]], NDArray[np.float64]]
+
+_SIGNS: Final = {"increasing": 1, "decreasing": -1}
+_DIRECTIONS: Final[dict[int, Direction | None]] = {1: "increasing", 0: None, -1: "decreasing"}
+
+
+def checked_constraints(
+    constraints: Constraints | None, schema: Schema
+) -> tuple[Direction | None, ...]:
+    """Direction of each feature of the schema, in its order.
+
+    Parameters
+    ----------
+    constraints : mapping of str to {"increasing", "decreasing", 1, 0, -1} or None
+        By name of the feature; features that are not named are free.
+    schema : Schema
+
+    Returns
+    -------
+    tuple of {"increasing", "decreasing", None}
+
+    Raises
+    ------
+    ValueError
+        If a name is no feature, a feature has no order, or a direction is none.
+    """
+    if constraints is None:
+        return (None,) * schema.n_features
+    if not isinstance(constraints, Mapping):
+        raise ValueError(
+            f"monotone_constraints is a {type(constraints).__name__}; expected a mapping such as "
+            "{'age': 'increasing'}."
+        )
+    for name, given in constraints.items():
+        if name not in schema.features:
+            meant = closest_name(str(name), schema.feature_names)
+            hint = "" if meant is None else f" Did you mean {meant!r}?"
+            raise ValueError(f"monotone_constraints: no feature {name!r} in the schema.{hint}")
+        feature = schema.features[name]
+        unordered = isinstance(feature, Categorical) and not feature.ordered
+        if _direction(name, given) is not None and unordered:
+            raise ValueError(
+                f"monotone_constraints: the categories of {name!r} have no order; declare "
+                "Categorical(..., ordered=True), or leave it free."
+            )
+    return tuple(_direction(name, constraints.get(name, 0)) for name in schema.features)
+
+
+def _direction(name: str, given: object) -> Direction | None:
+    sign = _SIGNS.get(given, given) if isinstance(given, str) else given
+    whole = isinstance(sign, int | np.integer) and not isinstance(sign, bool)
+    if not whole or sign not in _DIRECTIONS:
+        raise ValueError(
+            f"monotone_constraints[{name!r}]={given!r} must be 'increasing', 'decreasing', "
+            "or 1, -1, 0 for no constraint."
+        )
+    return _DIRECTIONS[int(sign)]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def pool_adjacent_violators(values, weights):  # type: ignore[no-untyped-def]
+    """Return the nearest nondecreasing sequence in weighted least squares.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n,), dtype float64
+    weights : ndarray of shape (n,), dtype float64
+        Positive.
+
+    Returns
+    -------
+    ndarray of shape (n,), dtype float64
+    """
+    n = values.shape[0]
+    mean, weight = np.empty(n), np.empty(n)
+    end = np.empty(n, np.int64)
+    n_blocks = 0
+    for i in range(n):
+        mean[n_blocks], weight[n_blocks], end[n_blocks] = values[i], weights[i], i + 1
+        n_blocks += 1
+        while n_blocks > 1 and mean[n_blocks - 2] > mean[n_blocks - 1]:
+            a, b = n_blocks - 2, n_blocks - 1
+            total = weight[a] + weight[b]
+            mean[a] = (weight[a] * mean[a] + weight[b] * mean[b]) / total
+            weight[a], end[a] = total, end[b]
+            n_blocks -= 1
+    result = np.empty(n)
+    start = 0
+    for block in range(n_blocks):
+        result[start : end[block]] = mean[block]
+        start = end[block]
+    return result
+
+
+def projections(
+    directions: Sequence[Direction | None],
+    counts: Sequence[NDArray[np.float64]],
+    n_special: Sequence[int],
+) -> list[Projection | None]:
+    """Make what moves the curve of each constrained feature; None for a free one.
+
+    Parameters
+    ----------
+    directions : sequence of {"increasing", "decreasing", None}
+    counts : sequence of ndarray of shape (n_bins,)
+        (Noisy) people per bin; a bin with less than one person weighs as one.
+    n_special : sequence of int
+        Bins at the end of each feature that hold no value and stay as they are.
+
+    Returns
+    -------
+    list of callable or None
+    """
+    return [
+        None if d is None else _projection(_SIGNS[d], np.maximum(c[: len(c) - s], 1.0))
+        for d, c, s in zip(directions, counts, n_special, strict=True)
+    ]
+
+
+def _projection(sign: int, weights: NDArray[np.float64]) -> Projection:
+    def project(table: NDArray[np.float64]) -> NDArray[np.float64]:
+        projected = table.copy()
+        n_values = len(weights)
+        projected[:n_values] = sign * pool_adjacent_violators(sign * table[:n_values], weights)
+        return projected
+
+    return project

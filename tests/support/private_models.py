@@ -1,0 +1,44 @@
+"""Every private estimator of ``dpexplain.models.__all__``, ready to be fitted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+import dpexplain.models as models
+from dpexplain.models.private import PrivateEstimator
+from dpexplain.schema import Categorical, Classes, Feature, Numeric, Range, Schema
+
+PRIVATE = [name for name in models.__all__ if issubclass(getattr(models, name), PrivateEstimator)]
+FEATURES: dict[str, Feature] = {
+    "age": Numeric(0, 100, unit="years"),
+    "job": Categorical(["clerk", "nurse"]),
+}
+
+
+def is_regression(name: str) -> bool:
+    """Whether a model predicts numbers."""
+    return issubclass(getattr(models, name)._target_kind, Range)
+
+
+def schema_for(name: str, features: dict[str, Feature] | None = None) -> Schema:
+    """Make a schema with the kind of target that a model needs."""
+    target = Range(0, 10, unit="visits") if is_regression(name) else Classes(["no", "yes"])
+    return Schema(FEATURES if features is None else features, target=target)
+
+
+def make(name: str, **settings: Any) -> Any:
+    """Make an unfitted model."""
+    return getattr(models, name)(**{"schema": schema_for(name), **settings})
+
+
+def records_for(name: str, n: int = 200, seed: int = 0) -> tuple[pd.DataFrame, pd.Series]:
+    """Make records of ordinary people."""
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame({"age": rng.integers(0, 101, n), "job": rng.choice(["clerk", "nurse"], n)})
+    chance = (X["age"] > 50).to_numpy() * 0.8 + 0.1
+    if is_regression(name):
+        return X, pd.Series(10 * chance)
+    return X, pd.Series(np.where(rng.random(n) < chance, "yes", "no"))
