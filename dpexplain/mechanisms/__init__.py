@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from dpexplain.mechanisms.gaussian import GaussianMechanism, Phase
-from dpexplain.mechanisms.noise import NoiseSource
+from dpexplain.mechanisms.noise import NOISE_BACKENDS, NoiseBackend, NoiseSource
 
-__all__ = ["GaussianMechanism", "NoiseSource", "Phase"]
+__all__ = ["NOISE_BACKENDS", "GaussianMechanism", "NoiseBackend", "NoiseSource", "Phase"]

@@ -17,14 +17,21 @@ from __future__ import annotations
 
 import os
 from importlib.metadata import version
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpexplain._validation import check_choice, check_count, check_in_range
+from dpexplain.mechanisms import discrete_gaussian
 
-__all__ = ["NoiseSource"]
+__all__ = ["NOISE_BACKENDS", "NoiseBackend", "NoiseSource"]
+
+NoiseBackend = Literal["exact", "opendp", "rounded"]
+"""Samplers that a `NoiseSource` can draw with."""
+
+NOISE_BACKENDS: tuple[str, ...] = get_args(NoiseBackend)
+"""Their names, to check one against."""
 
 # The noise is this much wider than asked for. The discrete Gaussian spends a little more than
 # the continuous one on the same scale, by a share that falls with the square of the scale and
@@ -44,12 +51,14 @@ class NoiseSource:
 
     Parameters
     ----------
-    backend : {"opendp", "rounded"}, default="opendp"
-        ``"opendp"`` draws from the discrete Gaussian exactly [2]_, about 20 microseconds a
-        draw. ``"rounded"`` rounds the sum of four normal variates over two [3]_ from a
-        generator keyed by the operating system, a thousand times faster: rounding a Gaussian
-        that is added to an integer is post-processing, so it is as private as the continuous
-        mechanism but for the quality of floating-point normals in the far tail.
+    backend : {"exact", "opendp", "rounded"}, default="exact"
+        ``"exact"`` draws from the discrete Gaussian [2]_ exactly, every bit from the operating
+        system, with the sampler of `dpexplain.mechanisms.discrete_gaussian`. ``"opendp"`` draws
+        from the same distribution with OpenDP's sampler, some hundred times slower: an
+        independent implementation. ``"rounded"`` rounds the sum of four normal variates over
+        two [3]_ from a generator keyed by the operating system: rounding a Gaussian that is
+        added to an integer is post-processing, so it is as private as the continuous mechanism
+        but for the quality of floating-point normals in the far tail.
     reproducible_seed : int or None, default=None
         Draw the same noise again in every run, for tests and teaching. Whoever knows the seed
         can take the noise away, so nothing drawn this way is private.
@@ -65,11 +74,11 @@ class NoiseSource:
 
     def __init__(
         self,
-        backend: Literal["opendp", "rounded"] | str = "opendp",
+        backend: NoiseBackend | str = "exact",
         *,
         reproducible_seed: int | None = None,
     ) -> None:
-        self._backend = check_choice("noise_backend", backend, ("opendp", "rounded"))
+        self._backend = check_choice("noise_backend", backend, NOISE_BACKENDS)
         self._seeded: np.random.Generator | None = None
         if reproducible_seed is not None:
             seed = check_count("reproducible_seed", reproducible_seed, minimum=0)
@@ -93,7 +102,7 @@ class NoiseSource:
         Returns
         -------
         str
-            ``"opendp"`` or ``"rounded"``.
+            One of `NOISE_BACKENDS`.
         """
         return self._backend
 
@@ -108,6 +117,11 @@ class NoiseSource:
         """
         if not self.private:
             return "seeded generator, the same noise in every run: not private"
+        if self._backend == "exact":
+            return (
+                "exact discrete Gaussian (rejection sampling, every comparison settled without "
+                "rounding), randomness of the operating system"
+            )
         if self._backend == "opendp":
             return (
                 f"exact discrete Gaussian (OpenDP {version('opendp')}), "
@@ -135,15 +149,15 @@ class NoiseSource:
         ------
         ValueError
             If it is not positive, or beyond what the backend draws faithfully: ``2**56`` for
-            "opendp", ``2**44`` for "rounded" and for a source with a seed.
+            "exact" and "opendp", ``2**44`` for "rounded" and for a source with a seed.
         """
         sigma = check_in_range("sigma_int", sigma_int, 0.0, _LARGEST_SIGMA, include_low=False)
-        exact = self._backend == "opendp" and self._seeded is None
+        exact = self._backend != "rounded" and self._seeded is None
         if not exact and sigma > _LARGEST_ROUNDED_SIGMA:
             drop = "" if self._seeded is None else " and no reproducible_seed"
             raise ValueError(
                 f"sigma_int={sigma:g} is beyond 2**44, where rounded normals have too few bits; "
-                f'use noise_backend="opendp"{drop}.'
+                f'use noise_backend="exact"{drop}.'
             )
         return sigma
 
@@ -174,8 +188,10 @@ class NoiseSource:
             return np.empty(0, dtype=np.int64)
         if self._seeded is not None:
             return _rounded(self._seeded, sigma * _INFLATION, size)
+        if self._backend == "exact":
+            return discrete_gaussian.draw(sigma * _INFLATION, size)
         if self._backend == "opendp":
-            return _exact(sigma * _INFLATION, size)
+            return _opendp(sigma * _INFLATION, size)
         return _rounded(_secret_generator(), sigma * _INFLATION, size)
 
     def __repr__(self) -> str:
@@ -183,8 +199,8 @@ class NoiseSource:
         return f"NoiseSource(backend={self._backend!r}{seeded})"
 
 
-def _exact(sigma: float, size: int) -> NDArray[np.int64]:
-    """Draw from the discrete Gaussian: the exact sampler's answer to a query of zeros."""
+def _opendp(sigma: float, size: int) -> NDArray[np.int64]:
+    """Draw from the discrete Gaussian: OpenDP's answer to a query of zeros."""
     from opendp.domains import atom_domain, vector_domain
     from opendp.measurements import make_gaussian
     from opendp.metrics import l2_distance

@@ -6,7 +6,7 @@ import os
 import warnings
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -25,7 +25,7 @@ from dpexplain.accounting import Event, NonPrivateEvent, PrivacyLedger, epsilon_
 from dpexplain.encoding import check_columns
 from dpexplain.exceptions import PrivacyWarning
 from dpexplain.explain import Guarantee
-from dpexplain.mechanisms import GaussianMechanism, NoiseSource
+from dpexplain.mechanisms import NOISE_BACKENDS, GaussianMechanism, NoiseBackend, NoiseSource
 from dpexplain.models.inputs import (
     as_column,
     as_table,
@@ -55,7 +55,7 @@ class PrivateEstimator:
     ledger: PrivacyLedger | None
     adjacency: str
     structure_seed: int | None
-    noise_backend: Literal["opendp", "rounded"]
+    noise_backend: NoiseBackend
     reproducible_seed: int | None
     allow_weak: bool
     n_public: int | None
@@ -231,7 +231,7 @@ class PrivateEstimator:
             check_count("n_public", self.n_public)
         check_delta(self.delta, n_public=self.n_public)
         check_adjacency(self.adjacency)
-        check_choice("noise_backend", self.noise_backend, ("opendp", "rounded"))
+        check_choice("noise_backend", self.noise_backend, NOISE_BACKENDS)
         if self.max_rows_per_person is not None:
             check_count("max_rows_per_person", self.max_rows_per_person)
         if not isinstance(self.allow_weak, bool | np.bool_):

@@ -20,7 +20,7 @@ from dpexplain.accounting import (
 )
 from dpexplain.binning import declared_cells, histogram_phase
 from dpexplain.binning.bins import index_dtype
-from dpexplain.mechanisms import GaussianMechanism
+from dpexplain.mechanisms import GaussianMechanism, NoiseBackend
 from dpexplain.models.boosting.monotone import Constraints, checked_constraints
 from dpexplain.models.boosting.noise import noise_std_per_bin
 from dpexplain.models.boosting.private import (
@@ -67,7 +67,7 @@ class _PrivateBoosting(PrivateEstimator):
         clip: float | None = None,
         bin_budget_frac: float | None = None,
         structure_seed: int | None = None,
-        noise_backend: Literal["opendp", "rounded"] = "opendp",
+        noise_backend: NoiseBackend = "exact",
         reproducible_seed: int | None = None,
         allow_weak: bool = False,
         n_public: int | None = None,

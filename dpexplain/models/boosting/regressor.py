@@ -128,8 +128,9 @@ class DPExplainableBoostingRegressor(_PrivateBoosting, AdditiveRegressor):
         composition, of epsilon otherwise.
     structure_seed : int or None, default=None
         Seed of the public random structure (order of features, cuts). Never of the noise.
-    noise_backend : {"opendp", "rounded"}, default="opendp"
-        Exact discrete Gaussian, or a faster rounded one that the guarantee names.
+    noise_backend : {"exact", "opendp", "rounded"}, default="exact"
+        Sampler of the noise, which the guarantee names: an exact discrete Gaussian, that of
+        OpenDP (some hundred times slower), or a rounded one.
     reproducible_seed : int or None, default=None
         Seeds the noise, for demonstrations: the model is then NOT PRIVATE.
     allow_weak : bool, default=False

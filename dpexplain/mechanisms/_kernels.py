@@ -1,0 +1,132 @@
+"""Trials of the exact discrete Gaussian that sixty-four random bits and floats can decide.
+
+Nothing here rounds an outcome: a comparison that lies within the error of its floats is handed
+back undecided, for `dpexplain.mechanisms.discrete_gaussian` to settle in exact arithmetic. No
+fastmath: the error bound stated there is that of single IEEE operations.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+STRIPS = 16
+"""Strips per standard deviation."""
+
+INDEX_BITS = 31
+"""Random bits that choose the strip, before more are needed."""
+
+GUIDE_BITS = 8
+"""Leading bits of those that say where the search for the strip starts."""
+
+COIN_BITS = 32
+"""Random bits of the coin that accepts, before more are needed."""
+
+_REJECT, _ACCEPT, _UNDECIDED = 0, 1, 2
+
+_SLACK = 2.0**-34  # sixty times the error of the floats below
+_COIN_STEP = 2.0**-COIN_BITS
+_LONG, _CHANCE_OF_LONG = 4.0, 0.0186  # exp(-4) is 0.01832
+
+_HALF_WORD = np.uint64(32)
+_LOW_HALF = np.uint64(0xFFFFFFFF)
+_INDEX_MASK = np.uint64((1 << INDEX_BITS) - 1)
+_SIGN_SHIFT = np.uint64(63)
+
+
+@njit(inline="always", error_model="numpy")
+def _multiply(a, b):  # type: ignore[no-untyped-def]
+    """Both words, high and low, of the product of two 64-bit words."""
+    a_high, a_low = a >> _HALF_WORD, a & _LOW_HALF
+    b_high, b_low = b >> _HALF_WORD, b & _LOW_HALF
+    low = a_low * b_low
+    middle = a_high * b_low + (low >> _HALF_WORD)  # cannot overflow: (2^32 - 1)^2 + 2^32 - 1
+    other = a_low * b_high + (middle & _LOW_HALF)
+    return a_high * b_high + (middle >> _HALF_WORD) + (other >> _HALF_WORD), a * b
+
+
+@njit(inline="always", error_model="numpy")
+def _compare(coin, exponent):  # type: ignore[no-untyped-def]
+    """Whether a uniform number in ``[coin, coin + 2**-32)`` is below ``exp(-exponent)``."""
+    if exponent >= _LONG:
+        return _REJECT if coin > _CHANCE_OF_LONG else _UNDECIDED
+    total, term, k = 1.0, 1.0, 0.0
+    while term > _SLACK:
+        k += 1.0
+        term *= exponent / k
+        total -= term  # an odd number of terms: a lower bound
+        if coin + _COIN_STEP + _SLACK < total:
+            return _ACCEPT
+        k += 1.0
+        term *= exponent / k
+        total += term  # an even number: an upper bound
+        if coin > total + _SLACK:
+            return _REJECT
+    return _UNDECIDED
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def run_trials(words, start, scale, step, width, thresholds, guide, drawn, n_drawn):  # type: ignore[no-untyped-def]
+    """Run trials until enough are accepted, the words are used up, or one is undecided.
+
+    Parameters
+    ----------
+    words : ndarray of shape (2 * n_trials,), dtype uint64
+        Random bits. Of a trial's first word the highest bit is the sign, the next 31 choose the
+        strip, the other 32 are the coin; the second word chooses the place in the strip.
+    start : int
+        First trial to run.
+    scale, step : int
+        The standard deviation is ``scale / step * STRIPS`` lattice steps.
+    width : int
+        Lattice steps of a strip, at least ``scale / step``.
+    thresholds : ndarray of shape (n_strips,), dtype int64
+        Cumulated chance of the strips times ``2**31``, rounded down; the last is ``2**31 - 1``.
+    guide : ndarray of shape (256,), dtype int64
+        First strip that the search can end at, by the eight leading bits.
+    drawn : ndarray of shape (size,), dtype int64
+        Filled with the accepted values.
+    n_drawn : int
+        How many are filled already.
+
+    Returns
+    -------
+    n_drawn : int
+        How many are filled now.
+    trial : int
+        The undecided trial, or else the first that was not run.
+    undecided : bool
+    """
+    n_trials = words.shape[0] // 2
+    float_scale = float(scale)
+    excess = step * width - scale
+    word_width = np.uint64(width)
+    # Words whose product ends below this would make some places likelier than others (Lemire).
+    uneven = (np.uint64(0) - word_width) % word_width
+    for trial in range(start, n_trials):
+        if n_drawn == drawn.shape[0]:
+            return n_drawn, trial, False
+        word = words[2 * trial]
+        bits = np.int64((word >> _HALF_WORD) & _INDEX_MASK)
+        strip = guide[bits >> (INDEX_BITS - GUIDE_BITS)]
+        while thresholds[strip] < bits:
+            strip += 1
+        if thresholds[strip] == bits:
+            return n_drawn, trial, True
+        place, rest = _multiply(words[2 * trial + 1], word_width)
+        if rest < uneven:
+            continue
+        value = strip * width + np.int64(place)
+        negative = (word >> _SIGN_SHIFT) == np.uint64(1)
+        if value == 0 and negative:
+            continue
+        beyond = (strip * excess + step * np.int64(place)) / float_scale
+        exponent = beyond * (2.0 * strip + beyond) / (2.0 * STRIPS * STRIPS)
+        coin = float(np.int64(word & _LOW_HALF)) * _COIN_STEP
+        decision = _compare(coin, exponent)
+        if decision == _UNDECIDED:
+            return n_drawn, trial, True
+        if decision == _ACCEPT:
+            drawn[n_drawn] = -value if negative else value
+            n_drawn += 1
+    return n_drawn, n_trials, False
