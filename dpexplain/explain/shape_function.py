@@ -75,6 +75,10 @@ class ShapeFunction(Record):
         :class:`GlobalExplanation` fills it in where it is empty.
     monotone : {"increasing", "decreasing"} or None, default=None
         Direction that the model was told to keep over the value bins; None where it was free.
+    bag_std : array-like of shape (n_bins,) or None, default=None
+        Standard deviation of the contribution between the bags that the curve is the mean of, in
+        `score_unit`: other records, other trees and, in a private model, other noise. The mean of
+        all bags varies less.
 
     Raises
     ------
@@ -99,6 +103,7 @@ class ShapeFunction(Record):
     step: float | None = None
     score_unit: str = ""
     monotone: Literal["increasing", "decreasing"] | None = None
+    bag_std: FloatArray | None = None
 
     def __post_init__(self) -> None:
         """Check the fields against each other and freeze the arrays."""
@@ -145,10 +150,11 @@ class ShapeFunction(Record):
             raise ValueError(f"term {self.name!r} has no bins; it needs at least one.")
         self._set("contribution", read_only("contribution", self.contribution, (n_bins,)))
         self._set("count", read_only("count", self.count, (n_bins,)))
-        if self.noise_std is not None:
-            self._set("noise_std", read_only("noise_std", self.noise_std, (n_bins,)))
-            if (self.noise_std < 0).any():
-                raise ValueError("noise_std must not be negative.")
+        for field in ("noise_std", "bag_std"):
+            if getattr(self, field) is not None:
+                self._set(field, read_only(field, getattr(self, field), (n_bins,)))
+                if (getattr(self, field) < 0).any():
+                    raise ValueError(f"{field} must not be negative.")
 
     @property
     def n_bins(self) -> int:
@@ -267,7 +273,7 @@ class ShapeFunction(Record):
         -------
         DataFrame
             Columns term, bin, bin_left, bin_right (NaN where a bin is no interval),
-            contribution, noise_std (NaN where unknown), count, special.
+            contribution, noise_std, count, special, bag_std (a std is NaN where unknown).
         """
         edges = np.full((2, self.n_bins), np.nan)
         if self.bin_edges is not None:
@@ -284,6 +290,7 @@ class ShapeFunction(Record):
                 "noise_std": noise_std.copy(),
                 "count": self.count.copy(),
                 "special": np.arange(self.n_bins) >= self.n_value_bins,
+                "bag_std": np.full(self.n_bins, np.nan) if self.bag_std is None else self.bag_std,
             }
         )
 

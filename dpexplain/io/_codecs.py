@@ -70,6 +70,7 @@ def shape_to_plain(shape: ShapeFunction) -> dict[str, Any]:
         "step": shape.step,
         "score_unit": shape.score_unit,
         "monotone": shape.monotone,
+        "bag_std": _list_or_none(shape.bag_std),
     }
 
 
@@ -92,6 +93,7 @@ def shape_from_plain(value: Any, path: str = "shape") -> ShapeFunction:
         "step": fields.take("step", optional(number)),
         "score_unit": fields.take("score_unit", text),
         "monotone": fields.take("monotone", optional(text)),
+        "bag_std": fields.take("bag_std", optional(_numbers)),
     }
     fields.finish()
     return ShapeFunction(**arguments)

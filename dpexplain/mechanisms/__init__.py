@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
+from dpexplain.mechanisms.coins import secret_coins
 from dpexplain.mechanisms.gaussian import GaussianMechanism, Phase
 from dpexplain.mechanisms.noise import NOISE_BACKENDS, NoiseBackend, NoiseSource
 
-__all__ = ["NOISE_BACKENDS", "GaussianMechanism", "NoiseBackend", "NoiseSource", "Phase"]
+__all__ = [
+    "NOISE_BACKENDS",
+    "GaussianMechanism",
+    "NoiseBackend",
+    "NoiseSource",
+    "Phase",
+    "secret_coins",
+]

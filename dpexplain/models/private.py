@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -25,7 +24,13 @@ from dpexplain.accounting import Event, NonPrivateEvent, PrivacyLedger, epsilon_
 from dpexplain.encoding import check_columns
 from dpexplain.exceptions import PrivacyWarning
 from dpexplain.explain import Guarantee
-from dpexplain.mechanisms import NOISE_BACKENDS, GaussianMechanism, NoiseBackend, NoiseSource
+from dpexplain.mechanisms import (
+    NOISE_BACKENDS,
+    GaussianMechanism,
+    NoiseBackend,
+    NoiseSource,
+    secret_coins,
+)
 from dpexplain.models.inputs import (
     as_column,
     as_table,
@@ -164,6 +169,12 @@ class PrivateEstimator:
 
     def _noise_source(self) -> NoiseSource:
         return NoiseSource(self.noise_backend, reproducible_seed=self.reproducible_seed)
+
+    def _coins(self) -> np.random.Generator:
+        """Make what decides which records are in which bag: secret, unless the noise is seeded."""
+        if self.reproducible_seed is None:
+            return secret_coins()
+        return np.random.default_rng(self.reproducible_seed)
 
     @abstractmethod
     def _fit_released(self, X: Any, y: Any, schema: Schema, mechanism: GaussianMechanism) -> None:
@@ -316,7 +327,7 @@ def _bounded_rows(groups: Any, max_rows: int) -> NDArray[np.intp]:
     """
     cells = cells_of(values_of(groups))
     people, _ = pd.factorize(np.array([person_of(cell) for cell in cells], dtype=object))
-    coins = np.random.Generator(np.random.PCG64DXSM(int.from_bytes(os.urandom(32), "little")))
+    coins = secret_coins()
     shuffled = coins.permutation(np.flatnonzero(people >= 0))
     order = shuffled[np.argsort(people[shuffled], kind="stable")]
     sorted_people = people[order]

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from dpexplain.explain import ShapeFunction
 from dpexplain.explain._record import FloatArray
 from dpexplain.plotting._counts import caption
-from dpexplain.plotting._style import MAY_BE_NOISE, NOISE_LABEL, Theme, plain
+from dpexplain.plotting._style import BAG_LABEL, MAY_BE_NOISE, NOISE_LABEL, Theme, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -60,6 +60,17 @@ def draw_values(
             edgecolor=colours.hatch,
             lw=0,
             label=MAY_BE_NOISE,
+        )
+    if shape.bag_std is not None:
+        ax.errorbar(
+            values,
+            place + 0.16,
+            xerr=shape.bag_std[bins],
+            fmt="none",
+            ecolor=colours.muted,
+            elinewidth=1.1,
+            label=BAG_LABEL,
+            zorder=3,
         )
     if shape.noise_std is not None:
         ax.errorbar(

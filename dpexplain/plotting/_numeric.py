@@ -14,6 +14,7 @@ from dpexplain.explain._record import FloatArray
 from dpexplain.explain._text import edge_texts
 from dpexplain.plotting._counts import caption
 from dpexplain.plotting._style import (
+    BAG_LABEL,
     MAY_BE_NOISE,
     NOISE_LABEL,
     Theme,
@@ -73,6 +74,8 @@ def draw_values(ax: Axes, shape: ShapeFunction, place: Positions, colours: Theme
     ax.axhline(0, color=colours.muted, lw=0.9, ls=(0, (4, 3)), zorder=1)
     if shape.noise_std is not None:
         _draw_band(ax, shape, place, colours)
+    if shape.bag_std is not None:
+        _draw_bags(ax, shape, place, colours)
     ax.stairs(
         shape.contribution[:n], place.edges, color=colours.main, lw=2, baseline=None, zorder=3
     )
@@ -82,6 +85,16 @@ def draw_values(ax: Axes, shape: ShapeFunction, place: Positions, colours: Theme
     if shape.special:
         middle = (place.edges[-1] + place.left[n]) / 2
         ax.axvline(middle, color=colours.muted, lw=0.9, ls=":", zorder=1)
+
+
+def _draw_bags(ax: Axes, shape: ShapeFunction, place: Positions, colours: Theme) -> None:
+    assert shape.bag_std is not None
+    n = shape.n_value_bins
+    for sign, label in ((1, BAG_LABEL), (-1, None)):
+        ends = shape.contribution + sign * shape.bag_std
+        look: dict[str, Any] = {"color": colours.main, "lw": 0.8, "alpha": 0.7, "zorder": 2.5}
+        ax.stairs(ends[:n], place.edges, baseline=None, label=label, **look)
+        ax.hlines(ends[n:], place.left[n:], place.right[n:], **look)
 
 
 def _draw_band(ax: Axes, shape: ShapeFunction, place: Positions, colours: Theme) -> None:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 # What other noise would have changed in the bins and trees themselves is not in the band.
 NOISE_LABEL = "±2σ of privacy noise, given bins and trees"
+BAG_LABEL = "±1σ between bags"
 MAY_BE_NOISE = "may be noise (0 within 2σ)"
 _LINE = 11  # points from one line of small print to the next
 _STEPS = (1, 2, 2.5, 5, 10)

@@ -10,7 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from dpexplain.explain import GlobalExplanation
-from dpexplain.plotting._style import MAY_BE_NOISE, NOISE_LABEL, guarantee_words, plain, theme
+from dpexplain.plotting._style import (
+    BAG_LABEL,
+    MAY_BE_NOISE,
+    NOISE_LABEL,
+    guarantee_words,
+    plain,
+    theme,
+)
 from dpexplain.plotting.shape_function import Spacing, draw_shape, score_limits
 
 if TYPE_CHECKING:
@@ -100,6 +107,8 @@ def _head(figure: FigureBase, explanation: GlobalExplanation, colour: str, *, sh
     if any(term.noise_std is not None for term in explanation.terms):
         lines.append(f"Bands and whiskers: {NOISE_LABEL}")
         lines.append(f"Hatched: {MAY_BE_NOISE}")
+    if any(term.bag_std is not None for term in explanation.terms):
+        lines.append(f"Thin lines: {BAG_LABEL}")
     if hidden > 0:
         lines.append(f"{hidden} more terms not drawn")
     figure.suptitle("\n".join(lines), x=0.01, ha="left", fontsize="medium", color=colour)

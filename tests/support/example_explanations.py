@@ -151,6 +151,7 @@ def shapes(draw: st.DrawFn) -> ShapeFunction:
         description=draw(names),
         special=special,
         score_unit=draw(names),
+        bag_std=draw(st.none() | spread),
         **bins,
     )
 

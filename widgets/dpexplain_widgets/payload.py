@@ -204,6 +204,7 @@ def _term_fit(shape: ShapeFunction) -> dict[str, Any]:
         "contribution": _numbers(shape.contribution),
         "count": _numbers(shape.count),
         "noise_std": None if shape.noise_std is None else _numbers(shape.noise_std),
+        "bag_std": None if shape.bag_std is None else _numbers(shape.bag_std),
         "noise_floor": shape.noise_floor,
         "importance": shape.importance,
     }

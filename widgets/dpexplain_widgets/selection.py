@@ -24,7 +24,7 @@ def selection_frame(view: View) -> pd.DataFrame:
     DataFrame
         One row for each bin of the term, or for the chosen bin alone. Columns epsilon,
         repeat, private, term, bin, bin_left, bin_right, contribution, noise_std, count,
-        special.
+        special, bag_std.
     """
     fit = view._fit()
     if fit is None:
@@ -43,15 +43,16 @@ def _bins(term_fit: dict[str, Any]) -> pd.DataFrame:
     n_bins = len(term_fit["labels"])
     edges = term_fit["edges"] or []
     outside = [math.nan] * (n_bins - max(0, len(edges) - 1))
-    noise_std = term_fit["noise_std"]
+    unknown = [math.nan] * n_bins
     return pd.DataFrame(
         {
             "bin": term_fit["labels"],
             "bin_left": [*edges[:-1], *outside],
             "bin_right": [*edges[1:], *outside],
             "contribution": term_fit["contribution"],
-            "noise_std": [math.nan] * n_bins if noise_std is None else noise_std,
+            "noise_std": term_fit["noise_std"] or unknown,
             "count": term_fit["count"],
             "special": [i >= n_bins - len(term_fit["special"]) for i in range(n_bins)],
+            "bag_std": term_fit["bag_std"] or unknown,
         }
     )

@@ -148,6 +148,7 @@ class AdditiveModel(BaseEstimator):
             special=bins.special,
             step=None if numeric is None else numeric.step,
             monotone=terms.monotone[i],
+            bag_std=None if terms.bag_std is None else terms.bag_std[i],
         )
 
     _link: Any

@@ -73,6 +73,7 @@ class _PrivateBoosting(PrivateEstimator):
         n_public: int | None = None,
         max_rows_per_person: int | None = None,
         monotone_constraints: Constraints | None = None,
+        outer_bags: int = 1,
     ) -> None:
         self.epsilon = epsilon
         self.delta = delta
@@ -94,6 +95,7 @@ class _PrivateBoosting(PrivateEstimator):
         self.n_public = n_public
         self.max_rows_per_person = max_rows_per_person
         self.monotone_constraints = monotone_constraints
+        self.outer_bags = outer_bags
 
     def reference_estimator(self) -> Any:
         """Unfitted non-private twin with the same schema and constraints, to compare with.
@@ -115,6 +117,7 @@ class _PrivateBoosting(PrivateEstimator):
         for name, least in (("max_bins", 2), ("max_rounds", 1), ("max_leaves", 2)):
             if getattr(self, name) is not None:
                 check_count(name, getattr(self, name), least)
+        check_count("outer_bags", self.outer_bags)
         if self.max_leaves is not None and self.max_leaves > 255:
             raise ValueError(f"max_leaves={self.max_leaves} must be at most 255.")
         if self.learning_rate is not None:
@@ -164,7 +167,7 @@ class _PrivateBoosting(PrivateEstimator):
         source = self._noise_source()
         for phase in (
             histogram_phase(budget.histogram_multiplier(n_features), budget.histogram_factor, 0),
-            *(leaf_phase(budget, n * n_features, 0) for n in epochs),
+            *(leaf_phase(budget, self.outer_bags * n * n_features, 0) for n in epochs),
         ):
             source.check_sigma(phase.sigma_int)
 
@@ -178,7 +181,7 @@ class _PrivateBoosting(PrivateEstimator):
             self.delta,
             settings.bin_share,
             n_bin_releases=n_features,
-            n_train_releases=n_features * (settings.n_epochs or 1),
+            n_train_releases=self.outer_bags * n_features * (settings.n_epochs or 1),
             composition=composition,
         )
 
@@ -190,7 +193,7 @@ class _PrivateBoosting(PrivateEstimator):
         budget, n_epochs = self._budget(n_features), self._recipe().n_epochs
         # Where the recipe sets the number of trees from the noisy histograms, the phase is
         # charged as one release of the same mu.
-        n_trees = 1 if n_epochs is None else n_epochs * n_features
+        n_trees = 1 if n_epochs is None else self.outer_bags * n_epochs * n_features
         return (
             GaussianEvent("histograms", budget.histogram_multiplier(n_features), n_features),
             GaussianEvent("boosting", budget.leaf_multiplier(n_trees), n_trees),
@@ -217,6 +220,8 @@ class _PrivateBoosting(PrivateEstimator):
             mechanism=mechanism,
             rng=np.random.default_rng(self.structure_seed),
             monotone=checked_constraints(self.monotone_constraints, schema),
+            n_bags=self.outer_bags,
+            coins=self._coins(),
         )
         self._keep(fit, *self._score_unit(schema))
 
@@ -224,7 +229,7 @@ class _PrivateBoosting(PrivateEstimator):
         counts = [c.counts for c in fit.binned.counts]
         self._terms = centred_terms(
             fit.binned.bins,
-            fit.tables,
+            fit.bags,
             counts,
             scale=scale,
             offset=offset,
@@ -240,13 +245,15 @@ class _PrivateBoosting(PrivateEstimator):
 
     def _term_noise_std(self) -> list[NDArray[np.float64]]:
         """Privacy noise per bin of each term, simulated from what was released."""
-        return noise_std_per_bin(
-            self._fit.binned.counts,
-            self._fit.visits,
-            self._curvature(self._terms),
+        fit = self._fit
+        one_bag = noise_std_per_bin(
+            [c.thinned(fit.share) for c in fit.binned.counts],
+            fit.visits,
+            [fit.share * c for c in self._curvature(self._terms)],
             learning_rate=self.learning_rate_,
             leaf_noise_std=self.leaf_noise_std_,
         )
+        return [std / np.sqrt(len(fit.bags)) for std in one_bag]
 
     _curvature: Callable[[AdditiveTerms], list[NDArray[np.float64]]]
 

@@ -32,6 +32,9 @@ from dpexplain.models.boosting.source import RecordSource
 from dpexplain.models.boosting.structure import BinCounts, Visit, random_visits
 from dpexplain.schema import Categorical, Schema
 
+BAG_SHARE = 0.85
+"""Probability that a record is in a bag, where there are several."""
+
 
 @dataclass(frozen=True)
 class Budget:
@@ -107,23 +110,26 @@ class PrivateFit:
     Attributes
     ----------
     binned : PrivateBins
-    tables : list of ndarray
-        Scores per bin, not centred, in the units of the loop.
+    bags : list of list of ndarray
+        Of each bag, scores per bin, not centred, in the units of the loop.
     schedule : Schedule
         Passes, learning rate and clip, as the recipe derived them.
     leaf_noise_std : float
         Noise standard deviation of one leaf sum, in score units of the loop.
     visits : list of Visit
-        All trees.
+        All trees of the first bag; those of others are alike.
+    share : float
+        Share of the records in a bag.
     monotone : tuple of {"increasing", "decreasing", None}
         Direction that the curve of each feature was constrained to.
     """
 
     binned: PrivateBins
-    tables: Tables
+    bags: list[Tables]
     schedule: Schedule
     leaf_noise_std: float
     visits: list[Visit]
+    share: float
     monotone: tuple[Direction | None, ...]
 
 
@@ -194,6 +200,8 @@ def fit_private(
     mechanism: GaussianMechanism,
     rng: np.random.Generator,
     monotone: Sequence[Direction | None],
+    n_bags: int,
+    coins: np.random.Generator,
 ) -> PrivateFit:
     """Boost random trees with noisy leaf sums (Algorithm 2).
 
@@ -212,37 +220,47 @@ def fit_private(
         Source of the public structure; never of noise.
     monotone : sequence of {"increasing", "decreasing", None}
         Direction that the curve of each feature must have; None where it is free.
+    n_bags : int
+        Fits on random parts of the records, which share the budget; 1 for one fit on all.
+    coins : numpy.random.Generator
+        Decides which records are in which bag; secret, and not kept.
 
     Returns
     -------
     PrivateFit
     """
     n_features, n_bins = len(binned.bins), [b.n_bins for b in binned.bins]
+    share = 1.0 if n_bags == 1 else BAG_SHARE
+    counts = [c.thinned(share) for c in binned.counts]
     plan = schedule(
         settings,
-        n_samples=binned.n_samples,
+        n_samples=share * binned.n_samples,
         n_features=n_features,
-        mu_train=budget.split.mu_train,
+        mu_train=budget.split.mu_train / np.sqrt(n_bags),
     )
-    multiplier = budget.leaf_multiplier(plan.n_epochs * n_features)
-    leaf_noise_std = multiplier * budget.leaf_factor * plan.clip
-    visits = random_visits(
-        binned.counts,
-        n_epochs=plan.n_epochs,
-        max_leaves=settings.max_leaves,
-        min_leaf_count=settings.leaf_noise_ratio * leaf_noise_std,
-        rng=rng,
-    )
-    n_values = sum(len(v.leaf_weight) for v in visits)
+    # A record may be in every bag, so each of them is a release of its own.
+    n_visits = n_bags * plan.n_epochs * n_features
+    leaf_noise_std = budget.leaf_multiplier(n_visits) * budget.leaf_factor * plan.clip
+    trees = [
+        random_visits(
+            counts,
+            n_epochs=plan.n_epochs,
+            max_leaves=settings.max_leaves,
+            min_leaf_count=settings.leaf_noise_ratio * leaf_noise_std,
+            rng=rng,
+        )
+        for _ in range(n_bags)
+    ]
+    parts = [records] if n_bags == 1 else (records.bag(share, c) for c in coins.spawn(n_bags))
+    n_values = sum(len(v.leaf_weight) for visits in trees for v in visits)
     step = PrivateStep(mechanism, learning_rate=plan.learning_rate, clip=plan.clip)
-    project = projections(
-        monotone,
-        [c.counts for c in binned.counts],
-        [c.n_special for c in binned.counts],
-    )
-    with mechanism.phase(leaf_phase(budget, plan.n_epochs * n_features, n_values)):
-        tables = boost(records, visits, step, n_bins, bound=bound, project=project)
-    return PrivateFit(binned, tables, plan, leaf_noise_std, visits, tuple(monotone))
+    project = projections(monotone, [c.counts for c in counts], [c.n_special for c in counts])
+    with mechanism.phase(leaf_phase(budget, n_visits, n_values)):
+        bags = [
+            boost(part, visits, step, n_bins, bound=bound, project=project)
+            for part, visits in zip(parts, trees, strict=True)
+        ]
+    return PrivateFit(binned, bags, plan, leaf_noise_std, trees[0], share, tuple(monotone))
 
 
 def leaf_phase(budget: Budget, n_visits: int, n_values: int) -> Phase:

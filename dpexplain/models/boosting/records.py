@@ -66,6 +66,14 @@ class BinnedRecords(Protocol):
         """Return the sums of clipped residuals per leaf, in lattice steps of ``clip / 2**20``."""
         ...
 
+    def bag(self, share: float, coins: np.random.Generator) -> BinnedRecords:
+        """Return some of the records, with scores of zero: each by a coin of its own.
+
+        A record is in with probability `share` whatever the others do. A fixed number of
+        records, or drawing with replacement, would let one record do more than that.
+        """
+        ...
+
 
 class Records:
     """Binned records with their scores, in one piece in this process.
@@ -113,6 +121,12 @@ class Records:
             *self._pending(feature), leaf_of_bin, n_leaves, np.float32(1.0 / clip)
         )
         return sums
+
+    def bag(self, share: float, coins: np.random.Generator) -> Records:
+        """Return some of the records, with scores of zero: each by a coin of its own."""
+        kept = coins.random(len(self._target)) < share
+        bins = [b[kept] for b in self._bins]
+        return Records(bins, self._n_bins, self._target[kept], self._loss)
 
     def bin_sums(self, feature: int) -> NDArray[np.float64]:
         """Return the sums of residual and curvature per bin, shape (2, n_bins). NOT PRIVATE."""

@@ -153,13 +153,12 @@ class _Reference(AdditiveModel):
             )
             for _ in range(self.outer_bags)
         ]
-        tables = [np.mean(parts, axis=0) for parts in zip(*bags, strict=True)]
         nobody = [
             (np.arange(b.n_bins) >= b.n_value_bins) & (c == 0)
             for b, c in zip(bins, counts, strict=True)
         ]
         return centred_terms(
-            bins, tables, counts, scale=scale, offset=offset, neutral=nobody, monotone=monotone
+            bins, bags, counts, scale=scale, offset=offset, neutral=nobody, monotone=monotone
         )
 
     def _check_values(self, X: Any, y: Any) -> None:

@@ -143,6 +143,12 @@ class DPExplainableBoostingRegressor(_PrivateBoosting, AdditiveRegressor):
     monotone_constraints : mapping of str to {"increasing", "decreasing", 1, -1, 0} or None
         Direction of the curves of ordered features, by name. Each update is moved to the nearest
         monotone curve in noisily counted people, which costs no privacy.
+    outer_bags : int, default=1
+        Fits on different random parts of the records, whose curves are averaged; explanations then
+        show how much the bags differ. Each record may be in every bag, so the noise of a bag is
+        ``sqrt(outer_bags)`` times as large at the same guarantee. The mean has the noise of one
+        fit again, but less room for passes over the features: a few bags cost next to nothing in
+        accuracy, many of them cost some on large tables.
 
     Attributes
     ----------

@@ -8,7 +8,7 @@ counted) people in every leaf, which is post-processing of the released histogra
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,6 +59,10 @@ class BinCounts:
     n_special: int
     ordered: bool
     unit_of_bin: NDArray[np.intp] | None = None
+
+    def thinned(self, share: float) -> BinCounts:
+        """Return the counts of a random part of the people."""
+        return replace(self, counts=share * self.counts, variance=share**2 * self.variance)
 
     @property
     def perhaps_nobody(self) -> NDArray[np.bool_]:

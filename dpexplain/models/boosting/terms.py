@@ -29,6 +29,8 @@ class AdditiveTerms:
         Mean score on the link scale.
     monotone : tuple of {"increasing", "decreasing", None}, one per feature
         Direction that the curve was constrained to.
+    bag_std : tuple of ndarray, one per feature, shape (n_bins,), or None
+        Standard deviation between the bags that the scores are averaged over; None for one bag.
     """
 
     bins: tuple[FeatureBins, ...]
@@ -36,6 +38,7 @@ class AdditiveTerms:
     counts: tuple[NDArray[np.float64], ...]
     intercept: float
     monotone: tuple[Direction | None, ...]
+    bag_std: tuple[NDArray[np.float64], ...] | None
 
     def contributions(self, columns: Sequence[Encoded]) -> NDArray[np.float64]:
         """Contribution of each feature to each record.
@@ -59,48 +62,59 @@ class AdditiveTerms:
 
 def centred_terms(
     bins: Sequence[FeatureBins],
-    tables: Tables,
+    bags: Sequence[Tables],
     counts: Sequence[NDArray[np.float64]],
     *,
     scale: float,
     offset: float,
-    neutral: Sequence[NDArray[np.bool_]] | None = None,
-    monotone: Sequence[Direction | None] | None = None,
+    neutral: Sequence[NDArray[np.bool_]],
+    monotone: Sequence[Direction | None],
 ) -> AdditiveTerms:
-    """Move the mean of each term into the intercept and change to the unit of the score.
+    """Average the bags, move the mean of each term into the intercept, change to the score's unit.
 
     Parameters
     ----------
     bins : sequence of FeatureBins
-    tables : list of ndarray
-        Scores per bin as the loop left them.
+    bags : sequence of list of ndarray
+        Of each bag, scores per bin as the loop left them.
     counts : sequence of ndarray
         People per bin; negative noisy counts weigh nothing.
     scale, offset : float
         A score s of the loop means ``offset + scale * s`` on the link scale.
-    neutral : sequence of ndarray of shape (n_bins,) or None, default=None
+    neutral : sequence of ndarray of shape (n_bins,)
         Bins that are to contribute nothing, such as a missing bin that may be empty: its
         score would show nothing but which leaves it happened to share.
-    monotone : sequence of {"increasing", "decreasing", None} or None, default=None
-        Direction that each curve keeps; None for no constraints.
+    monotone : sequence of {"increasing", "decreasing", None}
+        Direction that each curve keeps.
 
     Returns
     -------
     AdditiveTerms
     """
-    if neutral is None:
-        neutral = [np.zeros(len(c), dtype=bool) for c in counts]
     weights = [np.where(n, 0.0, np.maximum(c, 0.0)) for c, n in zip(counts, neutral, strict=True)]
-    means = [
-        float(w @ t / w.sum()) if w.sum() > 0 else 0.0 for w, t in zip(weights, tables, strict=True)
-    ]
+    shares = [w / w.sum() if w.sum() > 0 else w for w in weights]
+    tables = [np.mean(parts, axis=0) for parts in zip(*bags, strict=True)]
+    means = [float(w @ t) for w, t in zip(shares, tables, strict=True)]
     scores = tuple(
         np.where(n, 0.0, scale * (t - m)) for t, m, n in zip(tables, means, neutral, strict=True)
     )
+    bag_std = None
+    if len(bags) > 1:
+        bag_std = tuple(
+            np.where(n, 0.0, scale * _std_between(np.array(parts), w))
+            for parts, w, n in zip(zip(*bags, strict=True), shares, neutral, strict=True)
+        )
     return AdditiveTerms(
         tuple(bins),
         scores,
         tuple(counts),
         offset + scale * sum(means),
-        tuple(monotone or (None,) * len(bins)),
+        tuple(monotone),
+        bag_std,
     )
+
+
+def _std_between(tables: NDArray[np.float64], shares: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the standard deviation between curves, each centred, shape (n_bins,)."""
+    centred = tables - (tables @ shares)[:, None]
+    return np.asarray(centred.std(axis=0, ddof=1), dtype=np.float64)

@@ -1,0 +1,206 @@
+"""Transcript replay of what a boosting fit can be asked for beyond the usual."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dpexplain.audit import record, replay
+from dpexplain.models import DPExplainableBoostingClassifier, DPExplainableBoostingRegressor
+from dpexplain.models.boosting import private as boosting_private
+from dpexplain.models.boosting import records as boosting_records
+from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
+
+FEATURES = {
+    "age": Numeric(0, 100, unit="years", step=1),
+    "income": Numeric(0, 1e6),
+    "job": Categorical(["clerk", "nurse", "smith"]),
+}
+TARGETS = {"two classes": Classes(["no", "yes"]), "numbers": Range(-1, 3)}
+OPTIONS = {
+    "bags": {"outer_bags": 4},
+    "constraints": {"monotone_constraints": {"age": "increasing", "income": -1}},
+}
+CASES = [(target, option) for target in ("two classes", "numbers") for option in OPTIONS]
+every_case = pytest.mark.parametrize(("target", "option"), CASES)
+
+
+def make_estimator(target, option, **settings_):
+    kind = TARGETS[target]
+    model = (
+        DPExplainableBoostingClassifier
+        if isinstance(kind, Classes)
+        else DPExplainableBoostingRegressor
+    )
+    settings_ = {"structure_seed": 7, "max_rounds": 4, **OPTIONS[option], **settings_}
+    return model(schema=Schema(FEATURES, target=kind), **settings_)
+
+
+def make_data(target, n, seed, *, wild=False):
+    """Records inside and (if wild) outside of what the schema says."""
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame(
+        {
+            "age": rng.integers(0, 101, n).astype(float),
+            "income": rng.lognormal(10, 1, n),
+            "job": rng.choice(["clerk", "nurse", "smith"], n),
+        }
+    )
+    kind = TARGETS[target]
+    if isinstance(kind, Classes):
+        y = pd.Series(rng.choice(kind.labels, n))
+    else:
+        y = pd.Series(rng.integers(kind.low, kind.high + 1, n).astype(float))
+    if wild:
+        X, y = X.astype(object), y.astype(object)
+        odd = [np.nan, np.inf, -np.inf, 1e300, "Zorblax", None, b"\xff", [1], -1]
+        for column in (*(X[name] for name in X), y):
+            for i in np.flatnonzero(rng.random(n) < 0.3):
+                column.iat[i] = odd[rng.integers(len(odd))]
+        X = X.copy()
+    return X, y
+
+
+def without_last(data):
+    X, y = data
+    return X.iloc[:-1], y.iloc[:-1]
+
+
+def with_another_last(data, other):
+    """Data whose last record is exchanged; coins of bags stay with their places."""
+    parts = [pd.concat([part.iloc[:-1], new]) for part, new in zip(data, other, strict=True)]
+    return tuple(part.reset_index(drop=True) for part in parts)
+
+
+def hostile(transcript, seed):
+    """The released histograms, then boosting answers large enough to drive any score astray."""
+    rng = np.random.default_rng(seed)
+    return [
+        answer
+        if phase.label == "histograms"
+        else rng.choice([-1, 1], answer.shape) * rng.integers(0, 2**45, answer.shape)
+        for phase, answer in zip(transcript.phases, transcript.answers, strict=True)
+    ]
+
+
+def quiet(transcript):
+    """The released histograms, then boosting answers of zero, which move no score."""
+    return [
+        answer if phase.label == "histograms" else np.zeros_like(answer)
+        for phase, answer in zip(transcript.phases, transcript.answers, strict=True)
+    ]
+
+
+@pytest.fixture(autouse=True)
+def same_coins(monkeypatch):
+    """Coins of records are fixed, as the proof has them: given which records are in which bag."""
+    for model in (DPExplainableBoostingClassifier, DPExplainableBoostingRegressor):
+        monkeypatch.setattr(model, "_coins", lambda self: np.random.default_rng(9))
+
+
+def recorded(estimator, records, seed, *, hostile_answers):
+    model, transcript = record(estimator, *records)
+    if hostile_answers:
+        model, transcript = record(estimator, *records, answers=hostile(transcript, seed))
+    return model, transcript
+
+
+@every_case
+@settings(max_examples=12, deadline=None)
+@given(
+    n=st.integers(1, 40),
+    seed=st.integers(0, 2**32 - 1),
+    wild=st.booleans(),
+    hostile_answers=st.booleans(),
+    preset=st.sampled_from(["default", "paper"]),
+    max_rounds=st.sampled_from([1, 4, None]),
+)
+def test_a_present_or_absent_record_stays_within_the_guarantee(
+    target, option, n, seed, wild, hostile_answers, preset, max_rounds
+):
+    if max_rounds is None:
+        preset = "default"  # the other has 300 rounds
+    estimator = make_estimator(target, option, preset=preset, max_rounds=max_rounds)
+    records = make_data(target, n, seed, wild=wild)
+    fit = recorded(estimator, records, seed, hostile_answers=hostile_answers)
+    report = replay(estimator, without_last(records), *fit)
+    assert report.holds, report
+
+
+@every_case
+@settings(max_examples=8, deadline=None)
+@given(n=st.integers(1, 30), seed=st.integers(0, 2**32 - 1), hostile_answers=st.booleans())
+def test_an_exchanged_record_stays_within_a_replace_one_guarantee(
+    target, option, n, seed, hostile_answers
+):
+    estimator = make_estimator(target, option, adjacency="replace")
+    records = make_data(target, n, seed, wild=True)
+    fit = recorded(estimator, records, seed, hostile_answers=hostile_answers)
+    other = make_data(target, 1, seed + 1, wild=True)
+    report = replay(estimator, with_another_last(records, other), *fit)
+    assert report.holds, report
+
+
+# Planted mistakes. An audit that misses one of them proves nothing.
+
+
+def bag_noise_not_scaled(monkeypatch):
+    honest = boosting_private.Budget.leaf_multiplier
+    monkeypatch.setattr(
+        boosting_private.Budget, "leaf_multiplier", lambda self, n: honest(self, n / 4)
+    )
+
+
+def bootstrap(monkeypatch):
+    """Drawn with replacement, a record may be in a bag three times."""
+
+    def bag(self, share, coins):
+        kept = np.repeat(np.arange(len(self._target)), coins.integers(2, 4, len(self._target)))
+        bins = [b[kept] for b in self._bins]
+        return boosting_records.Records(bins, self._n_bins, self._target[kept], self._loss)
+
+    monkeypatch.setattr(boosting_records.Records, "bag", bag)
+
+
+def bags_of_fixed_size(monkeypatch):
+    """Where a record leaves, another takes its place in the bag."""
+
+    def bag(self, share, coins):
+        kept = np.argsort(coins.random(len(self._target)))[:35]
+        bins = [b[kept] for b in self._bins]
+        return boosting_records.Records(bins, self._n_bins, self._target[kept], self._loss)
+
+    monkeypatch.setattr(boosting_records.Records, "bag", bag)
+
+
+MUTANTS = [
+    ("numbers", "bags", bag_noise_not_scaled),
+    ("numbers", "bags", bootstrap),
+    ("numbers", "bags", bags_of_fixed_size),
+]
+
+
+def saturating(target):
+    """Records of which the last has as large a residual as there can be."""
+    X, y = make_data(target, 40, 11)
+    kind = TARGETS[target]
+    y.iloc[:] = kind.low
+    y.iloc[-1] = kind.high
+    return X, y
+
+
+@pytest.mark.parametrize(
+    ("target", "option", "mutant"), MUTANTS, ids=lambda m: getattr(m, "__name__", m)
+)
+def test_replay_catches_a_planted_mistake(target, option, mutant, monkeypatch):
+    records = saturating(target)
+    estimator = make_estimator(target, option, clip=0.3)
+    assert replay(estimator, without_last(records), *record(estimator, *records)).holds
+    mutant(monkeypatch)
+    _, transcript = record(estimator, *records)
+    fit = record(estimator, *records, answers=quiet(transcript))
+    report = replay(estimator, without_last(records), *fit)
+    assert report.spent_mu > 1.05 * report.claimed_mu
