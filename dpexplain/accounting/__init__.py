@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dpexplain.accounting.accountant import epsilon_from_events
 from dpexplain.accounting.calibrate import BudgetSplit, additive_budget, joint_budget
 from dpexplain.accounting.composition import (
     classic_noise_multiplier,
@@ -11,13 +12,18 @@ from dpexplain.accounting.composition import (
 from dpexplain.accounting.events import (
     Event,
     GaussianEvent,
+    LaplaceEvent,
     NonPrivateEvent,
+    PrivateEvent,
+    PureEvent,
+    SubsampledGaussianEvent,
     event_from_dict,
     event_to_dict,
 )
 from dpexplain.accounting.gdp import delta_from_mu, epsilon_from_mu, mu_from_epsilon
 from dpexplain.accounting.ledger import PrivacyLedger
 from dpexplain.accounting.ledger_state import LedgerEntry
+from dpexplain.accounting.subsampling import subsampled_noise_multiplier
 from dpexplain.accounting.summary import EntrySummary, LedgerSummary, ReleaseSet
 
 __all__ = [
@@ -25,19 +31,25 @@ __all__ = [
     "EntrySummary",
     "Event",
     "GaussianEvent",
+    "LaplaceEvent",
     "LedgerEntry",
     "LedgerSummary",
     "NonPrivateEvent",
     "PrivacyLedger",
+    "PrivateEvent",
+    "PureEvent",
     "ReleaseSet",
+    "SubsampledGaussianEvent",
     "additive_budget",
     "classic_noise_multiplier",
     "compose_mu",
     "delta_from_mu",
+    "epsilon_from_events",
     "epsilon_from_mu",
     "event_from_dict",
     "event_to_dict",
     "gdp_noise_multiplier",
     "joint_budget",
     "mu_from_epsilon",
+    "subsampled_noise_multiplier",
 ]

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from dpexplain.accounting.events import Event, GaussianEvent, private_mu
-from dpexplain.accounting.gdp import epsilon_from_mu
+from dpexplain.accounting.accountant import epsilon_of
+from dpexplain.accounting.events import (
+    Event,
+    GaussianEvent,
+    LaplaceEvent,
+    NonPrivateEvent,
+    PureEvent,
+    SubsampledGaussianEvent,
+    event_from_dict,
+)
 from dpexplain.accounting.ledger_state import LedgerEntry, LedgerState
+from dpexplain.accounting.spending import Spending
 from dpexplain.accounting.summary import LedgerSummary, counted_entries
 
 if TYPE_CHECKING:
@@ -30,9 +39,9 @@ _COLUMNS = [
 ]
 
 
-def refusal(state: LedgerState, entry: LedgerEntry, what: str) -> str:
+def refusal(state: LedgerState, entries: Sequence[LedgerEntry], what: str) -> str:
     """Say what a charge needs, what is left, and what to do."""
-    needed = _decimal(epsilon_from_mu(entry.mu, state.delta), up=True)
+    needed = _decimal(state.taken(entries), up=True)
     left = _decimal(state.remaining_epsilon, up=False)
     # A reader who subtracts the total from the cap gets less, unless nothing or all is spent.
     difference = state.cap_epsilon - state.private_epsilon(state.delta)
@@ -53,8 +62,8 @@ def ledger_frame(state: LedgerState) -> pd.DataFrame:
     for place, entry in enumerate(state.entries):
         for event in entry.events:
             seen.append(event)
-            together = epsilon_from_mu(private_mu(seen), state.delta)
-            cost = _cost(event, state.delta)
+            together = epsilon_of(Spending.of(seen, state.adjacency), state.delta)
+            cost = _cost(event, state)
             rows.append((place, entry.label, event.label, *cost, together))
     return pd.DataFrame(rows, columns=_COLUMNS)
 
@@ -90,22 +99,47 @@ def ledger_html(summary: LedgerSummary) -> str:
 
 
 def _events_html(events: Iterable[dict[str, Any]]) -> str:
-    words = []
-    for event in events:
-        if event["type"] == "gaussian":
-            cost = f"{event['count']} × noise multiplier {event['noise_multiplier']:.4g}"
-        else:
-            cost = f"not private, {event['reason']}"
-        words.append(html.escape(f"{event['label']}: {cost}"))
-    return "<br>".join(words)
+    words = (f"{event['label']}: {event_words(event_from_dict(event))}" for event in events)
+    return "<br>".join(html.escape(text) for text in words)
 
 
-def _cost(event: Event, delta: float) -> tuple[bool, int, float, float, float]:
+def event_words(event: Event) -> str:
+    """Say what was released and with how much noise.
+
+    Parameters
+    ----------
+    event : Event
+        An event of any kind.
+
+    Returns
+    -------
+    str
+        Without the label.
+    """
+    match event:
+        case GaussianEvent(_, multiplier, count):
+            return f"{count} × Gaussian, noise multiplier {multiplier:.4g}"
+        case SubsampledGaussianEvent(_, multiplier, probability, count):
+            return (
+                f"{count} × Gaussian, noise multiplier {multiplier:.4g}, about a random sample "
+                f"of {100 * probability:.3g} % of the records"
+            )
+        case LaplaceEvent(_, multiplier, count):
+            return f"{count} × Laplace, noise multiplier {multiplier:.4g}"
+        case PureEvent(_, epsilon, count):
+            return f"{count} × pure mechanism, epsilon {epsilon:.4g}"
+        case NonPrivateEvent(_, reason):
+            return f"not private, {reason}"
+
+
+def _cost(event: Event, state: LedgerState) -> tuple[bool, int, float, float, float]:
     """Give the columns private, count, noise_multiplier, mu and epsilon of one event."""
-    if isinstance(event, GaussianEvent):
-        epsilon = epsilon_from_mu(event.mu, delta)
-        return True, event.count, event.noise_multiplier, event.mu, epsilon
-    return False, 1, 0.0, math.inf, math.inf
+    if isinstance(event, NonPrivateEvent):
+        return False, 1, 0.0, math.inf, math.inf
+    spending = Spending.of([event], state.adjacency)
+    multiplier = math.nan if isinstance(event, PureEvent) else event.noise_multiplier
+    mu = spending.mu if spending.gaussian else math.nan
+    return True, event.count, multiplier, mu, epsilon_of(spending, state.delta)
 
 
 def _decimal(value: float, *, up: bool) -> str:

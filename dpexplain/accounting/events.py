@@ -7,20 +7,24 @@ Events are written to files, so their fields are only ever added to.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from functools import singledispatch
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from typing import Any
 
 from dpexplain._validation import check_count, check_in_range, shown
 
 __all__ = [
+    "EVENT_TYPES",
     "Event",
     "GaussianEvent",
+    "LaplaceEvent",
     "NonPrivateEvent",
+    "PrivateEvent",
+    "PureEvent",
+    "SubsampledGaussianEvent",
+    "check_event",
     "event_from_dict",
     "event_to_dict",
-    "private_mu",
 ]
 
 _LONGEST_TEXT = 10_000
@@ -48,19 +52,8 @@ class GaussianEvent:
 
     def __post_init__(self) -> None:
         _check_text("label", self.label)
-        multiplier = check_in_range(
-            "noise_multiplier",
-            self.noise_multiplier,
-            0.0,
-            math.inf,
-            include_low=False,
-            include_high=False,
-        )
-        object.__setattr__(self, "noise_multiplier", multiplier)
-        count = check_count("count", self.count)
-        if count > _LARGEST_COUNT:
-            raise ValueError(f"count={shown(count)} is more than can be made; lower it.")
-        object.__setattr__(self, "count", count)
+        _set_positive(self, "noise_multiplier")
+        _set_count(self)
 
     @property
     def mu(self) -> float:
@@ -72,6 +65,95 @@ class GaussianEvent:
             ``sqrt(count) / noise_multiplier``.
         """
         return math.sqrt(self.count) / self.noise_multiplier
+
+
+@dataclass(frozen=True)
+class SubsampledGaussianEvent:
+    """One or more Gaussian releases, each about a secret random sample of the records.
+
+    Every record takes part in each release with a probability of its own, independently of all
+    others (Poisson sampling); batches of a fixed size or a shuffled order do not have this
+    guarantee.
+
+    Parameters
+    ----------
+    label : str
+        What was released, for a reader: "gradients".
+    noise_multiplier : float
+        Noise standard deviation divided by the bound on the L2 norm of what one record adds to
+        the sum, whatever the adjacency: the accountant knows that a replaced record may change
+        a sum by twice the bound. Positive and finite.
+    sampling_probability : float
+        Probability with which a record takes part, in (0, 1].
+    count : int, default=1
+        Number of releases, each with a sample of its own.
+    """
+
+    label: str
+    noise_multiplier: float
+    sampling_probability: float
+    count: int = 1
+
+    def __post_init__(self) -> None:
+        _check_text("label", self.label)
+        _set_positive(self, "noise_multiplier")
+        probability = check_in_range(
+            "sampling_probability", self.sampling_probability, 0.0, 1.0, include_low=False
+        )
+        object.__setattr__(self, "sampling_probability", probability)
+        _set_count(self)
+
+
+@dataclass(frozen=True)
+class LaplaceEvent:
+    """One or more releases with Laplace noise.
+
+    Parameters
+    ----------
+    label : str
+        What was released, for a reader.
+    noise_multiplier : float
+        Laplace scale divided by the L1 sensitivity of one release, under the adjacency of the
+        ledger that records the event; positive and finite.
+    count : int, default=1
+        Number of releases with this multiplier.
+    """
+
+    label: str
+    noise_multiplier: float
+    count: int = 1
+
+    def __post_init__(self) -> None:
+        _check_text("label", self.label)
+        _set_positive(self, "noise_multiplier")
+        _set_count(self)
+
+
+@dataclass(frozen=True)
+class PureEvent:
+    """One or more releases of any mechanism that is epsilon-differentially private, delta 0.
+
+    For the exponential mechanism, noisy choices, and whatever else has no event of its own.
+
+    Parameters
+    ----------
+    label : str
+        What was released, for a reader.
+    epsilon : float
+        Log-ratio of one release, under the adjacency of the ledger that records the event;
+        positive and finite.
+    count : int, default=1
+        Number of releases with this epsilon.
+    """
+
+    label: str
+    epsilon: float
+    count: int = 1
+
+    def __post_init__(self) -> None:
+        _check_text("label", self.label)
+        _set_positive(self, "epsilon")
+        _set_count(self)
 
 
 @dataclass(frozen=True)
@@ -94,39 +176,26 @@ class NonPrivateEvent:
         _check_text("reason", self.reason)
 
 
-Event = GaussianEvent | NonPrivateEvent
+PrivateEvent = GaussianEvent | SubsampledGaussianEvent | LaplaceEvent | PureEvent
+Event = PrivateEvent | NonPrivateEvent
+
+EVENT_TYPES: dict[str, type[Event]] = {
+    "gaussian": GaussianEvent,
+    "subsampled_gaussian": SubsampledGaussianEvent,
+    "laplace": LaplaceEvent,
+    "pure": PureEvent,
+    "non_private": NonPrivateEvent,
+}
+_NAME_OF_TYPE = {event_type: name for name, event_type in EVENT_TYPES.items()}
 
 
-def private_mu(events: Iterable[Event]) -> float:
-    """Compose the private events; those that are not private are left out.
-
-    Parameters
-    ----------
-    events : iterable of Event
-        Events in any order.
-
-    Returns
-    -------
-    float
-        Gaussian-DP parameter of the private events together.
-    """
-    # count / multiplier**2 rather than mu**2: one rounding less for the sum that is capped.
-    squares = (
-        event.count / event.noise_multiplier / event.noise_multiplier
-        for event in events
-        if isinstance(event, GaussianEvent)
-    )
-    return math.sqrt(math.fsum(squares))
-
-
-@singledispatch
 def event_to_dict(event: Event) -> dict[str, Any]:
     """Write an event as plain data.
 
     Parameters
     ----------
     event : Event
-        A Gaussian or a non-private event.
+        An event of any kind.
 
     Returns
     -------
@@ -138,28 +207,9 @@ def event_to_dict(event: Event) -> dict[str, Any]:
     TypeError
         If `event` is no event.
     """
-    raise TypeError(f"{shown(event)} is no event; pass GaussianEvent(...) or NonPrivateEvent(...).")
-
-
-@event_to_dict.register
-def _(event: GaussianEvent) -> dict[str, Any]:
-    return {
-        "type": "gaussian",
-        "label": event.label,
-        "noise_multiplier": event.noise_multiplier,
-        "count": event.count,
-    }
-
-
-@event_to_dict.register
-def _(event: NonPrivateEvent) -> dict[str, Any]:
-    return {"type": "non_private", "label": event.label, "reason": event.reason}
-
-
-_EVENT_TYPES: dict[str, tuple[type[Event], frozenset[str]]] = {
-    "gaussian": (GaussianEvent, frozenset({"label", "noise_multiplier", "count"})),
-    "non_private": (NonPrivateEvent, frozenset({"label", "reason"})),
-}
+    check_event(event)
+    values = {field.name: getattr(event, field.name) for field in fields(event)}
+    return {"type": _NAME_OF_TYPE[type(event)], **values}
 
 
 def event_from_dict(content: Mapping[str, Any]) -> Event:
@@ -183,17 +233,50 @@ def event_from_dict(content: Mapping[str, Any]) -> Event:
     if not isinstance(content, Mapping):
         raise ValueError(f"an event is {shown(content)}; expected an object with a 'type'.")
     kind = content.get("type")
-    if not isinstance(kind, str) or kind not in _EVENT_TYPES:
-        names = " or ".join(repr(name) for name in _EVENT_TYPES)
+    if not isinstance(kind, str) or kind not in EVENT_TYPES:
+        names = " or ".join(repr(name) for name in EVENT_TYPES)
         raise ValueError(
             f"an event has the type {shown(kind)}; expected {names}. A newer version of "
             "dpexplain may have written it."
         )
-    event_type, fields = _EVENT_TYPES[kind]
-    if set(content) != fields | {"type"}:
-        expected = ", ".join(sorted(fields))
+    event_type = EVENT_TYPES[kind]
+    names_of_fields = {field.name for field in fields(event_type)}
+    if set(content) != names_of_fields | {"type"}:
+        expected = ", ".join(sorted(names_of_fields))
         raise ValueError(f"an event of type {kind!r} needs exactly these fields: {expected}.")
-    return event_type(**{name: content[name] for name in fields})
+    return event_type(**{name: content[name] for name in names_of_fields})
+
+
+def check_event(event: object) -> None:
+    """Refuse what is no event.
+
+    Parameters
+    ----------
+    event : object
+        What the caller passed.
+
+    Raises
+    ------
+    TypeError
+        If `event` is no event.
+    """
+    if type(event) not in _NAME_OF_TYPE:
+        names = ", ".join(f"{event_type.__name__}(...)" for event_type in _NAME_OF_TYPE)
+        raise TypeError(f"{shown(event)} is no event; pass one of {names}.")
+
+
+def _set_positive(event: Event, name: str) -> None:
+    value = check_in_range(
+        name, getattr(event, name), 0.0, math.inf, include_low=False, include_high=False
+    )
+    object.__setattr__(event, name, value)
+
+
+def _set_count(event: PrivateEvent) -> None:
+    count = check_count("count", event.count)
+    if count > _LARGEST_COUNT:
+        raise ValueError(f"count={shown(count)} is more than can be made; lower it.")
+    object.__setattr__(event, "count", count)
 
 
 def _check_text(name: str, value: object) -> None:

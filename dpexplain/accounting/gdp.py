@@ -29,7 +29,7 @@ from collections.abc import Callable
 
 from dpexplain._validation import check_delta, check_in_range
 
-__all__ = ["delta_from_mu", "epsilon_from_mu", "mu_from_epsilon"]
+__all__ = ["delta_from_mu", "epsilon_from_mu", "mu_from_epsilon", "mu_of_pure"]
 
 _LOG_SQRT_2_PI = 0.5 * math.log(2.0 * math.pi)
 
@@ -170,6 +170,48 @@ def mu_from_epsilon(epsilon: float, delta: float) -> float:
     return mu * (1.0 - _MU_MARGIN)
 
 
+def mu_of_pure(epsilon: float) -> float:
+    """Smallest mu for which mu-GDP covers every (epsilon, 0)-DP mechanism, rounded up.
+
+    The trade-off curve of (epsilon, 0)-DP is two straight lines that meet where both errors are
+    ``1 / (1 + exp(epsilon))``; that of mu-GDP is convex and lies below both exactly if it does
+    so there [1]_, that is from ``mu = 2 z`` on, with ``P(Z > z) = 1 / (1 + exp(epsilon))``.
+
+    Parameters
+    ----------
+    epsilon : float
+        Log-ratio, at least 0.
+
+    Returns
+    -------
+    float
+        Gaussian-DP parameter.
+
+    Raises
+    ------
+    ValueError
+        If `epsilon` is negative or no number.
+
+    References
+    ----------
+    .. [1] Dong, Roth and Su, "Gaussian Differential Privacy", JRSS B 84, 2022,
+       arXiv:1905.02383, equation 5 and figure 3.
+
+    Examples
+    --------
+    >>> mu_of_pure(1.0)
+    1.232...
+    """
+    epsilon = check_in_range("epsilon", epsilon, 0.0, math.inf)
+    if epsilon in (0.0, math.inf):
+        return epsilon
+    covers = _covers_small_pure if epsilon < 1.0 else _covers_large_pure
+    # P(Z > z) >= exp(-z**2 / 2) / (2 (z + 1)) bounds z.
+    high = math.sqrt(2.0 * epsilon) + 1.0
+    _, z = _bisect(lambda value: not covers(value, epsilon), 0.0, high)
+    return 2.0 * z * (1.0 + _MU_MARGIN)
+
+
 def _bisect(holds: Callable[[float], bool], low: float, high: float) -> tuple[float, float]:
     """Shrink a bracket whose lower end satisfies a condition and whose upper end does not."""
     while high - low > _BRACKET * high:
@@ -181,6 +223,16 @@ def _bisect(holds: Callable[[float], bool], low: float, high: float) -> tuple[fl
         else:
             high = middle
     return low, high
+
+
+def _covers_small_pure(z: float, epsilon: float) -> bool:
+    """Compare P(0 < Z < z) with tanh(epsilon / 2) / 2, in which nothing cancels."""
+    return math.erf(z / math.sqrt(2.0)) >= math.tanh(0.5 * epsilon)
+
+
+def _covers_large_pure(z: float, epsilon: float) -> bool:
+    """Compare logarithms of 1 / P(Z > z) and 1 + exp(epsilon), in which nothing overflows."""
+    return -_log_upper_tail(z) >= epsilon + math.log1p(math.exp(-epsilon))
 
 
 def _log_delta(mu: float, epsilon: float) -> float:

@@ -14,9 +14,10 @@ from dpexplain.accounting._fingerprint import recognise
 from dpexplain.accounting._ledger_file import LedgerFile
 from dpexplain.accounting._ledger_store import LedgerStore
 from dpexplain.accounting._ledger_text import ledger_frame, ledger_html, ledger_line, refusal
-from dpexplain.accounting.events import Event, private_mu
-from dpexplain.accounting.gdp import epsilon_from_mu
+from dpexplain.accounting.accountant import epsilon_of
+from dpexplain.accounting.events import Event
 from dpexplain.accounting.ledger_state import LedgerEntry, LedgerState
+from dpexplain.accounting.spending import Spending
 from dpexplain.accounting.summary import LedgerSummary, ReleaseSet
 from dpexplain.exceptions import BudgetError
 
@@ -237,7 +238,7 @@ class PrivacyLedger:
         bool
             False if `charge` would refuse them.
         """
-        return self._store.current().affordable(LedgerEntry("planned", tuple(events)).events)
+        return self._store.current().affordable([LedgerEntry("planned", tuple(events))])
 
     def charge(
         self,
@@ -304,7 +305,8 @@ class PrivacyLedger:
             As `charge`. Nothing has changed then.
         """
         entries = tuple(LedgerEntry(label, tuple(events)) for label, events in charges)
-        together = LedgerEntry("together", tuple(e for entry in entries for e in entry.events))
+        if not entries:
+            raise ValueError("nothing is to be charged; pass at least one (label, events).")
         if check_adjacency(adjacency) != self.adjacency:
             raise BudgetError(
                 f"this ledger counts for adjacency={self.adjacency!r} and the charge is stated "
@@ -312,8 +314,8 @@ class PrivacyLedger:
                 f"PrivacyLedger(..., adjacency={adjacency!r}). Nothing was charged."
             )
         with self._store.exclusive() as state:
-            if not state.affordable(together.events):
-                raise BudgetError(refusal(state, together, what))
+            if not state.affordable(entries):
+                raise BudgetError(refusal(state, entries, what))
             self._store.write(state.with_entries(entries))
         return entries
 
@@ -363,10 +365,11 @@ class PrivacyLedger:
             )
         chosen = [state.entries[index] for index in indices]
         private = all(entry.private for entry in chosen)
-        mu = private_mu(event for entry in chosen for event in entry.events)
+        events = [event for entry in chosen for event in entry.events]
+        spending = Spending.of(events, state.adjacency)
         return ReleaseSet(
             labels=tuple(entry.label for entry in chosen),
-            epsilon=epsilon_from_mu(mu, state.delta) if private else math.inf,
+            epsilon=epsilon_of(spending, state.delta) if private else math.inf,
             total_epsilon=state.private_epsilon(state.delta),
             delta=state.delta,
         )

@@ -19,15 +19,16 @@ from dpexplain._validation import (
     check_in_range,
     shown,
 )
+from dpexplain.accounting.accountant import epsilon_of
+from dpexplain.accounting.cap import Cap
 from dpexplain.accounting.events import (
     Event,
-    GaussianEvent,
     NonPrivateEvent,
+    check_event,
     event_from_dict,
     event_to_dict,
-    private_mu,
 )
-from dpexplain.accounting.gdp import epsilon_from_mu, mu_from_epsilon
+from dpexplain.accounting.spending import Spending
 from dpexplain.accounting.summary import (
     EntrySummary,
     LedgerSummary,
@@ -39,10 +40,6 @@ __all__ = ["LedgerEntry", "LedgerState"]
 
 _FORMAT = "dpexplain/ledger"
 _VERSION = 1
-
-# A fit at the cap has a sum of mu**2 that differs from the cap's by rounding only. The cap's mu
-# was lowered by a share of 1e-9, so half of that may be given back and the cap still holds.
-_CAP_TOLERANCE = 5e-10
 
 
 @dataclass(frozen=True)
@@ -67,11 +64,10 @@ class LedgerEntry:
         if not self.events:
             raise ValueError(f"{self.label!r} charges no event; pass at least one.")
         for event in self.events:
-            if not isinstance(event, GaussianEvent | NonPrivateEvent):
-                raise ValueError(
-                    f"{self.label!r} charges {shown(event)}, which is no event; "
-                    "pass GaussianEvent(...) or NonPrivateEvent(...)."
-                )
+            try:
+                check_event(event)
+            except TypeError as error:
+                raise ValueError(f"{self.label!r} charges something else: {error}") from None
 
     @property
     def private(self) -> bool:
@@ -84,31 +80,50 @@ class LedgerEntry:
         """
         return not any(isinstance(event, NonPrivateEvent) for event in self.events)
 
+    def spending(self, adjacency: Adjacency) -> Spending:
+        """Merge the private events of the entry.
+
+        Parameters
+        ----------
+        adjacency : {"add_remove", "replace"}
+            For which the events are stated.
+
+        Returns
+        -------
+        Spending
+            Empty if none of them is private.
+        """
+        return Spending.of(self.events, adjacency)
+
     @cached_property
-    def mu(self) -> float:
+    def mu(self) -> float | None:
         """Gaussian-DP parameter of the private events of the entry together.
 
         Returns
         -------
-        float
-            0 if none of them is private.
+        float or None
+            0 if none of them is private; None if no such parameter tells everything, because
+            an event is not Gaussian.
         """
-        return private_mu(self.events)
+        spending = self.spending("add_remove")
+        return spending.mu if spending.gaussian else None
 
-    def epsilon(self, delta: float) -> float:
+    def epsilon(self, delta: float, adjacency: Adjacency = "add_remove") -> float:
         """Epsilon of the entry alone.
 
         Parameters
         ----------
         delta : float
             Delta at which it is stated.
+        adjacency : {"add_remove", "replace"}, default="add_remove"
+            For which the events are stated.
 
         Returns
         -------
         float
             Infinite if an event is not private.
         """
-        return epsilon_from_mu(self.mu, delta) if self.private else math.inf
+        return epsilon_of(self.spending(adjacency), delta) if self.private else math.inf
 
 
 @dataclass(frozen=True)
@@ -157,15 +172,18 @@ class LedgerState:
         return tuple(event for entry in self.entries for event in entry.events)
 
     @cached_property
-    def mu(self) -> float:
-        """Gaussian-DP parameter of all private events together."""
-        return private_mu(self.events)
+    def spending(self) -> Spending:
+        """What all private events amount to."""
+        return Spending.of(self.events, self.adjacency)
 
     @cached_property
-    def _cap_mu(self) -> float:
-        if math.isinf(self.cap_epsilon):
-            return math.inf
-        return mu_from_epsilon(self.cap_epsilon, self.delta)
+    def _spent(self) -> tuple[Spending, ...]:
+        return tuple(entry.spending(self.adjacency) for entry in self.entries)
+
+    @property
+    def cap(self) -> Cap:
+        """Limit of everything private."""
+        return Cap(self.cap_epsilon, self.delta)
 
     @property
     def private(self) -> bool:
@@ -174,24 +192,28 @@ class LedgerState:
 
     @property
     def remaining_epsilon(self) -> float:
-        """Largest epsilon that one further private charge may have."""
-        if math.isinf(self.cap_epsilon):
-            return math.inf
-        left = (self._cap_mu - self.mu) * (self._cap_mu + self.mu)
-        return epsilon_from_mu(math.sqrt(max(0.0, left)), self.delta)
+        """Largest epsilon that one further Gaussian charge may have."""
+        return self.cap.remaining(self._spent)
 
     def private_epsilon(self, delta: float) -> float:
         """Epsilon of all private events together."""
-        return epsilon_from_mu(self.mu, delta)
+        return epsilon_of(self.spending, delta)
+
+    def replace_epsilon(self, delta: float) -> float:
+        """Epsilon of all private events together, if a record is exchanged for another."""
+        return epsilon_of(self.spending.replaced(), delta)
 
     def total_epsilon(self, delta: float) -> float:
         """Epsilon of everything together."""
         return self.private_epsilon(delta) if self.private else math.inf
 
-    def affordable(self, events: Iterable[Event]) -> bool:
-        """Whether the cap leaves room for these events: a filter on the sum of mu squared."""
-        after = private_mu((*self.events, *events))
-        return after <= self._cap_mu * (1.0 + _CAP_TOLERANCE)
+    def affordable(self, entries: Iterable[LedgerEntry]) -> bool:
+        """Whether the cap leaves room for these charges."""
+        return self.cap.allows(self._spent, [e.spending(self.adjacency) for e in entries])
+
+    def taken(self, entries: Iterable[LedgerEntry]) -> float:
+        """Epsilon that these charges take of the cap."""
+        return self.cap.taken(self._spent, [e.spending(self.adjacency) for e in entries])
 
     def with_entries(self, entries: tuple[LedgerEntry, ...]) -> LedgerState:
         """Append charges."""
@@ -199,7 +221,7 @@ class LedgerState:
 
     def summary(self) -> LedgerSummary:
         """State everything in epsilons."""
-        alone = [epsilon_from_mu(entry.mu, self.delta) for entry in self.entries]
+        alone = [epsilon_of(spending, self.delta) for spending in self._spent]
         return LedgerSummary(
             dataset=self.dataset,
             delta=self.delta,
@@ -207,6 +229,7 @@ class LedgerState:
             cap_epsilon=self.cap_epsilon,
             total_epsilon=self.total_epsilon(self.delta),
             private_epsilon=self.private_epsilon(self.delta),
+            replace_epsilon=self.replace_epsilon(self.delta),
             naive_epsilon=math.fsum(alone),
             entries=tuple(
                 EntrySummary(

@@ -35,8 +35,9 @@ class EntrySummary:
         What was charged, for example the name of an estimator.
     epsilon : float
         Its epsilon alone at the ledger's delta; infinite if an event is not private.
-    mu : float
-        Gaussian-DP parameter of its private events together.
+    mu : float or None
+        Gaussian-DP parameter of its private events together; None if one of them is not
+        Gaussian.
     private : bool
         Whether all its events are private.
     events : tuple of dict
@@ -45,7 +46,7 @@ class EntrySummary:
 
     label: str
     epsilon: float
-    mu: float
+    mu: float | None
     private: bool
     events: tuple[dict[str, Any], ...]
 
@@ -60,7 +61,7 @@ class EntrySummary:
         return {
             "label": self.label,
             "epsilon": number_to_json(self.epsilon),
-            "mu": number_to_json(self.mu),
+            "mu": None if self.mu is None else number_to_json(self.mu),
             "private": self.private,
             "events": [dict(event) for event in self.events],
         }
@@ -90,7 +91,7 @@ class EntrySummary:
         return cls(
             label=_text("label", content["label"]),
             epsilon=_not_negative("epsilon", content["epsilon"]),
-            mu=_not_negative("mu", content["mu"]),
+            mu=None if content["mu"] is None else _not_negative("mu", content["mu"]),
             private=content["private"],
             events=tuple(
                 event_to_dict(event_from_dict(event)) for event in _list("events", content)
@@ -116,6 +117,8 @@ class LedgerSummary:
         Epsilon of everything together; infinite if any entry is not private.
     private_epsilon : float
         Epsilon of all private events together.
+    replace_epsilon : float
+        The same under replace-one adjacency, where one record is exchanged for another.
     naive_epsilon : float
         Plain sum of the epsilons of the entries' private events, for comparison: composition
         gives less.
@@ -129,6 +132,7 @@ class LedgerSummary:
     cap_epsilon: float
     total_epsilon: float
     private_epsilon: float
+    replace_epsilon: float
     naive_epsilon: float
     entries: tuple[EntrySummary, ...]
 
@@ -147,6 +151,7 @@ class LedgerSummary:
             "cap_epsilon": number_to_json(self.cap_epsilon),
             "total_epsilon": number_to_json(self.total_epsilon),
             "private_epsilon": number_to_json(self.private_epsilon),
+            "replace_epsilon": number_to_json(self.replace_epsilon),
             "naive_epsilon": number_to_json(self.naive_epsilon),
             "entries": [entry.to_dict() for entry in self.entries],
         }
@@ -178,6 +183,7 @@ class LedgerSummary:
             cap_epsilon=_not_negative("cap_epsilon", content["cap_epsilon"]),
             total_epsilon=_not_negative("total_epsilon", content["total_epsilon"]),
             private_epsilon=_not_negative("private_epsilon", content["private_epsilon"]),
+            replace_epsilon=_not_negative("replace_epsilon", content["replace_epsilon"]),
             naive_epsilon=_not_negative("naive_epsilon", content["naive_epsilon"]),
             entries=tuple(EntrySummary.from_dict(entry) for entry in _list("entries", content)),
         )
@@ -218,7 +224,7 @@ class LedgerSummary:
             An entry that also holds something not private counts: its private releases spend.
         """
         return sum(
-            entry.private or any(event["type"] == "gaussian" for event in entry.events)
+            entry.private or any(event["type"] != "non_private" for event in entry.events)
             for entry in self.entries
         )
 

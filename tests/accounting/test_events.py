@@ -14,7 +14,7 @@ from dpexplain.accounting import (
     event_from_dict,
     event_to_dict,
 )
-from dpexplain.accounting.events import private_mu
+from dpexplain.accounting.spending import private_mu
 
 labels = st.text(min_size=1, max_size=20).filter(str.strip)
 gaussian_events = st.builds(GaussianEvent, labels, st.floats(1e-3, 1e9), st.integers(1, 1_000_000))
@@ -79,7 +79,7 @@ def test_label_is_a_text(label):
         {},
         None,
         [],
-        {"type": "laplace", "label": "x", "scale": 1.0},
+        {"type": "staircase", "label": "x", "scale": 1.0},
         {"type": ["gaussian"]},
         {"type": "gaussian", "label": "x", "noise_multiplier": 1.0},
         {"type": "gaussian", "label": "x", "noise_multiplier": 1.0, "count": 1, "more": 0},

@@ -59,7 +59,7 @@ def test_missing_and_unknown_fields_are_refused(content):
     [("private", 1), ("label", None), ("events", "gaussian"), ("events", [{"type": "laplace"}])],
 )
 def test_wrong_entry_is_refused(content, field, value):
-    with pytest.raises(ValueError, match=r"must be|expected"):
+    with pytest.raises(ValueError, match=r"must be|expected|needs exactly"):
         EntrySummary.from_dict({**content["entries"][0], field: value})
 
 

@@ -205,5 +205,13 @@ def ledger_summary(fits, reference: bool) -> LedgerSummary:
     sweep = EntrySummary(label, total, mu, not reference, tuple(events))
     free = [EntrySummary(f"{label}, draft {i}", 0.0, 0.0, True, ()) for i in range(8)]
     return LedgerSummary(
-        "survey-1974", DELTA, "add_remove", 20.0, total, private, sum(epsilons), (sweep, *free)
+        dataset="survey-1974",
+        delta=DELTA,
+        adjacency="add_remove",
+        cap_epsilon=20.0,
+        total_epsilon=total,
+        private_epsilon=private,
+        replace_epsilon=epsilon_from_mu(2.0 * mu, DELTA),
+        naive_epsilon=sum(epsilons),
+        entries=(sweep, *free),
     )

@@ -91,7 +91,7 @@ function headline(words) {
 
 /** What the entries of a ledger cost together. */
 export function ledgerWords(ledger) {
-  const spends = (entry) => entry.private || entry.events.some((event) => event.type === "gaussian");
+  const spends = (entry) => entry.private || entry.events.some((event) => event.type !== "non_private");
   if (ledger.entries.length > 0 && !ledger.entries.some(spends)) return "no private release; ε = ∞";
   const cap = number(ledger.cap_epsilon);
   const capped = Number.isFinite(cap) ? ` of a cap of ${formatEpsilon(cap)}` : "";

@@ -1,0 +1,137 @@
+"""From events to epsilon: the tightest of the bounds that hold, and the accountants by name.
+
+Gaussian releases have a closed form. Everything else is composed as a privacy loss
+distribution, and bounded by Rényi divergences and by the Gaussian closed form where those are
+tighter or the distributions cannot say (delta near double precision, dp-accounting missing). All
+of them err to the side of more privacy loss, so the least of them is right.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Literal
+
+from dpexplain._validation import Adjacency, check_adjacency, check_choice, check_delta
+from dpexplain.accounting.events import Event, NonPrivateEvent, check_event
+from dpexplain.accounting.gdp import epsilon_from_mu
+from dpexplain.accounting.pld import pld_available, pld_epsilon
+from dpexplain.accounting.rdp import moments_epsilon, rdp_epsilon
+from dpexplain.accounting.spending import Spending
+
+__all__ = ["Accountant", "epsilon_from_events", "epsilon_of"]
+
+Accountant = Literal["pld", "rdp", "moments"]
+
+
+def epsilon_from_events(
+    events: Iterable[Event],
+    delta: float,
+    *,
+    adjacency: Adjacency | str = "add_remove",
+    replace: bool = False,
+    accountant: Accountant | str = "pld",
+) -> float:
+    """Epsilon that all events have together, rounded up.
+
+    It holds for adaptively chosen queries: what is asked may depend on earlier answers, the
+    noise and the number of releases may not. For the latter see `PrivacyLedger`, whose cap holds
+    for both.
+
+    Parameters
+    ----------
+    events : iterable of Event
+        Releases in any order.
+    delta : float
+        Probability in (0, 1).
+    adjacency : {"add_remove", "replace"}, default="add_remove"
+        For which the events are stated.
+    replace : bool, default=False
+        State epsilon for replace-one adjacency instead, where one record is exchanged for
+        another.
+    accountant : {"pld", "rdp", "moments"}, default="pld"
+        Privacy loss distributions, the tightest; Rényi divergences; or the moments accountant
+        of 2016, to reproduce papers. Gaussian releases alone have a closed form, which the first
+        takes.
+
+    Returns
+    -------
+    float
+        Epsilon; infinite if an event is not private.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range, or the accountant cannot count an event.
+    TypeError
+        If `events` holds something else.
+    ModuleNotFoundError
+        If ``accountant="pld"`` needs dp-accounting and it is not installed.
+
+    Examples
+    --------
+    >>> from dpexplain.accounting import SubsampledGaussianEvent
+    >>> steps = SubsampledGaussianEvent("gradients", 1.0, 256 / 32561, 2543)
+    >>> round(epsilon_from_events([steps], 1e-5), 2)
+    2.24
+    >>> round(epsilon_from_events([steps], 1e-5, accountant="moments"), 2)
+    2.93
+    """
+    listed = tuple(events)
+    for event in listed:
+        check_event(event)
+    check_delta(delta)
+    check_choice("accountant", accountant, ("pld", "rdp", "moments"))
+    if any(isinstance(event, NonPrivateEvent) for event in listed):
+        return math.inf
+    spending = Spending.of(listed, check_adjacency(adjacency))
+    spending = spending.replaced() if replace else spending
+    if accountant == "moments":
+        return moments_epsilon(spending, delta)
+    if accountant == "rdp":
+        return rdp_epsilon(spending, delta)
+    if not spending.gaussian:
+        check_pld()
+    return epsilon_of(spending, delta)
+
+
+def check_pld() -> None:
+    """Refuse to go on without dp-accounting.
+
+    Raises
+    ------
+    ModuleNotFoundError
+        With the command that installs it.
+    """
+    if not pld_available():
+        raise ModuleNotFoundError(
+            "privacy loss distributions of subsampled releases need dp-accounting; install it "
+            "with: pip install 'dpexplain[subsampled]', or pass accountant='rdp', which needs "
+            "no library and about a tenth more epsilon."
+        )
+
+
+@lru_cache(maxsize=4096)
+def epsilon_of(spending: Spending, delta: float) -> float:
+    """Least of all bounds of epsilon.
+
+    Parameters
+    ----------
+    spending : Spending
+        What was released.
+    delta : float
+        Probability in (0, 1).
+
+    Returns
+    -------
+    float
+        Epsilon of everything together, rounded up.
+    """
+    closed_form = epsilon_from_mu(spending.gaussian_bound, delta)
+    if spending.gaussian:
+        return closed_form
+    bounds = [closed_form, rdp_epsilon(spending, delta), pld_epsilon(spending, delta)]
+    if not (spending.squared_mu or spending.subsampled):
+        bounds.append(spending.sum_of_pure)  # which a few pure mechanisms cannot beat
+    return min(bounds)

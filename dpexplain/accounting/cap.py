@@ -1,0 +1,235 @@
+"""The cap as a filter: how much may still be released when each choice looked at the results.
+
+Totals of mixed releases hold for noise and counts that were fixed in advance. Whoever looks at
+results before choosing the next budget needs more: a filter, which stops before a limit set at
+the start. For Gaussian DP the sum of mu squared is one [1]_. Here every entry of a ledger is
+brought to that form:
+
+* Gaussian releases are in it.
+* A subsampled release is, for no useful mu, covered in its far tail. It is covered by a mechanism
+  that gives the record away with a tiny probability t and adds Gaussian noise otherwise, for
+  every mu with ``delta(epsilon) <= t + (1 - t) delta_mu(epsilon)`` at all epsilons: by
+  Blackwell's theorem [2]_ it is then a function of that mechanism's output.
+* A pure release is covered by a mu of its own (`mu_of_pure`), which is dear, or adds its epsilon
+  to that of everything else.
+
+Fix limits in advance: M for the root of the sum of mu squared, E for the sum of pure epsilons, T
+for the sum of t. Whatever is chosen adaptively within them, a pure release changes the odds of no
+transcript by more than its epsilon, the runs in which nothing is given away are those of an M-GDP
+process, counted at most once each, and the others have a probability of at most T. So all
+together is ``(E + epsilon, delta_M(epsilon) + T)``-DP for every epsilon. If several pairs (M, E)
+are allowed, and it is left to the results which of them a run fits, their deltas add up.
+
+The ledger divides its delta accordingly: almost all of it for Gaussian releases (M from the cap,
+E = 0), small shares for tails and for a few pairs that mix both; only pure releases (E = cap)
+need none. The first private charge of a ledger cannot depend on results, so that its exact total
+counts as it is, whatever the limits say.
+
+References
+----------
+.. [1] Smith and Thakurta, "Fully Adaptive Composition for Gaussian Differential Privacy",
+   2022, arXiv:2210.17520.
+.. [2] Blackwell, "Equivalent Comparisons of Experiments", Annals of Mathematical Statistics
+   24, 1953; for privacy: Dong, Roth and Su, arXiv:1905.02383, theorem 2.10.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dpexplain.accounting.accountant import epsilon_of
+from dpexplain.accounting.gdp import delta_from_mu, epsilon_from_mu, mu_from_epsilon
+from dpexplain.accounting.pld import pld_delta, pld_epsilon
+from dpexplain.accounting.rdp import rdp_delta, rdp_epsilon
+from dpexplain.accounting.spending import Spending
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["Cap", "approximate_mu"]
+
+# Shares of delta; the rest is for Gaussian releases.
+_TAIL_SHARE = 0.005
+_MIXED_SHARE = 0.005
+_N_MIXED = 8
+
+# Covers the rounding of mu_from_epsilon and delta_from_mu.
+_MARGIN = 1e-8
+_GRID = 600
+
+
+@dataclass(frozen=True)
+class Cap:
+    """Limit of everything private, which holds for adaptively chosen budgets.
+
+    Parameters
+    ----------
+    epsilon : float
+        Limit of epsilon; infinite for none.
+    delta : float
+        Delta of the ledger, in (0, 1).
+    """
+
+    epsilon: float
+    delta: float
+
+    @cached_property
+    def _limits(self) -> tuple[tuple[float, float], ...]:
+        """Pairs of limits: of pure epsilons that count apart, and of the composed mu."""
+        small = _MIXED_SHARE * self.delta / _N_MIXED
+        mixed = [self.epsilon * k / (_N_MIXED + 1) for k in range(1, _N_MIXED + 1)]
+        return (
+            (0.0, mu_from_epsilon(self.epsilon, (1.0 - _TAIL_SHARE - _MIXED_SHARE) * self.delta)),
+            *((apart, mu_from_epsilon(self.epsilon - apart, small)) for apart in mixed),
+            (self.epsilon, 0.0),
+        )
+
+    def allows(self, before: Sequence[Spending], charge: Sequence[Spending]) -> bool:
+        """Whether the cap leaves room.
+
+        Parameters
+        ----------
+        before : sequence of Spending
+            What the entries of the ledger spent, oldest first.
+        charge : sequence of Spending
+            What is to be charged.
+
+        Returns
+        -------
+        bool
+            False if the charge must be refused.
+        """
+        if math.isinf(self.epsilon) or all(spending.empty for spending in charge):
+            return True
+        if all(spending.empty for spending in before):
+            total = Spending.together(charge)
+            if epsilon_of(total, self.delta) <= self.epsilon:
+                return True
+        return self._squared_room([*before, *charge]) >= 0.0
+
+    def remaining(self, before: Sequence[Spending]) -> float:
+        """Largest epsilon that one further Gaussian charge may have.
+
+        Parameters
+        ----------
+        before : sequence of Spending
+            What the entries of the ledger spent, oldest first.
+
+        Returns
+        -------
+        float
+            The cap itself if nothing was spent, 0 if nothing is left.
+        """
+        if math.isinf(self.epsilon) or all(spending.empty for spending in before):
+            return self.epsilon
+        room = self._squared_room(before)
+        return epsilon_from_mu(math.sqrt(max(0.0, room)), self.delta)
+
+    def taken(self, before: Sequence[Spending], charge: Sequence[Spending]) -> float:
+        """Epsilon of the Gaussian charge that would take as much of the cap.
+
+        Parameters
+        ----------
+        before : sequence of Spending
+            What the entries of the ledger spent, oldest first.
+        charge : sequence of Spending
+            What is to be charged.
+
+        Returns
+        -------
+        float
+            For Gaussian charges, and in an empty ledger, their own epsilon.
+        """
+        if all(spending.gaussian for spending in charge) or all(s.empty for s in before):
+            return epsilon_of(Spending.together(charge), self.delta)
+        needed = self._squared_room(before) - self._squared_room([*before, *charge])
+        return epsilon_from_mu(math.sqrt(max(0.0, needed)), self.delta)
+
+    def _squared_room(self, entries: Sequence[Spending]) -> float:
+        """Squared mu that is left under the limits that leave most; negative if they are passed."""
+        apart = math.fsum(spending.sum_of_pure for spending in entries)
+        mixed = _squared_mu([_without_pure(s) for s in entries], self.delta)
+        rooms = []
+        for limit, mu in self._limits:
+            if limit == 0.0:
+                rooms.append(mu * mu - _squared_mu(entries, self.delta))
+            elif apart <= limit:
+                rooms.append(mu * mu - mixed)
+        return max(rooms)
+
+
+def _without_pure(spending: Spending) -> Spending:
+    return replace(spending, laplace=(), pure=())
+
+
+def _squared_mu(entries: Sequence[Spending], delta: float) -> float:
+    """Add up the squared mu that covers each entry, with tails that fit their share of delta."""
+    n_tails = 0
+    squares = []
+    for spending in entries:
+        mu = spending.gaussian_bound
+        if not spending.gaussian:
+            covered = approximate_mu(spending, _tail(n_tails, delta))
+            if covered < mu:
+                mu, n_tails = covered, n_tails + 1
+        squares.append(mu * mu)
+    try:
+        return math.fsum(squares)
+    except OverflowError:
+        return math.inf
+
+
+def _tail(place: int, delta: float) -> float:
+    """Tail of the entry at a place among those that need one; all together fit the share.
+
+    Half of the share is for each way of counting pure releases.
+    """
+    return 0.5 * _TAIL_SHARE * delta * 6.0 / (math.pi * (place + 1)) ** 2
+
+
+@lru_cache(maxsize=1024)
+def approximate_mu(spending: Spending, tail: float) -> float:
+    """Smallest mu that covers releases up to a tail, rounded up.
+
+    Parameters
+    ----------
+    spending : Spending
+        What was released.
+    tail : float
+        Probability with which the record may be given away, in (0, 1).
+
+    Returns
+    -------
+    float
+        Gaussian-DP parameter; infinite if none is known.
+    """
+    last = min(pld_epsilon(spending, tail), rdp_epsilon(spending, tail))
+    if not math.isfinite(last):
+        return math.inf
+    if last == 0.0:
+        return 0.0
+    epsilons = np.linspace(0.0, last, _GRID + 1)
+    # Between two points of the grid the curve to be covered is at most its value at the left
+    # one, and the covering curve at least its value at the right one.
+    needed = (np.minimum(_deltas(spending, epsilons[:-1]), 1.0) - tail) / (1.0 - tail)
+    mu = 0.0
+    for delta, epsilon in zip(needed[::-1].tolist(), epsilons[:0:-1].tolist(), strict=True):
+        if delta >= 1.0:
+            return math.inf
+        if delta > 0.0 and delta_from_mu(mu, epsilon) * (1.0 - _MARGIN) < delta:
+            mu = mu_from_epsilon(epsilon, delta) * (1.0 + _MARGIN)
+    return mu
+
+
+def _deltas(spending: Spending, epsilons: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Least of all bounds of the curve."""
+    mu = spending.gaussian_bound
+    closed_form = np.array([delta_from_mu(mu, epsilon) for epsilon in epsilons.tolist()])
+    bounds = [closed_form, rdp_delta(spending, epsilons), pld_delta(spending, epsilons)]
+    return np.min(bounds, axis=0)

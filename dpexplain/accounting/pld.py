@@ -1,0 +1,214 @@
+"""Privacy loss distributions: the tightest accounting of mixed releases, by dp-accounting.
+
+The loss of each release is put on a grid, always upwards, and the distributions are convolved
+[1]_. What is added on top here: a grid that suits the releases, and a margin for the rounding of
+the Fourier transforms, which matters where delta is near double precision.
+
+References
+----------
+.. [1] Doroshenko, Ghazi, Kamath, Kumar and Manurangsi, "Connect the Dots: Tighter Discrete
+   Approximations of Privacy Loss Distributions", PoPETs 2022, arXiv:2207.04380.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dpexplain._validation import check_delta
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from dpexplain.accounting.spending import Spending
+
+__all__ = ["loss_distribution", "pld_available", "pld_delta", "pld_epsilon"]
+
+# Grid steps per standard deviation of the loss of a release: what rounding adds to epsilon is
+# below a share of 1e-4.
+_STEPS_PER_DEVIATION = 48.0
+# With fewer, rounding would dominate, and Rényi divergences do better.
+_FEWEST_STEPS_PER_DEVIATION = 4.0
+# Finer grids drown in the rounding of the probabilities.
+_FINEST_STEP = 2e-6
+_MOST_POINTS = 4e6
+# One release with less noise than a thousandth of a record's share promises nothing.
+_LARGEST_RATIO = 1e3
+_RELATIVE_MARGIN = 1e-12
+
+
+def pld_available() -> bool:
+    """Whether dp-accounting is installed.
+
+    Returns
+    -------
+    bool
+        False if the accountant has to do without.
+    """
+    return find_spec("dp_accounting") is not None
+
+
+def pld_epsilon(spending: Spending, delta: float) -> float:
+    """Bound epsilon through the privacy loss distribution.
+
+    Parameters
+    ----------
+    spending : Spending
+        What was released.
+    delta : float
+        Probability in (0, 1).
+
+    Returns
+    -------
+    float
+        Epsilon of everything together, rounded up; infinite where the method cannot say.
+    """
+    check_delta(delta)
+    distribution = loss_distribution(spending)
+    target = delta - rounding_margin(spending)
+    if distribution is None or target <= 0.0:
+        return math.inf
+    return float(distribution.get_epsilon_for_delta(target)) * (1.0 + _RELATIVE_MARGIN)
+
+
+def pld_delta(spending: Spending, epsilon: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Bound delta through the privacy loss distribution.
+
+    Parameters
+    ----------
+    spending : Spending
+        What was released.
+    epsilon : ndarray of shape (n_epsilons,)
+        Log-ratios, at least 0.
+
+    Returns
+    -------
+    ndarray of shape (n_epsilons,)
+        Deltas, rounded up; 1 where the method cannot say.
+    """
+    distribution = loss_distribution(spending)
+    if distribution is None:
+        return np.ones_like(epsilon)
+    deltas = np.asarray(distribution.get_delta_for_epsilon(epsilon.tolist()))
+    return np.minimum(1.0, deltas + rounding_margin(spending))
+
+
+def rounding_margin(spending: Spending) -> float:
+    """More than what rounding in Fourier transforms can take from a delta.
+
+    Parameters
+    ----------
+    spending : Spending
+        What was released.
+
+    Returns
+    -------
+    float
+        Absolute; found by comparison with the closed form of Gaussian releases, where the
+        error was below a tenth of it for up to 100,000 convolutions.
+    """
+    return 2e-15 + 3e-16 * _n_convolutions(spending)
+
+
+@lru_cache(maxsize=32)
+def loss_distribution(spending: Spending) -> Any:
+    """Compose the privacy loss distribution of everything.
+
+    Parameters
+    ----------
+    spending : Spending
+        What was released, in any number of kinds.
+
+    Returns
+    -------
+    PrivacyLossDistribution or None
+        Of dp-accounting; None if it is not installed or the grid would be too large.
+    """
+    step = _grid_step(spending)
+    if not pld_available() or step is None:
+        return None
+    with np.errstate(all="ignore"):
+        parts = _parts(spending, step)
+        together = parts[0]
+        for part in parts[1:]:
+            together = together.compose(part)
+    return together
+
+
+def _parts(spending: Spending, step: float) -> list[Any]:
+    from dp_accounting.pld import privacy_loss_distribution as pld
+    from dp_accounting.privacy_accountant import NeighboringRelation
+
+    relation = {
+        "add_remove": NeighboringRelation.ADD_OR_REMOVE_ONE,
+        "replace": NeighboringRelation.REPLACE_ONE,
+    }[spending.adjacency]
+    grid = {"value_discretization_interval": step}
+    parts = []
+    if spending.squared_mu:
+        # The multiplier is stated for the adjacency, so the plain pair of normals is right.
+        parts.append(pld.from_gaussian_mechanism(1.0 / spending.mu, **grid))
+    for multiplier, probability, count in spending.subsampled:
+        one = pld.from_gaussian_mechanism(
+            multiplier, sampling_prob=probability, neighboring_relation=relation, **grid
+        )
+        parts.append(one.self_compose(count))
+    for multiplier, count in spending.laplace:
+        parts.append(pld.from_laplace_mechanism(multiplier, **grid).self_compose(count))
+    for epsilon, count in spending.pure:
+        parts.append(_pure(pld, epsilon, step).self_compose(count))
+    return parts
+
+
+def _pure(pld: Any, epsilon: float, step: float) -> Any:
+    """Randomised response, the worst mechanism that is epsilon-DP; the grid may hit it exactly."""
+    places = epsilon / step
+    place = round(places) if abs(places - round(places)) < 1e-9 * places else math.ceil(places)
+    high = 1.0 / (1.0 + math.exp(-place * step))
+    masses = {place: high, -place: high * math.exp(-place * step)}
+    return pld.PrivacyLossDistribution.create_from_rounded_probability(masses, 0.0, step)
+
+
+def _n_convolutions(spending: Spending) -> float:
+    counts = [count for *_, count in (*spending.subsampled, *spending.laplace, *spending.pure)]
+    return float(sum(counts) + bool(spending.squared_mu))
+
+
+def _grid_step(spending: Spending) -> float | None:
+    """Choose a grid step that suits all releases; None if the grid would be too large."""
+    change = 1.0 if spending.adjacency == "add_remove" else 2.0
+    # Standard deviation and largest value of one release's loss, and how many there are.
+    losses = [(mu, 12.0 * mu + 0.5 * mu * mu, 1) for mu in (spending.mu,) if mu]
+    for noise, probability, count in spending.subsampled:
+        ratio = change / noise
+        if ratio > _LARGEST_RATIO:
+            return None
+        spread = probability * math.sqrt(math.expm1(min(ratio**2, 50.0)))
+        largest = math.log1p(probability * math.expm1(min(11.0 * ratio + 0.5 * ratio**2, 700.0)))
+        beyond = max(0.0, 11.0 * ratio + 0.5 * ratio**2 - 700.0)
+        losses.append((min(spread, ratio), largest + beyond, count))
+    losses += [(1.0 / noise, 1.0 / noise, count) for noise, count in spending.laplace]
+    losses += [(epsilon, epsilon, count) for epsilon, count in spending.pure]
+    n_releases = sum(count for *_, count in losses)
+    spread = math.sqrt(sum(count * (deviation * deviation) for deviation, _, count in losses))
+    if not 0.0 < spread < math.inf:
+        return None
+    deviation = spread / math.sqrt(n_releases)
+    finest = max(_FINEST_STEP, 24.0 * spread / _MOST_POINTS)
+    if deviation < _FEWEST_STEPS_PER_DEVIATION * finest:
+        return None
+    step = max(deviation / _STEPS_PER_DEVIATION, finest)
+    if spending.pure:
+        step = _dividing(spending.pure, step)
+    largest = max(loss for _, loss, _ in losses)
+    return step if largest / step <= _MOST_POINTS else None
+
+
+def _dividing(pure: tuple[tuple[float, int], ...], step: float) -> float:
+    """Shorten the step so that the epsilon that weighs most is a multiple of it."""
+    epsilon, _ = max(pure, key=lambda item: item[0] * item[1])
+    return epsilon / math.ceil(epsilon / step)

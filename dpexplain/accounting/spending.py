@@ -1,0 +1,236 @@
+"""Spending: what a collection of events amounts to, in whichever order they came.
+
+Events of one kind with the same parameters are merged, so that two collections that cost the
+same are equal and costs can be remembered.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from dpexplain._validation import Adjacency
+from dpexplain.accounting.events import (
+    Event,
+    GaussianEvent,
+    LaplaceEvent,
+    NonPrivateEvent,
+    PureEvent,
+    SubsampledGaussianEvent,
+)
+from dpexplain.accounting.gdp import mu_of_pure
+
+__all__ = ["Spending", "private_mu"]
+
+
+@dataclass(frozen=True)
+class Spending:
+    """Private events of a collection, merged; those that are not private are left out.
+
+    Parameters
+    ----------
+    squared_mu : float, default=0.0
+        Sum of the squared Gaussian-DP parameters of the Gaussian events.
+    subsampled : tuple of (float, float, int), default=()
+        Noise multiplier, sampling probability and count of the subsampled Gaussian events.
+    laplace : tuple of (float, int), default=()
+        Noise multiplier and count of the Laplace events.
+    pure : tuple of (float, int), default=()
+        Epsilon and count of the pure events.
+    adjacency : {"add_remove", "replace"}, default="add_remove"
+        Which data sets count as neighbours; the other fields are stated for it, except the
+        noise multipliers of subsampled events, which are relative to one record's bound.
+    """
+
+    squared_mu: float = 0.0
+    subsampled: tuple[tuple[float, float, int], ...] = ()
+    laplace: tuple[tuple[float, int], ...] = ()
+    pure: tuple[tuple[float, int], ...] = ()
+    adjacency: Adjacency = "add_remove"
+
+    @classmethod
+    def of(cls, events: Iterable[Event], adjacency: Adjacency = "add_remove") -> Spending:
+        """Merge events.
+
+        Parameters
+        ----------
+        events : iterable of Event
+            In any order.
+        adjacency : {"add_remove", "replace"}, default="add_remove"
+            For which the events are stated.
+
+        Returns
+        -------
+        Spending
+            Equal, bit by bit, for every order of the events.
+        """
+        squares: list[float] = []
+        subsampled: list[tuple[float, float, int]] = []
+        laplace: list[tuple[float, int]] = []
+        pure: list[tuple[float, int]] = []
+        for event in events:
+            match event:
+                # count / multiplier**2 rather than mu**2: one rounding less for a sum that is
+                # compared with a cap.
+                case GaussianEvent(_, multiplier, count):
+                    squares.append(count / multiplier / multiplier)
+                case SubsampledGaussianEvent(_, multiplier, 1.0, count):
+                    change = 1.0 if adjacency == "add_remove" else 4.0
+                    squares.append(change * count / multiplier / multiplier)
+                case SubsampledGaussianEvent(_, multiplier, probability, count):
+                    subsampled.append((multiplier, probability, count))
+                case LaplaceEvent(_, multiplier, count):
+                    laplace.append((multiplier, count))
+                case PureEvent(_, epsilon, count):
+                    pure.append((epsilon, count))
+                case NonPrivateEvent():
+                    pass
+        return cls(
+            squared_mu=_sum(squares),
+            subsampled=_merged(subsampled),
+            laplace=_merged(laplace),
+            pure=_merged(pure),
+            adjacency=adjacency,
+        )
+
+    @classmethod
+    def together(cls, parts: Sequence[Spending]) -> Spending:
+        """Merge what was spent, in whichever order.
+
+        Parameters
+        ----------
+        parts : sequence of Spending
+            At least one, all for the same adjacency.
+
+        Returns
+        -------
+        Spending
+            Of everything.
+        """
+        return cls(
+            squared_mu=_sum([part.squared_mu for part in parts]),
+            subsampled=_merged(item for part in parts for item in part.subsampled),
+            laplace=_merged(item for part in parts for item in part.laplace),
+            pure=_merged(item for part in parts for item in part.pure),
+            adjacency=parts[0].adjacency,
+        )
+
+    @property
+    def mu(self) -> float:
+        """Gaussian-DP parameter of the Gaussian events.
+
+        Returns
+        -------
+        float
+            Exact for them; it says nothing of the others.
+        """
+        return math.sqrt(self.squared_mu)
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing has been spent.
+
+        Returns
+        -------
+        bool
+            True without private events.
+        """
+        return not (self.squared_mu or self.subsampled or self.laplace or self.pure)
+
+    @property
+    def gaussian(self) -> bool:
+        """Whether the Gaussian-DP parameter tells everything.
+
+        Returns
+        -------
+        bool
+            False if there are events of other kinds.
+        """
+        return not (self.subsampled or self.laplace or self.pure)
+
+    def replaced(self) -> Spending:
+        """State the same releases for replace-one adjacency: a record exchanged for another.
+
+        Returns
+        -------
+        Spending
+            Itself, if that is its adjacency already. Otherwise the change of a sum doubles,
+            and a pure mechanism is counted for two neighbours in a row.
+        """
+        if self.adjacency == "replace":
+            return self
+        return replace(
+            self,
+            squared_mu=4.0 * self.squared_mu,
+            laplace=tuple((multiplier / 2.0, count) for multiplier, count in self.laplace),
+            pure=tuple((2.0 * epsilon, count) for epsilon, count in self.pure),
+            adjacency="replace",
+        )
+
+    @property
+    def sum_of_pure(self) -> float:
+        """Plain sum of the epsilons of pure and Laplace events.
+
+        Returns
+        -------
+        float
+            Their epsilon at delta 0.
+        """
+        laplace = [count / noise for noise, count in self.laplace]
+        return _sum([*laplace, *(count * epsilon for epsilon, count in self.pure)])
+
+    @property
+    def gaussian_bound(self) -> float:
+        """Gaussian-DP parameter that holds for everything, without approximation.
+
+        Returns
+        -------
+        float
+            A pure mechanism counts by the smallest parameter that covers it, a subsampled
+            release as if every record took part.
+        """
+        change = 1.0 if self.adjacency == "add_remove" else 4.0
+        return math.sqrt(
+            _sum(
+                [
+                    self.squared_mu,
+                    *(change * n / noise / noise for noise, _, n in self.subsampled),
+                    *(n * mu_of_pure(1.0 / noise) ** 2 for noise, n in self.laplace),
+                    *(n * mu_of_pure(epsilon) ** 2 for epsilon, n in self.pure),
+                ]
+            )
+        )
+
+
+def private_mu(events: Iterable[Event]) -> float:
+    """Compose the Gaussian events; all others are left out.
+
+    Parameters
+    ----------
+    events : iterable of Event
+        Events in any order.
+
+    Returns
+    -------
+    float
+        Gaussian-DP parameter of the Gaussian events together.
+    """
+    return Spending.of(events).mu
+
+
+def _merged(items: Iterable[tuple[Any, ...]]) -> tuple[Any, ...]:
+    """Add up the counts, which come last, of items that agree in everything before."""
+    counts: Counter[tuple[Any, ...]] = Counter()
+    for *parameters, count in items:
+        counts[tuple(parameters)] += count
+    return tuple(sorted((*parameters, count) for parameters, count in counts.items()))
+
+
+def _sum(values: list[float]) -> float:
+    try:
+        return math.fsum(values)
+    except OverflowError:  # beyond the largest float: nothing is left of any promise
+        return math.inf

@@ -1,0 +1,128 @@
+"""Noise that private stochastic gradient descent needs for a promise."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from dpexplain._validation import (
+    Adjacency,
+    check_adjacency,
+    check_choice,
+    check_count,
+    check_delta,
+    check_in_range,
+)
+from dpexplain.accounting.accountant import Accountant, check_pld, epsilon_of
+from dpexplain.accounting.events import SubsampledGaussianEvent
+from dpexplain.accounting.rdp import moments_epsilon, rdp_epsilon
+from dpexplain.accounting.spending import Spending
+
+__all__ = ["subsampled_noise_multiplier"]
+
+# The epsilon that is spent lies below the one that is promised by at most this share.
+_TOLERANCE = 1e-4
+_MOST_NOISE = 1e12
+_MOST_TRIALS = 200
+
+_BOUNDS: dict[str, Callable[[Spending, float], float]] = {
+    "pld": epsilon_of,
+    "rdp": rdp_epsilon,
+    "moments": moments_epsilon,
+}
+
+
+def subsampled_noise_multiplier(
+    epsilon: float,
+    delta: float,
+    n_steps: int,
+    sampling_probability: float,
+    *,
+    accountant: Accountant | str = "pld",
+    adjacency: Adjacency | str = "add_remove",
+) -> float:
+    """Noise multiplier of each of many subsampled Gaussian releases, rounded up.
+
+    Parameters
+    ----------
+    epsilon, delta : float
+        Guarantee of all releases together.
+    n_steps : int
+        Number of releases, each about a Poisson sample of its own.
+    sampling_probability : float
+        Probability with which a record takes part in a release, in (0, 1].
+    accountant : {"pld", "rdp", "moments"}, default="pld"
+        How the releases are added up, see `epsilon_from_events`.
+    adjacency : {"add_remove", "replace"}, default="add_remove"
+        Which data sets count as neighbours.
+
+    Returns
+    -------
+    float
+        Noise standard deviation divided by the bound on one record's L2 norm. The releases then
+        spend at most `epsilon`, and less by a share of at most 1e-4.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+    ModuleNotFoundError
+        If ``accountant="pld"`` needs dp-accounting and it is not installed.
+
+    Examples
+    --------
+    >>> round(subsampled_noise_multiplier(1.0, 1e-5, 2400, 500 / 60000), 2)
+    1.71
+    """
+    target = check_in_range(
+        "epsilon", epsilon, 0.0, math.inf, include_low=False, include_high=False
+    )
+    check_delta(delta)
+    check_count("n_steps", n_steps)
+    check_choice("accountant", accountant, tuple(_BOUNDS))
+    side = check_adjacency(adjacency)
+
+    def spent(multiplier: float, by: str) -> float:
+        event = SubsampledGaussianEvent("steps", multiplier, sampling_probability, n_steps)
+        return _BOUNDS[by](Spending.of([event], side), delta)
+
+    if accountant != "pld":
+        return _least_noise(lambda noise: spent(noise, accountant), target, 1.0)
+    if sampling_probability < 1.0:
+        check_pld()
+    start = _least_noise(lambda noise: spent(noise, "rdp"), target, 1.0)  # quick, and enough
+    return _least_noise(lambda noise: spent(noise, "pld"), target, start)
+
+
+def _least_noise(spent: Callable[[float], float], target: float, start: float) -> float:
+    """Find noise that spends the target or a little less, from a guess."""
+    low, high = start, start
+    while spent(high) > target:
+        low, high = high, 2.0 * high
+        if high > _MOST_NOISE:
+            raise ValueError(
+                f"no noise makes so many releases spend epsilon={target:g} by this accountant; "
+                "raise epsilon or delta, or lower n_steps."
+            )
+    while low == high or spent(low) <= target:
+        low, high = 0.5 * low, low
+        if low < 1.0 / _MOST_NOISE:
+            return high
+    for _ in range(_MOST_TRIALS):
+        if spent(high) >= target * (1.0 - _TOLERANCE) or high <= low * (1.0 + 1e-9):
+            break
+        middle = _between(low, high, spent(low) / target, spent(high) / target)
+        if spent(middle) <= target:
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+def _between(low: float, high: float, above: float, below: float) -> float:
+    """Guess where a curve that is nearly straight in logarithms passes the target."""
+    if not (math.isfinite(above) and below > 0.0):
+        return math.sqrt(low * high)
+    # A little inside of the safe side, and never so near an end that the bracket hardly shrinks.
+    aim = math.log(above / (1.0 - 0.5 * _TOLERANCE)) / math.log(above / below)
+    return low * (high / low) ** min(max(aim, 0.05), 0.95)
