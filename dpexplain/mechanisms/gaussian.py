@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpexplain._validation import check_count, check_in_range, shown
-from dpexplain.mechanisms.noise import NoiseSource
+from dpexplain.mechanisms.noise import NoiseSource, check_scale
 
 __all__ = ["GaussianMechanism", "Phase"]
 
@@ -56,7 +57,7 @@ class Phase:
             include_low=False,
             include_high=False,
         )
-        check_in_range("sigma_int", self.sigma_int, _SMALLEST_SIGMA, math.inf, include_high=False)
+        check_scale(self.sigma_int, _SMALLEST_SIGMA, sys.float_info.max)
         check_count("n_values", self.n_values, minimum=0)
 
     @property

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from dpexplain._validation import check_choice, check_count, check_in_range
 from dpexplain.mechanisms import discrete_gaussian
 
-__all__ = ["NOISE_BACKENDS", "NoiseBackend", "NoiseSource"]
+__all__ = ["NOISE_BACKENDS", "NoiseBackend", "NoiseSource", "check_scale"]
 
 NoiseBackend = Literal["exact", "opendp", "rounded"]
 """Samplers that a `NoiseSource` can draw with."""
@@ -44,6 +44,35 @@ _LARGEST_SIGMA = 2.0**56
 # A floating-point normal has 53 bits: on a wider scale its low bits are no longer random, and
 # those of the query would show.
 _LARGEST_ROUNDED_SIGMA = 2.0**44
+
+
+def check_scale(sigma_int: float, low: float, high: float) -> float:
+    """Check the scale of noise, and say which parameters of a fit it follows from.
+
+    Parameters
+    ----------
+    sigma_int : float
+        Standard deviation in lattice steps.
+    low, high : float
+        Finite ends of what is possible, 0 itself excluded.
+
+    Returns
+    -------
+    float
+        The scale.
+
+    Raises
+    ------
+    ValueError
+        If it is not in that range.
+    """
+    try:
+        return check_in_range("sigma_int", sigma_int, low, high, include_low=low > 0)
+    except ValueError as error:
+        raise ValueError(
+            f"{error} It follows from the privacy parameters: raise a tiny epsilon or delta, lower "
+            "an enormous epsilon or max_rows_per_person."
+        ) from None
 
 
 class NoiseSource:
@@ -151,7 +180,7 @@ class NoiseSource:
             If it is not positive, or beyond what the backend draws faithfully: ``2**56`` for
             "exact" and "opendp", ``2**44`` for "rounded" and for a source with a seed.
         """
-        sigma = check_in_range("sigma_int", sigma_int, 0.0, _LARGEST_SIGMA, include_low=False)
+        sigma = check_scale(sigma_int, 0.0, _LARGEST_SIGMA)
         exact = self._backend != "rounded" and self._seeded is None
         if not exact and sigma > _LARGEST_ROUNDED_SIGMA:
             drop = "" if self._seeded is None else " and no reproducible_seed"
