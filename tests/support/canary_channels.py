@@ -38,6 +38,8 @@ class Listener:
     def __enter__(self) -> Listener:
         self._heard = text_io.StringIO()
         self._handler = logging.StreamHandler(self._heard)
+        # What a compiler says of the code that it compiles comes once, and before any record.
+        self._handler.addFilter(lambda record: not record.name.startswith("numba"))
         self._level = logging.root.level
         logging.root.addHandler(self._handler)
         logging.root.setLevel(logging.DEBUG)
