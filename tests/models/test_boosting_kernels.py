@@ -30,7 +30,8 @@ def naive_residual(loss, score, target):
 
 def naive_leaf_sums(loss, score, target, last_bins, last_update, bins, leaf_of_bin, n_leaves, clip):
     score += last_update[last_bins]
-    scaled = naive_residual(loss, score, target) * np.float32(1.0 / clip)
+    with np.errstate(invalid="ignore"):
+        scaled = naive_residual(loss, score, target) * np.float32(1.0 / clip)
     finite = np.where(np.isnan(scaled), np.float32(0), scaled)
     steps = np.rint(np.clip(finite, -1, 1) * np.float32(LATTICE)).astype(np.int64)
     sums = np.zeros(n_leaves, dtype=np.int64)
@@ -70,6 +71,42 @@ def test_leaf_sum_kernel_equals_naive_numpy_for_every_tail_length(loss, seed, n,
     sums, score = kernel_sums(loss, case, clip)
     naive = {**case, "score": case["score"].copy()}
     expected = naive_leaf_sums(loss, **naive, n_leaves=3, clip=clip)
+    np.testing.assert_array_equal(sums, expected)
+    np.testing.assert_array_equal(score, naive["score"])
+
+
+def draw_table(rng, n_bins, n_values, *, neighbours):
+    """Values per bin: in runs of neighbours, or scattered."""
+    value_of_bin = np.sort(rng.integers(0, n_values, n_bins))
+    value_of_bin[-1] = rng.integers(0, n_values)  # missing values take a random side
+    return value_of_bin if neighbours else rng.permutation(value_of_bin)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@settings(max_examples=60, deadline=None)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    n=st.sampled_from([0, 1, 31, 64, 2047, 2111]),
+    n_bins=st.sampled_from([1, 2, 5, 17, 63, 64, 65, 256, 300]),
+    n_values=st.integers(1, 7),
+    neighbours=st.booleans(),
+)
+def test_every_way_to_look_up_a_bin_gives_the_same(loss, seed, n, n_bins, n_values, neighbours):
+    """Few values in runs, few values among few bins, and neither; one and two bytes per bin."""
+    rng = np.random.default_rng(seed)
+    update = rng.normal(0, 1, n_values).astype(np.float32)
+    update[0] = rng.choice([0.0, -0.0, 30.0, np.nan, np.inf])
+    bin_type = np.uint8 if n_bins <= 256 else np.uint16
+    case = {
+        **draw_case(seed, n, loss),
+        "last_bins": rng.integers(0, n_bins, n).astype(bin_type),
+        "last_update": update[draw_table(rng, n_bins, n_values, neighbours=neighbours)],
+        "bins": rng.integers(0, n_bins, n).astype(bin_type),
+        "leaf_of_bin": draw_table(rng, n_bins, n_values, neighbours=neighbours).astype(np.uint8),
+    }
+    sums, score = kernel_sums(loss, case, 0.3, n_leaves=n_values)
+    naive = {**case, "score": case["score"].copy()}
+    expected = naive_leaf_sums(loss, **naive, n_leaves=n_values, clip=0.3)
     np.testing.assert_array_equal(sums, expected)
     np.testing.assert_array_equal(score, naive["score"])
 

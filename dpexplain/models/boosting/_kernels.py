@@ -5,6 +5,9 @@ the public transcript alone, to the last bit. Hence: no fastmath, no reductions
 over records in floating point, only element-wise IEEE arithmetic (the same in
 vector and scalar code), and integer sums, which do not depend on row order,
 block position or thread. Each kernel has a naive numpy twin in its test.
+
+A value per bin that has few different values (an update, the leaves of a tree) is looked up by
+comparisons, which take a vector of records at a time, where a load per record would not.
 ``error_model="numpy"`` matters: the Python model checks every division for zero,
 and the check keeps the loop from being vectorised (3.3 times slower).
 """
@@ -60,6 +63,128 @@ def _lattice_steps(residual, inverse_clip):  # type: ignore[no-untyped-def]
     return np.int32(np.rint(r * _STEPS))
 
 
+_GATHER, _BY_RUN, _BY_SET = 0, 1, 2
+_MOST_RUNS = 5  # neighbouring bins of one value: four leaves and a bin of missing values
+_MOST_SETS, _MOST_IN_SETS = 3, 64  # three leaves of categories, one bit for each
+
+
+@njit(error_model="numpy")
+def _lookup(table):  # type: ignore[no-untyped-def]
+    """How to look up a value per bin without a load for each record.
+
+    Parameters
+    ----------
+    table : ndarray of shape (n_bins,)
+
+    Returns
+    -------
+    kind : int
+        `_BY_RUN` where neighbouring bins share a few values, `_BY_SET` where few bins do,
+        `_GATHER` otherwise.
+    first : ndarray of shape (5,), dtype int64
+        First bin of each run; the last run is repeated.
+    members : ndarray of shape (5,), dtype uint64
+        Bins that have each value, one bit for each; of sets there are three at most.
+    values : ndarray of shape (5,)
+        Values of runs or sets.
+    """
+    first = np.zeros(_MOST_RUNS, np.int64)
+    members = np.zeros(_MOST_RUNS, np.uint64)
+    values = np.full(_MOST_RUNS, table[0])
+    last = 0
+    for b in range(1, table.shape[0]):
+        if table[b] != table[b - 1]:
+            last += 1
+            if last == _MOST_RUNS:
+                break
+            first[last:], values[last:] = b, table[b]
+    if last < _MOST_RUNS:
+        return _BY_RUN, first, members, values
+    if table.shape[0] > _MOST_IN_SETS:
+        return _GATHER, first, members, values
+    n_values = 0
+    for b in range(table.shape[0]):
+        k = 0
+        while k < n_values and values[k] != table[b]:
+            k += 1
+        if k == n_values:
+            if n_values == _MOST_SETS:
+                return _GATHER, first, members, values
+            values[k], n_values = table[b], n_values + 1
+        members[k] |= np.uint64(1) << np.uint64(b)
+    return _BY_SET, first, members, values
+
+
+@njit(inline="always", error_model="numpy")
+def _has(members, b):  # type: ignore[no-untyped-def]
+    return (members >> np.uint64(b)) & np.uint64(1) == np.uint64(1)
+
+
+@njit(error_model="numpy")
+def _add_values(score, bins, table, lookup):  # type: ignore[no-untyped-def]
+    """Add to each record's score the value of its bin."""
+    kind, first, members, values = lookup
+    v0, v1, v2, v3, v4 = values[0], values[1], values[2], values[3], values[4]
+    if kind == _BY_RUN:
+        bin_type = bins.dtype.type
+        b1, b2 = bin_type(first[1]), bin_type(first[2])
+        b3, b4 = bin_type(first[3]), bin_type(first[4])
+        for i in range(score.shape[0]):
+            b = bins[i]
+            value = v1 if b >= b1 else v0
+            value = v2 if b >= b2 else value
+            value = v3 if b >= b3 else value
+            value = v4 if b >= b4 else value
+            score[i] += value
+    elif kind == _BY_SET:
+        m1, m2 = members[1], members[2]
+        for i in range(score.shape[0]):
+            b = bins[i]
+            value = v1 if _has(m1, b) else v0
+            value = v2 if _has(m2, b) else value
+            score[i] += value
+    else:
+        for i in range(score.shape[0]):
+            score[i] += table[bins[i]]
+
+
+@njit(error_model="numpy")
+def _add_leaf_sums(sums, steps, bins, leaf_of_bin, lookup):  # type: ignore[no-untyped-def]
+    """Add each record's lattice steps to the sum of its leaf; at most `_BLOCK` records."""
+    kind, first, members, leaves = lookup
+    none = np.int32(0)  # a block's sums fit 32 bits, of which a vector holds twice as many
+    t0, t1, t2, t3, t4 = none, none, none, none, none
+    if kind == _BY_RUN:
+        bin_type = bins.dtype.type
+        b1, b2 = bin_type(first[1]), bin_type(first[2])
+        b3, b4 = bin_type(first[3]), bin_type(first[4])
+        for i in range(bins.shape[0]):
+            b, step = bins[i], steps[i]
+            t0 = np.int32(t0 + step)
+            t1 = np.int32(t1 + (step if b >= b1 else none))
+            t2 = np.int32(t2 + (step if b >= b2 else none))
+            t3 = np.int32(t3 + (step if b >= b3 else none))
+            t4 = np.int32(t4 + (step if b >= b4 else none))
+        sums[leaves[0]] += t0 - t1
+        sums[leaves[1]] += t1 - t2
+        sums[leaves[2]] += t2 - t3
+        sums[leaves[3]] += t3 - t4
+        sums[leaves[4]] += t4
+    elif kind == _BY_SET:
+        m1, m2 = members[1], members[2]
+        for i in range(bins.shape[0]):
+            b, step = bins[i], steps[i]
+            t0 = np.int32(t0 + step)
+            t1 = np.int32(t1 + (step if _has(m1, b) else none))
+            t2 = np.int32(t2 + (step if _has(m2, b) else none))
+        sums[leaves[0]] += np.int64(t0) - t1 - t2
+        sums[leaves[1]] += t1
+        sums[leaves[2]] += t2
+    else:
+        for i in range(bins.shape[0]):
+            sums[leaf_of_bin[bins[i]]] += steps[i]
+
+
 @njit(cache=True, nogil=True, error_model="numpy")
 def logistic_leaf_sums(  # type: ignore[no-untyped-def]
     score, target, last_bins, last_update, bins, leaf_of_bin, n_leaves, inverse_clip
@@ -92,16 +217,15 @@ def logistic_leaf_sums(  # type: ignore[no-untyped-def]
     """
     sums = np.zeros(n_leaves, np.int64)
     steps = np.empty(_BLOCK, np.int32)
+    update, leaf = _lookup(last_update), _lookup(leaf_of_bin)
     for start in range(0, score.shape[0], _BLOCK):
         stop = min(start + _BLOCK, score.shape[0])
         s, y = score[start:stop], target[start:stop]
         before, now = last_bins[start:stop], bins[start:stop]
-        for i in range(stop - start):
-            s[i] += last_update[before[i]]
+        _add_values(s, before, last_update, update)
         for i in range(stop - start):
             steps[i] = _lattice_steps(y[i] - _logistic32(s[i]), inverse_clip)
-        for i in range(stop - start):
-            sums[leaf_of_bin[now[i]]] += steps[i]
+        _add_leaf_sums(sums, steps, now, leaf_of_bin, leaf)
     return sums
 
 
@@ -116,16 +240,15 @@ def squared_leaf_sums(  # type: ignore[no-untyped-def]
     """
     sums = np.zeros(n_leaves, np.int64)
     steps = np.empty(_BLOCK, np.int32)
+    update, leaf = _lookup(last_update), _lookup(leaf_of_bin)
     for start in range(0, score.shape[0], _BLOCK):
         stop = min(start + _BLOCK, score.shape[0])
         s, y = score[start:stop], target[start:stop]
         before, now = last_bins[start:stop], bins[start:stop]
-        for i in range(stop - start):
-            s[i] += last_update[before[i]]
+        _add_values(s, before, last_update, update)
         for i in range(stop - start):
             steps[i] = _lattice_steps(y[i] - s[i], inverse_clip)
-        for i in range(stop - start):
-            sums[leaf_of_bin[now[i]]] += steps[i]
+        _add_leaf_sums(sums, steps, now, leaf_of_bin, leaf)
     return sums
 
 
@@ -147,12 +270,12 @@ def logistic_bin_sums(score, target, last_bins, last_update, bins, n_bins):  # t
     """
     sums = np.zeros((2, n_bins), np.float64)
     p = np.empty(_BLOCK, np.float32)
+    update = _lookup(last_update)
     for start in range(0, score.shape[0], _BLOCK):
         stop = min(start + _BLOCK, score.shape[0])
         s, y = score[start:stop], target[start:stop]
         before, now = last_bins[start:stop], bins[start:stop]
-        for i in range(stop - start):
-            s[i] += last_update[before[i]]
+        _add_values(s, before, last_update, update)
         for i in range(stop - start):
             p[i] = _logistic32(s[i])
         for i in range(stop - start):
@@ -168,12 +291,12 @@ def squared_bin_sums(score, target, last_bins, last_update, bins, n_bins):  # ty
     As `logistic_bin_sums`; the curvature of the squared loss is 1 per record.
     """
     sums = np.zeros((2, n_bins), np.float64)
+    update = _lookup(last_update)
     for start in range(0, score.shape[0], _BLOCK):
         stop = min(start + _BLOCK, score.shape[0])
         s, y = score[start:stop], target[start:stop]
         before, now = last_bins[start:stop], bins[start:stop]
-        for i in range(stop - start):
-            s[i] += last_update[before[i]]
+        _add_values(s, before, last_update, update)
         for i in range(stop - start):
             sums[0, now[i]] += y[i] - s[i]
             sums[1, now[i]] += 1.0
