@@ -10,6 +10,7 @@ is therefore read as the same number and the same text, and no cell raises.
 from __future__ import annotations
 
 import math
+import re
 from datetime import date
 from decimal import Decimal
 from fractions import Fraction
@@ -21,6 +22,8 @@ import pandas as pd
 NO_TEXT: Final = ""
 """Text of a cell that is present but cannot equal any category (a list, bytes, an object)."""
 
+# pandas spells a column of dates without the time, and with it once another cell is no date.
+_MIDNIGHT: Final = re.compile(r"^([0-9]{4}-[0-9]{2}-[0-9]{2}) 00:00:00$")
 _TRUTH: Final = {"true": 1.0, "false": 0.0}
 _NUMBER_TYPES: Final = (int, float, Decimal, Fraction, np.integer, np.floating)
 
@@ -58,7 +61,8 @@ def cell_text(cell: object) -> str | None:
     str or None
         The text without outer spaces, numbers and truth values in one spelling (``1``,
         ``1.0``, ``"1"``, ``"01"``, ``True`` and ``"True"`` all give ``"1"``) and dates in ISO
-        format; None for a missing cell; `NO_TEXT` for a cell that no category can equal.
+        format, at midnight without the time; None for a missing cell; `NO_TEXT` for a cell
+        that no category can equal.
     """
     try:
         return _text(cell)
@@ -100,7 +104,9 @@ def _text(cell: object) -> str | None:
     if isinstance(cell, str):
         text = str.strip(cell)
         number = _parse(text)
-        return (text or None) if number is None else _spell(number)
+        if number is None:
+            return _MIDNIGHT.sub(r"\1", text) or None
+        return _spell(number)
     if cell is None or cell is pd.NA or cell is pd.NaT:
         return None
     if isinstance(cell, (date, np.datetime64)):

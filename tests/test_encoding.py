@@ -22,6 +22,7 @@ from dpexplain.encoding import (
     encode_features,
     encode_numeric,
     encode_range,
+    texts_of,
 )
 from dpexplain.exceptions import SchemaError
 from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
@@ -226,21 +227,6 @@ def test_one_bad_cell_changes_no_other_code(kind: str, bad: object) -> None:
 
 
 @pytest.mark.parametrize("kind", ENCODERS)
-@pytest.mark.parametrize("storage", ["python", "pyarrow"])
-@given(column=st.lists(st.one_of(number_texts, st.text(max_size=3), st.none()), max_size=12))
-def test_text_is_read_like_objects_wherever_pandas_keeps_it(
-    kind: str, storage: str, column: list[str | None]
-) -> None:
-    if storage == "pyarrow":
-        pytest.importorskip("pyarrow")
-    encode, dtype = ENCODERS[kind], pd.StringDtype(storage)  # type: ignore[arg-type]
-    text = [cell if cell is None else cell.encode("utf-8", "replace").decode() for cell in column]
-    np.testing.assert_array_equal(
-        encode(pd.array(text, dtype=dtype)), encode(as_object_array(text))
-    )
-
-
-@pytest.mark.parametrize("kind", ENCODERS)
 @pytest.mark.parametrize(
     ("dtype", "column"),
     [
@@ -318,6 +304,18 @@ def test_subclasses_are_read_as_the_text_or_number_that_they_hold() -> None:
 def test_numeric_encoding_equals_naive_clipping(values: list[float]) -> None:
     expected = [np.nan if np.isnan(value) else min(max(value, -3.0), 40.0) for value in values]
     np.testing.assert_array_equal(encode_numeric(np.array(values, dtype=float), AGE), expected)
+
+
+def test_a_date_is_one_text_with_and_without_its_midnight() -> None:
+    dates = pd.Series(pd.to_datetime(["2020-01-01", "2021-05-05"]))
+    spoiled = pd.Series([*dates, "x"]).astype("string")
+    texts = texts_of(dates.astype("string"))
+    assert texts.tolist() == ["2020-01-01", "2021-05-05"]
+    assert texts_of(spoiled).tolist() == [*texts, "x"]
+    assert texts_of(pd.Series(["2020-01-01 00:00:01", "20200101 00:00:00"])).tolist() == [
+        "2020-01-01 00:00:01",
+        "20200101 00:00:00",
+    ]
 
 
 def test_dates_and_durations_are_no_numbers() -> None:

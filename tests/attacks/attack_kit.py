@@ -155,10 +155,12 @@ def replayed(
         answers = extreme_answers(transcript, extreme_seed)
         model, transcript = record(fitted, *data, answers=answers)
     report = replay(fitted if refitted is None else refitted, neighbour, model, transcript)
-    limit = report.claimed_mu * (1 + 1e-9) if allowed is None else allowed
     if report.differences:
         return Finding(True, f"differs in {report.differences[0]}")
-    return Finding(report.spent_mu > limit, f"spent mu {report.spent_mu:.4g}, allowed {limit:.4g}")
+    spent = f"spent mu {report.spent_mu:.4g}"
+    if allowed is not None:
+        return Finding(report.spent_mu > allowed, f"{spent}, allowed {allowed:.4g}")
+    return Finding(not report.holds, f"{spent}, stated {report.claimed_mu:.4g}")
 
 
 def first_find(findings: Any) -> Finding:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import math
 import os
 import pickle
 import signal
@@ -11,7 +12,7 @@ import subprocess
 import sys
 import textwrap
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partialmethod
 from pathlib import Path
@@ -26,7 +27,6 @@ import dpexplain.models as models
 from attack_kit import PRIVATE, Attack, Finding, estimator, first_find, replayed, table
 from dpexplain import PrivacyLedger
 from dpexplain.accounting import GaussianEvent, gdp
-from dpexplain.accounting.events import private_mu
 from dpexplain.audit import record
 from dpexplain.exceptions import BudgetError
 from dpexplain.mechanisms import GaussianMechanism
@@ -39,6 +39,10 @@ _honest_charge = PrivacyLedger.charge
 def _released_mu(transcript: Any) -> float:
     """Gaussian-DP parameter of the noise that was really drawn."""
     return sum(p.noise_multiplier**-2 for p in transcript.phases) ** 0.5
+
+
+def _charged_mu(events: Iterable[Any]) -> float:
+    return math.sqrt(math.fsum(e.mu**2 for e in events if isinstance(e, GaussianEvent)))
 
 
 # --- parameters that change while a fit runs ---------------------------------------------------
@@ -96,7 +100,7 @@ def more_than_charged(name: str) -> Finding:
     def attempts() -> Any:
         for settings in ({}, {"adjacency": "replace"}, {"epsilon": 8.0}, {"epsilon": 0.01}):
             model, transcript = record(estimator(name, **settings), *table(name, 60))
-            charged = private_mu(e for entry in model.ledger_.entries for e in entry.events)
+            charged = _charged_mu(e for entry in model.ledger_.entries for e in entry.events)
             released = _released_mu(transcript)
             stated = model.guarantee_.mu
             yield Finding(
@@ -122,8 +126,8 @@ def limits_of_epsilon(name: str) -> Finding:
         for epsilon in (1e-4, 0.01, 1.0, 10.0):
             for delta in (1e-15, 1e-6, 0.49):
                 fitted = estimator(name, epsilon=epsilon, delta=delta)
-                events = [e for e in fitted.planned_events(table(name, 3)[0])]
-                exact = _exact_delta(private_mu(events), epsilon)
+                events = fitted.planned_events(table(name, 3)[0])
+                exact = _exact_delta(_charged_mu(events), epsilon)
                 yield Finding(
                     bool(exact > delta), f"delta {float(exact):.9g} for {delta:g} at {epsilon:g}"
                 )

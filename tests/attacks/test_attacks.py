@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-import budget_attacks
-import people_attacks
 from attack_kit import Attack
+from suites import SUITES
 
-SUITES = (people_attacks, budget_attacks)
 CASES = [
     pytest.param(attack, name, id=f"{attack.title}-{name}" if attack.every_model else attack.title)
     for suite in SUITES
