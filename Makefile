@@ -27,6 +27,7 @@ NBVAL := --nbval-lax --nbval-current-env --nbval-cell-timeout=300 --nbval-kernel
 NOTEBOOK ?= notebooks/01_explore.ipynb
 LAB_ARGS ?=
 BENCH_ARGS ?=
+FUZZ_ARGS ?= --inputs 100000 --atheris 300
 
 # JupyterLab refuses to run as root unless told, which containers need and nobody else does.
 ALLOW_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
@@ -88,6 +89,10 @@ browser: $(VENV)/.test ## dashboards in JupyterLab, driven in Chromium
 		echo "BROWSER TESTS DID NOT RUN: no Chromium was found and none could be installed."; \
 		test "$$CI" != true; \
 	fi
+
+.PHONY: fuzz
+fuzz: $(VENV)/.fuzz ## read hostile files for minutes (FUZZ_ARGS="--help")
+	$(BIN)/python $(SUPPORT)/fuzz.py $(FUZZ_ARGS)
 
 .PHONY: binder-check
 binder-check: ## the Binder set-up in an environment of its own, without docker
@@ -157,6 +162,10 @@ $(VENV)/.test: $(VENV)/.made pyproject.toml
 	@echo "Installing dpexplain with everything its tests need into $(VENV) (once, some minutes) ..."
 	$(PIP_INSTALL) --editable '.[test]'
 	@touch $@ $(VENV)/.explore $(VENV)/.bench
+
+$(VENV)/.fuzz: $(VENV)/.test
+	$(PIP_INSTALL) --editable '.[fuzz]'
+	@touch $@
 
 # Compiled kernels are kept on disk: later fits and later sessions start at once.
 $(VENV)/.warm: $(VENV)/.explore $(shell find dpexplain -name '_kernels*.py')

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import os
+import re
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields
+from pathlib import Path
 from typing import Any, Final
 
 import tomli_w
 
+from dpexplain._json import cut
+from dpexplain._validation import shown
 from dpexplain.exceptions import SchemaError
 from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
 
+_MAX_BYTES: Final = 16 * 2**20
+_LONG_KEY: Final = re.compile(r"""(?<![\w-])(?:(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){32}""")
 _FORMAT: Final = "dpexplain/schema"
 _VERSION: Final = 1
 
@@ -62,14 +69,41 @@ def read_schema(text: str) -> Schema:
         If the text is no TOML, or has fields that a schema does not know or lacks.
     """
     try:
-        document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise SchemaError(f"the schema is no valid TOML: {error}") from None
+        return _schema(_parsed(text))
+    except SchemaError as error:
+        raise SchemaError(cut(str(error))) from None
+
+
+def read_file(path: str | os.PathLike[str]) -> Schema:
+    """Read a schema from a TOML file; see `read_schema`."""
+    with Path(path).open("rb") as file:
+        raw = file.read(_MAX_BYTES + 1)
+    try:
+        return read_schema(raw.decode("utf-8"))
+    except UnicodeDecodeError:
+        raise SchemaError("the schema is no UTF-8 text, so no TOML.") from None
+
+
+def _parsed(text: str) -> dict[str, Any]:
+    if len(text) > _MAX_BYTES:
+        raise SchemaError(f"the schema has more than {_MAX_BYTES} bytes.")
+    # The parser takes time that grows with the square of the parts of a dotted key.
+    if _LONG_KEY.search(text):
+        raise SchemaError("the schema has a dotted key of very many parts; its keys have three.")
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise SchemaError("the schema is no valid TOML: it is nested too deeply.") from None
+    except ValueError as error:  # of the parser, or of a number with thousands of digits
+        raise SchemaError(f"the schema is no valid TOML: {str(error).rstrip('.')}.") from None
+
+
+def _schema(document: dict[str, Any]) -> Schema:
     _check_keys("the schema", document, {"format", "version", "features"}, {"target"})
     if document["format"] != _FORMAT or document["version"] != _VERSION:
         raise SchemaError(
-            f"format={document['format']!r}, version={document['version']!r} is no schema this "
-            f"release can read; expected {_FORMAT!r}, version {_VERSION}."
+            f"format={shown(document['format'])}, version={shown(document['version'])} is no "
+            f"schema this release can read; expected {_FORMAT!r}, version {_VERSION}."
         )
     features = document["features"]
     if not isinstance(features, dict):
@@ -105,7 +139,7 @@ def _value(value: Any) -> Any:
 def _part(where: str, table: Any, kinds: Mapping[str, Callable[..., Any]]) -> Any:
     name = table.get("kind") if isinstance(table, dict) else None
     if not isinstance(name, str) or name not in kinds:
-        raise SchemaError(f"{where}: kind={name!r} must be one of {sorted(kinds)}.")
+        raise SchemaError(f"{where}: kind={shown(name)} must be one of {sorted(kinds)}.")
     kind = kinds[name]
     known = fields(kind)  # type: ignore[arg-type]  # each kind is a dataclass
     required = {field.name for field in known if field.default is MISSING}

@@ -329,11 +329,11 @@ class Schema:
         SchemaError
             If the text is no TOML, or has fields that a schema does not know or lacks.
         """
-        from dpexplain._schema_toml import read_schema
+        from dpexplain._schema_toml import read_file, read_schema
 
         if isinstance(path_or_text, str) and "\n" in path_or_text:
             return read_schema(path_or_text)
-        return read_schema(Path(path_or_text).read_text(encoding="utf-8"))
+        return read_file(path_or_text)
 
     @classmethod
     def from_frame(cls, X: ArrayLike, y: ArrayLike | None = None, *, task: Task = "auto") -> Schema:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from dpexplain._json import parse
 from dpexplain._validation import (
     Adjacency,
     check_adjacency,
@@ -262,13 +263,10 @@ class LedgerState:
     @classmethod
     def from_json(cls, text: str) -> LedgerState:
         """Read what `to_json` wrote, strictly; anything else is a ValueError."""
-        try:
-            content = json.loads(text)
-        except (ValueError, RecursionError):
-            raise ValueError("the text is no JSON.") from None
+        content = parse(text)
         fields = {"format", "version", "dataset", "cap_epsilon", "delta", "adjacency", "entries"}
         _check_object(content, fields, "a ledger")
-        if content["format"] != _FORMAT or content["version"] != _VERSION:
+        if content["format"] != _FORMAT or not _is_version(content["version"]):
             raise ValueError(
                 f"the format is {shown(content['format'])}, version {shown(content['version'])}; "
                 f"expected {_FORMAT!r}, version {_VERSION}."
@@ -280,6 +278,10 @@ class LedgerState:
             adjacency=content["adjacency"],
             entries=tuple(_entry_from_json(entry) for entry in _as_list(content["entries"])),
         )
+
+
+def _is_version(value: object) -> bool:
+    return type(value) is int and value == _VERSION
 
 
 def _entry_from_json(content: Any) -> LedgerEntry:

@@ -11,7 +11,7 @@ from dpexplain.accounting.summary import LedgerSummary
 from dpexplain.compare import Comparison
 from dpexplain.explain import GlobalExplanation, Guarantee, LocalExplanation, ShapeFunction
 from dpexplain.explain._record import FloatArray
-from dpexplain.io._strict import (
+from dpexplain.io._fields import (
     Fields,
     any_number,
     flag,

@@ -6,11 +6,11 @@ import json
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple, TypeAlias
 
+from dpexplain._json import MAX_BYTES, cut, parse
 from dpexplain.accounting.summary import LedgerSummary
 from dpexplain.compare import Comparison
 from dpexplain.explain import GlobalExplanation, Guarantee, LocalExplanation, ShapeFunction
 from dpexplain.io import _codecs
-from dpexplain.io._strict import MAX_BYTES, parse
 
 Saveable: TypeAlias = (
     GlobalExplanation | ShapeFunction | LocalExplanation | Comparison | LedgerSummary | Guarantee
@@ -97,6 +97,8 @@ def from_json(text: str, *, max_bytes: int = MAX_BYTES) -> Any:
         return kind.read(document["content"], "content")
     except (TypeError, KeyError, AttributeError, OverflowError):
         raise ValueError(f"the content of this {name} document is malformed.") from None
+    except ValueError as error:
+        raise ValueError(cut(str(error))) from None
 
 
 def _kind_of(document: Any) -> _Kind:
@@ -109,7 +111,7 @@ def _kind_of(document: Any) -> _Kind:
     version = document.get("version")
     if type(version) is not int or version != VERSION:
         raise ValueError(
-            f"version {str(version)[:20]} of {_PREFIX + name} cannot be read, only version "
+            f"version {repr(version)[:20]} of {_PREFIX + name} cannot be read, only version "
             f"{VERSION}; a newer dpexplain may have written it."
         )
     if set(document) != {"format", "version", "content"}:

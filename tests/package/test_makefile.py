@@ -25,6 +25,7 @@ PROMISED = {
     "dist",
     "clean",
     "binder-check",
+    "fuzz",
 }
 
 

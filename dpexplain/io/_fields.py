@@ -1,79 +1,16 @@
-"""Strict JSON: no NaN, no repeated or unknown fields, every type checked."""
+"""Readers of JSON values: every field known and taken once, every type checked."""
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Mapping
-from typing import Any, NoReturn, TypeVar
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 
-MAX_BYTES = 64 * 2**20
 _SPECIAL = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 _LARGEST_EXACT_INTEGER = 2**53
-_LONGEST_INTEGER = 20
-
-
-def parse(text: str, max_bytes: int = MAX_BYTES) -> Any:
-    """Parse JSON text of limited size.
-
-    Parameters
-    ----------
-    text : str
-        The whole document.
-    max_bytes : int, default=64 MiB
-        Longer texts are refused before they are parsed.
-
-    Returns
-    -------
-    object
-        Plain Python values; every number is finite.
-
-    Raises
-    ------
-    ValueError
-        If the text is too long, no JSON, nested too deeply, or repeats a field.
-    """
-    if not isinstance(text, str):
-        raise ValueError(f"expected JSON text, got {type(text).__name__}.")
-    check_size(len(text), max_bytes)
-    try:
-        return json.loads(
-            text, object_pairs_hook=_object, parse_constant=_constant, parse_int=_integer
-        )
-    except RecursionError:
-        raise ValueError("the JSON is nested too deeply for an explanation.") from None
-    except json.JSONDecodeError as error:
-        raise ValueError(f"not JSON: {error.msg} at line {error.lineno}.") from None
-
-
-def check_size(size: int, max_bytes: int) -> None:
-    """Refuse what is larger than the limit."""
-    if size > max_bytes:
-        raise ValueError(
-            f"the JSON has {size} bytes, more than the limit of {max_bytes}; pass max_bytes= to "
-            "read a larger one that you trust."
-        )
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    result = dict(pairs)
-    if len(result) < len(pairs):
-        raise ValueError("a JSON object repeats a field.")
-    return result
-
-
-def _constant(name: str) -> NoReturn:
-    raise ValueError(
-        f"{name} is no JSON; infinite and missing numbers are the strings 'inf', 'nan'."
-    )
-
-
-def _integer(digits: str) -> int:
-    if len(digits) > _LONGEST_INTEGER:
-        raise ValueError(f"a whole number of {len(digits)} digits is no part of an explanation.")
-    return int(digits)
+_LONGEST_TEXT = 100_000
 
 
 class Fields:
@@ -111,6 +48,8 @@ def text(value: Any, path: str) -> str:
     """Read a string."""
     if not isinstance(value, str):
         raise ValueError(f"{path} must be a string, got {_kind(value)}.")
+    if len(value) > _LONGEST_TEXT:
+        raise ValueError(f"{path} has {len(value)} characters; at most {_LONGEST_TEXT} are read.")
     return value
 
 
