@@ -1,0 +1,385 @@
+"""Attacks beside the noise: what leaves by other ways, and records that count more than once."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import io as standard_io
+import logging
+import unicodedata
+import warnings
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partialmethod
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dpexplain.models as models
+import dpexplain.models.private as private
+from attack_kit import (
+    FEATURES,
+    PRIVATE,
+    Attack,
+    Finding,
+    estimator,
+    first_find,
+    replayed,
+    saturated,
+    table,
+    without,
+)
+from dpexplain import Categorical, io
+from dpexplain.audit import record
+from dpexplain.mechanisms import GaussianMechanism, NoiseSource
+from dpexplain.models.private import PrivateEstimator
+from dpexplain_widgets.payload import build_payload
+
+# --- everything that can be published ----------------------------------------------------------
+
+
+def published_forms(name: str) -> Finding:
+    """Fit on two neighbours with the same answers forced: is all that can be shown the same?
+
+    File, text, HTML, table, figure, payload of the dashboards, predictions: byte by byte.
+    """
+
+    def attempts() -> Iterator[Finding]:
+        for seed in range(2):
+            data = table(name, 31, seed)
+            fitted = estimator(name)
+            first, transcript = record(fitted, *data)
+            answers = transcript.answers
+            second, _ = record(fitted, *without(data, seed), answers=answers)
+            for form, shown in _forms(first).items():
+                yield Finding(shown != _forms(second)[form], f"{form} differs")
+
+    return first_find(attempts())
+
+
+def _forms(model: Any) -> dict[str, Any]:
+    explanation = model.explain_global()
+    probes, _ = table(type(model).__name__, 9, seed=99)
+    return {
+        "the file": io.to_json(explanation),
+        "the text": repr(explanation) + repr(model) + str(model),
+        "the HTML": explanation._repr_html_(),
+        "the table": explanation.frame().to_csv(),
+        "the statement": model.guarantee_.statement(),
+        "the payload": repr(build_payload(explanation)),
+        "a local explanation": io.to_json(model.explain_local(probes)),
+        "the predictions": model.predict(probes).tolist(),
+        "the names of attributes": sorted(vars(model)),
+        "the ledger": repr(model.ledger_.summary().entries[0].events),
+    }
+
+
+def size_in_a_title(patch: pytest.MonkeyPatch) -> None:
+    for name in PRIVATE:
+        owner = getattr(models, name)
+
+        def fit_released(self: Any, X: Any, *rest: Any, _honest: Any) -> None:
+            _honest(self, X, *rest)
+            self.title_ = f"fitted on {len(X)} records"
+
+        def explain_global(self: Any, _honest: Any) -> Any:
+            return replace(_honest(self), model_name=self.title_)
+
+        for method, made in (("_fit_released", fit_released), ("explain_global", explain_global)):
+            patch.setattr(owner, method, partialmethod(made, _honest=getattr(owner, method)))
+
+
+# --- exceptions, warnings and words ------------------------------------------------------------
+
+_ODD_CELLS = (
+    "Zorblax",
+    "",
+    None,
+    float("nan"),
+    float("inf"),
+    -1e308,
+    10**400,
+    10**5000,
+    b"\xff",
+    "\ud800",
+    "9" * 5000,
+    complex(1, 1),
+    pd.Timestamp.max,
+    pd.NaT,
+    np.longdouble("1e4000"),
+    np.datetime64(10**6, "Y"),
+    [1, [2]],
+    {"a": 1},
+    object,
+    np.ma.masked,
+)
+
+
+def words_of_a_fit(name: str) -> Finding:
+    """One odd cell, in each column, the target or the groups: does anybody hear of it?
+
+    What is compared: errors, warnings, log records and printed text of the whole fit.
+    """
+
+    def attempts() -> Iterator[Finding]:
+        usual = {place: _heard(name, place, "clerk") for place in ("job", "y", "groups")}
+        for cell in _ODD_CELLS:
+            for place, silence in usual.items():
+                heard = _heard(name, place, cell)
+                said = f"{type(cell).__name__} in {place}: {sorted(set(heard) - set(silence))}"
+                yield Finding(heard != silence, said[:200])
+
+    return first_find(attempts())
+
+
+def _heard(name: str, place: str, cell: Any) -> list[str]:
+    X, y = (part.astype(object) for part in table(name, 12))
+    people = pd.Series(range(12), dtype=object)
+    column = {"y": y, "groups": people}.get(place)
+    cells = list(X["job"] if column is None else column)
+    cells[0] = cell
+    filled = np.empty(len(cells), dtype=object)
+    for row, value in enumerate(cells):  # one by one: numpy would unpack a list
+        filled[row] = value
+    spoiled = pd.Series(filled, dtype=object)
+    X, y, people = (
+        X.assign(job=spoiled) if column is None else X,
+        spoiled if place == "y" else y,
+        spoiled if place == "groups" else people,
+    )
+    return _words(lambda: estimator(name, max_rows_per_person=2).fit(X, y, groups=people))
+
+
+def _words(work: Any) -> list[str]:
+    heard: list[str] = []
+
+    class Listener(logging.Handler):
+        def emit(self, message: logging.LogRecord) -> None:
+            if message.name.startswith("dpexplain"):
+                heard.append(f"log: {message.getMessage()}")
+
+    listener, printed = Listener(), standard_io.StringIO()
+    logging.getLogger().addHandler(listener)
+    try:
+        with (
+            warnings.catch_warnings(record=True) as warned,
+            contextlib.redirect_stdout(printed),
+            contextlib.redirect_stderr(printed),
+        ):
+            warnings.simplefilter("always")
+            try:
+                work()
+            except Exception as error:
+                heard.append(f"error: {type(error).__name__}: {error}")
+    finally:
+        logging.getLogger().removeHandler(listener)
+    return [*heard, *(f"warning: {w.message}" for w in warned), f"printed: {printed.getvalue()}"]
+
+
+def unknown_labels_are_counted_aloud(patch: pytest.MonkeyPatch) -> None:
+    honest = PrivateEstimator._failure_of_fit
+
+    def careless(self: Any, X: Any, y: Any, groups: Any) -> str:
+        known = set(FEATURES["job"].categories)
+        if any(not isinstance(cell, str) or cell not in known for cell in X["job"]):
+            warnings.warn("there are values outside of the schema", UserWarning, stacklevel=2)
+        return honest(self, X, y, groups)
+
+    patch.setattr(PrivateEstimator, "_failure_of_fit", careless)
+
+
+# --- tables that answer differently each time --------------------------------------------------
+
+
+class _Changing:
+    """A table that holds a record once when it is looked at first, and often afterwards."""
+
+    def __init__(self, frame: pd.DataFrame) -> None:
+        self.frame, self.looks = frame, 0
+
+    def to_pandas(self) -> pd.DataFrame:
+        self.looks += 1
+        return self.frame
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        self.looks += 1
+        return self.frame.to_numpy(dtype=dtype)
+
+
+def changing_tables(name: str) -> Finding:
+    """Give X, y and groups as objects that could answer differently: how often are they asked?"""
+    X, y = table(name, 20)
+    asked = {
+        "X": _Changing(X),
+        "y": _Changing(y.to_frame("y")["y"]),
+        "groups": _Changing(pd.Series(range(20))),
+    }
+    estimator(name, max_rows_per_person=1).fit(asked["X"], asked["y"], groups=asked["groups"])
+    often = {what: each.looks for what, each in asked.items()}
+    return Finding(max(often.values()) > 1, f"asked {often}")
+
+
+def tables_are_asked_twice(patch: pytest.MonkeyPatch) -> None:
+    honest = private.as_table
+
+    def asking(X: Any) -> Any:
+        if isinstance(X, _Changing):
+            honest(X)  # a look at the shape
+        return honest(X)
+
+    patch.setattr(private, "as_table", asking)
+
+
+# --- rows that find each other -----------------------------------------------------------------
+
+
+def doubled_index(name: str) -> Finding:
+    """Give X and y an index in which all labels are equal: does a row meet more than one?"""
+    X, y = saturated(name, 24)
+    X, y = X.set_axis([0] * 24), y.set_axis([0] * 24)
+    shorter = X.iloc[1:], y.iloc[1:]
+    reversed_labels = X.set_axis(range(24)), y.set_axis(range(23, -1, -1))
+    fewer = tuple(part.iloc[1:] for part in reversed_labels)
+    fitted = estimator(name)
+    return first_find(
+        replayed(fitted, *pair) for pair in (((X, y), shorter), (reversed_labels, fewer))
+    )
+
+
+def rows_are_joined(patch: pytest.MonkeyPatch) -> None:
+    honest = PrivateEstimator._failure_of_fit
+
+    def joined(self: Any, X: Any, y: Any, groups: Any) -> str:
+        together = X.join(y.rename("target"))
+        return honest(self, together[list(X)], together["target"], groups)
+
+    patch.setattr(PrivateEstimator, "_failure_of_fit", joined)
+
+
+# --- categories that look alike ----------------------------------------------------------------
+
+_ALIKE = ("café", "cafe\u0301", "CAFÉ", "café\u200b", "\uff43afé", " café", "cafe")
+
+
+def alike_categories(name: str) -> Finding:
+    """One record whose category looks like another one: does it change how others are read?"""
+    features = {**FEATURES, "job": Categorical(["café", "cafe\u0301", "tea"])}
+
+    def attempts() -> Iterator[Finding]:
+        for odd in _ALIKE:
+            X, y = table(name, 21)
+            X["job"] = pd.Series([odd] + ["café", "cafe\u0301"] * 10, dtype=object)
+            for extreme in (None, 1):
+                fitted = estimator(name, features=features)
+                yield replayed(fitted, (X, y), without((X, y), 0), extreme_seed=extreme)
+
+    return first_find(attempts())
+
+
+def normalised_where_unambiguous(patch: pytest.MonkeyPatch) -> None:
+    """Spellings are made one unless both of them occur."""
+    honest = PrivateEstimator._failure_of_fit
+
+    def helpful(self: Any, X: Any, y: Any, groups: Any) -> str:
+        plain = X["job"].map(lambda cell: unicodedata.normalize("NFKC", cell).strip().lower())
+        if X["job"].nunique() > 2:
+            X = X.assign(job=plain)
+        return honest(self, X, y, groups)
+
+    patch.setattr(PrivateEstimator, "_failure_of_fit", helpful)
+
+
+# --- what a model keeps ------------------------------------------------------------------------
+
+
+def noise_that_is_kept(name: str) -> Finding:
+    """Walk through all that a model, its explanation and its ledger can reach: is noise there?"""
+    drawn: list[np.ndarray] = []
+    honest = NoiseSource.draw_int
+
+    def noted(self: NoiseSource, *arguments: Any) -> Any:
+        noise = honest(self, *arguments)
+        drawn.append(noise.copy())
+        return noise
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(NoiseSource, "draw_int", noted)
+        model = estimator(name).fit(*table(name, 30))
+        explanation = model.explain_global()
+    secrets = np.unique(np.concatenate(drawn))
+    secrets = secrets[np.abs(secrets) > 1000]
+    kept = 0
+    for value in _reachable([model, explanation, model.ledger_]):
+        if isinstance(value, np.ndarray) and value.dtype.kind in "iuf" and value.size:
+            kept += int(np.isin(value.astype(np.float64), secrets.astype(np.float64)).sum())
+        elif isinstance(value, GaussianMechanism):
+            kept += 1
+    return Finding(kept > 0, f"{kept} draws or mechanisms of {len(secrets)} can be reached")
+
+
+def _reachable(roots: list[Any]) -> Iterator[Any]:
+    """Objects that `roots` lead to, not through modules, classes or globals of functions."""
+    seen: set[int] = set()
+    waiting = list(roots)
+    while waiting:
+        value = waiting.pop()
+        if id(value) in seen or isinstance(value, type | type(gc)):
+            continue
+        seen.add(id(value))
+        yield value
+        if callable(value) and hasattr(value, "__globals__"):
+            waiting += [cell.cell_contents for cell in value.__closure__ or ()]
+        else:
+            waiting += gc.get_referents(value)
+
+
+def mechanism_is_kept(patch: pytest.MonkeyPatch) -> None:
+    honest = PrivateEstimator._mechanism
+
+    def kept(self: Any) -> Any:
+        self.mechanism_ = honest(self)
+        return self.mechanism_
+
+    patch.setattr(PrivateEstimator, "_mechanism", kept)
+
+
+ATTACKS = [
+    Attack(
+        "anything that can be published differs although all answers are the same",
+        published_forms,
+        size_in_a_title,
+        "the number of records in a title",
+    ),
+    Attack(
+        "errors, warnings, logs or printed text tell of a cell",
+        words_of_a_fit,
+        unknown_labels_are_counted_aloud,
+        "a warning about values outside of the schema",
+    ),
+    Attack(
+        "tables that answer differently each time",
+        changing_tables,
+        tables_are_asked_twice,
+        "X is asked for its shape first",
+    ),
+    Attack(
+        "equal index labels let a row count more than once",
+        doubled_index,
+        rows_are_joined,
+        "X and y are joined by index",
+    ),
+    Attack(
+        "categories that look alike change how others are read",
+        alike_categories,
+        normalised_where_unambiguous,
+        "spellings are made one unless they occur together",
+    ),
+    Attack(
+        "noise can be found in what a model keeps",
+        noise_that_is_kept,
+        mechanism_is_kept,
+        "the mechanism is kept",
+    ),
+]

@@ -1,0 +1,223 @@
+"""Attacks on the noise: drawn twice, foretold, or taken away again."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import random
+import threading
+import time
+from collections.abc import Callable, Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from attack_kit import Attack, Finding, estimator, first_find, table
+from dpexplain import PrivacyLedger
+from dpexplain.audit import record
+from dpexplain.mechanisms import GaussianMechanism, NoiseSource, Phase, gaussian
+from dpexplain.models.private import PrivateEstimator
+
+_SIGMA = 2.0**40  # two draws out of some hundred agree with chance < 1e-7
+_BACKENDS = ("exact", "opendp", "rounded")
+
+
+def _in_a_fork(work: Callable[[], bytes]) -> bytes:
+    """Run in a copy of this process, and return what it says."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.write(writer, work())
+        finally:
+            os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader, "rb") as answer:
+        said = answer.read()
+    os.waitpid(child, 0)
+    return said
+
+
+def _repeated(draws: list[np.ndarray]) -> int:
+    everything = np.concatenate(draws)
+    return len(everything) - len(np.unique(everything))
+
+
+def forked_generators(_: str) -> Finding:
+    """Draw, copy the process twice, and draw in all three: is any noise the same?"""
+
+    def attempts() -> Iterator[Finding]:
+        for backend in _BACKENDS:
+            source = NoiseSource(backend)
+            draws = [source.draw_int(_SIGMA, 50)]
+            for _ in range(2):
+                said = _in_a_fork(lambda: source.draw_int(_SIGMA, 50).tobytes())  # noqa: B023
+                draws.append(np.frombuffer(said, dtype=np.int64))
+            draws.append(source.draw_int(_SIGMA, 50))
+            twice = _repeated(draws)
+            yield Finding(twice > 0, f"{backend}: {twice} draws came twice")
+
+    return first_find(attempts())
+
+
+def one_generator_for_all(patch: pytest.MonkeyPatch) -> None:
+    """A generator that lives in the process and is seeded well, once."""
+    generator = np.random.default_rng()
+    patch.setattr(
+        NoiseSource,
+        "draw_int",
+        lambda self, sigma, size: np.rint(sigma * generator.standard_normal(size)).astype(int),
+    )
+
+
+def forked_phase(_: str) -> Finding:
+    """Copy the process after the noise of a phase was drawn, and release in both.
+
+    The difference of the answers is that of the exact sums.
+    """
+    mechanism = GaussianMechanism(NoiseSource())
+    mechanism.begin(Phase("sums", 2.0**20, _SIGMA, n_values=20))
+
+    def other_sums() -> bytes:
+        try:
+            return mechanism.release(np.full(20, 17, dtype=np.int64)).tobytes()
+        except RuntimeError:
+            return b""
+
+    said = _in_a_fork(other_sums)
+    own = mechanism.release(np.zeros(20, dtype=np.int64))
+    if not said:
+        return Finding(False, "the copy refused to release")
+    same = bool((np.frombuffer(said, dtype=np.int64) - own == 17).all())
+    return Finding(same, "the same noise in both processes" if same else "other noise")
+
+
+def process_not_checked(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(gaussian, "os", SimpleNamespace(getpid=lambda: 1))
+
+
+def racing_threads(_: str) -> Finding:
+    """Draw in eight threads at the same moment."""
+
+    def attempts() -> Iterator[Finding]:
+        for backend in _BACKENDS:
+            source, draws, start = NoiseSource(backend), [], threading.Barrier(8)
+
+            def draw() -> None:
+                start.wait()  # noqa: B023
+                draws.append(source.draw_int(_SIGMA, 50))  # noqa: B023
+
+            threads = [threading.Thread(target=draw) for _ in range(8)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            twice = _repeated(draws)
+            yield Finding(twice > 0, f"{backend}: {twice} draws came twice")
+
+    return first_find(attempts())
+
+
+def seeded_by_the_clock(patch: pytest.MonkeyPatch) -> None:
+    def draw(self: NoiseSource, sigma: float, size: int) -> Any:
+        generator = np.random.default_rng(int(time.time()))
+        return np.rint(sigma * generator.standard_normal(size)).astype(np.int64)
+
+    patch.setattr(NoiseSource, "draw_int", draw)
+
+
+def known_seeds(name: str) -> Finding:
+    """Set every seed that an attacker can know, and fit twice: is the noise the same?"""
+
+    def noise() -> np.ndarray:
+        np.random.seed(0)  # noqa: NPY002 - the generator that everybody shares
+        random.seed(0)
+        _, transcript = record(estimator(name, structure_seed=3), *table(name, 30))
+        pairs = zip(transcript.answers, transcript.queries, strict=True)
+        return np.concatenate([answer - query for answer, query in pairs])
+
+    first, second = noise(), noise()
+    same = int((first[: len(second)] == second[: len(first)]).sum())
+    return Finding(same > 5, f"{same} of {len(first)} draws are the same")
+
+
+def noise_from_the_structure_seed(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(
+        PrivateEstimator,
+        "_noise_source",
+        lambda self: NoiseSource(reproducible_seed=self.structure_seed),
+    )
+    patch.setattr(NoiseSource, "draw_int", _draw_of_shared_generator)
+
+
+def _draw_of_shared_generator(self: NoiseSource, sigma: float, size: int) -> Any:
+    drawn = np.random.standard_normal(size)  # noqa: NPY002
+    return np.rint(sigma * drawn).astype(np.int64)
+
+
+def seeded_as_private(name: str) -> Finding:
+    """Fit with a seed that is known, in every way, and ask for the guarantee afterwards."""
+
+    def attempts() -> Iterator[Finding]:
+        for seed in (0, 1, np.int64(0)):
+            fitted = estimator(name, reproducible_seed=seed).fit(*table(name, 20))
+            fitted.set_params(reproducible_seed=None)
+            for way, model in (
+                ("set to None after the fit", fitted),
+                ("pickled", pickle.loads(pickle.dumps(fitted))),
+            ):
+                private = model.explain_global().guarantee.private or model.guarantee_.private
+                yield Finding(private, f"seed {seed!r}, {way}: private is {private}")
+        ledger = PrivacyLedger("patients")
+        try:
+            clone(estimator(name, reproducible_seed=0, ledger=ledger)).fit(*table(name, 20))
+        except ValueError:
+            yield Finding(False, "a shared ledger refuses it")
+        else:
+            yield Finding(True, "a shared ledger takes it")
+
+    return first_find(attempts())
+
+
+def zero_is_no_seed(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(NoiseSource, "private", property(lambda self: True))
+
+
+ATTACKS = [
+    Attack(
+        "noise repeats in copies of the process",
+        forked_generators,
+        one_generator_for_all,
+        "one generator for the life of the process",
+        every_model=False,
+    ),
+    Attack(
+        "noise drawn before a fork is used in both processes",
+        forked_phase,
+        process_not_checked,
+        "the process is not checked",
+        every_model=False,
+    ),
+    Attack(
+        "noise repeats in threads that draw at the same moment",
+        racing_threads,
+        seeded_by_the_clock,
+        "a generator seeded by the clock",
+        every_model=False,
+    ),
+    Attack(
+        "noise follows from seeds that are known",
+        known_seeds,
+        noise_from_the_structure_seed,
+        "noise from the generator that everybody shares",
+    ),
+    Attack(
+        "a model with seeded noise is taken for a private one",
+        seeded_as_private,
+        zero_is_no_seed,
+        "a source with a seed says that it is secret",
+    ),
+]
