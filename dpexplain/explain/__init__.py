@@ -10,12 +10,14 @@ from __future__ import annotations
 from dpexplain.explain.global_explanation import GlobalExplanation
 from dpexplain.explain.guarantee import Guarantee
 from dpexplain.explain.local_explanation import LocalExplanation, inverse_link, total_score
+from dpexplain.explain.noise import NoiseModel
 from dpexplain.explain.shape_function import ShapeFunction
 
 __all__ = [
     "GlobalExplanation",
     "Guarantee",
     "LocalExplanation",
+    "NoiseModel",
     "ShapeFunction",
     "inverse_link",
     "total_score",

@@ -12,9 +12,11 @@ import pandas as pd
 
 from dpexplain._names import closest_name
 from dpexplain.explain import _html
+from dpexplain.explain._noisy_model import NoisyModel
 from dpexplain.explain._record import Record, choice, distinct, finite, text, texts
 from dpexplain.explain._text import listing, short_number, shorten
 from dpexplain.explain.guarantee import Guarantee
+from dpexplain.explain.noise import NoiseModel
 from dpexplain.explain.shape_function import ShapeFunction
 
 if TYPE_CHECKING:
@@ -25,7 +27,7 @@ _HTML_ROWS = 10
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class GlobalExplanation(Record, Mapping[str, ShapeFunction]):
+class GlobalExplanation(NoisyModel, Record, Mapping[str, ShapeFunction]):
     """A mapping from term names to :class:`ShapeFunction`, in model order.
 
     Parameters
@@ -46,6 +48,9 @@ class GlobalExplanation(Record, Mapping[str, ShapeFunction]):
         Class names of a classifier; the score speaks for the second.
     model_name : str, default=""
         Name of the estimator.
+    noise : NoiseModel or None, default=None
+        Joint scatter of all bins from privacy noise, random structure and sampling; None where
+        there is none or it is not known.
 
     Raises
     ------
@@ -62,6 +67,7 @@ class GlobalExplanation(Record, Mapping[str, ShapeFunction]):
     target_unit: str = ""
     classes: tuple[str, str] | None = None
     model_name: str = ""
+    noise: NoiseModel | None = None
 
     def __post_init__(self) -> None:
         """Check the fields and give each term the unit of the score."""
@@ -76,6 +82,16 @@ class GlobalExplanation(Record, Mapping[str, ShapeFunction]):
             raise ValueError("terms must be one or more ShapeFunction objects.")
         distinct("terms", tuple(term.name for term in terms))
         self._set("terms", tuple(self._with_unit(term) for term in terms))
+        self._check_noise()
+
+    def _check_noise(self) -> None:
+        if self.noise is None:
+            return
+        if not isinstance(self.noise, NoiseModel):
+            raise ValueError("noise must be a NoiseModel.")
+        sizes = tuple(term.n_bins for term in self.terms)
+        if self.noise.sizes != sizes:
+            raise ValueError(f"noise is for terms of {self.noise.sizes} bins, not {sizes}.")
 
     def _with_unit(self, term: ShapeFunction) -> ShapeFunction:
         if term.score_unit or not self.score_unit:
@@ -204,7 +220,8 @@ class GlobalExplanation(Record, Mapping[str, ShapeFunction]):
         model = f"{self.model_name}, " if self.model_name else ""
         return (
             f"GlobalExplanation({model}{len(self)} terms for {self.score_name}; "
-            f"{self.guarantee.short}; see .frame(), .importances(), .plot(), .plot(term))"
+            f"{self.guarantee.short}; see .frame(), .importances(), .ranking(), .plot(), "
+            ".plot(term))"
         )
 
     def _repr_html_(self) -> str:
@@ -228,6 +245,7 @@ class GlobalExplanation(Record, Mapping[str, ShapeFunction]):
             _html.note(shorten(self.score_name, 90)),
             "" if private else _html.warning(self.guarantee.short),
             _html.table(head, rows, (False, True, *([True] if noisy else []), False)),
+            _html.note(self.noise_words) if noisy else "",
             _html.note(self._footer()),
         )
 

@@ -15,6 +15,7 @@ from dpexplain.explain._record import FloatArray, Record, distinct, finite, read
 from dpexplain.explain._text import short_number, signed_number
 from dpexplain.explain.global_explanation import checked_classes
 from dpexplain.explain.guarantee import Guarantee
+from dpexplain.explain.noise import normal_certainty
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -110,7 +111,12 @@ class LocalExplanation(Record):
         Its unit, for regression.
     noise_std : array-like of shape (n_samples, n_terms) or None, default=None
         Standard deviation of each contribution under privacy noise, given the released bins
-        and trees; see :class:`ShapeFunction` for what it leaves out.
+        and trees.
+    total_std : array-like of shape (n_samples, n_terms) or None, default=None
+        The same from privacy noise, random structure and sampling together; it leaves out
+        nothing that :class:`ShapeFunction` knows. None where that is not known.
+    score_std : array-like of shape (n_samples,) or None, default=None
+        Standard deviation of each score from all three, errors of terms taken together.
 
     Raises
     ------
@@ -130,6 +136,8 @@ class LocalExplanation(Record):
     target_name: str = "target"
     target_unit: str = ""
     noise_std: FloatArray | None = None
+    total_std: FloatArray | None = None
+    score_std: FloatArray | None = None
 
     def __post_init__(self) -> None:
         """Check the fields against each other and freeze the arrays."""
@@ -145,10 +153,16 @@ class LocalExplanation(Record):
         self._set("classes", checked_classes(self.link, self.classes))
         self._set("samples_public", bool(self.samples_public))
         self._set("bin_labels", _label_rows(self.bin_labels, matrix.shape))
-        if self.noise_std is not None:
-            self._set("noise_std", read_only("noise_std", self.noise_std, matrix.shape))
-            if (self.noise_std < 0).any():
-                raise ValueError("noise_std must not be negative.")
+        shapes: dict[str, tuple[int, ...]] = {
+            "noise_std": matrix.shape,
+            "total_std": matrix.shape,
+            "score_std": matrix.shape[:1],
+        }
+        for name, shape in shapes.items():
+            if getattr(self, name) is not None:
+                self._set(name, read_only(name, getattr(self, name), shape))
+                if (getattr(self, name) < 0).any():
+                    raise ValueError(f"{name} must not be negative.")
 
     def __len__(self) -> int:
         """Return the number of samples."""
@@ -163,6 +177,58 @@ class LocalExplanation(Record):
     def predictions(self) -> FloatArray:
         """Probabilities of ``classes[1]``, or predicted targets in their unit."""
         return inverse_link(self.scores, self.link)
+
+    @property
+    def sign_certainty(self) -> FloatArray | None:
+        """Chance that each contribution has the sign that it shows, shape (n_samples, n_terms).
+
+        From 0.5 (a coin) to 1, over privacy noise, random structure and sampling where all
+        three are known, else over privacy noise; None for a model without noise.
+        """
+        std = self.noise_std if self.total_std is None else self.total_std
+        if std is None:
+            return None
+        flat = np.abs(self.contributions)
+        ratio = np.divide(flat, std, out=np.where(flat > 0, np.inf, 0.0), where=std > 0)
+        return normal_certainty(ratio)
+
+    def crossing_certainty(self, threshold: float | None = None) -> FloatArray | None:
+        """Chance that each prediction is on the side of a threshold on which it shows.
+
+        Parameters
+        ----------
+        threshold : float or None, default=None
+            A probability for a classifier, one half if None; in the unit of the target for a
+            regression, where there is no usual one and it must be given.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or None
+            From 0.5 (a coin) to 1; None where `score_std` is not known.
+
+        Raises
+        ------
+        ValueError
+            If the threshold is missing or no probability between 0 and 1.
+        """
+        score = self._threshold_score(threshold)
+        if self.score_std is None:
+            return None
+        gap = np.abs(self.scores - score)
+        ratio = np.divide(
+            gap, self.score_std, out=np.where(gap > 0, np.inf, 0.0), where=self.score_std > 0
+        )
+        return normal_certainty(ratio)
+
+    def _threshold_score(self, threshold: float | None) -> float:
+        if self.link == "identity":
+            if threshold is None:
+                raise ValueError("a regression has no usual threshold; give one in its unit.")
+            return finite("threshold", threshold)
+        share = finite("threshold", 0.5 if threshold is None else threshold)
+        if not 0 < share < 1:
+            raise ValueError(f"threshold={share!r} must be a probability between 0 and 1.")
+        return float(np.log(share / (1.0 - share)))
 
     @property
     def score_unit(self) -> str:
@@ -185,19 +251,25 @@ class LocalExplanation(Record):
         Returns
         -------
         DataFrame
-            Columns sample, term, bin, contribution, noise_std (NaN where unknown). Adding
-            the intercept to a sample's contributions, in order, gives its score.
+            Columns sample, term, bin, contribution; noise_std, total_std and sign_certainty
+            (NaN where unknown). Adding the intercept to a sample's contributions, in order,
+            gives its score.
         """
         chosen = np.arange(len(self)) if sample is None else np.array([self._position(sample)])
         n_terms = len(self.term_names)
-        noise = np.full((len(self), n_terms), np.nan) if self.noise_std is None else self.noise_std
+        names = ("noise_std", "total_std", "sign_certainty")
+        known = {name: getattr(self, name) for name in names}
+        unknown = np.full((len(self), n_terms), np.nan)
         return pd.DataFrame(
             {
                 "sample": np.repeat(chosen, n_terms),
                 "term": list(self.term_names) * len(chosen),
                 "bin": [label for row in chosen for label in self.bin_labels[row]],
                 "contribution": self.contributions[chosen].ravel(),
-                "noise_std": noise[chosen].ravel(),
+                **{
+                    name: (unknown if values is None else values)[chosen].ravel()
+                    for name, values in known.items()
+                },
             }
         )
 

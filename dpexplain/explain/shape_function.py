@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -12,6 +11,7 @@ import pandas as pd
 
 from dpexplain._cells import cell_number, cell_text
 from dpexplain.explain import _html
+from dpexplain.explain._noisy_shape import NoisyShape
 from dpexplain.explain._record import (
     FloatArray,
     Record,
@@ -28,13 +28,11 @@ from dpexplain.explain.guarantee import Guarantee
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Mean of |z| for a standard normal z: what pure noise adds to an importance on average.
-_MEAN_ABSOLUTE_NORMAL = math.sqrt(2.0 / math.pi)
 _HTML_ROWS = 12
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class ShapeFunction(Record):
+class ShapeFunction(NoisyShape, Record):
     """The contribution of one term to the score, bin by bin.
 
     Value bins come first: bin ``i`` of a numeric feature is ``[edges[i], edges[i + 1])``,
@@ -63,9 +61,16 @@ class ShapeFunction(Record):
     description : str, default=""
         What the feature says.
     noise_std : array-like of shape (n_bins,) or None, default=None
-        Standard deviation of each contribution under the noise of the sums behind it, given
-        the released bins and trees, in `score_unit`. It leaves out that other noise in the
-        histograms, or other random trees, would have given other bins and curves.
+        Standard deviation of each contribution under the privacy noise of the sums behind it,
+        given the released bins and trees, in `score_unit`.
+    structure_std : array-like of shape (n_bins,) or None, default=None
+        Standard deviation from other noise in the histograms and other random trees, which
+        would have given other bins and curves; None where it is not known.
+    sampling_std : array-like of shape (n_bins,) or None, default=None
+        Standard deviation from the records being a sample of people; None where it is not known.
+    simultaneous_factor : float or None, default=None
+        Standard deviations from the curve to the ends of a band that holds for all its bins at
+        once with 95 % certainty; None where errors of bins are not known jointly.
     special : sequence of str, default=()
         Names of the bins after the value bins, such as ``("other", "missing")``.
     step : float or None, default=None
@@ -99,6 +104,9 @@ class ShapeFunction(Record):
     unit: str = ""
     description: str = ""
     noise_std: FloatArray | None = None
+    structure_std: FloatArray | None = None
+    sampling_std: FloatArray | None = None
+    simultaneous_factor: float | None = None
     special: tuple[str, ...] = ()
     step: float | None = None
     score_unit: str = ""
@@ -150,11 +158,29 @@ class ShapeFunction(Record):
             raise ValueError(f"term {self.name!r} has no bins; it needs at least one.")
         self._set("contribution", read_only("contribution", self.contribution, (n_bins,)))
         self._set("count", read_only("count", self.count, (n_bins,)))
-        for field in ("noise_std", "bag_std"):
-            if getattr(self, field) is not None:
-                self._set(field, read_only(field, getattr(self, field), (n_bins,)))
-                if (getattr(self, field) < 0).any():
-                    raise ValueError(f"{field} must not be negative.")
+        if self.bag_std is not None:
+            self._set("bag_std", read_only("bag_std", self.bag_std, (n_bins,)))
+            if (self.bag_std < 0).any():
+                raise ValueError("bag_std must not be negative.")
+        self._check_noise(n_bins)
+
+    def _check_noise(self, n_bins: int) -> None:
+        for name in ("noise_std", "structure_std", "sampling_std"):
+            if getattr(self, name) is None:
+                continue
+            if self.noise_std is None:
+                raise ValueError(f"{name} needs noise_std: a model without noise has no band.")
+            std = read_only(name, getattr(self, name), (n_bins,))
+            if (std < 0).any():
+                raise ValueError(f"{name} must not be negative.")
+            self._set(name, std)
+        if self.simultaneous_factor is not None:
+            factor = finite("simultaneous_factor", self.simultaneous_factor)
+            if self.noise_std is None or factor < 0:
+                raise ValueError(
+                    f"simultaneous_factor={factor!r} must not be negative, and needs noise_std."
+                )
+            self._set("simultaneous_factor", factor)
 
     @property
     def n_bins(self) -> int:
@@ -198,17 +224,6 @@ class ShapeFunction(Record):
     def importance(self) -> float:
         """Mean absolute contribution over the records, in `score_unit`."""
         return float(self.weights @ np.abs(self.contribution))
-
-    @property
-    def noise_floor(self) -> float | None:
-        """Importance that noise of `noise_std` alone would show on average; None without it.
-
-        The mean of ``|N(0, s)|`` is ``s * sqrt(2 / pi)``, so importances of pure noise are
-        positive and have to be read against this number.
-        """
-        if self.noise_std is None:
-            return None
-        return float(_MEAN_ABSOLUTE_NORMAL * (self.weights @ self.noise_std))
 
     def bin_index(self, values: npt.ArrayLike) -> npt.NDArray[np.int64]:
         """Find the bin of each value.
@@ -273,13 +288,16 @@ class ShapeFunction(Record):
         -------
         DataFrame
             Columns term, bin, bin_left, bin_right (NaN where a bin is no interval),
-            contribution, noise_std, count, special, bag_std (a std is NaN where unknown).
+            contribution; noise_std, structure_std, sampling_std and total_std (NaN where
+            unknown); signal (None where unknown), count, special, bag_std (NaN where unknown).
         """
         edges = np.full((2, self.n_bins), np.nan)
         if self.bin_edges is not None:
             edges[0, : self.n_value_bins] = self.bin_edges[:-1]
             edges[1, : self.n_value_bins] = self.bin_edges[1:]
-        noise_std = np.full(self.n_bins, np.nan) if self.noise_std is None else self.noise_std
+        names = ("noise_std", "structure_std", "sampling_std", "total_std")
+        stds = {name: self._or_nan(getattr(self, name)) for name in names}
+        signal = np.full(self.n_bins, None) if self.signal is None else self.signal.astype(object)
         return pd.DataFrame(
             {
                 "term": self.name,
@@ -287,12 +305,16 @@ class ShapeFunction(Record):
                 "bin_left": edges[0],
                 "bin_right": edges[1],
                 "contribution": self.contribution.copy(),
-                "noise_std": noise_std.copy(),
+                **stds,
+                "signal": signal,
                 "count": self.count.copy(),
                 "special": np.arange(self.n_bins) >= self.n_value_bins,
                 "bag_std": np.full(self.n_bins, np.nan) if self.bag_std is None else self.bag_std,
             }
         )
+
+    def _or_nan(self, values: FloatArray | None) -> FloatArray:
+        return np.full(self.n_bins, np.nan) if values is None else values.copy()
 
     def plot(self, ax: Axes | None = None, **options: Any) -> Axes:
         """Draw the shape; see :func:`dpexplain.plotting.plot_shape_function`.

@@ -9,7 +9,13 @@ import pandas as pd
 
 from dpexplain.accounting.summary import LedgerSummary
 from dpexplain.compare import Comparison
-from dpexplain.explain import GlobalExplanation, Guarantee, LocalExplanation, ShapeFunction
+from dpexplain.explain import (
+    GlobalExplanation,
+    Guarantee,
+    LocalExplanation,
+    NoiseModel,
+    ShapeFunction,
+)
 from dpexplain.explain._record import FloatArray
 from dpexplain.io._fields import (
     Fields,
@@ -19,10 +25,13 @@ from dpexplain.io._fields import (
     items,
     number,
     optional,
+    packed_singles,
     plain,
+    singles,
     text,
 )
 
+_MOST_BINS = 1 << 17
 _numbers = items(number)
 _texts = items(text)
 
@@ -66,6 +75,9 @@ def shape_to_plain(shape: ShapeFunction) -> dict[str, Any]:
         "unit": shape.unit,
         "description": shape.description,
         "noise_std": _list_or_none(shape.noise_std),
+        "structure_std": _list_or_none(shape.structure_std),
+        "sampling_std": _list_or_none(shape.sampling_std),
+        "simultaneous_factor": shape.simultaneous_factor,
         "special": list(shape.special),
         "step": shape.step,
         "score_unit": shape.score_unit,
@@ -89,6 +101,9 @@ def shape_from_plain(value: Any, path: str = "shape") -> ShapeFunction:
         "unit": fields.take("unit", text),
         "description": fields.take("description", text),
         "noise_std": fields.take("noise_std", optional(_numbers)),
+        "structure_std": fields.take("structure_std", optional(_numbers)),
+        "sampling_std": fields.take("sampling_std", optional(_numbers)),
+        "simultaneous_factor": fields.take("simultaneous_factor", optional(number)),
         "special": fields.take("special", _texts),
         "step": fields.take("step", optional(number)),
         "score_unit": fields.take("score_unit", text),
@@ -97,6 +112,32 @@ def shape_from_plain(value: Any, path: str = "shape") -> ShapeFunction:
     }
     fields.finish()
     return ShapeFunction(**arguments)
+
+
+def noise_to_plain(noise: NoiseModel) -> dict[str, Any]:
+    """Write joint noise; its numbers are single precision and kept to the last bit."""
+    return {
+        "sizes": list(noise.sizes),
+        "factor": packed_singles(noise.factor),
+        "remainder_std": packed_singles(noise.remainder_std[:, None]),
+    }
+
+
+def noise_from_plain(value: Any, path: str = "noise") -> NoiseModel:
+    """Read joint noise."""
+    fields = Fields(value, path)
+    sizes = fields.take("sizes", items(integer))
+    if not all(0 < n <= _MOST_BINS for n in sizes):
+        raise ValueError(f"{path}.sizes must be positive numbers of bins.")
+    n_values = sum(sizes) + 1
+    factor = fields.take("factor", singles(n_values))
+    remainder = fields.take("remainder_std", singles(n_values))
+    fields.finish()
+    if remainder.shape[1] != 1:
+        raise ValueError(
+            f"{path}.remainder_std must hold one number for each of {n_values} values."
+        )
+    return NoiseModel(tuple(sizes), factor, remainder[:, 0])
 
 
 def global_to_plain(explanation: GlobalExplanation) -> dict[str, Any]:
@@ -110,6 +151,7 @@ def global_to_plain(explanation: GlobalExplanation) -> dict[str, Any]:
         "target_unit": explanation.target_unit,
         "classes": None if explanation.classes is None else list(explanation.classes),
         "model_name": explanation.model_name,
+        "noise": None if explanation.noise is None else noise_to_plain(explanation.noise),
     }
 
 
@@ -125,6 +167,7 @@ def global_from_plain(value: Any, path: str = "explanation") -> GlobalExplanatio
         "target_unit": fields.take("target_unit", text),
         "classes": fields.take("classes", optional(_texts)),
         "model_name": fields.take("model_name", text),
+        "noise": fields.take("noise", optional(noise_from_plain)),
     }
     fields.finish()
     return GlobalExplanation(**arguments)
@@ -144,6 +187,8 @@ def local_to_plain(explanation: LocalExplanation) -> dict[str, Any]:
         "target_name": explanation.target_name,
         "target_unit": explanation.target_unit,
         "noise_std": _list_or_none(explanation.noise_std),
+        "total_std": _list_or_none(explanation.total_std),
+        "score_std": _list_or_none(explanation.score_std),
     }
 
 
@@ -162,6 +207,8 @@ def local_from_plain(value: Any, path: str = "explanation") -> LocalExplanation:
         "target_name": fields.take("target_name", text),
         "target_unit": fields.take("target_unit", text),
         "noise_std": _matrix(fields.take("noise_std", optional(items(_numbers))), len(names)),
+        "total_std": _matrix(fields.take("total_std", optional(items(_numbers))), len(names)),
+        "score_std": fields.take("score_std", optional(_numbers)),
     }
     fields.finish()
     return LocalExplanation(tuple(names), **arguments)

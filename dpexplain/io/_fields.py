@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 import math
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
 
 T = TypeVar("T")
 
@@ -101,6 +105,41 @@ def items(read: Callable[[Any, str], T]) -> Callable[[Any, str], list[T]]:
         return [read(item, f"{path}[{index}]") for index, item in enumerate(value)]
 
     return read_list
+
+
+def _packed_text(value: Any, path: str) -> str:
+    """Read text of any length; the size of the file and the shape of the matrix bound it."""
+    if not isinstance(value, str):
+        raise ValueError(f"{path} must be a string, got {_kind(value)}.")
+    return value
+
+
+def packed_singles(matrix: npt.NDArray[np.float64]) -> dict[str, Any]:
+    """Write a matrix of single-precision numbers as base64 text of little-endian floats."""
+    raw = np.ascontiguousarray(matrix, dtype="<f4").tobytes()
+    return {"dtype": "<f4", "columns": matrix.shape[1], "base64": base64.b64encode(raw).decode()}
+
+
+def singles(n_rows: int) -> Callable[[Any, str], npt.NDArray[np.float64]]:
+    """Make a reader of a matrix with so many rows that `packed_singles` wrote."""
+
+    def read_matrix(value: Any, path: str) -> npt.NDArray[np.float64]:
+        fields = Fields(value, path)
+        dtype, n_columns = fields.take("dtype", text), fields.take("columns", integer)
+        encoded = fields.take("base64", _packed_text)
+        fields.finish()
+        try:
+            raw = base64.b64decode(encoded, validate=True)
+        except ValueError:
+            raise ValueError(f"{path}.base64 must be base64 text.") from None
+        if dtype != "<f4" or n_columns < 0 or len(raw) != 4 * n_rows * n_columns:
+            raise ValueError(f"{path} must hold {n_rows} rows of little-endian 4-byte floats.")
+        matrix = np.frombuffer(raw, dtype="<f4").astype(np.float64).reshape(n_rows, n_columns)
+        if not np.isfinite(matrix).all():
+            raise ValueError(f"{path} must hold finite numbers only.")
+        return matrix
+
+    return read_matrix
 
 
 def plain(value: float) -> float | str:

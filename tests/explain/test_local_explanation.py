@@ -96,6 +96,8 @@ def test_pickling_keeps_every_bit(explanation):
         ({"bin_labels": (("a",), ("b",))}, "bin_labels"),
         ({"bin_labels": ((1, 2), (3, 4))}, "bin_labels"),
         ({"noise_std": [[0.1, -0.1]] * 2}, "negative"),
+        ({"total_std": [[0.1, 0.1]]}, "total_std has shape"),
+        ({"score_std": [0.1, -0.1]}, "negative"),
         ({"term_names": ("age", "age")}, "distinct"),
         ({"classes": None}, "class names"),
     ],

@@ -1,4 +1,4 @@
-"""The noise band takes bins and trees as given, and no text claims more for it."""
+"""Each part of the noise says what it is, and no text claims more for it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import pytest
 
 from dpexplain import sweep
 from dpexplain.explain import LocalExplanation, ShapeFunction
-from dpexplain.plotting import plot_shape_function
 
 
 def words(thing):
@@ -14,13 +13,14 @@ def words(thing):
 
 
 @pytest.mark.parametrize("kind", [ShapeFunction, LocalExplanation])
-def test_documented_noise_is_the_noise_given_bins_and_trees(kind):
+def test_privacy_noise_is_the_noise_given_bins_and_trees(kind):
     assert "given the released bins and trees" in words(kind)
-    assert "leaves out" in words(kind)
 
 
-def test_figure_says_what_its_band_leaves_out():
-    assert "leaves out that other noise would have given others" in words(plot_shape_function)
+def test_the_other_parts_are_named():
+    assert "other noise in the histograms and other random trees" in words(ShapeFunction)
+    assert "a sample of people" in words(ShapeFunction)
+    assert "privacy noise, random structure and sampling together" in words(LocalExplanation)
 
 
 def test_sweep_does_not_promise_that_only_noise_differs():

@@ -117,8 +117,8 @@ def test_noise_floor_is_the_importance_that_noise_alone_shows():
 def test_frame_is_tidy_and_its_special_bins_are_no_intervals():
     frame = age().frame()
     assert list(frame.columns) == [
-        "term", "bin", "bin_left", "bin_right", "contribution", "noise_std", "count", "special",
-        "bag_std",
+        "term", "bin", "bin_left", "bin_right", "contribution", "noise_std", "structure_std",
+        "sampling_std", "total_std", "signal", "count", "special", "bag_std",
     ]  # fmt: skip
     assert frame["bin_left"].tolist()[:3] == [17, 30, 45]
     assert frame.loc[frame["special"], ["bin_left", "bin_right"]].isna().all(axis=None)
@@ -165,6 +165,11 @@ def test_pickling_keeps_every_bit(shape):
         ({"contribution": ["a", "b", "c", "d"]}, "numbers"),
         ({"count": [1.0]}, "count has shape"),
         ({"noise_std": [0.1, 0.1, 0.1, -0.1]}, "negative"),
+        ({"structure_std": [0.1, 0.1, 0.1, -0.1]}, "structure_std must not be negative"),
+        ({"sampling_std": [0.1]}, "sampling_std has shape"),
+        ({"noise_std": None, "sampling_std": [0.1] * 4}, "needs noise_std"),
+        ({"noise_std": None, "simultaneous_factor": 3.0}, "needs noise_std"),
+        ({"simultaneous_factor": -1.0}, "must not be negative"),
         ({"bin_edges": [17, 30, 30, 90]}, "increasing"),
         ({"bin_edges": None}, "bin_edges"),
         ({"bin_edges": [17]}, "increasing"),

@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpexplain.binning import FeatureBins
-from dpexplain.models.boosting.noise import noise_std_per_bin
 from dpexplain.models.boosting.private import _rare_together
 from dpexplain.models.boosting.recipe import DEFAULT, recipe, schedule
 from dpexplain.models.boosting.structure import BinCounts, random_visits
@@ -139,17 +138,3 @@ def test_bins_of_one_unit_always_share_a_leaf():
     tied = dataclasses.replace(counts, unit_of_bin=np.array([0, 3, 1, 3, 2, 3, 4, 5]))
     for visit in visits_of([tied], n_epochs=30):
         assert len(set(visit.leaf_of_bin[[1, 3, 5]])) == 1
-
-
-def test_a_term_that_could_not_be_fitted_carries_noise_and_not_certainty():
-    """Without people enough for two leaves its curve is zero, which is not knowledge."""
-    features = [counts_of(np.full(6, 10.0)), counts_of(np.full(6, 1000.0))]
-    visits = visits_of(features, n_epochs=25, min_leaf_count=500.0)
-    assert all(len(v.leaf_weight) == 1 for v in visits if v.feature == 0)
-    stds = noise_std_per_bin(
-        features, visits, [f.counts for f in features], learning_rate=0.2, leaf_noise_std=300.0
-    )
-    # 25 trees of two leaves of 30 people: 0.2 * 300 / 30 each, adding up independently.
-    np.testing.assert_allclose(stds[0], 0.2 * 300 / 30 * 5)
-    assert (stds[1] > 0).all()
-    assert (stds[1] < stds[0]).all()

@@ -5,7 +5,13 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
-from dpexplain.explain import GlobalExplanation, Guarantee, LocalExplanation, ShapeFunction
+from dpexplain.explain import (
+    GlobalExplanation,
+    Guarantee,
+    LocalExplanation,
+    NoiseModel,
+    ShapeFunction,
+)
 
 # Names that break pages, figures or files which do not treat them as plain text.
 HOSTILE_NAMES = (
@@ -140,13 +146,18 @@ def shapes(draw: st.DrawFn) -> ShapeFunction:
     size = n_values + len(special)
     column = st.lists(floats, min_size=size, max_size=size)
     spread = st.lists(st.floats(0, 1e150), min_size=size, max_size=size)
+    noise_std = draw(st.none() | spread)
+    if noise_std is not None:
+        bins["structure_std"] = draw(st.none() | spread)
+        bins["sampling_std"] = draw(st.none() | spread)
+        bins["simultaneous_factor"] = draw(st.none() | st.floats(0, 10))
     return ShapeFunction(
         draw(names),
         kind,
         draw(column),
         draw(column),
         guarantee=draw(guarantees()),
-        noise_std=draw(st.none() | spread),
+        noise_std=noise_std,
         unit=draw(names),
         description=draw(names),
         special=special,
@@ -171,7 +182,19 @@ def global_explanations(draw: st.DrawFn) -> GlobalExplanation:
         target_unit=draw(names),
         classes=tuple(classes) if link == "logit" else None,
         model_name=draw(names),
+        noise=draw(st.none() | noise_models(tuple(term.n_bins for term in terms))),
     )
+
+
+@st.composite
+def noise_models(draw: st.DrawFn, sizes: tuple[int, ...]) -> NoiseModel:
+    """Draw any joint noise of terms with so many bins."""
+    rank, n_values = draw(st.integers(0, 2)), sum(sizes) + 1
+    single = st.floats(-1e9, 1e9, width=32)
+    cells = st.lists(single, min_size=rank, max_size=rank)
+    factor = draw(st.lists(cells, min_size=n_values, max_size=n_values))
+    left = draw(st.lists(single.map(abs), min_size=n_values, max_size=n_values))
+    return NoiseModel(sizes, np.array(factor).reshape(n_values, rank), left)
 
 
 @st.composite
@@ -193,4 +216,6 @@ def local_explanations(draw: st.DrawFn) -> LocalExplanation:
         target_name=draw(names),
         target_unit=draw(names),
         noise_std=None if noise is None else np.array(noise).reshape(n, k),
+        total_std=None if noise is None else np.array(noise).reshape(n, k),
+        score_std=draw(st.none() | st.lists(st.floats(0, 1e150), min_size=n, max_size=n)),
     )

@@ -180,14 +180,30 @@ def _outline(explanation: GlobalExplanation, title: str) -> dict[str, Any]:
 def _fit(
     explanation: GlobalExplanation, names: list[str], metrics: dict[str, float]
 ) -> dict[str, Any]:
-    guarantee = explanation.guarantee
+    guarantee, noisy = explanation.guarantee, explanation.noise is not None
+    ranking = explanation.ranking() if noisy else None
     return {
         "epsilon": _plain(guarantee.epsilon),
         "guarantee": _guarantee(guarantee),
         "metrics": metrics,
         "intercept": explanation.intercept,
-        "terms": [_term_fit(explanation[name]) for name in names],
+        "noise_words": explanation.noise_words,
+        "noise_share": explanation.noise_share,
+        "terms_above_noise": None if ranking is None else int(ranking["above_noise"].sum()),
+        "terms": [
+            {
+                **_term_fit(explanation[name]),
+                "above_noise": None if ranking is None else bool(ranking.loc[name, "above_noise"]),
+                "ranks": None if ranking is None else _ranks(ranking, name),
+            }
+            for name in names
+        ],
     }
+
+
+def _ranks(ranking: pd.DataFrame, name: str) -> list[int]:
+    """Best and worst place that a term can have with 95 % certainty."""
+    return [int(ranking[end][name]) for end in ("rank_low", "rank_high")]
 
 
 def _guarantee(guarantee: Guarantee) -> dict[str, Any]:
@@ -203,10 +219,15 @@ def _term_fit(shape: ShapeFunction) -> dict[str, Any]:
         "special": list(shape.bin_labels[n_value_bins:]),
         "contribution": _numbers(shape.contribution),
         "count": _numbers(shape.count),
-        "noise_std": None if shape.noise_std is None else _numbers(shape.noise_std),
-        "bag_std": None if shape.bag_std is None else _numbers(shape.bag_std),
+        **{
+            name: None if getattr(shape, name) is None else _numbers(getattr(shape, name))
+            for name in ("noise_std", "structure_std", "sampling_std", "total_std", "bag_std")
+        },
+        "band_factor": shape.band_factor,
+        "signal": None if shape.signal is None else [bool(mark) for mark in shape.signal],
         "noise_floor": shape.noise_floor,
         "importance": shape.importance,
+        "corrected_importance": shape.corrected_importance,
     }
 
 

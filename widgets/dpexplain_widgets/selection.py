@@ -23,8 +23,7 @@ def selection_frame(view: View) -> pd.DataFrame:
     -------
     DataFrame
         One row for each bin of the term, or for the chosen bin alone. Columns epsilon,
-        repeat, private, term, bin, bin_left, bin_right, contribution, noise_std, count,
-        special, bag_std.
+        repeat, private, term, and those of :meth:`dpexplain.explain.ShapeFunction.frame`.
     """
     fit = view._fit()
     if fit is None:
@@ -43,6 +42,7 @@ def _bins(term_fit: dict[str, Any]) -> pd.DataFrame:
     n_bins = len(term_fit["labels"])
     edges = term_fit["edges"] or []
     outside = [math.nan] * (n_bins - max(0, len(edges) - 1))
+    stds = ("noise_std", "structure_std", "sampling_std", "total_std")
     unknown = [math.nan] * n_bins
     return pd.DataFrame(
         {
@@ -50,7 +50,8 @@ def _bins(term_fit: dict[str, Any]) -> pd.DataFrame:
             "bin_left": [*edges[:-1], *outside],
             "bin_right": [*edges[1:], *outside],
             "contribution": term_fit["contribution"],
-            "noise_std": term_fit["noise_std"] or unknown,
+            **{name: term_fit[name] or unknown for name in stds},
+            "signal": pd.Series(term_fit["signal"] or [None] * n_bins, dtype=object),
             "count": term_fit["count"],
             "special": [i >= n_bins - len(term_fit["special"]) for i in range(n_bins)],
             "bag_std": term_fit["bag_std"] or unknown,

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from dpexplain.binning.bins import Encoded, Index
+from dpexplain.binning.bins import Encoded
 from dpexplain.encoding import check_columns, encode_features
 from dpexplain.explain import (
     GlobalExplanation,
@@ -21,10 +21,12 @@ from dpexplain.explain import (
     total_score,
 )
 from dpexplain.models.boosting.targets import class_labels
+from dpexplain.models.boosting.term_noise import TermNoise, term_noise
 from dpexplain.models.inputs import as_table
 from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
 
 if TYPE_CHECKING:
+    from dpexplain.models.boosting.noise import NoiseDraws
     from dpexplain.models.boosting.terms import AdditiveTerms
 
 LOGIT_BOUND = 30.0
@@ -74,6 +76,7 @@ class AdditiveModel(BaseEstimator):
             target_unit=target.unit if isinstance(target, Range) else "",
             classes=self._class_names(),
             model_name=type(self).__name__,
+            noise=None if self._noise is None else self._noise.joint,
         )
 
     def explain_local(self, X: Any, *, samples_public: bool = False) -> LocalExplanation:
@@ -101,7 +104,7 @@ class AdditiveModel(BaseEstimator):
         return LocalExplanation(
             term_names=tuple(explanation),
             contributions=self._terms.contributions(columns),
-            noise_std=self._noise_of(bins),
+            **({} if self._noise is None else self._noise.of_samples(bins)),
             intercept=self.intercept_,
             link=self._link,
             bin_labels=tuple(zip(*labels, strict=True)),
@@ -112,20 +115,14 @@ class AdditiveModel(BaseEstimator):
             target_unit=explanation.target_unit,
         )
 
-    def _noise_of(self, bins: list[Index]) -> NDArray[np.float64] | None:
-        """Privacy noise of the contribution of each row, shape (n_samples, n_features)."""
-        if self._noise_std is None:
-            return None
-        parts = [std[index] for std, index in zip(self._noise_std, bins, strict=True)]
-        return np.stack(parts, axis=1)
-
-    def _term_noise_std(self) -> list[NDArray[np.float64]] | None:
-        """Privacy noise per bin of each term; None for a model without noise."""
+    def _noise_draws(self) -> NoiseDraws | None:
+        """Errors of all bins of all terms; None for a model without noise."""
         return None
 
     @cached_property
-    def _noise_std(self) -> list[NDArray[np.float64]] | None:
-        return self._term_noise_std()
+    def _noise(self) -> TermNoise | None:
+        draws = self._noise_draws()
+        return None if draws is None else term_noise(draws, [b.n_bins for b in self._terms.bins])
 
     def _shape_function(self, i: int) -> ShapeFunction:
         bins, terms = self._terms.bins[i], self._terms
@@ -144,7 +141,7 @@ class AdditiveModel(BaseEstimator):
             ordered=bins.ordered,
             unit="" if numeric is None else numeric.unit,
             description=feature.description,
-            noise_std=None if self._noise_std is None else self._noise_std[i],
+            **({} if self._noise is None else self._noise.of_term(i)),
             special=bins.special,
             step=None if numeric is None else numeric.step,
             monotone=terms.monotone[i],

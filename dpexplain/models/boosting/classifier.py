@@ -8,8 +8,8 @@ import numpy as np
 from sklearn.utils.multiclass import type_of_target
 
 from dpexplain.models.boosting.additive import LOGIT_BOUND, AdditiveClassifier
+from dpexplain.models.boosting.curvature import logistic_curvature
 from dpexplain.models.boosting.estimator import _PrivateBoosting
-from dpexplain.models.boosting.noise import logistic_curvature
 from dpexplain.models.boosting.records import LOGISTIC
 from dpexplain.models.boosting.reference import _Reference
 from dpexplain.models.boosting.targets import class_unit, encoded_classes, two_classes

@@ -21,8 +21,9 @@ from dpexplain.accounting import (
 from dpexplain.binning import declared_cells, histogram_phase
 from dpexplain.binning.bins import index_dtype
 from dpexplain.mechanisms import GaussianMechanism, NoiseBackend
+from dpexplain.models.boosting.curvature import Curvature
 from dpexplain.models.boosting.monotone import Constraints, checked_constraints
-from dpexplain.models.boosting.noise import noise_std_per_bin
+from dpexplain.models.boosting.noise import NoiseDraws, simulate_noise
 from dpexplain.models.boosting.private import (
     Budget,
     PrivateFit,
@@ -48,7 +49,7 @@ class _PrivateBoosting(PrivateEstimator):
     _loss: Loss
     _bound: float
     _regression: bool
-    _hidden_fit = ("_terms", "_fit", "_noise_std")
+    _hidden_fit = ("_terms", "_fit", "_noise")
 
     def __init__(
         self,
@@ -243,19 +244,14 @@ class _PrivateBoosting(PrivateEstimator):
         self.leaf_noise_std_ = scale * fit.leaf_noise_std
         self._fit = fit
 
-    def _term_noise_std(self) -> list[NDArray[np.float64]]:
-        """Privacy noise per bin of each term, simulated from what was released."""
-        fit = self._fit
-        one_bag = noise_std_per_bin(
-            [c.thinned(fit.share) for c in fit.binned.counts],
-            fit.visits,
-            [fit.share * c for c in self._curvature(self._terms)],
-            learning_rate=self.learning_rate_,
-            leaf_noise_std=self.leaf_noise_std_,
+    def _noise_draws(self) -> NoiseDraws:
+        """Errors of all bins, simulated from what was released."""
+        scale, _ = self._score_unit(self.schema_)
+        return simulate_noise(
+            self._fit, self._terms, self._curvature(self._terms, self.clip_), scale=scale
         )
-        return [std / np.sqrt(len(fit.bags)) for std in one_bag]
 
-    _curvature: Callable[[AdditiveTerms], list[NDArray[np.float64]]]
+    _curvature: Callable[[AdditiveTerms, float], Curvature]
 
     _encode_target: Callable[[Any, Schema], NDArray[np.float32]]
     """Target for the loss, of any part of the records."""

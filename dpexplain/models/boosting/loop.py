@@ -41,9 +41,15 @@ class PrivateStep:
         Share of the leaf mean that is added.
     clip : float
         Bound on one record's residual, in score units.
+
+    Attributes
+    ----------
+    released : list of ndarray of shape (n_leaves,)
+        Noisy leaf sums of the visits so far, in score units.
     """
 
     def __init__(self, mechanism: GaussianMechanism, *, learning_rate: float, clip: float) -> None:
+        self.released: list[NDArray[np.float64]] = []
         self._mechanism = mechanism
         self._learning_rate = learning_rate
         self._clip = clip
@@ -54,6 +60,7 @@ class PrivateStep:
             visit.feature, visit.leaf_of_bin, len(visit.leaf_weight), self._clip
         )
         noisy = self._mechanism.release(sums) * (self._clip / LATTICE)
+        self.released.append(np.asarray(noisy, dtype=np.float64))
         return (self._learning_rate * noisy / visit.leaf_weight)[visit.leaf_of_bin]
 
 

@@ -1,135 +1,278 @@
-"""How much of a shape function is noise of its leaf sums, from released quantities alone.
+"""How much of a model's curves is noise, from released quantities alone.
 
-The noise that went into every leaf sum is known in distribution, and so is how the
-boosting recursion reacts to it: an error d of the score in a bin lowers the next
-residual sum there by d times the curvature of the loss. Simulating that recursion in
-the space of bins needs no record, so it is post-processing and costs no privacy. Adding
-up the injected variances instead would be too wide, since later rounds repair what
-earlier noise did.
+Three parts, each simulated in the space of bins, where there is no record: so this is
+post-processing and costs no privacy.
 
-The simulation takes the released bins and the drawn trees as they are: what noise in the
-histograms and other random trees would have changed is not in it.
+* Privacy: the noise that went into every leaf sum is known in distribution, and so is how the
+  boosting recursion reacts to it: an error d of the score in a bin lowers the next residual sum
+  there by d times the curvature of the loss. Adding up the injected variances instead would be
+  too wide, since later rounds repair what earlier noise did.
+* Structure: the released curve is fitted again without noise, with histograms drawn anew around
+  the released ones, other merged bins, other random trees and another order of the features.
+* Sampling: another sample of people would have had other residual sums, the same in every
+  round. Their variance follows from the noisy counts: p (1 - p) for classes, and for a
+  regression the residual variance that the released sums leave possible.
+
+All of them take features as independent of each other given their histograms, since nothing
+about pairs of features is released; how much of a term's errors its own trees really repair is
+estimated from the released sums (`repair.py`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpexplain.explain import inverse_link
+from dpexplain.models.boosting._noise_kernels import fresh_structures, replay_trees
+from dpexplain.models.boosting.curvature import Curvature
+from dpexplain.models.boosting.private import PrivateFit
+from dpexplain.models.boosting.repair import repaired_shares
 from dpexplain.models.boosting.structure import BinCounts, Visit
 from dpexplain.models.boosting.terms import AdditiveTerms
+
+FloatArray = NDArray[np.float64]
 
 N_SIMULATIONS = 200
 """Simulated fits; the relative error of a standard deviation is 1 / sqrt(2 * 200) = 5 %."""
 
+N_STRUCTURES = 120
+"""Simulated structures; 6 % relative error."""
+
 _SEED = 20210718  # post-processing: the same model always shows the same band
 
 
-def noise_std_per_bin(
-    features: Sequence[BinCounts],
-    visits: Sequence[Visit],
-    curvature: Sequence[NDArray[np.float64]],
+@dataclass(frozen=True, eq=False)
+class NoiseDraws:
+    """Simulated errors of all bins of all terms, and of the intercept.
+
+    Attributes
+    ----------
+    privacy, structure, sampling : ndarray of shape (n_draws, n_values)
+        Values are the bins of the first term, those of the second, and so on; then the
+        intercept. In score units, mean zero.
+    """
+
+    privacy: FloatArray
+    structure: FloatArray
+    sampling: FloatArray
+
+
+def simulate_noise(
+    fit: PrivateFit,
+    terms: AdditiveTerms,
+    curvature: Curvature,
     *,
-    learning_rate: float,
-    leaf_noise_std: float,
+    scale: float,
     n_simulations: int = N_SIMULATIONS,
-) -> list[NDArray[np.float64]]:
-    """Simulate the standard deviation that privacy noise gives each bin of each centred term.
+    n_structures: int = N_STRUCTURES,
+) -> NoiseDraws:
+    """Simulate what other noise, other trees and another sample would have changed.
 
     Parameters
     ----------
-    features : sequence of BinCounts
-        Released histograms after merging.
-    visits : sequence of Visit
-        All trees of the fit.
-    curvature : sequence of ndarray of shape (n_bins,)
-        Second derivative of the loss, summed over the (noisily counted) people of each bin.
-    learning_rate : float
-        Share of a leaf's mean that is added.
-    leaf_noise_std : float
-        Noise standard deviation of one leaf sum, in score units.
+    fit : PrivateFit
+        What was released.
+    terms : AdditiveTerms
+        Its centred terms, in score units.
+    curvature : Curvature
+        From the loss and the terms.
+    scale : float
+        Score units per unit of the loop.
     n_simulations : int, default=200
-        Simulated fits.
+        Simulated fits for privacy noise, and as many for sampling.
+    n_structures : int, default=120
+        Simulated structures.
 
     Returns
     -------
-    list of ndarray of shape (n_bins,)
-        In score units.
+    NoiseDraws
     """
     rng = np.random.default_rng(_SEED)
-    errors = [np.zeros((n_simulations, len(f.counts))) for f in features]
-    shares = [w / max(w.sum(), 1e-12) for w in curvature]
-    means = np.zeros((len(features), n_simulations))
-    for visit in visits:
-        k, n_leaves = visit.feature, len(visit.leaf_weight)
-        in_leaf = np.zeros((len(visit.leaf_of_bin), n_leaves))
-        in_leaf[np.arange(len(visit.leaf_of_bin)), visit.leaf_of_bin] = curvature[k]
-        elsewhere = means.sum(axis=0) - means[k]
-        reaction = errors[k] @ in_leaf + np.outer(elsewhere, in_leaf.sum(axis=0))
-        noise = leaf_noise_std * rng.standard_normal((n_simulations, n_leaves))
-        update = learning_rate * (noise - reaction) / visit.leaf_weight
-        errors[k] += update[:, visit.leaf_of_bin]
-        means[k] = errors[k] @ shares[k]
-
-    def fitted(trees: Sequence[Visit]) -> bool:
-        return any(len(tree.leaf_weight) > 1 for tree in trees)
-
-    stds = [_centred_std(e, f) for e, f in zip(errors, features, strict=True)]
-    trees = [[v for v in visits if v.feature == k] for k in range(len(features))]
-    return [
-        std if fitted(t) else _std_of_two_halves(f, t, learning_rate, leaf_noise_std)
-        for std, f, t in zip(stds, features, trees, strict=True)
-    ]
+    curvature = curvature.of_part(fit.share)
+    curvature = curvature.times(repaired_shares(fit, curvature))
+    privacy, sampling = _replayed(fit, curvature, scale, n_simulations, rng)
+    structure = _restructured(fit, terms, curvature, privacy, n_structures, rng)
+    return NoiseDraws(privacy, structure, sampling)
 
 
-def _std_of_two_halves(
-    feature: BinCounts, trees: Sequence[Visit], learning_rate: float, leaf_noise_std: float
-) -> NDArray[np.float64]:
+def _starts(sizes: Sequence[int]) -> NDArray[np.int64]:
+    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+
+
+def _replayed(
+    fit: PrivateFit,
+    curvature: Curvature,
+    scale: float,
+    n_simulations: int,
+    rng: np.random.Generator,
+) -> tuple[FloatArray, FloatArray]:
+    """Errors from leaf noise, and from sampling, through the released trees."""
+    counts, visits = [c.thinned(fit.share) for c in fit.binned.counts], fit.visits
+    start = _starts([len(c.counts) for c in counts])
+    leaf_start = _starts([len(v.leaf_weight) for v in visits])
+    # Bags have noise of their own, which their mean averages out; trees are alike.
+    noise_std = np.float32(scale * fit.leaf_noise_std / np.sqrt(len(fit.bags)))
+    noise = rng.standard_normal((leaf_start[-1], n_simulations), dtype=np.float32) * noise_std
+    state = np.zeros((start[-1], 2 * n_simulations), np.float32)
+    persistent = np.zeros_like(state)
+    persistent[:, n_simulations:] = _residual_errors(curvature.variance, n_simulations, rng)
+    shares = [m / max(m.sum(), 1e-12) for m in curvature.mass]
+    replay_trees(
+        state,
+        persistent,
+        noise,
+        start,
+        np.concatenate(curvature.mass).astype(np.float32),
+        np.concatenate(shares).astype(np.float32),
+        np.array([v.feature for v in visits], dtype=np.int64),
+        _starts([len(v.leaf_of_bin) for v in visits])[:-1],
+        np.concatenate([v.leaf_of_bin for v in visits]),
+        leaf_start,
+        np.concatenate([v.leaf_weight for v in visits]).astype(np.float32),
+        np.float32(fit.schedule.learning_rate),
+    )
+    errors = _centred(state.T.astype(np.float64), counts, start)
+    privacy, sampling = errors[:n_simulations], errors[n_simulations:]
+    for k, feature in enumerate(counts):
+        if not _fitted(visits, k):
+            std = _std_of_two_halves(fit, k) * scale
+            shape = (n_simulations, len(feature.counts))
+            privacy[:, start[k] : start[k + 1]] = std * rng.standard_normal(shape)
+    return privacy, sampling
+
+
+def _residual_errors(
+    variance: Sequence[FloatArray], n_draws: int, rng: np.random.Generator
+) -> NDArray[np.float32]:
+    """Draw residual sums per bin; every feature sees the same people, so totals agree."""
+    total = float(np.mean([v.sum() for v in variance]))
+    common = np.sqrt(total) * rng.standard_normal(n_draws)
+    parts = []
+    for v in variance:
+        own = np.sqrt(v)[:, None] * rng.standard_normal((len(v), n_draws))
+        share = (v / max(v.sum(), 1e-12))[:, None]
+        parts.append(own + share * (common - own.sum(axis=0)))
+    return np.concatenate(parts).astype(np.float32)
+
+
+def _centred(
+    errors: FloatArray, counts: Sequence[BinCounts], start: NDArray[np.int64]
+) -> FloatArray:
+    """Centre each term with the weights of the fit; what is taken away is the intercept's."""
+    parts, intercept = [], np.zeros(len(errors))
+    for k, feature in enumerate(counts):
+        own = errors[:, start[k] : start[k + 1]]
+        weights = np.where(feature.perhaps_nobody, 0.0, np.maximum(feature.counts, 0.0))
+        mean = own @ weights / weights.sum() if weights.sum() > 0 else np.zeros(len(own))
+        # Bins that contribute nothing keep the band that their own estimate would have had.
+        parts.append(own - mean[:, None])
+        intercept += mean
+    return np.column_stack([*parts, intercept])
+
+
+def _fitted(visits: Sequence[Visit], feature: int) -> bool:
+    return any(v.feature == feature and len(v.leaf_weight) > 1 for v in visits)
+
+
+def _std_of_two_halves(fit: PrivateFit, feature: int) -> float:
     """Noise of a term that could not be fitted, since no tree had people enough for two leaves.
 
     Its curve is zero, which is not knowledge. It carries the noise that as many trees of two
     equal leaves would have added up to.
     """
-    people = max(float(np.maximum(feature.counts, 0.0).sum()), 1.0)
-    std = learning_rate * leaf_noise_std / (people / 2.0) * np.sqrt(len(trees))
-    return np.full(len(feature.counts), std)
-
-
-def _centred_std(errors: NDArray[np.float64], feature: BinCounts) -> NDArray[np.float64]:
-    # The weights with which the term itself is centred. Bins that contribute nothing keep
-    # the band that their own estimate would have had.
-    weights = np.where(feature.perhaps_nobody, 0.0, np.maximum(feature.counts, 0.0))
-    if weights.sum() > 0:
-        errors = errors - (errors @ (weights / weights.sum()))[:, None]
-    return np.sqrt((errors**2).mean(axis=0))
-
-
-def squared_curvature(terms: AdditiveTerms) -> list[NDArray[np.float64]]:
-    """Curvature of the squared loss per bin: one per person."""
-    return [np.maximum(c, 0.0) for c in terms.counts]
-
-
-def logistic_curvature(terms: AdditiveTerms) -> list[NDArray[np.float64]]:
-    """Curvature of the logistic loss per bin: people times their mean p (1 - p).
-
-    The scores of the other terms are taken as normal with the variance that the
-    released model gives them, as if features were independent.
-    """
-    weights = [np.maximum(c, 0.0) for c in terms.counts]
-    variances = np.array(
-        [
-            float(w @ s**2 / w.sum()) if w.sum() > 0 else 0.0
-            for w, s in zip(weights, terms.scores, strict=True)
-        ]
+    counts = fit.binned.counts[feature].counts
+    people = max(float(np.maximum(counts, 0.0).sum()), 1.0)
+    n_trees = fit.schedule.n_epochs
+    return float(
+        fit.schedule.learning_rate
+        * fit.leaf_noise_std
+        / (fit.share * people / 2.0)
+        * np.sqrt(n_trees / len(fit.bags))
     )
-    nodes, node_weights = np.polynomial.hermite_e.hermegauss(9)
-    node_weights = node_weights / node_weights.sum()
-    curvature = []
-    for k, (w, s) in enumerate(zip(weights, terms.scores, strict=True)):
-        spread = np.sqrt(max(variances.sum() - variances[k], 0.0))
-        p = inverse_link(terms.intercept + s[:, None] + spread * nodes[None, :], "logit")
-        curvature.append(w * ((p * (1.0 - p)) @ node_weights))
-    return curvature
+
+
+def _restructured(
+    fit: PrivateFit,
+    terms: AdditiveTerms,
+    curvature: Curvature,
+    privacy: FloatArray,
+    n_structures: int,
+    rng: np.random.Generator,
+) -> FloatArray:
+    """Errors from other histograms, bins, trees and orders, for the released curve as target."""
+    binned, settings = fit.binned, fit.settings
+    cells = [np.asarray(c, dtype=np.int64) for c in binned.bin_of_cell]
+    width = [np.bincount(c, minlength=b.n_bins) for c, b in zip(cells, binned.bins, strict=True)]
+    start = _starts([len(c) for c in cells])
+
+    def per_cell(values: Sequence[FloatArray]) -> FloatArray:
+        """Spread what is known of a bin evenly over its cells."""
+        parts = zip(values, cells, width, strict=True)
+        return np.concatenate([(v / np.maximum(w, 1))[c] for v, c, w in parts])
+
+    people = per_cell(
+        [np.where(c.perhaps_nobody, 0.0, np.maximum(c.counts, 0.0)) for c in binned.counts]
+    )
+    noisy = people + binned.cell_noise_std * rng.standard_normal((n_structures, start[-1]))
+    if settings.merge_rare:
+        noisy = np.maximum(noisy, 0.0)
+    curves = _shrunk(terms, privacy)
+    scores, intercepts = fresh_structures(
+        noisy,
+        start,
+        np.array([len(b.special) for b in binned.bins], dtype=np.int64),
+        np.array([b.edges is not None for b in binned.bins]),
+        np.array([not c.ordered for c in binned.counts]),
+        np.concatenate(
+            [
+                np.arange(len(cell)) if c.unit_of_bin is None else c.unit_of_bin
+                for c, cell in zip(binned.counts, cells, strict=True)
+            ]
+        ).astype(np.int64),
+        per_cell(curvature.mass),
+        terms.intercept + np.concatenate([f[c] for f, c in zip(curves, cells, strict=True)]),
+        binned.cell_noise_std,
+        fit.share,
+        binned.n_samples / settings.max_bins,
+        settings.bin_noise_ratio,
+        fit.schedule.n_epochs,
+        settings.max_leaves,
+        fit.min_leaf_count,
+        fit.schedule.learning_rate,
+        rng.integers(0, 2**63, size=n_structures, dtype=np.uint64),
+    )
+    per_bin = [
+        _bin_means(scores[:, a:z], cell, w)
+        for a, z, cell, w in zip(start[:-1], start[1:], cells, width, strict=True)
+    ]
+    found = np.column_stack([*per_bin, intercepts])
+    return found - found.mean(axis=0)
+
+
+def _bin_means(
+    scores: FloatArray, bin_of_cell: NDArray[np.int64], width: NDArray[np.int64]
+) -> FloatArray:
+    """Mean over the cells of each bin, shape (n_draws, n_bins)."""
+    sums = np.zeros((len(width), len(scores)))
+    np.add.at(sums, bin_of_cell, scores.T)
+    return (sums / np.maximum(width, 1)[:, None]).T
+
+
+def _shrunk(terms: AdditiveTerms, privacy: FloatArray) -> list[FloatArray]:
+    """Curves without the roughness that privacy noise gave them, by positive-part shrinkage.
+
+    A structure cannot be expected to follow noise; with the released curves as they are their
+    noise would be counted twice.
+    """
+    curves, first = [], 0
+    for scores, count in zip(terms.scores, terms.counts, strict=True):
+        weights = np.maximum(count, 0.0)
+        noise = privacy[:, first : first + len(scores)].var(axis=0)
+        first += len(scores)
+        size = float(weights @ scores**2)
+        kept = max(0.0, 1.0 - float(weights @ noise) / size) if size > 0 else 0.0
+        curves.append(kept * scores)
+    return curves

@@ -96,11 +96,17 @@ class PrivateBins:
         Noisy people per merged bin.
     n_samples : float
         Noisy number of people.
+    bin_of_cell : tuple of ndarray of shape (n_cells,), one per feature
+        Merged bin of each cell of the public grid.
+    cell_noise_std : float
+        Noise standard deviation of one cell, in people.
     """
 
     bins: tuple[FeatureBins, ...]
     counts: tuple[BinCounts, ...]
     n_samples: float
+    bin_of_cell: tuple[Index, ...]
+    cell_noise_std: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,6 +124,12 @@ class PrivateFit:
         Noise standard deviation of one leaf sum, in score units of the loop.
     visits : list of Visit
         All trees of the first bag; those of others are alike.
+    leaf_sums : list of ndarray of shape (n_leaves,), one per visit
+        Noisy leaf sums of the first bag as they were released, in score units of the loop.
+    min_leaf_count : float
+        Noisily counted people that every leaf was to hold.
+    settings : Recipe
+        What the fit was asked for.
     share : float
         Share of the records in a bag.
     monotone : tuple of {"increasing", "decreasing", None}
@@ -129,6 +141,9 @@ class PrivateFit:
     schedule: Schedule
     leaf_noise_std: float
     visits: list[Visit]
+    leaf_sums: list[NDArray[np.float64]]
+    min_leaf_count: float
+    settings: Recipe
     share: float
     monotone: tuple[Direction | None, ...]
 
@@ -187,7 +202,10 @@ def private_bins(
         counts.append(found)
         merges.append(bin_of_cell)
     records = source.binned(merges, [b.n_bins for b in bins])
-    return PrivateBins(tuple(bins), tuple(counts), histograms.n_samples), records
+    binned = PrivateBins(
+        tuple(bins), tuple(counts), histograms.n_samples, tuple(merges), histograms.noise_std
+    )
+    return binned, records
 
 
 def fit_private(
@@ -241,12 +259,13 @@ def fit_private(
     # A record may be in every bag, so each of them is a release of its own.
     n_visits = n_bags * plan.n_epochs * n_features
     leaf_noise_std = budget.leaf_multiplier(n_visits) * budget.leaf_factor * plan.clip
+    min_leaf_count = settings.leaf_noise_ratio * leaf_noise_std
     trees = [
         random_visits(
             counts,
             n_epochs=plan.n_epochs,
             max_leaves=settings.max_leaves,
-            min_leaf_count=settings.leaf_noise_ratio * leaf_noise_std,
+            min_leaf_count=min_leaf_count,
             rng=rng,
         )
         for _ in range(n_bags)
@@ -260,7 +279,18 @@ def fit_private(
             boost(part, visits, step, n_bins, bound=bound, project=project)
             for part, visits in zip(parts, trees, strict=True)
         ]
-    return PrivateFit(binned, bags, plan, leaf_noise_std, trees[0], share, tuple(monotone))
+    return PrivateFit(
+        binned,
+        bags,
+        plan,
+        leaf_noise_std,
+        trees[0],
+        step.released[: len(trees[0])],
+        min_leaf_count,
+        settings,
+        share,
+        tuple(monotone),
+    )
 
 
 def leaf_phase(budget: Budget, n_visits: int, n_values: int) -> Phase:

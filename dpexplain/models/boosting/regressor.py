@@ -9,8 +9,8 @@ import pandas as pd
 from sklearn.utils import assert_all_finite
 
 from dpexplain.models.boosting.additive import HALF_RANGE_BOUND, AdditiveRegressor
+from dpexplain.models.boosting.curvature import squared_curvature
 from dpexplain.models.boosting.estimator import _PrivateBoosting
-from dpexplain.models.boosting.noise import squared_curvature
 from dpexplain.models.boosting.records import SQUARED
 from dpexplain.models.boosting.reference import _Reference
 from dpexplain.models.boosting.targets import encoded_range, range_unit

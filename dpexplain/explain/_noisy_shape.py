@@ -1,0 +1,138 @@
+"""What the noise of a curve means: bands, marks and an importance without its bias."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from dpexplain.explain._record import FloatArray
+from dpexplain.explain.noise import mean_absolute
+
+# Without joint draws a band is drawn bin by bin.
+_POINTWISE = 2.0
+_HALVINGS = 40
+MEAN_ABSOLUTE_NORMAL = math.sqrt(2.0 / math.pi)
+
+
+class NoisyShape:
+    """Mixin of :class:`ShapeFunction`: everything that follows from its standard deviations."""
+
+    contribution: FloatArray
+    noise_std: FloatArray | None
+    structure_std: FloatArray | None
+    sampling_std: FloatArray | None
+    simultaneous_factor: float | None
+
+    if TYPE_CHECKING:
+
+        @property
+        def weights(self) -> FloatArray: ...
+
+        @property
+        def importance(self) -> float: ...
+
+        @property
+        def n_value_bins(self) -> int: ...
+
+    @property
+    def total_std(self) -> FloatArray | None:
+        """Deviation of each contribution from all causes that are known, in `score_unit`.
+
+        Privacy noise, random structure and sampling together; None for a model without noise.
+        """
+        if self.noise_std is None:
+            return None
+        parts = (self.noise_std, self.structure_std, self.sampling_std)
+        squares = [np.square(part) for part in parts if part is not None]
+        return np.asarray(np.sqrt(np.sum(squares, axis=0)))
+
+    @property
+    def band(self) -> tuple[FloatArray, FloatArray] | None:
+        """Lower and upper end of the band from all causes; None without noise.
+
+        With `simultaneous_factor` the whole curve lies inside with 95 % certainty; without it
+        each bin does.
+        """
+        std = self.total_std
+        if std is None:
+            return None
+        half = self.band_factor * std
+        return self.contribution - half, self.contribution + half
+
+    @property
+    def band_factor(self) -> float:
+        """Standard deviations from the curve to the end of its band."""
+        return _POINTWISE if self.simultaneous_factor is None else self.simultaneous_factor
+
+    @property
+    def signal(self) -> npt.NDArray[np.bool_] | None:
+        """Bins whose contribution is signal; the others may be noise. None without noise.
+
+        A bin is signal where the band from all causes excludes zero. All bins of a curve that
+        is zero everywhere are marked as "may be noise" with 95 % certainty.
+        """
+        band = self.band
+        if band is None:
+            return None
+        low, high = band
+        return (low > 0) | (high < 0)
+
+    @property
+    def noise_floor(self) -> float | None:
+        """Importance that noise alone would show on average; None without noise.
+
+        The mean of ``|N(0, s)|`` is ``s * sqrt(2 / pi)``, so importances of pure noise are
+        positive and have to be read against this number. Noise is that of `total_std`.
+        """
+        std = self.total_std
+        if std is None:
+            return None
+        return float(MEAN_ABSOLUTE_NORMAL * (self.weights @ std))
+
+    @property
+    def corrected_importance(self) -> float:
+        """Importance without what noise adds on average, in `score_unit`.
+
+        The curve is shrunk until noise on top of it would show the importance that was seen;
+        0 if noise alone would show as much.
+        """
+        return self.importance * self.kept_share
+
+    @property
+    def kept_share(self) -> float:
+        """Factor on the curve that makes noise on top of it show the importance seen."""
+        std = self.total_std
+        if std is None:
+            return 1.0
+
+        def shown(share: float) -> float:
+            return float(self.weights @ mean_absolute(share * self.contribution, std))
+
+        low, high = 0.0, 1.0
+        if self.importance <= shown(0.0):
+            return 0.0
+        for _ in range(_HALVINGS):
+            middle = (low + high) / 2.0
+            low, high = (middle, high) if shown(middle) < self.importance else (low, middle)
+        return (low + high) / 2.0
+
+    @property
+    def possible_directions(self) -> tuple[str, ...]:
+        """Directions that a curve inside the band can have, over the value bins in order.
+
+        ``("rising",)`` means that a rising curve fits inside the band and a falling one does
+        not. "constant" stands for both at once; empty where the curve must turn.
+        """
+        band = self.band
+        ends = (self.contribution, self.contribution) if band is None else band
+        low, high = (end[: self.n_value_bins] for end in ends)
+        # A rising curve fits between two others if no lower end stands above a later upper one.
+        rising = bool((np.maximum.accumulate(low) <= high).all())
+        falling = bool((np.minimum.accumulate(high) >= low).all())
+        if low.max(initial=-np.inf) <= high.min(initial=np.inf):
+            return ("constant", "rising", "falling")
+        fits = (("rising", rising), ("falling", falling))
+        return tuple(name for name, fit in fits if fit)

@@ -1,0 +1,237 @@
+"""How the numbers of an explanation would scatter together, as plain data.
+
+A :class:`NoiseModel` is the joint covariance of all bins of all terms and of the intercept in
+a compact form: a low-rank factor, and what is left over of each variance. Draws from it are
+post-processing of released numbers; they cost no privacy and come back the same from the same
+seed.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from dpexplain.explain._record import FloatArray, Record, read_only
+
+RANK = 40
+"""Columns of the factor at most. Curves of bins vary in few directions."""
+
+LEVEL = 0.95
+"""Certainty of bands, marks and intervals."""
+
+STANDS_OUT_LEVEL = 0.97
+"""Certainty with which a model of nothing but noise shows no term above noise."""
+
+_DRAWS = 4_000
+_SEED = 20210718  # the same explanation always says the same
+
+
+def normal_certainty(ratio: npt.ArrayLike) -> FloatArray:
+    """Chance that a normal estimate has the right sign, from its size over its deviation.
+
+    Parameters
+    ----------
+    ratio : array-like of float
+        Estimate over standard deviation; infinite where nothing scatters, NaN for 0 / 0.
+
+    Returns
+    -------
+    ndarray of float64
+        In ``[0.5, 1]``; 0.5 for NaN.
+    """
+    values = np.abs(np.nan_to_num(np.asarray(ratio, dtype=np.float64), nan=0.0))
+    erf = np.array([math.erf(v) for v in (values / math.sqrt(2.0)).ravel()], dtype=np.float64)
+    return np.asarray(0.5 + 0.5 * erf.reshape(values.shape))
+
+
+def mean_absolute(centre: FloatArray, std: FloatArray) -> FloatArray:
+    """Mean of ``|N(centre, std)|``, element by element."""
+    ratio = np.divide(centre, std, out=np.full(centre.shape, np.inf), where=std > 0)
+    spread = std * math.sqrt(2.0 / math.pi) * np.exp(-0.5 * np.minimum(np.abs(ratio), 40.0) ** 2)
+    return np.asarray(spread + np.abs(centre) * (2.0 * normal_certainty(ratio) - 1.0))
+
+
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class NoiseModel(Record):
+    """Joint scatter of all bins of all terms, and of the intercept.
+
+    Values are ordered as the bins of the first term, those of the second, and so on, then the
+    intercept. Their covariance is ``factor @ factor.T + diag(remainder_std ** 2)``.
+
+    Parameters
+    ----------
+    sizes : sequence of int
+        Bins of each term.
+    factor : array-like of shape (n_values, rank)
+        In the unit of the score; rounded to single precision, which files keep.
+    remainder_std : array-like of shape (n_values,)
+        In the unit of the score; rounded likewise.
+
+    Raises
+    ------
+    ValueError
+        If shapes contradict each other or a number is not finite.
+    """
+
+    sizes: tuple[int, ...]
+    factor: FloatArray
+    remainder_std: FloatArray
+
+    def __post_init__(self) -> None:
+        """Check the shapes and freeze the arrays."""
+        sizes = tuple(self.sizes)
+        if not all(isinstance(n, int) and not isinstance(n, bool) and n > 0 for n in sizes):
+            raise ValueError("sizes must be positive whole numbers, the bins of each term.")
+        n_values = sum(sizes) + 1
+        self._set("sizes", sizes)
+        for name, shape in (("factor", (n_values, None)), ("remainder_std", (n_values,))):
+            single = np.asarray(read_only(name, getattr(self, name), shape), dtype=np.float32)
+            self._set(name, read_only(name, single, shape))
+        if (self.remainder_std < 0).any():
+            raise ValueError("remainder_std must not be negative.")
+
+    @classmethod
+    def from_draws(
+        cls, sizes: Sequence[int], parts: Sequence[FloatArray], rank: int = RANK
+    ) -> NoiseModel:
+        """Sum up simulated errors from independent causes.
+
+        Parameters
+        ----------
+        sizes : sequence of int
+            Bins of each term.
+        parts : sequence of ndarray of shape (n_draws, n_values)
+            Errors from each cause, mean zero; numbers of draws may differ.
+        rank : int, default=40
+            Columns of the factor at most.
+
+        Returns
+        -------
+        NoiseModel
+            Variances are kept exactly (up to rounding); correlations up to the rank.
+        """
+        rows = [part / math.sqrt(len(part)) for part in parts]
+        stacked = np.concatenate(rows)
+        std = np.sqrt((stacked**2).sum(axis=0))
+        # Directions are chosen in units of each value's own deviation, so that values that
+        # scatter little keep their correlations too.
+        scaled = stacked / np.where(std > 0, std, 1.0)
+        by_value = scaled.shape[1] <= scaled.shape[0]
+        values, vectors = np.linalg.eigh(scaled.T @ scaled if by_value else scaled @ scaled.T)
+        kept = np.argsort(values)[::-1][:rank]
+        kept = kept[values[kept] > 1e-9 * max(float(values.max()), 1e-300)]
+        factor = (
+            vectors[:, kept] * np.sqrt(values[kept]) if by_value else scaled.T @ vectors[:, kept]
+        )
+        # An eigenvector is known up to its sign only; the largest entry becomes positive.
+        largest = np.abs(factor).argmax(axis=0)
+        factor = factor * np.sign(factor[largest, np.arange(factor.shape[1])]) * std[:, None]
+        left = np.sqrt(np.maximum(std**2 - (factor**2).sum(axis=1), 0.0))
+        return cls(tuple(sizes), factor, left)
+
+    @property
+    def std(self) -> FloatArray:
+        """Standard deviation of each value, shape (n_values,)."""
+        return np.sqrt((self.factor**2).sum(axis=1) + self.remainder_std**2)
+
+    def term(self, place: int) -> slice:
+        """Find the bins of a term among the values.
+
+        Parameters
+        ----------
+        place : int
+            Place of the term in the model.
+
+        Returns
+        -------
+        slice
+        """
+        first = sum(self.sizes[:place])
+        return slice(first, first + self.sizes[place])
+
+    def draws(self, n_draws: int, seed: int = _SEED) -> FloatArray:
+        """Draw joint errors.
+
+        Parameters
+        ----------
+        n_draws : int
+            How many.
+        seed : int, default=20210718
+            The same seed gives the same draws.
+
+        Returns
+        -------
+        ndarray of shape (n_draws, n_values)
+            Mean zero, in the unit of the score.
+        """
+        rng = np.random.default_rng(seed)
+        common = rng.standard_normal((n_draws, self.factor.shape[1])) @ self.factor.T
+        return common + self.remainder_std * rng.standard_normal((n_draws, len(self.factor)))
+
+    def simultaneous_factors(self, level: float = LEVEL) -> FloatArray:
+        """For each term the factor on its deviations that makes a band hold for all its bins.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            Chance that the whole curve stays inside.
+
+        Returns
+        -------
+        ndarray of shape (n_terms,)
+            Quantile of the largest absolute error of a term in units of its bins' deviations.
+        """
+        largest = self._largest_ratios()
+        return np.asarray(np.quantile(largest, level, axis=0), dtype=np.float64)
+
+    def overall_factor(self, level: float = STANDS_OUT_LEVEL) -> float:
+        """Return the same factor for all bins of all terms at once.
+
+        Parameters
+        ----------
+        level : float, default=0.97
+            Chance that all curves stay inside.
+
+        Returns
+        -------
+        float
+        """
+        return float(np.quantile(self._largest_ratios().max(axis=1), level))
+
+    def _largest_ratios(self) -> FloatArray:
+        """Largest absolute error per draw and term, in standard deviations."""
+        std = self.std
+        ratios = np.abs(self.draws(_DRAWS)) / np.where(std > 0, std, np.inf)
+        return np.stack(
+            [ratios[:, self.term(k)].max(axis=1) for k in range(len(self.sizes))], axis=1
+        )
+
+    def score_std(self, bins: npt.NDArray[np.int64]) -> FloatArray:
+        """Return the standard deviation of scores, by the bin of each term.
+
+        Parameters
+        ----------
+        bins : ndarray of int64, shape (n_samples, n_terms)
+            Bin of each sample in each term.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Intercept and contributions together.
+        """
+        first = np.concatenate([[0], np.cumsum(self.sizes)[:-1]]).astype(np.int64)
+        rows = bins + first
+        summed = self.factor[rows].sum(axis=1) + self.factor[-1]
+        left = (self.remainder_std[rows] ** 2).sum(axis=1) + self.remainder_std[-1] ** 2
+        return np.sqrt((summed**2).sum(axis=1) + left)
+
+    def __repr__(self) -> str:
+        """Return a line that points to the next step."""
+        return (
+            f"NoiseModel({len(self.sizes)} terms, {len(self.factor)} values, rank "
+            f"{self.factor.shape[1]}; see .std, .draws(n))"
+        )

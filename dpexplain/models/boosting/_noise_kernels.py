@@ -1,0 +1,320 @@
+"""Simulated fits in the space of bins: many at once, and no record among them.
+
+Two kernels. `replay_trees` follows the released trees and is linear, so all simulations
+move in step, one column each. `fresh_structures` gives every simulation histograms, bins
+and trees of its own. Each has a naive numpy twin in its test.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+_TRIES = 16
+"""Random cut sets per tree before it has to do with one leaf less, as in the fit."""
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def replay_trees(  # type: ignore[no-untyped-def]
+    state, persistent, noise, start, mass, mean_weight, visit_feature, visit_bins, leaf_of_bin,
+    leaf_start, leaf_weight, learning_rate,
+):  # fmt: skip
+    """Let errors run through the released trees.
+
+    A leaf sum reacts to an error d of the score by minus the curvature mass times d, own
+    feature exactly, other features through their mean.
+
+    Parameters
+    ----------
+    state : ndarray of shape (n_bins_total, n_simulations), dtype float32
+        Error of the score per bin; changed in place.
+    persistent : ndarray of shape (n_bins_total, n_simulations), dtype float32
+        Error of the residual sum of each bin that is the same at every visit (sampling).
+    noise : ndarray of shape (n_leaves_total, n_fresh), dtype float32
+        Noise of each leaf sum for the first `n_fresh` simulations; the others get none.
+    start : ndarray of shape (n_features + 1,), dtype int64
+        First bin of each feature.
+    mass : ndarray of shape (n_bins_total,), dtype float32
+        Curvature of the loss, summed over the people of each bin.
+    mean_weight : ndarray of shape (n_bins_total,), dtype float32
+        Share of each bin in the mean of its feature; sums to one within a feature.
+    visit_feature : ndarray of shape (n_visits,), dtype int64
+        Feature of each visit.
+    visit_bins : ndarray of shape (n_visits,), dtype int64
+        Place in `leaf_of_bin` where each visit starts.
+    leaf_of_bin : ndarray of dtype uint8
+        Leaf of each bin, visit after visit.
+    leaf_start : ndarray of shape (n_visits + 1,), dtype int64
+        First leaf of each visit.
+    leaf_weight : ndarray of shape (n_leaves_total,), dtype float32
+        Denominators of the updates.
+    learning_rate : float32
+
+    Returns
+    -------
+    ndarray of shape (n_features, n_simulations), dtype float32
+        Mean error of each feature.
+    """
+    n_sim, n_fresh = state.shape[1], noise.shape[1]
+    n_features = len(start) - 1
+    means = np.zeros((n_features, n_sim), np.float32)
+    total = np.zeros(n_sim, np.float32)
+    sums = np.zeros((256, n_sim), np.float32)
+    for v in range(len(visit_feature)):
+        k = visit_feature[v]
+        first_leaf, n_leaves = leaf_start[v], leaf_start[v + 1] - leaf_start[v]
+        leaves = leaf_of_bin[visit_bins[v] : visit_bins[v] + start[k + 1] - start[k]]
+        sums[:n_leaves] = 0.0
+        for leaf in range(n_leaves):
+            out, given = sums[leaf], noise[first_leaf + leaf]
+            for s in range(n_fresh):
+                out[s] = given[s]
+        elsewhere = total - means[k]
+        for b in range(len(leaves)):
+            out, own, lasting = sums[leaves[b]], state[start[k] + b], persistent[start[k] + b]
+            m = mass[start[k] + b]
+            for s in range(n_sim):
+                out[s] += lasting[s] - m * (own[s] + elsewhere[s])
+        for leaf in range(n_leaves):
+            step, out = learning_rate / leaf_weight[first_leaf + leaf], sums[leaf]
+            for s in range(n_sim):
+                out[s] *= step
+        mean = means[k]
+        for s in range(n_sim):
+            mean[s] = 0.0
+        for b in range(len(leaves)):
+            update, own = sums[leaves[b]], state[start[k] + b]
+            share = mean_weight[start[k] + b]
+            for s in range(n_sim):
+                own[s] += update[s]
+                mean[s] += share * own[s]
+        for s in range(n_sim):
+            total[s] = elsewhere[s] + mean[s]
+    return means
+
+
+@njit(inline="always")
+def _next(seed):  # type: ignore[no-untyped-def]
+    """One step of splitmix64 (Steele, Lea, Flood, OOPSLA 2014); changes `seed` in place."""
+    seed[0] += np.uint64(0x9E3779B97F4A7C15)
+    z = seed[0]
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
+
+
+@njit(inline="always")
+def _below(seed, n):  # type: ignore[no-untyped-def]
+    """Draw a whole number in [0, n)."""
+    return np.int64((_next(seed) >> np.uint64(33)) % np.uint64(n))
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def merge_cells(counts, min_count, noise_std, noise_ratio, bin_of_cell):  # type: ignore[no-untyped-def]
+    """Merge neighbouring cells as `dpexplain.binning.merge_sparse_cells` does.
+
+    Parameters
+    ----------
+    counts : ndarray of shape (n_value_cells,)
+        Noisy people per cell.
+    min_count, noise_std, noise_ratio : float
+        As for `merge_sparse_cells`.
+    bin_of_cell : ndarray of shape (n_value_cells,), dtype int64
+        Filled with the bin of each cell.
+
+    Returns
+    -------
+    int
+        Number of merged bins.
+    """
+    held, width, index = 0.0, 0, 0
+    for cell in range(len(counts)):
+        held += counts[cell]
+        width += 1
+        bin_of_cell[cell] = index
+        if held >= max(min_count, noise_ratio * noise_std * np.sqrt(width)):
+            index += 1
+            held, width = 0.0, 0
+    if index == 0:
+        return 1
+    # What is left at the end joins the last full bin.
+    for cell in range(len(counts)):
+        bin_of_cell[cell] = min(bin_of_cell[cell], index - 1)
+    return index
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _draw_cuts(cumulated, n_bins, n_leaves, min_leaf_count, cuts, seed):  # type: ignore[no-untyped-def]
+    """Draw cuts until every leaf is large enough; whether that worked."""
+    for _ in range(_TRIES):
+        for i in range(n_leaves - 1):
+            cut = 1 + _below(seed, n_bins - 1)
+            place = i
+            while place > 0 and cuts[place - 1] > cut:
+                cuts[place] = cuts[place - 1]
+                place -= 1
+            cuts[place] = cut
+        cuts[n_leaves - 1] = n_bins
+        before, good = 0, True
+        for i in range(n_leaves):
+            held = cumulated[cuts[i]] - cumulated[before]
+            if cuts[i] <= before or held < min_leaf_count:
+                good = False
+                break
+            before = cuts[i]
+        if good:
+            return True
+    return False
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _draw_tree(counts, n_value, n_bins, shuffled, max_leaves, min_leaf_count, order, leaves, seed):  # type: ignore[no-untyped-def]
+    """Random leaf of each bin, as `random_visits` draws them; the number of leaves."""
+    for b in range(n_value):
+        order[b] = b
+    if shuffled:
+        for b in range(n_value - 1, 0, -1):
+            other = _below(seed, b + 1)
+            order[b], order[other] = order[other], order[b]
+    cumulated = np.zeros(n_value + 1)
+    for b in range(n_value):
+        cumulated[b + 1] = cumulated[b] + counts[order[b]]
+    cuts = np.zeros(max_leaves + 1, np.int64)
+    n_leaves = min(max_leaves, n_value)
+    while n_leaves > 1 and not _draw_cuts(cumulated, n_value, n_leaves, min_leaf_count, cuts, seed):
+        n_leaves -= 1
+    leaf = 0
+    for b in range(n_value):
+        while leaf < n_leaves - 1 and b >= cuts[leaf]:
+            leaf += 1
+        leaves[order[b]] = leaf
+    for b in range(n_value, n_bins):
+        leaves[b] = _below(seed, n_leaves)
+    return n_leaves
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def fresh_structures(  # type: ignore[no-untyped-def]
+    noisy_counts, start, n_special, merge, shuffled, unit, mass, target, cell_noise_std, share,
+    min_count,
+    noise_ratio, n_epochs, max_leaves, min_leaf_count, learning_rate, seeds,
+):  # fmt: skip
+    """Fit the same target with histograms, bins and trees drawn anew, and no leaf noise.
+
+    Parameters
+    ----------
+    noisy_counts : ndarray of shape (n_simulations, n_cells_total)
+        Histograms of each simulation.
+    start : ndarray of shape (n_features + 1,), dtype int64
+        First cell of each feature.
+    n_special : ndarray of shape (n_features,), dtype int64
+        Cells at the end of each feature that hold no value of the schema.
+    merge : ndarray of shape (n_features,), dtype bool
+        Whether neighbouring cells are merged.
+    shuffled : ndarray of shape (n_features,), dtype bool
+        Whether value bins are shuffled before each cut.
+    unit : ndarray of shape (n_cells_total,), dtype int64
+        Bin of each cell of the features that are not merged, within its feature.
+    mass : ndarray of shape (n_cells_total,)
+        Curvature of the loss, summed over the people of each cell.
+    target : ndarray of shape (n_cells_total,)
+        Score to be learned per cell, the mean of all features together included.
+    cell_noise_std : float
+        Noise standard deviation of one cell, in people.
+    share : float
+        Share of the people in a bag; bins are merged with all of them.
+    min_count, noise_ratio : float
+        As for `merge_cells`.
+    n_epochs, max_leaves : int
+    min_leaf_count, learning_rate : float
+    seeds : ndarray of shape (n_simulations,), dtype uint64
+
+    Returns
+    -------
+    scores : ndarray of shape (n_simulations, n_cells_total)
+        Fitted score per cell, centred with the noisy counts.
+    intercepts : ndarray of shape (n_simulations,)
+    """
+    n_sim, n_cells = noisy_counts.shape
+    n_features = len(start) - 1
+    scores, intercepts = np.zeros((n_sim, n_cells)), np.zeros(n_sim)
+    bin_of_cell = np.zeros(n_cells, np.int64)
+    n_bins, n_value = np.zeros(n_features, np.int64), np.zeros(n_features, np.int64)
+    order, leaves = np.zeros(n_cells, np.int64), np.zeros(n_cells, np.int64)
+    features = np.arange(n_features)
+    for s in range(n_sim):
+        seed = seeds[s : s + 1].copy()
+        # Bins of a feature start where its cells start: there are never more of them.
+        count, variance = np.zeros(n_cells), np.zeros(n_cells)
+        weight, wanted, table = np.zeros(n_cells), np.zeros(n_cells), np.zeros(n_cells)
+        means = np.zeros(n_features)
+        people = np.zeros(n_features)
+        for k in range(n_features):
+            a, z = start[k], start[k + 1]
+            last = z - n_special[k]
+            if merge[k]:
+                n_value[k] = merge_cells(
+                    noisy_counts[s, a:last], min_count, cell_noise_std, noise_ratio,
+                    bin_of_cell[a:last],
+                )  # fmt: skip
+            else:
+                n_value[k] = 0
+                for c in range(a, last):
+                    bin_of_cell[c] = unit[c]
+                    n_value[k] = max(n_value[k], unit[c] + 1)
+            for c in range(last, z):
+                bin_of_cell[c] = n_value[k] + c - last
+            n_bins[k] = n_value[k] + n_special[k]
+            for c in range(a, z):
+                b = a + bin_of_cell[c]
+                count[b] += share * noisy_counts[s, c]
+                variance[b] += (share * cell_noise_std) ** 2
+                weight[b] += mass[c]
+                wanted[b] += mass[c] * target[c]
+                people[k] += mass[c]
+        total = 0.0
+        sums, sizes, spread = np.zeros(max_leaves), np.zeros(max_leaves), np.zeros(max_leaves)
+        for _ in range(n_epochs):
+            for i in range(n_features - 1, 0, -1):
+                j = _below(seed, i + 1)
+                features[i], features[j] = features[j], features[i]
+            for place in range(n_features):
+                k = int(features[place])
+                a = start[k]
+                z = a + n_bins[k]
+                n_leaves = _draw_tree(
+                    count[a:z], n_value[k], n_bins[k], shuffled[k], max_leaves, min_leaf_count,
+                    order, leaves, seed,
+                )  # fmt: skip
+                sums[:] = 0.0
+                sizes[:] = 0.0
+                spread[:] = 0.0
+                elsewhere = total - means[k]
+                for b in range(a, z):
+                    leaf = leaves[b - a]
+                    sums[leaf] += wanted[b] - weight[b] * (table[b] + elsewhere)
+                    sizes[leaf] += count[b]
+                    spread[leaf] += variance[b]
+                for leaf in range(n_leaves):
+                    floor = max(max(min_leaf_count, 1.0), 3.0 * np.sqrt(spread[leaf]))
+                    sums[leaf] *= learning_rate / max(sizes[leaf], floor)
+                mean = 0.0
+                for b in range(a, z):
+                    table[b] += sums[leaves[b - a]]
+                    mean += weight[b] * table[b]
+                means[k] = mean / max(people[k], 1e-12)
+                total = elsewhere + means[k]
+        for k in range(n_features):
+            a, z = start[k], start[k] + n_bins[k]
+            middle, weighed = 0.0, 0.0
+            for b in range(a, z):
+                special = b - a >= n_value[k]
+                if special and count[b] < 3.0 * np.sqrt(variance[b]):
+                    continue
+                middle += max(count[b], 0.0) * table[b]
+                weighed += max(count[b], 0.0)
+            middle = middle / weighed if weighed > 0 else 0.0
+            intercepts[s] += middle
+            for c in range(a, start[k + 1]):
+                scores[s, c] = table[a + bin_of_cell[c]] - middle
+    return scores, intercepts

@@ -1,0 +1,76 @@
+"""Simulated errors as an explanation carries them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpexplain.binning.bins import Index
+from dpexplain.explain import NoiseModel
+
+if TYPE_CHECKING:
+    from dpexplain.models.boosting.noise import NoiseDraws
+
+FloatArray = NDArray[np.float64]
+
+_PARTS = {"noise_std": "privacy", "structure_std": "structure", "sampling_std": "sampling"}
+
+
+@dataclass(frozen=True, eq=False)
+class TermNoise:
+    """Standard deviations by cause, and the joint scatter.
+
+    Attributes
+    ----------
+    stds : dict of str to ndarray of shape (n_values,)
+        By the name of the field of a shape function.
+    joint : NoiseModel
+        All causes together.
+    factors : ndarray of shape (n_terms,)
+        Factor of the simultaneous band of each term.
+    """
+
+    stds: dict[str, FloatArray]
+    joint: NoiseModel
+    factors: FloatArray
+
+    def of_term(self, place: int) -> dict[str, Any]:
+        """Fields of the shape function of one term."""
+        bins = self.joint.term(place)
+        fields: dict[str, Any] = {name: std[bins] for name, std in self.stds.items()}
+        return {**fields, "simultaneous_factor": float(self.factors[place])}
+
+    def of_samples(self, bins: Sequence[Index]) -> dict[str, FloatArray]:
+        """Fields of a local explanation, from the bin of each row in each term."""
+        total = np.sqrt(np.sum(np.square(list(self.stds.values())), axis=0))
+
+        def chosen(std: FloatArray) -> FloatArray:
+            return np.stack([std[self.joint.term(k)][b] for k, b in enumerate(bins)], axis=1)
+
+        return {
+            "noise_std": chosen(self.stds["noise_std"]),
+            "total_std": chosen(total),
+            "score_std": self.joint.score_std(np.stack(bins, axis=1).astype(np.int64)),
+        }
+
+
+def term_noise(draws: NoiseDraws, sizes: Sequence[int]) -> TermNoise:
+    """Summarise simulated errors.
+
+    Parameters
+    ----------
+    draws : NoiseDraws
+    sizes : sequence of int
+        Bins of each term.
+
+    Returns
+    -------
+    TermNoise
+    """
+    stds = {name: np.sqrt((getattr(draws, part) ** 2).mean(0)) for name, part in _PARTS.items()}
+    joint = NoiseModel.from_draws(sizes, [draws.privacy, draws.structure, draws.sampling])
+    return TermNoise(stds, joint, joint.simultaneous_factors())

@@ -1,0 +1,193 @@
+"""Simulated noise: kernels against naive twins, and parts that mean what they say."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+
+import numpy as np
+import pytest
+
+from dpexplain import DPExplainableBoostingClassifier, DPExplainableBoostingRegressor
+from dpexplain.binning import FeatureBins, merge_sparse_cells
+from dpexplain.datasets import make_additive
+from dpexplain.models.boosting import _noise_kernels as kernels
+from dpexplain.models.boosting.noise import simulate_noise
+from dpexplain.models.boosting.repair import _slope, repaired_shares
+from dpexplain.schema import Numeric
+
+F = np.float32
+
+
+def small_problem(rng, n_features=3, n_visits=40, n_sim=6, n_fresh=4):
+    """Random trees on features of 3 to 6 bins."""
+    sizes = rng.integers(3, 7, n_features)
+    start = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    feature = rng.integers(0, n_features, n_visits)
+    leaves = [rng.integers(0, 3, sizes[k]).astype(np.uint8) for k in feature]
+    n_leaves = np.array([leaf.max() + 1 for leaf in leaves])
+    leaf_start = np.concatenate([[0], np.cumsum(n_leaves)]).astype(np.int64)
+    places = np.concatenate([[0], np.cumsum([len(leaf) for leaf in leaves])]).astype(np.int64)
+    mass = rng.uniform(1, 5, start[-1]).astype(F)
+    share = np.concatenate([mass[a:b] / mass[a:b].sum() for a, b in itertools.pairwise(start)])
+    noise = rng.standard_normal((leaf_start[-1], n_fresh)).astype(F)
+    persistent = rng.standard_normal((start[-1], n_sim)).astype(F)
+    weight = rng.uniform(10, 20, leaf_start[-1]).astype(F)
+    return (
+        persistent, noise, start, mass, share.astype(F), feature.astype(np.int64), places[:-1],
+        np.concatenate(leaves), leaf_start, weight, F(0.3),
+    )  # fmt: skip
+
+
+def naive_replay(persistent, noise, start, mass, share, feature, places, leaves, leaf_start, weight,
+                 rate):  # fmt: skip
+    state = np.zeros(persistent.shape)
+    for v, k in enumerate(feature):
+        own = slice(start[k], start[k + 1])
+        leaf = leaves[places[v] : places[v] + start[k + 1] - start[k]]
+        others = sum(
+            share[a:b] @ state[a:b] for j, (a, b) in enumerate(itertools.pairwise(start)) if j != k
+        )
+        for one in range(leaf_start[v + 1] - leaf_start[v]):
+            inside = leaf == one
+            total = np.zeros(state.shape[1])
+            total[: noise.shape[1]] = noise[leaf_start[v] + one]
+            pull = persistent[own] - mass[own, None] * (state[own] + others)
+            total += pull[inside].sum(axis=0)
+            state[np.arange(start[k], start[k + 1])[inside]] += (
+                rate * total / weight[leaf_start[v] + one]
+            )
+    return state
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_replayed_errors_equal_a_naive_recursion(seed):
+    arguments = small_problem(np.random.default_rng(seed))
+    state = np.zeros(arguments[0].shape, F)
+    # The naive twin forgets leaf numbers without bins, which the random trees never have.
+    kernels.replay_trees(state, *arguments)
+    np.testing.assert_allclose(state, naive_replay(*arguments), rtol=2e-3, atol=2e-4)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_cells_merge_in_the_simulation_as_in_a_fit(seed):
+    rng = np.random.default_rng(seed)
+    counts = rng.normal(rng.choice([0, 5, 40], 30), 8.0)
+    grid = FeatureBins("x", Numeric(0, 30), np.arange(31.0))
+    bins, bin_of_cell = merge_sparse_cells(
+        grid, np.append(counts, 0.0), min_count=25.0, noise_std=8.0, noise_ratio=1.5
+    )
+    found = np.zeros(30, np.int64)
+    assert kernels.merge_cells(counts, 25.0, 8.0, 1.5, found) == bins.n_value_bins
+    np.testing.assert_array_equal(found, bin_of_cell[:30])
+
+
+def test_simulated_trees_leave_enough_people_in_every_leaf():
+    rng = np.random.default_rng(0)
+    counts = np.append(rng.uniform(5, 60, 12), 3.0)
+    order, leaves = np.zeros(13, np.int64), np.zeros(13, np.int64)
+    seed = np.array([7], np.uint64)
+    seen = set()
+    for shuffled in (False, True):
+        for _ in range(200):
+            n = kernels._draw_tree(counts, 12, 13, shuffled, 3, 50.0, order, leaves, seed)
+            held = np.bincount(leaves[:12], weights=counts[:12], minlength=n)
+            assert (held >= 50.0).all()
+            assert 0 <= leaves[12] < n
+            if not shuffled:
+                assert (np.diff(leaves[:12]) >= 0).all()
+            seen.add(n)
+    assert seen == {2, 3} or seen == {3}
+
+
+def test_random_whole_numbers_are_uniform():
+    """Each of 7 counts of 70,000 draws has a standard deviation of 93; five of them."""
+    seed = np.array([1], np.uint64)
+    draws = np.bincount([kernels._below(seed, 7) for _ in range(70_000)], minlength=7)
+    assert np.abs(draws - 10_000).max() < 5 * 93
+
+
+@pytest.fixture(scope="module", params=["classification", "regression"])
+def fitted(request):
+    data = make_additive("smooth", 4_000, task=request.param, random_state=1)
+    kind = {
+        "classification": DPExplainableBoostingClassifier,
+        "regression": DPExplainableBoostingRegressor,
+    }[request.param]
+    model = kind(epsilon=2.0, schema=data.schema, structure_seed=3, max_rounds=30)
+    return model.fit(data.X, data.y)
+
+
+def test_an_explanation_carries_three_parts_of_noise_and_their_joint_scatter(fitted):
+    explanation = fitted.explain_global()
+    total = np.concatenate([shape.total_std for shape in explanation.values()])
+    np.testing.assert_allclose(explanation.noise.std[:-1], total, rtol=1e-5)
+    for shape in explanation.values():
+        assert (shape.noise_std > 0).all()
+        assert (shape.sampling_std > 0).all()
+        assert shape.simultaneous_factor > 1.9
+    assert (explanation["x1"].structure_std[:-1] > 0).all()
+
+
+def test_the_same_model_always_says_the_same(fitted):
+    first = fitted.explain_global()
+    del fitted.__dict__["_noise"]
+    assert fitted.explain_global() == first
+
+
+def test_local_explanations_carry_the_scatter_of_their_bins(fitted):
+    X = make_additive("smooth", 20, random_state=2).X
+    local, shapes = fitted.explain_local(X), fitted.explain_global()
+    for k, shape in enumerate(shapes.values()):
+        at = shape.bin_index(X[shape.name])
+        np.testing.assert_array_equal(local.noise_std[:, k], shape.noise_std[at])
+        np.testing.assert_allclose(local.total_std[:, k], shape.total_std[at])
+    assert (local.score_std > 0).all()
+
+
+def test_less_leaf_noise_narrows_the_privacy_part_in_proportion(fitted):
+    """The same seed draws the same errors, so the ratio is exact up to single precision."""
+    scale, _ = fitted._score_unit(fitted.schema_)
+    curvature = fitted._curvature(fitted._terms, fitted.clip_)
+    draws = simulate_noise(fitted._fit, fitted._terms, curvature, scale=scale, n_structures=2)
+    half = dataclasses.replace(fitted._fit, leaf_noise_std=fitted._fit.leaf_noise_std / 2)
+    # The estimated repair depends on the noise as well, so it is held.
+    shares = repaired_shares(fitted._fit, curvature) / repaired_shares(half, curvature)
+    narrower = simulate_noise(
+        half, fitted._terms, curvature.times(shares), scale=scale, n_structures=2
+    )
+    ratio = narrower.privacy.std(0) / draws.privacy.std(0)
+    assert np.median(ratio) == pytest.approx(0.5, rel=0.02)
+
+
+def test_a_term_that_could_not_be_fitted_carries_noise_and_not_certainty():
+    """Without people enough for two leaves its curve is zero, which is not knowledge."""
+    data = make_additive("smooth", 60, random_state=0)
+    model = DPExplainableBoostingClassifier(epsilon=0.1, schema=data.schema).fit(data.X, data.y)
+    explanation = model.explain_global()
+    assert explanation["letter"].importance == 0.0
+    assert (explanation["letter"].noise_std > 0.1).all()
+    assert explanation.terms_above_noise == ()
+
+
+def test_slope_of_late_sums_is_found_beside_unknown_leftovers():
+    """Two hundred leaves of noise 1 that react by 0.7: the estimate stays within five errors."""
+    rng = np.random.default_rng(4)
+    members = (rng.random((200, 6)) < 0.5) * rng.uniform(5, 10, 6)
+    moved = 3.0 * rng.standard_normal(200)
+    sums = -0.7 * moved + members @ (0.05 * rng.standard_normal(6)) + rng.standard_normal(200)
+    slope, precision = _slope(members, moved, sums, 1.0)
+    assert abs(slope - 0.7) < 5 / np.sqrt(precision)
+    assert 1 / np.sqrt(precision) < 0.05
+
+
+def test_shuffled_labels_show_nothing_above_noise():
+    """A rule of 97 % lets 12 fits say so less than 9 times with a chance of 2e-4."""
+    rng = np.random.default_rng(0)
+    data = make_additive("clinical", 3_000, random_state=0)
+    quiet = 0
+    for _ in range(12):
+        y = data.y.sample(frac=1.0, random_state=int(rng.integers(2**31))).to_numpy()
+        model = DPExplainableBoostingClassifier(epsilon=1.0, schema=data.schema).fit(data.X, y)
+        quiet += model.explain_global().terms_above_noise == ()
+    assert quiet >= 9
