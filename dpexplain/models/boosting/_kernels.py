@@ -45,8 +45,7 @@ _Q1F, _Q2F, _Q3F, _Q4F = _F(_Q1), _F(_Q2), _F(_Q3), _F(_Q4)
 @njit(inline="always", error_model="numpy")
 def _logistic32(score):  # type: ignore[no-untyped-def]
     z = score * _HALF
-    z = _LIMIT32 if z > _LIMIT32 else z
-    z = -_LIMIT32 if z < -_LIMIT32 else z
+    z = max(min(z, _LIMIT32), -_LIMIT32)  # in this order NaN stays NaN
     u = z * z
     p = _P0F + u * (_P1F + u * (_P2F + u * (_P3F + u * _P4F)))
     q = _ONE + u * (_Q1F + u * (_Q2F + u * (_Q3F + u * _Q4F)))
@@ -58,8 +57,7 @@ def _lattice_steps(residual, inverse_clip):  # type: ignore[no-untyped-def]
     """Residual in lattice steps: NaN to 0 before the cast, then the clip, then rounding."""
     r = residual * inverse_clip
     r = r if r == r else _ZERO
-    r = _ONE if r > _ONE else r
-    r = -_ONE if r < -_ONE else r
+    r = max(min(r, _ONE), -_ONE)
     return np.int32(np.rint(r * _STEPS))
 
 

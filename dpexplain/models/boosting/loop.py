@@ -60,8 +60,9 @@ class PrivateStep:
             visit.feature, visit.leaf_of_bin, len(visit.leaf_weight), self._clip
         )
         noisy = self._mechanism.release(sums) * (self._clip / LATTICE)
-        self.released.append(np.asarray(noisy, dtype=np.float64))
-        return (self._learning_rate * noisy / visit.leaf_weight)[visit.leaf_of_bin]
+        self.released.append(noisy)
+        update: NDArray[np.float64] = self._learning_rate * noisy / visit.leaf_weight
+        return update.take(visit.leaf_of_bin)
 
 
 def boost(
@@ -102,7 +103,7 @@ def boost(
     tables: Tables = [np.zeros(b) for b in n_bins] if start is None else list(start)
     for visit in visits:
         table = tables[visit.feature]
-        moved = np.clip(table + step(visit, records), -bound, bound)
+        moved = np.minimum(np.maximum(table + step(visit, records), -bound), bound)
         projection = None if project is None else project[visit.feature]
         if projection is not None:
             moved = projection(moved)

@@ -144,5 +144,5 @@ class Records:
             self._last_update,
             self._bins[feature],
         )
-        self._last_update = np.zeros_like(self._last_update)
+        self._last_update = np.zeros(len(self._last_update), dtype=np.float32)
         return arguments

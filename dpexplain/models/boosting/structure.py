@@ -100,10 +100,11 @@ def random_visits(
         Epoch by epoch; each epoch visits every feature once, in random order.
     """
     trees = [_trees_of_units(f, n_epochs, max_leaves, min_leaf_count, rng) for f in features]
+    weights = [_leaf_weights(f, t, min_leaf_count) for f, t in zip(features, trees, strict=True)]
     orders = rng.permuted(np.tile(np.arange(len(features)), (n_epochs, 1)), axis=1)
     return [
-        Visit(int(k), trees[k][epoch], _leaf_weights(features[k], trees[k][epoch], min_leaf_count))
-        for epoch, order in enumerate(orders)
+        Visit(k, trees[k][epoch], weights[k][epoch])
+        for epoch, order in enumerate(orders.tolist())
         for k in order
     ]
 
@@ -188,12 +189,21 @@ def _cuts(
 
 def _leaf_weights(
     feature: BinCounts, leaf_of_bin: NDArray[np.uint8], min_leaf_count: float
-) -> NDArray[np.float64]:
-    """Noisy people per leaf, floored where the noise could make them vanish.
+) -> list[NDArray[np.float64]]:
+    """Noisy people per leaf of each tree, floored where the noise could make them vanish.
 
     Without a floor a count near zero turns one noisy sum into an update without
     bound; at small epsilon such fits diverge.
     """
-    counts = np.bincount(leaf_of_bin, weights=feature.counts)
-    noise_std = np.sqrt(np.bincount(leaf_of_bin, weights=feature.variance))
-    return np.maximum(counts, np.maximum(max(min_leaf_count, 1.0), 3.0 * noise_std))
+    n_trees = len(leaf_of_bin)
+    n_leaves = leaf_of_bin.max(axis=1).astype(np.intp) + 1
+    place = leaf_of_bin + n_leaves.max() * np.arange(n_trees)[:, None]
+
+    def per_leaf(per_bin: NDArray[np.float64]) -> NDArray[np.float64]:
+        repeated = np.broadcast_to(per_bin, place.shape).ravel()
+        sums = np.bincount(place.ravel(), weights=repeated, minlength=n_trees * n_leaves.max())
+        return sums.reshape(n_trees, -1)
+
+    floor = np.maximum(max(min_leaf_count, 1.0), 3.0 * np.sqrt(per_leaf(feature.variance)))
+    weights = np.maximum(per_leaf(feature.counts), floor)
+    return [w[:n] for w, n in zip(weights, n_leaves.tolist(), strict=True)]
