@@ -20,12 +20,12 @@ import pandas as pd
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from dpexplain._cells import cell_number, cell_text
-from dpexplain._tables import Column, cells_of, columns_in_order, one_column, values_of
+from dpexplain._tables import Column, Values, cells_of, columns_in_order, one_column, values_of
 from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
 
 # Cells of these very types are hashable and equal only where they read the same (1, 1.0 and
 # True do), so each distinct one is read once.
-_REMEMBERED: Final = frozenset({str, int, float, bool})
+_REMEMBERED: Final = frozenset({str, int, float, bool, type(None)})
 # Words that stand for an empty cell after a detour over text, unless the schema lists them.
 _EMPTY_WORDS: Final = frozenset({"none", "null", "na", "n/a", "<na>", "nat"})
 
@@ -242,7 +242,7 @@ def _read(column: Column, of_cell: Callable[[object], Any], *, dtype: DTypeLike)
     if isinstance(values, pd.Categorical):
         uniques: Iterable[object] = values.categories
         codes: NDArray[Any] = np.asarray(values.codes)
-    elif values.dtype.kind in "biuf":
+    elif values.dtype.kind in "biuf" or _is_arrow_text(values):
         codes, uniques = pd.factorize(values)  # type: ignore[arg-type]
     else:
         return _array(_read_each(cells_of(values), of_cell), dtype)
@@ -250,12 +250,20 @@ def _read(column: Column, of_cell: Callable[[object], Any], *, dtype: DTypeLike)
     return _array([*map(of_cell, uniques), of_cell(None)], dtype)[codes]
 
 
+def _is_arrow_text(values: Values) -> bool:
+    """Whether all cells are texts or empty, compared byte by byte: no cell has code of its own."""
+    return isinstance(values.dtype, pd.StringDtype) and values.dtype.storage == "pyarrow"
+
+
 def _array(values: list[Any], dtype: DTypeLike) -> NDArray[Any]:
     return np.fromiter(values, dtype=dtype, count=len(values))
 
 
 def _read_each(cells: Sequence[object], of_cell: Callable[[object], Any]) -> list[Any]:
-    memo: dict[object, Any] = {}
+    if _REMEMBERED.issuperset(map(type, cells)):
+        memo = {cell: of_cell(cell) for cell in set(cells)}
+        return [*map(memo.__getitem__, cells)]
+    memo = {}
     read = []
     for cell in cells:
         if type(cell) not in _REMEMBERED:

@@ -227,6 +227,21 @@ def test_one_bad_cell_changes_no_other_code(kind: str, bad: object) -> None:
 
 
 @pytest.mark.parametrize("kind", ENCODERS)
+@pytest.mark.parametrize("storage", ["python", "pyarrow"])
+@given(column=st.lists(st.one_of(number_texts, st.text(max_size=3), st.none()), max_size=12))
+def test_text_is_read_like_objects_wherever_pandas_keeps_it(
+    kind: str, storage: str, column: list[str | None]
+) -> None:
+    if storage == "pyarrow":
+        pytest.importorskip("pyarrow")
+    encode, dtype = ENCODERS[kind], pd.StringDtype(storage)  # type: ignore[arg-type]
+    text = [cell if cell is None else cell.encode("utf-8", "replace").decode() for cell in column]
+    np.testing.assert_array_equal(
+        encode(pd.array(text, dtype=dtype)), encode(as_object_array(text))
+    )
+
+
+@pytest.mark.parametrize("kind", ENCODERS)
 @pytest.mark.parametrize(
     ("dtype", "column"),
     [

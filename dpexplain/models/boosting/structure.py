@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-_TRIES = 16
-"""Random draws per tree before it has to do with one leaf less."""
+_ROUNDS, _TRIES_PER_ROUND = 4, 4
+"""Random draws per tree before it has to do with one leaf less: 16, few at a time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,7 +144,7 @@ def _random_trees(
         ranks = rng.permuted(ranks, axis=1)
     leaves = np.zeros((n_trees, n_bins), dtype=np.uint8)
     open_trees = np.arange(n_trees)
-    for n_leaves in range(min(max_leaves, n_value_bins), 1, -1):
+    for n_leaves in np.repeat(range(min(max_leaves, n_value_bins), 1, -1), _ROUNDS).tolist():
         cuts, found = _cuts(feature, ranks[open_trees], n_leaves, min_leaf_count, rng)
         leaves[open_trees[found], :n_value_bins] = (
             ranks[open_trees[found], :, None] >= cuts[found, None, :]
@@ -174,7 +174,7 @@ def _cuts(
     # Rank r of a tree is the bin that stands at place r; counts are put in that order.
     np.put_along_axis(counts[:, 1:], ranks, feature.counts[None, :n_value_bins], axis=1)
     cumulated = np.cumsum(counts, axis=1)
-    shape = (n_trees, _TRIES, n_leaves - 1)
+    shape = (n_trees, _TRIES_PER_ROUND, n_leaves - 1)
     cuts = np.sort(rng.integers(1, n_value_bins, size=shape), axis=2)
     ends = np.pad(
         cuts, ((0, 0), (0, 0), (1, 1)), constant_values=((0, 0), (0, 0), (0, n_value_bins))
@@ -202,7 +202,7 @@ def _leaf_weights(
     def per_leaf(per_bin: NDArray[np.float64]) -> NDArray[np.float64]:
         repeated = np.broadcast_to(per_bin, place.shape).ravel()
         sums = np.bincount(place.ravel(), weights=repeated, minlength=n_trees * n_leaves.max())
-        return sums.reshape(n_trees, -1)
+        return sums.astype(np.float64, copy=False).reshape(n_trees, -1)
 
     floor = np.maximum(max(min_leaf_count, 1.0), 3.0 * np.sqrt(per_leaf(feature.variance)))
     weights = np.maximum(per_leaf(feature.counts), floor)
