@@ -59,7 +59,7 @@ class PrivateStep:
         sums = records.leaf_sums(
             visit.feature, visit.leaf_of_bin, len(visit.leaf_weight), self._clip
         )
-        noisy = self._mechanism.release(sums) * (self._clip / LATTICE)
+        noisy: NDArray[np.float64] = self._mechanism.release(sums) * np.float64(self._clip / LATTICE)
         self.released.append(noisy)
         update: NDArray[np.float64] = self._learning_rate * noisy / visit.leaf_weight
         return update.take(visit.leaf_of_bin)
