@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
-from dpexplain.audit.replay import ReplayReport, Transcript, record, replay
+from dpexplain.audit.recording import Transcript, record
+from dpexplain.audit.replay import ReplayReport, replay
 
 __all__ = ["ReplayReport", "Transcript", "record", "replay"]

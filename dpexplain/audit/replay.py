@@ -9,65 +9,19 @@ differs, the guarantee is false. The check is deterministic and needs no statist
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
-from dpexplain.mechanisms import GaussianMechanism, NoiseSource, Phase
+from dpexplain.audit.charges import private_events, unpaid
+from dpexplain.audit.recording import Transcript, record
+from dpexplain.audit.releases import distance
+from dpexplain.mechanisms import Phase
 
-
-@dataclass
-class Transcript:
-    """Releases of one fit, in order.
-
-    Attributes
-    ----------
-    phases : list of Phase
-        Phase of each release.
-    queries : list of ndarray of int64
-        Exact sums on the integer lattice. For audits on public or made-up data only.
-    answers : list of ndarray of int64
-        What was released.
-    """
-
-    phases: list[Phase] = field(default_factory=list)
-    queries: list[NDArray[np.int64]] = field(default_factory=list)
-    answers: list[NDArray[np.int64]] = field(default_factory=list)
-
-    def __repr__(self) -> str:
-        return f"<Transcript of {len(self.answers)} releases>"
-
-
-class _RecordingMechanism(GaussianMechanism):
-    """Draws noise as usual (or takes given answers) and writes every release down."""
-
-    def __init__(self, source: NoiseSource, answers: Sequence[NDArray[np.int64]] | None) -> None:
-        super().__init__(source)
-        self.transcript = Transcript()
-        self._forced = answers
-
-    def release(self, query: NDArray[np.int64]) -> NDArray[np.int64]:
-        answer = super().release(query)
-        if self._forced is not None:
-            answer = self._forced_answer(len(self.transcript.answers), query, answer)
-        assert self._phase is not None
-        self.transcript.phases.append(self._phase)
-        self.transcript.queries.append(query.copy())
-        self.transcript.answers.append(answer.copy())
-        return answer
-
-    def _forced_answer(
-        self, place: int, query: NDArray[np.int64], drawn: NDArray[np.int64]
-    ) -> NDArray[np.int64]:
-        assert self._forced is not None
-        if place < len(self._forced) and len(self._forced[place]) == len(query):
-            return self._forced[place]
-        # The fits have parted ways, which the report will say.
-        return drawn
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -79,63 +33,26 @@ class ReplayReport:
     spent_mu : float
         Root of the summed squared distances of the queries over their noise standard
         deviations: the Gaussian-DP parameter that this pair of data sets used up.
-    claimed_mu : float
-        The parameter that the estimator's guarantee states.
+    claimed_mu : float or None
+        The parameter that the estimator's guarantee states; None where it states none.
     differences : tuple of str
         What differed although the answers were the same: call order, shapes, noise
         scales, or attributes of the fitted model.
+    overspent : tuple of str
+        Releases whose queries are further apart than their stated sensitivity, or that have
+        less noise than the charged events pay for.
     """
 
     spent_mu: float
-    claimed_mu: float
+    claimed_mu: float | None
     differences: tuple[str, ...]
+    overspent: tuple[str, ...] = ()
 
     @property
     def holds(self) -> bool:
         """Whether the pair of data sets is no counterexample to the guarantee."""
-        return not self.differences and self.spent_mu <= self.claimed_mu * (1.0 + 1e-9)
-
-
-def record(
-    estimator: Any,
-    X: Any,
-    y: Any,
-    groups: Any = None,
-    *,
-    answers: Sequence[NDArray[np.int64]] | None = None,
-) -> tuple[Any, Transcript]:
-    """Fit a clone and write down every release. For PUBLIC or made-up data: no ledger is charged.
-
-    Parameters
-    ----------
-    estimator : private estimator
-        With a schema and a `structure_seed`, so that its public structure repeats.
-    X, y, groups
-        As for ``fit``, which is what runs.
-    answers : sequence of ndarray of int64 or None, default=None
-        Answers to force instead of drawing noise.
-
-    Returns
-    -------
-    model : private estimator
-        The fitted clone.
-    transcript : Transcript
-
-    Raises
-    ------
-    ValueError
-        If the estimator has no schema or no structure seed.
-    """
-    if estimator.schema is None or estimator.structure_seed is None:
-        raise ValueError(
-            "an audit needs schema= and structure_seed=, so that both fits share what is public."
-        )
-    model = clone(estimator).set_params(ledger=None)
-    mechanism = _RecordingMechanism(NoiseSource(model.noise_backend), answers)
-    model._mechanism = lambda: mechanism
-    model.fit(X, y, groups=groups)
-    del model._mechanism
-    return model, mechanism.transcript
+        within = self.claimed_mu is None or self.spent_mu <= self.claimed_mu * (1.0 + _ROUNDING)
+        return within and not self.differences and not self.overspent
 
 
 def replay(
@@ -159,12 +76,44 @@ def replay(
     ReplayReport
     """
     other, second = record(estimator, *neighbour, answers=transcript.answers)
-    differences = [*_structural_differences(transcript, second), *_state_differences(model, other)]
-    spent = 0.0
-    for phase, q, p in zip(transcript.phases, transcript.queries, second.queries, strict=False):
-        if q.shape == p.shape:
-            spent += float((((q - p) / phase.sigma_int) ** 2).sum())
-    return ReplayReport(float(np.sqrt(spent)), model.guarantee_.mu, tuple(differences))
+    apart = _distances(transcript, second)
+    return ReplayReport(
+        spent_mu=_spent_mu(transcript, apart),
+        claimed_mu=model.guarantee_.mu,
+        differences=(
+            *_structural_differences(transcript, second),
+            *_state_differences(model, other),
+        ),
+        overspent=(*_beyond_sensitivity(transcript, apart), *unpaid(model, transcript.phases)),
+    )
+
+
+def _distances(first: Transcript, second: Transcript) -> list[float]:
+    """Distance of the queries of each release, in its sensitivities; 0 where shapes differ."""
+    return [
+        distance(phase, q, p) if q.shape == p.shape else 0.0
+        for phase, q, p in zip(first.phases, first.queries, second.queries, strict=False)
+    ]
+
+
+def _spent_mu(transcript: Transcript, apart: list[float]) -> float:
+    squares = (
+        (d / phase.noise_multiplier) ** 2
+        for phase, d in zip(transcript.phases, apart, strict=False)
+        if isinstance(phase, Phase)
+    )
+    return math.sqrt(math.fsum(squares))
+
+
+def _beyond_sensitivity(transcript: Transcript, apart: list[float]) -> list[str]:
+    largest: dict[str, float] = {}
+    for phase, d in zip(transcript.phases, apart, strict=False):
+        largest[phase.label] = max(largest.get(phase.label, 0.0), d)
+    return [
+        f"releases {label!r} are up to {d:.3g} times their sensitivity apart"
+        for label, d in largest.items()
+        if d > 1.0 + _ROUNDING
+    ]
 
 
 def _structural_differences(first: Transcript, second: Transcript) -> list[str]:
@@ -182,13 +131,14 @@ def _structural_differences(first: Transcript, second: Transcript) -> list[str]:
 def _state_differences(first: Any, second: Any) -> list[str]:
     """Names of attributes that differ, compared through their pickles or arrays."""
     names = sorted(set(vars(first)) | set(vars(second)))
-    skipped = {"ledger", "ledger_"}
-    return [
+    skipped = {"ledger", "ledger_"}  # times and identifiers differ from charge to charge
+    found = [
         f"attribute {name}"
         for name in names
         if name not in skipped
         and not same_value(getattr(first, name, None), getattr(second, name, None))
     ]
+    return found + ["charged events"] * (private_events(first) != private_events(second))
 
 
 def same_value(a: Any, b: Any) -> bool:

@@ -1,0 +1,271 @@
+"""Audit of the final model: an attacker who sees predictions, explanation and attributes.
+
+Nothing of the fit is looked at. Models are fitted many times with and without the canary. On
+some of them a linear discriminant learns which numbers of the published model tell the two
+apart; on the others it guesses, and its errors bound epsilon from below. This is the classic
+audit by membership of a worst-case record [1]_: it makes no assumption, needs a few hundred
+fits, and cannot prove more than about the logarithm of their number.
+
+References
+----------
+.. [1] Jagielski, Ullman and Oprea, "Auditing Differentially Private Machine Learning",
+   NeurIPS 2020, arXiv:2006.07709.
+"""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from dpexplain.audit.bounds import Guesses
+from dpexplain.audit.cases import CanaryCase
+from dpexplain.explain import GlobalExplanation
+
+_NOT_LOOKED_AT = {"ledger_", "guarantee_", "schema_", "feature_names_in_", "n_features_in_"}
+_LEARNING_SHARE = 0.4
+
+
+@dataclass(frozen=True)
+class FinalModelAudit:
+    """What guesses from final models showed, on fits that the attacker did not learn from.
+
+    Attributes
+    ----------
+    balanced : Guesses
+        With as many false alarms as misses: they bound the Gaussian-DP parameter best.
+    confident : Guesses
+        At the threshold that promised the largest epsilon where the attacker learned.
+    epsilon, delta : float
+        The guarantee.
+    mu : float or None
+        Its Gaussian-DP parameter, where it states one.
+    """
+
+    balanced: Guesses
+    confident: Guesses
+    epsilon: float
+    delta: float
+    mu: float | None
+
+    def epsilon_bound(self, confidence: float = 0.95) -> float:
+        """Epsilon that the final model has at least, whatever its mechanism.
+
+        Parameters
+        ----------
+        confidence : float, default=0.95
+            Probability that the bound holds.
+
+        Returns
+        -------
+        float
+        """
+        return self.confident.epsilon_bound(self.delta, confidence)
+
+    def mu_bound(self, confidence: float = 0.95) -> float:
+        """Gaussian-DP parameter that the final model has at least.
+
+        Parameters
+        ----------
+        confidence : float, default=0.95
+            Probability that the bound holds.
+
+        Returns
+        -------
+        float
+        """
+        return self.balanced.mu_bound(confidence)
+
+    def violations(self, confidence: float) -> list[str]:
+        """Say which statements are false.
+
+        Parameters
+        ----------
+        confidence : float
+            Probability that all is well if a statement is called false.
+
+        Returns
+        -------
+        list of str
+            Empty where the audit found nothing.
+        """
+        alone = 1.0 - (1.0 - confidence) / 2.0
+        epsilon, mu = self.epsilon_bound(alone), self.mu_bound(alone)
+        found = []
+        if epsilon > self.epsilon:
+            found.append(f"epsilon is at least {epsilon:.3f}, and {self.epsilon:g} is stated")
+        if self.mu is not None and mu > self.mu:
+            found.append(f"mu is at least {mu:.3f}, and {self.mu:.3f} is stated")
+        return found
+
+
+def audit_final_model(case: CanaryCase, n_fits: int = 1000) -> FinalModelAudit:
+    """Guess from `n_fits` final models with the canary and as many without it.
+
+    Parameters
+    ----------
+    case : CanaryCase
+        Estimator and data sets.
+    n_fits : int, default=1000
+        Fits with the canary, and fits without it. The attacker learns from 40 % of them.
+
+    Returns
+    -------
+    FinalModelAudit
+    """
+    probes = case.present[0].drop_duplicates()
+    present = np.arange(2 * n_fits) % 2 == 1
+    learning = np.arange(2 * n_fits) < 2 * int(_LEARNING_SHARE * n_fits)
+    seen = []
+    for there in present:
+        model = clone(case.estimator).fit(*(case.present if there else case.absent))
+        seen.append(observations(model, probes))
+    suspicion = _suspicion(as_matrix(seen, learning), present, learning)
+    guarantee = model.guarantee_
+    threshold = _confident(suspicion[learning], present[learning], guarantee.delta)
+    unseen, truth = suspicion[~learning], present[~learning]
+    return FinalModelAudit(
+        balanced=_guesses(unseen > 0.0, truth),
+        confident=_guesses(unseen > threshold, truth),
+        epsilon=guarantee.epsilon,
+        delta=guarantee.delta,
+        mu=guarantee.mu,
+    )
+
+
+def _guesses(told: NDArray[np.bool_], present: NDArray[np.bool_]) -> Guesses:
+    return Guesses(
+        n_absent=int((~present).sum()),
+        false_alarms=int((told & ~present).sum()),
+        n_present=int(present.sum()),
+        misses=int((~told & present).sum()),
+    )
+
+
+def _confident(
+    suspicion: NDArray[np.float64], present: NDArray[np.bool_], delta: float
+) -> float:
+    """Threshold with the largest lower bound on epsilon."""
+    tried = np.unique(np.quantile(suspicion, np.linspace(0.0, 1.0, 201)))
+    bounds = [_guesses(suspicion > t, present).epsilon_bound(delta, 0.95) for t in tried]
+    return float(tried[int(np.argmax(bounds))])
+
+
+def observations(model: Any, probes: pd.DataFrame) -> dict[str, float]:
+    """Every number that a published model shows.
+
+    Parameters
+    ----------
+    model : private estimator
+        Fitted.
+    probes : DataFrame of shape (n_probes, n_features)
+        Rows to ask for predictions of.
+
+    Returns
+    -------
+    dict of str to float
+        Scores of the probes, the global explanation and public fitted attributes.
+    """
+    score = getattr(model, "decision_function", model.predict)
+    found = {f"score {i}": v for i, v in enumerate(np.ravel(score(probes)))}
+    found |= explained_numbers(model.explain_global())
+    for name, value in vars(model).items():
+        if name.endswith("_") and not name.startswith("_") and name not in _NOT_LOOKED_AT:
+            found |= dict(_flat(name, value))
+    return found
+
+
+@singledispatch
+def explained_numbers(explanation: Any) -> dict[str, float]:
+    """Numbers of a global explanation that mean the same from fit to fit.
+
+    Parameters
+    ----------
+    explanation : object
+        What ``explain_global()`` returned; kinds without a function of their own show
+        nothing, and are attacked through predictions and attributes.
+
+    Returns
+    -------
+    dict of str to float
+    """
+    return {}
+
+
+@explained_numbers.register
+def _(explanation: GlobalExplanation) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for shape in explanation.values():
+        found[f"{shape.name}: people"] = float(shape.count.sum())
+        if shape.categories is None:
+            continue  # numeric bins are merged differently in each fit; probes stand in them
+        names = (*shape.categories, *shape.special)
+        for name, score, count in zip(names, shape.contribution, shape.count, strict=True):
+            found[f"{shape.name}={name}: score"] = float(score)
+            found[f"{shape.name}={name}: people"] = float(count)
+            # Scores are sums over people: the product takes the noisy denominator out.
+            found[f"{shape.name}={name}: sum"] = float(score + explanation.intercept) * max(
+                1.0, float(count)
+            )
+    return found
+
+
+def _flat(name: str, value: Any) -> Iterator[tuple[str, float]]:
+    """Numbers inside of an attribute by their place; texts by whether they are there."""
+    if isinstance(value, str):
+        yield f"{name} is {value}", 1.0
+    elif isinstance(value, numbers.Real):
+        yield name, float(value)
+    elif isinstance(value, np.ndarray) and value.ndim:
+        yield from _flat(name, value.tolist())
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from _flat(f"{name}[{key}]", item)
+    elif isinstance(value, (list, tuple)):
+        yield f"len({name})", float(len(value))
+        for place, item in enumerate(value):
+            yield from _flat(f"{name}[{place}]", item)
+
+
+def as_matrix(seen: list[dict[str, float]], learning: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Put observations side by side; what some models lack gets a column that says so.
+
+    Parameters
+    ----------
+    seen : list of dict of str to float
+        Observations of each model.
+    learning : ndarray of shape (n_models,), dtype bool
+        Models that decide on scale and choice of the columns.
+
+    Returns
+    -------
+    ndarray of shape (n_models, n_numbers)
+        Standardised; columns that are constant where the attacker learns are left out.
+    """
+    table = pd.DataFrame.from_records(seen).astype(np.float64)
+    lacking = table.isna().astype(np.float64)
+    matrix = np.hstack([table.fillna(table[learning].median()).fillna(0.0), lacking])
+    centre, spread = matrix[learning].mean(axis=0), matrix[learning].std(axis=0)
+    varies = spread > 0
+    standard = (matrix[:, varies] - centre[varies]) / spread[varies]
+    # A discriminant needs some spread within each world: models without noise have none.
+    jitter = np.random.default_rng(0).standard_normal(standard.shape)
+    return np.asarray(standard + 1e-4 * jitter)
+
+
+def _suspicion(
+    matrix: NDArray[np.float64], present: NDArray[np.bool_], learning: NDArray[np.bool_]
+) -> NDArray[np.float64]:
+    """Evidence for the canary of each model, positive where it seems to be there."""
+    from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+
+    attacker = LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto")
+    attacker.fit(matrix[learning], present[learning])
+    return np.asarray(attacker.decision_function(matrix))

@@ -1,0 +1,120 @@
+"""What the errors of an attacker prove: lower bounds on mu and epsilon.
+
+An attacker who sees a release and guesses which of two neighbouring data sets it came from
+errs at least as often as the guarantee says. Exact binomial intervals [1]_ turn counted
+errors into bounds that hold with a stated confidence, whatever the attack was.
+
+References
+----------
+.. [1] Clopper and Pearson, "The Use of Confidence or Fiducial Limits Illustrated in the Case
+   of the Binomial", Biometrika 26, 1934.
+.. [2] Jagielski, Ullman and Oprea, "Auditing Differentially Private Machine Learning",
+   NeurIPS 2020, arXiv:2006.07709.
+.. [3] Nasr et al., "Tight Auditing of Differentially Private Machine Learning", USENIX
+   Security 2023, arXiv:2302.07956.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from scipy import special
+
+
+@dataclass(frozen=True)
+class Guesses:
+    """Guesses of an attacker who saw fits with and without the canary.
+
+    Attributes
+    ----------
+    n_absent, n_present : int
+        Fits without and with the canary.
+    false_alarms : int
+        Fits without it that were taken for fits with it.
+    misses : int
+        Fits with it that were taken for fits without it.
+    """
+
+    n_absent: int
+    false_alarms: int
+    n_present: int
+    misses: int
+
+    def error_rates(self, confidence: float) -> tuple[float, float]:
+        """Bound both error rates from above, jointly.
+
+        Parameters
+        ----------
+        confidence : float
+            Probability that both bounds hold.
+
+        Returns
+        -------
+        false_alarm_rate, miss_rate : float
+            Clopper-Pearson limits, each with half of the permitted doubt.
+        """
+        doubt = (1.0 - confidence) / 2.0
+        return (
+            largest_rate(self.false_alarms, self.n_absent, doubt),
+            largest_rate(self.misses, self.n_present, doubt),
+        )
+
+    def mu_bound(self, confidence: float) -> float:
+        """Gaussian-DP parameter that the release has at least.
+
+        Parameters
+        ----------
+        confidence : float
+            Probability that the bound holds.
+
+        Returns
+        -------
+        float
+            At least 0. Under mu-GDP no attacker has error rates a and b with
+            ``Phi^-1(1 - a) - Phi^-1(b) > mu``; this is the form of [3]_.
+        """
+        false_alarm_rate, miss_rate = self.error_rates(confidence)
+        if 1.0 in (false_alarm_rate, miss_rate):
+            return 0.0
+        return max(0.0, -float(special.ndtri(false_alarm_rate) + special.ndtri(miss_rate)))
+
+    def epsilon_bound(self, delta: float, confidence: float) -> float:
+        """Epsilon that the release has at least at `delta`, whatever its mechanism.
+
+        Parameters
+        ----------
+        delta : float
+            Delta of the guarantee.
+        confidence : float
+            Probability that the bound holds.
+
+        Returns
+        -------
+        float
+            At least 0; at most about the logarithm of the number of fits.
+        """
+        a, b = self.error_rates(confidence)
+        ratios = [(1.0 - delta - b) / a, (1.0 - delta - a) / b]
+        return max(0.0, *(math.log(ratio) for ratio in ratios if ratio > 0.0), 0.0)
+
+
+def largest_rate(errors: int, trials: int, doubt: float) -> float:
+    """Clopper-Pearson upper limit of an error rate.
+
+    Parameters
+    ----------
+    errors, trials : int
+        Errors counted in so many independent trials.
+    doubt : float
+        Probability that the rate is larger.
+
+    Returns
+    -------
+    float
+        In (0, 1].
+    """
+    if errors >= trials:
+        return 1.0
+    # The complement of a beta quantile: exact for a doubt far below the spacing of floats at 1.
+    return 1.0 - float(special.betaincinv(trials - errors, errors + 1, doubt))

@@ -1,0 +1,298 @@
+"""Planted mistakes: an audit that cannot see them proves nothing.
+
+Each mutant makes, from any private estimator, one that states the same guarantee and breaks
+it. They change what every private estimator has: its noise source, the mechanism that it is
+handed, the records that it reads, what it keeps. None of them is fit for use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from dpexplain.mechanisms import GaussianMechanism, NoiseSource, Phase
+from dpexplain.schema import Categorical, Classes, Range, Schema
+
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A mistake, how to plant it, and who has to notice.
+
+    Attributes
+    ----------
+    name : str
+        The mistake.
+    seen_by : frozenset of int
+        Tiers that have to notice it in every run.
+    mixin : type
+        Goes before the estimator class.
+    applies : callable
+        Whether an estimator can make this mistake.
+    lone_class : bool, default=False
+        Whether it shows only if no other record is of the canary's class.
+    """
+
+    name: str
+    seen_by: frozenset[int]
+    mixin: type
+    applies: Callable[[Any], bool]
+    lone_class: bool = False
+
+    def plant(self, estimator: Any) -> Any:
+        """Make an estimator with the mistake.
+
+        Parameters
+        ----------
+        estimator : private estimator
+            Unfitted; it stays as it is.
+
+        Returns
+        -------
+        private estimator
+            Of a subclass, with the same parameters.
+        """
+        honest = type(estimator)
+        return type(honest.__name__, (self.mixin, honest), {})(**estimator.get_params(deep=False))
+
+
+# --- noise ------------------------------------------------------------------------------------
+
+
+class _Disguised(NoiseSource):
+    """A source that speaks of itself as the honest one does."""
+
+    def __init__(self, honest: NoiseSource) -> None:
+        super().__init__(honest.backend)
+        self._honest = honest
+
+    @property
+    def private(self) -> bool:
+        return self._honest.private
+
+    @property
+    def description(self) -> str:
+        return self._honest.description
+
+
+class _HalvedSource(_Disguised):
+    def draw_int(self, sigma_int: float, size: int) -> Integers:
+        return self._honest.draw_int(sigma_int, size) // 2
+
+
+class _FirstSilent(_Disguised):
+    """Forgets the noise of the first phase of a fit."""
+
+    def draw_int(self, sigma_int: float, size: int) -> Integers:
+        if size == 0:
+            return np.empty(0, dtype=np.int64)
+        draws, self.draw_int = np.zeros(size, np.int64), self._honest.draw_int  # type: ignore[method-assign]
+        return draws
+
+
+class _SameEachTime(_Disguised):
+    """Draws the same noise in every fit."""
+
+    def __init__(self, honest: NoiseSource) -> None:
+        super().__init__(honest)
+        self._rng = np.random.default_rng(1729)
+
+    def draw_int(self, sigma_int: float, size: int) -> Integers:
+        return np.rint(sigma_int * self._rng.standard_normal(size)).astype(np.int64)
+
+
+def _source(disguise: type[_Disguised]) -> type:
+    class NoiseMistake:
+        def _noise_source(self) -> NoiseSource:
+            return disguise(super()._noise_source())  # type: ignore[misc]
+
+    return NoiseMistake
+
+
+# --- the mechanism that a fit is handed -------------------------------------------------------
+
+
+class _Tampered(GaussianMechanism):
+    """Stands between a fit and its mechanism."""
+
+    def __init__(self, honest: GaussianMechanism, factor: float = 1.0) -> None:
+        super().__init__(honest.source)
+        self._honest = honest
+        self._factor = factor
+        self._begun = 0
+
+    def begin(self, phase: Phase) -> None:
+        self._begun += 1
+        self._honest.begin(self._tampered(phase))
+
+    def release(self, query: Integers) -> Integers:
+        return self._honest.release(query)
+
+    def finish(self) -> None:
+        self._honest.finish()
+
+    def _forget(self) -> None:
+        if hasattr(self, "_honest"):
+            self._honest._forget()
+        super()._forget()
+
+    def _tampered(self, phase: Phase) -> Phase:
+        return phase
+
+
+class _SmallerScale(_Tampered):
+    """States and draws half the noise that the ledger was charged for."""
+
+    def _tampered(self, phase: Phase) -> Phase:
+        return replace(phase, sigma_int=phase.sigma_int / 2)
+
+
+class _WrongSensitivity(_Tampered):
+    """Takes the sensitivity for half of what it is."""
+
+    def _tampered(self, phase: Phase) -> Phase:
+        return replace(
+            phase, sigma_int=phase.sigma_int / 2, sensitivity_int=phase.sensitivity_int / 2
+        )
+
+
+class _Unclipped(_Tampered):
+    """Sums with a wider clip in the lattice steps, and so with the noise, of the narrow one."""
+
+    def release(self, query: Integers) -> Integers:
+        if self._begun == 1:
+            return self._honest.release(query)
+        wide = np.rint(query * self._factor).astype(np.int64)
+        return np.rint(self._honest.release(wide) / self._factor).astype(np.int64)
+
+
+class _FirstAnswersUnused(_Tampered):
+    """Draws the noise of the first phase and then goes on with the exact answers."""
+
+    def release(self, query: Integers) -> Integers:
+        noisy = self._honest.release(query)
+        return query.copy() if self._begun == 1 else noisy
+
+
+def _mechanism(tampered: type[_Tampered]) -> type:
+    class MechanismMistake:
+        def _fit_released(self, X: Any, y: Any, schema: Schema, mechanism: Any) -> None:
+            super()._fit_released(X, y, schema, tampered(mechanism))  # type: ignore[misc]
+
+    return MechanismMistake
+
+
+class _ForgottenClip:
+    """Fits with the widest clip, 1, on noise that was calibrated for the clip that is stated."""
+
+    clip: float
+
+    def _fit_released(self, X: Any, y: Any, schema: Schema, mechanism: Any) -> None:
+        stated = self.clip
+        self.clip = 1.0
+        try:
+            super()._fit_released(X, y, schema, _Unclipped(mechanism, 1.0 / stated))  # type: ignore[misc]
+        finally:
+            self.clip = stated
+
+
+# --- records, schema and what is kept ---------------------------------------------------------
+
+
+class _CountedTwice:
+    """Every record comes twice, as after a careless join."""
+
+    def _fit_released(self, X: Any, y: Any, schema: Schema, mechanism: Any) -> None:
+        twice = np.repeat(np.arange(len(X)), 2)
+        X, y = (v.iloc[twice] if hasattr(v, "iloc") else np.asarray(v)[twice] for v in (X, y))
+        super()._fit_released(X, y, schema, mechanism)  # type: ignore[misc]
+
+
+class _CategoriesSeen:
+    """Takes those categories of the schema that occur."""
+
+    def _fit_released(self, X: Any, y: Any, schema: Schema, mechanism: Any) -> None:
+        features = {
+            name: Categorical(
+                [c for c in feature.categories if (X[name] == c).any()] or feature.categories[:1]
+            )
+            if isinstance(feature, Categorical)
+            else feature
+            for name, feature in schema.features.items()
+        }
+        super()._fit_released(X, y, Schema(features, target=schema.target), mechanism)  # type: ignore[misc]
+
+
+class _ClassesSeen:
+    """Keeps the classes that occur, as classifiers without a schema do."""
+
+    def _fit_released(self, X: Any, y: Any, schema: Schema, mechanism: Any) -> None:
+        super()._fit_released(X, y, schema, mechanism)  # type: ignore[misc]
+        self.seen_classes_ = np.unique(np.array(list(y), dtype=str))
+
+
+class _RangeSeen:
+    """Takes the range of the target from the records."""
+
+    def _fit_released(self, X: Any, y: Any, schema: Schema, mechanism: Any) -> None:
+        seen = pd.to_numeric(pd.Series(list(y)), errors="coerce").dropna()
+        target = schema.target
+        if len(seen) and seen.min() < seen.max():
+            target = Range(float(seen.min()), float(seen.max()))
+        super()._fit_released(X, y, Schema(schema.features, target=target), mechanism)  # type: ignore[misc]
+        self.range_seen_ = (target.low, target.high) if isinstance(target, Range) else ()
+
+
+class _SizeKept:
+    """Keeps the exact number of records."""
+
+    def _fit_released(self, X: Any, y: Any, schema: Schema, mechanism: Any) -> None:
+        super()._fit_released(X, y, schema, mechanism)  # type: ignore[misc]
+        self.n_samples_ = len(X)
+
+
+def _always(estimator: Any) -> bool:
+    return True
+
+
+def _has_clip(estimator: Any) -> bool:
+    return isinstance(estimator.get_params(deep=False).get("clip"), float)
+
+
+def _has_categories(estimator: Any) -> bool:
+    return any(isinstance(f, Categorical) for f in estimator.schema.features.values())
+
+
+def _classifies(estimator: Any) -> bool:
+    return estimator._target_kind is Classes
+
+
+def _predicts_numbers(estimator: Any) -> bool:
+    return estimator._target_kind is Range
+
+
+def _add_remove(estimator: Any) -> bool:
+    return bool(estimator.adjacency == "add_remove")
+
+
+MUTANTS: tuple[Mutant, ...] = (
+    Mutant("noise halved in the sampler", frozenset({2, 3, 4}), _source(_HalvedSource), _always),
+    Mutant("noise halved in the plan", frozenset({1, 2, 3, 4}), _mechanism(_SmallerScale), _always),
+    Mutant("wrong sensitivity", frozenset({1, 3, 4}), _mechanism(_WrongSensitivity), _always),
+    Mutant("records counted twice", frozenset({1, 3, 4}), _CountedTwice, _always),
+    Mutant("clip forgotten", frozenset({1, 3, 4}), _ForgottenClip, _has_clip),
+    Mutant("noise of the first phase forgotten", frozenset({2, 3, 4}), _source(_FirstSilent), _always),
+    Mutant("noise of the first phase unused", frozenset({1, 4}), _mechanism(_FirstAnswersUnused), _always),
+    Mutant("category list from data", frozenset({1, 4}), _CategoriesSeen, _has_categories),
+    Mutant("class list from data", frozenset({1, 4}), _ClassesSeen, _classifies, lone_class=True),
+    Mutant("target range from data", frozenset({1, 4}), _RangeSeen, _predicts_numbers),
+    Mutant("exact number of records kept", frozenset({1, 4}), _SizeKept, _add_remove),
+    Mutant("seed reused between fits", frozenset({2, 4}), _source(_SameEachTime), _always),
+)  # fmt: skip
+"""Every mistake, with the tiers that have to notice it."""

@@ -1,0 +1,154 @@
+"""Fits that write down every release, with answers drawn as usual or forced."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from dpexplain.mechanisms import GaussianMechanism, NoiseSource, Phase
+
+Integers = NDArray[np.int64]
+
+Forge = Callable[[Phase, Integers], Integers]
+"""Makes up an answer from the phase and the answer that was drawn."""
+
+
+@dataclass
+class Transcript:
+    """Releases of one fit, in order.
+
+    Attributes
+    ----------
+    phases : list of Phase
+        Phase of each release.
+    queries : list of ndarray of int64
+        Exact sums on the integer lattice. For audits on public or made-up data only.
+    answers : list of ndarray of int64
+        What was released.
+    """
+
+    phases: list[Phase] = field(default_factory=list)
+    queries: list[Integers] = field(default_factory=list)
+    answers: list[Integers] = field(default_factory=list)
+
+    def __repr__(self) -> str:
+        return f"<Transcript of {len(self.answers)} releases>"
+
+
+class RecordingMechanism(GaussianMechanism):
+    """Draws noise as usual (or takes given answers) and writes every release down.
+
+    Parameters
+    ----------
+    source : NoiseSource
+        Where the noise comes from.
+    answers : sequence of ndarray of int64, callable or None
+        Answers to give instead: one per release, or made up from each drawn one.
+    """
+
+    def __init__(
+        self, source: NoiseSource, answers: Sequence[Integers] | Forge | None = None
+    ) -> None:
+        given = answers is not None and not callable(answers)
+        super().__init__(_Silence(source) if given else source)
+        self.transcript = Transcript()
+        self._answers = answers
+
+    def release(self, query: Integers) -> Integers:
+        """Release as usual, put the forced answer in its place, and write both down.
+
+        Parameters
+        ----------
+        query : ndarray of shape (n,), dtype int64
+            Exact sums in lattice steps.
+
+        Returns
+        -------
+        ndarray of shape (n,), dtype int64
+            The answer.
+        """
+        assert self._phase is not None
+        phase = self._phase
+        answer = self._forced(phase, super().release(query))
+        self.transcript.phases.append(phase)
+        self.transcript.queries.append(query.copy())
+        self.transcript.answers.append(answer.copy())
+        return answer
+
+    def _forced(self, phase: Phase, drawn: Integers) -> Integers:
+        if self._answers is None:
+            return drawn
+        if callable(self._answers):
+            return self._answers(phase, drawn)
+        place = len(self.transcript.answers)
+        if place < len(self._answers) and len(self._answers[place]) == len(drawn):
+            return self._answers[place]
+        # The fits have parted ways, which the report will say.
+        return drawn
+
+
+class _Silence(NoiseSource):
+    """Speaks of itself as another source does, and draws zeros: the answers are forced."""
+
+    def __init__(self, source: NoiseSource) -> None:
+        super().__init__(source.backend)
+        self._spoken_for = source
+
+    @property
+    def private(self) -> bool:
+        return self._spoken_for.private
+
+    @property
+    def description(self) -> str:
+        return self._spoken_for.description
+
+    def draw_int(self, sigma_int: float, size: int) -> Integers:
+        return np.zeros(size, dtype=np.int64)
+
+
+def record(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    groups: Any = None,
+    *,
+    answers: Sequence[Integers] | Forge | None = None,
+) -> tuple[Any, Transcript]:
+    """Fit a clone and write down every release. For PUBLIC or made-up data: no ledger is charged.
+
+    Parameters
+    ----------
+    estimator : private estimator
+        With a schema and a `structure_seed`, so that its public structure repeats.
+    X, y, groups
+        As for ``fit``, which is what runs.
+    answers : sequence of ndarray of int64, callable or None, default=None
+        Answers to force instead of drawing noise: one per release, or a function of the
+        phase and the drawn answer.
+
+    Returns
+    -------
+    model : private estimator
+        The fitted clone.
+    transcript : Transcript
+
+    Raises
+    ------
+    ValueError
+        If the estimator has no schema or no structure seed.
+    """
+    if estimator.schema is None or estimator.structure_seed is None:
+        raise ValueError(
+            "an audit needs schema= and structure_seed=, so that both fits share what is public."
+        )
+    model = clone(estimator).set_params(ledger=None)
+    mechanism = RecordingMechanism(model._noise_source(), answers)
+    model._mechanism = lambda: mechanism
+    model.fit(X, y, groups=groups)
+    del model._mechanism
+    return model, mechanism.transcript

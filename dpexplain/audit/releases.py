@@ -1,0 +1,101 @@
+"""What the audits need to know of each kind of mechanism: one small function per question.
+
+A further mechanism registers its phase type here; its events go to `charges`.
+"""
+
+from __future__ import annotations
+
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpexplain.mechanisms import Phase
+
+Integers = NDArray[np.int64]
+
+
+@singledispatch
+def distance(phase: Any, first: Integers, second: Integers) -> float:
+    """How far apart two exact answers are, in sensitivities of one release.
+
+    Parameters
+    ----------
+    phase : Phase
+        What the release belongs to.
+    first, second : ndarray of shape (n,), dtype int64
+        Queries of two neighbouring data sets.
+
+    Returns
+    -------
+    float
+        At most 1 where the sensitivity is right.
+    """
+    raise _unknown(phase)
+
+
+@singledispatch
+def log_likelihood_ratio(
+    phase: Any, answer: Integers, first: Integers, second: Integers
+) -> float:
+    """Evidence that one release gives for the first data set against the second.
+
+    Parameters
+    ----------
+    phase : Phase
+        What the release belongs to.
+    answer : ndarray of shape (n,), dtype int64
+        What was released.
+    first, second : ndarray of shape (n,), dtype int64
+        Queries of the two data sets.
+
+    Returns
+    -------
+    float
+        Logarithm of the ratio of densities, with the noise that the phase states.
+    """
+    raise _unknown(phase)
+
+
+@singledispatch
+def standard_noise(phase: Any, noise: Integers) -> NDArray[np.float64]:
+    """Noise of one release as it would be for a standard normal distribution.
+
+    Parameters
+    ----------
+    phase : Phase
+        What the release belongs to.
+    noise : ndarray of shape (n,), dtype int64
+        Answer minus query.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Standard normal where the noise is what the phase states.
+    """
+    raise _unknown(phase)
+
+
+@distance.register
+def _(phase: Phase, first: Integers, second: Integers) -> float:
+    return float(np.linalg.norm((first - second).astype(np.float64)) / phase.sensitivity_int)
+
+
+@log_likelihood_ratio.register
+def _(phase: Phase, answer: Integers, first: Integers, second: Integers) -> float:
+    apart = (first - second) / phase.sigma_int
+    beyond = (answer - first) / phase.sigma_int
+    return float(apart @ beyond + 0.5 * apart @ apart)
+
+
+@standard_noise.register
+def _(phase: Phase, noise: Integers) -> NDArray[np.float64]:
+    return noise / phase.sigma_int
+
+
+def _unknown(phase: object) -> TypeError:
+    return TypeError(
+        f"audits know no phase of type {type(phase).__name__}; register its functions in "
+        "dpexplain.audit.releases."
+    )

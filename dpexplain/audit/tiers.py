@@ -1,0 +1,146 @@
+"""The four tiers, each as one question: what did it find wrong with an estimator?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpexplain.audit.black_box import audit_final_model
+from dpexplain.audit.cases import CanaryCase
+from dpexplain.audit.likelihood import audit_transcripts
+from dpexplain.audit.noise_scale import audit_noise
+from dpexplain.audit.recording import Forge, record
+from dpexplain.audit.replay import ReplayReport, replay
+from dpexplain.mechanisms import Phase
+
+CONFIDENCE = 1.0 - 1e-6
+"""Tiers 3 and 4 call a right estimator wrong once in a million runs."""
+
+
+def hostile(seed: int) -> Forge:
+    """Answers that no noise would give: far off, without noise, or zero, release by release.
+
+    Parameters
+    ----------
+    seed : int
+        Seed of the choice.
+
+    Returns
+    -------
+    callable
+        For `record`.
+    """
+    rng = np.random.default_rng(seed)
+
+    def forge(phase: Phase, drawn: NDArray[np.int64]) -> NDArray[np.int64]:
+        kind = rng.integers(4)
+        if kind == 0:
+            return drawn
+        if kind == 1:
+            return np.zeros_like(drawn)
+        reach = 2**45 if kind == 2 else 2**24
+        return rng.choice([-1, 1], drawn.shape) * rng.integers(0, reach, drawn.shape)
+
+    return forge
+
+
+def replays(case: CanaryCase, n_hostile: int = 3) -> list[ReplayReport]:
+    """Tier 1: replay without the canary what was recorded with it.
+
+    Parameters
+    ----------
+    case : CanaryCase
+        Estimator and data sets.
+    n_hostile : int, default=3
+        Replays with hostile answers, besides the one with drawn answers.
+
+    Returns
+    -------
+    list of ReplayReport
+    """
+    reports = []
+    for seed in range(n_hostile + 1):
+        answers = hostile(seed) if seed else None
+        model, transcript = record(case.estimator, *case.present, answers=answers)
+        reports.append(replay(case.estimator, case.absent, model, transcript))
+    return reports
+
+
+def _replay(case: CanaryCase, n_fits: int) -> list[str]:
+    found: dict[str, None] = {}
+    for report in replays(case):
+        found |= dict.fromkeys((*report.differences, *report.overspent))
+        if report.claimed_mu is not None and report.spent_mu > report.claimed_mu * (1.0 + 1e-9):
+            found[f"mu={report.spent_mu:.3f} of {report.claimed_mu:.3f} was spent"] = None
+    return list(found)
+
+
+def _noise(case: CanaryCase, n_fits: int) -> list[str]:
+    audits = audit_noise(case.estimator, case.present)
+    return [problem for audit in audits for problem in audit.problems]
+
+
+def _transcripts(case: CanaryCase, n_fits: int) -> list[str]:
+    return audit_transcripts(case, n_fits).violations(CONFIDENCE)
+
+
+def _final_model(case: CanaryCase, n_fits: int) -> list[str]:
+    return audit_final_model(case, n_fits).violations(CONFIDENCE)
+
+
+Tier = Callable[[CanaryCase, int], list[str]]
+"""Takes a case and a number of fits with, and without, the canary; says what is wrong."""
+
+TIERS: Mapping[int, Tier] = MappingProxyType(
+    {1: _replay, 2: _noise, 3: _transcripts, 4: _final_model}
+)
+"""Transcript replay, noise scale, guesses from transcripts, guesses from final models."""
+
+
+def problems(tier: int, case: CanaryCase, *, n_fits: int = 500) -> list[str]:
+    """Run one tier.
+
+    Parameters
+    ----------
+    tier : {1, 2, 3, 4}
+        Which one.
+    case : CanaryCase
+        Estimator and data sets.
+    n_fits : int, default=500
+        Fits with, and without, the canary; tiers 1 and 2 need few and do as they like.
+
+    Returns
+    -------
+    list of str
+        What was found wrong.
+    """
+    return TIERS[tier](case, n_fits)
+
+
+def planted_case(mutant: Any, estimator_class: type[Any], target: Any) -> CanaryCase | None:
+    """Plant a mistake in the estimator of a canary case.
+
+    Parameters
+    ----------
+    mutant : Mutant
+        One of `dpexplain.audit.mutants.MUTANTS`.
+    estimator_class : type
+        A private estimator.
+    target : Range or Classes
+        One of its targets.
+
+    Returns
+    -------
+    CanaryCase or None
+        None where the estimator cannot make this mistake.
+    """
+    from dpexplain.audit.cases import canary_case
+
+    case = canary_case(estimator_class, target, lone_class=mutant.lone_class)
+    if not mutant.applies(case.estimator):
+        return None
+    return CanaryCase(mutant.plant(case.estimator), case.present, case.absent)
