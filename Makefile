@@ -28,6 +28,7 @@ NOTEBOOK ?= notebooks/01_explore.ipynb
 LAB_ARGS ?=
 BENCH_ARGS ?=
 FUZZ_ARGS ?= --inputs 100000 --atheris 300
+AUDIT_ARGS ?=
 
 # JupyterLab refuses to run as root unless told, which containers need and nobody else does.
 ALLOW_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
@@ -98,6 +99,10 @@ fuzz: $(VENV)/.fuzz ## read hostile files for minutes (FUZZ_ARGS="--help")
 binder-check: ## the Binder set-up in an environment of its own, without docker
 	@$(require-python)
 	$(PYTHON) $(SUPPORT)/binder_check.py
+
+.PHONY: audit
+audit: $(VENV)/.test ## lower bounds on the privacy loss of every model (AUDIT_ARGS="--help")
+	$(BIN)/python -m dpexplain.audit $(AUDIT_ARGS)
 
 ##@ Change
 

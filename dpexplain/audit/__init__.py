@@ -1,8 +1,35 @@
-"""Audits of private estimators, for the tests of this library and for its users."""
+"""Audits of private estimators, for the tests of this library and for its users.
+
+Four tiers: `replay` of transcripts, `audit_noise`, `audit_transcripts`, `audit_final_model`.
+All of them run on made-up data; ``python -m dpexplain.audit`` prints what they find.
+"""
 
 from __future__ import annotations
 
+from dpexplain.audit.black_box import FinalModelAudit, audit_final_model
+from dpexplain.audit.bounds import Guesses
+from dpexplain.audit.cases import CanaryCase, canary_case, private_estimators
+from dpexplain.audit.likelihood import TranscriptAudit, audit_transcripts
+from dpexplain.audit.mutants import MUTANTS, Mutant
+from dpexplain.audit.noise_scale import NoiseAudit, audit_noise
 from dpexplain.audit.recording import Transcript, record
 from dpexplain.audit.replay import ReplayReport, replay
 
-__all__ = ["ReplayReport", "Transcript", "record", "replay"]
+__all__ = [
+    "MUTANTS",
+    "CanaryCase",
+    "FinalModelAudit",
+    "Guesses",
+    "Mutant",
+    "NoiseAudit",
+    "ReplayReport",
+    "Transcript",
+    "TranscriptAudit",
+    "audit_final_model",
+    "audit_noise",
+    "audit_transcripts",
+    "canary_case",
+    "private_estimators",
+    "record",
+    "replay",
+]

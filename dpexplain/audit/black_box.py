@@ -37,7 +37,7 @@ _LEARNING_SHARE = 0.4
 class FinalModelAudit:
     """What guesses from final models showed, on fits that the attacker did not learn from.
 
-    Attributes
+    Parameters
     ----------
     balanced : Guesses
         With as many false alarms as misses: they bound the Gaussian-DP parameter best.
@@ -149,9 +149,7 @@ def _guesses(told: NDArray[np.bool_], present: NDArray[np.bool_]) -> Guesses:
     )
 
 
-def _confident(
-    suspicion: NDArray[np.float64], present: NDArray[np.bool_], delta: float
-) -> float:
+def _confident(suspicion: NDArray[np.float64], present: NDArray[np.bool_], delta: float) -> float:
     """Threshold with the largest lower bound on epsilon."""
     tried = np.unique(np.quantile(suspicion, np.linspace(0.0, 1.0, 201)))
     bounds = [_guesses(suspicion > t, present).epsilon_bound(delta, 0.95) for t in tried]

@@ -26,14 +26,16 @@ from scipy import special
 class Guesses:
     """Guesses of an attacker who saw fits with and without the canary.
 
-    Attributes
+    Parameters
     ----------
-    n_absent, n_present : int
-        Fits without and with the canary.
+    n_absent : int
+        Fits without the canary.
     false_alarms : int
-        Fits without it that were taken for fits with it.
+        Those of them that were taken for fits with it.
+    n_present : int
+        Fits with the canary.
     misses : int
-        Fits with it that were taken for fits without it.
+        Those of them that were taken for fits without it.
     """
 
     n_absent: int

@@ -217,7 +217,7 @@ def _spoiled(column: pd.Series, rng: np.random.Generator) -> pd.Series:
 class CanaryCase:
     """Two neighbouring data sets that differ by one record which moves all that it can.
 
-    Attributes
+    Parameters
     ----------
     estimator : private estimator
         Unfitted, with settings under which the canary's share of every sum is at the clip.
@@ -269,9 +269,7 @@ def canary_case(
     CanaryCase
     """
     schema = Schema(_features(estimator_class, _ONE_FEATURE), target=target)
-    saturating = getattr(
-        estimator_class, "_audit_settings", _known(estimator_class, _SATURATING)
-    )
+    saturating = getattr(estimator_class, "_audit_settings", _known(estimator_class, _SATURATING))
     estimator = estimator_class(
         schema=schema, epsilon=epsilon, structure_seed=7, **{**saturating, **settings}
     )
@@ -283,7 +281,7 @@ def canary_case(
 
 
 def _background(schema: Schema, n: int, *, lone_class: bool) -> Records:
-    """Records that share no category with the canary and, if so asked, no class."""
+    """Make records that share no category with the canary and, if so asked, no class."""
     rows = np.arange(n)
     columns = {}
     for name, feature in schema.features.items():
@@ -359,8 +357,9 @@ def exchanged(records: Records, place: int, other: Records) -> Records:
     tuple of DataFrame and Series
         As many records as before.
     """
-    parts = []
-    for part, new in zip(records, other, strict=True):
+    parts: list[Any] = []
+    pairs: list[tuple[Any, Any]] = list(zip(records, other, strict=True))
+    for part, new in pairs:
         rows = [part.iloc[:place], new.iloc[:1], part.iloc[place + 1 :]]
         parts.append(pd.concat([r.astype(object) for r in rows], ignore_index=True))
     return parts[0], parts[1]

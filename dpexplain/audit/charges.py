@@ -8,7 +8,7 @@ from functools import singledispatch
 from typing import Any
 
 from dpexplain.accounting import Event, GaussianEvent, NonPrivateEvent
-from dpexplain.accounting.events import private_mu
+from dpexplain.accounting.spending import private_mu
 from dpexplain.mechanisms import Phase
 
 _ROUNDING = 1e-9

@@ -12,9 +12,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from dpexplain.accounting.events import private_mu
+from dpexplain.accounting.spending import private_mu
 from dpexplain.audit.bounds import Guesses
-from dpexplain.audit.cases import CanaryCase, Records
+from dpexplain.audit.cases import CanaryCase
 from dpexplain.audit.charges import by_label, private_events
 from dpexplain.audit.recording import Transcript, record
 from dpexplain.audit.releases import log_likelihood_ratio
@@ -26,7 +26,7 @@ ALL = "all releases"
 class TranscriptAudit:
     """What guesses from the transcripts of many fits showed.
 
-    Attributes
+    Parameters
     ----------
     guesses : dict of str to Guesses
         For all releases together, and for those of each label alone.
@@ -105,14 +105,14 @@ def audit_transcripts(case: CanaryCase, n_fits: int = 500) -> TranscriptAudit:
     -------
     TranscriptAudit
     """
-    worlds = {}
+    worlds: dict[bool, list[dict[str, float]]] = {True: [], False: []}
     parted, model = 0, None
-    for present in (True, False):
-        worlds[present] = []
+    for present, ratios_of_fits in worlds.items():
         for _ in range(n_fits):
             model, ratios = _evidence(case, present)
             parted += ratios is None
-            worlds[present].append(ratios or {})
+            ratios_of_fits.append(ratios or {})
+    assert model is not None
     events = by_label(private_events(model))
     stated = {ALL: model.guarantee_.mu} | {k: private_mu(v) for k, v in events.items()}
     labels = [ALL, *sorted({label for world in worlds.values() for r in world for label in r})]

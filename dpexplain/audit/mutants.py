@@ -25,7 +25,7 @@ Integers = NDArray[np.int64]
 class Mutant:
     """A mistake, how to plant it, and who has to notice.
 
-    Attributes
+    Parameters
     ----------
     name : str
         The mistake.
@@ -87,7 +87,7 @@ class _HalvedSource(_Disguised):
 
 
 class _FirstSilent(_Disguised):
-    """Forgets the noise of the first phase of a fit."""
+    """Forgets the noise of the first phase of a fit, which is that of histograms if it has any."""
 
     def draw_int(self, sigma_int: float, size: int) -> Integers:
         if size == 0:
@@ -281,18 +281,22 @@ def _add_remove(estimator: Any) -> bool:
     return bool(estimator.adjacency == "add_remove")
 
 
+_SEEN_IN_NOISE = frozenset({2, 3, 4})
+_SEEN_IN_SUMS = frozenset({1, 3, 4})
+_SEEN_IN_MODEL = frozenset({1, 4})
+
 MUTANTS: tuple[Mutant, ...] = (
-    Mutant("noise halved in the sampler", frozenset({2, 3, 4}), _source(_HalvedSource), _always),
-    Mutant("noise halved in the plan", frozenset({1, 2, 3, 4}), _mechanism(_SmallerScale), _always),
-    Mutant("wrong sensitivity", frozenset({1, 3, 4}), _mechanism(_WrongSensitivity), _always),
-    Mutant("records counted twice", frozenset({1, 3, 4}), _CountedTwice, _always),
-    Mutant("clip forgotten", frozenset({1, 3, 4}), _ForgottenClip, _has_clip),
-    Mutant("noise of the first phase forgotten", frozenset({2, 3, 4}), _source(_FirstSilent), _always),
-    Mutant("noise of the first phase unused", frozenset({1, 4}), _mechanism(_FirstAnswersUnused), _always),
-    Mutant("category list from data", frozenset({1, 4}), _CategoriesSeen, _has_categories),
-    Mutant("class list from data", frozenset({1, 4}), _ClassesSeen, _classifies, lone_class=True),
-    Mutant("target range from data", frozenset({1, 4}), _RangeSeen, _predicts_numbers),
-    Mutant("exact number of records kept", frozenset({1, 4}), _SizeKept, _add_remove),
+    Mutant("noise halved in the sampler", _SEEN_IN_NOISE, _source(_HalvedSource), _always),
+    Mutant("noise halved in the plan", _SEEN_IN_NOISE | {1}, _mechanism(_SmallerScale), _always),
+    Mutant("wrong sensitivity", _SEEN_IN_SUMS, _mechanism(_WrongSensitivity), _always),
+    Mutant("records counted twice", _SEEN_IN_SUMS, _CountedTwice, _always),
+    Mutant("clip forgotten", _SEEN_IN_SUMS, _ForgottenClip, _has_clip),
+    Mutant("histogram noise forgotten", _SEEN_IN_NOISE, _source(_FirstSilent), _always),
+    Mutant("histogram noise unused", _SEEN_IN_MODEL, _mechanism(_FirstAnswersUnused), _always),
+    Mutant("category list from data", _SEEN_IN_MODEL, _CategoriesSeen, _has_categories),
+    Mutant("class list from data", _SEEN_IN_MODEL, _ClassesSeen, _classifies, lone_class=True),
+    Mutant("target range from data", _SEEN_IN_MODEL, _RangeSeen, _predicts_numbers),
+    Mutant("exact number of records kept", _SEEN_IN_MODEL, _SizeKept, _add_remove),
     Mutant("seed reused between fits", frozenset({2, 4}), _source(_SameEachTime), _always),
-)  # fmt: skip
+)
 """Every mistake, with the tiers that have to notice it."""

@@ -9,6 +9,7 @@ releases of one fit.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,7 @@ _CORRELATION_LIMIT = 7.0
 class NoiseAudit:
     """Noise of the releases of one label, over several fits.
 
-    Attributes
+    Parameters
     ----------
     label : str
         Which releases.
@@ -142,7 +143,7 @@ def _audit(label: str, fits: list[list[NDArray[np.float64]]], alpha: float) -> N
 
 
 def _pairs(items: list[Any]) -> list[tuple[Any, Any]]:
-    return list(zip(items[:-1], items[1:], strict=True))
+    return list(pairwise(items))
 
 
 def _correlation(pairs: list[tuple[NDArray[np.float64], NDArray[np.float64]]]) -> float:

@@ -14,6 +14,8 @@ from dpexplain.mechanisms import GaussianMechanism, NoiseSource, Phase
 
 Integers = NDArray[np.int64]
 
+_COINS = 2718
+
 Forge = Callable[[Phase, Integers], Integers]
 """Makes up an answer from the phase and the answer that was drawn."""
 
@@ -22,7 +24,7 @@ Forge = Callable[[Phase, Integers], Integers]
 class Transcript:
     """Releases of one fit, in order.
 
-    Attributes
+    Parameters
     ----------
     phases : list of Phase
         Phase of each release.
@@ -121,12 +123,17 @@ def record(
 ) -> tuple[Any, Transcript]:
     """Fit a clone and write down every release. For PUBLIC or made-up data: no ledger is charged.
 
+    Secret coins, which decide on the records of a bag, are the same in every recorded fit, and
+    go by place: data sets are neighbours for them if they differ in their last records.
+
     Parameters
     ----------
     estimator : private estimator
         With a schema and a `structure_seed`, so that its public structure repeats.
-    X, y, groups
+    X, y : DataFrame and Series, or array-like
         As for ``fit``, which is what runs.
+    groups : array-like or None, default=None
+        As for ``fit``.
     answers : sequence of ndarray of int64, callable or None, default=None
         Answers to force instead of drawing noise: one per release, or a function of the
         phase and the drawn answer.
@@ -149,6 +156,8 @@ def record(
     model = clone(estimator).set_params(ledger=None)
     mechanism = RecordingMechanism(model._noise_source(), answers)
     model._mechanism = lambda: mechanism
+    # As the proofs have it: given which records are in which sample.
+    model._coins = lambda: np.random.default_rng(_COINS)
     model.fit(X, y, groups=groups)
-    del model._mechanism
+    del model._mechanism, model._coins
     return model, mechanism.transcript

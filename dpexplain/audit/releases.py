@@ -36,9 +36,7 @@ def distance(phase: Any, first: Integers, second: Integers) -> float:
 
 
 @singledispatch
-def log_likelihood_ratio(
-    phase: Any, answer: Integers, first: Integers, second: Integers
-) -> float:
+def log_likelihood_ratio(phase: Any, answer: Integers, first: Integers, second: Integers) -> float:
     """Evidence that one release gives for the first data set against the second.
 
     Parameters

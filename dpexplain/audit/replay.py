@@ -28,7 +28,7 @@ _ROUNDING = 1e-9
 class ReplayReport:
     """What a replay on a neighbouring data set showed.
 
-    Attributes
+    Parameters
     ----------
     spent_mu : float
         Root of the summed squared distances of the queries over their noise standard

@@ -1,4 +1,4 @@
-"""The four tiers, each as one question: what did it find wrong with an estimator?"""
+"""The four tiers, each of which says what it finds wrong with an estimator."""
 
 from __future__ import annotations
 

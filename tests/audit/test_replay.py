@@ -1,4 +1,7 @@
-"""Transcript replay: one record moves what is released by no more than the guarantee says."""
+"""Transcript replay of what is particular: persons, lists of cells, mistakes inside of boosting.
+
+Replays of every private estimator on random tables are in `test_tier1_replay.py`.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,6 @@ import dataclasses
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import dpexplain.models as models
 from dpexplain.audit import record, replay
@@ -33,8 +34,7 @@ def make_estimator(name, **settings_):
     return getattr(models, name)(schema=Schema(FEATURES, target=target), **settings_)
 
 
-def make_data(name, n, seed, *, wild=False):
-    """Records inside and (if wild) far outside of what the schema says."""
+def make_data(name, n, seed):
     rng = np.random.default_rng(seed)
     X = pd.DataFrame(
         {
@@ -44,30 +44,12 @@ def make_data(name, n, seed, *, wild=False):
         }
     )
     y = rng.uniform(-1, 3, n) if name.endswith("Regressor") else rng.choice(["no", "yes"], n)
-    y = pd.Series(y)
-    if wild and n:
-        X, y = X.astype(object), y.astype(object)
-        odd = [np.nan, np.inf, -np.inf, 1e300, "Zorblax", None, b"\xff", [1], "<b>"]
-        for column in X:
-            X.loc[rng.random(n) < 0.3, column] = "x"
-            for i in np.flatnonzero(rng.random(n) < 0.3):
-                X.at[i, column] = odd[rng.integers(len(odd))]
-        for i in np.flatnonzero(rng.random(n) < 0.3):
-            y.at[i] = odd[rng.integers(len(odd))]
-    return X, y
+    return X, pd.Series(y)
 
 
 def without(data, i):
     X, y = data
     return X.drop(index=X.index[i]), y.drop(index=y.index[i])
-
-
-def exchanged(data, i, other):
-    X, y = (part.copy() for part in data)
-    for column in X:
-        X.at[X.index[i], column] = other[0].iloc[0][column]
-    y.at[y.index[i]] = other[1].iloc[0]
-    return X, y
 
 
 def adversarial(transcript, seed):
@@ -78,46 +60,6 @@ def adversarial(transcript, seed):
         far = rng.choice([-1, 1], answer.shape) * rng.integers(0, 2**45, answer.shape)
         answers.append(answer if phase.label == "histograms" else far)
     return answers
-
-
-@pytest.mark.parametrize("name", PRIVATE)
-@settings(max_examples=25, deadline=None)
-@given(
-    n=st.integers(1, 40),
-    seed=st.integers(0, 2**32 - 1),
-    wild=st.booleans(),
-    preset=st.sampled_from(["default", "paper"]),
-    max_rounds=st.sampled_from([1, 4, None]),
-    hostile=st.booleans(),
-    data=st.data(),
-)
-def test_a_present_or_absent_record_stays_within_the_guarantee(
-    name, n, seed, wild, preset, max_rounds, hostile, data
-):
-    estimator = make_estimator(name, preset=preset, max_rounds=max_rounds)
-    records = make_data(name, n, seed, wild=wild)
-    model, transcript = record(estimator, *records)
-    if hostile:
-        model, transcript = record(estimator, *records, answers=adversarial(transcript, seed))
-    neighbour = without(records, data.draw(st.integers(0, n - 1)))
-    report = replay(estimator, neighbour, model, transcript)
-    assert report.differences == ()
-    assert report.spent_mu <= report.claimed_mu * (1 + 1e-9)
-    assert report.holds
-
-
-@pytest.mark.parametrize("name", PRIVATE)
-@settings(max_examples=20, deadline=None)
-@given(n=st.integers(1, 30), seed=st.integers(0, 2**32 - 1), hostile=st.booleans())
-def test_an_exchanged_record_stays_within_a_replace_one_guarantee(name, n, seed, hostile):
-    estimator = make_estimator(name, adjacency="replace")
-    records = make_data(name, n, seed, wild=True)
-    model, transcript = record(estimator, *records)
-    if hostile:
-        model, transcript = record(estimator, *records, answers=adversarial(transcript, seed))
-    other = make_data(name, 1, seed + 1, wild=True)
-    report = replay(estimator, exchanged(records, 0, other), model, transcript)
-    assert report.holds, report
 
 
 @pytest.mark.parametrize("name", PRIVATE)

@@ -11,6 +11,7 @@ from numpydoc.validate import validate
 PARTS = (
     "dpexplain",
     "dpexplain.accounting",
+    "dpexplain.audit",
     "dpexplain.binning",
     "dpexplain.compare",
     "dpexplain.datasets",

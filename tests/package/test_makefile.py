@@ -12,6 +12,7 @@ import pytest
 PROMISED = {
     "explore",
     "test",
+    "audit",
     "bench",
     "bench-paper",
     "lint",

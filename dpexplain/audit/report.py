@@ -1,0 +1,250 @@
+"""Tables of an audit: lower bounds of every estimator, and who notices which mistake."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dpexplain.accounting import epsilon_from_mu
+from dpexplain.audit.black_box import audit_final_model
+from dpexplain.audit.cases import canary_case, targets
+from dpexplain.audit.likelihood import ALL, audit_transcripts
+from dpexplain.audit.mutants import MUTANTS, Mutant
+from dpexplain.audit.tiers import CONFIDENCE, TIERS, planted_case, problems
+
+
+@dataclass(frozen=True)
+class BoundRow:
+    """Lower bounds of one estimator at one epsilon, with 95 % confidence each.
+
+    Parameters
+    ----------
+    estimator : str
+        Name and target.
+    epsilon : float
+        What is stated.
+    mu : float or None
+        Gaussian-DP parameter that is stated.
+    transcript_mu : float
+        At least so large, from transcripts (tier 3).
+    model_mu : float
+        At least so large, from final models (tier 4).
+    model_epsilon : float
+        At least so large, from final models and whatever the mechanism (tier 4).
+    model_epsilon_of_mu : float
+        Epsilon that belongs to `model_mu`: what the final model shows of a Gaussian mechanism.
+    problems : tuple of str
+        Statements that are false with a doubt of one in a million.
+    """
+
+    estimator: str
+    epsilon: float
+    mu: float | None
+    transcript_mu: float
+    model_mu: float
+    model_epsilon: float
+    model_epsilon_of_mu: float
+    problems: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class PowerRow:
+    """How often each tier noticed one mistake, planted into several estimators.
+
+    Parameters
+    ----------
+    mutant : Mutant
+        The mistake.
+    runs : int
+        Audits per tier.
+    noticed : dict of int to int
+        Audits of each tier that noticed it.
+    """
+
+    mutant: Mutant
+    runs: int
+    noticed: dict[int, int]
+
+    @property
+    def survives(self) -> list[int]:
+        """Tiers that should have noticed the mistake in every run, and did not."""
+        return [tier for tier in sorted(self.mutant.seen_by) if self.noticed[tier] < self.runs]
+
+
+def bound_row(estimator_class: type[Any], target: Any, epsilon: float, *, n_fits: int) -> BoundRow:
+    """Audit one estimator at one epsilon with tiers 3 and 4.
+
+    Parameters
+    ----------
+    estimator_class : type
+        A private estimator.
+    target : Range or Classes
+        One of its targets.
+    epsilon : float
+        Guarantee to ask for.
+    n_fits : int
+        Fits with, and without, the canary.
+
+    Returns
+    -------
+    BoundRow
+    """
+    case = canary_case(estimator_class, target, epsilon=epsilon)
+    transcripts, models = audit_transcripts(case, n_fits), audit_final_model(case, n_fits)
+    mu = models.mu_bound()
+    return BoundRow(
+        estimator=title(estimator_class, target),
+        epsilon=epsilon,
+        mu=models.mu,
+        transcript_mu=transcripts.guesses[ALL].mu_bound(0.95),
+        model_mu=mu,
+        model_epsilon=models.epsilon_bound(),
+        model_epsilon_of_mu=epsilon_from_mu(mu, models.delta),
+        problems=(*transcripts.violations(CONFIDENCE), *models.violations(CONFIDENCE)),
+    )
+
+
+def title(estimator_class: type[Any], target: Any) -> str:
+    """Name of an estimator, with the number of classes where there are more than two.
+
+    Parameters
+    ----------
+    estimator_class : type
+        A private estimator.
+    target : Range or Classes
+        One of its targets.
+
+    Returns
+    -------
+    str
+    """
+    n_classes = len(getattr(target, "labels", ()))
+    return estimator_class.__name__ + (f", {n_classes} classes" if n_classes > 2 else "")
+
+
+def noticed(
+    mutant: Mutant, estimator_class: type[Any], target: Any, *, n_fits: int
+) -> dict[int, bool] | None:
+    """Run all tiers once on an estimator with a planted mistake.
+
+    Parameters
+    ----------
+    mutant : Mutant
+        The mistake.
+    estimator_class : type
+        A private estimator.
+    target : Range or Classes
+        One of its targets.
+    n_fits : int
+        Fits with, and without, the canary.
+
+    Returns
+    -------
+    dict of int to bool or None
+        Whether each tier noticed it; None where the estimator cannot make this mistake.
+    """
+    case = planted_case(mutant, estimator_class, target)
+    if case is None:
+        return None
+    return {tier: bool(problems(tier, case, n_fits=n_fits)) for tier in TIERS}
+
+
+def power_rows(results: Iterable[tuple[Mutant, dict[int, bool] | None]]) -> list[PowerRow]:
+    """Count who noticed what.
+
+    Parameters
+    ----------
+    results : iterable of tuple of Mutant and dict
+        From `noticed`.
+
+    Returns
+    -------
+    list of PowerRow
+        One for each mistake that some estimator can make.
+    """
+    verdicts: dict[str, list[dict[int, bool]]] = {}
+    for mutant, verdict in results:
+        if verdict is not None:
+            verdicts.setdefault(mutant.name, []).append(verdict)
+    return [
+        PowerRow(
+            mutant,
+            len(verdicts[mutant.name]),
+            {tier: sum(v[tier] for v in verdicts[mutant.name]) for tier in TIERS},
+        )
+        for mutant in MUTANTS
+        if mutant.name in verdicts
+    ]
+
+
+def bounds_table(rows: Sequence[BoundRow]) -> str:
+    """Lower bounds as a Markdown table.
+
+    Parameters
+    ----------
+    rows : sequence of BoundRow
+        One per estimator and epsilon.
+
+    Returns
+    -------
+    str
+    """
+    return _table(
+        ["estimator", "stated ε", "stated μ", "transcript: μ ≥", "final model: μ ≥",
+         "so ε ≥", "final model, any mechanism: ε ≥"],
+        [
+            [row.estimator, f"{row.epsilon:g}", "–" if row.mu is None else f"{row.mu:.3f}",
+             f"{row.transcript_mu:.3f}", f"{row.model_mu:.3f}", f"{row.model_epsilon_of_mu:.2f}",
+             f"{row.model_epsilon:.2f}"]
+            for row in rows
+        ],
+    )  # fmt: skip
+
+
+def power_table(rows: Sequence[PowerRow]) -> str:
+    """Mistakes and who noticed them as a Markdown table.
+
+    Parameters
+    ----------
+    rows : sequence of PowerRow
+        One per mistake.
+
+    Returns
+    -------
+    str
+        Shares of runs; bold where the tier has to notice the mistake in every run.
+    """
+
+    def share(row: PowerRow, tier: int) -> str:
+        text = f"{row.noticed[tier] / row.runs:.2f}"
+        return f"**{text}**" if tier in row.mutant.seen_by else text
+
+    return _table(
+        ["planted mistake", "runs", "1 replay", "2 noise scale", "3 transcripts", "4 final model"],
+        [[row.mutant.name, str(row.runs), *(share(row, tier) for tier in TIERS)] for row in rows],
+    )
+
+
+def _table(head: list[str], body: list[list[str]]) -> str:
+    widths = [max(len(line[i]) for line in [head, *body]) for i in range(len(head))]
+    align: list[Callable[[str, int], str]] = [str.ljust, *[str.rjust] * (len(head) - 1)]
+    rule = [":" + "-" * (widths[0] - 1), *("-" * (w - 1) + ":" for w in widths[1:])]
+    lines = [[a(c, w) for a, c, w in zip(align, line, widths, strict=True)] for line in body]
+    first = [c.ljust(w) for c, w in zip(head, widths, strict=True)]
+    return "\n".join("| " + " | ".join(line) + " |" for line in [first, rule, *lines])
+
+
+def pairs_to_audit(estimators: dict[str, type[Any]]) -> list[tuple[type[Any], Any]]:
+    """List each estimator with each of its targets.
+
+    Parameters
+    ----------
+    estimators : dict of str to type
+        Private estimators by name.
+
+    Returns
+    -------
+    list of tuple of type and target
+    """
+    return [(cls, target) for cls in estimators.values() for target in targets(cls)]

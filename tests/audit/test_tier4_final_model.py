@@ -1,0 +1,89 @@
+"""Tier 4 in small: an attacker on final models. The long run is `make audit`."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dpexplain.audit.__main__ import main
+from dpexplain.audit.black_box import as_matrix, audit_final_model, observations
+from dpexplain.audit.cases import canary_case, private_estimators, targets
+from dpexplain.audit.mutants import MUTANTS
+from dpexplain.audit.report import PowerRow, title
+from dpexplain.audit.tiers import planted_case, problems
+
+CASES = [
+    pytest.param(cls, target, id=title(cls, target))
+    for cls in private_estimators().values()
+    for target in targets(cls)
+]
+every_case = pytest.mark.parametrize(("estimator_class", "target"), CASES)
+
+
+@every_case
+def test_final_models_show_no_more_than_is_stated(estimator_class, target):
+    assert problems(4, canary_case(estimator_class, target), n_fits=100) == []
+
+
+@every_case
+def test_a_kept_number_of_records_gives_the_canary_away(estimator_class, target):
+    """Perfect guesses on 90 fits each: rates below 0.16 at one in a million, so mu above 2."""
+    (mutant,) = (m for m in MUTANTS if m.name == "exact number of records kept")
+    assert problems(4, planted_case(mutant, estimator_class, target), n_fits=150)
+
+
+@every_case
+def test_scores_explanation_and_attributes_are_looked_at(estimator_class, target):
+    case = canary_case(estimator_class, target)
+    model = case.estimator.fit(*case.present)
+    model.kept_ = {"list": [1.5, "clerk"], "array": np.array([2.0])}
+    seen = observations(model, case.present[0])
+    assert len(seen) > 10
+    assert any(name.startswith("score") for name in seen)
+    assert seen["kept_[list][0]"] == 1.5
+    assert seen["kept_[list][1] is clerk"] == 1.0
+    assert seen["kept_[array][0]"] == 2.0
+
+
+def test_numbers_that_only_some_models_show_tell_them_apart():
+    seen = [{"a": 1.0}, {"a": 2.0, "b": 5.0}, {"a": 1.5}, {"a": 2.5, "b": 5.0}]
+    matrix = as_matrix(seen, np.array([True, True, True, False]))
+    assert matrix.shape == (4, 2)
+    lacks = matrix[:, 1]
+    assert lacks[0] == pytest.approx(lacks[2], abs=0.01)
+    assert abs(lacks[0] - lacks[1]) > 1.0
+
+
+def test_an_attacker_learns_and_guesses_on_different_fits():
+    case = canary_case(*CASES[0].values)
+    audit = audit_final_model(case, n_fits=50)
+    assert audit.balanced.n_present == audit.balanced.n_absent == 30
+    assert audit.confident.n_present == 30
+
+
+def test_the_command_prints_both_tables_and_says_what_went_unnoticed(capsys):
+    """Ten fits are too few to notice much: tiers 3 and 4 have to be named as failing."""
+    name = next(iter(private_estimators()))
+    status = main([name, "--fits", "10", "--epsilon", "8", "--jobs", "1"])
+    printed = capsys.readouterr()
+    assert status == 1
+    assert f"| {name}" in printed.out
+    for mutant in MUTANTS:
+        if mutant.name in printed.out:
+            break
+    else:
+        pytest.fail("no planted mistake was printed")
+    assert "FAILED: tier 4 let pass" in printed.err
+
+
+def test_the_command_succeeds_where_nothing_is_wrong(capsys):
+    name = next(iter(private_estimators()))
+    assert main([name, "--fits", "10", "--epsilon", "1", "--jobs", "1", "--no-mistakes"]) == 0
+    assert "planted" not in capsys.readouterr().out
+
+
+def test_a_mistake_that_one_run_missed_counts_as_unnoticed():
+    mutant = MUTANTS[0]
+    all_seen = dict.fromkeys((1, 2, 3, 4), 3)
+    assert PowerRow(mutant, 3, all_seen).survives == []
+    assert PowerRow(mutant, 3, all_seen | {3: 2}).survives == [3]
