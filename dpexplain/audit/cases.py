@@ -46,6 +46,8 @@ _VARIANTS: Mapping[str, tuple[Any, ...]] = {
     "preset": ("default", "paper"),
     "max_rounds": (1, 4, None),
     "clip": (None, 0.3),
+    "outer_bags": (1, 3),
+    "monotone_constraints": (None, {"age": "increasing"}),
 }
 
 _ODD_CELLS = (
@@ -132,6 +134,22 @@ def audited(
     """
     schema = Schema(_features(estimator_class, FEATURES), target=target)
     return estimator_class(schema=schema, epsilon=epsilon, structure_seed=7, **settings)
+
+
+def goes_by_place(estimator: Any) -> bool:
+    """Whether coins that go by place decide what is done with a record.
+
+    Parameters
+    ----------
+    estimator : private estimator
+        Unfitted.
+
+    Returns
+    -------
+    bool
+        Data sets are neighbours for a replay only if they differ in their last records then.
+    """
+    return bool(estimator.get_params(deep=False).get("outer_bags", 1) != 1)
 
 
 def variants(estimator_class: type[Any]) -> dict[str, tuple[Any, ...]]:

@@ -32,10 +32,30 @@ def stated_over_charged(event: Any, events: Sequence[Event], phases: Sequence[Ph
     float
         1 where both agree, less where the releases have less noise than was paid for.
     """
-    raise TypeError(
-        f"audits know no event of type {type(event).__name__}; register a function for it in "
-        "dpexplain.audit.charges."
-    )
+    raise _unknown(event)
+
+
+@singledispatch
+def charged_mu(event: Any, events: Sequence[Event]) -> float:
+    """Gaussian-DP parameter that events of one label were charged for.
+
+    Parameters
+    ----------
+    event : Event
+        The first of `events`; its type says how to add them up.
+    events : sequence of Event
+        Charged events of one label.
+
+    Returns
+    -------
+    float
+    """
+    raise _unknown(event)
+
+
+@charged_mu.register
+def _(event: GaussianEvent, events: Sequence[Event]) -> float:
+    return private_mu(events)
 
 
 @stated_over_charged.register
@@ -110,3 +130,10 @@ def unpaid(model: Any, phases: Sequence[Phase]) -> list[str]:
     if charged > guarantee.epsilon * (1.0 + 1e-6):
         found.append(f"events of epsilon={charged:g} stand behind epsilon={guarantee.epsilon:g}")
     return found
+
+
+def _unknown(event: object) -> TypeError:
+    return TypeError(
+        f"audits know no event of type {type(event).__name__}; register its functions in "
+        "dpexplain.audit.charges."
+    )

@@ -12,10 +12,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from dpexplain.accounting.spending import private_mu
 from dpexplain.audit.bounds import Guesses
 from dpexplain.audit.cases import CanaryCase
-from dpexplain.audit.charges import by_label, private_events
+from dpexplain.audit.charges import by_label, charged_mu, private_events
 from dpexplain.audit.recording import Transcript, record
 from dpexplain.audit.releases import log_likelihood_ratio
 
@@ -114,7 +113,7 @@ def audit_transcripts(case: CanaryCase, n_fits: int = 500) -> TranscriptAudit:
             ratios_of_fits.append(ratios or {})
     assert model is not None
     events = by_label(private_events(model))
-    stated = {ALL: model.guarantee_.mu} | {k: private_mu(v) for k, v in events.items()}
+    stated = {ALL: model.guarantee_.mu} | {k: charged_mu(v[0], v) for k, v in events.items()}
     labels = [ALL, *sorted({label for world in worlds.values() for r in world for label in r})]
     guesses = {
         label: _guesses(worlds, label if label != ALL else None)
