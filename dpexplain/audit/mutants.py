@@ -20,6 +20,9 @@ from dpexplain.schema import Categorical, Classes, Range, Schema
 
 Integers = NDArray[np.int64]
 
+_OF_COUNTS = ("count", "histograms")
+"""Labels of phases whose sums have no clip."""
+
 
 @dataclass(frozen=True)
 class Mutant:
@@ -86,16 +89,6 @@ class _HalvedSource(_Disguised):
         return self._honest.draw_int(sigma_int, size) // 2
 
 
-class _FirstSilent(_Disguised):
-    """Forgets the noise of the first phase of a fit, which is that of histograms if it has any."""
-
-    def draw_int(self, sigma_int: float, size: int) -> Integers:
-        if size == 0:
-            return np.empty(0, dtype=np.int64)
-        draws, self.draw_int = np.zeros(size, np.int64), self._honest.draw_int  # type: ignore[method-assign]
-        return draws
-
-
 class _SameEachTime(_Disguised):
     """Draws the same noise in every fit."""
 
@@ -121,14 +114,15 @@ def _source(disguise: type[_Disguised]) -> type:
 class _Tampered(GaussianMechanism):
     """Stands between a fit and its mechanism."""
 
-    def __init__(self, honest: GaussianMechanism, factor: float = 1.0) -> None:
+    def __init__(self, honest: GaussianMechanism, *, first: str = "", factor: float = 1.0) -> None:
         super().__init__(honest.source)
         self._honest = honest
+        self._first = first
         self._factor = factor
-        self._begun = 0
+        self._label = ""
 
     def begin(self, phase: Phase) -> None:
-        self._begun += 1
+        self._label = phase.label
         self._honest.begin(self._tampered(phase))
 
     def release(self, query: Integers) -> Integers:
@@ -166,24 +160,35 @@ class _Unclipped(_Tampered):
     """Sums with a wider clip in the lattice steps, and so with the noise, of the narrow one."""
 
     def release(self, query: Integers) -> Integers:
-        if self._begun == 1:
+        if self._label in _OF_COUNTS:
             return self._honest.release(query)
         wide = np.rint(query * self._factor).astype(np.int64)
         return np.rint(self._honest.release(wide) / self._factor).astype(np.int64)
 
 
-class _FirstAnswersUnused(_Tampered):
-    """Draws the noise of the first phase and then goes on with the exact answers."""
+class _FirstSilent(_Tampered):
+    """Forgets the noise of histograms, or of what else comes first."""
+
+    def begin(self, phase: Phase) -> None:
+        super().begin(phase)
+        if phase.label == self._first:
+            self._honest._noise[:] = 0
+
+
+class _FirstUnused(_Tampered):
+    """Draws the noise of histograms, or of what else comes first, and uses the exact answers."""
 
     def release(self, query: Integers) -> Integers:
         noisy = self._honest.release(query)
-        return query.copy() if self._begun == 1 else noisy
+        return query.copy() if self._label == self._first else noisy
 
 
 def _mechanism(tampered: type[_Tampered]) -> type:
     class MechanismMistake:
         def _fit_released(self, X: Any, y: Any, schema: Schema, mechanism: Any) -> None:
-            super()._fit_released(X, y, schema, tampered(mechanism))  # type: ignore[misc]
+            labels = [event.label for event in self._events(schema.n_features)]  # type: ignore[attr-defined]
+            first = "histograms" if "histograms" in labels else labels[0]
+            super()._fit_released(X, y, schema, tampered(mechanism, first=first))  # type: ignore[misc]
 
     return MechanismMistake
 
@@ -197,7 +202,7 @@ class _ForgottenClip:
         stated = self.clip
         self.clip = 1.0
         try:
-            super()._fit_released(X, y, schema, _Unclipped(mechanism, 1.0 / stated))  # type: ignore[misc]
+            super()._fit_released(X, y, schema, _Unclipped(mechanism, factor=1.0 / stated))  # type: ignore[misc]
         finally:
             self.clip = stated
 
@@ -291,8 +296,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant("wrong sensitivity", _SEEN_IN_SUMS, _mechanism(_WrongSensitivity), _always),
     Mutant("records counted twice", _SEEN_IN_SUMS, _CountedTwice, _always),
     Mutant("clip forgotten", _SEEN_IN_SUMS, _ForgottenClip, _has_clip),
-    Mutant("histogram noise forgotten", _SEEN_IN_NOISE, _source(_FirstSilent), _always),
-    Mutant("histogram noise unused", _SEEN_IN_MODEL, _mechanism(_FirstAnswersUnused), _always),
+    Mutant("histogram noise forgotten", _SEEN_IN_NOISE, _mechanism(_FirstSilent), _always),
+    Mutant("histogram noise unused", _SEEN_IN_MODEL, _mechanism(_FirstUnused), _always),
     Mutant("category list from data", _SEEN_IN_MODEL, _CategoriesSeen, _has_categories),
     Mutant("class list from data", _SEEN_IN_MODEL, _ClassesSeen, _classifies, lone_class=True),
     Mutant("target range from data", _SEEN_IN_MODEL, _RangeSeen, _predicts_numbers),

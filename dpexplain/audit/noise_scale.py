@@ -73,7 +73,12 @@ class NoiseAudit:
 
 
 def audit_noise(
-    estimator: Any, records: Records, *, n_draws: int = 1000, alpha: float = 1e-9
+    estimator: Any,
+    records: Records,
+    *,
+    n_draws: int = 1000,
+    max_fits: int = 200,
+    alpha: float = 1e-9,
 ) -> list[NoiseAudit]:
     """Test the noise of recorded fits, label by label.
 
@@ -86,6 +91,8 @@ def audit_noise(
     n_draws : int, default=1000
         Noisy values per label to look at; fits are repeated until there are so many. With a
         noise standard deviation of 0.8 times the right one, 1000 draws are enough.
+    max_fits : int, default=200
+        Fits at most, for phases of a single value: 200 draws show half of the noise.
     alpha : float, default=1e-9
         Probability with which each test calls right noise wrong.
 
@@ -94,7 +101,7 @@ def audit_noise(
     list of NoiseAudit
     """
     fits = [_noise(*record(estimator, *records)) for _ in range(2)]
-    while min(_n_draws(fits, label) for label in fits[0]) < n_draws:
+    while len(fits) < max_fits and min(_n_draws(fits, label) for label in fits[0]) < n_draws:
         fits.append(_noise(*record(estimator, *records)))
     return [_audit(label, [fit[label] for fit in fits], alpha) for label in fits[0]]
 
