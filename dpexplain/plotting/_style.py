@@ -112,7 +112,8 @@ def guarantee_words(guarantee: Guarantee) -> str:
     delta = f", δ = {upper_number(guarantee.delta)}" if guarantee.delta else ""
     return (
         f"Differentially private: ε = {upper_number(guarantee.epsilon)}{delta} for "
-        f"{guarantee.unit} ({_ADJACENCY[guarantee.adjacency]}), {guarantee.covers}"
+        f"{shorten(guarantee.unit, 80)} ({_ADJACENCY[guarantee.adjacency]}), "
+        f"{shorten(guarantee.covers, 80)}"
     )
 
 

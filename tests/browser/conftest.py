@@ -15,10 +15,10 @@ import dpexplain.io
 import view_examples
 from chromium import find_chromium
 from dpexplain_widgets import Explorer
+from dpexplain_widgets.page import offline_page, state_of
 from dpexplain_widgets.state import STATE_TRAITS
 from jupyter_lab import JupyterLab
 from notebooks import FOLDER
-from offline_page import offline_page, state_of
 
 ARGUMENTS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",

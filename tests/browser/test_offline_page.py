@@ -9,8 +9,8 @@ import pytest
 
 import view_examples
 from dpexplain_widgets import Explorer
+from dpexplain_widgets.page import offline_page, state_of
 from dpexplain_widgets.state import STATE_TRAITS
-from offline_page import offline_page, state_of
 from page_checks import curve_of, histogram_of, scrub_latency, settle
 
 pytestmark = pytest.mark.browser

@@ -14,8 +14,8 @@ from chromium import find_chromium
 from dpexplain import DPExplainableBoostingClassifier, PrivacyLedger, sweep
 from dpexplain.datasets import load_fair
 from dpexplain_widgets import Explorer
+from dpexplain_widgets.page import offline_page, state_of
 from dpexplain_widgets.state import STATE_TRAITS
-from offline_page import offline_page, state_of
 
 FOLDER = Path(__file__).parents[2] / "docs"
 WIDTH = 1240
