@@ -56,6 +56,7 @@ def warm_models() -> None:
         _warm_one(classifier(schema=for_classes), X, classes)
     for regressor in (ExplainableBoostingRegressor, DPExplainableBoostingRegressor):
         _warm_one(regressor(schema=for_numbers), X, X["age"])
+        _warm_one(regressor(schema=for_numbers, objective="poisson"), X, X["age"])
 
 
 def warm_imports() -> None:

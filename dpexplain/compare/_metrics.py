@@ -51,8 +51,34 @@ def auroc(positive: npt.NDArray[np.bool_], score: npt.NDArray[np.float64]) -> fl
     return float(excess / (n_positive * n_negative))
 
 
+def poisson_deviance(count: npt.NDArray[np.float64], expected: npt.NDArray[np.float64]) -> float:
+    """Mean deviance of counts from their expectation; 0 where each is as expected.
+
+    Parameters
+    ----------
+    count : ndarray of float64, shape (n,)
+        What was counted; anything below 0 counts as 0.
+    expected : ndarray of float64, shape (n,)
+        Positive.
+
+    Returns
+    -------
+    float
+        NaN without records, or where a count is NaN.
+    """
+    if not count.size:
+        return float("nan")
+    seen = np.maximum(count, 0.0)
+    events = np.where(seen > 0, seen, 1.0)  # 0 log 0 is 0
+    deviance = np.where(seen > 0, seen * np.log(events / expected), 0.0) - (seen - expected)
+    return float(2.0 * np.mean(deviance))
+
+
 def measure(model: Any, X: Any, y: Sequence[object]) -> tuple[str, float]:
-    """Measure a fitted model: AUROC for a classifier, root-mean-square error otherwise.
+    """Measure a fitted model: AUROC for a classifier, an error for a regression.
+
+    The error is the Poisson deviance of a model that was fitted to it, else the root of the
+    mean squared error.
 
     Cells of `y` are read one by one as the models read them, and no value raises: a budget
     that is already spent is not lost to a cell that cannot be read.
@@ -69,7 +95,7 @@ def measure(model: Any, X: Any, y: Sequence[object]) -> tuple[str, float]:
     Returns
     -------
     tuple of (str, float)
-        Name and value; the error is in the unit of the target.
+        Name and value; the root-mean-square error is in the unit of the target.
     """
     cells = np.asarray(y, dtype=object).ravel()
     if hasattr(model, "predict_proba"):
@@ -77,5 +103,8 @@ def measure(model: Any, X: Any, y: Sequence[object]) -> tuple[str, float]:
         positive = np.array([cell_text(cell) == wanted for cell in cells], dtype=bool)
         return "AUROC", auroc(positive, np.asarray(model.predict_proba(X))[:, 1])
     target = np.array([cell_number(cell) for cell in cells], dtype=np.float64)
-    error = np.asarray(model.predict(X), dtype=np.float64) - target
+    predicted = np.asarray(model.predict(X), dtype=np.float64)
+    if getattr(model, "objective", None) == "poisson":
+        return "Poisson deviance", poisson_deviance(target, predicted)
+    error = predicted - target
     return "RMSE", float(np.sqrt(np.mean(np.square(error)))) if error.size else float("nan")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +22,8 @@ from dpexplain.explain.shape_function import ShapeFunction
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-LINKS = ("logit", "identity")
+Link: TypeAlias = Literal["logit", "identity", "log"]
+LINKS = ("logit", "identity", "log")
 _HTML_ROWS = 10
 
 
@@ -36,8 +37,9 @@ class GlobalExplanation(NoisyModel, Record, Mapping[str, ShapeFunction]):
         The additive parts, in the order in which the model sums them.
     intercept : float
         Score before any contribution, on the link scale.
-    link : {"logit", "identity"}
-        Scale of the score: log-odds of ``classes[1]``, or the target itself.
+    link : {"logit", "identity", "log"}
+        Scale of the score: log-odds of ``classes[1]``, the target itself, or the logarithm of its
+        expectation.
     guarantee : Guarantee
         Privacy of the whole object.
     target_name : str, default="target"
@@ -60,7 +62,7 @@ class GlobalExplanation(NoisyModel, Record, Mapping[str, ShapeFunction]):
 
     terms: tuple[ShapeFunction, ...]
     intercept: float
-    link: Literal["logit", "identity"]
+    link: Link
     _: dataclasses.KW_ONLY
     guarantee: Guarantee
     target_name: str = "target"
@@ -100,15 +102,16 @@ class GlobalExplanation(NoisyModel, Record, Mapping[str, ShapeFunction]):
 
     @property
     def score_unit(self) -> str:
-        """Unit of scores and contributions: ``"log-odds"``, or the unit of the target."""
-        return "log-odds" if self.link == "logit" else self.target_unit
+        """Unit of scores and contributions: ``"log-odds"``, the unit of the target, or its log."""
+        return score_unit(self.link, self.target_name, self.target_unit)
 
     @property
     def score_name(self) -> str:
         """What the score says, in words, such as ``"log-odds of income = >50K"``."""
         if self.classes is not None:
             return f"log-odds of {self.target_name} = {self.classes[1]}"
-        return f"{self.target_name} [{self.target_unit}]" if self.target_unit else self.target_name
+        name = f"{self.target_name} [{self.target_unit}]" if self.target_unit else self.target_name
+        return f"log of the expected {name}" if self.link == "log" else name
 
     def __getitem__(self, name: str) -> ShapeFunction:
         """Return the term of that name."""
@@ -260,12 +263,19 @@ def _floor_text(noise_floor: float | None) -> str:
     return "" if noise_floor is None else short_number(noise_floor, 3)
 
 
+def score_unit(link: str, target_name: str, target_unit: str) -> str:
+    """Name the unit of a score on the link scale."""
+    if link == "log":
+        return f"log of the expected {target_unit or target_name}"
+    return "log-odds" if link == "logit" else target_unit
+
+
 def checked_classes(link: str, classes: tuple[str, str] | None) -> tuple[str, str] | None:
-    """Check that a logit link has two class names and an identity link none."""
+    """Check that a logit link has two class names and that links of a regression have none."""
     choice("link", link, LINKS)
-    if link == "identity":
+    if link != "logit":
         if classes is not None:
-            raise ValueError("link='identity' has no classes; pass classes=None.")
+            raise ValueError(f"link={link!r} has no classes; pass classes=None.")
         return None
     names = () if classes is None else distinct("classes", texts("classes", classes))
     if len(names) != 2:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +13,7 @@ import pandas as pd
 from dpexplain.explain import _html
 from dpexplain.explain._record import FloatArray, Record, distinct, finite, read_only, text, texts
 from dpexplain.explain._text import short_number, signed_number
-from dpexplain.explain.global_explanation import checked_classes
+from dpexplain.explain.global_explanation import Link, checked_classes, score_unit
 from dpexplain.explain.guarantee import Guarantee
 from dpexplain.explain.noise import normal_certainty
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _HTML_ROWS = 10
+_LARGEST_LOG = 700.0  # its exponential is finite
 NOT_RELEASABLE = "shows samples that are not marked public \u2014 do not publish"
 
 
@@ -57,19 +58,20 @@ def total_score(contributions: npt.ArrayLike, intercept: float) -> FloatArray:
 
 
 def inverse_link(scores: npt.ArrayLike, link: str) -> FloatArray:
-    """Turn scores into predictions: probabilities for a logit link, themselves for identity.
+    """Turn scores into predictions: probabilities, numbers themselves, or exponentials.
 
     Parameters
     ----------
     scores : array-like of float
         On the link scale.
-    link : {"logit", "identity"}
+    link : {"logit", "identity", "log"}
         Scale of the scores.
 
     Returns
     -------
     ndarray of float64
-        Probabilities of the second class in ``[0, 1]``, or targets; the shape of `scores`.
+        Probabilities of the second class in ``[0, 1]``, targets, or expected counts; the shape of
+        `scores`, and always finite.
 
     Examples
     --------
@@ -79,6 +81,8 @@ def inverse_link(scores: npt.ArrayLike, link: str) -> FloatArray:
     values = np.asarray(scores, dtype=np.float64)
     if link == "identity":
         return values
+    if link == "log":
+        return np.asarray(np.exp(np.minimum(values, _LARGEST_LOG)), dtype=np.float64)
     small = np.exp(-np.abs(values))  # at most 1, so that nothing overflows
     return np.where(values >= 0, 1.0, small) / (1.0 + small)
 
@@ -95,7 +99,7 @@ class LocalExplanation(Record):
         Score added by each term, on the link scale.
     intercept : float
         Score before any contribution, on the link scale.
-    link : {"logit", "identity"}
+    link : {"logit", "identity", "log"}
         Scale of the score.
     bin_labels : sequence of sequences of str, shape (n_samples, n_terms)
         The bin each sample falls into, as text.
@@ -127,7 +131,7 @@ class LocalExplanation(Record):
     term_names: tuple[str, ...]
     contributions: FloatArray
     intercept: float
-    link: Literal["logit", "identity"]
+    link: Link
     _: dataclasses.KW_ONLY
     bin_labels: tuple[tuple[str, ...], ...]
     guarantee: Guarantee
@@ -175,7 +179,7 @@ class LocalExplanation(Record):
 
     @property
     def predictions(self) -> FloatArray:
-        """Probabilities of ``classes[1]``, or predicted targets in their unit."""
+        """Probabilities of ``classes[1]``, or (expected) targets in their unit."""
         return inverse_link(self.scores, self.link)
 
     @property
@@ -232,8 +236,8 @@ class LocalExplanation(Record):
 
     @property
     def score_unit(self) -> str:
-        """Unit of scores and contributions: ``"log-odds"``, or the unit of the target."""
-        return "log-odds" if self.link == "logit" else self.target_unit
+        """Unit of scores and contributions: ``"log-odds"``, the unit of the target, or its log."""
+        return score_unit(self.link, self.target_name, self.target_unit)
 
     @property
     def releasable(self) -> bool:

@@ -102,7 +102,7 @@ def with_unit(name: str, unit: str) -> str:
 
 def contribution_label(score_unit: str) -> str:
     """Label of an axis that shows contributions."""
-    return with_unit("contribution", score_unit)
+    return f"contribution [{plain(score_unit, 32)}]" if score_unit else "contribution"
 
 
 def guarantee_words(guarantee: Guarantee) -> str:

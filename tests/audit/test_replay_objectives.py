@@ -12,6 +12,7 @@ from dpexplain.audit import record, replay
 from dpexplain.models import DPExplainableBoostingClassifier, DPExplainableBoostingRegressor
 from dpexplain.models.boosting import private as boosting_private
 from dpexplain.models.boosting import records as boosting_records
+from dpexplain.models.boosting.counts import CountStep
 from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
 
 FEATURES = {
@@ -19,12 +20,25 @@ FEATURES = {
     "income": Numeric(0, 1e6),
     "job": Categorical(["clerk", "nurse", "smith"]),
 }
-TARGETS = {"two classes": Classes(["no", "yes"]), "numbers": Range(-1, 3)}
+TARGETS = {
+    "two classes": Classes(["no", "yes"]),
+    "numbers": Range(-1, 3),
+    "counts": Range(0, 20),
+}
 OPTIONS = {
     "bags": {"outer_bags": 4},
     "constraints": {"monotone_constraints": {"age": "increasing", "income": -1}},
+    "poisson": {"objective": "poisson"},
+    "poisson in bags": {"objective": "poisson", "outer_bags": 3},
 }
-CASES = [(target, option) for target in ("two classes", "numbers") for option in OPTIONS]
+CASES = [
+    ("two classes", "bags"),
+    ("two classes", "constraints"),
+    ("numbers", "bags"),
+    ("numbers", "constraints"),
+    ("counts", "poisson"),
+    ("counts", "poisson in bags"),
+]
 every_case = pytest.mark.parametrize(("target", "option"), CASES)
 
 
@@ -176,7 +190,21 @@ def bags_of_fixed_size(monkeypatch):
     monkeypatch.setattr(boosting_records.Records, "bag", bag)
 
 
+def forgotten_clip_of_counts(monkeypatch):
+    def unclipped(self, feature, leaf_of_bin, n_leaves, clip):
+        score, target, last, update, now = self._pending(feature)
+        score += update[last]
+        rate = np.exp(np.clip(score, -16, 0).astype(np.float64))
+        steps = np.rint((target - rate) / clip * 2**20).astype(np.int64)
+        sums = np.zeros(n_leaves, np.int64)
+        np.add.at(sums, leaf_of_bin[now], steps)
+        return sums
+
+    monkeypatch.setattr(boosting_records.Records, "leaf_sums", unclipped)
+
+
 MUTANTS = [
+    ("counts", "poisson", forgotten_clip_of_counts),
     ("numbers", "bags", bag_noise_not_scaled),
     ("numbers", "bags", bootstrap),
     ("numbers", "bags", bags_of_fixed_size),
@@ -197,10 +225,25 @@ def saturating(target):
 )
 def test_replay_catches_a_planted_mistake(target, option, mutant, monkeypatch):
     records = saturating(target)
-    estimator = make_estimator(target, option, clip=0.3)
+    estimator = make_estimator(target, option, clip=0.2)
     assert replay(estimator, without_last(records), *record(estimator, *records)).holds
     mutant(monkeypatch)
     _, transcript = record(estimator, *records)
     fit = record(estimator, *records, answers=quiet(transcript))
     report = replay(estimator, without_last(records), *fit)
     assert report.spent_mu > 1.05 * report.claimed_mu
+
+
+def test_replay_catches_a_clip_that_follows_the_exact_mean(monkeypatch):
+    """A clip of the records' own mean count would be a release that nobody paid for."""
+    honest = CountStep.__call__
+
+    def exact_mean(self, visit, records, tables):
+        self._given_clip = self.clip = float(records._target.mean())
+        return honest(self, visit, records, tables)
+
+    monkeypatch.setattr(CountStep, "__call__", exact_mean)
+    records, estimator = make_data("counts", 40, 11), make_estimator("counts", "poisson")
+    report = replay(estimator, without_last(records), *record(estimator, *records))
+    assert "attribute clip_" in report.differences
+    assert not report.holds

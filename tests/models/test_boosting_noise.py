@@ -147,8 +147,8 @@ def test_local_explanations_carry_the_scatter_of_their_bins(fitted):
 
 def test_less_leaf_noise_narrows_the_privacy_part_in_proportion(fitted):
     """The same seed draws the same errors, so the ratio is exact up to single precision."""
-    scale, _ = fitted._score_unit(fitted.schema_)
-    curvature = fitted._curvature(fitted._terms, fitted.clip_)
+    objective = fitted._objective(fitted.schema_)
+    scale, curvature = objective.scale, objective.curvature(fitted._terms, fitted.clip_)
     draws = simulate_noise(fitted._fit, fitted._terms, curvature, scale=scale, n_structures=2)
     half = dataclasses.replace(fitted._fit, leaf_noise_std=fitted._fit.leaf_noise_std / 2)
     # The estimated repair depends on the noise as well, so it is held.

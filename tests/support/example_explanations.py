@@ -170,7 +170,7 @@ def shapes(draw: st.DrawFn) -> ShapeFunction:
 @st.composite
 def global_explanations(draw: st.DrawFn) -> GlobalExplanation:
     """Draw any global explanation."""
-    link = draw(st.sampled_from(("logit", "identity")))
+    link = draw(st.sampled_from(("logit", "identity", "log")))
     terms = draw(st.lists(shapes(), min_size=1, max_size=3, unique_by=lambda term: term.name))
     classes = draw(st.lists(names, min_size=2, max_size=2, unique=True))
     return GlobalExplanation(

@@ -29,12 +29,6 @@ if TYPE_CHECKING:
     from dpexplain.models.boosting.noise import NoiseDraws
     from dpexplain.models.boosting.terms import AdditiveTerms
 
-LOGIT_BOUND = 30.0
-"""Scores per bin of a classifier stay inside plus and minus this many log-odds."""
-
-HALF_RANGE_BOUND = 8.0
-"""Scores per bin of a regression stay inside this many half-ranges of the target."""
-
 
 class AdditiveModel(BaseEstimator):
     """What private and non-private additive models share once they are fitted."""
@@ -70,7 +64,7 @@ class AdditiveModel(BaseEstimator):
         return GlobalExplanation(
             terms=tuple(self._shape_function(i) for i in range(len(self._terms.bins))),
             intercept=self.intercept_,
-            link=self._link,
+            link=self._terms.link,
             guarantee=self.guarantee_,
             target_name=target.name if target is not None and target.name else "target",
             target_unit=target.unit if isinstance(target, Range) else "",
@@ -106,7 +100,7 @@ class AdditiveModel(BaseEstimator):
             contributions=self._terms.contributions(columns),
             **({} if self._noise is None else self._noise.of_samples(bins)),
             intercept=self.intercept_,
-            link=self._link,
+            link=self._terms.link,
             bin_labels=tuple(zip(*labels, strict=True)),
             guarantee=self.guarantee_,
             classes=self._class_names(),
@@ -148,8 +142,6 @@ class AdditiveModel(BaseEstimator):
             bag_std=None if terms.bag_std is None else terms.bag_std[i],
         )
 
-    _link: Any
-
     def _class_names(self) -> tuple[str, str] | None:
         target = self.schema_.target
         if not isinstance(target, Classes):
@@ -160,8 +152,6 @@ class AdditiveModel(BaseEstimator):
 
 class AdditiveClassifier(ClassifierMixin, AdditiveModel):
     """Log-odds of the second class, added up over terms."""
-
-    _link = "logit"
 
     @property
     def classes_(self) -> NDArray[Any]:
@@ -219,9 +209,7 @@ class AdditiveClassifier(ClassifierMixin, AdditiveModel):
 
 
 class AdditiveRegressor(RegressorMixin, AdditiveModel):
-    """Target in its own unit, added up over terms."""
-
-    _link = "identity"
+    """Target in its own unit or its logarithm, added up over terms."""
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Predicted target.
@@ -235,7 +223,7 @@ class AdditiveRegressor(RegressorMixin, AdditiveModel):
         ndarray of shape (n_samples,)
             In the unit of the target.
         """
-        return self._scores(X)
+        return inverse_link(self._scores(X), self._terms.link)
 
     def __sklearn_tags__(self) -> Any:
         """Missing values and categories are welcome."""

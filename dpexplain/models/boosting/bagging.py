@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from dpexplain.binning.bins import Index
 from dpexplain.models.boosting.greedy import GreedyStep
-from dpexplain.models.boosting.loop import Tables, boost
+from dpexplain.models.boosting.loop import Tables, boost, started
 from dpexplain.models.boosting.monotone import Projection
-from dpexplain.models.boosting.records import Loss, Records
+from dpexplain.models.boosting.objectives import Objective
+from dpexplain.models.boosting.records import Records
 from dpexplain.models.boosting.structure import Visit
 
 _HELD_OUT = 0.15
@@ -23,11 +24,10 @@ def fit_bag(
     index: Sequence[Index],
     n_bins: Sequence[int],
     target: NDArray[np.float32],
-    loss: Loss,
+    objective: Objective,
     step: GreedyStep,
     *,
     max_rounds: int,
-    bound: float,
     rng: np.random.Generator,
     project: Sequence[Projection | None] | None = None,
 ) -> Tables:
@@ -40,13 +40,11 @@ def fit_bag(
     n_bins : sequence of int
         Bins of each feature.
     target : ndarray of shape (n_samples,), dtype float32
-        Label 0 or 1, or the target in half-ranges.
-    loss : Loss
+        As the objective encodes it.
+    objective : Objective
     step : GreedyStep
     max_rounds : int
         Passes at most.
-    bound : float
-        Bound on scores per bin.
     rng : numpy.random.Generator
         Chooses the part.
     project : sequence of callable or None, default=None
@@ -59,19 +57,21 @@ def fit_bag(
     """
     held_out = np.zeros(len(target), dtype=bool)
     held_out[rng.permutation(len(target))[: int(_HELD_OUT * len(target))]] = True
-    records = Records([i[~held_out] for i in index], n_bins, target[~held_out], loss)
+    records = Records([i[~held_out] for i in index], n_bins, target[~held_out], objective.loss)
     rest, rest_target = [i[held_out] for i in index], target[held_out]
     # The tree of a visit is grown from the sums, so a visit only names its feature.
     turn = [Visit(k, np.zeros(0, np.uint8), np.zeros(0)) for k in range(len(n_bins))]
-    tables = best = [np.zeros(n) for n in n_bins]
+    tables = best = started(records, n_bins, objective.best_constant(target[~held_out]))
     smallest, waited = np.inf, 0
     for _ in range(max_rounds):
-        tables = boost(records, turn, step, n_bins, bound=bound, start=tables, project=project)
+        tables = boost(
+            records, turn, step, n_bins, bound=objective.bound, start=tables, project=project
+        )
         if not len(rest_target):
             best = tables
             continue
         scores = np.sum([t[i] for t, i in zip(tables, rest, strict=True)], axis=0)
-        found = loss.mean(scores, rest_target)
+        found = objective.loss.mean(scores, rest_target)
         waited += 1
         if found < smallest:
             best, smallest, waited = tables, found, 0

@@ -7,15 +7,12 @@ from typing import Any
 import numpy as np
 from sklearn.utils.multiclass import type_of_target
 
-from dpexplain.models.boosting.additive import LOGIT_BOUND, AdditiveClassifier
-from dpexplain.models.boosting.curvature import logistic_curvature
+from dpexplain.models.boosting.additive import AdditiveClassifier
 from dpexplain.models.boosting.estimator import _PrivateBoosting
-from dpexplain.models.boosting.records import LOGISTIC
+from dpexplain.models.boosting.objectives import Objective, logistic
 from dpexplain.models.boosting.reference import _Reference
-from dpexplain.models.boosting.targets import class_unit, encoded_classes, two_classes
-from dpexplain.schema import Classes
-
-_MIN_CURVATURE = 2.0
+from dpexplain.models.boosting.targets import two_classes
+from dpexplain.schema import Classes, Schema
 
 
 class ExplainableBoostingClassifier(AdditiveClassifier, _Reference):
@@ -78,11 +75,6 @@ class ExplainableBoostingClassifier(AdditiveClassifier, _Reference):
     """
 
     _target_kind = Classes
-    _loss = LOGISTIC
-    _encode_target = staticmethod(encoded_classes)
-    _score_unit = staticmethod(class_unit)
-    _min_curvature = _MIN_CURVATURE
-    _bound = LOGIT_BOUND
 
     def _check_target(self, y: Any) -> None:
         kind = type_of_target(np.asarray(list(y)), input_name="y")
@@ -96,6 +88,9 @@ class ExplainableBoostingClassifier(AdditiveClassifier, _Reference):
                 "y holds 1 class, and there is no schema that names the other; "
                 "pass schema=Schema(..., target=Classes([...]))."
             )
+
+    def _objective(self, schema: Schema) -> Objective:
+        return logistic()
 
 
 class DPExplainableBoostingClassifier(_PrivateBoosting, AdditiveClassifier):
@@ -207,11 +202,6 @@ class DPExplainableBoostingClassifier(_PrivateBoosting, AdditiveClassifier):
     """
 
     _target_kind = Classes
-    _loss = LOGISTIC
-    _encode_target = staticmethod(encoded_classes)
-    _score_unit = staticmethod(class_unit)
-    _curvature = staticmethod(logistic_curvature)
-    _bound = LOGIT_BOUND
     _regression = False
     _reference_class = ExplainableBoostingClassifier
 
@@ -219,3 +209,6 @@ class DPExplainableBoostingClassifier(_PrivateBoosting, AdditiveClassifier):
         super()._check_settings()
         if self.schema is not None:
             two_classes(self.schema)
+
+    def _objective(self, schema: Schema) -> Objective:
+        return logistic()

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from abc import abstractmethod
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpexplain._validation import check_choice, check_count, check_in_range
 from dpexplain.accounting import (
@@ -21,9 +20,9 @@ from dpexplain.accounting import (
 from dpexplain.binning import declared_cells, histogram_phase
 from dpexplain.binning.bins import index_dtype
 from dpexplain.mechanisms import GaussianMechanism, NoiseBackend
-from dpexplain.models.boosting.curvature import Curvature
 from dpexplain.models.boosting.monotone import Constraints, checked_constraints
 from dpexplain.models.boosting.noise import NoiseDraws, simulate_noise
+from dpexplain.models.boosting.objectives import Objective
 from dpexplain.models.boosting.private import (
     Budget,
     PrivateFit,
@@ -33,10 +32,9 @@ from dpexplain.models.boosting.private import (
     release_factors,
 )
 from dpexplain.models.boosting.recipe import EPOCHS, Preset, Recipe, recipe
-from dpexplain.models.boosting.records import Loss
 from dpexplain.models.boosting.reference import _Reference
 from dpexplain.models.boosting.source import Encoding, TableSource
-from dpexplain.models.boosting.terms import AdditiveTerms, centred_terms
+from dpexplain.models.boosting.terms import centred_terms
 from dpexplain.models.private import PrivateEstimator
 from dpexplain.schema import Schema
 
@@ -46,8 +44,6 @@ Composition = Literal["joint", "gdp", "classic"]
 class _PrivateBoosting(PrivateEstimator):
     """Fit of both private estimators."""
 
-    _loss: Loss
-    _bound: float
     _regression: bool
     _hidden_fit = ("_terms", "_fit", "_noise")
 
@@ -105,9 +101,10 @@ class _PrivateBoosting(PrivateEstimator):
         -------
         ExplainableBoostingClassifier or ExplainableBoostingRegressor
         """
-        return self._reference_class(
-            schema=self.schema, monotone_constraints=self.monotone_constraints
-        )
+        return self._reference_class(**self._shared_with_reference())
+
+    def _shared_with_reference(self) -> dict[str, Any]:
+        return {"schema": self.schema, "monotone_constraints": self.monotone_constraints}
 
     _reference_class: type[_Reference]
 
@@ -208,53 +205,54 @@ class _PrivateBoosting(PrivateEstimator):
 
     def _fit_released(self, X: Any, y: Any, schema: Schema, mechanism: GaussianMechanism) -> None:
         settings, budget = self._recipe(), self._budget(schema.n_features)
-        source = TableSource(X, y, Encoding(schema, self._encode_target, self._loss))
+        objective = self._objective(schema)
+        source = TableSource(X, y, Encoding(schema, objective.encode_target, objective.loss))
         binned, records = private_bins(
             source, schema, settings=settings, budget=budget, mechanism=mechanism
         )
         fit = fit_private(
             binned,
             records,
+            objective,
             settings=settings,
             budget=budget,
-            bound=self._bound,
             mechanism=mechanism,
             rng=np.random.default_rng(self.structure_seed),
             monotone=checked_constraints(self.monotone_constraints, schema),
             n_bags=self.outer_bags,
             coins=self._coins(),
         )
-        self._keep(fit, *self._score_unit(schema))
+        self._keep(fit, objective)
 
-    def _keep(self, fit: PrivateFit, scale: float, offset: float) -> None:
+    def _keep(self, fit: PrivateFit, objective: Objective) -> None:
         counts = [c.counts for c in fit.binned.counts]
         self._terms = centred_terms(
             fit.binned.bins,
             fit.bags,
             counts,
-            scale=scale,
-            offset=offset,
+            objective,
             neutral=[c.perhaps_nobody for c in fit.binned.counts],
             monotone=fit.monotone,
         )
         self.intercept_ = self._terms.intercept
         self.n_rounds_ = fit.schedule.n_epochs
         self.learning_rate_ = fit.schedule.learning_rate
-        self.clip_ = scale * fit.schedule.clip
-        self.leaf_noise_std_ = scale * fit.leaf_noise_std
+        self.clip_ = objective.residual_unit * fit.schedule.clip
+        self.leaf_noise_std_ = objective.residual_unit * fit.leaf_noise_std
         self._fit = fit
 
-    def _noise_draws(self) -> NoiseDraws:
+    def _noise_draws(self) -> NoiseDraws | None:
         """Errors of all bins, simulated from what was released."""
-        scale, _ = self._score_unit(self.schema_)
+        objective = self._objective(self.schema_)
+        if objective.curvature is None:
+            return None
         return simulate_noise(
-            self._fit, self._terms, self._curvature(self._terms, self.clip_), scale=scale
+            self._fit,
+            self._terms,
+            objective.curvature(self._terms, self.clip_),
+            scale=objective.scale,
         )
 
-    _curvature: Callable[[AdditiveTerms, float], Curvature]
-
-    _encode_target: Callable[[Any, Schema], NDArray[np.float32]]
-    """Target for the loss, of any part of the records."""
-
-    _score_unit: Callable[[Schema], tuple[float, float]]
-    """Unit of the scores of the loop and their zero, on the link scale."""
+    @abstractmethod
+    def _objective(self, schema: Schema) -> Objective:
+        """Say what the model is fitted to."""

@@ -6,6 +6,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from dpexplain.models.boosting.loop import Tables
 from dpexplain.models.boosting.records import Records
 from dpexplain.models.boosting.structure import Visit
 
@@ -114,7 +115,7 @@ class GreedyStep:
         self._max_leaves = max_leaves
         self._min_curvature = min_curvature
 
-    def __call__(self, visit: Visit, records: Records) -> NDArray[np.float64]:
+    def __call__(self, visit: Visit, records: Records, tables: Tables) -> NDArray[np.float64]:
         """Newton value of the leaf of each bin times the learning rate."""
         gradient, curvature = records.bin_sums(visit.feature)
         n_values = len(gradient) - self._n_special[visit.feature]

@@ -25,8 +25,8 @@ HolderIn = TypeVar("HolderIn", bound=BinnedRecords, contravariant=True)
 class Step(Protocol[HolderIn]):
     """Turns one visit into an update per bin."""
 
-    def __call__(self, visit: Visit, records: HolderIn) -> NDArray[np.float64]:
-        """Update per bin of the visited feature, in score units."""
+    def __call__(self, visit: Visit, records: HolderIn, tables: Tables) -> NDArray[np.float64]:
+        """Update per bin of the visited feature, in score units, from where the curves stand."""
         ...
 
 
@@ -52,17 +52,40 @@ class PrivateStep:
         self.released: list[NDArray[np.float64]] = []
         self._mechanism = mechanism
         self._learning_rate = learning_rate
-        self._clip = clip
+        self.clip = clip
 
-    def __call__(self, visit: Visit, records: BinnedRecords) -> NDArray[np.float64]:
+    def __call__(self, visit: Visit, records: BinnedRecords, tables: Tables) -> NDArray[np.float64]:
         """Noisy mean residual per leaf times the learning rate, per bin."""
         sums = records.leaf_sums(
-            visit.feature, visit.leaf_of_bin, len(visit.leaf_weight), self._clip
+            visit.feature, visit.leaf_of_bin, len(visit.leaf_weight), self.clip
         )
-        noisy: NDArray[np.float64] = self._mechanism.release(sums) * np.float64(self._clip / LATTICE)
+        noisy: NDArray[np.float64] = self._mechanism.release(sums) * np.float64(self.clip / LATTICE)
         self.released.append(noisy)
         update: NDArray[np.float64] = self._learning_rate * noisy / visit.leaf_weight
         return update.take(visit.leaf_of_bin)
+
+
+def started(records: BinnedRecords, n_bins: Sequence[int], score: float) -> Tables:
+    """Give every record the same score to start from, through the first feature.
+
+    Parameters
+    ----------
+    records : BinnedRecords
+        With scores of zero.
+    n_bins : sequence of int
+        Bins of each feature.
+    score : float
+
+    Returns
+    -------
+    list of ndarray
+        Score per bin of each feature.
+    """
+    tables: Tables = [np.zeros(b) for b in n_bins]
+    if score:
+        tables[0] += score
+        records.apply(0, tables[0])
+    return tables
 
 
 def boost(
@@ -103,7 +126,7 @@ def boost(
     tables: Tables = [np.zeros(b) for b in n_bins] if start is None else list(start)
     for visit in visits:
         table = tables[visit.feature]
-        moved = np.minimum(np.maximum(table + step(visit, records), -bound), bound)
+        moved = np.minimum(np.maximum(table + step(visit, records, tables), -bound), bound)
         projection = None if project is None else project[visit.feature]
         if projection is not None:
             moved = projection(moved)

@@ -24,8 +24,9 @@ from dpexplain.binning import (
 from dpexplain.binning.bins import Index
 from dpexplain.mechanisms import GaussianMechanism, Phase
 from dpexplain.models.boosting._kernels import LATTICE
-from dpexplain.models.boosting.loop import PrivateStep, Tables, boost
+from dpexplain.models.boosting.loop import Tables, boost, started
 from dpexplain.models.boosting.monotone import Direction, projections
+from dpexplain.models.boosting.objectives import Objective
 from dpexplain.models.boosting.recipe import Recipe, Schedule, schedule
 from dpexplain.models.boosting.records import BinnedRecords
 from dpexplain.models.boosting.source import RecordSource
@@ -211,10 +212,10 @@ def private_bins(
 def fit_private(
     binned: PrivateBins,
     records: BinnedRecords,
+    objective: Objective,
     *,
     settings: Recipe,
     budget: Budget,
-    bound: float,
     mechanism: GaussianMechanism,
     rng: np.random.Generator,
     monotone: Sequence[Direction | None],
@@ -229,10 +230,9 @@ def fit_private(
         From `private_bins`.
     records : BinnedRecords
         From `private_bins`.
+    objective : Objective
     settings : Recipe
     budget : Budget
-    bound : float
-        Public bound on scores per bin.
     mechanism : GaussianMechanism
     rng : numpy.random.Generator
         Source of the public structure; never of noise.
@@ -258,8 +258,9 @@ def fit_private(
     )
     # A record may be in every bag, so each of them is a release of its own.
     n_visits = n_bags * plan.n_epochs * n_features
-    leaf_noise_std = budget.leaf_multiplier(n_visits) * budget.leaf_factor * plan.clip
-    min_leaf_count = settings.leaf_noise_ratio * leaf_noise_std
+    noise_per_clip = budget.leaf_multiplier(n_visits) * budget.leaf_factor
+    least_weight = settings.leaf_noise_ratio * noise_per_clip
+    min_leaf_count = least_weight * objective.clip_over_curvature(plan.clip)
     trees = [
         random_visits(
             counts,
@@ -272,18 +273,29 @@ def fit_private(
     ]
     parts = [records] if n_bags == 1 else (records.bag(share, c) for c in coins.spawn(n_bags))
     n_values = sum(len(v.leaf_weight) for visits in trees for v in visits)
-    step = PrivateStep(mechanism, learning_rate=plan.learning_rate, clip=plan.clip)
+    step = objective.private_step(
+        mechanism, counts, plan, given_clip=settings.clip, least_weight=least_weight
+    )
     project = projections(monotone, [c.counts for c in counts], [c.n_special for c in counts])
     with mechanism.phase(leaf_phase(budget, n_visits, n_values)):
         bags = [
-            boost(part, visits, step, n_bins, bound=bound, project=project)
+            boost(
+                part,
+                visits,
+                step,
+                n_bins,
+                bound=objective.bound,
+                start=started(part, n_bins, objective.start),
+                project=project,
+            )
             for part, visits in zip(parts, trees, strict=True)
         ]
+    plan = replace(plan, clip=step.clip)
     return PrivateFit(
         binned,
         bags,
         plan,
-        leaf_noise_std,
+        noise_per_clip * plan.clip,
         trees[0],
         step.released[: len(trees[0])],
         min_leaf_count,

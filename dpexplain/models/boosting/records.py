@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpexplain.binning.bins import Index
-from dpexplain.models.boosting import _kernels
+from dpexplain.models.boosting import _kernels, _kernels_exp
 
 
 @dataclass(frozen=True)
@@ -44,8 +44,14 @@ def _mean_squared(score: NDArray[np.float64], target: NDArray[np.float32]) -> fl
     return float(np.mean((target - score) ** 2))
 
 
+def _mean_poisson(score: NDArray[np.float64], target: NDArray[np.float32]) -> float:
+    score = np.clip(score, -_kernels_exp.EXPONENT_SPAN, 0.0)
+    return float(np.mean(np.exp(score) - target * score))
+
+
 LOGISTIC = Loss(_kernels.logistic_leaf_sums, _kernels.logistic_bin_sums, _mean_logistic)
 SQUARED = Loss(_kernels.squared_leaf_sums, _kernels.squared_bin_sums, _mean_squared)
+POISSON = Loss(_kernels_exp.poisson_leaf_sums, _kernels_exp.poisson_bin_sums, _mean_poisson)
 
 
 class BinnedRecords(Protocol):

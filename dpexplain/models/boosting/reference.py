@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpexplain._tracebacks import without_records
 from dpexplain._validation import check_count, check_in_range
@@ -20,7 +18,7 @@ from dpexplain.models.boosting.additive import AdditiveModel
 from dpexplain.models.boosting.bagging import fit_bag
 from dpexplain.models.boosting.greedy import GreedyStep
 from dpexplain.models.boosting.monotone import Constraints, checked_constraints, projections
-from dpexplain.models.boosting.records import Loss
+from dpexplain.models.boosting.objectives import Objective
 from dpexplain.models.boosting.terms import AdditiveTerms, centred_terms
 from dpexplain.models.inputs import as_column, as_table, observed_schema
 from dpexplain.schema import Classes, Range, Schema
@@ -30,9 +28,6 @@ class _Reference(AdditiveModel):
     """Fit of both non-private estimators."""
 
     _target_kind: type[Range] | type[Classes]
-    _loss: Loss
-    _min_curvature: float
-    _bound: float
 
     def __init__(
         self,
@@ -121,8 +116,8 @@ class _Reference(AdditiveModel):
         y: Any,
         schema: Schema,
     ) -> AdditiveTerms:
-        target = self._encode_target(y, schema)
-        scale, offset = self._score_unit(schema)
+        objective = self._objective(schema)
+        target = objective.encode_target(y, schema)
         index = [b.index(c) for b, c in zip(bins, columns, strict=True)]
         n_bins = [b.n_bins for b in bins]
         counts = [
@@ -134,7 +129,7 @@ class _Reference(AdditiveModel):
             [len(b.special) for b in bins],
             learning_rate=self.learning_rate,
             max_leaves=self.max_leaves,
-            min_curvature=self._min_curvature,
+            min_curvature=objective.min_curvature,
         )
         monotone = checked_constraints(self.monotone_constraints, schema)
         project = projections(monotone, counts, [len(b.special) for b in bins])
@@ -144,10 +139,9 @@ class _Reference(AdditiveModel):
                 index,
                 n_bins,
                 target,
-                self._loss,
+                objective,
                 step,
                 max_rounds=self.max_rounds,
-                bound=self._bound,
                 rng=rng,
                 project=project,
             )
@@ -157,9 +151,7 @@ class _Reference(AdditiveModel):
             (np.arange(b.n_bins) >= b.n_value_bins) & (c == 0)
             for b, c in zip(bins, counts, strict=True)
         ]
-        return centred_terms(
-            bins, bags, counts, scale=scale, offset=offset, neutral=nobody, monotone=monotone
-        )
+        return centred_terms(bins, bags, counts, objective, neutral=nobody, monotone=monotone)
 
     def _check_values(self, X: Any, y: Any) -> None:
         """Look at the data, which only a fit without a guarantee may do."""
@@ -175,8 +167,6 @@ class _Reference(AdditiveModel):
     def _check_target(self, y: Any) -> None:
         """Raise ValueError where the target does not suit the model."""
 
-    _encode_target: Callable[[Any, Schema], NDArray[np.float32]]
-    """Target for the loss, of any part of the records."""
-
-    _score_unit: Callable[[Schema], tuple[float, float]]
-    """Unit of the scores of the loop and their zero, on the link scale."""
+    @abstractmethod
+    def _objective(self, schema: Schema) -> Objective:
+        """Say what the model is fitted to."""

@@ -8,15 +8,17 @@ import numpy as np
 import pandas as pd
 from sklearn.utils import assert_all_finite
 
-from dpexplain.models.boosting.additive import HALF_RANGE_BOUND, AdditiveRegressor
-from dpexplain.models.boosting.curvature import squared_curvature
-from dpexplain.models.boosting.estimator import _PrivateBoosting
-from dpexplain.models.boosting.records import SQUARED
+from dpexplain._validation import check_choice
+from dpexplain.accounting import PrivacyLedger
+from dpexplain.mechanisms import NoiseBackend
+from dpexplain.models.boosting.additive import AdditiveRegressor
+from dpexplain.models.boosting.estimator import Composition, _PrivateBoosting
+from dpexplain.models.boosting.monotone import Constraints
+from dpexplain.models.boosting.objectives import Objective, RegressionObjective, regression
+from dpexplain.models.boosting.recipe import Preset
 from dpexplain.models.boosting.reference import _Reference
-from dpexplain.models.boosting.targets import encoded_range, range_unit
-from dpexplain.schema import Range
-
-_MIN_CURVATURE = 10.0
+from dpexplain.models.boosting.targets import largest_count
+from dpexplain.schema import Range, Schema
 
 
 class ExplainableBoostingRegressor(AdditiveRegressor, _Reference):
@@ -44,6 +46,10 @@ class ExplainableBoostingRegressor(AdditiveRegressor, _Reference):
     monotone_constraints : mapping of str to {"increasing", "decreasing", 1, -1, 0} or None
         Direction of the curves of ordered features, by name: each update is moved to the nearest
         monotone curve.
+    objective : {"squared", "poisson"}, default="squared"
+        What is fitted: the mean by squared error, or the expectation of a count by its Poisson
+        deviance. Contributions to the latter add up to its logarithm (link "log"): each multiplies
+        the expected count. Counts are clipped to the public range, which starts at 0 or above.
 
     Attributes
     ----------
@@ -76,11 +82,38 @@ class ExplainableBoostingRegressor(AdditiveRegressor, _Reference):
     """
 
     _target_kind = Range
-    _loss = SQUARED
-    _encode_target = staticmethod(encoded_range)
-    _score_unit = staticmethod(range_unit)
-    _min_curvature = _MIN_CURVATURE
-    _bound = HALF_RANGE_BOUND
+
+    def __init__(
+        self,
+        *,
+        schema: Schema | None = None,
+        max_bins: int = 256,
+        learning_rate: float = 0.1,
+        max_rounds: int = 1000,
+        max_leaves: int = 3,
+        outer_bags: int = 8,
+        random_state: int | None = 0,
+        monotone_constraints: Constraints | None = None,
+        objective: RegressionObjective = "squared",
+    ) -> None:
+        super().__init__(
+            schema=schema,
+            max_bins=max_bins,
+            learning_rate=learning_rate,
+            max_rounds=max_rounds,
+            max_leaves=max_leaves,
+            outer_bags=outer_bags,
+            random_state=random_state,
+            monotone_constraints=monotone_constraints,
+        )
+        self.objective = objective
+
+    def _check_parameters(self, X: Any) -> None:
+        super()._check_parameters(X)
+        _check_objective(self.objective, self.schema)
+
+    def _objective(self, schema: Schema) -> Objective:
+        return regression(self.objective, schema)
 
     def _check_target(self, y: Any) -> None:
         assert_all_finite(np.asarray(pd.to_numeric(y), dtype=np.float64), input_name="y")
@@ -149,6 +182,11 @@ class DPExplainableBoostingRegressor(_PrivateBoosting, AdditiveRegressor):
         ``sqrt(outer_bags)`` times as large at the same guarantee. The mean has the noise of one
         fit again, but less room for passes over the features: a few bags cost next to nothing in
         accuracy, many of them cost some on large tables.
+    objective : {"squared", "poisson"}, default="squared"
+        What is fitted: the mean by squared error, or the expectation of a count by its Poisson
+        deviance. Contributions to the latter add up to its logarithm (link "log"): each multiplies
+        the expected count. Counts are clipped to the public range, which starts at 0 or above. In a
+        private fit the clip follows the released mean rate, unless it is given.
 
     Attributes
     ----------
@@ -190,10 +228,72 @@ class DPExplainableBoostingRegressor(_PrivateBoosting, AdditiveRegressor):
     """
 
     _target_kind = Range
-    _loss = SQUARED
-    _encode_target = staticmethod(encoded_range)
-    _score_unit = staticmethod(range_unit)
-    _curvature = staticmethod(squared_curvature)
-    _bound = HALF_RANGE_BOUND
     _regression = True
     _reference_class = ExplainableBoostingRegressor
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        *,
+        schema: Schema | None = None,
+        ledger: PrivacyLedger | None = None,
+        preset: Preset = "default",
+        composition: Composition | None = None,
+        adjacency: str = "add_remove",
+        max_bins: int | None = None,
+        learning_rate: float | None = None,
+        max_rounds: int | None = None,
+        max_leaves: int | None = None,
+        clip: float | None = None,
+        bin_budget_frac: float | None = None,
+        structure_seed: int | None = None,
+        noise_backend: NoiseBackend = "exact",
+        reproducible_seed: int | None = None,
+        allow_weak: bool = False,
+        n_public: int | None = None,
+        max_rows_per_person: int | None = None,
+        monotone_constraints: Constraints | None = None,
+        outer_bags: int = 1,
+        objective: RegressionObjective = "squared",
+    ) -> None:
+        super().__init__(
+            epsilon,
+            delta,
+            schema=schema,
+            ledger=ledger,
+            preset=preset,
+            composition=composition,
+            adjacency=adjacency,
+            max_bins=max_bins,
+            learning_rate=learning_rate,
+            max_rounds=max_rounds,
+            max_leaves=max_leaves,
+            clip=clip,
+            bin_budget_frac=bin_budget_frac,
+            structure_seed=structure_seed,
+            noise_backend=noise_backend,
+            reproducible_seed=reproducible_seed,
+            allow_weak=allow_weak,
+            n_public=n_public,
+            max_rows_per_person=max_rows_per_person,
+            monotone_constraints=monotone_constraints,
+            outer_bags=outer_bags,
+        )
+        self.objective = objective
+
+    def _check_settings(self) -> None:
+        super()._check_settings()
+        _check_objective(self.objective, self.schema)
+
+    def _shared_with_reference(self) -> dict[str, Any]:
+        return {**super()._shared_with_reference(), "objective": self.objective}
+
+    def _objective(self, schema: Schema) -> Objective:
+        return regression(self.objective, schema)
+
+
+def _check_objective(objective: object, schema: Schema | None) -> None:
+    check_choice("objective", objective, ("squared", "poisson"))
+    if objective == "poisson" and schema is not None and isinstance(schema.target, Range):
+        largest_count(schema)

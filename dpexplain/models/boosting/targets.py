@@ -54,6 +54,27 @@ def range_unit(schema: Schema) -> tuple[float, float]:
     return (target.high - target.low) / 2.0, target.midpoint
 
 
-def class_unit(schema: Schema) -> tuple[float, float]:
-    """Classes have no unit: scores are log-odds, and their zero is 0."""
-    return 1.0, 0.0
+def largest_count(schema: Schema) -> float:
+    """Upper end of the public range of a target that counts something.
+
+    Raises
+    ------
+    ValueError
+        If the range is none of counts.
+    """
+    target = schema.target
+    assert isinstance(target, Range)
+    if target.low < 0.0:
+        raise ValueError(
+            f"objective='poisson' needs a target that counts: its range starts at {target.low:g}; "
+            "declare Range(0, ...), or use objective='squared'."
+        )
+    return float(target.high)
+
+
+def encoded_counts(y: Any, schema: Schema) -> NDArray[np.float32]:
+    """Target in units of its largest public count, dtype float32."""
+    target = schema.target
+    assert isinstance(target, Range)
+    shares = encode_range(y, target) / largest_count(schema)
+    return np.clip(shares, 0.0, 1.0).astype(np.float32)

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpexplain.binning.bins import Encoded, FeatureBins
+from dpexplain.explain.global_explanation import Link
 from dpexplain.models.boosting.loop import Tables
 from dpexplain.models.boosting.monotone import Direction
+
+if TYPE_CHECKING:
+    from dpexplain.models.boosting.objectives import Objective
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +32,8 @@ class AdditiveTerms:
         People per bin: noisy for a private model, exact otherwise.
     intercept : float
         Mean score on the link scale.
+    link : {"logit", "identity", "log"}
+        Scale of the scores.
     monotone : tuple of {"increasing", "decreasing", None}, one per feature
         Direction that the curve was constrained to.
     bag_std : tuple of ndarray, one per feature, shape (n_bins,), or None
@@ -37,6 +44,7 @@ class AdditiveTerms:
     scores: tuple[NDArray[np.float64], ...]
     counts: tuple[NDArray[np.float64], ...]
     intercept: float
+    link: Link
     monotone: tuple[Direction | None, ...]
     bag_std: tuple[NDArray[np.float64], ...] | None
 
@@ -64,9 +72,8 @@ def centred_terms(
     bins: Sequence[FeatureBins],
     bags: Sequence[Tables],
     counts: Sequence[NDArray[np.float64]],
+    objective: Objective,
     *,
-    scale: float,
-    offset: float,
     neutral: Sequence[NDArray[np.bool_]],
     monotone: Sequence[Direction | None],
 ) -> AdditiveTerms:
@@ -79,8 +86,8 @@ def centred_terms(
         Of each bag, scores per bin as the loop left them.
     counts : sequence of ndarray
         People per bin; negative noisy counts weigh nothing.
-    scale, offset : float
-        A score s of the loop means ``offset + scale * s`` on the link scale.
+    objective : Objective
+        Says what a score of the loop means on the link scale.
     neutral : sequence of ndarray of shape (n_bins,)
         Bins that are to contribute nothing, such as a missing bin that may be empty: its
         score would show nothing but which leaves it happened to share.
@@ -91,6 +98,7 @@ def centred_terms(
     -------
     AdditiveTerms
     """
+    scale = objective.scale
     weights = [np.where(n, 0.0, np.maximum(c, 0.0)) for c, n in zip(counts, neutral, strict=True)]
     shares = [w / w.sum() if w.sum() > 0 else w for w in weights]
     tables = [np.mean(parts, axis=0) for parts in zip(*bags, strict=True)]
@@ -108,7 +116,8 @@ def centred_terms(
         tuple(bins),
         scores,
         tuple(counts),
-        offset + scale * sum(means),
+        objective.offset + scale * sum(means),
+        objective.link,
         tuple(monotone),
         bag_std,
     )

@@ -88,3 +88,11 @@ test("a read-out says how wide the band is and why a count is negative", () => {
       "may be nothing but noise",
   ));
 });
+
+test("a score of a count is the log of its expectation, and its contributions multiply it", () => {
+  const payload = { link: "log", score_unit: "log of the expected visits", target: { name: "mdvis", unit: "visits" } };
+  assert.equal(scoreWords(payload), quotedName("log of the expected visits"));
+  const fit = { contribution: [Math.log(2)], noise_std: null, count: [5], labels: ["a"], special: [] };
+  const state = { payload, fit: { guarantee: { private: true } }, pinned: null, reference: null, atReference: false };
+  assert.match(binSentence(state, fit, 0), /contribution \+0\.693 \(expectation × 2\)/);
+});

@@ -27,7 +27,7 @@ export function termOrder(state, order) {
 
 function unitWords(payload) {
   const { unit } = payload.target;
-  return payload.link !== "logit" && unit ? quotedName(unit, 24) : scoreWords(payload);
+  return payload.link === "identity" && unit ? quotedName(unit, 24) : scoreWords(payload);
 }
 
 function longestBar(state) {

@@ -26,6 +26,7 @@ export function guaranteeSentence(guarantee) {
 /** What the model predicts with a score, in the words of the target. */
 export function scoreWords(payload) {
   const target = payload.target;
+  if (payload.link === "log") return quotedName(payload.score_unit, 48);
   if (payload.link !== "logit") {
     const unit = target.unit ? ` (${quotedName(target.unit, 24)})` : "";
     return `${quotedName(target.name || "the prediction", 24)}${unit}`;
@@ -56,6 +57,9 @@ export function binsInsideNoise(termFit) {
 }
 
 function contributionWords(payload, value) {
+  if (payload.link === "log") {
+    return `contribution ${formatSigned(value)} (expectation × ${formatNumber(Math.exp(value))})`;
+  }
   if (payload.link !== "logit") {
     const unit = payload.target.unit ? ` ${payload.target.unit}` : "";
     return `contribution ${formatSigned(value)}${unit}`;

@@ -1,0 +1,196 @@
+"""What a model is fitted to: the loss, the scale of its scores, and what one record can do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpexplain.explain.global_explanation import Link
+from dpexplain.mechanisms import GaussianMechanism
+from dpexplain.models.boosting._kernels_exp import EXPONENT_SPAN
+from dpexplain.models.boosting.counts import CountStep
+from dpexplain.models.boosting.curvature import (
+    Curvature,
+    logistic_curvature,
+    squared_curvature,
+)
+from dpexplain.models.boosting.loop import PrivateStep
+from dpexplain.models.boosting.recipe import Schedule
+from dpexplain.models.boosting.records import LOGISTIC, POISSON, SQUARED, Loss
+from dpexplain.models.boosting.structure import BinCounts
+from dpexplain.models.boosting.targets import (
+    encoded_classes,
+    encoded_counts,
+    encoded_range,
+    largest_count,
+    range_unit,
+)
+from dpexplain.models.boosting.terms import AdditiveTerms
+from dpexplain.schema import Schema
+
+RegressionObjective: TypeAlias = Literal["squared", "poisson"]
+
+LOGIT_BOUND = 30.0
+"""Scores per bin of a classifier stay inside plus and minus this many log-odds."""
+
+HALF_RANGE_BOUND = 8.0
+"""Scores per bin of a regression stay inside this many half-ranges of the target."""
+
+
+@dataclass(frozen=True)
+class Objective:
+    """A loss with everything that depends on it.
+
+    Attributes
+    ----------
+    loss : Loss
+        Kernels.
+    link : {"logit", "identity", "log"}
+        Scale of the scores.
+    encode_target : callable
+        ``encode_target(y, schema)`` is what the kernels expect.
+    scale, offset : float
+        A score s of the loop means ``offset + scale * s`` on the link scale.
+    residual_unit : float
+        One unit of a residual of the loop, in the unit of the target (probability for classes).
+    half_range : float
+        Half the public range of the target, in units of a residual of the loop.
+    start : float
+        Score of the loop at which a private fit starts: a public number.
+    bound : float
+        Scores per bin stay inside ``[-bound, bound]``, in units of the loop.
+    min_curvature : float
+        Least curvature in a leaf of a fit that is not private.
+    best_constant : callable
+        Score of the loop at which a fit that is not private starts, from its encoded target.
+    curvature : callable or None
+        Curvature per bin, to simulate what noise does; None where that is not known.
+    """
+
+    loss: Loss
+    link: Link
+    encode_target: Callable[[Any, Schema], NDArray[np.float32]]
+    scale: float
+    offset: float
+    residual_unit: float
+    half_range: float
+    start: float
+    bound: float
+    min_curvature: float
+    best_constant: Callable[[NDArray[np.float32]], float]
+    curvature: Callable[[AdditiveTerms, float], Curvature] | None
+
+    def clip_over_curvature(self, clip: float) -> float:
+        """Largest residual over the curvature of a record, before anything is known of rates."""
+        return 1.0 if self.link == "log" else clip
+
+    def private_step(
+        self,
+        mechanism: GaussianMechanism,
+        counts: Sequence[BinCounts],
+        plan: Schedule,
+        *,
+        given_clip: float | None,
+        least_weight: float,
+    ) -> PrivateStep | CountStep:
+        """Make what turns noisy leaf sums into updates.
+
+        Parameters
+        ----------
+        mechanism : GaussianMechanism
+        counts : sequence of BinCounts
+            Noisy people per bin of each feature.
+        plan : Schedule
+        given_clip : float or None
+            What the user gave, in half-ranges.
+        least_weight : float
+            See `CountStep`.
+
+        Returns
+        -------
+        PrivateStep or CountStep
+        """
+        if self.loss is POISSON:
+            return CountStep(
+                mechanism,
+                counts,
+                learning_rate=plan.learning_rate,
+                high=self.residual_unit,
+                clip=None if given_clip is None else given_clip * self.half_range,
+                least_weight=least_weight,
+            )
+        return PrivateStep(mechanism, learning_rate=plan.learning_rate, clip=plan.clip)
+
+
+def _zero(target: NDArray[np.float32]) -> float:
+    return 0.0
+
+
+def _log_mean(target: NDArray[np.float32]) -> float:
+    return float(np.log(max(float(target.mean()), np.exp(-EXPONENT_SPAN))))
+
+
+def logistic() -> Objective:
+    """Fit two classes by their log-odds."""
+    return Objective(
+        loss=LOGISTIC,
+        link="logit",
+        encode_target=encoded_classes,
+        scale=1.0,
+        offset=0.0,
+        residual_unit=1.0,
+        half_range=1.0,
+        start=0.0,
+        bound=LOGIT_BOUND,
+        min_curvature=2.0,
+        best_constant=_zero,
+        curvature=logistic_curvature,
+    )
+
+
+def squared(schema: Schema) -> Objective:
+    """Fit a number, in half-ranges from the middle of its public range."""
+    half_range, middle = range_unit(schema)
+    return Objective(
+        loss=SQUARED,
+        link="identity",
+        encode_target=encoded_range,
+        scale=half_range,
+        offset=middle,
+        residual_unit=half_range,
+        half_range=1.0,
+        start=0.0,
+        bound=HALF_RANGE_BOUND,
+        min_curvature=10.0,
+        best_constant=_zero,
+        curvature=squared_curvature,
+    )
+
+
+def poisson(schema: Schema) -> Objective:
+    """Fit a count by the logarithm of its expectation, in units of the largest public count."""
+    high = largest_count(schema)
+    half_range, middle = range_unit(schema)
+    return Objective(
+        loss=POISSON,
+        link="log",
+        encode_target=encoded_counts,
+        scale=1.0,
+        offset=float(np.log(high)),
+        residual_unit=high,
+        half_range=half_range / high,
+        start=float(np.log(middle / high)),
+        bound=EXPONENT_SPAN,
+        min_curvature=10.0 / high,
+        best_constant=_log_mean,
+        curvature=None,
+    )
+
+
+def regression(name: RegressionObjective, schema: Schema) -> Objective:
+    """Make the objective of a regression, by its name."""
+    return poisson(schema) if name == "poisson" else squared(schema)
