@@ -3,6 +3,25 @@
 from __future__ import annotations
 
 from dpexplain.compare.comparison import Comparison
+from dpexplain.compare.faithfulness import (
+    Faithfulness,
+    faithfulness,
+    kendall,
+    local_sign_agreement,
+    shape_distance,
+    truth_in_bins,
+)
+from dpexplain.compare.planning import epsilon_to_stand_out
 from dpexplain.compare.sweep import sweep
 
-__all__ = ["Comparison", "sweep"]
+__all__ = [
+    "Comparison",
+    "Faithfulness",
+    "epsilon_to_stand_out",
+    "faithfulness",
+    "kendall",
+    "local_sign_agreement",
+    "shape_distance",
+    "sweep",
+    "truth_in_bins",
+]

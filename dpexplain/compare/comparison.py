@@ -14,6 +14,7 @@ from dpexplain.accounting.gdp import epsilon_from_mu
 from dpexplain.accounting.summary import LedgerSummary
 from dpexplain.compare._by_epsilon import ByEpsilon
 from dpexplain.compare._metrics import checked_metrics
+from dpexplain.compare.faithfulness import faithfulness
 from dpexplain.explain import GlobalExplanation, _html
 from dpexplain.explain._record import Record, text
 from dpexplain.explain._text import short_number, upper_number
@@ -191,6 +192,43 @@ class Comparison(Record):
             columns[math.inf] = self.reference.importances()
         table = pd.DataFrame(columns).loc[list(self.term_names)]
         return table.rename_axis(index="term", columns="epsilon")
+
+    def faithfulness(self, k: int = 5) -> pd.DataFrame:
+        """Compare every private fit with the reference.
+
+        Parameters
+        ----------
+        k : int, default=5
+            Terms of the overlap of most important ones.
+
+        Returns
+        -------
+        DataFrame
+            One row per fit: epsilon, repeat, the fields of
+            :class:`dpexplain.compare.Faithfulness`, and private, which is always False: the
+            reference is not private, so neither is a comparison with it.
+
+        Raises
+        ------
+        ValueError
+            If there is no reference.
+        """
+        if self.reference is None:
+            raise ValueError(
+                "this comparison has no reference to be faithful to; pass reference=True to "
+                "sweep, or compare two explanations with dpexplain.compare.faithfulness."
+            )
+        rows = [
+            {
+                "epsilon": epsilon,
+                "repeat": repeat,
+                **dataclasses.asdict(faithfulness(fit, self.reference, k=k)),
+                "private": False,
+            }
+            for epsilon, repeat, fit in self.fits()
+            if not math.isinf(epsilon)
+        ]
+        return pd.DataFrame(rows)
 
     def plot(self, term: str | None = None, ax: Axes | None = None, **options: Any) -> Axes:
         """Draw a term at every epsilon; see :func:`dpexplain.plotting.plot_comparison`.

@@ -277,7 +277,7 @@ def _clinical_columns() -> dict[str, Column]:
         "earlier_admissions": _measured(
             n(0, 20, unit="admissions", step=1),
             lambda share: np.floor(-1.3 * np.log1p(-share)),
-            Shape(lambda x: 0.9 * np.sqrt(np.minimum(x, 6)) - 0.7),
+            Shape(lambda x: 0.9 * np.sqrt(np.clip(x, 0, 6)) - 0.7),
         ),
         "ward": _choice(wards, Shape(by_ward)),
         "diabetes": _choice({"no": 0.78, "yes": 0.22}, Shape({"yes": 0.35})),

@@ -18,12 +18,12 @@ from dpexplain.models.boosting.private import PrivateFit
 
 FloatArray = NDArray[np.float64]
 
-USUAL_SHARE = 0.75
+USUAL_SHARE = 0.8
 """Share that a term repairs before anything was seen: real features are rarely independent."""
 
 _SPREAD_OF_TABLES = 0.15
 _SPREAD_OF_FEATURES = 0.25
-_LIMITS = (0.4, 0.95)
+_LIMITS = (0.4, 1.0)
 """Estimates outside are not believed: a wrong one would make the band absurd."""
 
 _LATE = 0.5

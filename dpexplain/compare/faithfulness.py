@@ -1,0 +1,291 @@
+"""How close an explanation is to another one, or to a truth that is known.
+
+Two explanations of the same terms may have other bins. Curves are compared on the common
+refinement of their bins, with the people of the first explanation spread evenly inside each.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from dpexplain._validation import check_count
+from dpexplain.explain import GlobalExplanation, Guarantee, LocalExplanation, ShapeFunction
+from dpexplain.explain._record import FloatArray
+
+_DRAWS = 500
+_POINTS_PER_BIN = 32
+
+
+@dataclasses.dataclass(frozen=True)
+class Faithfulness:
+    """Agreement of one explanation with another.
+
+    Parameters
+    ----------
+    distance : float
+        Root mean square of the difference of all curves over the people, in the unit of the
+        score: of each curve, added up over curves as squares.
+    relative_distance : float
+        The same over the root mean square of the other explanation's curves; 0 is perfect, 1
+        is as good as a model of zeros.
+    rank_correlation : float
+        Kendall's tau-b of the importances.
+    rank_correlation_low, rank_correlation_high : float
+        Where tau lies in 95 % of simulated noise around the curves; NaN where the noise is not
+        known jointly.
+    sign_agreement : float
+        Share of contributions, weighted by people and size, that have the other's sign.
+    top_k_overlap : float
+        Share of the `k` most important terms that are among the other's `k` as well.
+    k : int
+        How many terms that is.
+    """
+
+    distance: float
+    relative_distance: float
+    rank_correlation: float
+    rank_correlation_low: float
+    rank_correlation_high: float
+    sign_agreement: float
+    top_k_overlap: float
+    k: int
+
+
+def faithfulness(
+    explanation: GlobalExplanation, other: GlobalExplanation, *, k: int = 5
+) -> Faithfulness:
+    """Compare an explanation with another one of the same terms.
+
+    Parameters
+    ----------
+    explanation : GlobalExplanation
+        What is judged; its (noisy) counts are the weights.
+    other : GlobalExplanation
+        What it should look like: a reference, another repeat, or `truth_in_bins`. Where it is
+        not private, neither is the result.
+    k : int, default=5
+        Terms of the overlap; at most all.
+
+    Returns
+    -------
+    Faithfulness
+
+    Raises
+    ------
+    ValueError
+        If the explanations are of other terms, or a term is of another kind.
+    """
+    check_count("k", k)
+    _check_terms(explanation, other)
+    k = min(k, len(explanation))
+    names = list(explanation)
+    parts = [_on_common_bins(explanation[name], other[name]) for name in names]
+    distance = float(np.sqrt(sum(float(w @ (a - b) ** 2) for a, b, w in parts)))
+    size = float(np.sqrt(sum(float(w @ b**2) for _, b, w in parts)))
+    agreeing = sum(float(w @ (np.abs(b) * (a * b > 0))) for a, b, w in parts)
+    all_of_it = sum(float(w @ np.abs(b)) for _, b, w in parts)
+    mine = np.array([explanation[n].importance for n in names])
+    theirs = np.array([other[n].importance for n in names])
+    low, high = _rank_interval(explanation, theirs)
+    return Faithfulness(
+        distance=distance,
+        relative_distance=distance / size if size > 0 else float("nan"),
+        rank_correlation=kendall(mine, theirs),
+        rank_correlation_low=low,
+        rank_correlation_high=high,
+        sign_agreement=agreeing / all_of_it if all_of_it > 0 else float("nan"),
+        top_k_overlap=len(_top(mine, k) & _top(theirs, k)) / k,
+        k=k,
+    )
+
+
+def shape_distance(shape: ShapeFunction, other: ShapeFunction) -> float:
+    """Root mean square of the difference of two curves over the people of the first.
+
+    Parameters
+    ----------
+    shape, other : ShapeFunction
+        Of the same term; bins may differ, a constant between the curves counts.
+
+    Returns
+    -------
+    float
+        In the unit of the score.
+    """
+    a, b, weights = _on_common_bins(shape, other)
+    return float(np.sqrt(weights @ (a - b) ** 2))
+
+
+def kendall(first: npt.ArrayLike, second: npt.ArrayLike) -> float:
+    """Kendall's tau-b: pairs in the same order less pairs in the opposite one, ties left out.
+
+    Parameters
+    ----------
+    first, second : array-like of shape (n,)
+        Numbers for the same items.
+
+    Returns
+    -------
+    float
+        In ``[-1, 1]``; NaN where one of them is constant.
+
+    Examples
+    --------
+    >>> kendall([1, 2, 3], [1, 3, 2])
+    0.333
+    """
+    a, b = (np.asarray(v, dtype=np.float64) for v in (first, second))
+    upper = np.triu_indices(len(a), 1)
+    x, y = np.sign(a[:, None] - a)[upper], np.sign(b[:, None] - b)[upper]
+    scale = np.sqrt(float(x @ x) * float(y @ y))
+    return float(x @ y / scale) if scale > 0 else float("nan")
+
+
+def local_sign_agreement(explanation: LocalExplanation, other: LocalExplanation) -> float:
+    """Share of local contributions that have the same sign, weighted by the other's size.
+
+    Parameters
+    ----------
+    explanation, other : LocalExplanation
+        Of the same samples and terms, in the same order.
+
+    Returns
+    -------
+    float
+        In ``[0, 1]``; NaN where the other has no contribution at all.
+
+    Raises
+    ------
+    ValueError
+        If samples or terms differ.
+    """
+    a, b = explanation.contributions, other.contributions
+    if explanation.term_names != other.term_names or a.shape != b.shape:
+        raise ValueError("both explanations must be of the same samples and terms, in order.")
+    total = float(np.abs(b).sum())
+    return float(np.abs(b)[a * b > 0].sum()) / total if total > 0 else float("nan")
+
+
+def truth_in_bins(
+    explanation: GlobalExplanation,
+    shapes: Mapping[str, Callable[[npt.NDArray[np.generic]], FloatArray]],
+    X: pd.DataFrame | None = None,
+) -> GlobalExplanation:
+    """Average known functions over the bins of an explanation.
+
+    Parameters
+    ----------
+    explanation : GlobalExplanation
+        Gives bins, and the counts with which each curve is centred.
+    shapes : mapping of str to callable
+        For each term the function from values, shape (n,), to contributions, such as
+        ``make_additive(...).truth.shapes``.
+    X : DataFrame or None, default=None
+        Simulated or public records over which a bin is averaged; None spreads records evenly
+        inside each bin. Bins without records are averaged evenly.
+
+    Returns
+    -------
+    GlobalExplanation
+        With exact curves and no noise, marked as not private.
+    """
+    guarantee = Guarantee.not_private("known truth")
+    terms = []
+    for term in explanation.terms:
+        values = _bin_averages(term, shapes[term.name], None if X is None else X[term.name])
+        values = values - float(term.weights @ values)
+        terms.append(
+            dataclasses.replace(
+                term,
+                contribution=values,
+                guarantee=guarantee,
+                noise_std=None,
+                structure_std=None,
+                sampling_std=None,
+                simultaneous_factor=None,
+                bag_std=None,
+                monotone=None,
+            )
+        )
+    return dataclasses.replace(explanation, terms=tuple(terms), guarantee=guarantee, noise=None)
+
+
+def _bin_averages(
+    term: ShapeFunction,
+    shape: Callable[[npt.NDArray[np.generic]], FloatArray],
+    column: pd.Series | None,
+) -> FloatArray:
+    n = term.n_value_bins
+    averages = np.zeros(term.n_bins)
+    if term.bin_edges is None:
+        averages[:n] = shape(np.array(term.categories, dtype=object))
+        return averages
+    # Middles of equal parts of every bin.
+    inside = (np.arange(_POINTS_PER_BIN) + 0.5) / _POINTS_PER_BIN
+    points = term.bin_edges[:-1, None] + np.diff(term.bin_edges)[:, None] * inside
+    averages[:n] = shape(points.ravel()).reshape(points.shape).mean(axis=1)
+    if column is not None:
+        values = column.dropna().to_numpy(dtype=np.float64)
+        index = term.bin_index(values)
+        people = np.bincount(index, minlength=n)[:n]
+        sums = np.bincount(index, weights=shape(values), minlength=n)[:n]
+        averages[:n] = np.where(people > 0, sums / np.maximum(people, 1), averages[:n])
+    return averages
+
+
+def _check_terms(explanation: GlobalExplanation, other: GlobalExplanation) -> None:
+    if set(explanation) != set(other):
+        raise ValueError("both explanations must have the same terms.")
+    for name in explanation:
+        a, b = explanation[name], other[name]
+        if a.kind != b.kind or a.special != b.special:
+            raise ValueError(f"term {name!r} is of another kind in the other explanation.")
+        if a.categories is not None and a.categories != b.categories:
+            raise ValueError(f"term {name!r} has other categories in the other explanation.")
+
+
+def _on_common_bins(
+    shape: ShapeFunction, other: ShapeFunction
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Both curves on the common refinement of their bins, with the weights of the first."""
+    if shape.bin_edges is None or other.bin_edges is None:
+        return shape.contribution, other.contribution, shape.weights
+    low, high = shape.bin_edges[0], shape.bin_edges[-1]
+    edges = np.unique(np.concatenate([shape.bin_edges, np.clip(other.bin_edges, low, high)]))
+    middles, n = (edges[:-1] + edges[1:]) / 2.0, shape.n_value_bins
+    mine = np.clip(np.searchsorted(shape.bin_edges, middles, side="right") - 1, 0, n - 1)
+    theirs = np.searchsorted(other.bin_edges, middles, side="right") - 1
+    theirs = np.clip(theirs, 0, other.n_value_bins - 1)
+    share = np.diff(edges) / np.diff(shape.bin_edges)[mine]
+    return (
+        np.concatenate([shape.contribution[mine], shape.contribution[n:]]),
+        np.concatenate([other.contribution[theirs], other.contribution[other.n_value_bins :]]),
+        np.concatenate([shape.weights[mine] * share, shape.weights[n:]]),
+    )
+
+
+def _top(importances: FloatArray, k: int) -> set[int]:
+    return set(np.argsort(-importances, kind="stable")[:k].tolist())
+
+
+def _rank_interval(explanation: GlobalExplanation, theirs: FloatArray) -> tuple[float, float]:
+    """Spread of tau when noise is drawn anew around curves that are shrunk for what they have."""
+    noise = explanation.noise
+    if noise is None:
+        return float("nan"), float("nan")
+    errors = noise.draws(_DRAWS)
+    shown = np.stack(
+        [
+            np.abs(t.kept_share * t.contribution + errors[:, noise.term(k)]) @ t.weights
+            for k, t in enumerate(explanation.terms)
+        ],
+        axis=1,
+    )
+    taus = [kendall(row, theirs) for row in shown]
+    low, high = np.nanquantile(taus, [0.025, 0.975]) if np.isfinite(taus).any() else (np.nan,) * 2
+    return float(low), float(high)

@@ -1,0 +1,235 @@
+"""What the noise of an explanation is worth: refits that bands and marks are held against."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from dpexplain import DPExplainableBoostingClassifier, DPExplainableBoostingRegressor
+from dpexplain.compare import truth_in_bins
+from dpexplain.datasets import Dataset
+from dpexplain.mechanisms import GaussianMechanism, NoiseSource, Phase
+from dpexplain.schema import Classes
+
+FloatArray = NDArray[np.float64]
+
+POINTWISE = 1.959964
+"""Standard deviations of a nominal 95 % band for single bins."""
+
+DATASETS = ("adult", "telco", "california", "wine", "smooth", "correlated", "clinical")
+EPSILONS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
+
+
+class _SameHistograms(GaussianMechanism):
+    """Answers the histograms as another fit did; draws leaf noise anew, or none."""
+
+    def __init__(self, source: NoiseSource, histograms: list[Any] | None, quiet: bool) -> None:
+        super().__init__(source)
+        self.histograms: list[Any] = []
+        self._given, self._quiet = histograms, quiet
+
+    def begin(self, phase: Phase) -> None:
+        super().begin(phase)
+        self._label = phase.label
+        if self._quiet and phase.label != "histograms":
+            self._noise[:] = 0
+
+    def release(self, query: NDArray[np.int64]) -> NDArray[np.int64]:
+        answer = super().release(query)
+        if self._label == "histograms":
+            if self._given is not None:
+                answer = self._given[len(self.histograms)]
+            self.histograms.append(answer)
+        return answer
+
+
+def estimator(data: Dataset, epsilon: float, **settings: Any) -> Any:
+    """Private model of the kind that the target asks for, by the default recipe."""
+    kind: Any = DPExplainableBoostingRegressor
+    if isinstance(data.schema.target, Classes):
+        kind = DPExplainableBoostingClassifier
+    return kind(epsilon=epsilon, schema=data.schema, **settings)
+
+
+def refit(model: Any, data: Dataset, histograms: Any = None, *, quiet: bool = False) -> Any:
+    """Fit a clone; with histograms given, bins and trees are those of their fit."""
+    clone = type(model)(**model.get_params())
+    mechanism = _SameHistograms(NoiseSource(clone.noise_backend), histograms, quiet)
+    clone._mechanism = lambda: mechanism
+    clone.fit(data.X, data.y)
+    clone.histograms = mechanism.histograms
+    return clone
+
+
+def _curves(model: Any) -> list[FloatArray]:
+    return [np.asarray(s) for s in model._terms.scores]
+
+
+@dataclass
+class Coverage:
+    """How often a band held: overall, and in the term where it held least and most often."""
+
+    overall: float
+    lowest: float
+    lowest_term: str
+    highest: float
+
+    @classmethod
+    def of(cls, inside: Sequence[FloatArray], names: Sequence[str]) -> Coverage:
+        """Average indicators per term, each of shape (n_checks, n_bins) or (n_checks,)."""
+        means = [float(np.mean(i)) for i in inside]
+        worst = int(np.argmin(means))
+        flat = np.concatenate([np.ravel(i) for i in inside])
+        return cls(float(flat.mean()), means[worst], names[worst], max(means))
+
+
+def privacy_coverage(data: Dataset, epsilon: float, n_refits: int) -> Coverage:
+    """Nominal 95 % privacy band around the noiseless fit with the same bins and trees."""
+    first = refit(estimator(data, epsilon, structure_seed=5), data)
+    centre = _curves(refit(first, data, first.histograms, quiet=True))
+    shapes = first.explain_global().terms
+    inside: list[list[FloatArray]] = [[] for _ in centre]
+    for _ in range(n_refits):
+        again = refit(first, data, first.histograms)
+        # Each refit has its own band; every fifth is asked for it, others take the last one.
+        if _ % 5 == 0:
+            shapes = again.explain_global().terms
+        for k, curve in enumerate(_curves(again)):
+            shown = ~first._fit.binned.counts[k].perhaps_nobody
+            error = np.abs(curve - centre[k])[shown]
+            inside[k].append(error <= POINTWISE * shapes[k].noise_std[shown])
+    return Coverage.of([np.stack(i) for i in inside], list(data.schema.feature_names))
+
+
+def structure_coverage(data: Dataset, epsilon: float, n_refits: int, n_bands: int) -> Coverage:
+    """Privacy and structure together, around the average over noise, splits and bins."""
+    models = [refit(estimator(data, epsilon), data) for _ in range(n_refits)]
+    names = list(data.schema.feature_names)
+    inside: list[list[FloatArray]] = [[] for _ in names]
+    for k in range(len(names)):
+        cells = [np.asarray(m._fit.binned.bin_of_cell[k], dtype=np.intp) for m in models]
+        people = np.ones(len(cells[0]))
+        average = np.mean([_curves(m)[k][c] for m, c in zip(models, cells, strict=True)], axis=0)
+        for model, cell in list(zip(models, cells, strict=True))[:n_bands]:
+            shape = model.explain_global().terms[k]
+            centre = np.bincount(cell, weights=people * average) / np.bincount(cell, weights=people)
+            std = np.sqrt(shape.noise_std**2 + shape.structure_std**2)
+            shown = ~model._fit.binned.counts[k].perhaps_nobody
+            error = np.abs(shape.contribution - centre)[shown]
+            inside[k].append(error <= POINTWISE * std[shown])
+    return Coverage.of([np.concatenate(i) for i in inside], names)
+
+
+def seconds_of_bands(data: Dataset, epsilon: float) -> float:
+    """Wall time of the whole noise model of one fit, the best of three."""
+    model = estimator(data, epsilon).fit(data.X, data.y)
+    times = []
+    for _ in range(3):
+        model.__dict__.pop("_noise", None)
+        start = time.perf_counter()
+        model.explain_global()
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+@dataclass
+class TruthCheck:
+    """Marks, ranks and signs against the functions that records were drawn from."""
+
+    power: float
+    false_marks: float
+    ranks_right: float
+    signs_sure: float
+    signs_right: float
+    importance_bias: float
+
+
+def against_truth(make: Any, epsilon: float, n_tables: int) -> TruthCheck:
+    """Fit fresh tables and compare with their truth in the bins of each fit.
+
+    A mark is false where the true curve is zero (a feature without effect) or has the other
+    sign. Power is the share of bins of features with an effect that are marked, by people.
+    Signs are sure where a local contribution is certain to 95 %.
+    """
+    rows = []
+    for seed in range(n_tables):
+        data = make(seed)
+        model = estimator(data, epsilon).fit(data.X, data.y)
+        rows.append(_truth_row(model, data))
+    means = pd.DataFrame(rows).sum()
+    return TruthCheck(
+        power=means.marked_people / means.people,
+        false_marks=means.false_marks / max(means.marks, 1),
+        ranks_right=means.ranks_right / means.ranks,
+        signs_sure=means.sure / means.signs,
+        signs_right=means.sure_right / max(means.sure, 1),
+        importance_bias=means.corrected / means.true_importance - 1.0,
+    )
+
+
+def _truth_row(model: Any, data: Any) -> dict[str, float]:
+    explanation = model.explain_global()
+    truth = truth_in_bins(explanation, data.truth.shapes, data.X)
+    without = set(data.truth.features_without_effect)
+    row = dict.fromkeys(("marked_people", "people", "marks", "false_marks"), 0.0)
+    for name, shape in explanation.items():
+        n, marked = shape.n_value_bins, shape.signal[: shape.n_value_bins]
+        right = shape.contribution[:n] * truth[name].contribution[:n] > 0
+        row["marks"] += marked.sum()
+        row["false_marks"] += marked.sum() if name in without else (marked & ~right).sum()
+        if name not in without:
+            row["marked_people"] += float(shape.weights[:n] @ marked)
+            row["people"] += float(shape.weights[:n].sum())
+    ranking = explanation.ranking()
+    place = truth.importances().rank(ascending=False, method="first")
+    lowest = truth.importances().rank(ascending=False, method="min")
+    inside = [
+        ranking.rank_low[n] <= place[n] <= ranking.rank_high[n]
+        or ranking.rank_low[n] <= lowest[n] <= ranking.rank_high[n]
+        for n in explanation
+    ]
+    local = model.explain_local(data.X.head(1000))
+    index = [explanation[n].bin_index(data.X[n].head(1000)) for n in explanation]
+    wanted = np.stack(
+        [truth[n].contribution[i] for n, i in zip(explanation, index, strict=True)], 1
+    )
+    sure = local.sign_certainty >= 0.95
+    sure_right = sure & (local.contributions * wanted > 0)
+    effect = np.array([n not in without for n in explanation])
+    return {
+        **row,
+        "ranks_right": float(np.sum(inside)),
+        "ranks": float(len(inside)),
+        "signs": float(sure[:, effect].size),
+        "sure": float(sure[:, effect].sum()),
+        "sure_right": float(sure_right[:, effect].sum()),
+        "corrected": sum(explanation[n].corrected_importance for n in explanation),
+        "true_importance": sum(truth[n].importance for n in truth),
+    }
+
+
+@dataclass
+class NothingCheck:
+    """What fits to shuffled labels report."""
+
+    quiet: int
+    runs: int
+    floor_ratio: float
+
+
+def shuffled(data: Dataset, epsilon: float, n_runs: int) -> NothingCheck:
+    """Fit to labels in random order: how many report nothing above noise."""
+    quiet, seen, floors = 0, 0.0, 0.0
+    for seed in range(n_runs):
+        y = data.y.sample(frac=1.0, random_state=seed).to_numpy()
+        explanation = estimator(data, epsilon).fit(data.X, y).explain_global()
+        quiet += explanation.terms_above_noise == ()
+        seen += sum(shape.importance for shape in explanation.values())
+        floors += sum(shape.noise_floor for shape in explanation.values())
+    return NothingCheck(quiet, n_runs, seen / floors)
