@@ -189,7 +189,7 @@ def _grid_step(spending: Spending) -> float | None:
         ratio = change / noise
         if ratio > _LARGEST_RATIO:
             return None
-        spread = probability * math.sqrt(math.expm1(min(ratio**2, 50.0)))
+        spread = change * probability * math.sqrt(math.expm1(min(1.0 / noise / noise, 50.0)))
         largest = math.log1p(probability * math.expm1(min(11.0 * ratio + 0.5 * ratio**2, 700.0)))
         beyond = max(0.0, 11.0 * ratio + 0.5 * ratio**2 - 700.0)
         losses.append((min(spread, ratio), largest + beyond, count))
