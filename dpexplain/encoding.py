@@ -69,7 +69,8 @@ def encode_numeric(column: Column, feature: Numeric) -> NDArray[np.float64]:
         Values in ``[low, high]``, those beyond moved to the nearer end, infinite ones too;
         NaN where a cell is empty or no number.
     """
-    return np.clip(numbers_of(column), feature.low, feature.high)
+    numbers = numbers_of(column)
+    return np.clip(numbers, feature.low, feature.high, out=numbers)
 
 
 def encode_categorical(column: Column, feature: Categorical) -> NDArray[np.int32]:
@@ -155,8 +156,10 @@ def encode_range(y: ArrayLike, target: Range) -> NDArray[np.float64]:
     ValueError
         If `y` has more than one column.
     """
-    values = np.clip(numbers_of(one_column(y)), target.low, target.high)
-    return np.where(np.isnan(values), target.midpoint, values)
+    values = numbers_of(one_column(y))
+    np.clip(values, target.low, target.high, out=values)
+    values[np.isnan(values)] = target.midpoint
+    return values
 
 
 def encode_classes(y: ArrayLike, target: Classes) -> NDArray[np.int64]:
@@ -193,13 +196,15 @@ def numbers_of(column: Column) -> NDArray[np.float64]:
     Returns
     -------
     ndarray of shape (n_samples,), dtype float64
-        As :func:`dpexplain._cells.cell_number` reads each cell.
+        As :func:`dpexplain._cells.cell_number` reads each cell; a new array.
     """
     values = values_of(column)
     if getattr(values.dtype, "kind", "O") in "biuf" and not isinstance(values, pd.Categorical):
         with np.errstate(over="ignore", invalid="ignore"):
             if isinstance(values, np.ndarray):
-                return values.astype(np.float64) + 0.0
+                numbers = values.astype(np.float64)
+                numbers += 0.0
+                return numbers
             return values.to_numpy(dtype=np.float64, na_value=np.nan) + 0.0
     return _read(values, cell_number, dtype=np.float64)
 
