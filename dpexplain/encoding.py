@@ -26,6 +26,8 @@ from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
 # Cells of these very types are hashable and equal only where they read the same (1, 1.0 and
 # True do), so each distinct one is read once.
 _REMEMBERED: Final = frozenset({str, int, float, bool, type(None)})
+# Cells that are read at a time: what reading needs besides its result does not grow with a table.
+_BLOCK: Final = 1 << 16
 # Words that stand for an empty cell after a detour over text, unless the schema lists them.
 _EMPTY_WORDS: Final = frozenset({"none", "null", "na", "n/a", "<na>", "nat"})
 
@@ -242,15 +244,30 @@ def _reader(names: Sequence[str], *, other: int, missing: int) -> Callable[[obje
 
 
 def _read(column: Column, of_cell: Callable[[object], Any], *, dtype: DTypeLike) -> NDArray[Any]:
-    """Apply `of_cell` to every cell, reading each distinct plain one once."""
+    """Apply `of_cell` to every cell, block by block: a cell is read by itself in any case."""
     values = values_of(column)
     if isinstance(values, pd.Categorical):
-        uniques: Iterable[object] = values.categories
-        codes: NDArray[Any] = np.asarray(values.codes)
-    elif values.dtype.kind in "biuf" or _is_arrow_text(values):
+        return _of_codes(values.codes, values.categories, of_cell, dtype)
+    read = np.empty(len(values), dtype=dtype)
+    for start in range(0, len(values), _BLOCK):
+        read[start : start + _BLOCK] = _read_block(values[start : start + _BLOCK], of_cell, dtype)
+    return read
+
+
+def _read_block(values: Values, of_cell: Callable[[object], Any], dtype: DTypeLike) -> NDArray[Any]:
+    """Read each distinct plain cell once."""
+    if values.dtype.kind in "biuf" or _is_arrow_text(values):
         codes, uniques = pd.factorize(values)  # type: ignore[arg-type]
-    else:
-        return _array(_read_each(cells_of(values), of_cell), dtype)
+        return _of_codes(codes, uniques, of_cell, dtype)
+    return _array(_read_each(cells_of(values), of_cell), dtype)
+
+
+def _of_codes(
+    codes: NDArray[Any],
+    uniques: Iterable[object],
+    of_cell: Callable[[object], Any],
+    dtype: DTypeLike,
+) -> NDArray[Any]:
     # Code −1 is an empty cell: it takes the last place of the table.
     return _array([*map(of_cell, uniques), of_cell(None)], dtype)[codes]
 
