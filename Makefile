@@ -27,6 +27,7 @@ NBVAL := --nbval-lax --nbval-current-env --nbval-cell-timeout=300 --nbval-kernel
 NOTEBOOK ?= notebooks/01_explore.ipynb
 LAB_ARGS ?=
 BENCH_ARGS ?=
+ATTACK_ARGS ?=
 FUZZ_ARGS ?= --inputs 100000 --atheris 300
 AUDIT_ARGS ?=
 
@@ -94,6 +95,10 @@ browser: $(VENV)/.test ## dashboards in JupyterLab, driven in Chromium
 		echo "BROWSER TESTS DID NOT RUN: no Chromium was found and none could be installed."; \
 		test "$$CI" != true; \
 	fi
+
+.PHONY: attack
+attack: $(VENV)/.test ## try to break the promises, ours and InterpretML's (ATTACK_ARGS="--help")
+	$(BIN)/python tests/attacks/run.py $(ATTACK_ARGS)
 
 .PHONY: fuzz
 fuzz: $(VENV)/.fuzz ## read hostile files for minutes (FUZZ_ARGS="--help")

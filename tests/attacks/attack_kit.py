@@ -14,12 +14,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import RegressorMixin
 
 import dpexplain.models as models
 from dpexplain import Categorical, Classes, Numeric, Range, Schema
-from dpexplain.audit import record, replay
+from dpexplain.audit import private_estimators, record, replay
 
-PRIVATE = [name for name in models.__all__ if name.startswith("DP")]
+PRIVATE = list(private_estimators())
 """Every private estimator: a new one is attacked as soon as it is listed."""
 
 FEATURES = {
@@ -70,7 +71,7 @@ class Attack:
 
 def is_regressor(name: str) -> bool:
     """Whether the estimator wants a range rather than classes."""
-    return name.endswith("Regressor") or (name.endswith("Regression") and "Linear" in name)
+    return issubclass(getattr(models, name), RegressorMixin)
 
 
 def schema_for(name: str, features: dict[str, Any] | None = None) -> Schema:

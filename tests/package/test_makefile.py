@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 PROMISED = {
+    "attack",
     "explore",
     "test",
     "audit",
