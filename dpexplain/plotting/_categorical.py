@@ -10,7 +10,7 @@ import numpy.typing as npt
 from dpexplain.explain import ShapeFunction
 from dpexplain.explain._record import FloatArray
 from dpexplain.plotting._counts import caption
-from dpexplain.plotting._style import BAG_LABEL, MAY_BE_NOISE, NOISE_LABEL, Theme, plain
+from dpexplain.plotting._style import ALL_LABEL, BAG_LABEL, MAY_BE_NOISE, NOISE_LABEL, Theme, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,7 +42,8 @@ def draw_values(
     """Draw contributions as bars from zero with noise whiskers; pale where they may be noise."""
     values = shape.contribution[bins]
     noise = np.zeros(bins.size) if shape.noise_std is None else shape.noise_std[bins]
-    unsure = np.abs(values) < 2 * noise
+    marks = shape.signal
+    unsure = np.zeros(bins.size, dtype=bool) if marks is None else ~marks[bins]
     ax.axvline(0, color=colours.muted, lw=0.9, zorder=1)
     if bins[-1] >= shape.n_value_bins and bins[0] < shape.n_value_bins:
         border = place[bins >= shape.n_value_bins][0] - 0.5 - _GAP / 2
@@ -72,17 +73,20 @@ def draw_values(
             label=BAG_LABEL,
             zorder=3,
         )
-    if shape.noise_std is not None:
+    whiskers = [] if shape.noise_std is None else [(2 * noise, 2.5, 1.1, NOISE_LABEL)]
+    if shape.structure_std is not None and shape.total_std is not None:
+        whiskers.append((shape.band_factor * shape.total_std[bins], 0.0, 0.7, ALL_LABEL))
+    for half, cap, width, label in whiskers:
         ax.errorbar(
             values,
             place,
-            xerr=2 * noise,
+            xerr=half,
             fmt="none",
             ecolor=colours.ink,
-            elinewidth=1.1,
-            capsize=2.5,
+            elinewidth=width,
+            capsize=cap,
             alpha=0.8,
-            label=NOISE_LABEL,
+            label=label,
             zorder=3,
         )
 

@@ -8,12 +8,14 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from dpexplain.explain import ShapeFunction
 from dpexplain.explain._record import FloatArray
 from dpexplain.explain._text import edge_texts
 from dpexplain.plotting._counts import caption
 from dpexplain.plotting._style import (
+    ALL_LABEL,
     BAG_LABEL,
     MAY_BE_NOISE,
     NOISE_LABEL,
@@ -99,36 +101,49 @@ def _draw_bags(ax: Axes, shape: ShapeFunction, place: Positions, colours: Theme)
 
 def _draw_band(ax: Axes, shape: ShapeFunction, place: Positions, colours: Theme) -> None:
     assert shape.noise_std is not None
+    assert shape.band is not None
+    assert shape.signal is not None
     half = 2 * shape.noise_std
-    low, high = shape.contribution - half, shape.contribution + half
+    privacy = (shape.contribution - half, shape.contribution + half)
+    known = shape.structure_std is not None
     everywhere = np.ones(shape.n_bins, dtype=bool)
-    unsure = np.abs(shape.contribution) < half
-    plain_look: dict[str, Any] = {
-        "color": colours.main,
-        "alpha": colours.band_alpha,
-        "label": NOISE_LABEL,
-    }
-    hatched_look: dict[str, Any] = {
+    look: dict[str, Any] = {"color": colours.main, "alpha": colours.band_alpha}
+    hatched: dict[str, Any] = {
         "facecolor": "none",
         "edgecolor": colours.hatch,
         "hatch": "////",
         "alpha": 0.55,
         "label": MAY_BE_NOISE,
     }
-    for chosen, look in ((everywhere, plain_look), (unsure, hatched_look)):
-        if chosen.any():
-            # One polygon per bin: neighbours in a step band need not be in the same state.
-            ax.bar(
-                place.left[chosen],
-                (high - low)[chosen],
-                (place.right - place.left)[chosen],
-                low[chosen],
-                align="edge",
-                lw=0,
-                antialiased=False,  # seams between neighbours would show
-                zorder=2,
-                **look,
-            )
+    if known:
+        pale = {**look, "alpha": 0.5 * colours.band_alpha, "label": ALL_LABEL}
+        _draw_ends(ax, shape.band, place, everywhere, pale)
+    _draw_ends(ax, privacy, place, everywhere, {**look, "label": NOISE_LABEL})
+    _draw_ends(ax, shape.band, place, ~shape.signal, hatched)
+
+
+def _draw_ends(
+    ax: Axes,
+    ends: tuple[FloatArray, FloatArray],
+    place: Positions,
+    chosen: npt.NDArray[np.bool_],
+    look: dict[str, Any],
+) -> None:
+    if not chosen.any():
+        return
+    low, high = ends
+    # One polygon per bin: neighbours in a step band need not be in the same state.
+    ax.bar(
+        place.left[chosen],
+        (high - low)[chosen],
+        (place.right - place.left)[chosen],
+        low[chosen],
+        align="edge",
+        lw=0,
+        antialiased=False,  # seams between neighbours would show
+        zorder=2,
+        **look,
+    )
 
 
 def draw_counts(ax: Axes, shape: ShapeFunction, place: Positions, colours: Theme) -> None:

@@ -16,10 +16,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
 
-# What other noise would have changed in the bins and trees themselves is not in the band.
+# What privacy adds, and what it adds up to with other bins and trees and another sample.
 NOISE_LABEL = "±2σ of privacy noise, given bins and trees"
+ALL_LABEL = "all noise: holds the whole curve with 95 %"
 BAG_LABEL = "±1σ between bags"
-MAY_BE_NOISE = "may be noise (0 within 2σ)"
+MAY_BE_NOISE = "may be noise (0 inside the band)"
 _LINE = 11  # points from one line of small print to the next
 _STEPS = (1, 2, 2.5, 5, 10)
 _WATERMARK = "NOT PRIVATE"

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from dpexplain.explain import GlobalExplanation
 from dpexplain.plotting._style import (
+    ALL_LABEL,
     BAG_LABEL,
     MAY_BE_NOISE,
     NOISE_LABEL,
@@ -106,6 +107,8 @@ def _head(figure: FigureBase, explanation: GlobalExplanation, colour: str, *, sh
     ]
     if any(term.noise_std is not None for term in explanation.terms):
         lines.append(f"Bands and whiskers: {NOISE_LABEL}")
+        if any(term.structure_std is not None for term in explanation.terms):
+            lines.append(f"Pale bands, thin whiskers: {ALL_LABEL}")
         lines.append(f"Hatched: {MAY_BE_NOISE}")
     if any(term.bag_std is not None for term in explanation.terms):
         lines.append(f"Thin lines: {BAG_LABEL}")

@@ -34,7 +34,8 @@ def plot_importance(
     """Draw the mean absolute contribution of the terms, largest on top.
 
     Where the noise is known, the hatched part of a bar is what noise alone would show on
-    average; a bar that does not exceed it is pale.
+    average; a term that does not stand out of it is pale. Where it is known jointly, the
+    places that a term can have with 95 % certainty stand beside its number.
 
     Parameters
     ----------
@@ -81,7 +82,8 @@ def _draw_bars(
     values = np.array([explanation[name].importance for name in names])
     floors = np.array([explanation[name].noise_floor or 0.0 for name in names])
     rows = np.arange(len(names))
-    above = values > floors
+    standing = explanation.terms_above_noise
+    above = values > floors if standing is None else np.isin(names, standing)
     ax.barh(rows[above], values[above], 0.66, color=colours.main, zorder=2)
     ax.barh(rows[~above], values[~above], 0.66, color=colours.main, alpha=0.35, zorder=2)
     if floors.any():
@@ -102,9 +104,10 @@ def _draw_bars(
         ticks = np.array([reference[name].importance for name in names])
         near = (ticks > ends) & (ticks < ends + 0.12 * max(ends.max(), ticks.max()))
         ends = np.where(near, ticks, ends)
-    for row, value, end in zip(rows, values, ends, strict=True):
+    places = _places(explanation, names)
+    for row, value, end, place in zip(rows, values, ends, places, strict=True):
         ax.annotate(
-            short_number(value, 3),
+            short_number(value, 3) + place,
             (end, row),
             xytext=(5, 0),
             va="center",
@@ -112,6 +115,15 @@ def _draw_bars(
             fontsize="x-small",
             color=colours.muted,
         )
+
+
+def _places(explanation: GlobalExplanation, names: list[str]) -> list[str]:
+    """Places that each term can have, in words; empty where the noise is not known jointly."""
+    if explanation.noise is None:
+        return [""] * len(names)
+    ranking = explanation.ranking()
+    ends = [(int(ranking["rank_low"][n]), int(ranking["rank_high"][n])) for n in names]
+    return [f"   place {low}" if low == high else f"   place {low}–{high}" for low, high in ends]
 
 
 def _draw_reference(

@@ -85,6 +85,7 @@ def plot_local(
 
 def _rows(explanation: LocalExplanation, sample: int, max_terms: int) -> list[_Row]:
     frame = explanation.frame(sample)
+    std = "noise_std" if explanation.total_std is None else "total_std"
     frame = frame.iloc[np.argsort(-np.abs(frame["contribution"].to_numpy()), kind="stable")]
     shown = max_terms if len(frame) <= max_terms else max_terms - 1
     rows = [
@@ -93,13 +94,13 @@ def _rows(explanation: LocalExplanation, sample: int, max_terms: int) -> list[_R
             frame["term"][:shown],
             frame["bin"][:shown],
             frame["contribution"][:shown],
-            frame["noise_std"][:shown],
+            frame[std][:shown],
             strict=True,
         )
     ]
     rest = frame.iloc[shown:]
     if len(rest):
-        noise = float(np.sqrt(np.square(rest["noise_std"].to_numpy()).sum()))
+        noise = float(np.sqrt(np.square(rest[std].to_numpy()).sum()))
         rows.append(_Row(f"{len(rest)} other terms", float(rest["contribution"].sum()), noise))
     return rows
 
@@ -176,7 +177,9 @@ def _inward(ax: Axes, x: float) -> str:
 def _small_print(ax: Axes, explanation: LocalExplanation, sample: int) -> None:
     lines = [f"Model: {guarantee_words(explanation.guarantee)}"]
     if explanation.noise_std is not None:
-        lines.append(f"Whiskers: {NOISE_LABEL}; pale where it may be noise")
+        known = explanation.total_std is not None
+        what = "±2σ of privacy noise, bins and trees, and sampling" if known else NOISE_LABEL
+        lines.append(f"Whiskers: {what}; pale where it may be noise")
     warning = "" if explanation.samples_public else NOT_RELEASABLE
     if not explanation.guarantee.private:
         lines, warning = lines[1:], explanation.guarantee.short

@@ -37,9 +37,10 @@ def plot_shape_function(
 
     A numeric term is a step curve with special bins (missing values) apart at the right; a
     categorical term is a bar per category with special bins apart below. Where the noise is
-    known a band of two standard deviations shows it, hatched where the contribution may be
-    noise; the band takes bins and trees as given and leaves out that other noise would have
-    given others. Grey bars count the records of each bin.
+    known a dark band of two standard deviations shows what privacy adds, and a pale one what
+    privacy, other bins and trees, and sampling add up to, for the whole curve at once; hatched
+    where that band covers zero, so that the contribution may be noise. Grey bars count the
+    records of each bin.
 
     Parameters
     ----------
@@ -146,8 +147,8 @@ def score_limits(shapes: list[ShapeFunction]) -> Limits:
     high = max(0.0, *(float(shape.contribution.max()) for shape in shapes))
     bottom, top = low, high
     for shape in shapes:
-        if shape.noise_std is not None:
-            half = 2 * shape.noise_std
+        if shape.total_std is not None:
+            half = shape.band_factor * shape.total_std
             room = max(0.3 * (high - low), float(shape.weights @ half))
             bottom = min(bottom, max(low - room, float(np.min(shape.contribution - half))))
             top = max(top, min(high + room, float(np.max(shape.contribution + half))))

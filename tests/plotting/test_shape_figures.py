@@ -119,7 +119,7 @@ def legend_words(ax):
 def test_noise_is_drawn_and_explained_where_it_is_known(shape):
     words = legend_words(plotting.plot_shape_function(shape, ax=figure_axes()))
     assert "±2σ of privacy noise, given bins and trees" in words
-    assert "may be noise (0 within 2σ)" in words
+    assert "may be noise (0 inside the band)" in words
 
 
 @pytest.mark.parametrize("shape", [age(noise_std=None), job(noise_std=None)])

@@ -128,7 +128,7 @@ test("the first step from nowhere lands on an end", () => {
 test("the axis holds the bands of every epsilon, but not one that would flatten the rest", () => {
   const banded = (value, noise) => {
     const made = fit(value);
-    made.terms[0].noise_std = [noise, 50];
+    Object.assign(made.terms[0], { total_std: [noise, 50], band_factor: 2 });
     return made;
   };
   const fits = [[banded(1, 0.5)], [banded(2, 0.2)], [banded(3, 0.1)]];

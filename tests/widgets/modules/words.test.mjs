@@ -61,10 +61,10 @@ test("a guarantee is told as what happens to one record", () => {
   assert.match(guaranteeSentence({ private: false }), /Nothing bounds/);
 });
 
-test("a contribution within two standard deviations may be noise", () => {
-  assert.equal(noiseVerdict(-0.19, 0.1), "inside");
-  assert.equal(noiseVerdict(0.21, 0.1), "outside");
-  assert.equal(noiseVerdict(0.21, null), null);
+test("a contribution that is not marked as signal may be noise", () => {
+  const signal = [false, true];
+  assert.deepEqual([0, 1].map((bin) => noiseVerdict({ signal }, bin)), ["inside", "outside"]);
+  assert.equal(noiseVerdict({ signal: null }, 0), null);
 });
 
 test("a score is named by what it scores", () => {
@@ -74,18 +74,19 @@ test("a score is named by what it scores", () => {
 });
 
 test("a read-out says how wide the band is and why a count is negative", () => {
-  const termFit = { labels: ["a"], special: [], contribution: [0.2], noise_std: [0.07], count: [-235] };
+  const stds = { noise_std: [0.07], structure_std: [0.02], sampling_std: null, total_std: [0.0728], band_factor: 2 };
+  const termFit = { labels: ["a"], special: [], contribution: [0.2], signal: [true], ...stds, count: [-235] };
   const payload = { link: "identity", target: { unit: "visits" }, epsilons: [1] };
   const state = { payload, fit: { guarantee: { private: true } }, pinned: null, reference: null };
   assert.equal(
     binSentence(state, termFit, 0),
-    "contribution +0.2 visits, outside the noise band of ±0.14 (2 standard deviations of DP noise) · " +
-      "noisy count −235 (noise can make it negative)",
+    "contribution +0.2 visits, outside the noise band of ±0.15 (standard deviations: privacy 0.07, " +
+      "bins and trees 0.02): signal · noisy count −235 (noise can make it negative)",
   );
-  termFit.contribution = [0.1];
+  termFit.signal = [false];
   assert.ok(binSentence(state, termFit, 0).startsWith(
-    "contribution +0.1 visits, inside the noise band of ±0.14 (2 standard deviations of DP noise): " +
-      "may be nothing but noise",
+    "contribution +0.2 visits, inside the noise band of ±0.15 (standard deviations: privacy 0.07, " +
+      "bins and trees 0.02): may be nothing but noise",
   ));
 });
 

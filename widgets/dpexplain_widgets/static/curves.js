@@ -25,10 +25,18 @@ export function axisTerms(state, everyEpsilon) {
   return [...shown, ...state.payload.fits.flat().map((fit) => fit.terms[state.termIndex])];
 }
 
-/** Lower and upper end of the band of DP noise in each bin; null without a band. */
-export function noiseEnds({ contribution, noise_std: noiseStd }) {
-  if (!noiseStd) return null;
-  return contribution.map((value, i) => [value - 2 * noiseStd[i], value + 2 * noiseStd[i]]);
+function endsAround(contribution, std, factor) {
+  return contribution.map((value, i) => [value - factor * std[i], value + factor * std[i]]);
+}
+
+/** Lower and upper end of the band of all noise in each bin; null without a band. */
+export function noiseEnds({ contribution, total_std: std, band_factor: factor }) {
+  return std ? endsAround(contribution, std, factor) : null;
+}
+
+/** The same for privacy noise alone; null where there is no other noise to tell it from. */
+export function privacyEnds({ contribution, noise_std: std, structure_std: others }) {
+  return std && others ? endsAround(contribution, std, 2) : null;
 }
 
 // Bands may take up half as much again at each end: one bin in which hardly anybody is must not

@@ -8,7 +8,7 @@ import { linearScale } from "./scale.js";
 import { standaloneParts } from "./standalone.js";
 import { CHOICE_KEYS, chooseTerm, drawOnChange, readState } from "./state.js";
 import { observeWidth, viewWidget } from "./view.js";
-import { scoreWords } from "./words.js";
+import { placeWords, scoreWords, spokenNoise } from "./words.js";
 
 const ORDERS = [["last", "largest ε"], ["this", "this ε"], ["schema", "schema"], ["name", "name"]];
 const BAR = { height: 22, thickness: 14 };
@@ -149,18 +149,25 @@ class Importance {
     const { element, bar, value, term } = this.rows[i];
     const importance = formatLike(state.fit.terms[i].importance, scale.domain[1]);
     bar.replaceChildren(...barPicture(state, i, scale, this.ids, this.barWidth));
-    setText(value, importance);
+    const { above_noise: above, ranks } = state.fit.terms[i];
+    const places = ranks ? `\nplace ${placeWords(ranks)}` : "";
+    setText(value, `${importance}${places}`);
+    element.classList.toggle("dpx-term-noise", above === false);
     const chosen = i === state.termIndex;
     element.classList.toggle("dpx-term-chosen", chosen);
     element.setAttribute("aria-selected", String(chosen));
     element.setAttribute("tabindex", chosen ? "0" : "-1");
-    element.setAttribute("aria-label", `${shortName(term.name, 120)}, importance ${importance}`);
+    const spoken = spokenNoise(state.fit.terms[i]);
+    element.setAttribute("aria-label", `${shortName(term.name, 120)}, importance ${importance}${spoken}`);
   }
 
   drawLegend(state) {
     const parts = [`Bar: mean absolute contribution over the records, in ${unitWords(state.payload)}.`];
     const noisy = state.fit.terms[0].noise_floor !== null;
     if (noisy) parts.push("Hatched: about what the noise in the bands alone would give.");
+    if (state.fit.terms[0].ranks) {
+      parts.push("Place: where the term can stand, 95 % certain. Pale: does not stand out of the noise.");
+    }
     if (state.reference && !state.atReference) parts.push("Solid tick: non-private reference, not releasable.");
     if (state.pinned) parts.push("Dotted tick: pinned ε.");
     setText(this.legend, parts.join(" "));

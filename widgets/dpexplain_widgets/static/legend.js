@@ -60,8 +60,10 @@ function legendEntries(state, termFit, cut) {
     entries.push(["pinned", `pinned, ε = ${epsilon}`]);
   }
   if (termFit.noise_std) {
-    const covers = kind === "numeric" ? "the band covers 0" : "the whisker covers 0";
-    entries.push(["noise", `DP noise, ±2 standard deviations (hatched: may be noise, ${covers})`]);
+    const mark = kind === "numeric" ? "band" : "whisker";
+    const inner = termFit.structure_std ? `; ${kind === "numeric" ? "dark" : "inner marks"}: privacy noise alone` : "";
+    const what = termFit.structure_std ? "noise of all causes" : "privacy noise";
+    entries.push(["noise", `${what} (hatched: may be noise, the ${mark} covers 0)${inner}`]);
   }
   if (cut) entries.push(["cut", "goes on beyond the axis"]);
   if (state.reference && !state.atReference) {

@@ -107,10 +107,13 @@ class Overview {
 
   drawMetrics(state) {
     const names = Object.keys(state.fit.metrics);
-    this.metrics.hidden = names.length === 0;
+    const { noise_words: noise } = state.fit;
+    this.metrics.hidden = names.length === 0 && !noise;
+    const note = html("div", { class: "dpx-card-note" }, "diagnostic, not private");
     this.metrics.replaceChildren(
       ...names.map((name) => metricCard(state, name)),
-      html("div", { class: "dpx-card-note" }, "diagnostic, not private"),
+      ...(names.length ? [note] : []),
+      ...(noise ? [html("p", { class: "dpx-sentence dpx-noise-words" }, noise)] : []),
     );
   }
 

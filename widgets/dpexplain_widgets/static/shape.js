@@ -12,7 +12,7 @@ import { CHOICE_KEYS, choose, chooseTerm, chosenBin, drawOnChange, readState } f
 import { numbersTable } from "./table.js";
 import { fontOf } from "./text.js";
 import { observeWidth, viewWidget } from "./view.js";
-import { BAND_LIMITS, binSentence, binTitle, shapeSummary } from "./words.js";
+import { BAND_MEANING, binSentence, binTitle, shapeSummary } from "./words.js";
 
 const HINT = "Point at a bin, or focus the chart and use the arrow keys, to read its numbers.";
 
@@ -45,7 +45,7 @@ class ShapePanel {
     this.sameAxis = checkbox("Same axis at every ε", true, (on) => this.change({ everyEpsilon: on }));
     this.evenBins = checkbox("Bins equally wide", false, (on) => this.change({ evenBins: on }));
     this.bandLimits = html("details", { class: "dpx-details dpx-band-limits" },
-      html("summary", {}, "What the noise band leaves out"), html("p", { class: "dpx-note" }, BAND_LIMITS));
+      html("summary", {}, "What the noise bands mean"), html("p", { class: "dpx-note" }, BAND_MEANING));
     this.table = numbersTable(() => readState(this.model));
     this.termBox.element.hidden = !standalone;
     const controls = [this.repeatBox, this.sameAxis, this.evenBins].map((each) => each.element);

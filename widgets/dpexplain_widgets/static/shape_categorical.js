@@ -1,5 +1,5 @@
 // The shape of a categorical term: one row for each category, so that every name can be read.
-import { axisValues, mainTerm, noiseEnds, termCurves, watermarkText } from "./curves.js";
+import { axisValues, mainTerm, noiseEnds, privacyEnds, termCurves, watermarkText } from "./curves.js";
 import { html, svg } from "./dom.js";
 import { formatCount, formatTick } from "./format.js";
 import { pointMark } from "./legend.js";
@@ -94,18 +94,22 @@ function valueBar(state, layout, ids, i) {
   const frame = { x: from, y: rows[i].middle - 7, width: Math.max(1.5, to - from), height: 14 };
   const role = state.atReference ? "only-reference" : "main";
   const bars = [svg("rect", { ...frame, class: `dpx-bar dpx-bar-${role}` })];
-  if (noiseVerdict(value, termFit.noise_std?.[i]) === "inside") {
+  if (noiseVerdict(termFit, i) === "inside") {
     bars.push(svg("rect", { ...frame, fill: `url(#${ids.hatch})` }));
   }
   return bars;
 }
 
 function whisker({ termFit, rows, x }, i) {
-  const noiseStd = termFit.noise_std?.[i];
-  if (noiseStd === undefined) return null;
-  const [from, to] = [-2, 2].map((times) => x(termFit.contribution[i] + times * noiseStd));
-  const y = rows[i].middle;
-  const d = `M${from} ${y}H${to}M${from} ${y - 4}V${y + 4}M${to} ${y - 4}V${y + 4}`;
+  const between = (pair, half) => {
+    const [from, to] = pair.map(x);
+    const y = rows[i].middle;
+    return `M${from} ${y}H${to}M${from} ${y - half}V${y + half}M${to} ${y - half}V${y + half}`;
+  };
+  const all = noiseEnds(termFit);
+  if (all === null) return null;
+  const privacy = privacyEnds(termFit);
+  const d = between(all[i], 4) + (privacy === null ? "" : between(privacy[i], 2.5));
   return svg("path", { d, class: "dpx-whisker" });
 }
 

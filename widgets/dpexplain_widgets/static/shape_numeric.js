@@ -1,6 +1,6 @@
 // The shape of a numeric term: step curves over a histogram.
 import { binColumns, columnAt, crowdsTheAxis, splitSpecial, valuePosition } from "./bins.js";
-import { axisTerms, axisValues, mainTerm, noiseEnds, termCurves, watermarkText } from "./curves.js";
+import { axisTerms, axisValues, mainTerm, noiseEnds, privacyEnds, termCurves, watermarkText } from "./curves.js";
 import { svg } from "./dom.js";
 import { formatCount, formatTick } from "./format.js";
 import { beyondMark, clipRectangle, hatchPattern, label, LABEL_SIZE, rule } from "./marks.js";
@@ -143,10 +143,7 @@ function highlight(layout, bin, kind) {
   return svg("rect", { ...frame, height, class: `dpx-column dpx-column-${kind}` });
 }
 
-function noiseBand(layout, ids) {
-  const { termFit, columns, x, y } = layout;
-  const ends = noiseEnds(termFit);
-  if (ends === null) return [];
+function bandParts({ termFit, columns, x, y }, ends) {
   const [low, high] = [0, 1].map((end) => ends.map((pair) => pair[end]));
   const on = (values) => splitSpecial(termFit, values).ordinary;
   const band = svg("path", { d: bandPath(termFit.edges, on(low), on(high), x, y), class: "dpx-band" });
@@ -155,13 +152,23 @@ function noiseBand(layout, ids) {
     const attributes = { x: left, y: y(high[bin]), width: right - left, class: "dpx-band" };
     return svg("rect", { ...attributes, height: y(low[bin]) - y(high[bin]) });
   });
-  const isInside = (i) => noiseVerdict(termFit.contribution[i], termFit.noise_std[i]) === "inside";
+  return [band, ...boxes];
+}
+
+function noiseBand(layout, ids) {
+  const { termFit, columns, y } = layout;
+  const ends = noiseEnds(termFit);
+  if (ends === null) return [];
+  const [low, high] = [0, 1].map((end) => ends.map((pair) => pair[end]));
+  const privacy = privacyEnds(termFit);
+  const bands = [ends, privacy].filter(Boolean).flatMap((pairs) => bandParts(layout, pairs));
+  const isInside = (i) => noiseVerdict(termFit, i) === "inside";
   const hatched = columns.map(([left, right], i) => {
     if (!isInside(i)) return null;
     const frame = { x: left, y: y(high[i]), width: right - left, height: y(low[i]) - y(high[i]) };
     return svg("rect", { ...frame, fill: `url(#${ids.hatch})` });
   });
-  return [band, ...boxes, ...hatched.filter(Boolean)];
+  return [...bands, ...hatched.filter(Boolean)];
 }
 
 /** Marks where the band goes on beyond the frame, far enough apart to be told apart. */

@@ -11,6 +11,11 @@ function columnsOf(state, termFit) {
   ];
   if (termFit.noise_std) {
     columns.push(["DP noise, standard deviation", (i) => formatNumber(termFit.noise_std[i], 3)]);
+    const others = [["structure_std", "bins and trees"], ["sampling_std", "sampling"]];
+    for (const [key, name] of others.filter(([key]) => termFit[key])) {
+      columns.push([`${name}, standard deviation`, (i) => formatNumber(termFit[key][i], 3)]);
+    }
+    columns.push(["mark", (i) => (termFit.signal[i] ? "signal" : "may be noise")]);
   }
   const count = state.fit.guarantee.private ? "noisy count" : "count";
   columns.push([count, (i) => formatCount(termFit.count[i])]);

@@ -35,25 +35,26 @@ export function scoreWords(payload) {
   return positive === undefined ? "log-odds" : `log-odds of “${quotedName(positive, 24)}”`;
 }
 
-/** What the band does not show, in words for a reader who asks. */
-export const BAND_LIMITS =
-  "The band shows the noise that was added to the sums behind each contribution, with the released " +
-  "bins and trees as they are. Other noise in the histograms, or other random trees, would have " +
-  "given other bins and curves; the band leaves that out.";
+/** What the bands show, in words for a reader who asks. */
+export const BAND_MEANING =
+  "The wide band adds up three causes: privacy noise, other random bins and trees, and that the " +
+  "records are a sample of people. Where it is known jointly for all bins, the whole curve lies " +
+  "inside with 95 % certainty, and a bin is signal where the band leaves out zero. The dark band is " +
+  "privacy noise alone, two standard deviations of it: what privacy adds. Both are computed from " +
+  "released numbers, so they cost no privacy, and take features as independent of each other: terms " +
+  "that depend strongly on others scatter more.";
 
-/** On which side of its noise band a contribution lies; null without a band. */
-export function noiseVerdict(contribution, noiseStd) {
-  if (noiseStd === null || noiseStd === undefined) return null;
-  return Math.abs(contribution) < 2 * noiseStd ? "inside" : "outside";
+/** Whether the band of a bin covers zero ("inside": may be noise); null without a band. */
+export function noiseVerdict(termFit, bin) {
+  const mark = termFit.signal?.[bin];
+  if (mark === null || mark === undefined) return null;
+  return mark ? "outside" : "inside";
 }
 
-/** How many bins of a term lie inside the band; null without a band. */
+/** How many bins of a term may be noise; null without a band. */
 export function binsInsideNoise(termFit) {
-  if (termFit.noise_std === null) return null;
-  const inside = termFit.contribution.filter(
-    (value, i) => noiseVerdict(value, termFit.noise_std[i]) === "inside",
-  );
-  return inside.length;
+  if (!termFit.signal) return null;
+  return termFit.signal.filter((mark) => !mark).length;
 }
 
 function contributionWords(payload, value) {
@@ -67,11 +68,17 @@ function contributionWords(payload, value) {
   return `contribution ${formatSigned(value)} (odds × ${formatNumber(Math.exp(value))})`;
 }
 
-function verdictWords(value, noiseStd) {
-  const verdict = noiseVerdict(value, noiseStd);
+const CAUSES = [["noise_std", "privacy"], ["structure_std", "bins and trees"], ["sampling_std", "sampling"]];
+
+function verdictWords(termFit, bin) {
+  const verdict = noiseVerdict(termFit, bin);
   if (verdict === null) return "";
-  const band = `noise band of ±${formatNumber(2 * noiseStd, 2)} (2 standard deviations of DP noise)`;
-  return verdict === "inside" ? `, inside the ${band}: may be nothing but noise` : `, outside the ${band}`;
+  const half = termFit.band_factor * termFit.total_std[bin];
+  const causes = CAUSES.filter(([key]) => termFit[key]).map(
+    ([key, name]) => `${name} ${formatNumber(termFit[key][bin], 2)}`,
+  );
+  const band = `noise band of ±${formatNumber(half, 2)} (standard deviations: ${causes.join(", ")})`;
+  return verdict === "inside" ? `, inside the ${band}: may be nothing but noise` : `, outside the ${band}: signal`;
 }
 
 /** "age 30 – 35 years". */
@@ -92,11 +99,10 @@ export function contributionOf(fit, state, label) {
 /** The read-out of one bin. */
 export function binSentence(state, termFit, bin) {
   const value = termFit.contribution[bin];
-  const noiseStd = termFit.noise_std?.[bin] ?? null;
   const kind = state.fit.guarantee.private ? "noisy count" : "count";
   const negative = Math.round(termFit.count[bin]) < 0 ? " (noise can make it negative)" : "";
   const parts = [
-    `${contributionWords(state.payload, value)}${verdictWords(value, noiseStd)}`,
+    `${contributionWords(state.payload, value)}${verdictWords(termFit, bin)}`,
     `${kind} ${formatCount(termFit.count[bin])}${negative}`,
   ];
   const label = termFit.labels[bin];
@@ -114,9 +120,21 @@ export function binSentence(state, termFit, bin) {
 export function shapeSummary(state, termFit) {
   const inside = binsInsideNoise(termFit);
   const total = termFit.contribution.length;
-  const band = inside === null ? "no noise band" : `${inside} of ${total} inside the noise band`;
+  const band = inside === null ? "no noise band" : `${inside} of ${total} may be noise`;
   const epsilon = state.atReference ? "non-private reference" : epsilonWords(state);
   return `Shape of ${quotedName(state.term.name)}, ${epsilon}: ${total} bins, ${band}`;
+}
+
+/** "1–3": places that a term can have. */
+export function placeWords([low, high]) {
+  return low === high ? `${low}` : `${low}–${high}`;
+}
+
+/** What a reader hears of the noise of a term. */
+export function spokenNoise({ above_noise: above, ranks }) {
+  if (!ranks) return "";
+  const mark = above ? "stands out of the noise" : "does not stand out of the noise";
+  return `, place ${placeWords(ranks)} with 95 % certainty, ${mark}`;
 }
 
 /** "ε = 0.5" of the stop that is chosen. */
