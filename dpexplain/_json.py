@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any, Final, NoReturn
 
 MAX_BYTES: Final = 64 * 2**20
 _BYTES_PER_VALUE = 16  # fewer than a number of full precision takes
 _FEW_VALUES = 100_000
+_PERHAPS_HALF = re.compile(r"\\u[dD][89a-fA-F]|[\ud800-\udfff]")
 _LONGEST_INTEGER = 20
 _LONGEST_MESSAGE = 1_000
 
@@ -31,20 +33,22 @@ def parse(text: str, max_bytes: int = MAX_BYTES) -> Any:
     ------
     ValueError
         If the text is too long, no JSON, nested too deeply, holds very many values, or repeats a
-        field.
+        field or holds half a character.
     """
     if not isinstance(text, str):
         raise ValueError(f"expected JSON text, got {type(text).__name__}.")
     check_size(len(text), max_bytes)
     _check_values(text, max_bytes)
     try:
-        return json.loads(
+        content = json.loads(
             text, object_pairs_hook=_object, parse_constant=_constant, parse_int=_integer
         )
     except RecursionError:
         raise ValueError("the JSON is nested too deeply.") from None
     except json.JSONDecodeError as error:
         raise ValueError(f"not JSON: {error.msg} at line {error.lineno}.") from None
+    _check_characters(text, content)
+    return content
 
 
 def check_size(size: int, max_bytes: int) -> None:
@@ -64,6 +68,16 @@ def _check_values(text: str, max_bytes: int) -> None:
             f"the JSON has more than {most} values; pass max_bytes= to read a larger one that you "
             "trust."
         )
+
+
+def _check_characters(text: str, content: Any) -> None:
+    """Refuse half characters, which no page and no other file can hold."""
+    if not _PERHAPS_HALF.search(text):
+        return
+    try:
+        json.dumps(content, ensure_ascii=False).encode("utf-8")
+    except UnicodeEncodeError:
+        raise ValueError("a text of the JSON holds half a character.") from None
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

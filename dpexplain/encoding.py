@@ -26,6 +26,8 @@ from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
 # Cells of these very types are hashable and equal only where they read the same (1, 1.0 and
 # True do), so each distinct one is read once.
 _REMEMBERED: Final = frozenset({str, int, float, bool, type(None)})
+# Cells that are read at a time: what reading needs besides its result does not grow with a table.
+_BLOCK: Final = 1 << 16
 # Words that stand for an empty cell after a detour over text, unless the schema lists them.
 _EMPTY_WORDS: Final = frozenset({"none", "null", "na", "n/a", "<na>", "nat"})
 
@@ -69,7 +71,8 @@ def encode_numeric(column: Column, feature: Numeric) -> NDArray[np.float64]:
         Values in ``[low, high]``, those beyond moved to the nearer end, infinite ones too;
         NaN where a cell is empty or no number.
     """
-    return np.clip(numbers_of(column), feature.low, feature.high)
+    numbers = numbers_of(column)
+    return np.clip(numbers, feature.low, feature.high, out=numbers)
 
 
 def encode_categorical(column: Column, feature: Categorical) -> NDArray[np.int32]:
@@ -155,8 +158,10 @@ def encode_range(y: ArrayLike, target: Range) -> NDArray[np.float64]:
     ValueError
         If `y` has more than one column.
     """
-    values = np.clip(numbers_of(one_column(y)), target.low, target.high)
-    return np.where(np.isnan(values), target.midpoint, values)
+    values = numbers_of(one_column(y))
+    np.clip(values, target.low, target.high, out=values)
+    values[np.isnan(values)] = target.midpoint
+    return values
 
 
 def encode_classes(y: ArrayLike, target: Classes) -> NDArray[np.int64]:
@@ -193,13 +198,15 @@ def numbers_of(column: Column) -> NDArray[np.float64]:
     Returns
     -------
     ndarray of shape (n_samples,), dtype float64
-        As :func:`dpexplain._cells.cell_number` reads each cell.
+        As :func:`dpexplain._cells.cell_number` reads each cell; a new array.
     """
     values = values_of(column)
     if getattr(values.dtype, "kind", "O") in "biuf" and not isinstance(values, pd.Categorical):
         with np.errstate(over="ignore", invalid="ignore"):
             if isinstance(values, np.ndarray):
-                return values.astype(np.float64) + 0.0
+                numbers = values.astype(np.float64)
+                numbers += 0.0
+                return numbers
             return values.to_numpy(dtype=np.float64, na_value=np.nan) + 0.0
     return _read(values, cell_number, dtype=np.float64)
 
@@ -237,15 +244,30 @@ def _reader(names: Sequence[str], *, other: int, missing: int) -> Callable[[obje
 
 
 def _read(column: Column, of_cell: Callable[[object], Any], *, dtype: DTypeLike) -> NDArray[Any]:
-    """Apply `of_cell` to every cell, reading each distinct plain one once."""
+    """Apply `of_cell` to every cell, block by block: a cell is read by itself in any case."""
     values = values_of(column)
     if isinstance(values, pd.Categorical):
-        uniques: Iterable[object] = values.categories
-        codes: NDArray[Any] = np.asarray(values.codes)
-    elif values.dtype.kind in "biuf" or _is_arrow_text(values):
+        return _of_codes(values.codes, values.categories, of_cell, dtype)
+    read = np.empty(len(values), dtype=dtype)
+    for start in range(0, len(values), _BLOCK):
+        read[start : start + _BLOCK] = _read_block(values[start : start + _BLOCK], of_cell, dtype)
+    return read
+
+
+def _read_block(values: Values, of_cell: Callable[[object], Any], dtype: DTypeLike) -> NDArray[Any]:
+    """Read each distinct plain cell once."""
+    if values.dtype.kind in "biuf" or _is_arrow_text(values):
         codes, uniques = pd.factorize(values)  # type: ignore[arg-type]
-    else:
-        return _array(_read_each(cells_of(values), of_cell), dtype)
+        return _of_codes(codes, uniques, of_cell, dtype)
+    return _array(_read_each(cells_of(values), of_cell), dtype)
+
+
+def _of_codes(
+    codes: NDArray[Any],
+    uniques: Iterable[object],
+    of_cell: Callable[[object], Any],
+    dtype: DTypeLike,
+) -> NDArray[Any]:
     # Code −1 is an empty cell: it takes the last place of the table.
     return _array([*map(of_cell, uniques), of_cell(None)], dtype)[codes]
 

@@ -22,8 +22,9 @@ settings.load_profile("ci" if os.environ.get("CI") == "true" else "default")
 
 @pytest.fixture(autouse=True)
 def _nothing_recognised(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Forget the data of other tests: each begins as a process that has seen none."""
+    """Forget data and ledgers of other tests: each begins as a process that has seen none."""
     monkeypatch.setattr("dpexplain.accounting._fingerprint._NAME_OF_DIGEST", {})
+    monkeypatch.setattr("dpexplain.accounting._twins._CHARGED", {})
 
 
 @pytest.fixture(scope="session")

@@ -227,6 +227,18 @@ def test_one_bad_cell_changes_no_other_code(kind: str, bad: object) -> None:
 
 
 @pytest.mark.parametrize("kind", ENCODERS)
+@pytest.mark.parametrize("dtype", [object, "string", "category", "Int64", "float64"])
+def test_reading_in_blocks_changes_nothing(
+    kind: str, dtype: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    column = pd.Series([1, 0, None, 1, 7, 60, 0, -5, None, 1], dtype=object).astype(dtype)
+    whole = ENCODERS[kind](column)
+    for n_rows in (1, 3, 10):
+        monkeypatch.setattr("dpexplain.encoding._BLOCK", n_rows)
+        np.testing.assert_array_equal(ENCODERS[kind](column), whole)
+
+
+@pytest.mark.parametrize("kind", ENCODERS)
 @pytest.mark.parametrize("storage", ["python", "pyarrow"])
 @given(column=st.lists(st.one_of(number_texts, st.text(max_size=3), st.none()), max_size=12))
 def test_text_is_read_like_objects_wherever_pandas_keeps_it(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from dpexplain.exceptions import BudgetError
@@ -82,11 +82,17 @@ class LedgerFile:
             raise self._failure("cannot be read", error, "restore it from a copy") from None
 
     def write(self, text: str) -> None:
-        """Replace the content, whole or not at all."""
+        """Replace the content, whole or not at all, and have it on the disk before returning."""
+        if len(text.encode()) > _LARGEST_BYTES:
+            raise BudgetError(
+                f"ledger file {str(self.path)!r} would grow beyond {_LARGEST_BYTES >> 20} MiB "
+                "and could not be read again; open a new ledger for new data. Nothing was charged."
+            )
         # Under the lock nobody else uses this name; a leftover of a killed process is overwritten.
         temporary = self.path.with_name(f".{self.path.name}.tmp")
         try:
-            with temporary.open("w", encoding="utf-8") as file:
+            temporary.unlink(missing_ok=True)
+            with temporary.open("x", encoding="utf-8") as file:
                 file.write(text)
                 file.flush()
                 os.fsync(file.fileno())
@@ -94,11 +100,26 @@ class LedgerFile:
                 shutil.copymode(self.path, temporary)
             os.replace(temporary, self.path)
         except OSError as error:
-            temporary.unlink(missing_ok=True)
+            with suppress(OSError):
+                temporary.unlink(missing_ok=True)
             raise self._failure("cannot be written", error, "make room or choose another") from None
+        _sync_folder(self.path.parent)
 
     def _failure(self, what: str, error: Exception, advice: str) -> BudgetError:
         reason = getattr(error, "strerror", None) or type(error).__name__
         return BudgetError(
             f"ledger file {str(self.path)!r} {what} ({reason}); {advice}. Nothing was charged."
         )
+
+
+def _sync_folder(folder: Path) -> None:
+    """Have the new name of a file on the disk, lest a power cut brings back the old content.
+
+    Some systems cannot open a folder; there the system alone decides when names are written.
+    """
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

@@ -10,12 +10,10 @@ from typing import TYPE_CHECKING, Any
 from dpexplain.accounting.accountant import epsilon_of
 from dpexplain.accounting.events import (
     Event,
-    GaussianEvent,
-    LaplaceEvent,
     NonPrivateEvent,
     PureEvent,
-    SubsampledGaussianEvent,
     event_from_dict,
+    event_words,
 )
 from dpexplain.accounting.ledger_state import LedgerEntry, LedgerState
 from dpexplain.accounting.spending import Spending
@@ -101,35 +99,6 @@ def ledger_html(summary: LedgerSummary) -> str:
 def _events_html(events: Iterable[dict[str, Any]]) -> str:
     words = (f"{event['label']}: {event_words(event_from_dict(event))}" for event in events)
     return "<br>".join(html.escape(text) for text in words)
-
-
-def event_words(event: Event) -> str:
-    """Say what was released and with how much noise.
-
-    Parameters
-    ----------
-    event : Event
-        An event of any kind.
-
-    Returns
-    -------
-    str
-        Without the label.
-    """
-    match event:
-        case GaussianEvent(_, multiplier, count):
-            return f"{count} × Gaussian, noise multiplier {multiplier:.4g}"
-        case SubsampledGaussianEvent(_, multiplier, probability, count):
-            return (
-                f"{count} × Gaussian, noise multiplier {multiplier:.4g}, about a random sample "
-                f"of {100 * probability:.3g} % of the records"
-            )
-        case LaplaceEvent(_, multiplier, count):
-            return f"{count} × Laplace, noise multiplier {multiplier:.4g}"
-        case PureEvent(_, epsilon, count):
-            return f"{count} × pure mechanism, epsilon {epsilon:.4g}"
-        case NonPrivateEvent(_, reason):
-            return f"not private, {reason}"
 
 
 def _cost(event: Event, state: LedgerState) -> tuple[bool, int, float, float, float]:

@@ -25,6 +25,7 @@ __all__ = [
     "check_event",
     "event_from_dict",
     "event_to_dict",
+    "event_words",
 ]
 
 _LONGEST_TEXT = 10_000
@@ -245,6 +246,35 @@ def event_from_dict(content: Mapping[str, Any]) -> Event:
         expected = ", ".join(sorted(names_of_fields))
         raise ValueError(f"an event of type {kind!r} needs exactly these fields: {expected}.")
     return event_type(**{name: content[name] for name in names_of_fields})
+
+
+def event_words(event: Event) -> str:
+    """Say what was released and with how much noise.
+
+    Parameters
+    ----------
+    event : Event
+        An event of any kind.
+
+    Returns
+    -------
+    str
+        Without the label.
+    """
+    match event:
+        case GaussianEvent(_, multiplier, count):
+            return f"{count} × Gaussian, noise multiplier {multiplier:.4g}"
+        case SubsampledGaussianEvent(_, multiplier, probability, count):
+            return (
+                f"{count} × Gaussian, noise multiplier {multiplier:.4g}, about a random sample "
+                f"of {100 * probability:.3g} % of the records"
+            )
+        case LaplaceEvent(_, multiplier, count):
+            return f"{count} × Laplace, noise multiplier {multiplier:.4g}"
+        case PureEvent(_, epsilon, count):
+            return f"{count} × pure mechanism, epsilon {epsilon:.4g}"
+        case NonPrivateEvent(_, reason):
+            return f"not private, {reason}"
 
 
 def check_event(event: object) -> None:

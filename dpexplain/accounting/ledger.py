@@ -14,6 +14,7 @@ from dpexplain.accounting._fingerprint import recognise
 from dpexplain.accounting._ledger_file import LedgerFile
 from dpexplain.accounting._ledger_store import LedgerStore
 from dpexplain.accounting._ledger_text import ledger_frame, ledger_html, ledger_line, refusal
+from dpexplain.accounting._twins import warn_of_twins
 from dpexplain.accounting.accountant import epsilon_of
 from dpexplain.accounting.events import Event
 from dpexplain.accounting.ledger_state import LedgerEntry, LedgerState
@@ -23,6 +24,8 @@ from dpexplain.exceptions import BudgetError
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from dpexplain.statement import PrivacyStatement
 
 __all__ = ["PrivacyLedger"]
 
@@ -38,7 +41,8 @@ class PrivacyLedger:
     holds even if each budget was chosen after looking at the results before.
 
     Copies and clones of a ledger are the ledger itself, so no copy can spend the budget again.
-    Without a file a ledger can be charged in the process that made it only.
+    Without a file a ledger can be charged in the process that made it only; a second one of the
+    same name knows nothing of the first, and says so with a `PrivacyWarning` while both live.
 
     Parameters
     ----------
@@ -81,6 +85,7 @@ class PrivacyLedger:
         self._store = LedgerStore(state, None if path is None else LedgerFile(path))
         self._store.create_or_join()
         self._register(uuid.uuid4().hex)
+        warn_of_twins(self, charged=False)
 
     @classmethod
     def _of(cls, store: LedgerStore, identity: str | None = None) -> PrivacyLedger:
@@ -91,6 +96,7 @@ class PrivacyLedger:
 
     def _register(self, identity: str) -> None:
         self._identity = identity
+        self._has_twin = False
         _LIVE[identity] = self
 
     @classmethod
@@ -317,6 +323,7 @@ class PrivacyLedger:
             if not state.affordable(entries):
                 raise BudgetError(refusal(state, entries, what))
             self._store.write(state.with_entries(entries))
+        warn_of_twins(self, charged=True)
         return entries
 
     def recognise(self, X: Any, y: Any) -> None:
@@ -357,16 +364,9 @@ class PrivacyLedger:
             If an index is out of range or repeated.
         """
         state = self._store.current()
-        indices = [check_count("entry_indices", index, 0) for index in entry_indices]
-        if len(set(indices)) < len(indices) or any(i >= len(state.entries) for i in indices):
-            raise ValueError(
-                f"entry_indices must be different numbers below {len(state.entries)}, the "
-                "number of entries; see ledger.frame()."
-            )
-        chosen = [state.entries[index] for index in indices]
+        spending = Spending.of(self._chosen_events(state, entry_indices), state.adjacency)
+        chosen = [state.entries[index] for index in entry_indices]
         private = all(entry.private for entry in chosen)
-        events = [event for entry in chosen for event in entry.events]
-        spending = Spending.of(events, state.adjacency)
         return ReleaseSet(
             labels=tuple(entry.label for entry in chosen),
             epsilon=epsilon_of(spending, state.delta) if private else math.inf,
@@ -383,6 +383,45 @@ class PrivacyLedger:
             For views, files and reports; it cannot be charged.
         """
         return self._store.current().summary()
+
+    def statement(self, published: Sequence[int] | None = None) -> PrivacyStatement:
+        """Say what is promised for a release, for everything fitted, and under which conditions.
+
+        Parameters
+        ----------
+        published : sequence of int, optional
+            Places of the published entries in `entries`; all private ones by default.
+
+        Returns
+        -------
+        PrivacyStatement
+            With ``text()``, ``markdown()`` and ``to_json()``.
+
+        Raises
+        ------
+        ValueError
+            If an index is out of range or repeated.
+        """
+        from dpexplain.statement import statement_of
+
+        state = self._store.current()
+        if published is None:
+            return statement_of(state.summary())
+        spending = Spending.of(self._chosen_events(state, published), state.adjacency)
+        private = all(state.entries[index].private for index in published)
+        epsilons = [epsilon_of(s, state.delta) for s in (spending, spending.replaced())]
+        one, replaced = epsilons if private else (math.inf, math.inf)
+        return statement_of(state.summary(), published, epsilons=(one, replaced))
+
+    @staticmethod
+    def _chosen_events(state: LedgerState, entry_indices: Sequence[int]) -> list[Event]:
+        indices = [check_count("entry_indices", index, 0) for index in entry_indices]
+        if len(set(indices)) < len(indices) or any(i >= len(state.entries) for i in indices):
+            raise ValueError(
+                f"entry_indices must be different numbers below {len(state.entries)}, the "
+                "number of entries; see ledger.frame()."
+            )
+        return [event for index in indices for event in state.entries[index].events]
 
     def frame(self) -> pd.DataFrame:
         """Events as a table, oldest first.

@@ -36,6 +36,8 @@ _FEWEST_STEPS_PER_DEVIATION = 4.0
 # Finer grids drown in the rounding of the probabilities.
 _FINEST_STEP = 2e-6
 _MOST_POINTS = 4e6
+# The grid of one release is filled point by point, which is slow.
+_MOST_POINTS_OF_ONE = 4e4
 # One release with less noise than a thousandth of a record's share promises nothing.
 _LARGEST_RATIO = 1e3
 _RELATIVE_MARGIN = 1e-12
@@ -187,7 +189,7 @@ def _grid_step(spending: Spending) -> float | None:
         ratio = change / noise
         if ratio > _LARGEST_RATIO:
             return None
-        spread = probability * math.sqrt(math.expm1(min(ratio**2, 50.0)))
+        spread = change * probability * math.sqrt(math.expm1(min(1.0 / noise / noise, 50.0)))
         largest = math.log1p(probability * math.expm1(min(11.0 * ratio + 0.5 * ratio**2, 700.0)))
         beyond = max(0.0, 11.0 * ratio + 0.5 * ratio**2 - 700.0)
         losses.append((min(spread, ratio), largest + beyond, count))
@@ -198,17 +200,17 @@ def _grid_step(spending: Spending) -> float | None:
     if not 0.0 < spread < math.inf:
         return None
     deviation = spread / math.sqrt(n_releases)
-    finest = max(_FINEST_STEP, 24.0 * spread / _MOST_POINTS)
+    largest = max(loss for _, loss, _ in losses)
+    finest = max(_FINEST_STEP, 24.0 * spread / _MOST_POINTS, largest / _MOST_POINTS_OF_ONE)
     if deviation < _FEWEST_STEPS_PER_DEVIATION * finest:
         return None
     step = max(deviation / _STEPS_PER_DEVIATION, finest)
     if spending.pure:
         step = _dividing(spending.pure, step)
-    largest = max(loss for _, loss, _ in losses)
-    return step if largest / step <= _MOST_POINTS else None
+    return step
 
 
 def _dividing(pure: tuple[tuple[float, int], ...], step: float) -> float:
     """Shorten the step so that the epsilon that weighs most is a multiple of it."""
     epsilon, _ = max(pure, key=lambda item: item[0] * item[1])
-    return epsilon / math.ceil(epsilon / step)
+    return epsilon / math.ceil(epsilon / step) if epsilon > step else step

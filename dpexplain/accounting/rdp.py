@@ -41,10 +41,10 @@ __all__ = ["moments_epsilon", "rdp_delta", "rdp_epsilon"]
 
 _LARGEST_ORDER = 2**17
 # Real orders where a coarse grid would show, whole ones above.
+_N_REAL = 240
 _ORDERS: NDArray[np.float64] = np.concatenate(
-    [1.0 + np.geomspace(0.02, 63.0, 140), 2.0 ** np.arange(6.5, 17.01, 0.5)]
+    [1.0 + np.geomspace(0.02, 63.0, _N_REAL), np.rint(2.0 ** np.arange(6.5, 17.01, 0.5))]
 )
-_ORDERS[140:] = np.rint(_ORDERS[140:])
 _MOMENT_ORDERS = range(1, 65)
 _MOST_POINTS = 200_000
 # More than the rounding of one cumulant, absolute and relative.
@@ -172,11 +172,11 @@ def _subsampled(multiplier: float, probability: float, adjacency: str) -> NDArra
     )
     cumulants = np.maximum(cumulants, 0.0) * (1.0 + _RELATIVE_MARGIN)
     margin = _ABSOLUTE_MARGIN * np.maximum(1.0, _ORDERS * np.log(_ORDERS))
-    return cumulants + np.where(_ORDERS[139] < _ORDERS, margin, _ABSOLUTE_MARGIN)
+    return cumulants + np.where(_ORDERS[_N_REAL - 1] < _ORDERS, margin, _ABSOLUTE_MARGIN)
 
 
 def _one_order(alpha: float, multiplier: float, probability: float, adjacency: str) -> float:
-    if adjacency == "add_remove" and alpha > _ORDERS[139]:
+    if adjacency == "add_remove" and alpha > _ORDERS[_N_REAL - 1]:
         return _binomial_cumulant(int(alpha), multiplier, probability)
     step = min(multiplier / 12.0, 0.5 * multiplier * multiplier)
     half = int((12.0 * multiplier + alpha + 2.0) / step) + 1 if step > 0.0 else _MOST_POINTS

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dpexplain.audit.black_box import FinalModelAudit, audit_final_model
 from dpexplain.audit.bounds import Guesses
-from dpexplain.audit.cases import CanaryCase, canary_case, private_estimators
+from dpexplain.audit.cases import CanaryCase, Subject, canary_case, private_estimators, subjects
 from dpexplain.audit.likelihood import TranscriptAudit, audit_transcripts
 from dpexplain.audit.mutants import MUTANTS, Mutant
 from dpexplain.audit.noise_scale import NoiseAudit, audit_noise
@@ -23,6 +23,7 @@ __all__ = [
     "Mutant",
     "NoiseAudit",
     "ReplayReport",
+    "Subject",
     "Transcript",
     "TranscriptAudit",
     "audit_final_model",
@@ -32,4 +33,5 @@ __all__ = [
     "private_estimators",
     "record",
     "replay",
+    "subjects",
 ]

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from joblib import Parallel, delayed
 
-from dpexplain.audit.cases import private_estimators
+from dpexplain.audit.cases import Subject, private_estimators, subjects
 from dpexplain.audit.mutants import MUTANTS
 from dpexplain.audit.report import (
     BoundRow,
@@ -17,7 +17,6 @@ from dpexplain.audit.report import (
     bound_row,
     bounds_table,
     noticed,
-    pairs_to_audit,
     power_rows,
     power_table,
 )
@@ -36,12 +35,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     int
         Exit status.
     """
-    asked = _parser().parse_args(arguments)
+    parser, known = _parser(), private_estimators()
+    asked = parser.parse_args(arguments)
+    if unknown := set(asked.estimators) - set(known):
+        parser.error(f"no estimator {', '.join(sorted(unknown))}; there are {', '.join(known)}")
     started = time.perf_counter()
-    known = private_estimators()
-    estimators = {name: known[name] for name in asked.estimators or known}
-    broken = _print_bounds(asked, estimators)
-    unnoticed = [] if asked.no_mistakes else _print_power(asked, estimators)
+    audited = subjects([known[name] for name in asked.estimators or known])
+    broken = _print_bounds(asked, audited)
+    unnoticed = [] if asked.no_mistakes else _print_power(asked, audited)
     print(f"\n{time.perf_counter() - started:.0f} seconds")
     for text in broken + unnoticed:
         print("FAILED:", text, file=sys.stderr)
@@ -60,7 +61,8 @@ def _parser() -> argparse.ArgumentParser:
         "--fits",
         type=_several,
         default=1000,
-        help="fits with the canary, and as many without it, per bound (default 1000)",
+        help="final models with the canary, as many without it, and half as many transcripts of "
+        "each (default 1000)",
     )
     parser.add_argument(
         "--repeats", type=int, default=1, help="runs per planted mistake (default 1)"
@@ -76,15 +78,15 @@ def _several(text: str) -> int:
     return int(text)
 
 
-def _print_bounds(asked: argparse.Namespace, estimators: dict[str, type]) -> list[str]:
+def _print_bounds(asked: argparse.Namespace, audited: list[Subject]) -> list[str]:
     rows: list[BoundRow] = Parallel(asked.jobs)(
-        delayed(bound_row)(cls, target, epsilon, n_fits=asked.fits)
-        for cls, target in pairs_to_audit(estimators)
+        delayed(bound_row)(subject, epsilon, n_fits=asked.fits)
+        for subject in audited
         for epsilon in asked.epsilon
     )
     print(
-        "Lower bounds with 95 % confidence each, from "
-        f"{asked.fits:,} fits with the canary and as many without it:\n"
+        f"Lower bounds with 95 % confidence each, from {asked.fits:,} final models "
+        f"({asked.fits // 2:,} transcripts) with the canary and as many without it:\n"
     )
     print(bounds_table(rows), flush=True)
     return [
@@ -92,17 +94,14 @@ def _print_bounds(asked: argparse.Namespace, estimators: dict[str, type]) -> lis
     ]
 
 
-def _print_power(asked: argparse.Namespace, estimators: dict[str, type]) -> list[str]:
+def _print_power(asked: argparse.Namespace, audited: list[Subject]) -> list[str]:
     jobs = [
-        (mutant, cls, target)
-        for mutant in MUTANTS
-        for cls, target in pairs_to_audit(estimators)
-        for _ in range(asked.repeats)
+        (mutant, subject) for mutant in MUTANTS for subject in audited for _ in range(asked.repeats)
     ]
     verdicts = Parallel(asked.jobs)(
-        delayed(noticed)(mutant, cls, target, n_fits=asked.fits) for mutant, cls, target in jobs
+        delayed(noticed)(mutant, subject, n_fits=asked.fits) for mutant, subject in jobs
     )
-    mutants = (mutant for mutant, _, _ in jobs)
+    mutants = (mutant for mutant, _ in jobs)
     rows: list[PowerRow] = power_rows(zip(mutants, verdicts, strict=True))
     print(
         "\nShare of runs in which each tier noticed a planted mistake (ε = 8; bold where it has "

@@ -13,7 +13,7 @@ needs other columns, or does most under other parameters, says so in class attri
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,6 +50,13 @@ _VARIANTS: Mapping[str, tuple[Any, ...]] = {
     "monotone_constraints": (None, {"age": "increasing"}),
 }
 
+_TARGETS: Mapping[type[Any], tuple[Range | Classes, ...]] = {
+    Range: (Range(0, 4, unit="visits"),),
+    Classes: (Classes(["no", "yes"]), Classes(["home", "moved", "readmitted"])),
+}
+
+_MODES: Mapping[str, tuple[Any, ...]] = {"objective": ("poisson",)}
+
 _ODD_CELLS = (
     np.nan, np.inf, -np.inf, 1e300, "Zorblax", None, b"\xff", [1], "<b>", -1.0, 10**400,
 )  # fmt: skip
@@ -71,58 +78,97 @@ def private_estimators() -> dict[str, type[Any]]:
     }
 
 
-def targets(estimator_class: type[Any]) -> list[Range | Classes]:
-    """Targets to audit an estimator on: those that its checks accept.
-
-    Parameters
-    ----------
-    estimator_class : type
-        A private estimator.
-
-    Returns
-    -------
-    list of Range or Classes
-        At least one.
-
-    Raises
-    ------
-    ValueError
-        If none is accepted.
-    """
-    wanted: list[Range | Classes] = (
-        [Range(-1, 3, unit="visits")]
-        if estimator_class._target_kind is Range
-        else [Classes(["no", "yes"]), Classes(["home", "moved", "readmitted"])]
-    )
-    accepted = [target for target in wanted if _accepts(estimator_class, target)]
-    if not accepted:
-        raise ValueError(
-            f"{estimator_class.__name__} accepts none of the targets that audits know: "
-            f"{wanted}; give it an _audit_features attribute that it accepts."
-        )
-    return accepted
-
-
-def _accepts(estimator_class: type[Any], target: Range | Classes) -> bool:
-    schema = Schema(_features(estimator_class, FEATURES), target=target)
-    try:
-        estimator_class(schema=schema).planned_events(made_up_records(schema, 0, 0)[0])
-    except ValueError:
-        return False
-    return True
-
-
-def audited(
-    estimator_class: type[Any], target: Range | Classes, *, epsilon: float = 1.0, **settings: Any
-) -> Any:
-    """Unfitted estimator with a schema of several columns, as tiers 1 and 2 fit it.
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """An estimator class and what it is asked to learn.
 
     Parameters
     ----------
     estimator_class : type
         A private estimator.
     target : Range or Classes
-        One of `targets`.
+        A target that it accepts.
+    settings : mapping
+        Parameters that make it another model, such as an objective.
+    """
+
+    estimator_class: type[Any]
+    target: Range | Classes
+    settings: Mapping[str, Any]
+
+    @property
+    def name(self) -> str:
+        """Name for tables and tests.
+
+        Returns
+        -------
+        str
+        """
+        n_classes = len(getattr(self.target, "labels", ()))
+        parts = [f"{n_classes} classes"] * (n_classes > 2) + [*map(str, self.settings.values())]
+        return ", ".join([self.estimator_class.__name__, *parts])
+
+    def __repr__(self) -> str:
+        return f"<Subject {self.name}>"
+
+
+def subjects(estimators: Iterable[type[Any]] | None = None) -> list[Subject]:
+    """Everything to audit: each private estimator with each target and objective it accepts.
+
+    Parameters
+    ----------
+    estimators : iterable of type or None, default=None
+        Private estimators; None for all of them.
+
+    Returns
+    -------
+    list of Subject
+        At least one per estimator.
+
+    Raises
+    ------
+    ValueError
+        If an estimator accepts nothing.
+    """
+    found = []
+    for estimator_class in private_estimators().values() if estimators is None else estimators:
+        wanted = [
+            Subject(estimator_class, target, settings)
+            for target in _TARGETS[estimator_class._target_kind]
+            for settings in _modes(estimator_class)
+        ]
+        accepted = [subject for subject in wanted if _accepted(subject)]
+        if not accepted:
+            raise ValueError(
+                f"{estimator_class.__name__} accepts none of {wanted}; give it an "
+                "_audit_features attribute with columns that it accepts."
+            )
+        found += accepted
+    return found
+
+
+def _modes(estimator_class: type[Any]) -> list[dict[str, Any]]:
+    """Parameters one by one, the usual ones first."""
+    known = _known(estimator_class, _MODES)
+    return [{}, *({name: value} for name, values in known.items() for value in values)]
+
+
+def _accepted(subject: Subject) -> bool:
+    estimator = audited(subject)
+    try:
+        estimator.planned_events(made_up_records(estimator.schema, 0, 0)[0])
+    except ValueError:
+        return False
+    return True
+
+
+def audited(subject: Subject, *, epsilon: float = 1.0, **settings: Any) -> Any:
+    """Unfitted estimator with a schema of several columns, as tiers 1 and 2 fit it.
+
+    Parameters
+    ----------
+    subject : Subject
+        What is audited.
     epsilon : float, default=1.0
         Guarantee to ask for.
     **settings
@@ -132,8 +178,37 @@ def audited(
     -------
     private estimator
     """
-    schema = Schema(_features(estimator_class, FEATURES), target=target)
-    return estimator_class(schema=schema, epsilon=epsilon, structure_seed=7, **settings)
+    schema = Schema(_features(subject.estimator_class, FEATURES), target=subject.target)
+    settings = {**subject.settings, **settings}
+    return subject.estimator_class(schema=schema, epsilon=epsilon, structure_seed=7, **settings)
+
+
+def variants(subject: Subject) -> dict[str, tuple[Any, ...]]:
+    """Parameters that tier 1 tries in all combinations, as far as the estimator has them.
+
+    Parameters
+    ----------
+    subject : Subject
+        What is audited.
+
+    Returns
+    -------
+    dict of str to tuple
+        Values to try, by the name of the parameter.
+    """
+    own = getattr(subject.estimator_class, "_audit_variants", {})
+    return {**_known(subject.estimator_class, _VARIANTS), **own}
+
+
+def _features(
+    estimator_class: type[Any], otherwise: Mapping[str, Numeric | Categorical]
+) -> dict[str, Numeric | Categorical]:
+    return dict(getattr(estimator_class, "_audit_features", otherwise))
+
+
+def _known(estimator_class: type[Any], settings: Mapping[str, Any]) -> dict[str, Any]:
+    names = estimator_class._get_param_names()
+    return {name: value for name, value in settings.items() if name in names}
 
 
 def goes_by_place(estimator: Any) -> bool:
@@ -150,34 +225,6 @@ def goes_by_place(estimator: Any) -> bool:
         Data sets are neighbours for a replay only if they differ in their last records then.
     """
     return bool(estimator.get_params(deep=False).get("outer_bags", 1) != 1)
-
-
-def variants(estimator_class: type[Any]) -> dict[str, tuple[Any, ...]]:
-    """Parameters that tier 1 tries in all combinations, as far as the estimator has them.
-
-    Parameters
-    ----------
-    estimator_class : type
-        A private estimator.
-
-    Returns
-    -------
-    dict of str to tuple
-        Values to try, by the name of the parameter.
-    """
-    own = getattr(estimator_class, "_audit_variants", {})
-    return {**_known(estimator_class, _VARIANTS), **own}
-
-
-def _features(
-    estimator_class: type[Any], otherwise: Mapping[str, Numeric | Categorical]
-) -> dict[str, Numeric | Categorical]:
-    return dict(getattr(estimator_class, "_audit_features", otherwise))
-
-
-def _known(estimator_class: type[Any], settings: Mapping[str, Any]) -> dict[str, Any]:
-    names = estimator_class._get_param_names()
-    return {name: value for name, value in settings.items() if name in names}
 
 
 def made_up_records(schema: Schema, n: int, seed: int, *, wild: bool = False) -> Records:
@@ -256,8 +303,7 @@ class CanaryCase:
 
 
 def canary_case(
-    estimator_class: type[Any],
-    target: Range | Classes,
+    subject: Subject,
     *,
     epsilon: float = 8.0,
     n_background: int = 20,
@@ -268,10 +314,8 @@ def canary_case(
 
     Parameters
     ----------
-    estimator_class : type
-        A private estimator.
-    target : Range or Classes
-        One of `targets`.
+    subject : Subject
+        What is audited.
     epsilon : float, default=8.0
         Guarantee to ask for. Violations of a large epsilon need the fewest fits to show.
     n_background : int, default=20
@@ -286,10 +330,15 @@ def canary_case(
     -------
     CanaryCase
     """
-    schema = Schema(_features(estimator_class, _ONE_FEATURE), target=target)
-    saturating = getattr(estimator_class, "_audit_settings", _known(estimator_class, _SATURATING))
+    estimator_class = subject.estimator_class
+    schema = Schema(_features(estimator_class, _ONE_FEATURE), target=subject.target)
+    known = _known(estimator_class, _SATURATING)
+    saturating = getattr(estimator_class, "_audit_settings", known)
     estimator = estimator_class(
-        schema=schema, epsilon=epsilon, structure_seed=7, **{**saturating, **settings}
+        schema=schema,
+        epsilon=epsilon,
+        structure_seed=7,
+        **{**subject.settings, **saturating, **settings},
     )
     background = _background(schema, n_background, lone_class=lone_class)
     absent = background

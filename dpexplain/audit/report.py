@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from dpexplain.accounting import epsilon_from_mu
 from dpexplain.audit.black_box import audit_final_model
-from dpexplain.audit.cases import canary_case, targets
+from dpexplain.audit.cases import Subject, canary_case
 from dpexplain.audit.likelihood import ALL, audit_transcripts
 from dpexplain.audit.mutants import MUTANTS, Mutant
 from dpexplain.audit.tiers import CONFIDENCE, TIERS, planted_case, problems
@@ -72,29 +71,28 @@ class PowerRow:
         return [tier for tier in sorted(self.mutant.seen_by) if self.noticed[tier] < self.runs]
 
 
-def bound_row(estimator_class: type[Any], target: Any, epsilon: float, *, n_fits: int) -> BoundRow:
+def bound_row(subject: Subject, epsilon: float, *, n_fits: int) -> BoundRow:
     """Audit one estimator at one epsilon with tiers 3 and 4.
 
     Parameters
     ----------
-    estimator_class : type
-        A private estimator.
-    target : Range or Classes
-        One of its targets.
+    subject : Subject
+        What is audited.
     epsilon : float
         Guarantee to ask for.
     n_fits : int
-        Fits with, and without, the canary.
+        Final models with, and without, the canary; half as many transcripts, each of which
+        takes a second fit.
 
     Returns
     -------
     BoundRow
     """
-    case = canary_case(estimator_class, target, epsilon=epsilon)
-    transcripts, models = audit_transcripts(case, n_fits), audit_final_model(case, n_fits)
+    case = canary_case(subject, epsilon=epsilon)
+    transcripts, models = audit_transcripts(case, n_fits // 2), audit_final_model(case, n_fits)
     mu = models.mu_bound()
     return BoundRow(
-        estimator=title(estimator_class, target),
+        estimator=subject.name,
         epsilon=epsilon,
         mu=models.mu,
         transcript_mu=transcripts.guesses[ALL].mu_bound(0.95),
@@ -105,49 +103,29 @@ def bound_row(estimator_class: type[Any], target: Any, epsilon: float, *, n_fits
     )
 
 
-def title(estimator_class: type[Any], target: Any) -> str:
-    """Name of an estimator, with the number of classes where there are more than two.
-
-    Parameters
-    ----------
-    estimator_class : type
-        A private estimator.
-    target : Range or Classes
-        One of its targets.
-
-    Returns
-    -------
-    str
-    """
-    n_classes = len(getattr(target, "labels", ()))
-    return estimator_class.__name__ + (f", {n_classes} classes" if n_classes > 2 else "")
-
-
-def noticed(
-    mutant: Mutant, estimator_class: type[Any], target: Any, *, n_fits: int
-) -> dict[int, bool] | None:
+def noticed(mutant: Mutant, subject: Subject, *, n_fits: int) -> dict[int, bool] | None:
     """Run all tiers once on an estimator with a planted mistake.
 
     Parameters
     ----------
     mutant : Mutant
         The mistake.
-    estimator_class : type
-        A private estimator.
-    target : Range or Classes
-        One of its targets.
+    subject : Subject
+        What is audited.
     n_fits : int
-        Fits with, and without, the canary.
+        Final models with, and without, the canary; half as many transcripts, each of which
+        takes a second fit.
 
     Returns
     -------
     dict of int to bool or None
         Whether each tier noticed it; None where the estimator cannot make this mistake.
     """
-    case = planted_case(mutant, estimator_class, target)
+    case = planted_case(mutant, subject)
     if case is None:
         return None
-    return {tier: bool(problems(tier, case, n_fits=n_fits)) for tier in TIERS}
+    fits = {3: n_fits // 2}
+    return {tier: bool(problems(tier, case, n_fits=fits.get(tier, n_fits))) for tier in TIERS}
 
 
 def power_rows(results: Iterable[tuple[Mutant, dict[int, bool] | None]]) -> list[PowerRow]:
@@ -233,18 +211,3 @@ def _table(head: list[str], body: list[list[str]]) -> str:
     lines = [[a(c, w) for a, c, w in zip(align, line, widths, strict=True)] for line in body]
     first = [c.ljust(w) for c, w in zip(head, widths, strict=True)]
     return "\n".join("| " + " | ".join(line) + " |" for line in [first, rule, *lines])
-
-
-def pairs_to_audit(estimators: dict[str, type[Any]]) -> list[tuple[type[Any], Any]]:
-    """List each estimator with each of its targets.
-
-    Parameters
-    ----------
-    estimators : dict of str to type
-        Private estimators by name.
-
-    Returns
-    -------
-    list of tuple of type and target
-    """
-    return [(cls, target) for cls in estimators.values() for target in targets(cls)]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpexplain.audit.black_box import audit_final_model
-from dpexplain.audit.cases import CanaryCase
+from dpexplain.audit.cases import CanaryCase, Subject, canary_case
 from dpexplain.audit.likelihood import audit_transcripts
+from dpexplain.audit.mutants import Mutant
 from dpexplain.audit.noise_scale import audit_noise
 from dpexplain.audit.recording import Forge, record
 from dpexplain.audit.replay import ReplayReport, replay
@@ -121,26 +121,22 @@ def problems(tier: int, case: CanaryCase, *, n_fits: int = 500) -> list[str]:
     return TIERS[tier](case, n_fits)
 
 
-def planted_case(mutant: Any, estimator_class: type[Any], target: Any) -> CanaryCase | None:
+def planted_case(mutant: Mutant, subject: Subject) -> CanaryCase | None:
     """Plant a mistake in the estimator of a canary case.
 
     Parameters
     ----------
     mutant : Mutant
         One of `dpexplain.audit.mutants.MUTANTS`.
-    estimator_class : type
-        A private estimator.
-    target : Range or Classes
-        One of its targets.
+    subject : Subject
+        What is audited.
 
     Returns
     -------
     CanaryCase or None
         None where the estimator cannot make this mistake.
     """
-    from dpexplain.audit.cases import canary_case
-
-    case = canary_case(estimator_class, target, lone_class=mutant.lone_class)
+    case = canary_case(subject, lone_class=mutant.lone_class)
     if not mutant.applies(case.estimator):
         return None
     return CanaryCase(mutant.plant(case.estimator), case.present, case.absent)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpexplain.binning._kernels import find_bins
 from dpexplain.schema import Categorical, Numeric
 
 Encoded = NDArray[np.float64] | NDArray[np.int32]
@@ -90,9 +91,9 @@ class FeatureBins:
         dtype = index_dtype(self.n_bins)
         if self.edges is None:
             return encoded.astype(dtype)
-        inner = np.searchsorted(self.edges[1:-1], encoded, side="right")
-        inner[np.isnan(encoded)] = self.n_value_bins
-        return inner.astype(dtype)
+        index = np.empty(len(encoded), dtype)
+        find_bins(encoded, self.edges[1:-1], self.n_value_bins, index)
+        return index
 
 
 def merge_bins(cells: FeatureBins, first_cells: Sequence[int]) -> tuple[FeatureBins, Index]:

@@ -96,6 +96,8 @@ def texts(name: str, values: Sequence[str]) -> tuple[str, ...]:
     result = tuple(values)
     if not all(isinstance(value, str) for value in result):
         raise ValueError(f"{name} must hold strings only.")
+    for value in result:
+        _check_whole(name, value)
     return result
 
 
@@ -103,7 +105,16 @@ def text(name: str, value: str) -> str:
     """Check that `value` is a string."""
     if not isinstance(value, str):
         raise ValueError(f"{name} must be a string, got {type(value).__name__}.")
+    _check_whole(name, value)
     return value
+
+
+def _check_whole(name: str, value: str) -> None:
+    """Refuse half characters, which no table, file or page can hold."""
+    try:
+        value.encode("utf-8")
+    except UnicodeEncodeError:
+        raise ValueError(f"{name} holds half a character and so is no Unicode text.") from None
 
 
 def finite(name: str, value: float) -> float:

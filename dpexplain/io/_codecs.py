@@ -30,6 +30,7 @@ from dpexplain.io._fields import (
     singles,
     text,
 )
+from dpexplain.statement.statement import PrivacyStatement
 
 _MOST_BINS = 1 << 17
 _numbers = items(number)
@@ -223,6 +224,17 @@ def ledger_from_plain(value: Any, path: str = "ledger") -> LedgerSummary:
     """Read a ledger summary; the class checks its own fields."""
     Fields(value, path)
     return LedgerSummary.from_dict(value)
+
+
+def statement_to_plain(statement: PrivacyStatement) -> dict[str, Any]:
+    """Write a privacy statement."""
+    return statement.to_dict()
+
+
+def statement_from_plain(value: Any, path: str = "statement") -> PrivacyStatement:
+    """Read a privacy statement; the class checks its own fields."""
+    Fields(value, path)
+    return PrivacyStatement.from_dict(value)
 
 
 def comparison_to_plain(comparison: Comparison) -> dict[str, Any]:

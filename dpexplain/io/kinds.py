@@ -11,9 +11,16 @@ from dpexplain.accounting.summary import LedgerSummary
 from dpexplain.compare import Comparison
 from dpexplain.explain import GlobalExplanation, Guarantee, LocalExplanation, ShapeFunction
 from dpexplain.io import _codecs
+from dpexplain.statement.statement import PrivacyStatement
 
 Saveable: TypeAlias = (
-    GlobalExplanation | ShapeFunction | LocalExplanation | Comparison | LedgerSummary | Guarantee
+    GlobalExplanation
+    | ShapeFunction
+    | LocalExplanation
+    | Comparison
+    | LedgerSummary
+    | PrivacyStatement
+    | Guarantee
 )
 
 VERSION: Final = 1
@@ -33,16 +40,18 @@ _KINDS: Final = {
     "global": _Kind(GlobalExplanation, _codecs.global_to_plain, _codecs.global_from_plain),
     "local": _Kind(LocalExplanation, _codecs.local_to_plain, _codecs.local_from_plain),
     "ledger": _Kind(LedgerSummary, _codecs.ledger_to_plain, _codecs.ledger_from_plain),
+    "statement": _Kind(PrivacyStatement, _codecs.statement_to_plain, _codecs.statement_from_plain),
     "comparison": _Kind(Comparison, _codecs.comparison_to_plain, _codecs.comparison_from_plain),
 }
 
 
 def to_json(obj: Saveable) -> str:
-    """Write an explanation, comparison, ledger summary or guarantee as JSON text.
+    """Write an explanation, comparison, ledger summary, statement or guarantee as JSON text.
 
     Parameters
     ----------
-    obj : GlobalExplanation, ShapeFunction, LocalExplanation, Comparison, LedgerSummary or Guarantee
+    obj : GlobalExplanation, ShapeFunction, LocalExplanation, Comparison, LedgerSummary, \
+PrivacyStatement or Guarantee
         What to write. What is not private is written too, and says so in its guarantee,
         metrics or samples: see :mod:`dpexplain.io` for what may leave.
 
@@ -81,7 +90,8 @@ def from_json(text: str, *, max_bytes: int = MAX_BYTES) -> Any:
 
     Returns
     -------
-    GlobalExplanation, ShapeFunction, LocalExplanation, Comparison, LedgerSummary or Guarantee
+    GlobalExplanation, ShapeFunction, LocalExplanation, Comparison, LedgerSummary, \
+PrivacyStatement or Guarantee
         Equal to the object that was written, bit by bit.
 
     Raises

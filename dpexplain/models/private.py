@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -40,6 +40,9 @@ from dpexplain.models.inputs import (
     rows_of,
 )
 from dpexplain.schema import Classes, Range, Schema
+
+if TYPE_CHECKING:
+    from dpexplain.statement import PrivacyStatement
 
 _SEEDED = (
     "noise was drawn from reproducible_seed, which anybody who knows the seed can take away again"
@@ -122,6 +125,26 @@ class PrivateEstimator:
                 "stays. Try the same call on simulated data to find the cause."
             )
         return self
+
+    def statement(self) -> PrivacyStatement:
+        """Say what is promised for this fit, and for everything charged to its ledger.
+
+        Returns
+        -------
+        PrivacyStatement
+            With ``text()``, ``markdown()`` and ``to_json()``.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        """
+        from sklearn.utils.validation import check_is_fitted
+
+        from dpexplain.statement import statement_of
+
+        check_is_fitted(self, "guarantee_")
+        return statement_of(self.ledger_.summary(), guarantee=self.guarantee_)
 
     def _checked_groups(self, groups: Any, X: Any) -> Any:
         bound = self.max_rows_per_person

@@ -56,7 +56,7 @@ def test_sweep_spends_the_published_total():
 
 @given(st.permutations([0.1, 0.5, 1.0, 2.0, 3.0]))
 def test_order_of_charges_is_irrelevant(epsilons):
-    ledger, in_order = PrivacyLedger("survey"), PrivacyLedger("survey")
+    ledger, in_order = PrivacyLedger("survey"), PrivacyLedger("survey, sorted")
     for epsilon in epsilons:
         ledger.charge(fit_events(epsilon), label="fit")
     in_order.charge([event for e in sorted(epsilons) for event in fit_events(e)], label="all")
@@ -245,7 +245,7 @@ def test_copies_share_the_spending(copied):
 
 def test_threads_lose_no_charge_and_do_not_pass_the_cap():
     ledger = PrivacyLedger("survey", cap_epsilon=math.inf)
-    capped = PrivacyLedger("survey", cap_epsilon=1.0)
+    capped = PrivacyLedger("survey with a cap", cap_epsilon=1.0)
     events = fit_events(0.3)
     barrier = threading.Barrier(8)
 
@@ -372,3 +372,36 @@ def test_recognition_warns_of_no_value(column):
     # An error inside would have hidden the warning and left the data unknown.
     with pytest.warns(PrivacyWarning, match="'loud values'"):
         PrivacyLedger("other name").recognise(pd.DataFrame({"a": [0, 1]}), column)
+
+
+def test_second_ledger_of_a_name_warns_while_the_first_lives():
+    first = PrivacyLedger("survey", cap_epsilon=1.0)
+    unused = PrivacyLedger("survey", cap_epsilon=1.0)
+    first.charge(fit_events(0.5), label="fit")
+
+    with pytest.warns(PrivacyWarning, match="another ledger of 'survey' in this process"):
+        PrivacyLedger("survey", cap_epsilon=1.0)  # as if a cell of a notebook were run again
+    with pytest.warns(PrivacyWarning, match="go on with one of them"):
+        unused.charge(fit_events(0.5), label="fit")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        unused.charge(fit_events(0.1), label="has been told already")
+        PrivacyLedger("another survey", cap_epsilon=1.0)
+        del first, unused
+        PrivacyLedger("survey", cap_epsilon=1.0).charge(fit_events(0.5), label="the only one")
+
+
+def test_ledgers_of_one_file_are_no_twins(tmp_path):
+    first = PrivacyLedger("survey", path=tmp_path / "ledger.json")
+    first.charge(fit_events(0.5), label="fit")
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        PrivacyLedger("survey", path=tmp_path / "ledger.json").charge(fit_events(0.5), label="fit")
+    with pytest.warns(PrivacyWarning, match="another ledger of 'survey'"):
+        PrivacyLedger("survey", path=tmp_path / "other.json")
+
+
+def test_nothing_to_charge_is_said():
+    with pytest.raises(ValueError, match="nothing is to be charged"):
+        PrivacyLedger("survey").charge_all([])

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from dpexplain.accounting import GaussianEvent, LedgerSummary, NonPrivateEvent, PrivacyLedger
 from dpexplain.accounting import _ledger_file as ledger_file
-from dpexplain.exceptions import BudgetError
+from dpexplain.exceptions import BudgetError, PrivacyWarning
 
 EVENT = GaussianEvent("counts", 50.0)
 
@@ -112,7 +112,7 @@ def test_pickle_in_the_same_process_is_the_ledger_itself():
 LOAD_AND_CHARGE = """
     import pickle, sys
     from dpexplain.accounting import GaussianEvent
-    from dpexplain.exceptions import BudgetError
+    from dpexplain.exceptions import BudgetError, PrivacyWarning
     with open(sys.argv[1], "rb") as file:
         ledger = pickle.load(file)
     assert len(ledger.entries) == 1 and ledger.total_epsilon() > 0
@@ -319,7 +319,8 @@ def test_written_ledger_can_move_to_a_new_file(tmp_path):
     ledger.charge([EVENT], label="first")
     path = tmp_path / "ledger.json"
     moved = PrivacyLedger.from_json(ledger.to_json(), path=path)
-    moved.charge([EVENT], label="second")
+    with pytest.warns(PrivacyWarning, match="go on with one of them"):
+        moved.charge([EVENT], label="second")
 
     assert [entry.label for entry in PrivacyLedger.open(path).entries] == ["first", "second"]
     with pytest.raises(BudgetError, match="exists; open it"):

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from dpexplain.audit.cases import private_estimators, targets
+from audit_subjects import SUBJECTS
 from dpexplain.audit.mutants import MUTANTS
-from dpexplain.audit.report import title
 from dpexplain.audit.tiers import planted_case, problems
 
 # Fits with the canary, and without it, that tier 3 needs. The weakest mistakes double the
@@ -16,38 +15,34 @@ from dpexplain.audit.tiers import planted_case, problems
 N_FITS = 200
 
 PLANTED = [
-    pytest.param(mutant, tier, cls, target, id=f"tier {tier}-{mutant.name}-{title(cls, target)}")
+    pytest.param(mutant, tier, subject, id=f"tier {tier}-{mutant.name}-{subject.name}")
     for mutant in MUTANTS
     for tier in sorted(mutant.seen_by - {4})
-    for cls in private_estimators().values()
-    for target in targets(cls)
-    if planted_case(mutant, cls, target) is not None
+    for subject in SUBJECTS
+    if planted_case(mutant, subject) is not None
 ]
 
 
-@pytest.mark.parametrize(("mutant", "tier", "estimator_class", "target"), PLANTED)
-def test_a_planted_mistake_is_noticed(mutant, tier, estimator_class, target):
-    case = planted_case(mutant, estimator_class, target)
-    assert problems(tier, case, n_fits=N_FITS)
+@pytest.mark.parametrize(("mutant", "tier", "subject"), PLANTED)
+def test_a_planted_mistake_is_noticed(mutant, tier, subject):
+    assert problems(tier, planted_case(mutant, subject), n_fits=N_FITS)
 
 
 def test_every_estimator_can_make_most_mistakes_and_each_is_looked_for():
     """A model to which no mistake applies would pass an audit that never looked."""
     assert {m.name for m in MUTANTS} == {p.values[0].name for p in PLANTED}
-    for cls in private_estimators().values():
-        for target in targets(cls):
-            planted = {m.name for m in MUTANTS if planted_case(m, cls, target) is not None}
-            assert len(planted) >= 9, (cls, planted)
+    for subject in SUBJECTS:
+        planted = {m.name for m in MUTANTS if planted_case(m, subject) is not None}
+        assert len(planted) >= 9, (subject, planted)
     assert all(mutant.seen_by & {1, 2, 3} for mutant in MUTANTS)
 
 
 def test_a_mutant_states_what_the_honest_estimator_states():
-    for cls in private_estimators().values():
-        target = targets(cls)[0]
+    for subject in SUBJECTS:
         for mutant in MUTANTS:
-            case = planted_case(mutant, cls, target)
+            case = planted_case(mutant, subject)
             if case is not None:
                 model = case.estimator.fit(*case.present)
-                assert type(model).__name__ == cls.__name__
+                assert type(model).__name__ == subject.estimator_class.__name__
                 assert model.guarantee_.private
                 assert model.guarantee_.epsilon == 8.0

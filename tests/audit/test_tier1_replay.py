@@ -9,6 +9,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from audit_subjects import every_subject
 from dpexplain.audit import record, replay
 from dpexplain.audit.cases import (
     audited,
@@ -16,30 +17,21 @@ from dpexplain.audit.cases import (
     exchanged,
     goes_by_place,
     made_up_records,
-    private_estimators,
-    targets,
     variants,
     without,
 )
 from dpexplain.audit.charges import charged_mu, stated_over_charged, unpaid
 from dpexplain.audit.releases import distance, log_likelihood_ratio, standard_noise
-from dpexplain.audit.report import title
 from dpexplain.audit.tiers import hostile, replays
 
-CASES = [
-    pytest.param(cls, target, id=title(cls, target))
-    for cls in private_estimators().values()
-    for target in targets(cls)
-]
-every_case = pytest.mark.parametrize(("estimator_class", "target"), CASES)
 SEEDS = st.integers(0, 2**32 - 1)
 
 
-def drawn_estimator(data, estimator_class, target, adjacency):
+def drawn_estimator(data, subject, adjacency):
     """The estimator with parameters drawn from all that tier 1 tries, if they go together."""
-    options = {name: st.sampled_from(v) for name, v in variants(estimator_class).items()}
+    options = {name: st.sampled_from(v) for name, v in variants(subject).items()}
     chosen = data.draw(st.fixed_dictionaries(options))
-    estimator = audited(estimator_class, target, adjacency=adjacency, **chosen)
+    estimator = audited(subject, adjacency=adjacency, **chosen)
     try:
         estimator.planned_events(made_up_records(estimator.schema, 0, 0)[0])
     except ValueError:
@@ -51,13 +43,13 @@ def changed_place(data, estimator, n):
     return n - 1 if goes_by_place(estimator) else data.draw(st.integers(0, n - 1))
 
 
-@every_case
+@every_subject
 @settings(max_examples=30)
 @given(n=st.integers(1, 40), seed=SEEDS, wild=st.booleans(), forged=st.booleans(), data=st.data())
 def test_a_present_or_absent_record_stays_within_the_guarantee(
-    estimator_class, target, n, seed, wild, forged, data
+    subject, n, seed, wild, forged, data
 ):
-    estimator = drawn_estimator(data, estimator_class, target, "add_remove")
+    estimator = drawn_estimator(data, subject, "add_remove")
     records = made_up_records(estimator.schema, n, seed, wild=wild)
     model, transcript = record(estimator, *records, answers=hostile(seed) if forged else None)
     neighbour = without(records, changed_place(data, estimator, n))
@@ -65,13 +57,13 @@ def test_a_present_or_absent_record_stays_within_the_guarantee(
     assert report.holds, report
 
 
-@every_case
+@every_subject
 @settings(max_examples=20)
 @given(n=st.integers(1, 30), seed=SEEDS, wild=st.booleans(), forged=st.booleans(), data=st.data())
 def test_an_exchanged_record_stays_within_a_replace_one_guarantee(
-    estimator_class, target, n, seed, wild, forged, data
+    subject, n, seed, wild, forged, data
 ):
-    estimator = drawn_estimator(data, estimator_class, target, "replace")
+    estimator = drawn_estimator(data, subject, "replace")
     records = made_up_records(estimator.schema, n, seed, wild=wild)
     # Both data sets are of one type, as two tables from one source are.
     records = exchanged(records, 0, records)
@@ -82,11 +74,11 @@ def test_an_exchanged_record_stays_within_a_replace_one_guarantee(
     assert report.holds, report
 
 
-@every_case
+@every_subject
 @pytest.mark.parametrize("adjacency", ["add_remove", "replace"])
-def test_the_canary_uses_up_the_guarantee_and_no_more(estimator_class, target, adjacency):
+def test_the_canary_uses_up_the_guarantee_and_no_more(subject, adjacency):
     """Tiers 3 and 4 can only be tight if one record moves all that the sensitivity allows."""
-    case = canary_case(estimator_class, target, adjacency=adjacency)
+    case = canary_case(subject, adjacency=adjacency)
     reports = replays(case)
     assert all(report.holds for report in reports), reports
     # The canary is replaced by a record in the same bins: no histogram moves, and with them
@@ -95,9 +87,9 @@ def test_the_canary_uses_up_the_guarantee_and_no_more(estimator_class, target, a
     assert spent > (0.98 if adjacency == "add_remove" else 0.85)
 
 
-@every_case
-def test_what_is_charged_is_what_is_released(estimator_class, target):
-    estimator = audited(estimator_class, target)
+@every_subject
+def test_what_is_charged_is_what_is_released(subject):
+    estimator = audited(subject)
     model, transcript = record(estimator, *made_up_records(estimator.schema, 20, 0))
     assert unpaid(model, transcript.phases) == []
     less = [dataclasses.replace(p, sigma_int=p.sigma_int * 0.999) for p in transcript.phases]

@@ -5,16 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpexplain.audit.cases import audited, made_up_records, private_estimators, targets
+from audit_subjects import every_subject
+from dpexplain.audit.cases import audited, made_up_records
 from dpexplain.audit.noise_scale import NoiseAudit, audit_noise
-from dpexplain.audit.report import title
 from dpexplain.mechanisms import NoiseSource
-
-CASES = [
-    pytest.param(cls, target, id=title(cls, target))
-    for cls in private_estimators().values()
-    for target in targets(cls)
-]
 
 
 def with_noise(estimator, factor):
@@ -31,10 +25,10 @@ def with_noise(estimator, factor):
     return Mistaken(**estimator.get_params(deep=False))
 
 
-@pytest.mark.parametrize(("estimator_class", "target"), CASES)
-def test_every_release_has_the_noise_that_was_charged_for(estimator_class, target):
+@every_subject
+def test_every_release_has_the_noise_that_was_charged_for(subject):
     """Each of three tests per label errs with probability 1e-9."""
-    estimator = audited(estimator_class, target)
+    estimator = audited(subject)
     audits = audit_noise(estimator, made_up_records(estimator.schema, 30, 1))
     assert [problem for audit in audits for problem in audit.problems] == []
     assert all(audit.n_draws >= 200 for audit in audits)
@@ -42,14 +36,14 @@ def test_every_release_has_the_noise_that_was_charged_for(estimator_class, targe
 
 
 @pytest.mark.parametrize("factor", [0.8, 1.2])
-@pytest.mark.parametrize(("estimator_class", "target"), CASES)
-def test_a_fifth_too_little_or_too_much_noise_is_noticed(estimator_class, target, factor):
+@every_subject
+def test_a_fifth_too_little_or_too_much_noise_is_noticed(subject, factor):
     """The measured scale of 3000 draws has a standard deviation of 0.8 / sqrt(6000) = 0.0103.
 
     With probability 1e-9 it is below 0.922: eleven deviations above 0.8. With 1.2, it is
     0.0155 wide, and 1.2 lies eight of these above the upper limit of 1.080.
     """
-    estimator = with_noise(audited(estimator_class, target), factor)
+    estimator = with_noise(audited(subject), factor)
     audits = audit_noise(estimator, made_up_records(estimator.schema, 30, 1), n_draws=3000)
     many = [audit for audit in audits if audit.n_draws >= 3000]
     assert many

@@ -3,30 +3,23 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
+from audit_subjects import every_subject
 from dpexplain.audit.bounds import Guesses
-from dpexplain.audit.cases import canary_case, private_estimators, targets
+from dpexplain.audit.cases import canary_case
 from dpexplain.audit.likelihood import ALL, TranscriptAudit, audit_transcripts
-from dpexplain.audit.report import title
 from dpexplain.audit.tiers import CONFIDENCE
 
-CASES = [
-    pytest.param(cls, target, id=title(cls, target))
-    for cls in private_estimators().values()
-    for target in targets(cls)
-]
 
-
-@pytest.mark.parametrize(("estimator_class", "target"), CASES)
-def test_the_best_attacker_learns_nearly_what_is_stated_and_not_more(estimator_class, target):
+@every_subject
+def test_the_best_attacker_learns_nearly_what_is_stated_and_not_more(subject):
     """At mu = 1.53 both error rates are Phi(-0.766) = 0.222, known to 0.0186 after 500 fits.
 
     Their limits at 97.5 % are about 0.259, which makes the bound 2 * 0.646 = 1.29, with a
     standard deviation of sqrt(2) * 0.0186 / phi(0.646) = 0.081. Six tenths of the stated
     parameter are 0.92, more than four of these below.
     """
-    audit = audit_transcripts(canary_case(estimator_class, target), n_fits=500)
+    audit = audit_transcripts(canary_case(subject), n_fits=500)
     assert audit.violations(CONFIDENCE) == []
     assert audit.tightness() > 0.6
 

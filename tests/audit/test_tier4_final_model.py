@@ -5,36 +5,30 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from audit_subjects import SUBJECTS, every_subject
 from dpexplain.audit.__main__ import main
 from dpexplain.audit.black_box import as_matrix, audit_final_model, observations
-from dpexplain.audit.cases import canary_case, private_estimators, targets
+from dpexplain.audit.cases import canary_case
 from dpexplain.audit.mutants import MUTANTS
-from dpexplain.audit.report import PowerRow, title
+from dpexplain.audit.report import PowerRow
 from dpexplain.audit.tiers import planted_case, problems
 
-CASES = [
-    pytest.param(cls, target, id=title(cls, target))
-    for cls in private_estimators().values()
-    for target in targets(cls)
-]
-every_case = pytest.mark.parametrize(("estimator_class", "target"), CASES)
+
+@every_subject
+def test_final_models_show_no_more_than_is_stated(subject):
+    assert problems(4, canary_case(subject), n_fits=100) == []
 
 
-@every_case
-def test_final_models_show_no_more_than_is_stated(estimator_class, target):
-    assert problems(4, canary_case(estimator_class, target), n_fits=100) == []
-
-
-@every_case
-def test_a_kept_number_of_records_gives_the_canary_away(estimator_class, target):
+@every_subject
+def test_a_kept_number_of_records_gives_the_canary_away(subject):
     """Perfect guesses on 90 fits each: rates below 0.16 at one in a million, so mu above 2."""
     (mutant,) = (m for m in MUTANTS if m.name == "exact number of records kept")
-    assert problems(4, planted_case(mutant, estimator_class, target), n_fits=150)
+    assert problems(4, planted_case(mutant, subject), n_fits=150)
 
 
-@every_case
-def test_scores_explanation_and_attributes_are_looked_at(estimator_class, target):
-    case = canary_case(estimator_class, target)
+@every_subject
+def test_scores_explanation_and_attributes_are_looked_at(subject):
+    case = canary_case(subject)
     model = case.estimator.fit(*case.present)
     model.kept_ = {"list": [1.5, "clerk"], "array": np.array([2.0])}
     seen = observations(model, case.present[0])
@@ -55,7 +49,7 @@ def test_numbers_that_only_some_models_show_tell_them_apart():
 
 
 def test_an_attacker_learns_and_guesses_on_different_fits():
-    case = canary_case(*CASES[0].values)
+    case = canary_case(SUBJECTS[0])
     audit = audit_final_model(case, n_fits=50)
     assert audit.balanced.n_present == audit.balanced.n_absent == 30
     assert audit.confident.n_present == 30
@@ -63,7 +57,7 @@ def test_an_attacker_learns_and_guesses_on_different_fits():
 
 def test_the_command_prints_both_tables_and_says_what_went_unnoticed(capsys):
     """Ten fits are too few to notice much: tiers 3 and 4 have to be named as failing."""
-    name = next(iter(private_estimators()))
+    name = SUBJECTS[0].name
     status = main([name, "--fits", "10", "--epsilon", "8", "--jobs", "1"])
     printed = capsys.readouterr()
     assert status == 1
@@ -77,7 +71,7 @@ def test_the_command_prints_both_tables_and_says_what_went_unnoticed(capsys):
 
 
 def test_the_command_succeeds_where_nothing_is_wrong(capsys):
-    name = next(iter(private_estimators()))
+    name = SUBJECTS[0].name
     assert main([name, "--fits", "10", "--epsilon", "1", "--jobs", "1", "--no-mistakes"]) == 0
     assert "planted" not in capsys.readouterr().out
 

@@ -15,6 +15,7 @@ from dpexplain.binning import (
     quantile_bins,
     release_histograms,
 )
+from dpexplain.binning._kernels import find_bins
 from dpexplain.binning.private import COUNT_LATTICE
 from dpexplain.mechanisms import GaussianMechanism, NoiseSource
 from dpexplain.schema import Categorical, Numeric
@@ -49,6 +50,26 @@ def test_cells_increase_span_the_bounds_and_are_not_more_than_asked_for(
     assert cells.n_value_bins <= n_cells + 1
     assert cells.edges[0] <= feature.low
     assert cells.edges[-1] >= feature.high - (step or 0)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    n_edges=st.sampled_from([0, 1, 2, 3, 7, 8, 126, 127, 254, 300]),
+    n_values=st.sampled_from([0, 1, 100, 1023, 1024, 1025, 3000]),
+)
+def test_bins_are_found_as_numpy_finds_them(seed, n_edges, n_values):
+    rng = np.random.default_rng(seed)
+    edges = np.unique(rng.normal(size=n_edges))
+    special = [np.nan, np.inf, -np.inf, 0.0, -0.0, *edges]
+    values = np.where(
+        rng.random(n_values) < 0.5, rng.normal(size=n_values), rng.choice(special, n_values)
+    )
+    expected = np.searchsorted(edges, values, side="right")
+    expected[np.isnan(values)] = n_edges + 1
+    index = np.empty(n_values, np.uint16)
+    find_bins(values, edges, n_edges + 1, index)
+    np.testing.assert_array_equal(index, expected)
 
 
 @settings(max_examples=60, deadline=None)

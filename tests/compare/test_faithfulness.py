@@ -127,7 +127,7 @@ def test_a_clear_term_stands_out_at_a_smaller_epsilon_than_a_faint_one(fitted):
     faint = epsilon_to_stand_out(explanation, "x7")
     assert 0.001 < clear < 1.0
     assert faint > 3 * clear
-    assert epsilon_to_stand_out(explanation, "letter") > faint
+    assert epsilon_to_stand_out(explanation, "letter") > 4.0  # nothing is there to stand out
     assert ("x1" in explanation.terms_above_noise) == (clear <= 4.0)
 
 

@@ -94,3 +94,10 @@ def test_dictionary_with_unknown_or_missing_field_is_refused():
 
 def test_guarantee_survives_pickling():
     assert pickle.loads(pickle.dumps(private_guarantee())) == private_guarantee()
+
+
+def test_half_characters_are_refused_as_no_table_file_or_page_can_hold_them():
+    with pytest.raises(ValueError, match="half a character"):
+        Guarantee(0.5, 1e-6, "add_remove", True, covers="\ud800")
+    with pytest.raises(ValueError, match="half a character"):
+        Guarantee(0.5, 1e-6, "add_remove", True, notes=("fine", "\udfff"))

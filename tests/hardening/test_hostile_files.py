@@ -73,7 +73,7 @@ ENORMOUS = {
     ),
     "half characters": lambda: (
         json_with("0").replace('"age"', '"' + r"\ud800" * 60_000 + '"'),
-        None,
+        "half a character",
     ),
     "whole file": lambda: (json_with("0") + " " * 100_000_000, "more than the limit"),
     "repeated field": lambda: (

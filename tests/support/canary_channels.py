@@ -88,7 +88,8 @@ def _modules(fitted: Fitted) -> list[str]:
         for module in ours
     ]
     defaults = [_defaults_of(module) for module in ours]
-    return in_object([held, defaults])
+    # Constants and tables of the modules may well hold the bare number 397.
+    return [found for found in in_object([held, defaults]) if not found.startswith("int ")]
 
 
 def _defaults_of(module: types.ModuleType) -> list[Any]:

@@ -23,7 +23,7 @@ HOSTILE_NAMES = (
     r"$\input{x}$ $ \$",
     "nul\x00tab\tnewline\n",
     "\U0001f600 emoji",
-    "\ud800 lone surrogate",
+    "\ufffe \ufeff no characters",
     "",
 )
 

@@ -79,7 +79,7 @@ class TableSource:
     def cell_counts(self, grids: Sequence[FeatureBins]) -> list[NDArray[np.int64]]:
         """Read the records; return people per cell of each feature, shape (n_cells,)."""
         columns = encoded_columns(self._table, self._encoding.schema)
-        self._cells = [grid.index(column) for grid, column in zip(grids, columns, strict=True)]
+        self._cells = [grid.index(next(columns)) for grid in grids]  # one column at a time
         self._table = None
         return [
             np.bincount(cells, minlength=grid.n_bins).astype(np.int64)

@@ -1,0 +1,36 @@
+"""Bins of many values at once."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+_BLOCK = 1024
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def find_bins(values, inner_edges, missing, index):  # type: ignore[no-untyped-def]
+    """Find the bin of each value by bisection, many values in step.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_samples,), dtype float64
+    inner_edges : ndarray of shape (n_bins - 1,), dtype float64
+        Increasing; a value that equals one belongs to the bin on its right.
+    missing : int
+        Index for NaN.
+    index : ndarray of shape (n_samples,), dtype uint8 or uint16
+        Filled with the bins.
+    """
+    first = np.empty(_BLOCK, np.int32)
+    for start in range(0, values.shape[0], _BLOCK):
+        value = values[start : start + _BLOCK]
+        first[:] = 0
+        length = inner_edges.shape[0]
+        while length > 0:  # one step for all values of the block: no branch depends on a value
+            half = (length + 1) >> 1
+            for i in range(value.shape[0]):
+                first[i] += np.int32(half if inner_edges[first[i] + half - 1] <= value[i] else 0)
+            length -= half
+        for i in range(value.shape[0]):
+            index[start + i] = missing if np.isnan(value[i]) else first[i]

@@ -1,0 +1,10 @@
+"""The privacy statement: what is promised for a release and for everything fitted, in words.
+
+It is made from summaries and guarantees, so that it needs neither models nor data.
+"""
+
+from __future__ import annotations
+
+from dpexplain.statement.statement import PrivacyStatement, Promise, statement_of
+
+__all__ = ["PrivacyStatement", "Promise", "statement_of"]

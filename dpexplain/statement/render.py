@@ -1,0 +1,99 @@
+"""A privacy statement as text, Markdown and HTML, from one list of headings."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from dpexplain.explain._text import shorten, upper_number
+
+if TYPE_CHECKING:
+    from dpexplain.statement.statement import PrivacyStatement, Promise
+
+__all__ = ["as_html", "as_markdown", "as_text"]
+
+_LONGEST = 2_000
+_ADJACENCY = {
+    "add_remove": "add/remove: two data sets differ by {unit} being present or absent",
+    "replace": "replace-one: two data sets differ by {unit} having other values",
+}
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|~$:@])")
+
+Section = tuple[str, tuple[str, ...]]
+
+
+def as_text(statement: PrivacyStatement) -> str:
+    """Write plain text."""
+    lines = [_title(statement)]
+    for heading, items in _sections(statement):
+        lines += ["", heading, *(f"  - {_shown(item)}" for item in items)]
+    return "\n".join(lines) + "\n"
+
+
+def as_markdown(statement: PrivacyStatement) -> str:
+    """Write Markdown in which every character of a name that means something is escaped."""
+    lines = [f"# {_escaped(_title(statement))}"]
+    for heading, items in _sections(statement):
+        lines += ["", f"## {heading}", "", *(f"- {_escaped(_shown(item))}" for item in items)]
+    return "\n".join(lines) + "\n"
+
+
+def as_html(statement: PrivacyStatement) -> str:
+    """Write HTML in which every name is escaped and keeps its own reading direction."""
+    safe: Callable[[str], str] = lambda text: f"<bdi>{html.escape(_shown(text))}</bdi>"  # noqa: E731
+    parts = [f"<h3>{safe(_title(statement))}</h3>"]
+    for heading, items in _sections(statement):
+        rows = "".join(f"<li>{safe(item)}</li>" for item in items)
+        parts.append(f"<h4>{html.escape(heading)}</h4><ul>{rows}</ul>")
+    return f'<div style="max-width:46em">{"".join(parts)}</div>'
+
+
+def _title(statement: PrivacyStatement) -> str:
+    return f"Privacy statement for {shorten(statement.dataset, 200)}"
+
+
+def _sections(statement: PrivacyStatement) -> list[Section]:
+    adjacency = _ADJACENCY[statement.adjacency].format(unit=statement.unit)
+    sections: list[Section] = [
+        ("Unit of privacy", (statement.unit,)),
+        ("Adjacency", (adjacency,)),
+        ("Promised for the release", _promise(statement.release, statement.adjacency)),
+        ("Promised for everything fitted", _promise(statement.everything, statement.adjacency)),
+        ("Mechanisms", statement.mechanisms or ("none",)),
+        ("Noise", (statement.sampler,)),
+        ("Added up by", (statement.accountant,)),
+        ("Had to be public", statement.public),
+        ("Not covered", statement.not_covered),
+    ]
+    if statement.not_private:
+        warning = (
+            "the figures above hold only if these, and all that derives from them, stay inside"
+        )
+        sections.insert(4, ("NOT PRIVATE", (*statement.not_private, warning)))
+    sections.append(("Library", (statement.library,)))
+    return sections
+
+
+def _promise(promise: Promise, adjacency: str) -> tuple[str, ...]:
+    if not promise.private:
+        return (f"{promise.covers}: NOT PRIVATE, nothing is promised",)
+    delta = f"delta = {upper_number(promise.delta)}"
+    words = [f"{promise.covers}: epsilon = {upper_number(promise.epsilon)}, {delta}"]
+    if adjacency == "add_remove":
+        words.append(
+            "if a unit is exchanged for another instead: "
+            f"epsilon = {upper_number(promise.replace_epsilon)}, {delta}"
+        )
+    return tuple(words)
+
+
+def _shown(text: str) -> str:
+    """Cut a long text, and replace what cannot be shown, line breaks included."""
+    return shorten(text, _LONGEST)
+
+
+def _escaped(text: str) -> str:
+    # Angle brackets as entities: not every reader of Markdown knows them behind a backslash.
+    return _MARKDOWN.sub(r"\\\1", html.escape(text, quote=False))

@@ -1,0 +1,387 @@
+"""What a privacy officer wants to read about a release, as plain data."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+from dpexplain._validation import check_adjacency, check_delta, check_in_range
+from dpexplain.accounting.events import NonPrivateEvent, event_from_dict, event_words
+from dpexplain.accounting.pld import pld_available
+from dpexplain.accounting.summary import (
+    EntrySummary,
+    LedgerSummary,
+    number_from_json,
+    number_to_json,
+)
+from dpexplain.explain.guarantee import Guarantee
+
+__all__ = ["PrivacyStatement", "Promise", "statement_of"]
+
+_LONGEST_TEXT = 100_000
+
+_PUBLIC = (
+    "the schema: names of columns, bounds, categories, target range or classes",
+    "every hyper-parameter, epsilon and delta, and the number of fits",
+    "whatever n_public, sampling rates or structure seeds were given",
+)
+_NOT_COVERED = (
+    "facts about people that follow from what the data show of everybody",
+    "several records of one person, unless the unit of privacy is one person",
+    "timing, memory and other side channels of the computer that fits",
+    "curators and analysts who hold the data: they are trusted",
+    "figures measured on private records without noise, such as accuracy on a private hold-out set",
+    "fits and looks at the same data that were not charged to this ledger",
+)
+
+
+@dataclass(frozen=True)
+class Promise:
+    """Epsilon and delta of some outputs.
+
+    Parameters
+    ----------
+    covers : str
+        Which outputs.
+    epsilon : float
+        Under the adjacency of the statement; infinite where nothing is promised.
+    delta : float
+        In (0, 1).
+    replace_epsilon : float
+        Epsilon at the same delta if a unit is exchanged for another.
+    """
+
+    covers: str
+    epsilon: float
+    delta: float
+    replace_epsilon: float
+
+    def __post_init__(self) -> None:
+        _check_text("covers", self.covers)
+        for name in ("epsilon", "replace_epsilon"):
+            value = check_in_range(name, getattr(self, name), 0.0, math.inf)
+            object.__setattr__(self, name, value)
+        object.__setattr__(self, "delta", check_delta(self.delta))
+
+    @property
+    def private(self) -> bool:
+        """Whether anything is promised.
+
+        Returns
+        -------
+        bool
+            False for infinite epsilon.
+        """
+        return math.isfinite(self.epsilon)
+
+
+@dataclass(frozen=True)
+class PrivacyStatement:
+    """What is promised for a release and for everything fitted on a data set, and what is not.
+
+    Parameters
+    ----------
+    dataset : str
+        Name of the data set.
+    unit : str
+        Unit of privacy, such as "one record".
+    adjacency : {"add_remove", "replace"}
+        Which data sets count as neighbours.
+    release : Promise
+        For what is published.
+    everything : Promise
+        For all private releases that were charged together.
+    mechanisms : tuple of str
+        What was released and with how much noise.
+    not_private : tuple of str
+        What was taken from the data without noise; it must stay inside.
+    sampler : str
+        Where the noise comes from.
+    accountant : str
+        How single releases were added up.
+    public : tuple of str
+        What had to be public knowledge.
+    not_covered : tuple of str
+        What is not promised.
+    library : str
+        Name and version.
+
+    See Also
+    --------
+    dpexplain.PrivacyLedger.statement : Makes one.
+
+    Examples
+    --------
+    >>> from dpexplain.accounting import GaussianEvent, PrivacyLedger
+    >>> ledger = PrivacyLedger("survey-2024")
+    >>> entry = ledger.charge([GaussianEvent("counts", 4.0)], label="counts")
+    >>> ledger.statement().release.epsilon
+    1.06...
+    """
+
+    dataset: str
+    unit: str
+    adjacency: str
+    release: Promise
+    everything: Promise
+    mechanisms: tuple[str, ...]
+    not_private: tuple[str, ...]
+    sampler: str
+    accountant: str
+    public: tuple[str, ...]
+    not_covered: tuple[str, ...]
+    library: str
+
+    def __post_init__(self) -> None:
+        check_adjacency(self.adjacency)
+        for name in ("dataset", "unit", "sampler", "accountant", "library"):
+            _check_text(name, getattr(self, name))
+        for name in ("mechanisms", "not_private", "public", "not_covered"):
+            value = getattr(self, name)
+            if not isinstance(value, tuple | list):
+                raise ValueError(f"{name} must be a list of texts.")
+            for text in value:
+                _check_text(name, text)
+            object.__setattr__(self, name, tuple(value))
+        for name in ("release", "everything"):
+            if not isinstance(getattr(self, name), Promise):
+                raise ValueError(f"{name} must be a Promise.")
+
+    def text(self) -> str:
+        """Write the statement as plain text.
+
+        Returns
+        -------
+        str
+            Lines of a heading and its content.
+        """
+        from dpexplain.statement.render import as_text
+
+        return as_text(self)
+
+    def markdown(self) -> str:
+        """Write the statement as Markdown.
+
+        Returns
+        -------
+        str
+            Names are escaped: they cannot make links, pictures or HTML.
+        """
+        from dpexplain.statement.render import as_markdown
+
+        return as_markdown(self)
+
+    def to_json(self) -> str:
+        """Write the statement as JSON, see `dpexplain.io.to_json`.
+
+        Returns
+        -------
+        str
+            With format and version; numbers come back bit by bit.
+        """
+        from dpexplain import io
+
+        return io.to_json(self)
+
+    @classmethod
+    def from_json(cls, text: str) -> PrivacyStatement:
+        """Read what `to_json` wrote, strictly.
+
+        Parameters
+        ----------
+        text : str
+            The whole document.
+
+        Returns
+        -------
+        PrivacyStatement
+            Equal to the one that was written.
+
+        Raises
+        ------
+        ValueError
+            If the text is no statement.
+        """
+        from dpexplain import io
+
+        statement = io.from_json(text)
+        if not isinstance(statement, cls):
+            raise ValueError(f"the text holds a {type(statement).__name__}, no PrivacyStatement.")
+        return statement
+
+    def to_dict(self) -> dict[str, Any]:
+        """Write the statement as plain data.
+
+        Returns
+        -------
+        dict
+            Ready for JSON; infinity as the string ``"inf"``.
+        """
+        content = {field.name: getattr(self, field.name) for field in fields(self)}
+        for name in ("release", "everything"):
+            promise = getattr(self, name)
+            content[name] = {
+                field.name: _plain(getattr(promise, field.name)) for field in fields(promise)
+            }
+        return {name: list(v) if isinstance(v, tuple) else v for name, v in content.items()}
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> PrivacyStatement:
+        """Read a statement from plain data, strictly.
+
+        Parameters
+        ----------
+        content : mapping
+            What `to_dict` wrote.
+
+        Returns
+        -------
+        PrivacyStatement
+            Equal to the one that was written.
+
+        Raises
+        ------
+        ValueError
+            If a field is missing, unknown or out of range.
+        """
+        values = _fields_of(cls, content)
+        for name in ("release", "everything"):
+            numbers = _fields_of(Promise, values[name])
+            for number in ("epsilon", "replace_epsilon"):
+                numbers[number] = number_from_json(numbers[number])
+            values[name] = Promise(**numbers)
+        return cls(**values)
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def _repr_html_(self) -> str:
+        from dpexplain.statement.render import as_html
+
+        return as_html(self)
+
+
+def statement_of(
+    summary: LedgerSummary,
+    published: Sequence[int] | None = None,
+    guarantee: Guarantee | None = None,
+    epsilons: tuple[float, float] | None = None,
+) -> PrivacyStatement:
+    """Make a statement from what a ledger tells.
+
+    Parameters
+    ----------
+    summary : LedgerSummary
+        State of the ledger.
+    published : sequence of int or None, default=None
+        Places of the published entries; None for all private ones.
+    guarantee : Guarantee or None, default=None
+        Of the model that is published, which names its unit and sampler.
+    epsilons : tuple of (float, float) or None, default=None
+        Epsilon of the published entries together under the ledger's adjacency, and under
+        replace-one; None where all private entries are published.
+
+    Returns
+    -------
+    PrivacyStatement
+        For the published entries, or for the model of the guarantee.
+    """
+    from dpexplain import __version__
+
+    chosen = range(len(summary.entries)) if published is None else published
+    entries = [summary.entries[place] for place in chosen]
+    return PrivacyStatement(
+        dataset=summary.dataset,
+        unit="one record" if guarantee is None else guarantee.unit,
+        adjacency=summary.adjacency,
+        release=_release(summary, entries, guarantee, epsilons),
+        everything=Promise(
+            "all private releases charged to the ledger, if published together",
+            summary.private_epsilon,
+            summary.delta,
+            summary.replace_epsilon,
+        ),
+        mechanisms=_mechanisms(entries),
+        not_private=_open(summary.entries),
+        sampler=(
+            "named in the guarantee of each model"
+            if guarantee is None or not guarantee.sampler
+            else guarantee.sampler
+        ),
+        accountant=_accountant(summary.entries),
+        public=_PUBLIC,
+        not_covered=_NOT_COVERED,
+        library=f"dpexplain {__version__}",
+    )
+
+
+def _release(
+    summary: LedgerSummary,
+    entries: Sequence[EntrySummary],
+    guarantee: Guarantee | None,
+    epsilons: tuple[float, float] | None,
+) -> Promise:
+    if guarantee is not None:
+        replaced = guarantee.epsilon_replace
+        return Promise(
+            f"what is released of {guarantee.covers}, and everything computed from it",
+            guarantee.epsilon,
+            guarantee.delta or summary.delta,
+            math.inf if replaced is None else replaced,
+        )
+    covers = "all private releases charged to the ledger"
+    if epsilons is not None:
+        covers = "the published entries: " + ", ".join(entry.label for entry in entries)
+    one, replaced = epsilons or (summary.private_epsilon, summary.replace_epsilon)
+    return Promise(covers[:_LONGEST_TEXT] or "nothing", one, summary.delta, replaced)
+
+
+def _mechanisms(entries: Sequence[EntrySummary]) -> tuple[str, ...]:
+    """Say what each private event was; equal ones are counted."""
+    words: Counter[str] = Counter()
+    for entry in entries:
+        for content in entry.events:
+            event = event_from_dict(content)
+            if not isinstance(event, NonPrivateEvent):
+                words[f"{event.label}: {event_words(event)}"] += 1
+    return tuple(text if n == 1 else f"{text} ({n} times)" for text, n in words.items())
+
+
+def _open(entries: Sequence[EntrySummary]) -> tuple[str, ...]:
+    """Say what was taken from the data without noise, each thing once."""
+    events = (event_from_dict(content) for entry in entries for content in entry.events)
+    texts = (f"{e.label}: {e.reason}" for e in events if isinstance(e, NonPrivateEvent))
+    return tuple(dict.fromkeys(texts))
+
+
+def _accountant(entries: Sequence[EntrySummary]) -> str:
+    kinds = {content["type"] for entry in entries for content in entry.events} - {"non_private"}
+    if kinds <= {"gaussian"}:
+        return "Gaussian differential privacy in closed form, exact, rounded up"
+    if not pld_available():
+        return "Rényi differential privacy and Gaussian closed forms, the lesser, rounded up"
+    return (
+        "privacy loss distributions (dp-accounting), Rényi differential privacy and Gaussian "
+        "closed forms, the least of them, each rounded up"
+    )
+
+
+def _plain(value: object) -> object:
+    return number_to_json(value) if isinstance(value, float) else value
+
+
+def _fields_of(cls: type[Any], content: object) -> dict[str, Any]:
+    names = {field.name for field in fields(cls)}
+    if not isinstance(content, Mapping) or set(content) != names:
+        raise ValueError(
+            f"a {cls.__name__} needs exactly these fields: {', '.join(sorted(names))}."
+        )
+    return dict(content)
+
+
+def _check_text(name: str, value: object) -> None:
+    if not isinstance(value, str) or not value.strip() or len(value) > _LONGEST_TEXT:
+        raise ValueError(f"{name} must be a text of 1 to {_LONGEST_TEXT} characters.")
