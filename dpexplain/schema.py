@@ -35,6 +35,8 @@ from dpexplain.exceptions import PrivacyWarning, SchemaError
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+    from dpexplain._schema_report import SchemaReport
+
 Task: TypeAlias = Literal["auto", "classification", "regression"]
 
 
@@ -368,6 +370,56 @@ class Schema:
             stacklevel=2,
         )
         return cls._observed(X, y, task=task)
+
+    def check(self, X: ArrayLike, y: ArrayLike | None = None) -> SchemaReport:
+        """Compare a table with the schema, for the eyes of the person who holds it. NOT PRIVATE.
+
+        A private fit says nothing of a cell that it cannot read, since the message would tell
+        that the cell is there. This report does: look at it before the fit, and pass it to
+        nobody.
+
+        Parameters
+        ----------
+        X : DataFrame or array of shape (n_samples, n_features)
+            The records.
+        y : array of shape (n_samples,) or None, default=None
+            The target; None leaves it out.
+
+        Returns
+        -------
+        SchemaReport
+            Cells that are empty, no number, a date, beyond the bounds, or not in a list: how
+            many, what a private fit does with them, and examples. ``frame()`` makes it a table.
+
+        Raises
+        ------
+        SchemaError
+            If columns are missing or unexpected, or `y` is given and the schema has no target.
+
+        Warns
+        -----
+        PrivacyWarning
+            Always.
+
+        Examples
+        --------
+        >>> import warnings
+        >>> warnings.simplefilter("ignore")
+        >>> schema = Schema({"age": Numeric(17, 90)})
+        >>> schema.check([[30], ["31 years"], [-1]]).frame()[["problem", "cells"]]
+            problem  cells
+        0  no number      1
+        1   below 17      1
+        """
+        from dpexplain._schema_report import schema_report
+
+        warnings.warn(
+            "Schema.check counts and quotes values of records: its report is NOT PRIVATE, for the "
+            "eyes of the person who holds the data only.",
+            PrivacyWarning,
+            stacklevel=2,
+        )
+        return schema_report(self, X, y)
 
     @classmethod
     def _observed(cls, X: ArrayLike, y: ArrayLike | None = None, *, task: Task = "auto") -> Schema:
