@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
@@ -42,6 +43,28 @@ def columns_in_order(X: ArrayLike, schema: Schema) -> list[pd.Series | NDArray[A
             "features as input; an array has the columns of the schema, in its order."
         )
     return [table[:, index] for index in range(schema.n_features)]
+
+
+def kind_in_parts(X: object) -> str:
+    """Say what a table is that is read part by part; empty for one in memory.
+
+    Parameters
+    ----------
+    X : object
+        The table. No library is imported to look at it.
+
+    Returns
+    -------
+    str
+        "a path", "a Dask collection", "a pyarrow dataset", or "".
+    """
+    if isinstance(X, str | os.PathLike):
+        return "a path"
+    if hasattr(X, "__dask_graph__"):
+        return "a Dask collection"
+    if type(X).__module__.split(".")[0] == "pyarrow" and hasattr(X, "get_fragments"):
+        return "a pyarrow dataset"
+    return ""
 
 
 def as_table(X: ArrayLike) -> pd.DataFrame | NDArray[Any]:
@@ -129,13 +152,41 @@ def cells_of(values: Values) -> Sequence[object]:
 
 def _positions(frame: pd.DataFrame, schema: Schema) -> dict[str, int]:
     names = [str(name) for name in frame.columns]
-    position = {name: index for index, name in enumerate(names)}
-    missing = [name for name in schema.feature_names if name not in position]
+    check_names(names, schema)
+    return {name: index for index, name in enumerate(names)}
+
+
+def check_names(names: Sequence[str], schema: Schema, *, more: bool = False) -> None:
+    """Refuse columns that are not those of the schema.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Columns of a table, in any order.
+    schema : Schema
+        What is known about the columns.
+    more : bool, default=False
+        Whether there may be columns beyond the schema.
+
+    Raises
+    ------
+    SchemaError
+        If columns are missing, unexpected or doubled.
+    """
+    present = set(names)
+    missing = [name for name in schema.feature_names if name not in present]
     unexpected = [name for name in names if name not in schema.features]
     doubled = sorted({name for name in names if names.count(name) > 1})
+    if more:
+        doubled = [name for name in doubled if name in schema.features]
     for problem, found, others, step in (
         ("lacks", missing, unexpected, "add or rename them"),
-        ("has, beyond the schema,", unexpected, [], "pass X[list(schema.feature_names)]"),
+        (
+            "has, beyond the schema,",
+            [] if more else unexpected,
+            [],
+            "pass X[list(schema.feature_names)]",
+        ),
         ("has more than once", doubled, [], "pass each once"),
     ):
         if found:
@@ -143,7 +194,6 @@ def _positions(frame: pd.DataFrame, schema: Schema) -> dict[str, int]:
                 f"X {problem} the columns {_named(found, others)}; the schema names "
                 f"{_named(list(schema.feature_names))}; {step}."
             )
-    return position
 
 
 def _named(names: list[str], others: Sequence[str] = (), n_shown: int = 8) -> str:

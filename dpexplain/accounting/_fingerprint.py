@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from dpexplain._tables import kind_in_parts
 from dpexplain.exceptions import PrivacyWarning
 
 __all__ = ["recognise"]
@@ -24,6 +25,9 @@ _NAME_OF_DIGEST: dict[bytes, str] = {}
 
 def recognise(X: Any, y: Any, dataset: str) -> None:
     """Warn if these records were seen under another name; remember them otherwise.
+
+    Tables that are read part by part are not looked at: it would take a pass of its own, and
+    their rows stand in no certain order.
 
     Parameters
     ----------
@@ -40,6 +44,8 @@ def recognise(X: Any, y: Any, dataset: str) -> None:
     PrivacyWarning
         If the same records came under another name.
     """
+    if kind_in_parts(X):
+        return
     try:
         # A warning that some values cause and others do not would tell as much as an error.
         with warnings.catch_warnings(), np.errstate(all="ignore"):

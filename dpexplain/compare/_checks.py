@@ -5,6 +5,7 @@ from __future__ import annotations
 from numbers import Integral
 from typing import Any, NamedTuple, TypeAlias
 
+from dpexplain._tables import kind_in_parts
 from dpexplain._validation import check_epsilon
 from dpexplain.accounting.events import Event
 from dpexplain.accounting.ledger import PrivacyLedger
@@ -48,6 +49,10 @@ def checked_evaluate(evaluate: Any) -> tuple[Any, Any] | None:
         return None
     if not isinstance(evaluate, (tuple, list)) or len(evaluate) != 2:
         raise ValueError("evaluate must be a pair (X_test, y_test), or None.")
+    if kind_in_parts(evaluate[0]):
+        raise ValueError(
+            f"evaluate holds {kind_in_parts(evaluate[0])}; metrics need a table in memory."
+        )
     check_rows("y of evaluate", *evaluate)
     return (evaluate[0], evaluate[1])
 
@@ -65,6 +70,22 @@ def _n_rows(name: str, values: Any) -> int:
     if not shape and not hasattr(values, "__len__"):
         raise ValueError(f"{name} must hold one row per record, got {type(values).__name__}.")
     return int(shape[0]) if shape else len(values)
+
+
+def check_parts(X: Any, reference: bool, groups: Any) -> bool:
+    """Check what goes with a table that is read part by part; say whether `X` is one."""
+    kind = kind_in_parts(X)
+    if kind and reference:
+        raise ValueError(
+            f"X is {kind}, and reference=True would fit a model without privacy, which needs a "
+            "table in memory; pass reference=False."
+        )
+    if kind and groups is not None:
+        raise ValueError(
+            f"X is {kind}, and groups= needs a table in memory, since the rows of a person may lie "
+            "in several parts."
+        )
+    return bool(kind)
 
 
 def check_groups(groups: Any, X: Any, estimator: Any) -> None:

@@ -18,6 +18,7 @@ from dpexplain.compare._checks import (
     check_estimator,
     check_groups,
     check_n_jobs,
+    check_parts,
     check_rows,
     checked_epsilons,
     checked_evaluate,
@@ -79,9 +80,10 @@ def sweep(
     estimator : private estimator
         Unfitted; it is cloned, never changed. Its other parameters hold for all fits.
     X : DataFrame or ndarray of shape (n_samples, n_features)
-        Private records.
+        Private records. A table that is read part by part (a Parquet path, a pyarrow dataset, a
+        Dask collection) is read anew by every fit, and needs ``reference=False``.
     y : array-like of shape (n_samples,)
-        Private labels or targets.
+        Private labels or targets; for a table in parts as ``fit`` of the estimator takes it.
     epsilons : sequence of float, default=(0.25, 0.5, 1, 2, 4, 8)
         Distinct and positive, in any order.
     n_repeats : int, default=1
@@ -135,12 +137,15 @@ def sweep(
     seed = None if structure_seed is None else check_count("structure_seed", structure_seed, 0)
     check_n_jobs(n_jobs)
     held_out = checked_evaluate(evaluate)
-    check_rows("y", X, y)
-    check_groups(groups, X, estimator)
+    in_parts = check_parts(X, reference, groups)
+    if not in_parts:
+        check_rows("y", X, y)
+        check_groups(groups, X, estimator)
     payer = find_payer(ledger, estimator)
 
     fits = _plan(estimator, ascending, n_repeats, seed)
-    charges = [(_label(fit, n_repeats), fit.estimator.planned_events(X)) for fit in fits]
+    given = (X, y) if in_parts else (X,)
+    charges = [(_label(fit, n_repeats), fit.estimator.planned_events(*given)) for fit in fits]
     if held_out is not None:
         fits[0].estimator.planned_events(held_out[0])  # the same columns are needed there
     if reference:

@@ -33,10 +33,16 @@ def as_table(X: Any) -> Any:
     Raises
     ------
     TypeError
-        If `X` is sparse.
+        If `X` is sparse, or is read part by part, which only private boosting models do.
     ValueError
         If `X` is not two-dimensional or has no column.
     """
+    kind = _tables.kind_in_parts(X)
+    if kind:
+        raise TypeError(
+            f"X is {kind}, which is read part by part when a private boosting model is fitted; "
+            "pass a table in memory here (for each partition: X.map_partitions(model.predict))."
+        )
     table = _tables.as_table(X)
     if table.shape[1] == 0:
         raise ValueError(

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dpexplain._tables import cells_of, values_of
+from dpexplain._tables import cells_of, kind_in_parts, values_of
 from dpexplain._tracebacks import without_records
 from dpexplain._validation import (
     check_adjacency,
@@ -39,6 +39,7 @@ from dpexplain.models.inputs import (
     person_of,
     rows_of,
 )
+from dpexplain.models.parted import PartedTable, PartError, parted_table
 from dpexplain.schema import Classes, Range, Schema
 
 if TYPE_CHECKING:
@@ -46,6 +47,10 @@ if TYPE_CHECKING:
 
 _SEEDED = (
     "noise was drawn from reproducible_seed, which anybody who knows the seed can take away again"
+)
+_PERSONS_IN_PARTS = (
+    "groups= and max_rows_per_person need a table in memory, since the rows of a person may lie in "
+    "several parts; load the table."
 )
 _DRAFTED = "bounds and categories were read from the data"
 
@@ -79,8 +84,12 @@ class PrivateEstimator:
         ----------
         X : DataFrame or array-like of shape (n_samples, n_features)
             Columns as in the schema: by name for a DataFrame, by position otherwise.
+            Explainable boosting also takes tables that do not fit in memory: a path to a Parquet
+            file or a folder of them, a pyarrow dataset, a Dask DataFrame or Array. See Notes.
         y : array-like of shape (n_samples,)
-            Target; clipped to the public range, or one of the public classes.
+            Target; clipped to the public range, or one of the public classes. For files and
+            datasets the name of its column; for Dask that, or a Series or Array with the
+            partitions of `X`.
         groups : array-like of shape (n_samples,) or None, default=None
             Person of each row. At most `max_rows_per_person` rows of a person are used,
             chosen by secret coins; rows whose cell names nobody are not used.
@@ -99,6 +108,24 @@ class PrivateEstimator:
             If the ledger cannot pay; nothing has been spent then.
         RuntimeError
             If the fit failed after its budget was charged.
+
+        Notes
+        -----
+        The same noise gives the same model to the last bit, however the records are parted and
+        wherever they lie. Columns beyond the schema and the target are not used. Parted tables
+        need a schema, are not recognised when they come under another name, and `groups` needs
+        a table in memory, since the rows of a person may lie in several parts.
+
+        Files are read once, in batches; formats without types (CSV) are refused. One small integer
+        per cell and one number per row are kept: in memory up to 1 GiB, beyond that in a temporary
+        file (in the folder that ``TMPDIR`` names), which has no name where the system allows
+        that, only its owner may open, and which vanishes with the fit. What it holds is private.
+
+        With a Dask client, the workers keep the records as such integers. They need this library,
+        in the same version, and are trusted like the process that fits: records and exact sums
+        travel between them, so encrypt that (TLS). An error in the collection's own graph is
+        logged by Dask where it happens, with values. A lost worker is made up for without
+        another charge. Without a client, partitions are computed one after the other.
         """
         if unsupported:
             raise TypeError(
@@ -106,13 +133,13 @@ class PrivateEstimator:
                 "weights, warm starts and callbacks would change how much one record can do. "
                 "Leave it out."
             )
-        X = as_table(X)
+        X = self._as_table(X)
         # Parameters that another thread sets from here on reach the next fit: what is charged,
         # fitted and promised must be one and the same.
         work = type(self).__new__(type(self))
         vars(work).update(vars(self))
         events = work.planned_events(X)
-        y = as_column("y", y, X)
+        y = work._as_target(y, X)
         groups = work._checked_groups(groups, X)
         work._forget_fit()
         work.ledger_ = work._charged_ledger(X, y, events)
@@ -146,8 +173,25 @@ class PrivateEstimator:
         check_is_fitted(self, "guarantee_")
         return statement_of(self.ledger_.summary(), guarantee=self.guarantee_)
 
+    _reads_parts: ClassVar[bool] = False
+    """Whether a fit takes tables that are read part by part."""
+
+    def _as_table(self, X: Any) -> Any:
+        if isinstance(X, PartedTable):
+            return X
+        return parted_table(X) if self._reads_parts and kind_in_parts(X) else as_table(X)
+
+    def _as_target(self, y: Any, X: Any) -> Any:
+        if not isinstance(X, PartedTable):
+            return as_column("y", y, X)
+        assert self.schema is not None
+        X.check_target(y, self.schema)
+        return y
+
     def _checked_groups(self, groups: Any, X: Any) -> Any:
         bound = self.max_rows_per_person
+        if isinstance(X, PartedTable) and groups is not None:
+            raise ValueError(_PERSONS_IN_PARTS)
         if (groups is None) != (bound is None):
             raise ValueError(
                 f"max_rows_per_person={bound} and groups= belong together: say with groups= whose "
@@ -178,6 +222,8 @@ class PrivateEstimator:
                 X, y = rows_of(X, kept), rows_of(y, kept)
             mechanism = self._mechanism()
             self._fit_released(X, y, schema, mechanism)
+        except PartError as error:
+            return error.kind
         except Exception as error:
             return type(error).__name__
         self.schema_ = schema
@@ -229,13 +275,15 @@ class PrivateEstimator:
         return tags
 
     @without_records
-    def planned_events(self, X: Any) -> tuple[Event, ...]:
+    def planned_events(self, X: Any, y: Any = None) -> tuple[Event, ...]:
         """Events that ``fit(X, y)`` would charge, from public quantities only.
 
         Parameters
         ----------
         X : DataFrame or array-like of shape (n_samples, n_features)
-            Its columns are checked; no value of it is read.
+            As for ``fit``. Its columns are checked; no value of it is read.
+        y : object, default=None
+            Where `X` is read part by part, the target is checked as well, if it is given.
 
         Returns
         -------
@@ -246,9 +294,11 @@ class PrivateEstimator:
         ValueError
             If a parameter of the estimator or a column of `X` is wrong.
         """
-        X = as_table(X)
+        X = self._as_table(X)
         self._check_parameters()
-        if self.schema is not None:
+        if isinstance(X, PartedTable):
+            self._check_parts(X, y)
+        elif self.schema is not None:
             check_columns(X, self.schema)
         n_features = n_features_of(X, self.schema)
         self._check_plan(n_features)
@@ -258,6 +308,18 @@ class PrivateEstimator:
         if self.reproducible_seed is not None:
             events += (NonPrivateEvent("seeded noise", _SEEDED),)
         return events
+
+    def _check_parts(self, X: PartedTable, y: Any) -> None:
+        if self.schema is None:
+            raise ValueError(
+                "schema=None reads bounds and categories from a table in memory; X is read part by "
+                "part, so pass schema=Schema(...)."
+            )
+        if self.max_rows_per_person is not None:
+            raise ValueError(_PERSONS_IN_PARTS)
+        X.check_columns(self.schema)
+        if y is not None:
+            X.check_target(y, self.schema)
 
     def _check_parameters(self) -> None:
         check_epsilon(self.epsilon, allow_weak=self.allow_weak)
@@ -299,7 +361,7 @@ class PrivateEstimator:
         if ledger is None:
             ledger = PrivacyLedger("this fit alone", delta=self.delta, adjacency=self.adjacency)
         ledger.charge(events, label=label, adjacency=self.adjacency)
-        if self.ledger is not None:
+        if self.ledger is not None and not isinstance(X, PartedTable):
             ledger.recognise(X, y)  # reads the data, so it comes after the charge
         return ledger
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from contextlib import closing
 from typing import Any, Literal
 
 import numpy as np
@@ -23,6 +24,7 @@ from dpexplain.mechanisms import GaussianMechanism, NoiseBackend
 from dpexplain.models.boosting.monotone import Constraints, checked_constraints
 from dpexplain.models.boosting.noise import NoiseDraws, simulate_noise
 from dpexplain.models.boosting.objectives import Objective
+from dpexplain.models.boosting.parts import record_source
 from dpexplain.models.boosting.private import (
     Budget,
     PrivateFit,
@@ -33,8 +35,9 @@ from dpexplain.models.boosting.private import (
 )
 from dpexplain.models.boosting.recipe import EPOCHS, Preset, Recipe, recipe
 from dpexplain.models.boosting.reference import _Reference
-from dpexplain.models.boosting.source import Encoding, TableSource
+from dpexplain.models.boosting.source import Encoding
 from dpexplain.models.boosting.terms import centred_terms
+from dpexplain.models.parted import PartedTable
 from dpexplain.models.private import PrivateEstimator
 from dpexplain.schema import Schema
 
@@ -45,6 +48,7 @@ class _PrivateBoosting(PrivateEstimator):
     """Fit of both private estimators."""
 
     _regression: bool
+    _reads_parts = True
     _hidden_fit = ("_terms", "_fit", "_noise")
 
     def __init__(
@@ -143,6 +147,14 @@ class _PrivateBoosting(PrivateEstimator):
                 "give max_rounds, or use preset='paper'."
             )
 
+    def _check_parts(self, X: PartedTable, y: Any) -> None:
+        super()._check_parts(X, y)
+        if X.on_cluster and self.outer_bags > 1:
+            raise ValueError(
+                f"outer_bags={self.outer_bags} needs the records in this process, since the coins "
+                "of a lost worker could not be thrown again; use outer_bags=1, or close the client."
+            )
+
     def _recipe(self) -> Recipe:
         return recipe(
             self.preset,
@@ -206,22 +218,23 @@ class _PrivateBoosting(PrivateEstimator):
     def _fit_released(self, X: Any, y: Any, schema: Schema, mechanism: GaussianMechanism) -> None:
         settings, budget = self._recipe(), self._budget(schema.n_features)
         objective = self._objective(schema)
-        source = TableSource(X, y, Encoding(schema, objective.encode_target, objective.loss))
-        binned, records = private_bins(
-            source, schema, settings=settings, budget=budget, mechanism=mechanism
-        )
-        fit = fit_private(
-            binned,
-            records,
-            objective,
-            settings=settings,
-            budget=budget,
-            mechanism=mechanism,
-            rng=np.random.default_rng(self.structure_seed),
-            monotone=checked_constraints(self.monotone_constraints, schema),
-            n_bags=self.outer_bags,
-            coins=self._coins(),
-        )
+        encoding = Encoding(schema, objective.encode_target, objective.loss)
+        with closing(record_source(X, y, encoding)) as source:
+            binned, records = private_bins(
+                source, schema, settings=settings, budget=budget, mechanism=mechanism
+            )
+            fit = fit_private(
+                binned,
+                records,
+                objective,
+                settings=settings,
+                budget=budget,
+                mechanism=mechanism,
+                rng=np.random.default_rng(self.structure_seed),
+                monotone=checked_constraints(self.monotone_constraints, schema),
+                n_bags=self.outer_bags,
+                coins=self._coins(),
+            )
         self._keep(fit, objective)
 
     def _keep(self, fit: PrivateFit, objective: Objective) -> None:

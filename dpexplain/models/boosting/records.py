@@ -23,6 +23,8 @@ class Loss:
 
     Attributes
     ----------
+    name : str
+        Name of the loss in this module, by which it travels to other processes.
     leaf_sums : callable
         Sums of clipped residuals per leaf, exact integers (private fits).
     bin_sums : callable
@@ -31,9 +33,13 @@ class Loss:
         Mean loss of given scores (non-private fits).
     """
 
+    name: str
     leaf_sums: Callable[..., Any]
     bin_sums: Callable[..., Any]
     mean: Callable[[NDArray[np.float64], NDArray[np.float32]], float]
+
+    def __reduce__(self) -> str:
+        return self.name
 
 
 def _mean_logistic(score: NDArray[np.float64], target: NDArray[np.float32]) -> float:
@@ -49,9 +55,11 @@ def _mean_poisson(score: NDArray[np.float64], target: NDArray[np.float32]) -> fl
     return float(np.mean(np.exp(score) - target * score))
 
 
-LOGISTIC = Loss(_kernels.logistic_leaf_sums, _kernels.logistic_bin_sums, _mean_logistic)
-SQUARED = Loss(_kernels.squared_leaf_sums, _kernels.squared_bin_sums, _mean_squared)
-POISSON = Loss(_kernels_exp.poisson_leaf_sums, _kernels_exp.poisson_bin_sums, _mean_poisson)
+LOGISTIC = Loss("LOGISTIC", _kernels.logistic_leaf_sums, _kernels.logistic_bin_sums, _mean_logistic)
+SQUARED = Loss("SQUARED", _kernels.squared_leaf_sums, _kernels.squared_bin_sums, _mean_squared)
+POISSON = Loss(
+    "POISSON", _kernels_exp.poisson_leaf_sums, _kernels_exp.poisson_bin_sums, _mean_poisson
+)
 
 
 class BinnedRecords(Protocol):
@@ -110,14 +118,18 @@ class Records:
         self._score = np.zeros(len(target), dtype=np.float32)
         self._last_feature = 0
         self._last_update = np.zeros(self._n_bins[0], dtype=np.float32)
+        self._waiting = False
 
     def __repr__(self) -> str:
         return f"<Records of {len(self._bins)} features>"
 
     def apply(self, feature: int, update: NDArray[np.float64]) -> None:
         """Add `update` (shape (n_bins,)) to the scores, at the next pass over the records."""
+        if self._waiting:  # two updates without a pass between them, as when a fit is replayed
+            self._score += self._last_update[self._bins[self._last_feature]]
         self._last_feature = feature
         self._last_update = update.astype(np.float32)
+        self._waiting = True
 
     def leaf_sums(
         self, feature: int, leaf_of_bin: NDArray[np.uint8], n_leaves: int, clip: float
@@ -151,4 +163,5 @@ class Records:
             self._bins[feature],
         )
         self._last_update = np.zeros(len(self._last_update), dtype=np.float32)
+        self._waiting = False
         return arguments

@@ -1,0 +1,7 @@
+"""Tables that are read part by part: Parquet files, pyarrow datasets, Dask collections."""
+
+from __future__ import annotations
+
+from dpexplain.models.parted.table import Part, PartedTable, PartError, parted_table
+
+__all__ = ["Part", "PartError", "PartedTable", "parted_table"]

@@ -1,0 +1,96 @@
+"""What a fit asks of a table that does not have to be in memory as a whole."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import Any, TypeAlias
+
+from dpexplain._tables import kind_in_parts
+from dpexplain.schema import Schema
+
+Part: TypeAlias = tuple[Any, Any]
+"""Some rows: a DataFrame or ndarray of shape (n, n_features), and their target of shape (n,)."""
+
+
+class PartError(RuntimeError):
+    """A part could not be read or asked.
+
+    Parameters
+    ----------
+    kind : str
+        What stopped the fit: the kind of an error elsewhere, or words that are always the same.
+        It is shown, so it holds nothing of a record.
+    """
+
+    def __init__(self, kind: str) -> None:
+        super().__init__(kind)
+        self.kind = kind
+
+
+class PartedTable(ABC):
+    """A table that is read part by part.
+
+    What is checked before a fit is charged is public: names and numbers of columns, as
+    metadata state them. Values are read by `parts` alone.
+    """
+
+    on_cluster: bool = False
+    """Whether the parts are read and kept by other processes."""
+
+    @abstractmethod
+    def check_columns(self, schema: Schema) -> None:
+        """Raise SchemaError where columns of the schema are missing; no value is read."""
+
+    @abstractmethod
+    def check_target(self, y: Any, schema: Schema) -> None:
+        """Raise ValueError or TypeError where `y` does not fit the table; no value is read."""
+
+    @abstractmethod
+    def parts(self, y: Any, schema: Schema) -> Iterator[Part]:
+        """Read the table. Columns beyond those of the schema and the target are left out."""
+
+
+def parted_table(X: Any) -> PartedTable:
+    """Open a table that is read part by part; no value is read.
+
+    Parameters
+    ----------
+    X : str, Path, pyarrow.dataset.Dataset, dask.dataframe.DataFrame or dask.array.Array
+
+    Returns
+    -------
+    PartedTable
+
+    Raises
+    ------
+    ImportError
+        If the libraries of the extra ``dask`` are missing.
+    TypeError
+        If `X` is another Dask collection, or of a file format that does not state types.
+    ValueError
+        If there is nothing at the path, or it holds no file.
+    """
+    if kind_in_parts(X) == "a Dask collection":
+        from dpexplain.models.parted.dask_table import DaskTable
+
+        return DaskTable(X)
+    from dpexplain.models.parted.arrow_table import ArrowTable
+
+    return ArrowTable.open(X)
+
+
+def check_name(y: Any, names: list[str], schema: Schema) -> None:
+    """Check that `y` names a column of the table that is no feature."""
+    if not isinstance(y, str):
+        raise TypeError(
+            f"y is a {type(y).__name__}; for a table that is read part by part, give the name of "
+            "the target's column."
+        )
+    if y in schema.features:
+        raise ValueError(f"y={y!r} is a feature of the schema; name the column of the target.")
+    if names.count(y) != 1:
+        raise ValueError(
+            f"y={y!r} is not the name of one column of the table; it has "
+            f"{', '.join(map(repr, names[:20]))}{' and others' if len(names) > 20 else ''}."
+        )
