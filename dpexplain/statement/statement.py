@@ -299,7 +299,7 @@ def statement_of(
         adjacency=summary.adjacency,
         release=_release(summary, entries, guarantee, epsilons),
         everything=Promise(
-            "all private releases charged to the ledger, if published together",
+            _together("one record" if guarantee is None else guarantee.unit),
             summary.private_epsilon,
             summary.delta,
             summary.replace_epsilon,
@@ -316,6 +316,14 @@ def statement_of(
         not_covered=_NOT_COVERED,
         library=f"dpexplain {__version__}",
     )
+
+
+def _together(unit: str) -> str:
+    """Say what the total of a ledger is about: its entries need not have the unit of one model."""
+    words = "all private releases charged to the ledger, if published together"
+    if unit == "one record":
+        return words
+    return f"{words}, for one record (for {unit} only if every fit on the ledger protects persons)"
 
 
 def _release(

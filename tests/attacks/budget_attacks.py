@@ -31,6 +31,7 @@ from dpexplain.audit import record
 from dpexplain.exceptions import BudgetError
 from dpexplain.mechanisms import GaussianMechanism
 from dpexplain.models.private import PrivateEstimator
+from dpexplain.statement import statement_of
 
 _honest_begin = GaussianMechanism.begin
 _honest_charge = PrivacyLedger.charge
@@ -144,6 +145,27 @@ def _exact_delta(mu: float, epsilon: float) -> Any:
 
 def mu_rounded_up(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(gdp, "_MU_MARGIN", -1e-7)
+
+
+# --- records and persons -----------------------------------------------------------------------
+
+
+def total_of_records_for_persons(name: str) -> Finding:
+    """Protect records in one fit and persons in the next: does the total speak of persons?
+
+    A person may have had any number of rows in the first fit.
+    """
+    ledger, (X, y) = PrivacyLedger("patients"), table(name, 30)
+    estimator(name, ledger=ledger).fit(X, y)
+    bounded = estimator(name, ledger=ledger, max_rows_per_person=4)
+    model = bounded.fit(X, y, groups=[row // 10 for row in range(30)])
+    statement = model.statement()
+    said = statement.everything.covers
+    return Finding("person" in statement.unit and "for one record" not in said, said)
+
+
+def total_without_a_unit(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(sys.modules[statement_of.__module__], "_together", lambda unit: "all releases")
 
 
 # --- one budget spent twice --------------------------------------------------------------------
@@ -313,6 +335,12 @@ ATTACKS = [
         limits_of_epsilon,
         mu_rounded_up,
         "mu rounded up by a share of 1e-7",
+    ),
+    Attack(
+        "the total of fits that protect records is stated for persons",
+        total_of_records_for_persons,
+        total_without_a_unit,
+        "the unit of one model is taken for that of the ledger",
     ),
     Attack(
         "records of an earlier fit reach the next one",
