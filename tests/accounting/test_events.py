@@ -9,16 +9,29 @@ from hypothesis import strategies as st
 
 from dpexplain.accounting import (
     GaussianEvent,
+    LaplaceEvent,
     NonPrivateEvent,
+    PureEvent,
+    SubsampledGaussianEvent,
     compose_mu,
     event_from_dict,
     event_to_dict,
 )
+from dpexplain.accounting.events import event_words
 from dpexplain.accounting.spending import private_mu
 
 labels = st.text(min_size=1, max_size=20).filter(str.strip)
 gaussian_events = st.builds(GaussianEvent, labels, st.floats(1e-3, 1e9), st.integers(1, 1_000_000))
-events = gaussian_events | st.builds(NonPrivateEvent, labels, labels)
+positive = st.floats(1e-300, 1e300)
+counts = st.integers(1, 2**53)
+probabilities = st.floats(0, 1, exclude_min=True)
+events = (
+    gaussian_events
+    | st.builds(SubsampledGaussianEvent, labels, positive, probabilities, counts)
+    | st.builds(LaplaceEvent, labels, positive, counts)
+    | st.builds(PureEvent, labels, positive, counts)
+    | st.builds(NonPrivateEvent, labels, labels)
+)
 
 
 @given(events)
@@ -106,3 +119,22 @@ def test_events_are_values():
     assert len({event, GaussianEvent("counts", 2.0, 3)}) == 1
     with pytest.raises(AttributeError):
         event.count = 1
+
+
+@pytest.mark.parametrize("probability", [0.0, -0.1, 1.1, math.nan, True, None])
+def test_sampling_probability_is_a_probability(probability):
+    with pytest.raises(ValueError, match="sampling_probability="):
+        SubsampledGaussianEvent("steps", 1.0, probability)
+
+
+@pytest.mark.parametrize("epsilon", [0.0, -1.0, math.inf, math.nan, True, "1"])
+def test_epsilon_of_a_pure_release_is_positive_and_finite(epsilon):
+    with pytest.raises(ValueError, match="epsilon="):
+        PureEvent("choice", epsilon)
+
+
+@given(events)
+def test_words_of_an_event_say_whether_it_is_private(event):
+    words = event_words(event)
+
+    assert words.startswith("not private, ") == isinstance(event, NonPrivateEvent)

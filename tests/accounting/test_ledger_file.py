@@ -12,15 +12,27 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpexplain.accounting import GaussianEvent, LedgerSummary, NonPrivateEvent, PrivacyLedger
+from dpexplain.accounting import (
+    GaussianEvent,
+    LaplaceEvent,
+    LedgerSummary,
+    NonPrivateEvent,
+    PrivacyLedger,
+    PureEvent,
+    SubsampledGaussianEvent,
+)
 from dpexplain.accounting import _ledger_file as ledger_file
 from dpexplain.exceptions import BudgetError, PrivacyWarning
 
 EVENT = GaussianEvent("counts", 50.0)
 
 labels = st.text(min_size=1, max_size=20).filter(str.strip)
-events = st.builds(GaussianEvent, labels, st.floats(1e-3, 1e9), st.integers(1, 10**6)) | st.builds(
-    NonPrivateEvent, labels, labels
+events = (
+    st.builds(GaussianEvent, labels, st.floats(1e-3, 1e9), st.integers(1, 10**6))
+    | st.builds(NonPrivateEvent, labels, labels)
+    | st.builds(PureEvent, labels, st.floats(1e-3, 10))
+    | st.builds(LaplaceEvent, labels, st.floats(0.1, 1e3), st.integers(1, 100))
+    | st.just(SubsampledGaussianEvent("steps", 2.0, 0.01, 100))
 )
 charges = st.lists(st.tuples(labels, st.lists(events, min_size=1, max_size=3)), max_size=4)
 

@@ -71,7 +71,7 @@ function sumSentence(state) {
   const naive = naiveSum(fits);
   if (!Number.isFinite(naive)) return null;
   const words = `Adding the ε of ${plural(fits.length, "model")} one by one would give ` +
-    `${formatNumber(naive, 4)}; Gaussian composition is tighter.`;
+    `${formatNumber(naive, 4)}; composition is tighter.`;
   return html("p", { class: "dpx-note" }, words);
 }
 
@@ -103,12 +103,39 @@ export function ledgerWords(ledger) {
   return parts.join("; ");
 }
 
+const EVENTS_SHOWN = 6;
+
+/** What was released and with how much noise; the label stands before it. */
+export function eventWords(event) {
+  const noise = () => `noise multiplier ${formatNumber(event.noise_multiplier, 4)}`;
+  const times = event.count === undefined ? "" : `${event.count} × `;
+  switch (event.type) {
+    case "gaussian": return `${times}Gaussian, ${noise()}`;
+    case "subsampled_gaussian":
+      return `${times}Gaussian, ${noise()}, about a random sample of ` +
+        `${formatNumber(100 * event.sampling_probability, 3)} % of the records`;
+    case "laplace": return `${times}Laplace, ${noise()}`;
+    case "pure": return `${times}pure mechanism, ε = ${formatEpsilon(event.epsilon)}`;
+    case "non_private": return `not private, ${shortName(event.reason, 80)}`;
+    default: return "of a kind that this version does not know";
+  }
+}
+
+function eventLines(events) {
+  const lines = events.slice(0, EVENTS_SHOWN).map((event) => html(
+    "div", {}, html("bdi", {}, shortName(event.label, 60)), ": ", html("bdi", {}, eventWords(event)),
+  ));
+  const more = events.length - lines.length;
+  if (more > 0) lines.push(html("div", {}, `and ${more} more`));
+  return lines;
+}
+
 function entryRow(entry) {
   const epsilon = formatEpsilon(number(entry.epsilon));
   return html(
     "tr", {},
     html("th", { scope: "row" }, html("bdi", {}, shortName(entry.label, 80))),
-    html("td", {}, plural(entry.events.length, "event")),
+    html("td", { class: "dpx-events" }, eventLines(entry.events)),
     html("td", {}, entry.private ? `ε = ${epsilon}` : "ε = ∞, not private"),
   );
 }
