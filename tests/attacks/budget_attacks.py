@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import itertools
 import math
 import os
 import pickle
@@ -62,6 +63,10 @@ class _Meddler(PrivacyLedger):
         return entry
 
 
+# Ledgers of one name warn of each other, and each attempt is a data set of its own.
+_ATTEMPTS = itertools.count()
+
+
 def parameters_that_race(name: str) -> Finding:
     """Set epsilon to 40 from another thread, right after a fit was charged for 0.1."""
     ledger = _Meddler("patients")
@@ -79,6 +84,7 @@ def parameters_that_race(name: str) -> Finding:
         planned = min(scales)
         scales.clear()
         fitted.fit(*table(name, 50))
+    ledger.victim = None  # a ring of references would outlive this attempt, and its ledger warn
     return Finding(
         min(scales) < 0.5 * planned,
         f"noise of {min(scales):.3g} sensitivities, where {planned:.3g} were charged",
@@ -194,7 +200,7 @@ def copies_of_a_ledger(_: str) -> Finding:
     def attempts() -> Any:
         event = GaussianEvent("counts", noise_multiplier=20.0)
         for way, copied in _COPIES.items():
-            ledger = PrivacyLedger("patients", cap_epsilon=1.0)
+            ledger = PrivacyLedger(f"patients, {way}, attempt {next(_ATTEMPTS)}", cap_epsilon=1.0)
             other, spent = copied(ledger), 0
             with contextlib.suppress(BudgetError):
                 while True:
