@@ -9,7 +9,6 @@ from collections.abc import Sequence
 
 from joblib import Parallel, delayed
 
-from dpexplain.audit.cases import Subject, private_estimators, subjects
 from dpexplain.audit.mutants import MUTANTS
 from dpexplain.audit.report import (
     BoundRow,
@@ -20,6 +19,7 @@ from dpexplain.audit.report import (
     power_rows,
     power_table,
 )
+from dpexplain.audit.subjects import Subject, private_estimators, subjects
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from dpexplain.audit.cases import Records
 from dpexplain.audit.charges import by_label, private_events, stated_over_charged
 from dpexplain.audit.recording import Transcript, record
+from dpexplain.audit.records import Records
 from dpexplain.audit.releases import standard_noise
 
 # Products of two independent standard normals have standard deviation 1, and tails a little

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from dpexplain.accounting import epsilon_from_mu
 from dpexplain.audit.black_box import audit_final_model
-from dpexplain.audit.cases import Subject, canary_case
+from dpexplain.audit.cases import canary_case
 from dpexplain.audit.likelihood import ALL, audit_transcripts
 from dpexplain.audit.mutants import MUTANTS, Mutant
+from dpexplain.audit.subjects import Subject
 from dpexplain.audit.tiers import CONFIDENCE, TIERS, planted_case, problems
 
 

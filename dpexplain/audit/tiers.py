@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpexplain.audit.black_box import audit_final_model
-from dpexplain.audit.cases import CanaryCase, Subject, canary_case
+from dpexplain.audit.cases import CanaryCase, canary_case
 from dpexplain.audit.likelihood import audit_transcripts
 from dpexplain.audit.mutants import Mutant
 from dpexplain.audit.noise_scale import audit_noise
 from dpexplain.audit.recording import Forge, record
 from dpexplain.audit.replay import ReplayReport, replay
+from dpexplain.audit.subjects import Subject
 from dpexplain.mechanisms import Phase
 
 CONFIDENCE = 1.0 - 1e-6

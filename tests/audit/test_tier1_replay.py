@@ -11,17 +11,11 @@ from hypothesis import strategies as st
 
 from audit_subjects import every_subject
 from dpexplain.audit import record, replay
-from dpexplain.audit.cases import (
-    audited,
-    canary_case,
-    exchanged,
-    goes_by_place,
-    made_up_records,
-    variants,
-    without,
-)
+from dpexplain.audit.cases import canary_case
 from dpexplain.audit.charges import charged_mu, stated_over_charged, unpaid
+from dpexplain.audit.records import exchanged, made_up_records, without
 from dpexplain.audit.releases import distance, log_likelihood_ratio, standard_noise
+from dpexplain.audit.subjects import audited, goes_by_place, variants
 from dpexplain.audit.tiers import hostile, replays
 
 SEEDS = st.integers(0, 2**32 - 1)

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from audit_subjects import every_subject
-from dpexplain.audit.cases import audited, made_up_records
 from dpexplain.audit.noise_scale import NoiseAudit, audit_noise
+from dpexplain.audit.records import made_up_records
+from dpexplain.audit.subjects import audited
 from dpexplain.mechanisms import NoiseSource
 
 

@@ -1,0 +1,235 @@
+"""What is audited: each private estimator with each target and objective it accepts.
+
+Everything follows from the estimator class, so a new model needs nothing here. One that
+needs other columns, or does most under other parameters, says so in class attributes:
+
+``_audit_features``
+    Mapping of names to `Numeric` or `Categorical`, in place of the columns made here.
+``_audit_settings``
+    Parameters under which the canary moves every sum by the full sensitivity.
+``_audit_variants``
+    Further parameters that tier 1 draws from: a mapping of a name to the values to try.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import dpexplain.models as models
+from dpexplain.audit.records import made_up_records
+from dpexplain.models.private import PrivateEstimator
+from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
+
+FEATURES: Mapping[str, Numeric | Categorical] = {
+    "age": Numeric(0, 100, unit="years", step=1),
+    "income": Numeric(0, 1e6),
+    "job": Categorical(["clerk", "nurse", "smith"]),
+}
+
+_VARIANTS: Mapping[str, tuple[Any, ...]] = {
+    "preset": ("default", "paper"),
+    "max_rounds": (1, 4, None),
+    "clip": (None, 0.3),
+    "outer_bags": (1, 3),
+    "monotone_constraints": (None, {"age": "increasing"}),
+}
+
+_TARGETS: Mapping[type[Any], tuple[Range | Classes, ...]] = {
+    Range: (Range(0, 4, unit="visits"),),
+    Classes: (Classes(["no", "yes"]), Classes(["home", "moved", "readmitted"])),
+}
+
+_MODES: Mapping[str, tuple[Any, ...]] = {"objective": ("poisson",)}
+
+
+def private_estimators() -> dict[str, type[Any]]:
+    """Return every private estimator of ``dpexplain.models.__all__`` by its name.
+
+    Returns
+    -------
+    dict of str to type
+        In the order of ``__all__``.
+    """
+    found = {name: getattr(models, name) for name in models.__all__}
+    return {
+        name: value
+        for name, value in found.items()
+        if isinstance(value, type) and issubclass(value, PrivateEstimator)
+    }
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """An estimator class and what it is asked to learn.
+
+    Parameters
+    ----------
+    estimator_class : type
+        A private estimator.
+    target : Range or Classes
+        A target that it accepts.
+    settings : mapping
+        Parameters that make it another model, such as an objective.
+    """
+
+    estimator_class: type[Any]
+    target: Range | Classes
+    settings: Mapping[str, Any]
+
+    @property
+    def name(self) -> str:
+        """Name for tables and tests.
+
+        Returns
+        -------
+        str
+        """
+        n_classes = len(getattr(self.target, "labels", ()))
+        parts = [f"{n_classes} classes"] * (n_classes > 2) + [*map(str, self.settings.values())]
+        return ", ".join([self.estimator_class.__name__, *parts])
+
+    def __repr__(self) -> str:
+        return f"<Subject {self.name}>"
+
+
+def subjects(estimators: Iterable[type[Any]] | None = None) -> list[Subject]:
+    """Everything to audit: each private estimator with each target and objective it accepts.
+
+    Parameters
+    ----------
+    estimators : iterable of type or None, default=None
+        Private estimators; None for all of them.
+
+    Returns
+    -------
+    list of Subject
+        At least one per estimator.
+
+    Raises
+    ------
+    ValueError
+        If an estimator accepts nothing.
+    """
+    found = []
+    for estimator_class in private_estimators().values() if estimators is None else estimators:
+        wanted = [
+            Subject(estimator_class, target, settings)
+            for target in _TARGETS[estimator_class._target_kind]
+            for settings in _modes(estimator_class)
+        ]
+        accepted = [subject for subject in wanted if _accepted(subject)]
+        if not accepted:
+            raise ValueError(
+                f"{estimator_class.__name__} accepts none of {wanted}; give it an "
+                "_audit_features attribute with columns that it accepts."
+            )
+        found += accepted
+    return found
+
+
+def _modes(estimator_class: type[Any]) -> list[dict[str, Any]]:
+    """Parameters one by one, the usual ones first."""
+    known = known_settings(estimator_class, _MODES)
+    return [{}, *({name: value} for name, values in known.items() for value in values)]
+
+
+def _accepted(subject: Subject) -> bool:
+    estimator = audited(subject)
+    try:
+        estimator.planned_events(made_up_records(estimator.schema, 0, 0)[0])
+    except ValueError:
+        return False
+    return True
+
+
+def audited(subject: Subject, *, epsilon: float = 1.0, **settings: Any) -> Any:
+    """Unfitted estimator with a schema of several columns, as tiers 1 and 2 fit it.
+
+    Parameters
+    ----------
+    subject : Subject
+        What is audited.
+    epsilon : float, default=1.0
+        Guarantee to ask for.
+    **settings
+        Further parameters.
+
+    Returns
+    -------
+    private estimator
+    """
+    schema = Schema(features_for(subject.estimator_class, FEATURES), target=subject.target)
+    settings = {**subject.settings, **settings}
+    return subject.estimator_class(schema=schema, epsilon=epsilon, structure_seed=7, **settings)
+
+
+def variants(subject: Subject) -> dict[str, tuple[Any, ...]]:
+    """Parameters that tier 1 tries in all combinations, as far as the estimator has them.
+
+    Parameters
+    ----------
+    subject : Subject
+        What is audited.
+
+    Returns
+    -------
+    dict of str to tuple
+        Values to try, by the name of the parameter.
+    """
+    own = getattr(subject.estimator_class, "_audit_variants", {})
+    return {**known_settings(subject.estimator_class, _VARIANTS), **own}
+
+
+def features_for(
+    estimator_class: type[Any], otherwise: Mapping[str, Numeric | Categorical]
+) -> dict[str, Numeric | Categorical]:
+    """Columns that an estimator is audited on.
+
+    Parameters
+    ----------
+    estimator_class : type
+        A private estimator.
+    otherwise : mapping
+        Columns for an estimator without ``_audit_features``.
+
+    Returns
+    -------
+    dict of str to Numeric or Categorical
+    """
+    return dict(getattr(estimator_class, "_audit_features", otherwise))
+
+
+def known_settings(estimator_class: type[Any], settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Those settings that an estimator has a parameter for.
+
+    Parameters
+    ----------
+    estimator_class : type
+        A private estimator.
+    settings : mapping
+        Values by the names of parameters.
+
+    Returns
+    -------
+    dict
+    """
+    names = estimator_class._get_param_names()
+    return {name: value for name, value in settings.items() if name in names}
+
+
+def goes_by_place(estimator: Any) -> bool:
+    """Whether coins that go by place decide what is done with a record.
+
+    Parameters
+    ----------
+    estimator : private estimator
+        Unfitted.
+
+    Returns
+    -------
+    bool
+        Data sets are neighbours for a replay only if they differ in their last records then.
+    """
+    return bool(estimator.get_params(deep=False).get("outer_bags", 1) != 1)
