@@ -72,7 +72,17 @@ _PART_OF_NAME = {name: part for part, names in _NAMES_BY_PART.items() for name i
 
 # Parts that are used by their own name: `dpexplain.io.load`, `dpexplain.datasets.load_fair`.
 _PUBLIC_PARTS = frozenset(
-    ("accounting", "compare", "datasets", "explain", "io", "models", "plotting", "schema")
+    (
+        "accounting",
+        "compare",
+        "datasets",
+        "explain",
+        "io",
+        "models",
+        "plotting",
+        "schema",
+        "statement",
+    )
 )
 
 
