@@ -51,13 +51,38 @@ def simulated_regression(load):
     return replace(dataset, y=years / 3, schema=schema)
 
 
-def test_race_prints_both_libraries_with_ratios(load, capsys):
+@pytest.fixture
+def small_targets(load, monkeypatch):
+    """Targets on few rows, adult's on simulated data."""
+    targets, data = load("bench_targets"), load("bench_data")
+    growth = targets.growth
+    monkeypatch.setattr(targets, "growth", lambda budget: growth(budget, n_rows=4000))
+    monkeypatch.setattr(targets, "EPSILONS", EPSILONS)
+    monkeypatch.setitem(data.TABLES, "adult", data.TABLES["simulated"])
+
+
+def test_targets_are_printed_with_what_was_measured_met_or_not(load, capsys, small_targets):
     pytest.importorskip("interpret")
+
+    load("run").main(["--datasets", "adult", "--splits", "1"])
+
+    rows = tables(capsys.readouterr().out)[-1]
+    assert rows[0] == ["target", "wanted", "measured", "met"]
+    named = " ".join(row[0] for row in rows[1:])
+    for target in ("default against", "equal settings", "sweep of 2", "half", "memory", "import"):
+        assert target in named
+    assert all(re.search(r"\d", row[2]) for row in rows[1:])
+    assert {row[3] for row in rows[1:]} <= {"yes", "no"}
+
+
+def test_race_prints_both_libraries_with_ratios(load, capsys, monkeypatch):
+    pytest.importorskip("interpret")
+    monkeypatch.setattr(load("run"), "targets", lambda *arguments: iter([]))
 
     load("run").main(["--datasets", "simulated", "--splits", "2", "--epsilon", "4"])
 
     text = capsys.readouterr().out
-    private, plain = tables(text)
+    private, plain, _ = tables(text)
     assert [row[1] for row in private[1:]] == RACERS
     assert [row[1] for row in plain[1:]] == ["dpexplain", "InterpretML, no pairs"]
     assert "epsilon 4, delta 1e-06" in text
