@@ -17,12 +17,13 @@ import dpexplain.models as models
 from canary import canary_records, in_bytes, in_object, in_text, in_words
 from canary_channels import CHANNELS, Listener, fit_canary
 from dpexplain import Comparison, PrivacyLedger, sweep
-from private_models import PRIVATE, make, records_for
+from private_models import PRIVATE, WAYS, make, records_for
 
 
-@pytest.fixture(scope="module", params=PRIVATE)
+@pytest.fixture(scope="module", params=WAYS, ids=str)
 def fitted(request, tmp_path_factory):
-    return fit_canary(request.param, make(request.param), tmp_path_factory.mktemp("ledger"))
+    name, way = request.param
+    return fit_canary(name, make(name, **way), tmp_path_factory.mktemp("ledger"))
 
 
 @pytest.mark.parametrize("channel", CHANNELS)

@@ -20,7 +20,7 @@ import pandas as pd
 from private_models import is_regression, records_for
 
 N_RECORDS = 397
-WORD = "Zorblax"
+WORD = "Quillspoon"
 AGE = 73.8190426317
 TARGET = 6.37295810429
 BEYOND = 738190426317.25

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,18 @@ from dpexplain.models.private import PrivateEstimator
 from dpexplain.schema import Categorical, Classes, Feature, Numeric, Range, Schema
 
 PRIVATE = [name for name in models.__all__ if issubclass(getattr(models, name), PrivateEstimator)]
+# Ways of fitting that take other paths through the records, for the models that offer them.
+_OTHER_WAYS: tuple[dict[str, Any], ...] = (
+    {"objective": "poisson"},
+    {"outer_bags": 2},
+    {"preset": "paper"},
+)
+WAYS = [
+    (name, way)
+    for name in PRIVATE
+    for way in ({}, *_OTHER_WAYS)
+    if set(way) <= set(inspect.signature(getattr(models, name)).parameters)
+]
 FEATURES: dict[str, Feature] = {
     "age": Numeric(0, 100, unit="years"),
     "job": Categorical(["clerk", "nurse"]),
