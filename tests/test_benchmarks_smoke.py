@@ -93,6 +93,21 @@ def test_race_prints_both_libraries_with_ratios(load, capsys, monkeypatch):
         assert row[6].startswith("AUROC 0.")
 
 
+def test_noise_is_held_against_refits_truth_and_shuffled_labels(load, capsys, monkeypatch):
+    noise = load("noise")
+    monkeypatch.setattr(noise, "SIMULATED", {"clinical": 500})
+
+    few = {"epsilons": 2, "refits": 3, "bands": 2, "tables": 1, "runs": 2}
+    options = [word for name, n in few.items() for word in (f"--{name}", str(n))]
+    noise.main(["--datasets", "clinical", *options])
+
+    coverage, truth, shuffled = tables(capsys.readouterr().out)
+    assert coverage[1][:2] == ["clinical", "2"]
+    assert 0 <= float(coverage[1][2]) <= 1
+    assert 0 <= float(truth[1][2]) <= 1
+    assert shuffled[1][1].endswith("of 2")
+
+
 def test_race_without_the_peer_says_so_and_gives_our_own_numbers(load, capsys, monkeypatch):
     run = load("run")
     monkeypatch.setattr(run, "peers", lambda: None)

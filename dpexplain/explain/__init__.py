@@ -7,6 +7,7 @@ round trip is in :mod:`dpexplain.io`, the figures are in :mod:`dpexplain.plottin
 
 from __future__ import annotations
 
+from dpexplain.explain.denoising import denoised
 from dpexplain.explain.global_explanation import GlobalExplanation
 from dpexplain.explain.guarantee import Guarantee
 from dpexplain.explain.local_explanation import LocalExplanation, inverse_link, total_score
@@ -19,6 +20,7 @@ __all__ = [
     "LocalExplanation",
     "NoiseModel",
     "ShapeFunction",
+    "denoised",
     "inverse_link",
     "total_score",
 ]

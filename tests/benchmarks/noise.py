@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -11,6 +12,8 @@ from bench_noise import (
     DATASETS,
     EPSILONS,
     against_truth,
+    denoising,
+    estimator,
     privacy_coverage,
     seconds_of_bands,
     shuffled,
@@ -20,39 +23,43 @@ from bench_print import machine, table, versions
 
 from dpexplain.datasets import make_additive
 
+PARTS = ("coverage", "truth", "denoising", "shuffled")
 SIMULATED = {"smooth": 10_000, "correlated": 10_000, "clinical": 10_000}
 
 
-def main() -> None:
-    """Measure and print the four tables."""
-    arguments = _arguments()
+def main(given: Sequence[str] | None = None) -> None:
+    """Measure and print the tables."""
+    arguments = _arguments(given)
     print(f"{machine()}. {versions()}.")
     epsilons = arguments.epsilons or EPSILONS
-    names = arguments.datasets or [n for n in DATASETS if n in TABLES]
+    real = [n for n in (arguments.datasets or DATASETS) if n in TABLES]
     simulated = [n for n in (arguments.datasets or SIMULATED) if n in SIMULATED]
-    tables = dict(found(arguments.datasets and [n for n in names if n in TABLES], names))
+    tables = dict(found(arguments.datasets and real, real)) if real else {}
     tables.update({n: make_additive(n, SIMULATED[n], random_state=0) for n in simulated})
     if "coverage" in arguments.parts:
         _coverage(tables, epsilons, arguments)
     if "truth" in arguments.parts:
         _truth(simulated, epsilons, arguments.tables)
+    if "denoising" in arguments.parts:
+        _denoising({n: t for n, t in tables.items() if n not in SIMULATED}, epsilons, arguments)
     if "shuffled" in arguments.parts:
         _shuffled(epsilons, arguments.runs)
 
 
-def _arguments() -> Any:
+def _arguments(given: Sequence[str] | None) -> Any:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--datasets", nargs="+", help="of " + ", ".join(DATASETS))
     parser.add_argument("--epsilons", nargs="+", type=float)
     parser.add_argument("--refits", type=int, default=100, help="fits with fresh noise")
     parser.add_argument("--bands", type=int, default=20, help="refits whose own bands are held")
     parser.add_argument("--tables", type=int, default=20, help="simulated tables per problem")
+    parser.add_argument("--splits", type=int, default=5, help="splits for denoising")
     parser.add_argument("--runs", type=int, default=200, help="fits to shuffled labels")
     parser.add_argument(
-        "--parts", nargs="+", default=["coverage", "truth", "shuffled"],
-        choices=["coverage", "truth", "shuffled"],
+        "--parts", nargs="+", default=PARTS,
+        choices=PARTS,
     )  # fmt: skip
-    return parser.parse_args()
+    return parser.parse_args(given)
 
 
 def _coverage(tables: dict[str, Any], epsilons: Any, arguments: Any) -> None:
@@ -74,7 +81,7 @@ def _coverage(tables: dict[str, Any], epsilons: Any, arguments: Any) -> None:
                     "highest": f"{privacy.highest:.3f}",
                     "with structure": f"{both.overall:.3f}",
                     "lowest term ": f"{both.lowest:.3f} ({both.lowest_term})",
-                    "seconds": f"{seconds_of_bands(data, epsilon):.2f}",
+                    "CPU s": f"{seconds_of_bands(data, epsilon):.2f}",
                 }
             )
     _print(rows)
@@ -103,6 +110,33 @@ def _truth(problems: list[str], epsilons: Any, n_tables: int) -> None:
 
 def _draw(problem: str, seed: int) -> Any:
     return make_additive(problem, SIMULATED[problem], random_state=1000 + seed)
+
+
+def _denoising(tables: dict[str, Any], epsilons: Any, arguments: Any) -> None:
+    if not tables:
+        return
+    print(
+        f"\nCurves with the known noise taken out (`denoised`), {arguments.splits} splits: score\n"
+        "on held-out rows, and distance from a non-private reference (relative to its curves).\n"
+    )
+    rows = []
+    for name, data in tables.items():
+        reference = estimator(data, 1.0).reference_estimator().fit(data.X, data.y).explain_global()
+        for epsilon in epsilons:
+            check = denoising(data, reference, epsilon, arguments.splits)
+            digits = 3 if check.released < 100 else 0
+            rows.append(
+                {
+                    "data": name,
+                    "epsilon": f"{epsilon:g}",
+                    "metric": check.metric,
+                    "released": f"{check.released:,.{digits}f}",
+                    "denoised": f"{check.denoised:,.{digits}f}",
+                    "distance": f"{check.relative_distance:.2f}",
+                    "distance, denoised": f"{check.relative_distance_denoised:.2f}",
+                }
+            )
+    _print(rows)
 
 
 def _shuffled(epsilons: Any, n_runs: int) -> None:
