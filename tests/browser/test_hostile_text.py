@@ -9,10 +9,12 @@ from html import escape
 from xml.etree import ElementTree
 
 import matplotlib.pyplot as plt
+import nbformat
 import numpy as np
 import pandas as pd
 import pytest
 
+import dpexplain.io
 import view_examples
 from dpexplain import Categorical, Classes, Numeric, PrivacyLedger, Schema
 from dpexplain.accounting.events import GaussianEvent, NonPrivateEvent
@@ -30,6 +32,7 @@ from dpexplain.plotting import (
 from dpexplain_widgets import Explorer, ImportanceView, LedgerView, OverviewView, ShapeView
 from dpexplain_widgets.page import content_policy, offline_page, script_json, state_of
 from dpexplain_widgets.state import STATE_TRAITS
+from jupyter_lab import open_notebook, run_all_cells
 from page_checks import settle
 
 pytestmark = pytest.mark.browser
@@ -349,3 +352,40 @@ def test_json_in_a_script_element_holds_no_bracket():
         written = script_json({text: [text]})
         assert written.isascii()
         assert not set("<>&") & set(written)
+
+
+IN_LAB = (
+    "import dpexplain.io\nfrom dpexplain_widgets import Explorer\n"
+    "comparison = dpexplain.io.load('hostile.json')",
+    "explorer = Explorer(comparison)\nexplorer",
+    "comparison",
+    "comparison.reference",
+    "comparison.explanations[comparison.epsilons[0]][0].terms[0].plot()",
+)
+
+
+def test_a_notebook_in_jupyterlab_shows_hostile_names_as_text(lab, new_page):
+    text = " ".join(each for each in CORPUS.values() if len(each) < 1_000)
+    dpexplain.io.save(hostile_comparison(text), lab.notebooks / "hostile.json")
+    cells = [nbformat.v4.new_code_cell(source) for source in IN_LAB]
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    content = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})
+    nbformat.write(content, lab.notebooks / "hostile.ipynb")
+    page, noted = new_page(width=1500, height=1500), []
+    page.on("dialog", lambda dialog: (noted.append(dialog.message), dialog.dismiss()))
+    page.on(
+        "request",
+        lambda request: noted.append(request.url) if "attacker" in request.url else None,
+    )
+    open_notebook(page, lab, "hostile.ipynb")
+    run_all_cells(page)
+    page.locator(".dpx-plot svg").first.wait_for()
+    open_everything(page)
+
+    assert noted == []
+    assert page.evaluate("window.stolen") is None
+    outputs = page.locator(".jp-OutputArea-output")
+    assert outputs.count() >= len(IN_LAB) - 1
+    assert outputs.locator("iframe, [onerror], [onload], [onfocus], script").count() == 0
+    assert page.locator(".dpx").locator(STRANGE).count() == 0
+    assert start_of(text)[:12] in page.locator(".dpx-terms").text_content()

@@ -45,6 +45,7 @@ class JupyterLab:
     """
 
     def __init__(self, notebooks: Path, scratch: Path) -> None:
+        self.notebooks = notebooks
         self.port = _free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.log = scratch / "log.txt"
