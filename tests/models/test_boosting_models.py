@@ -185,16 +185,17 @@ def test_the_noise_band_covers_fresh_noise_on_the_same_structure(estimator):
 
 
 def _refit(estimator, X, y, histograms):
-    """Forced histograms, then fresh noise: answers of another length are not forced."""
-    from dpexplain.audit.replay import _RecordingMechanism
+    """Forced histograms, then fresh noise."""
+    from dpexplain.audit.recording import RecordingMechanism
     from dpexplain.mechanisms import NoiseSource
 
-    class FreshAfterHistograms(_RecordingMechanism):
-        def _forced_answer(self, place, query, drawn):
-            return histograms[place] if place < len(histograms) else drawn
+    waiting = iter(histograms)
+
+    def forced(phase, drawn):
+        return next(waiting) if phase.label == "histograms" else drawn
 
     model = type(estimator)(**estimator.get_params())
-    mechanism = FreshAfterHistograms(NoiseSource(), answers=())
+    mechanism = RecordingMechanism(NoiseSource(), forced)
     model._mechanism = lambda: mechanism
     return model.fit(X, y)
 
