@@ -52,8 +52,11 @@ def warm_models() -> None:
     classes = pd.Series(np.where(above, "yes", "no"))
     for_classes = Schema(features, target=Classes(["no", "yes"]))
     for_numbers = Schema(features, target=Range(0, 100))
+    wards = pd.Series(np.where(above, "A", np.where(X["job"] == "nurse", "B", "C")))
+    for_wards = Schema(features, target=Classes(["A", "B", "C"]))
     for classifier in (ExplainableBoostingClassifier, DPExplainableBoostingClassifier):
         _warm_one(classifier(schema=for_classes), X, classes)
+        _warm_one(classifier(schema=for_wards), X, wards)
     for regressor in (ExplainableBoostingRegressor, DPExplainableBoostingRegressor):
         _warm_one(regressor(schema=for_numbers), X, X["age"])
         _warm_one(regressor(schema=for_numbers, objective="poisson"), X, X["age"])

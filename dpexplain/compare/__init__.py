@@ -11,12 +11,14 @@ from dpexplain.compare.faithfulness import (
     shape_distance,
     truth_in_bins,
 )
+from dpexplain.compare.multiclass import MulticlassComparison
 from dpexplain.compare.planning import epsilon_to_stand_out
 from dpexplain.compare.sweep import sweep
 
 __all__ = [
     "Comparison",
     "Faithfulness",
+    "MulticlassComparison",
     "epsilon_to_stand_out",
     "faithfulness",
     "kendall",

@@ -51,6 +51,31 @@ def auroc(positive: npt.NDArray[np.bool_], score: npt.NDArray[np.float64]) -> fl
     return float(excess / (n_positive * n_negative))
 
 
+def macro_auroc(
+    texts: npt.NDArray[np.object_], classes: Sequence[object], probability: npt.NDArray[np.float64]
+) -> float:
+    """Mean area under the ROC curve of each class against the rest.
+
+    Parameters
+    ----------
+    texts : ndarray of object, shape (n,)
+        Labels as text.
+    classes : sequence of length n_classes
+        Labels of the columns of `probability`.
+    probability : ndarray of float64, shape (n, n_classes)
+
+    Returns
+    -------
+    float
+        Over the classes that occur, beside others; NaN where there are none.
+    """
+    found = np.array(
+        [auroc(texts == cell_text(label), probability[:, c]) for c, label in enumerate(classes)]
+    )
+    known = found[~np.isnan(found)]
+    return float(known.mean()) if known.size else float("nan")
+
+
 def poisson_deviance(count: npt.NDArray[np.float64], expected: npt.NDArray[np.float64]) -> float:
     """Mean deviance of counts from their expectation; 0 where each is as expected.
 
@@ -77,6 +102,9 @@ def poisson_deviance(count: npt.NDArray[np.float64], expected: npt.NDArray[np.fl
 def measure(model: Any, X: Any, y: Sequence[object]) -> tuple[str, float]:
     """Measure a fitted model: AUROC for a classifier, an error for a regression.
 
+    With more than two classes it is the mean of the AUROC of each class against the rest, over
+    the classes that occur.
+
     The error is the Poisson deviance of a model that was fitted to it, else the root of the
     mean squared error.
 
@@ -86,7 +114,7 @@ def measure(model: Any, X: Any, y: Sequence[object]) -> tuple[str, float]:
     Parameters
     ----------
     model : estimator
-        Fitted; a classifier's ``classes_[1]`` is the positive class.
+        Fitted; of two classes ``classes_[1]`` is the positive one.
     X : DataFrame or ndarray of shape (n_samples, n_features)
         Held-out records.
     y : sequence of length n_samples
@@ -99,9 +127,11 @@ def measure(model: Any, X: Any, y: Sequence[object]) -> tuple[str, float]:
     """
     cells = np.asarray(y, dtype=object).ravel()
     if hasattr(model, "predict_proba"):
-        wanted = cell_text(model.classes_[1])
-        positive = np.array([cell_text(cell) == wanted for cell in cells], dtype=bool)
-        return "AUROC", auroc(positive, np.asarray(model.predict_proba(X))[:, 1])
+        texts = np.array([cell_text(cell) for cell in cells], dtype=object)
+        probability = np.asarray(model.predict_proba(X))
+        if len(model.classes_) > 2:
+            return "macro AUROC", macro_auroc(texts, model.classes_, probability)
+        return "AUROC", auroc(texts == cell_text(model.classes_[1]), probability[:, 1])
     target = np.array([cell_number(cell) for cell in cells], dtype=np.float64)
     predicted = np.asarray(model.predict(X), dtype=np.float64)
     if getattr(model, "objective", None) == "poisson":

@@ -26,7 +26,8 @@ from dpexplain.compare._checks import (
 )
 from dpexplain.compare._metrics import measure
 from dpexplain.compare.comparison import Comparison
-from dpexplain.explain import GlobalExplanation
+from dpexplain.compare.multiclass import MulticlassComparison
+from dpexplain.explain import GlobalExplanation, MulticlassExplanation
 
 DEFAULT_EPSILONS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 
@@ -49,7 +50,7 @@ class _Data(NamedTuple):
 class _Result(NamedTuple):
     epsilon: float
     repeat: int
-    explanation: GlobalExplanation | None
+    explanation: GlobalExplanation | MulticlassExplanation | None
     metric: tuple[str, float] | None
     failure: str = ""
 
@@ -68,7 +69,7 @@ def sweep(
     structure_seed: int | None = None,
     progress: bool = True,
     groups: Any = None,
-) -> Comparison:
+) -> Comparison | MulticlassComparison:
     """Fit clones of an estimator at several epsilons and compare what they explain.
 
     Every fit spends its epsilon on the same data. All of them are checked and charged to the
@@ -109,8 +110,9 @@ def sweep(
 
     Returns
     -------
-    Comparison
-        Explanations by epsilon, the reference, metrics, and the ledger after the sweep.
+    Comparison or MulticlassComparison
+        Explanations by epsilon, the reference, metrics, and the ledger after the sweep; with more
+        than two classes a comparison for each of them.
 
     Raises
     ------
@@ -244,8 +246,8 @@ def _progress_bar(total: int, show: bool) -> Iterator[Any]:
 
 def _comparison(
     epsilons: tuple[float, ...], results: list[_Result], ledger: PrivacyLedger, estimator: Any
-) -> Comparison:
-    by_place = {}
+) -> Comparison | MulticlassComparison:
+    by_place: dict[tuple[float, int], Any] = {}
     for result in results:
         if result.explanation is None:
             warnings.warn(
@@ -261,14 +263,15 @@ def _comparison(
         for epsilon in epsilons
     }
     first = explanations[epsilons[0]][0]
-    return Comparison(
-        epsilons,
-        explanations,
-        reference=by_place.get((math.inf, 0)),
-        metrics=_metrics(results),
-        ledger=ledger.summary(),
-        title=f"{first.model_name or type(estimator).__name__}: {first.target_name}",
-    )
+    reference = by_place.get((math.inf, 0))
+    shared: dict[str, Any] = {
+        "metrics": _metrics(results),
+        "ledger": ledger.summary(),
+        "title": f"{first.model_name or type(estimator).__name__}: {first.target_name}",
+    }
+    if isinstance(first, MulticlassExplanation):
+        return MulticlassComparison.from_fits(explanations, reference=reference, **shared)
+    return Comparison(epsilons, explanations, reference=reference, **shared)
 
 
 def _metrics(results: list[_Result]) -> pd.DataFrame | None:

@@ -11,6 +11,7 @@ from dpexplain.explain.denoising import denoised
 from dpexplain.explain.global_explanation import GlobalExplanation
 from dpexplain.explain.guarantee import Guarantee
 from dpexplain.explain.local_explanation import LocalExplanation, inverse_link, total_score
+from dpexplain.explain.multiclass import MulticlassExplanation, MulticlassLocalExplanation
 from dpexplain.explain.noise import NoiseModel
 from dpexplain.explain.shape_function import ShapeFunction
 
@@ -18,6 +19,8 @@ __all__ = [
     "GlobalExplanation",
     "Guarantee",
     "LocalExplanation",
+    "MulticlassExplanation",
+    "MulticlassLocalExplanation",
     "NoiseModel",
     "ShapeFunction",
     "denoised",

@@ -22,8 +22,8 @@ from dpexplain.explain.shape_function import ShapeFunction
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Link: TypeAlias = Literal["logit", "identity", "log"]
-LINKS = ("logit", "identity", "log")
+Link: TypeAlias = Literal["logit", "identity", "log", "softmax"]
+LINKS = ("logit", "identity", "log", "softmax")
 _HTML_ROWS = 10
 
 
@@ -37,19 +37,21 @@ class GlobalExplanation(NoisyModel, Record, Mapping[str, ShapeFunction]):
         The additive parts, in the order in which the model sums them.
     intercept : float
         Score before any contribution, on the link scale.
-    link : {"logit", "identity", "log"}
-        Scale of the score: log-odds of ``classes[1]``, the target itself, or the logarithm of its
-        expectation.
+    link : {"logit", "identity", "log", "softmax"}
+        Scale of the score: log-odds of ``classes[1]``, the target itself, the logarithm of its
+        expectation, or that of the probability of `of_class` against the average of all classes.
     guarantee : Guarantee
         Privacy of the whole object.
     target_name : str, default="target"
         Name of what is predicted.
     target_unit : str, default=""
         Its unit, for regression.
-    classes : tuple of two str or None, default=None
-        Class names of a classifier; the score speaks for the second.
+    classes : tuple of str or None, default=None
+        Class names of a classifier; of two, the score speaks for the second.
     model_name : str, default=""
         Name of the estimator.
+    of_class : str, default=""
+        Class that the score speaks for, where there are several: link "softmax".
     noise : NoiseModel or None, default=None
         Joint scatter of all bins from privacy noise, random structure and sampling; None where
         there is none or it is not known.
@@ -67,8 +69,9 @@ class GlobalExplanation(NoisyModel, Record, Mapping[str, ShapeFunction]):
     guarantee: Guarantee
     target_name: str = "target"
     target_unit: str = ""
-    classes: tuple[str, str] | None = None
+    classes: tuple[str, ...] | None = None
     model_name: str = ""
+    of_class: str = ""
     noise: NoiseModel | None = None
 
     def __post_init__(self) -> None:
@@ -78,7 +81,7 @@ class GlobalExplanation(NoisyModel, Record, Mapping[str, ShapeFunction]):
         if not isinstance(self.guarantee, Guarantee):
             raise ValueError("guarantee must be a Guarantee.")
         self._set("intercept", finite("intercept", self.intercept))
-        self._set("classes", checked_classes(self.link, self.classes))
+        self._set("classes", checked_classes(self.link, self.classes, self.of_class))
         terms = tuple(self.terms)
         if not terms or not all(isinstance(term, ShapeFunction) for term in terms):
             raise ValueError("terms must be one or more ShapeFunction objects.")
@@ -106,8 +109,15 @@ class GlobalExplanation(NoisyModel, Record, Mapping[str, ShapeFunction]):
         return score_unit(self.link, self.target_name, self.target_unit)
 
     @property
+    def shown_class(self) -> str:
+        """Class that the score speaks for; empty for a regression."""
+        return shown_class(self.classes, self.of_class)
+
+    @property
     def score_name(self) -> str:
         """What the score says, in words, such as ``"log-odds of income = >50K"``."""
+        if self.link == "softmax":
+            return f"log-odds of {self.target_name} = {self.of_class} against the average class"
         if self.classes is not None:
             return f"log-odds of {self.target_name} = {self.classes[1]}"
         name = f"{self.target_name} [{self.target_unit}]" if self.target_unit else self.target_name
@@ -267,17 +277,29 @@ def score_unit(link: str, target_name: str, target_unit: str) -> str:
     """Name the unit of a score on the link scale."""
     if link == "log":
         return f"log of the expected {target_unit or target_name}"
-    return "log-odds" if link == "logit" else target_unit
+    return "log-odds" if link in ("logit", "softmax") else target_unit
 
 
-def checked_classes(link: str, classes: tuple[str, str] | None) -> tuple[str, str] | None:
-    """Check that a logit link has two class names and that links of a regression have none."""
+def shown_class(classes: tuple[str, ...] | None, of_class: str) -> str:
+    """Name the class that a score speaks for; empty for a regression."""
+    return of_class or ("" if classes is None else classes[1])
+
+
+def checked_classes(
+    link: str, classes: tuple[str, ...] | None, of_class: str
+) -> tuple[str, ...] | None:
+    """Check that link, class names and the class of the score suit each other."""
     choice("link", link, LINKS)
-    if link != "logit":
+    text("of_class", of_class)
+    if link != "softmax" and of_class:
+        raise ValueError(f"link={link!r} has no of_class; pass of_class=''.")
+    if link not in ("logit", "softmax"):
         if classes is not None:
             raise ValueError(f"link={link!r} has no classes; pass classes=None.")
         return None
     names = () if classes is None else distinct("classes", texts("classes", classes))
-    if len(names) != 2:
+    if link == "logit" and len(names) != 2:
         raise ValueError(f"link='logit' needs two class names in classes, got {len(names)}.")
-    return (names[0], names[1])
+    if link == "softmax" and of_class not in names:
+        raise ValueError("link='softmax' needs of_class to be one of the classes.")
+    return names

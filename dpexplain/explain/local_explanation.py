@@ -13,7 +13,7 @@ import pandas as pd
 from dpexplain.explain import _html
 from dpexplain.explain._record import FloatArray, Record, distinct, finite, read_only, text, texts
 from dpexplain.explain._text import short_number, signed_number
-from dpexplain.explain.global_explanation import Link, checked_classes, score_unit
+from dpexplain.explain.global_explanation import Link, checked_classes, score_unit, shown_class
 from dpexplain.explain.guarantee import Guarantee
 from dpexplain.explain.noise import normal_certainty
 
@@ -25,7 +25,7 @@ _LARGEST_LOG = 700.0  # its exponential is finite
 NOT_RELEASABLE = "shows samples that are not marked public \u2014 do not publish"
 
 
-def total_score(contributions: npt.ArrayLike, intercept: float) -> FloatArray:
+def total_score(contributions: npt.ArrayLike, intercept: npt.ArrayLike) -> FloatArray:
     """Add contributions to a score: the one definition of an additive model's score.
 
     Terms are added to the intercept one after the other, in model order. Every score in the
@@ -33,14 +33,14 @@ def total_score(contributions: npt.ArrayLike, intercept: float) -> FloatArray:
 
     Parameters
     ----------
-    contributions : array-like of shape (n_samples, n_terms)
+    contributions : array-like of shape (n_samples, n_terms) or (n_samples, n_terms, n_classes)
         On the link scale.
-    intercept : float
+    intercept : float or array-like of shape (n_classes,)
         Score before any contribution, on the link scale.
 
     Returns
     -------
-    ndarray of float64, shape (n_samples,)
+    ndarray of float64, shape (n_samples,) or (n_samples, n_classes)
         Scores on the link scale.
 
     Examples
@@ -49,12 +49,37 @@ def total_score(contributions: npt.ArrayLike, intercept: float) -> FloatArray:
     array([ 1.75, -0.75])
     """
     matrix = np.asarray(contributions, dtype=np.float64)
-    if matrix.ndim != 2:
-        raise ValueError(f"contributions must have two dimensions, got {matrix.ndim}.")
-    score = np.full(matrix.shape[0], float(intercept))
-    for column in matrix.T:
-        score += column
+    if matrix.ndim not in (2, 3):
+        raise ValueError(f"contributions must have two dimensions, or three, got {matrix.ndim}.")
+    score = np.full((matrix.shape[0], *matrix.shape[2:]), intercept, dtype=np.float64)
+    for term in range(matrix.shape[1]):
+        score += matrix[:, term]
     return score
+
+
+def rest_scores(scores: npt.ArrayLike) -> FloatArray:
+    """Score that the other classes have together, for each class.
+
+    The probability of a class is the logistic function of its score less this: the one
+    definition of the probabilities of several classes.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n_samples, n_classes)
+        On the softmax scale.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_samples, n_classes)
+        Logarithm of the summed exponentials of the scores of all other classes.
+    """
+    values = np.asarray(scores, dtype=np.float64)
+    rests = np.empty(values.shape)
+    for c in range(values.shape[1]):
+        others = np.delete(values, c, axis=1)
+        top = others.max(axis=1)
+        rests[:, c] = top + np.log(np.exp(others - top[:, None]).sum(axis=1))
+    return rests
 
 
 def inverse_link(scores: npt.ArrayLike, link: str) -> FloatArray:
@@ -99,14 +124,14 @@ class LocalExplanation(Record):
         Score added by each term, on the link scale.
     intercept : float
         Score before any contribution, on the link scale.
-    link : {"logit", "identity", "log"}
+    link : {"logit", "identity", "log", "softmax"}
         Scale of the score.
     bin_labels : sequence of sequences of str, shape (n_samples, n_terms)
         The bin each sample falls into, as text.
     guarantee : Guarantee
         Privacy of the model behind the contributions; it does not cover the samples.
-    classes : tuple of two str or None, default=None
-        Class names of a classifier; the score speaks for the second.
+    classes : tuple of str or None, default=None
+        Class names of a classifier; of two, the score speaks for the second.
     samples_public : bool, default=False
         Whether the samples may be shown to anyone: public records or what-if inputs.
     target_name : str, default="target"
@@ -121,6 +146,10 @@ class LocalExplanation(Record):
         nothing that :class:`ShapeFunction` knows. None where that is not known.
     score_std : array-like of shape (n_samples,) or None, default=None
         Standard deviation of each score from all three, errors of terms taken together.
+    of_class : str, default=""
+        Class that the score speaks for, where there are several: link "softmax".
+    rest_score : array-like of shape (n_samples,) or None, default=None
+        What the other classes have together, see :func:`rest_scores`; link "softmax".
 
     Raises
     ------
@@ -135,13 +164,15 @@ class LocalExplanation(Record):
     _: dataclasses.KW_ONLY
     bin_labels: tuple[tuple[str, ...], ...]
     guarantee: Guarantee
-    classes: tuple[str, str] | None = None
+    classes: tuple[str, ...] | None = None
     samples_public: bool = False
     target_name: str = "target"
     target_unit: str = ""
     noise_std: FloatArray | None = None
     total_std: FloatArray | None = None
     score_std: FloatArray | None = None
+    of_class: str = ""
+    rest_score: FloatArray | None = None
 
     def __post_init__(self) -> None:
         """Check the fields against each other and freeze the arrays."""
@@ -154,18 +185,21 @@ class LocalExplanation(Record):
         matrix = read_only("contributions", self.contributions, (None, len(names)))
         self._set("contributions", matrix)
         self._set("intercept", finite("intercept", self.intercept))
-        self._set("classes", checked_classes(self.link, self.classes))
+        self._set("classes", checked_classes(self.link, self.classes, self.of_class))
         self._set("samples_public", bool(self.samples_public))
         self._set("bin_labels", _label_rows(self.bin_labels, matrix.shape))
         shapes: dict[str, tuple[int, ...]] = {
             "noise_std": matrix.shape,
             "total_std": matrix.shape,
             "score_std": matrix.shape[:1],
+            "rest_score": matrix.shape[:1],
         }
+        if (self.rest_score is None) == (self.link == "softmax"):
+            raise ValueError("link='softmax' needs rest_score, and no other link has it.")
         for name, shape in shapes.items():
             if getattr(self, name) is not None:
                 self._set(name, read_only(name, getattr(self, name), shape))
-                if (getattr(self, name) < 0).any():
+                if name != "rest_score" and (getattr(self, name) < 0).any():
                     raise ValueError(f"{name} must not be negative.")
 
     def __len__(self) -> int:
@@ -178,8 +212,15 @@ class LocalExplanation(Record):
         return total_score(self.contributions, self.intercept)
 
     @property
+    def shown_class(self) -> str:
+        """Class that the score speaks for; empty for a regression."""
+        return shown_class(self.classes, self.of_class)
+
+    @property
     def predictions(self) -> FloatArray:
-        """Probabilities of ``classes[1]``, or (expected) targets in their unit."""
+        """Probabilities of :attr:`shown_class`, or (expected) targets in their unit."""
+        if self.rest_score is not None:
+            return inverse_link(self.scores - self.rest_score, "logit")
         return inverse_link(self.scores, self.link)
 
     @property
@@ -343,7 +384,7 @@ class LocalExplanation(Record):
         head = ("term", "sample 0", self.score_unit or "contribution", "")
         score = short_number(float(self.scores[0]))
         prediction = short_number(float(self.predictions[0]))
-        what = f"P({self.classes[1]})" if self.classes else "prediction"
+        what = f"P({self.shown_class})" if self.classes else "prediction"
         end = f"sample 0: intercept {short_number(self.intercept)}, score {score}, {what} "
         return _html.table(head, rows, (False, False, True, False)) + _html.note(end + prediction)
 

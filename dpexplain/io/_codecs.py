@@ -8,11 +8,13 @@ import numpy as np
 import pandas as pd
 
 from dpexplain.accounting.summary import LedgerSummary
-from dpexplain.compare import Comparison
+from dpexplain.compare import Comparison, MulticlassComparison
 from dpexplain.explain import (
     GlobalExplanation,
     Guarantee,
     LocalExplanation,
+    MulticlassExplanation,
+    MulticlassLocalExplanation,
     NoiseModel,
     ShapeFunction,
 )
@@ -152,6 +154,7 @@ def global_to_plain(explanation: GlobalExplanation) -> dict[str, Any]:
         "target_unit": explanation.target_unit,
         "classes": None if explanation.classes is None else list(explanation.classes),
         "model_name": explanation.model_name,
+        "of_class": explanation.of_class,
         "noise": None if explanation.noise is None else noise_to_plain(explanation.noise),
     }
 
@@ -168,6 +171,7 @@ def global_from_plain(value: Any, path: str = "explanation") -> GlobalExplanatio
         "target_unit": fields.take("target_unit", text),
         "classes": fields.take("classes", optional(_texts)),
         "model_name": fields.take("model_name", text),
+        "of_class": fields.take("of_class", text),
         "noise": fields.take("noise", optional(noise_from_plain)),
     }
     fields.finish()
@@ -190,6 +194,8 @@ def local_to_plain(explanation: LocalExplanation) -> dict[str, Any]:
         "noise_std": _list_or_none(explanation.noise_std),
         "total_std": _list_or_none(explanation.total_std),
         "score_std": _list_or_none(explanation.score_std),
+        "of_class": explanation.of_class,
+        "rest_score": _list_or_none(explanation.rest_score),
     }
 
 
@@ -210,9 +216,51 @@ def local_from_plain(value: Any, path: str = "explanation") -> LocalExplanation:
         "noise_std": _matrix(fields.take("noise_std", optional(items(_numbers))), len(names)),
         "total_std": _matrix(fields.take("total_std", optional(items(_numbers))), len(names)),
         "score_std": fields.take("score_std", optional(_numbers)),
+        "of_class": fields.take("of_class", text),
+        "rest_score": fields.take("rest_score", optional(_numbers)),
     }
     fields.finish()
     return LocalExplanation(tuple(names), **arguments)
+
+
+def multiclass_to_plain(
+    explanation: MulticlassExplanation | MulticlassLocalExplanation,
+) -> dict[str, Any]:
+    """Write the explanations of all classes, global or local."""
+    if isinstance(explanation, MulticlassExplanation):
+        return {"by_class": [global_to_plain(part) for part in explanation.by_class]}
+    return {"by_class": [local_to_plain(part) for part in explanation.by_class]}
+
+
+def multiclass_from_plain(value: Any, path: str = "explanation") -> MulticlassExplanation:
+    """Read the global explanations of all classes."""
+    fields = Fields(value, path)
+    parts = fields.take("by_class", items(global_from_plain))
+    fields.finish()
+    return MulticlassExplanation(tuple(parts))
+
+
+def multiclass_local_from_plain(
+    value: Any, path: str = "explanation"
+) -> MulticlassLocalExplanation:
+    """Read the local explanations of all classes."""
+    fields = Fields(value, path)
+    parts = fields.take("by_class", items(local_from_plain))
+    fields.finish()
+    return MulticlassLocalExplanation(tuple(parts))
+
+
+def multiclass_comparison_to_plain(comparison: MulticlassComparison) -> dict[str, Any]:
+    """Write the comparisons of all classes."""
+    return {"by_class": [comparison_to_plain(part) for part in comparison.by_class]}
+
+
+def multiclass_comparison_from_plain(value: Any, path: str = "comparison") -> MulticlassComparison:
+    """Read the comparisons of all classes."""
+    fields = Fields(value, path)
+    parts = fields.take("by_class", items(comparison_from_plain))
+    fields.finish()
+    return MulticlassComparison(tuple(parts))
 
 
 def ledger_to_plain(summary: LedgerSummary) -> dict[str, Any]:

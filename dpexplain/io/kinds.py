@@ -8,16 +8,26 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from dpexplain._json import MAX_BYTES, cut, parse
 from dpexplain.accounting.summary import LedgerSummary
-from dpexplain.compare import Comparison
-from dpexplain.explain import GlobalExplanation, Guarantee, LocalExplanation, ShapeFunction
+from dpexplain.compare import Comparison, MulticlassComparison
+from dpexplain.explain import (
+    GlobalExplanation,
+    Guarantee,
+    LocalExplanation,
+    MulticlassExplanation,
+    MulticlassLocalExplanation,
+    ShapeFunction,
+)
 from dpexplain.io import _codecs
 from dpexplain.statement.statement import PrivacyStatement
 
 Saveable: TypeAlias = (
     GlobalExplanation
+    | MulticlassExplanation
     | ShapeFunction
     | LocalExplanation
+    | MulticlassLocalExplanation
     | Comparison
+    | MulticlassComparison
     | LedgerSummary
     | PrivacyStatement
     | Guarantee
@@ -39,9 +49,22 @@ _KINDS: Final = {
     "shape-function": _Kind(ShapeFunction, _codecs.shape_to_plain, _codecs.shape_from_plain),
     "global": _Kind(GlobalExplanation, _codecs.global_to_plain, _codecs.global_from_plain),
     "local": _Kind(LocalExplanation, _codecs.local_to_plain, _codecs.local_from_plain),
+    "multiclass": _Kind(
+        MulticlassExplanation, _codecs.multiclass_to_plain, _codecs.multiclass_from_plain
+    ),
+    "multiclass-local": _Kind(
+        MulticlassLocalExplanation,
+        _codecs.multiclass_to_plain,
+        _codecs.multiclass_local_from_plain,
+    ),
     "ledger": _Kind(LedgerSummary, _codecs.ledger_to_plain, _codecs.ledger_from_plain),
     "statement": _Kind(PrivacyStatement, _codecs.statement_to_plain, _codecs.statement_from_plain),
     "comparison": _Kind(Comparison, _codecs.comparison_to_plain, _codecs.comparison_from_plain),
+    "multiclass-comparison": _Kind(
+        MulticlassComparison,
+        _codecs.multiclass_comparison_to_plain,
+        _codecs.multiclass_comparison_from_plain,
+    ),
 }
 
 
@@ -52,6 +75,7 @@ def to_json(obj: Saveable) -> str:
     ----------
     obj : GlobalExplanation, ShapeFunction, LocalExplanation, Comparison, LedgerSummary, \
 PrivacyStatement or Guarantee
+        Or one of those for several classes.
         What to write. What is not private is written too, and says so in its guarantee,
         metrics or samples: see :mod:`dpexplain.io` for what may leave.
 

@@ -11,6 +11,7 @@ import numpy as np
 from dpexplain.compare import Comparison
 from dpexplain.explain import ShapeFunction
 from dpexplain.explain.guarantee import NOT_PRIVATE
+from dpexplain.explain.multiclass import check_one_class
 from dpexplain.plotting import _categorical, _numeric
 from dpexplain.plotting._style import (
     Theme,
@@ -67,6 +68,7 @@ def plot_comparison(
     KeyError
         If there is no such term.
     """
+    check_one_class(comparison)
     if term is None:
         largest = comparison.explanations[comparison.epsilons[-1]][0]
         term = str(largest.importances().index[0])
@@ -193,6 +195,7 @@ def plot_metric(
     ValueError
         If the comparison has no such metric.
     """
+    check_one_class(comparison)
     table = comparison.metrics
     known = [] if table is None else [str(name) for name in table["metric"].unique()]
     if table is None or not known:

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpexplain.explain import GlobalExplanation
+from dpexplain.explain.multiclass import check_one_class
 from dpexplain.plotting._style import (
     ALL_LABEL,
     BAG_LABEL,
@@ -66,6 +67,7 @@ def plot_global(
     KeyError
         If a name in `terms` is no term.
     """
+    check_one_class(explanation)
     if n_columns < 1 or max_terms < 1:
         raise ValueError("n_columns and max_terms must be at least 1.")
     names = list(explanation.importances().index[:max_terms]) if terms is None else list(terms)

@@ -8,6 +8,7 @@ import numpy as np
 
 from dpexplain.explain import GlobalExplanation
 from dpexplain.explain._text import short_number
+from dpexplain.explain.multiclass import check_one_class
 from dpexplain.plotting._style import (
     Theme,
     draw_watermark,
@@ -54,6 +55,7 @@ def plot_importance(
     Axes
         The axes drawn into.
     """
+    check_one_class(explanation)
     if max_terms < 1:
         raise ValueError(f"max_terms={max_terms!r} must be at least 1.")
     names = [str(name) for name in explanation.importances().index[:max_terms]]

@@ -9,6 +9,7 @@ import numpy as np
 from dpexplain.explain import LocalExplanation
 from dpexplain.explain._text import short_number, signed_number
 from dpexplain.explain.local_explanation import NOT_RELEASABLE
+from dpexplain.explain.multiclass import check_one_class
 from dpexplain.plotting._style import (
     NOISE_LABEL,
     Theme,
@@ -62,6 +63,7 @@ def plot_local(
     ValueError
         If there is no such sample.
     """
+    check_one_class(explanation)
     if max_terms < 1:
         raise ValueError(f"max_terms={max_terms!r} must be at least 1.")
     rows = _rows(explanation, sample, max_terms)
@@ -75,7 +77,7 @@ def plot_local(
     ax.margins(x=0.14)
     _mark_ends(ax, explanation, sample, end, len(rows), colours)
     score = f"score for {explanation.target_name}" + (
-        f" = {explanation.classes[1]}" if explanation.classes else ""
+        f" = {explanation.shown_class}" if explanation.classes else ""
     )
     ax.set_xlabel(with_unit(score, explanation.score_unit))
     _small_print(ax, explanation, sample)
@@ -145,7 +147,7 @@ def _mark_ends(
     """Say where the bars start (the intercept) and what they add up to."""
     prediction = short_number(float(explanation.predictions[sample]), 3)
     if explanation.classes:
-        what = f"P({plain(explanation.classes[1], 16)}) = {prediction}"
+        what = f"P({plain(explanation.shown_class, 16)}) = {prediction}"
     else:
         what = f"prediction {with_unit(prediction, explanation.target_unit)}"
     intercept = explanation.intercept

@@ -13,6 +13,7 @@ from dpexplain.models import DPExplainableBoostingClassifier, DPExplainableBoost
 from dpexplain.models.boosting import private as boosting_private
 from dpexplain.models.boosting import records as boosting_records
 from dpexplain.models.boosting.counts import CountStep
+from dpexplain.models.boosting.objectives import Objective
 from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
 
 FEATURES = {
@@ -24,10 +25,13 @@ TARGETS = {
     "two classes": Classes(["no", "yes"]),
     "numbers": Range(-1, 3),
     "counts": Range(0, 20),
+    "classes": Classes(["A", "B", "C", "D"]),
 }
 OPTIONS = {
     "bags": {"outer_bags": 4},
     "constraints": {"monotone_constraints": {"age": "increasing", "income": -1}},
+    "softmax": {},
+    "softmax, clipped": {"clip": 0.3},
     "poisson": {"objective": "poisson"},
     "poisson in bags": {"objective": "poisson", "outer_bags": 3},
 }
@@ -38,6 +42,9 @@ CASES = [
     ("numbers", "constraints"),
     ("counts", "poisson"),
     ("counts", "poisson in bags"),
+    ("classes", "softmax"),
+    ("classes", "softmax, clipped"),
+    ("classes", "bags"),
 ]
 every_case = pytest.mark.parametrize(("target", "option"), CASES)
 
@@ -203,7 +210,31 @@ def forgotten_clip_of_counts(monkeypatch):
     monkeypatch.setattr(boosting_records.Records, "leaf_sums", unclipped)
 
 
+def softmax_sensitivity_of_one(monkeypatch):
+    """As for two classes with one score."""
+    monkeypatch.setattr(Objective, "sensitivity", lambda self, clip: 1.0)
+
+
+def classes_clipped_one_by_one(monkeypatch):
+    """Each residual is within the clip, and the vector of all of them is not within sqrt(2)."""
+
+    def clipped(self, feature, leaf_of_bin, n_leaves, clip):
+        score, target, last, update, now = self._pending(feature)
+        score += update[:, last]
+        p = np.exp(score - score.max(axis=0))
+        residual = (target == np.arange(len(p))[:, None]) - p / p.sum(axis=0)
+        steps = np.rint(np.clip(residual / clip, -1, 1) * 2**20).astype(np.int64)
+        sums = np.zeros((n_leaves, len(p)), np.int64)
+        np.add.at(sums, leaf_of_bin[now], steps.T)
+        return sums
+
+    monkeypatch.setattr(boosting_records.Records, "leaf_sums", clipped)
+
+
 MUTANTS = [
+    ("classes", "softmax", softmax_sensitivity_of_one),
+    ("classes", "softmax", classes_clipped_one_by_one),
+    ("classes", "bags", bag_noise_not_scaled),
     ("counts", "poisson", forgotten_clip_of_counts),
     ("numbers", "bags", bag_noise_not_scaled),
     ("numbers", "bags", bootstrap),
@@ -215,8 +246,9 @@ def saturating(target):
     """Records of which the last has as large a residual as there can be."""
     X, y = make_data(target, 40, 11)
     kind = TARGETS[target]
-    y.iloc[:] = kind.low
-    y.iloc[-1] = kind.high
+    first, last = kind.labels[::3] if isinstance(kind, Classes) else (kind.low, kind.high)
+    y.iloc[:] = first
+    y.iloc[-1] = last
     return X, y
 
 
@@ -247,3 +279,18 @@ def test_replay_catches_a_clip_that_follows_the_exact_mean(monkeypatch):
     report = replay(estimator, without_last(records), *record(estimator, *records))
     assert "attribute clip_" in report.differences
     assert not report.holds
+
+
+def test_a_record_of_the_wrong_class_uses_up_nearly_all_of_a_softmax_guarantee():
+    """The bound of sqrt(2) is tight, so the audit would notice if noise were a little too small."""
+    estimator, records = make_estimator("classes", "softmax", max_rounds=40), saturating("classes")
+    _, transcript = record(estimator, *records)
+    answers = [
+        answer
+        if phase.label == "histograms"
+        else np.where(np.arange(len(answer)) % 4 == 0, 2**40, -(2**40))  # all for class A
+        for phase, answer in zip(transcript.phases, transcript.answers, strict=True)
+    ]
+    report = replay(estimator, without_last(records), *record(estimator, *records, answers=answers))
+    assert report.holds
+    assert report.spent_mu > 0.99 * report.claimed_mu

@@ -268,11 +268,3 @@ def test_a_non_private_model_says_so_everywhere():
     assert not model.guarantee_.private
     assert np.isinf(model.ledger_.total_epsilon())
     assert "NOT PRIVATE" in model.explain_global()._repr_html_()
-
-
-def test_three_classes_are_refused_with_a_next_step():
-    schema = Schema(FEATURES, target=Classes(["a", "b", "c"]))
-    X, _, _ = make_data(30)
-    for estimator in (DPExplainableBoostingClassifier, ExplainableBoostingClassifier):
-        with pytest.raises(ValueError, match="two classes"):
-            estimator(schema=schema).fit(X, ["a", "b", "c"] * 10)

@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from dpexplain.explain.multiclass import one_class_at_a_time
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -42,10 +44,12 @@ def build_payload(source: Any) -> dict[str, Any]:
     TypeError
         If `source` is something else.
     ValueError
-        If a dictionary is not a complete payload.
+        If a dictionary is not a complete payload, or `source` is of several classes.
     """
     if isinstance(source, dict):
         return check_payload(source)
+    if hasattr(source, "for_class"):
+        one_class_at_a_time("a view", source.classes)
     if hasattr(source, "explanations"):
         return _comparison_payload(source)
     if hasattr(source, "importances") and hasattr(source, "guarantee"):
@@ -144,7 +148,7 @@ def _ledger_payload(summary: LedgerSummary) -> dict[str, Any]:
         "title": f"Ledger of {summary.dataset}",
         "link": "identity",
         "score_unit": "",
-        "target": {"name": "", "unit": "", "classes": None},
+        "target": {"name": "", "unit": "", "classes": None, "shown_class": ""},
         "terms": [],
         "epsilons": [],
         "fits": [],
@@ -164,6 +168,7 @@ def _outline(explanation: GlobalExplanation, title: str) -> dict[str, Any]:
             "name": explanation.target_name,
             "unit": explanation.target_unit,
             "classes": None if explanation.classes is None else list(explanation.classes),
+            "shown_class": explanation.shown_class,
         },
         "terms": [
             {

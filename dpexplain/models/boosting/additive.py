@@ -16,10 +16,13 @@ from dpexplain.explain import (
     GlobalExplanation,
     Guarantee,
     LocalExplanation,
+    MulticlassExplanation,
+    MulticlassLocalExplanation,
     ShapeFunction,
     inverse_link,
     total_score,
 )
+from dpexplain.explain.local_explanation import rest_scores
 from dpexplain.models.boosting.targets import class_labels
 from dpexplain.models.boosting.term_noise import TermNoise, term_noise
 from dpexplain.models.inputs import as_table
@@ -35,7 +38,7 @@ class AdditiveModel(BaseEstimator):
 
     schema_: Schema
     guarantee_: Guarantee
-    intercept_: float
+    intercept_: float | NDArray[np.float64]
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
     _terms: AdditiveTerms
@@ -51,29 +54,42 @@ class AdditiveModel(BaseEstimator):
         columns = self._columns(X)
         return total_score(self._terms.contributions(columns), self.intercept_)
 
-    def explain_global(self) -> GlobalExplanation:
+    def explain_global(self) -> Any:
         """Shape functions of all terms, with the guarantee of the model.
 
         Returns
         -------
-        GlobalExplanation
-            Plain data: it holds neither the model nor records.
+        GlobalExplanation or MulticlassExplanation
+            Plain data: it holds neither the model nor records. With more than two classes
+            ``for_class(label)`` gives the explanation of one.
         """
         check_is_fitted(self, "schema_")
+        if self._terms.link != "softmax":
+            return self._explained(self._terms)
+        return MulticlassExplanation(
+            tuple(
+                self._explained(self._terms.of_class(c), name)
+                for c, name in enumerate(self._class_names() or ())
+            )
+        )
+
+    def _explained(self, terms: AdditiveTerms, of_class: str = "") -> GlobalExplanation:
+        """Shape functions of one score."""
         target = self.schema_.target
         return GlobalExplanation(
-            terms=tuple(self._shape_function(i) for i in range(len(self._terms.bins))),
-            intercept=self.intercept_,
-            link=self._terms.link,
+            terms=tuple(self._shape_function(terms, i) for i in range(len(terms.bins))),
+            intercept=float(terms.intercept),
+            link=terms.link,
             guarantee=self.guarantee_,
             target_name=target.name if target is not None and target.name else "target",
             target_unit=target.unit if isinstance(target, Range) else "",
             classes=self._class_names(),
             model_name=type(self).__name__,
+            of_class=of_class,
             noise=None if self._noise is None else self._noise.joint,
         )
 
-    def explain_local(self, X: Any, *, samples_public: bool = False) -> LocalExplanation:
+    def explain_local(self, X: Any, *, samples_public: bool = False) -> Any:
         """Contribution of each term to the score of each row.
 
         Parameters
@@ -85,28 +101,57 @@ class AdditiveModel(BaseEstimator):
 
         Returns
         -------
-        LocalExplanation
-            ``scores`` equal the model's own scores bit by bit.
+        LocalExplanation or MulticlassLocalExplanation
+            ``scores`` equal the model's own scores bit by bit. With more than two classes
+            ``for_class(label)`` gives the explanation of one.
         """
         columns = self._columns(X)
-        explanation = self.explain_global()
-        bins = [b.index(c) for b, c in zip(self._terms.bins, columns, strict=True)]
+        if self._terms.link != "softmax":
+            return self._explained_rows(columns, self._terms, samples_public=samples_public)
+        rest = rest_scores(total_score(self._terms.contributions(columns), self.intercept_))
+        return MulticlassLocalExplanation(
+            tuple(
+                self._explained_rows(
+                    columns,
+                    self._terms.of_class(c),
+                    samples_public=samples_public,
+                    of_class=name,
+                    rest_score=rest[:, c],
+                )
+                for c, name in enumerate(self._class_names() or ())
+            )
+        )
+
+    def _explained_rows(
+        self,
+        columns: list[Encoded],
+        terms: AdditiveTerms,
+        *,
+        samples_public: bool,
+        of_class: str = "",
+        rest_score: NDArray[np.float64] | None = None,
+    ) -> LocalExplanation:
+        """Contributions to one score."""
+        explanation = self._explained(terms, of_class)
+        bins = [b.index(c) for b, c in zip(terms.bins, columns, strict=True)]
         labels = [
             [shape.bin_labels[i] for i in index]
             for shape, index in zip(explanation.terms, bins, strict=True)
         ]
         return LocalExplanation(
             term_names=tuple(explanation),
-            contributions=self._terms.contributions(columns),
+            contributions=terms.contributions(columns),
             **({} if self._noise is None else self._noise.of_samples(bins)),
-            intercept=self.intercept_,
-            link=self._terms.link,
+            intercept=float(terms.intercept),
+            link=terms.link,
             bin_labels=tuple(zip(*labels, strict=True)),
             guarantee=self.guarantee_,
             classes=self._class_names(),
             samples_public=samples_public,
             target_name=explanation.target_name,
             target_unit=explanation.target_unit,
+            of_class=of_class,
+            rest_score=rest_score,
         )
 
     def _noise_draws(self) -> NoiseDraws | None:
@@ -118,8 +163,8 @@ class AdditiveModel(BaseEstimator):
         draws = self._noise_draws()
         return None if draws is None else term_noise(draws, [b.n_bins for b in self._terms.bins])
 
-    def _shape_function(self, i: int) -> ShapeFunction:
-        bins, terms = self._terms.bins[i], self._terms
+    def _shape_function(self, terms: AdditiveTerms, i: int) -> ShapeFunction:
+        bins = terms.bins[i]
         feature = bins.feature
         numeric = feature if isinstance(feature, Numeric) else None
         return ShapeFunction(
@@ -142,24 +187,23 @@ class AdditiveModel(BaseEstimator):
             bag_std=None if terms.bag_std is None else terms.bag_std[i],
         )
 
-    def _class_names(self) -> tuple[str, str] | None:
+    def _class_names(self) -> tuple[str, ...] | None:
         target = self.schema_.target
         if not isinstance(target, Classes):
             return None
-        first, second = target.names
-        return first, second
+        return target.names
 
 
 class AdditiveClassifier(ClassifierMixin, AdditiveModel):
-    """Log-odds of the second class, added up over terms."""
+    """Log-odds of the second class, or a score for each of several, added up over terms."""
 
     @property
     def classes_(self) -> NDArray[Any]:
-        """Labels of both classes, once fitted."""
+        """Labels of the classes, once fitted."""
         return class_labels(self.schema_)
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Log-odds of the second class.
+        """Log-odds of the second class; scores of all where there are more.
 
         Parameters
         ----------
@@ -167,7 +211,8 @@ class AdditiveClassifier(ClassifierMixin, AdditiveModel):
 
         Returns
         -------
-        ndarray of shape (n_samples,)
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            A score of several classes is the log-probability against the average class.
         """
         return self._scores(X)
 
@@ -180,14 +225,17 @@ class AdditiveClassifier(ClassifierMixin, AdditiveModel):
 
         Returns
         -------
-        ndarray of shape (n_samples, 2)
+        ndarray of shape (n_samples, n_classes)
             Columns in the order of ``classes_``.
         """
-        second = inverse_link(self._scores(X), "logit")
+        scores = self._scores(X)
+        if scores.ndim == 2:
+            return inverse_link(scores - rest_scores(scores), "logit")
+        second = inverse_link(scores, "logit")
         return np.column_stack([1.0 - second, second])
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """More probable class.
+        """Most probable class.
 
         Parameters
         ----------
@@ -199,13 +247,12 @@ class AdditiveClassifier(ClassifierMixin, AdditiveModel):
             Labels from ``classes_``.
         """
         scores = self._scores(X)
-        return self.classes_[(scores > 0).astype(np.intp)]
+        chosen = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
+        return self.classes_[chosen]
 
     def __sklearn_tags__(self) -> Any:
-        """Two classes; missing values and categories are welcome."""
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return _input_tags(tags)
+        """Missing values and categories are welcome."""
+        return _input_tags(super().__sklearn_tags__())
 
 
 class AdditiveRegressor(RegressorMixin, AdditiveModel):

@@ -61,7 +61,8 @@ def fit_bag(
     rest, rest_target = [i[held_out] for i in index], target[held_out]
     # The tree of a visit is grown from the sums, so a visit only names its feature.
     turn = [Visit(k, np.zeros(0, np.uint8), np.zeros(0)) for k in range(len(n_bins))]
-    tables = best = started(records, n_bins, objective.best_constant(target[~held_out]))
+    constant = objective.best_constant(target[~held_out])
+    tables = best = started(records, n_bins, constant, objective.loss.n_scores)
     smallest, waited = np.inf, 0
     for _ in range(max_rounds):
         tables = boost(

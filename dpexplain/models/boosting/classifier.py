@@ -9,17 +9,17 @@ from sklearn.utils.multiclass import type_of_target
 
 from dpexplain.models.boosting.additive import AdditiveClassifier
 from dpexplain.models.boosting.estimator import _PrivateBoosting
-from dpexplain.models.boosting.objectives import Objective, logistic
+from dpexplain.models.boosting.objectives import Objective, classification
 from dpexplain.models.boosting.reference import _Reference
-from dpexplain.models.boosting.targets import two_classes
 from dpexplain.schema import Classes, Schema
 
 
 class ExplainableBoostingClassifier(AdditiveClassifier, _Reference):
-    """Explainable boosting machine for two classes, without privacy.
+    """Explainable boosting machine for classes, without privacy.
 
     The reference beside `DPExplainableBoostingClassifier`: cyclic gradient boosting of
-    shallow trees on one feature each, Algorithm 1 of [1]_.
+    shallow trees on one feature each, Algorithm 1 of [1]_. More than two classes share the trees
+    and have a score each (softmax).
 
     Parameters
     ----------
@@ -45,9 +45,9 @@ class ExplainableBoostingClassifier(AdditiveClassifier, _Reference):
     ----------
     schema_ : Schema
         The schema in use.
-    classes_ : ndarray of shape (2,)
+    classes_ : ndarray of shape (n_classes,)
         Class labels.
-    intercept_ : float
+    intercept_ : float or ndarray of shape (n_classes,)
         Mean score, in log-odds.
     guarantee_ : Guarantee
         Says that nothing is promised.
@@ -81,7 +81,7 @@ class ExplainableBoostingClassifier(AdditiveClassifier, _Reference):
         if kind.startswith("continuous"):
             raise ValueError(
                 f"Unknown label type: {kind}. The target holds numbers with fractions; use "
-                "ExplainableBoostingRegressor, or labels of two classes."
+                "ExplainableBoostingRegressor, or labels of classes."
             )
         if self.schema is None and len(np.unique(np.asarray(y).astype(str))) == 1:
             raise ValueError(
@@ -90,15 +90,16 @@ class ExplainableBoostingClassifier(AdditiveClassifier, _Reference):
             )
 
     def _objective(self, schema: Schema) -> Objective:
-        return logistic()
+        return classification(schema)
 
 
 class DPExplainableBoostingClassifier(_PrivateBoosting, AdditiveClassifier):
-    """Explainable boosting machine for two classes with differential privacy (DP-EBM).
+    """Explainable boosting machine for classes with differential privacy (DP-EBM).
 
     An additive model with one shape function per feature, boosted from noisy sums over
     random trees, after [1]_. The guarantee holds under the stated adjacency: see
-    `guarantee_`.
+    `guarantee_`. More than two classes share the trees and have a score each (softmax); the sums
+    of all classes are released together, for which noise is sqrt(2) times as large.
 
     Parameters
     ----------
@@ -161,9 +162,9 @@ class DPExplainableBoostingClassifier(_PrivateBoosting, AdditiveClassifier):
     ----------
     schema_ : Schema
         The schema in use.
-    classes_ : ndarray of shape (2,)
+    classes_ : ndarray of shape (n_classes,)
         Class labels of the schema.
-    intercept_ : float
+    intercept_ : float or ndarray of shape (n_classes,)
         Mean score, in log-odds.
     guarantee_ : Guarantee
         What is promised.
@@ -205,10 +206,5 @@ class DPExplainableBoostingClassifier(_PrivateBoosting, AdditiveClassifier):
     _regression = False
     _reference_class = ExplainableBoostingClassifier
 
-    def _check_settings(self) -> None:
-        super()._check_settings()
-        if self.schema is not None:
-            two_classes(self.schema)
-
     def _objective(self, schema: Schema) -> Objective:
-        return logistic()
+        return classification(schema)

@@ -168,7 +168,7 @@ class _PrivateBoosting(PrivateEstimator):
         )
 
     def _check_plan(self, n_features: int) -> None:
-        settings, budget = self._recipe(), self._budget(n_features)
+        settings, budget = self._recipe(), self._budget(n_features, self.schema)
         if self.schema is not None:
             for name, feature in self.schema.features.items():
                 grid = declared_cells(name, feature, settings.n_cells, settings.spacing)
@@ -195,12 +195,14 @@ class _PrivateBoosting(PrivateEstimator):
             composition=composition,
         )
 
-    def _budget(self, n_features: int) -> Budget:
-        factors = release_factors(self.adjacency, self.max_rows_per_person or 1)
-        return Budget(self._split(n_features), *factors)
+    def _budget(self, n_features: int, schema: Schema | None) -> Budget:
+        histogram, leaf = release_factors(self.adjacency, self.max_rows_per_person or 1)
+        if schema is not None:
+            leaf *= self._objective(schema).sensitivity(self._recipe().clip or 1.0)
+        return Budget(self._split(n_features), histogram, leaf)
 
     def _events(self, n_features: int) -> tuple[Event, ...]:
-        budget, n_epochs = self._budget(n_features), self._recipe().n_epochs
+        budget, n_epochs = self._budget(n_features, self.schema), self._recipe().n_epochs
         # Where the recipe sets the number of trees from the noisy histograms, the phase is
         # charged as one release of the same mu.
         n_trees = 1 if n_epochs is None else self.outer_bags * n_epochs * n_features
@@ -216,7 +218,7 @@ class _PrivateBoosting(PrivateEstimator):
     n_features_in_: int
 
     def _fit_released(self, X: Any, y: Any, schema: Schema, mechanism: GaussianMechanism) -> None:
-        settings, budget = self._recipe(), self._budget(schema.n_features)
+        settings, budget = self._recipe(), self._budget(schema.n_features, schema)
         objective = self._objective(schema)
         encoding = Encoding(schema, objective.encode_target, objective.loss)
         with closing(record_source(X, y, encoding)) as source:

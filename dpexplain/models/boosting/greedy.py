@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
@@ -82,6 +84,70 @@ def greedy_tree(gradient, curvature, max_leaves, min_curvature):  # type: ignore
     return values
 
 
+@njit(cache=True, nogil=True, error_model="numpy")
+def _best_cut_of_classes(gradient, curvature, start, stop, min_curvature):  # type: ignore[no-untyped-def]
+    """As `_best_cut`, with gains added up over classes and curvature held by them together."""
+    n_classes = gradient.shape[1]
+    total_g, total_h = np.zeros(n_classes), np.zeros(n_classes)
+    for b in range(start, stop):
+        total_g += gradient[b]
+        total_h += curvature[b]
+    best_gain, best_cut = 0.0, -1
+    left_g, left_h = np.zeros(n_classes), np.zeros(n_classes)
+    for b in range(start, stop - 1):
+        left_g += gradient[b]
+        left_h += curvature[b]
+        left_sum, right_sum = left_h.sum(), total_h.sum() - left_h.sum()
+        if left_sum < min_curvature or right_sum < min_curvature:
+            continue
+        gain = 0.0
+        for c in range(n_classes):
+            right_g, right_h = total_g[c] - left_g[c], total_h[c] - left_h[c]
+            if left_h[c] > 1e-9 and right_h > 1e-9:
+                gain += left_g[c] ** 2 / left_h[c] + right_g**2 / right_h
+                gain -= total_g[c] ** 2 / total_h[c]
+        if gain > best_gain:
+            best_gain, best_cut = gain, b + 1
+    return best_cut, best_gain
+
+
+def greedy_tree_of_classes(
+    gradient: NDArray[np.float64],
+    curvature: NDArray[np.float64],
+    max_leaves: int,
+    min_curvature: float,
+) -> NDArray[np.float64]:
+    """Best-first tree that all classes share: Newton value of the leaf of each bin and class.
+
+    Parameters and result as in `greedy_tree`, with arrays of shape (n_bins, n_classes).
+    """
+    bounds = [0, len(gradient)]
+    while len(bounds) <= max_leaves:
+        found = [
+            (*_best_cut_of_classes(gradient, curvature, start, stop, min_curvature), leaf)
+            for leaf, (start, stop) in enumerate(pairwise(bounds))
+        ]
+        cut, gain, leaf = max(found, key=lambda each: each[1])
+        if cut < 0 or gain <= 0.0:
+            break
+        bounds.insert(leaf + 1, cut)
+    values = np.zeros(gradient.shape)
+    for start, stop in pairwise(bounds):
+        values[start:stop] = _newton(
+            gradient[start:stop].sum(axis=0), curvature[start:stop].sum(axis=0), min_curvature
+        )
+    return values
+
+
+def _newton(
+    gradient: NDArray[np.float64], curvature: NDArray[np.float64], min_curvature: float
+) -> NDArray[np.float64]:
+    """Newton step of each class; a class that is nearly certain everywhere moves little."""
+    enough = curvature.sum(axis=-1, keepdims=True) >= min_curvature
+    floored = np.maximum(curvature, min_curvature / curvature.shape[-1])
+    return np.where(enough, gradient / np.maximum(floored, 1e-12), 0.0)
+
+
 class GreedyStep:
     """Algorithm 1: best splits of the exact sums, Newton leaf values.
 
@@ -119,6 +185,10 @@ class GreedyStep:
         """Newton value of the leaf of each bin times the learning rate."""
         gradient, curvature = records.bin_sums(visit.feature)
         n_values = len(gradient) - self._n_special[visit.feature]
+        if gradient.ndim == 2:
+            return self._learning_rate * self._values_of_classes(
+                gradient, curvature, n_values, ordered=self._ordered[visit.feature]
+            )
         values = np.where(
             curvature >= self._min_curvature, gradient / np.maximum(curvature, 1e-12), 0.0
         )
@@ -129,3 +199,22 @@ class GreedyStep:
             gradient[order], curvature[order], self._max_leaves, self._min_curvature
         )
         return self._learning_rate * values
+
+    def _values_of_classes(
+        self,
+        gradient: NDArray[np.float64],
+        curvature: NDArray[np.float64],
+        n_values: int,
+        *,
+        ordered: bool,
+    ) -> NDArray[np.float64]:
+        values = _newton(gradient, curvature, self._min_curvature)
+        order = np.arange(n_values)
+        if not ordered and n_values:
+            # Sorted by the class whose residuals differ most between categories.
+            loudest = int((values[:n_values] ** 2 * curvature[:n_values]).sum(axis=0).argmax())
+            order = np.argsort(values[:n_values, loudest], kind="stable")
+        values[order] = greedy_tree_of_classes(
+            gradient[order], curvature[order], self._max_leaves, self._min_curvature
+        )
+        return values

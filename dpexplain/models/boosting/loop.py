@@ -59,13 +59,20 @@ class PrivateStep:
         sums = records.leaf_sums(
             visit.feature, visit.leaf_of_bin, len(visit.leaf_weight), self.clip
         )
-        noisy: NDArray[np.float64] = self._mechanism.release(sums) * np.float64(self.clip / LATTICE)
+        released = self._mechanism.release(sums.ravel())
+        noisy: NDArray[np.float64] = released * np.float64(self.clip / LATTICE)
         self.released.append(noisy)
-        update: NDArray[np.float64] = self._learning_rate * noisy / visit.leaf_weight
-        return update.take(visit.leaf_of_bin)
+        if sums.ndim == 1:
+            update: NDArray[np.float64] = self._learning_rate * noisy / visit.leaf_weight
+        else:
+            rate = self._learning_rate / visit.leaf_weight
+            update = rate[:, None] * noisy.reshape(sums.shape)
+        return update.take(visit.leaf_of_bin, axis=0)
 
 
-def started(records: BinnedRecords, n_bins: Sequence[int], score: float) -> Tables:
+def started(
+    records: BinnedRecords, n_bins: Sequence[int], score: float, n_scores: int = 1
+) -> Tables:
     """Give every record the same score to start from, through the first feature.
 
     Parameters
@@ -75,13 +82,15 @@ def started(records: BinnedRecords, n_bins: Sequence[int], score: float) -> Tabl
     n_bins : sequence of int
         Bins of each feature.
     score : float
+    n_scores : int, default=1
+        Scores of a record.
 
     Returns
     -------
-    list of ndarray
+    list of ndarray of shape (n_bins,) or (n_bins, n_scores)
         Score per bin of each feature.
     """
-    tables: Tables = [np.zeros(b) for b in n_bins]
+    tables: Tables = [np.zeros(b if n_scores == 1 else (b, n_scores)) for b in n_bins]
     if score:
         tables[0] += score
         records.apply(0, tables[0])

@@ -14,7 +14,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from dpexplain._names import closest_name
-from dpexplain.schema import Categorical, Schema
+from dpexplain.schema import Categorical, Classes, Schema
 
 Direction: TypeAlias = Literal["increasing", "decreasing"]
 Constraints: TypeAlias = Mapping[str, Direction | int]
@@ -46,6 +46,11 @@ def checked_constraints(
     """
     if constraints is None:
         return (None,) * schema.n_features
+    if isinstance(schema.target, Classes) and len(schema.target.labels) > 2:
+        raise ValueError(
+            "monotone_constraints need one score, and several classes have one each; declare two "
+            "classes, or leave the constraints out."
+        )
     if not isinstance(constraints, Mapping):
         raise ValueError(
             f"monotone_constraints is a {type(constraints).__name__}; expected a mapping such as "

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from dpexplain.explain.global_explanation import Link
 from dpexplain.mechanisms import GaussianMechanism
+from dpexplain.models.boosting._kernels import LATTICE
 from dpexplain.models.boosting._kernels_exp import EXPONENT_SPAN
 from dpexplain.models.boosting.counts import CountStep
 from dpexplain.models.boosting.curvature import (
@@ -20,9 +21,10 @@ from dpexplain.models.boosting.curvature import (
 )
 from dpexplain.models.boosting.loop import PrivateStep
 from dpexplain.models.boosting.recipe import Schedule
-from dpexplain.models.boosting.records import LOGISTIC, POISSON, SQUARED, Loss
+from dpexplain.models.boosting.records import LOGISTIC, POISSON, SQUARED, Loss, softmax_loss
 from dpexplain.models.boosting.structure import BinCounts
 from dpexplain.models.boosting.targets import (
+    classes_of,
     encoded_classes,
     encoded_counts,
     encoded_range,
@@ -40,6 +42,10 @@ LOGIT_BOUND = 30.0
 HALF_RANGE_BOUND = 8.0
 """Scores per bin of a regression stay inside this many half-ranges of the target."""
 
+_CLASS_STEP = 0.4
+"""Steps of several classes over those of two, per root of their number: the more classes, the
+smaller the curvature p (1 - p) of each, and the smaller its residuals beside the noise."""
+
 
 @dataclass(frozen=True)
 class Objective:
@@ -49,7 +55,7 @@ class Objective:
     ----------
     loss : Loss
         Kernels.
-    link : {"logit", "identity", "log"}
+    link : {"logit", "identity", "log", "softmax"}
         Scale of the scores.
     encode_target : callable
         ``encode_target(y, schema)`` is what the kernels expect.
@@ -69,6 +75,8 @@ class Objective:
         Score of the loop at which a fit that is not private starts, from its encoded target.
     curvature : callable or None
         Curvature per bin, to simulate what noise does; None where that is not known.
+    step_factor : float, default=1.0
+        Steps of a private fit are so many times as long as those of two classes or squared error.
     """
 
     loss: Loss
@@ -83,6 +91,32 @@ class Objective:
     min_curvature: float
     best_constant: Callable[[NDArray[np.float32]], float]
     curvature: Callable[[AdditiveTerms, float], Curvature] | None
+    step_factor: float = 1.0
+
+    def sensitivity(self, clip: float) -> float:
+        """L2 norm of a record's residuals on the lattice at most, in clips.
+
+        One residual is within the clip after rounding. Those of several classes are within
+        ``sqrt(2)`` clips before it: where the own class lacks a, the others hold a together.
+        Rounding moves each of C residuals by half a lattice step at most, so the vector by
+        ``sqrt(C) / 2`` steps; and in single precision (unit u = 2**-24) probabilities add up to 1
+        within ``C u``, and a residual has gone through five roundings.
+
+        Parameters
+        ----------
+        clip : float
+            Bound on ``1 - p`` of the own class.
+
+        Returns
+        -------
+        float
+        """
+        n = self.loss.n_scores
+        if n == 1:
+            return 1.0
+        rounding = np.sqrt(n) / 2.0 / LATTICE
+        single_precision = 2.0**-24 * (8.0 + (n + 1) / clip)
+        return float(np.sqrt(2.0) + rounding + single_precision)
 
     def clip_over_curvature(self, clip: float) -> float:
         """Largest residual over the curvature of a record, before anything is known of rates."""
@@ -123,7 +157,9 @@ class Objective:
                 clip=None if given_clip is None else given_clip * self.half_range,
                 least_weight=least_weight,
             )
-        return PrivateStep(mechanism, learning_rate=plan.learning_rate, clip=plan.clip)
+        return PrivateStep(
+            mechanism, learning_rate=self.step_factor * plan.learning_rate, clip=plan.clip
+        )
 
 
 def _zero(target: NDArray[np.float32]) -> float:
@@ -150,6 +186,31 @@ def logistic() -> Objective:
         best_constant=_zero,
         curvature=logistic_curvature,
     )
+
+
+def softmax(schema: Schema) -> Objective:
+    """Fit several classes, each by its score against the average of all."""
+    n_classes = len(classes_of(schema).labels)
+    return Objective(
+        loss=softmax_loss(n_classes),
+        link="softmax",
+        encode_target=encoded_classes,
+        scale=1.0,
+        offset=0.0,
+        residual_unit=1.0,
+        half_range=1.0,
+        start=0.0,
+        bound=LOGIT_BOUND,
+        min_curvature=2.0,
+        best_constant=_zero,
+        curvature=None,
+        step_factor=_CLASS_STEP * float(np.sqrt(n_classes)),
+    )
+
+
+def classification(schema: Schema) -> Objective:
+    """Make the objective of a classification, by the number of classes."""
+    return logistic() if len(classes_of(schema).labels) == 2 else softmax(schema)
 
 
 def squared(schema: Schema) -> Objective:

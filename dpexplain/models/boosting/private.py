@@ -272,7 +272,8 @@ def fit_private(
         for _ in range(n_bags)
     ]
     parts = [records] if n_bags == 1 else (records.bag(share, c) for c in coins.spawn(n_bags))
-    n_values = sum(len(v.leaf_weight) for visits in trees for v in visits)
+    n_scores = objective.loss.n_scores
+    n_values = n_scores * sum(len(v.leaf_weight) for visits in trees for v in visits)
     step = objective.private_step(
         mechanism, counts, plan, given_clip=settings.clip, least_weight=least_weight
     )
@@ -285,7 +286,7 @@ def fit_private(
                 step,
                 n_bins,
                 bound=objective.bound,
-                start=started(part, n_bins, objective.start),
+                start=started(part, n_bins, objective.start, n_scores),
                 project=project,
             )
             for part, visits in zip(parts, trees, strict=True)

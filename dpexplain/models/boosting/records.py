@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Protocol
 
 import numpy as np
@@ -31,15 +32,18 @@ class Loss:
         Sums of residual and curvature per bin (non-private fits).
     mean : callable
         Mean loss of given scores (non-private fits).
+    n_scores : int, default=1
+        Scores of a record: 1, or one per class, and so many sums per leaf.
     """
 
     name: str
     leaf_sums: Callable[..., Any]
     bin_sums: Callable[..., Any]
     mean: Callable[[NDArray[np.float64], NDArray[np.float32]], float]
+    n_scores: int = 1
 
-    def __reduce__(self) -> str:
-        return self.name
+    def __reduce__(self) -> Any:
+        return self.name if self.n_scores == 1 else (softmax_loss, (self.n_scores,))
 
 
 def _mean_logistic(score: NDArray[np.float64], target: NDArray[np.float32]) -> float:
@@ -53,6 +57,28 @@ def _mean_squared(score: NDArray[np.float64], target: NDArray[np.float32]) -> fl
 def _mean_poisson(score: NDArray[np.float64], target: NDArray[np.float32]) -> float:
     score = np.clip(score, -_kernels_exp.EXPONENT_SPAN, 0.0)
     return float(np.mean(np.exp(score) - target * score))
+
+
+def _mean_softmax(score: NDArray[np.float64], target: NDArray[np.float32]) -> float:
+    top = score.max(axis=1)
+    own = score[np.arange(len(score)), target.astype(np.intp)]
+    return float(np.mean(top + np.log(np.exp(score - top[:, None]).sum(axis=1)) - own))
+
+
+@cache
+def softmax_loss(n_classes: int) -> Loss:
+    """Loss of several classes, with a score for each.
+
+    Parameters
+    ----------
+    n_classes : int
+
+    Returns
+    -------
+    Loss
+    """
+    kernels = _kernels_exp.softmax_leaf_sums, _kernels_exp.softmax_bin_sums
+    return Loss("SOFTMAX", *kernels, _mean_softmax, n_classes)
 
 
 LOGISTIC = Loss("LOGISTIC", _kernels.logistic_leaf_sums, _kernels.logistic_bin_sums, _mean_logistic)
@@ -71,13 +97,13 @@ class BinnedRecords(Protocol):
     """
 
     def apply(self, feature: int, update: NDArray[np.float64]) -> None:
-        """Add `update` (shape (n_bins,)) to the scores, at the next pass over the records."""
+        """Add `update` to the scores, at the next pass: shape (n_bins,) or (n_bins, n_scores)."""
         ...
 
     def leaf_sums(
         self, feature: int, leaf_of_bin: NDArray[np.uint8], n_leaves: int, clip: float
     ) -> NDArray[np.int64]:
-        """Return the sums of clipped residuals per leaf, in lattice steps of ``clip / 2**20``."""
+        """Sum clipped residuals per leaf (and class), in lattice steps of ``clip / 2**20``."""
         ...
 
     def bag(self, share: float, coins: np.random.Generator) -> BinnedRecords:
@@ -115,26 +141,28 @@ class Records:
         self._n_bins = list(n_bins)
         self._target = target
         self._loss = loss
-        self._score = np.zeros(len(target), dtype=np.float32)
+        # With several scores, those of a class lie side by side.
+        self._classes = () if loss.n_scores == 1 else (loss.n_scores,)
+        self._score = np.zeros((*self._classes, len(target)), dtype=np.float32)
         self._last_feature = 0
-        self._last_update = np.zeros(self._n_bins[0], dtype=np.float32)
+        self._last_update = np.zeros((*self._classes, self._n_bins[0]), dtype=np.float32)
         self._waiting = False
 
     def __repr__(self) -> str:
         return f"<Records of {len(self._bins)} features>"
 
     def apply(self, feature: int, update: NDArray[np.float64]) -> None:
-        """Add `update` (shape (n_bins,)) to the scores, at the next pass over the records."""
+        """Add `update` to the scores, at the next pass: shape (n_bins,) or (n_bins, n_scores)."""
         if self._waiting:  # two updates without a pass between them, as when a fit is replayed
-            self._score += self._last_update[self._bins[self._last_feature]]
+            self._score += self._last_update[..., self._bins[self._last_feature]]
         self._last_feature = feature
-        self._last_update = update.astype(np.float32)
+        self._last_update = np.ascontiguousarray(update.T, dtype=np.float32)
         self._waiting = True
 
     def leaf_sums(
         self, feature: int, leaf_of_bin: NDArray[np.uint8], n_leaves: int, clip: float
     ) -> NDArray[np.int64]:
-        """Return the sums of clipped residuals per leaf, in lattice steps of ``clip / 2**20``."""
+        """Sum clipped residuals per leaf (and class), in lattice steps of ``clip / 2**20``."""
         sums: NDArray[np.int64] = self._loss.leaf_sums(
             *self._pending(feature), leaf_of_bin, n_leaves, np.float32(1.0 / clip)
         )
@@ -162,6 +190,6 @@ class Records:
             self._last_update,
             self._bins[feature],
         )
-        self._last_update = np.zeros(len(self._last_update), dtype=np.float32)
+        self._last_update = np.zeros(self._last_update.shape, dtype=np.float32)
         self._waiting = False
         return arguments

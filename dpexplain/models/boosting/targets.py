@@ -11,31 +11,21 @@ from dpexplain.encoding import encode_classes, encode_range
 from dpexplain.schema import Classes, Range, Schema
 
 
-def two_classes(schema: Schema) -> Classes:
-    """Classes of the schema, of which there must be two.
-
-    Raises
-    ------
-    ValueError
-        If there are more or fewer.
-    """
+def classes_of(schema: Schema) -> Classes:
+    """Classes of the schema of a classifier."""
     target = schema.target
-    if not isinstance(target, Classes) or len(target.labels) != 2:
-        raise ValueError(
-            f"Only binary classification is supported: the target is {target!r}; "
-            "declare two classes, or fit one model per class against the rest."
-        )
+    assert isinstance(target, Classes)
     return target
 
 
 def class_labels(schema: Schema) -> NDArray[Any]:
-    """Labels of both classes, as the schema gives them."""
-    return np.array(two_classes(schema).labels)
+    """Labels of the classes, as the schema gives them."""
+    return np.array(classes_of(schema).labels)
 
 
 def encoded_classes(y: Any, schema: Schema) -> NDArray[np.float32]:
-    """0 for the first class (and for labels outside the schema), 1 for the second."""
-    return encode_classes(y, two_classes(schema)).astype(np.float32)
+    """Index of each class; labels outside the schema count as the first, 0."""
+    return encode_classes(y, classes_of(schema)).astype(np.float32)
 
 
 def encoded_range(y: Any, schema: Schema) -> NDArray[np.float32]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,11 +26,11 @@ class AdditiveTerms:
     ----------
     bins : tuple of FeatureBins
         One per feature.
-    scores : tuple of ndarray, one per feature, shape (n_bins,)
+    scores : tuple of ndarray, one per feature, shape (n_bins,) or (n_bins, n_classes)
         Contribution of each bin on the link scale; count-weighted mean 0.
     counts : tuple of ndarray, one per feature, shape (n_bins,)
         People per bin: noisy for a private model, exact otherwise.
-    intercept : float
+    intercept : float or ndarray of shape (n_classes,)
         Mean score on the link scale.
     link : {"logit", "identity", "log"}
         Scale of the scores.
@@ -43,10 +43,19 @@ class AdditiveTerms:
     bins: tuple[FeatureBins, ...]
     scores: tuple[NDArray[np.float64], ...]
     counts: tuple[NDArray[np.float64], ...]
-    intercept: float
+    intercept: float | NDArray[np.float64]
     link: Link
     monotone: tuple[Direction | None, ...]
     bag_std: tuple[NDArray[np.float64], ...] | None
+
+    def of_class(self, c: int) -> AdditiveTerms:
+        """Take the scores of one of several classes."""
+        return replace(
+            self,
+            scores=tuple(np.ascontiguousarray(table[:, c]) for table in self.scores),
+            intercept=float(np.asarray(self.intercept)[c]),
+            bag_std=None if self.bag_std is None else tuple(std[:, c] for std in self.bag_std),
+        )
 
     def contributions(self, columns: Sequence[Encoded]) -> NDArray[np.float64]:
         """Contribution of each feature to each record.
@@ -58,7 +67,7 @@ class AdditiveTerms:
 
         Returns
         -------
-        ndarray of shape (n_samples, n_features)
+        ndarray of shape (n_samples, n_features) or (n_samples, n_features, n_classes)
             On the link scale.
         """
         parts = [
@@ -98,11 +107,16 @@ def centred_terms(
     -------
     AdditiveTerms
     """
-    scale = objective.scale
     weights = [np.where(n, 0.0, np.maximum(c, 0.0)) for c, n in zip(counts, neutral, strict=True)]
     shares = [w / w.sum() if w.sum() > 0 else w for w in weights]
-    tables = [np.mean(parts, axis=0) for parts in zip(*bags, strict=True)]
-    means = [float(w @ t) for w, t in zip(shares, tables, strict=True)]
+    one_score = objective.loss.n_scores == 1
+    curves = [list(parts) for parts in zip(*bags, strict=True)]
+    if not one_score:  # a score that all classes share changes no probability
+        curves = [[t - t.mean(axis=1, keepdims=True) for t in parts] for parts in curves]
+        neutral = [n[:, None] for n in neutral]
+    tables = [np.mean(parts, axis=0) for parts in curves]
+    means = [w @ t for w, t in zip(shares, tables, strict=True)]
+    scale = objective.scale
     scores = tuple(
         np.where(n, 0.0, scale * (t - m)) for t, m, n in zip(tables, means, neutral, strict=True)
     )
@@ -110,13 +124,14 @@ def centred_terms(
     if len(bags) > 1:
         bag_std = tuple(
             np.where(n, 0.0, scale * _std_between(np.array(parts), w))
-            for parts, w, n in zip(zip(*bags, strict=True), shares, neutral, strict=True)
+            for parts, w, n in zip(curves, shares, neutral, strict=True)
         )
+    intercept = objective.offset + scale * sum(means)
     return AdditiveTerms(
         tuple(bins),
         scores,
         tuple(counts),
-        objective.offset + scale * sum(means),
+        float(intercept) if one_score else np.asarray(intercept),
         objective.link,
         tuple(monotone),
         bag_std,
@@ -124,6 +139,6 @@ def centred_terms(
 
 
 def _std_between(tables: NDArray[np.float64], shares: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the standard deviation between curves, each centred, shape (n_bins,)."""
-    centred = tables - (tables @ shares)[:, None]
+    """Return the standard deviation between curves, each centred, shape (n_bins, ...)."""
+    centred = tables - np.tensordot(tables, shares, axes=(1, 0))[:, None]
     return np.asarray(centred.std(axis=0, ddof=1), dtype=np.float64)

@@ -26,6 +26,9 @@ export function guaranteeSentence(guarantee) {
 /** What the model predicts with a score, in the words of the target. */
 export function scoreWords(payload) {
   const target = payload.target;
+  if (payload.link === "softmax") {
+    return `log-odds of “${quotedName(target.shown_class, 24)}” against the average class`;
+  }
   if (payload.link === "log") return quotedName(payload.score_unit, 48);
   if (payload.link !== "logit") {
     const unit = target.unit ? ` (${quotedName(target.unit, 24)})` : "";
@@ -58,6 +61,9 @@ export function binsInsideNoise(termFit) {
 }
 
 function contributionWords(payload, value) {
+  if (payload.link === "softmax") {
+    return `contribution ${formatSigned(value)} (× ${formatNumber(Math.exp(value))} against the average class)`;
+  }
   if (payload.link === "log") {
     return `contribution ${formatSigned(value)} (expectation × ${formatNumber(Math.exp(value))})`;
   }

@@ -1,0 +1,197 @@
+"""Several classes across epsilon: one comparison per class, taken together."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, NoReturn
+
+import pandas as pd
+
+from dpexplain.accounting.summary import LedgerSummary
+from dpexplain.compare.comparison import Comparison
+from dpexplain.explain import MulticlassExplanation
+from dpexplain.explain._record import Record
+from dpexplain.explain._text import listing, short_number
+from dpexplain.explain.multiclass import class_position, one_class_at_a_time
+
+
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class MulticlassComparison(Record):
+    """What a sweep over a model of several classes gives; every view shows one class of it.
+
+    Parameters
+    ----------
+    by_class : sequence of Comparison
+        One per class, in their order: same epsilons, metrics and ledger.
+
+    Raises
+    ------
+    ValueError
+        If the parts do not belong together.
+    """
+
+    by_class: tuple[Comparison, ...]
+
+    def __post_init__(self) -> None:
+        """Check that the parts belong together."""
+        parts = tuple(self.by_class)
+        if len(parts) < 2 or not all(isinstance(part, Comparison) for part in parts):
+            raise ValueError("by_class must hold a Comparison for each of at least two classes.")
+        fits = [next(part.fits())[2] for part in parts]
+        if tuple(fit.of_class for fit in fits) != fits[0].classes:
+            raise ValueError("by_class must hold one comparison for each class, in their order.")
+        self._set("by_class", parts)
+        self._explanations()
+
+    @classmethod
+    def from_fits(
+        cls,
+        explanations: Mapping[float, Sequence[MulticlassExplanation]],
+        *,
+        reference: MulticlassExplanation | None,
+        **shared: Any,
+    ) -> MulticlassComparison:
+        """Take the fits of a sweep apart by class.
+
+        Parameters
+        ----------
+        explanations : mapping of float to sequence of MulticlassExplanation
+            The repeats fitted with each epsilon.
+        reference : MulticlassExplanation or None
+            The non-private model beside the private ones.
+        **shared
+            Further arguments of :class:`Comparison`.
+
+        Returns
+        -------
+        MulticlassComparison
+        """
+        first = next(iter(explanations.values()))[0]
+        return cls(
+            tuple(
+                Comparison(
+                    tuple(sorted(explanations)),
+                    {e: tuple(f.for_class(c) for f in fits) for e, fits in explanations.items()},
+                    reference=None if reference is None else reference.for_class(c),
+                    **shared,
+                )
+                for c in first.classes
+            )
+        )
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """Names of the classes."""
+        return next(self.by_class[0].fits())[2].classes or ()
+
+    @property
+    def epsilons(self) -> tuple[float, ...]:
+        """Epsilons, ascending."""
+        return self.by_class[0].epsilons
+
+    @property
+    def metrics(self) -> pd.DataFrame | None:
+        """Diagnostics of the models, over all classes."""
+        return self.by_class[0].metrics
+
+    @property
+    def ledger(self) -> LedgerSummary:
+        """What was spent on the data set."""
+        return self.by_class[0].ledger
+
+    @property
+    def private(self) -> bool:
+        """Whether everything shown is private."""
+        return self.by_class[0].private
+
+    @property
+    def guarantee_words(self) -> tuple[str, str]:
+        """Two labels that belong beside every view: each model alone, and all together."""
+        return self.by_class[0].guarantee_words
+
+    @property
+    def explanations_of_all(self) -> dict[float, tuple[MulticlassExplanation, ...]]:
+        """Explanations of all classes, by epsilon; the reference, if any, at infinity."""
+        return self._explanations()
+
+    def _explanations(self) -> dict[float, tuple[MulticlassExplanation, ...]]:
+        found: dict[float, list[MulticlassExplanation]] = {}
+        places = [[(e, r) for e, r, _ in part.fits()] for part in self.by_class]
+        if any(place != places[0] for place in places):
+            raise ValueError("by_class differs in its fits; take comparisons of one sweep.")
+        for rows in zip(*(part.fits() for part in self.by_class), strict=True):
+            together = MulticlassExplanation(tuple(fit for _, _, fit in rows))
+            found.setdefault(rows[0][0], []).append(together)
+        return {epsilon: tuple(fits) for epsilon, fits in found.items()}
+
+    def for_class(self, label: object) -> Comparison:
+        """Comparison of one class, which every view, figure and file understands.
+
+        Parameters
+        ----------
+        label : object
+            Name of the class.
+
+        Returns
+        -------
+        Comparison
+
+        Raises
+        ------
+        KeyError
+            If there is no such class.
+        """
+        return self.by_class[class_position(self.classes, label)]
+
+    def frame(self) -> pd.DataFrame:
+        """Return one row per class, fit, term and bin.
+
+        Returns
+        -------
+        DataFrame
+            Column class, then those of :meth:`Comparison.frame`.
+        """
+        frames = []
+        for name, part in zip(self.classes, self.by_class, strict=True):
+            frame = part.frame()
+            frame.insert(0, "class", name)
+            frames.append(frame)
+        return pd.concat(frames, ignore_index=True)
+
+    def importances(self) -> pd.DataFrame:
+        """Return the importance of each term, averaged over repeats and classes.
+
+        Returns
+        -------
+        DataFrame
+            One row per term in model order, one column per epsilon (infinite for the reference).
+        """
+        total = sum(part.importances() for part in self.by_class)
+        return total / len(self.by_class)  # type: ignore[return-value]
+
+    def plot(self, *arguments: Any, **options: Any) -> NoReturn:
+        """Say which class to draw.
+
+        Parameters
+        ----------
+        *arguments, **options
+            What a figure of one class would take.
+
+        Raises
+        ------
+        ValueError
+            Always: a figure shows one class.
+        """
+        one_class_at_a_time("a figure", self.classes)
+
+    def __repr__(self) -> str:
+        """Return a line that points to the next step."""
+        epsilons = ", ".join(short_number(epsilon) for epsilon in self.epsilons)
+        reference = math.inf in self.explanations_of_all
+        beside = "; with a reference that is not private" if reference else ""
+        return (
+            f"MulticlassComparison(epsilon {epsilons}; classes {listing(self.classes, 5)}{beside}; "
+            "see .for_class(label), .frame(), .importances())"
+        )
