@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from attack_kit import Attack
+from known_failures import FAILURES
 from suites import SUITES
 
 CASES = [
@@ -23,3 +26,10 @@ def test_attack_succeeds_on_a_mutant_and_fails_on_the_library(
     assert not found.broke, found.evidence
     attack.plant(monkeypatch)
     assert attack.run(name).broke, f"missed: {attack.mutant}"
+
+
+def test_the_page_on_attacks_lists_each_of_them(repository: Path) -> None:
+    page = (repository / "docs" / "attacks.md").read_text(encoding="utf-8")
+    titles = [attack.title for suite in SUITES for attack in suite.ATTACKS]
+    assert [title for title in titles if title not in page] == []
+    assert [f.letter for f in FAILURES if f.title not in page] == []
