@@ -149,12 +149,12 @@ def test_theme_of_an_unknown_page_is_seen_from_its_ground(open_page, survey):
     page.locator(".dpx[data-theme=dark]").wait_for()
 
 
-def test_band_says_what_it_leaves_out_where_there_is_one(open_page, survey):
+def test_band_says_what_it_means_where_there_is_one(open_page, survey):
     page = open_page(survey, width=480)
     limits = page.locator(".dpx-shape .dpx-band-limits")
     limits.locator("summary").click()
 
-    assert "the band leaves that out" in limits.inner_text()
+    assert "take features as independent" in limits.inner_text()
     assert layout_problems(page) == []
     page.locator(".dpx-scrubber").focus()
     page.keyboard.press("End")
