@@ -54,6 +54,10 @@ bench: $(VENV)/.bench ## compare fit time and accuracy with peers (BENCH_ARGS="-
 bench-paper: $(VENV)/.bench ## compare with published tables (real data in DPEXPLAIN_DATA)
 	$(BIN)/python tests/benchmarks/paper.py $(BENCH_ARGS)
 
+.PHONY: bench-objectives
+bench-objectives: $(VENV)/.bench ## measure counts, several classes and outer bags (BENCH_ARGS="--help")
+	$(BIN)/python tests/benchmarks/objectives.py $(BENCH_ARGS)
+
 .PHONY: bench-noise
 bench-noise: $(VENV)/.bench ## hold bands and marks against refits and known truth
 	$(BIN)/python tests/benchmarks/noise.py $(BENCH_ARGS)

@@ -217,3 +217,25 @@ def test_tables_are_aligned(load):
 )
 def test_differences_have_a_sign_and_the_decimals_of_the_score(load, value, like, text):
     assert load("bench_print").signed(value, like) == text
+
+
+def test_objectives_print_a_table_for_counts_classes_and_bags(load, monkeypatch, capsys):
+    objectives = load("objectives")
+    data, digits = objectives.load_randhie(), objectives.load_digits()
+    small = replace(data, X=data.X.head(400), y=data.y.head(400))
+    digits.data, digits.target = digits.data[:300, ::8], digits.target[:300]
+    monkeypatch.setattr(objectives, "load_randhie", lambda: small)
+    monkeypatch.setattr(objectives, "load_digits", lambda: digits)
+    monkeypatch.delenv("DPEXPLAIN_DATA", raising=False)
+    objectives.main(["--splits", "2", "--epsilons", "8"])
+    counts, classes, bags = tables(capsys.readouterr().out)
+    assert [row[0] for row in counts[1:]] == [
+        "constant", "scikit-learn, additive Poisson trees", "not private, squared",
+        "ε = 8, squared", "not private, poisson", "ε = 8, poisson",
+    ]  # fmt: skip
+    assert [row[0] for row in classes[1:]] == [
+        "scikit-learn, additive trees", "not private", "ε = 8",
+    ]  # fmt: skip
+    assert [row[0] for row in bags[1:]] == ["fair, ε = 8"]
+    for line in (*counts[1:], *classes[1:], *bags[1:]):
+        assert all(re.fullmatch(r"\d+\.\d{3} ± \d+\.\d{3}", cell) for cell in line[1:])

@@ -24,6 +24,8 @@ from dpexplain.plotting import plot_comparison, plot_global, plot_importance, pl
 from dpexplain.schema import Categorical, Classes, Numeric, Schema
 from dpexplain_widgets import Explorer
 from dpexplain_widgets.payload import build_payload
+from parted_tables import FEATURES as PARTED_FEATURES
+from parted_tables import ListTable, assert_same_fit, cut, make_table
 
 FEATURES = {"age": Numeric(0, 80, unit="years", step=1), "ward": Categorical(["A", "B"])}
 TRIAGE = Schema(FEATURES, target=Classes(["home", "bed", "theatre"], name="triage"))
@@ -284,3 +286,17 @@ def test_macro_auroc_equals_scikit_learn_and_leaves_out_classes_that_do_not_occu
     assert np.isnan(macro_auroc(texts, ["a", "b", "c"], p))
     model = BOTH[1].fit(*make_data(100))
     assert np.isnan(measure(model, make_data(100)[0], [None] * 100)[1])
+
+
+@pytest.mark.parametrize("n_bags", [1, 2])
+def test_parts_of_any_size_give_the_model_of_the_whole(n_bags, monkeypatch):
+    monkeypatch.setattr(
+        DPExplainableBoostingClassifier, "_coins", lambda self: np.random.default_rng(1)
+    )
+    table = make_table("DPExplainableBoostingClassifier", 500)
+    table["visits"] = np.where(table["age"] > 70, "often", table["visits"])
+    schema = Schema(PARTED_FEATURES, target=Classes(["no", "yes", "often"]))
+    model = DPExplainableBoostingClassifier(
+        schema=schema, structure_seed=7, max_rounds=4, outer_bags=n_bags
+    )
+    assert_same_fit(model, table, ListTable(cut(table, [3, 3, 250])), None)
