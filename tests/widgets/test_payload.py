@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 import view_examples
+from dpexplain.explain import NoiseModel
 from dpexplain_widgets.payload import all_fits, build_payload, check_payload
+from example_explanations import classifier
 
 
 @pytest.fixture(scope="module")
@@ -38,6 +40,21 @@ def test_numbers_are_bit_exact(comparison, payload):
                 assert np.array_equal(term["noise_std"], shape.noise_std)
                 assert term["importance"] == shape.importance
                 assert term["noise_floor"] == shape.noise_floor
+                assert np.array_equal(term["total_std"], shape.total_std)
+                assert term["signal"] == shape.signal.tolist()
+                assert term["corrected_importance"] == shape.corrected_importance
+
+
+def test_joint_noise_arrives_as_words_marks_and_places():
+    errors = 0.01 * np.random.default_rng(0).standard_normal((500, 9))
+    explanation = classifier(noise=NoiseModel.from_draws((4, 4), [errors]))
+    fit = build_payload(explanation)["fits"][0][0]
+    assert fit["noise_words"] == explanation.noise_words
+    assert fit["terms_above_noise"] == 2
+    assert [term["ranks"] for term in fit["terms"]] == [[2, 2], [1, 1]]
+    assert all(term["above_noise"] is True for term in fit["terms"])
+    without = build_payload(classifier())["fits"][0][0]
+    assert {term["ranks"] for term in without["terms"]} == {None}
 
 
 def test_terms_keep_their_order_in_every_fit(comparison, payload):
