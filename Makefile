@@ -58,6 +58,10 @@ bench-paper: $(VENV)/.bench ## compare with published tables (real data in DPEXP
 bench-objectives: $(VENV)/.bench ## measure counts, several classes and outer bags (BENCH_ARGS="--help")
 	$(BIN)/python tests/benchmarks/objectives.py $(BENCH_ARGS)
 
+.PHONY: bench-parts
+bench-parts: $(VENV)/.bench ## memory and time of a fit on files and on a Dask cluster
+	$(BIN)/python tests/benchmarks/beyond_memory.py $(BENCH_ARGS)
+
 .PHONY: bench-noise
 bench-noise: $(VENV)/.bench ## hold bands and marks against refits and known truth
 	$(BIN)/python tests/benchmarks/noise.py $(BENCH_ARGS)
@@ -173,7 +177,7 @@ $(VENV)/.explore: $(VENV)/.made pyproject.toml
 	@touch $@
 
 $(VENV)/.bench: $(VENV)/.made pyproject.toml
-	$(PIP_INSTALL) --editable '.[bench,examples]'
+	$(PIP_INSTALL) --editable '.[bench,dask,examples]'
 	@touch $@
 
 $(VENV)/.test: $(VENV)/.made pyproject.toml

@@ -16,6 +16,7 @@ PROMISED = {
     "audit",
     "bench",
     "bench-paper",
+    "bench-parts",
     "lint",
     "format",
     "types",

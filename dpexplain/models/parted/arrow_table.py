@@ -91,15 +91,7 @@ class ArrowTable(PartedTable):
         names = [*schema.feature_names, y]
         for fragment, keys in zip(self._fragments, self._keys, strict=True):
             stored = set(fragment.physical_schema.names)
-            batches = fragment.to_batches(
-                schema=fragment.physical_schema,
-                columns=[name for name in names if name in stored],
-                batch_size=BATCH_ROWS,
-                batch_readahead=1,
-                fragment_readahead=1,
-                cache_metadata=False,
-            )
-            for batch in batches:
+            for batch in _batches(fragment, [name for name in names if name in stored]):
                 yield _part(batch, names, keys)
 
 
@@ -111,6 +103,29 @@ def _check_format(fragment: Any) -> None:
             f"X holds files of the format {found!r}, whose column types are guessed from their "
             "values; write them to Parquet, or read them into a DataFrame."
         )
+
+
+def _batches(fragment: Any, columns: list[str]) -> Iterator[Any]:
+    """Read one file in its own types. Parquet is decoded as it is used, with nothing ahead."""
+    if type(fragment).__name__ == "ParquetFileFragment":
+        from pyarrow.parquet import ParquetFile
+
+        with fragment.open() as file:
+            yield from ParquetFile(file, pre_buffer=False).iter_batches(
+                batch_size=BATCH_ROWS,
+                row_groups=[group.id for group in fragment.row_groups],
+                columns=columns,
+                use_threads=False,
+            )
+        return
+    yield from fragment.to_batches(
+        schema=fragment.physical_schema,
+        columns=columns,
+        batch_size=BATCH_ROWS,
+        batch_readahead=1,
+        fragment_readahead=1,
+        cache_metadata=False,
+    )
 
 
 def _partition_keys(fragment: Any) -> Mapping[str, object]:
