@@ -200,6 +200,14 @@ def test_a_fit_whose_workers_are_lost_again_and_again_stops(workers, monkeypatch
     assert_stopped_once(partitioned(make_table(CLASSIFIER, 100)), "workers that were lost")
 
 
+def test_bags_on_a_cluster_are_refused_before_anything_is_charged(workers):
+    ledger = PrivacyLedger("bags", cap_epsilon=10)
+    estimator = make_estimator(CLASSIFIER, ledger=ledger, outer_bags=3)
+    with pytest.raises(ValueError, match="outer_bags=3"):
+        estimator.fit(partitioned(make_table(CLASSIFIER, 100)), "visits")
+    assert ledger.entries == ()
+
+
 # Failures: one charge, and no word of a record.
 
 

@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dpexplain import PrivacyLedger
+from dpexplain.audit.replay import same_value
 from dpexplain.exceptions import SchemaError
 from dpexplain.models.boosting import parts as boosting_parts
 from dpexplain.models.boosting import scratch
@@ -73,6 +74,16 @@ def test_small_parts_are_joined(name, monkeypatch):
     )
     assert_same_fit(make_estimator(name), table, ListTable(cut(table, range(0, 1000, 7))), None)
     assert seen == [105] * 9 + [55]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_bags_of_parts_are_bags_of_the_whole(name, storage):
+    """With coins of a seed, which only a model that is not private may have."""
+    table = make_table(name, 500)
+    seeded = {"outer_bags": 3, "reproducible_seed": 5}
+    whole = make_estimator(name, **seeded).fit(*halves(table))
+    parts = make_estimator(name, **seeded).fit(ListTable(cut(table, [1, 1, 300])), None)
+    assert same_value(parts._terms, whole._terms)
 
 
 def files_of(table, folder, sizes=(400, 0, 1, 599)):

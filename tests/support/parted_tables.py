@@ -12,12 +12,17 @@ from dpexplain.audit import record, replay
 from dpexplain.models.parted import PartedTable
 from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
 
-NAMES = [
+PRIVATE = [
     name
     for name in models.__all__
     if name.startswith("DP") and getattr(getattr(models, name), "_reads_parts", False)
-] + ["DPExplainableBoostingRegressor poisson"]
-"""Private models that read parts; after a space the objective."""
+]
+NAMES = [
+    *PRIVATE,
+    "DPExplainableBoostingRegressor poisson",
+    "DPExplainableBoostingClassifier three classes",
+]
+"""Private models that read parts; after a space the loss, where it is not the usual one."""
 
 FEATURES = {
     "age": Numeric(0, 100, unit="years", step=1),
@@ -43,11 +48,12 @@ class ListTable(PartedTable):
 
 
 def make_estimator(name, **settings):
-    name, _, objective = name.partition(" ")
-    target = Classes(["no", "yes"]) if name.endswith("Classifier") else Range(0, 3)
+    name, _, loss = name.partition(" ")
+    labels = ["no", "yes", "perhaps"] if loss == "three classes" else ["no", "yes"]
+    target = Classes(labels) if name.endswith("Classifier") else Range(0, 3)
     settings = {"epsilon": 1.0, "structure_seed": 7, "max_rounds": 4, **settings}
-    if objective:
-        settings["objective"] = objective
+    if loss == "poisson":
+        settings["objective"] = loss
     return getattr(models, name)(schema=Schema(FEATURES, target=target), **settings)
 
 
@@ -66,6 +72,8 @@ def make_table(name, n, seed=0):
         table["visits"] = np.where(above, 2.0, 0.0) + rng.normal(0, 0.5, n)
     else:
         table["visits"] = np.where(above ^ (rng.random(n) < 0.1), "yes", "no")
+        if "three classes" in name:
+            table.loc[rng.random(n) < 0.3, "visits"] = "perhaps"
     return table
 
 
