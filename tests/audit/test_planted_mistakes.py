@@ -14,6 +14,11 @@ from dpexplain.audit.tiers import planted_case, problems
 # rate is more than four standard deviations (0.017 each) off.
 N_FITS = 200
 
+# Residuals of several classes reach sqrt(2) clips only where all other probability is on one class;
+# at the start of three classes it is spread, and the canary uses 0.89 of the parameter. Errors
+# are then Phi(-1.37) = 0.086, and 400 fits leave as much room.
+N_FITS_OF_CLASSES = 400
+
 PLANTED = [
     pytest.param(mutant, tier, subject, id=f"tier {tier}-{mutant.name}-{subject.name}")
     for mutant in MUTANTS
@@ -25,7 +30,9 @@ PLANTED = [
 
 @pytest.mark.parametrize(("mutant", "tier", "subject"), PLANTED)
 def test_a_planted_mistake_is_noticed(mutant, tier, subject):
-    assert problems(tier, planted_case(mutant, subject), n_fits=N_FITS)
+    many = len(getattr(subject.target, "labels", ())) > 2
+    n_fits = N_FITS_OF_CLASSES if many else N_FITS
+    assert problems(tier, planted_case(mutant, subject), n_fits=n_fits)
 
 
 def test_every_estimator_can_make_most_mistakes_and_each_is_looked_for():

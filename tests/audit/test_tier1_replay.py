@@ -75,10 +75,13 @@ def test_the_canary_uses_up_the_guarantee_and_no_more(subject, adjacency):
     case = canary_case(subject, adjacency=adjacency)
     reports = replays(case)
     assert all(report.holds for report in reports), reports
-    # The canary is replaced by a record in the same bins: no histogram moves, and with them
-    # their share of the budget, by default a fifth of mu squared, is left.
     spent = reports[0].spent_mu / reports[0].claimed_mu
-    assert spent > (0.98 if adjacency == "add_remove" else 0.85)
+    # Residuals of three classes are (1, -1/2, -1/2) clips long at the start, where the bound has
+    # (1, -1, 0): 0.87 of it, or 0.75 for two that are exchanged. The canary is exchanged for
+    # a record in the same bins: no histogram moves, and a fifth of mu squared is left.
+    several = len(getattr(subject.target, "labels", ())) > 2
+    expected = {"add_remove": (0.98, 0.88), "replace": (0.88, 0.66)}[adjacency]
+    assert spent > expected[several]
 
 
 @every_subject

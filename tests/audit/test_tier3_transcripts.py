@@ -16,12 +16,13 @@ def test_the_best_attacker_learns_nearly_what_is_stated_and_not_more(subject):
     """At mu = 1.53 both error rates are Phi(-0.766) = 0.222, known to 0.0186 after 500 fits.
 
     Their limits at 97.5 % are about 0.259, which makes the bound 2 * 0.646 = 1.29, with a
-    standard deviation of sqrt(2) * 0.0186 / phi(0.646) = 0.081. Six tenths of the stated
-    parameter are 0.92, more than four of these below.
+    standard deviation of sqrt(2) * 0.0186 / phi(0.646) = 0.081. A canary that uses 0.89 of the
+    parameter, as that of three classes does, makes it 1.13. The demanded 0.84 is more than three
+    and a half standard deviations below that.
     """
     audit = audit_transcripts(canary_case(subject), n_fits=500)
     assert audit.violations(CONFIDENCE) == []
-    assert audit.tightness() > 0.6
+    assert audit.tightness() > 0.55
 
 
 def synthetic(mu, n, rng):
