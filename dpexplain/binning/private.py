@@ -1,14 +1,15 @@
 """Private bins: noisy histograms over public cells, merged where people are few.
 
-Algorithm 3 of Nori et al. (ICML 2021, arXiv:2106.09680), with two changes: the
-exact sample size is replaced by an estimate from the noisy histograms (the exact
-one would be an unpaid release), and a merged bin has to stand out of its noise.
+Algorithm 3 of Nori et al. (ICML 2021, arXiv:2106.09680), with three changes: the
+exact sample size is replaced by a paid estimate (the exact one would be an unpaid
+release), the noise chooses how fine the cells are, and a merged bin has to stand out
+of its noise.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,21 +35,125 @@ class NoisyHistograms:
         Noisy people per cell, special cells included; may be negative.
     noise_std : float
         Standard deviation of the noise on one cell, in people.
+    people : NoisyCount or None, default=None
+        Number of people, where it was released before.
     """
 
     counts: tuple[NDArray[np.float64], ...]
     noise_std: float
+    people: NoisyCount | None = None
 
     @property
     def n_samples(self) -> float:
         """Estimate of the number of people, at least 1.
 
         Each feature's total estimates it with variance proportional to its number
-        of cells, so totals are weighted by one over their cells.
+        of cells, and so does the released count; all are weighted by precision.
         """
-        weights = np.array([1.0 / len(c) for c in self.counts])
-        totals = np.array([c.sum() for c in self.counts])
-        return max(1.0, float((weights * totals).sum() / weights.sum()))
+        weights = [1.0 / (len(c) * self.noise_std**2) for c in self.counts]
+        totals = [float(c.sum()) for c in self.counts]
+        if self.people is not None:
+            weights.append(1.0 / self.people.noise_std**2)
+            totals.append(self.people.value)
+        return max(1.0, float(np.average(totals, weights=weights)))
+
+    def agreeing(self) -> NoisyHistograms:
+        """Histograms that all add up to the same number of people.
+
+        Everybody is in one cell of each feature, so the totals are equal but for noise.
+        Spreading the difference evenly is the least-squares estimate given that total.
+
+        Returns
+        -------
+        NoisyHistograms
+        """
+        n_samples = self.n_samples
+        counts = tuple(c + (n_samples - c.sum()) / len(c) for c in self.counts)
+        return replace(self, counts=counts)
+
+
+@dataclass(frozen=True)
+class NoisyCount:
+    """Released number of people.
+
+    Parameters
+    ----------
+    value : float
+        May be negative.
+    noise_std : float
+        Standard deviation of its noise, in people.
+    """
+
+    value: float
+    noise_std: float
+
+
+def release_count(
+    n_samples: int,
+    mechanism: GaussianMechanism,
+    *,
+    noise_multiplier: float,
+    sensitivity: float = 1.0,
+) -> NoisyCount:
+    """Release the number of people with noise.
+
+    Parameters
+    ----------
+    n_samples : int
+        Exact number; not kept.
+    mechanism : GaussianMechanism
+    noise_multiplier : float
+        Noise standard deviation over the sensitivity.
+    sensitivity : float, default=1.0
+        Bound on the rows of one person.
+
+    Returns
+    -------
+    NoisyCount
+    """
+    with mechanism.phase(count_phase(noise_multiplier, sensitivity)):
+        steps = mechanism.release(np.array([n_samples * COUNT_LATTICE], dtype=np.int64))
+    return NoisyCount(float(steps[0] / COUNT_LATTICE), noise_multiplier * sensitivity)
+
+
+def count_phase(noise_multiplier: float, sensitivity: float) -> Phase:
+    """Phase of the number of people, in lattice steps.
+
+    Parameters
+    ----------
+    noise_multiplier : float
+        Noise standard deviation over the sensitivity.
+    sensitivity : float
+        Bound on the rows of one person.
+
+    Returns
+    -------
+    Phase
+    """
+    steps = sensitivity * COUNT_LATTICE
+    return Phase("count", steps, noise_multiplier * steps, 1)
+
+
+def coarse_cells(cells: FeatureBins, n_cells: int) -> tuple[FeatureBins, Index]:
+    """Join neighbouring cells of a numeric feature until there are few enough.
+
+    Parameters
+    ----------
+    cells : FeatureBins
+        Public grid. Categories are never joined.
+    n_cells : int
+        At most so many value cells are left.
+
+    Returns
+    -------
+    coarse : FeatureBins
+    coarse_of_cell : ndarray of shape (cells.n_bins,)
+        Coarse cell of each cell.
+    """
+    together = -(-cells.n_value_bins // n_cells)
+    if cells.edges is None or together == 1:
+        return cells, np.arange(cells.n_bins, dtype=np.uint16)
+    return merge_bins(cells, range(0, cells.n_value_bins, together))
 
 
 def release_histograms(

@@ -271,7 +271,7 @@ def test_replay_catches_a_clip_that_follows_the_exact_mean(monkeypatch):
     honest = CountStep.__call__
 
     def exact_mean(self, visit, records, tables):
-        self._given_clip = self.clip = float(records._target.mean())
+        self._given_clip = self._clip = float(records._target.mean())
         return honest(self, visit, records, tables)
 
     monkeypatch.setattr(CountStep, "__call__", exact_mean)

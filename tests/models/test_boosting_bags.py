@@ -82,8 +82,8 @@ def test_the_noise_of_a_bag_grows_with_the_root_of_their_number(estimator, n_bag
     assert trees == n_bags * 6 * len(FEATURES)
     assert several[0].guarantee_.mu == pytest.approx(one[0].guarantee_.mu)
     event = type(estimator)(outer_bags=n_bags, **settings).planned_events(make_data(estimator)[0])
-    assert event[1].noise_multiplier == pytest.approx(boosting[1].noise_multiplier)
-    assert event[1].count == trees
+    assert event[-1].noise_multiplier == pytest.approx(boosting[1].noise_multiplier)
+    assert event[-1].count == trees
 
 
 def test_each_record_is_in_a_bag_by_a_coin_of_its_own():

@@ -150,7 +150,7 @@ def test_less_leaf_noise_narrows_the_privacy_part_in_proportion(fitted):
     objective = fitted._objective(fitted.schema_)
     scale, curvature = objective.scale, objective.curvature(fitted._terms, fitted.clip_)
     draws = simulate_noise(fitted._fit, fitted._terms, curvature, scale=scale, n_structures=2)
-    half = dataclasses.replace(fitted._fit, leaf_noise_std=fitted._fit.leaf_noise_std / 2)
+    half = dataclasses.replace(fitted._fit, leaf_noise_ratio=fitted._fit.leaf_noise_ratio / 2)
     # The estimated repair depends on the noise as well, so it is held.
     shares = repaired_shares(fitted._fit, curvature) / repaired_shares(half, curvature)
     narrower = simulate_noise(

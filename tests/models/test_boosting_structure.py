@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from dpexplain.binning import FeatureBins
 from dpexplain.models.boosting.private import _rare_together
-from dpexplain.models.boosting.recipe import DEFAULT, recipe, schedule
+from dpexplain.models.boosting.recipe import DEFAULT, cells_for, recipe, schedule
 from dpexplain.models.boosting.structure import BinCounts, random_visits
 from dpexplain.schema import Categorical
 
@@ -84,33 +84,38 @@ def test_a_denominator_stays_clear_of_its_own_noise():
 
 
 @settings(max_examples=60, deadline=None)
-@given(
-    n=st.floats(1, 1e7),
-    n_features=st.integers(1, 200),
-    mu=st.floats(1e-3, 5),
-    regression=st.booleans(),
-)
+@given(ratio=st.floats(1, 1e7), adapts=st.booleans())
 def test_the_schedule_is_bounded_and_takes_fewer_steps_and_a_tighter_clip_under_more_noise(
-    n, n_features, mu, regression
+    ratio, adapts
 ):
-    base = recipe("default", regression=regression)
-    plan = schedule(base, n_samples=n, n_features=n_features, mu_train=mu)
-    noisier = schedule(base, n_samples=n, n_features=n_features, mu_train=mu / 2)
+    plan = schedule(DEFAULT, ratio, clip_adapts=adapts)
+    noisier = schedule(DEFAULT, ratio / 2, clip_adapts=adapts)
     assert 5 <= noisier.n_epochs <= plan.n_epochs <= 200
     assert 0 < plan.learning_rate <= 1
     assert 0 < noisier.learning_rate <= 1
     assert 0 < noisier.clip <= plan.clip <= 1
+    assert (plan.clip_quantile is not None) == adapts
+    if adapts:
+        assert 0.5 < noisier.clip_quantile <= plan.clip_quantile < 1
+    assert 32 <= cells_for(DEFAULT, ratio / 2) <= cells_for(DEFAULT, ratio) <= 256
 
 
 def test_what_the_user_gives_wins_over_the_preset():
-    settings_ = recipe("default", regression=True, n_epochs=7, learning_rate=0.3, clip=0.2)
-    plan = schedule(settings_, n_samples=1000, n_features=3, mu_train=1.0)
+    settings_ = recipe("default", n_epochs=7, learning_rate=0.3, clip=0.2, max_bins=50)
+    plan = schedule(settings_, 1000.0, clip_adapts=True)
     assert (plan.n_epochs, plan.learning_rate, plan.clip) == (7, 0.3, 0.2)
-    assert settings_.max_bins == DEFAULT.max_bins
+    assert plan.n_clip_queries == 0
+    assert cells_for(settings_, 10.0) >= 50
+
+
+@settings(max_examples=60, deadline=None)
+@given(clip=st.floats(1e-3, 5), answer=st.floats(allow_nan=False))
+def test_an_adapted_clip_stays_in_its_public_range_whatever_the_answer(clip, answer):
+    assert 0.02 <= schedule(DEFAULT, 100.0, clip_adapts=True).next_clip(clip, answer) <= 1
 
 
 def test_the_paper_preset_is_the_paper():
-    paper = recipe("paper", regression=True)
+    paper = recipe("paper")
     assert (paper.max_bins, paper.n_cells, paper.n_epochs, paper.learning_rate) == (
         32,
         64,
@@ -120,7 +125,7 @@ def test_the_paper_preset_is_the_paper():
     assert (paper.max_leaves, paper.bin_share, paper.clip) == (3, 0.1, 1.0)
     assert paper.spacing == "equal"
     with pytest.raises(TypeError):
-        recipe("paper", regression=True, colour=1)
+        recipe("paper", colour=1)
 
 
 def test_categories_are_cut_by_name_and_rare_ones_as_the_last():

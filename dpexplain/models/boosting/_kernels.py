@@ -251,6 +251,33 @@ def squared_leaf_sums(  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
+def squared_within(score, target, last_bins, last_update, clip):  # type: ignore[no-untyped-def]
+    """Apply the last update to the scores, then count the residuals that a clip leaves alone.
+
+    Parameters
+    ----------
+    score, target, last_bins, last_update
+        As in `squared_leaf_sums`.
+    clip : float32
+        Bound on a residual, in half-ranges.
+
+    Returns
+    -------
+    ndarray of shape (2,), dtype int64
+        Records with ``|y - score| <= clip``, and all records.
+    """
+    inside = np.int64(0)
+    update = _lookup(last_update)
+    for start in range(0, score.shape[0], _BLOCK):
+        stop = min(start + _BLOCK, score.shape[0])
+        s, y = score[start:stop], target[start:stop]
+        _add_values(s, last_bins[start:stop], last_update, update)
+        for i in range(stop - start):
+            inside += np.int64(abs(y[i] - s[i]) <= clip)
+    return np.array([inside, score.shape[0]], dtype=np.int64)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
 def logistic_bin_sums(score, target, last_bins, last_update, bins, n_bins):  # type: ignore[no-untyped-def]
     """Apply the last update, then sum residual and curvature per bin (non-private).
 

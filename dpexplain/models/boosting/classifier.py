@@ -203,7 +203,6 @@ class DPExplainableBoostingClassifier(_PrivateBoosting, AdditiveClassifier):
     """
 
     _target_kind = Classes
-    _regression = False
     _reference_class = ExplainableBoostingClassifier
 
     def _objective(self, schema: Schema) -> Objective:

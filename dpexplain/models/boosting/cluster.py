@@ -430,6 +430,10 @@ class ClusterRecords:
         """Return the sums of clipped residuals per leaf, in lattice steps of ``clip / 2**20``."""
         return total(self._shards.ask("leaf_sums", feature, leaf_of_bin, n_leaves, clip))
 
+    def within(self, clip: float) -> NDArray[np.int64]:
+        """Return how many residuals a clip leaves alone, and of how many: shape (2,)."""
+        return total(self._shards.ask("within", clip))
+
     def bag(self, share: float, coins: np.random.Generator) -> ClusterRecords:
         """Refuse: the coins of a lost worker could not be thrown again as they fell."""
         raise PartError("bags on a cluster")

@@ -68,21 +68,22 @@ class CountStep:
         self._means = np.zeros(0)
         self._last = -1
         self.released: list[NDArray[np.float64]] = []
-        self.clip = 1.0 if clip is None else clip
+        self.clips: list[float] = []
+        self._clip = 1.0 if clip is None else clip
 
     def __call__(self, visit: Visit, records: BinnedRecords, tables: Tables) -> NDArray[np.float64]:
         """Noisy Newton step per bin times the learning rate."""
         rates = self._rates(visit.feature, tables)
-        sums = records.leaf_sums(
-            visit.feature, visit.leaf_of_bin, len(visit.leaf_weight), self.clip
-        )
-        noisy: NDArray[np.float64] = self._mechanism.release(sums) * np.float64(self.clip / LATTICE)
+        clip = self._clip
+        self.clips.append(clip)
+        sums = records.leaf_sums(visit.feature, visit.leaf_of_bin, len(visit.leaf_weight), clip)
+        noisy: NDArray[np.float64] = self._mechanism.release(sums) * np.float64(clip / LATTICE)
         self.released.append(noisy)
         shares = self._shares[visit.feature]
         held = np.bincount(visit.leaf_of_bin, weights=shares)
         events = np.bincount(visit.leaf_of_bin, weights=shares * rates)
         mean_rate = np.where(held > 0, events / np.maximum(held, 1e-12), rates.mean())
-        expected, least = visit.leaf_weight * mean_rate, self._least_weight * self.clip
+        expected, least = visit.leaf_weight * mean_rate, self._least_weight * clip
         if (expected < least).any():
             # Too few events to tell the leaves apart: the tree as a whole can still be told.
             noisy = np.full(len(noisy), noisy.sum())
@@ -102,5 +103,5 @@ class CountStep:
         others = np.prod(np.delete(self._means, feature))
         if self._given_clip is None:
             mean = min(self._means.prod(), 1.0) * self._high
-            self.clip = min(1.0, (1.0 + _CLIP_STDS * np.sqrt(mean)) / self._high)
+            self._clip = min(1.0, (1.0 + _CLIP_STDS * np.sqrt(mean)) / self._high)
         return np.clip(np.exp(tables[feature]) * others, np.exp(-EXPONENT_SPAN), 1.0)

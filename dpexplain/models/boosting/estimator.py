@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from contextlib import closing
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -18,7 +19,7 @@ from dpexplain.accounting import (
     compose_mu,
     joint_budget,
 )
-from dpexplain.binning import declared_cells, histogram_phase
+from dpexplain.binning import count_phase, declared_cells, histogram_phase
 from dpexplain.binning.bins import index_dtype
 from dpexplain.mechanisms import GaussianMechanism, NoiseBackend
 from dpexplain.models.boosting.monotone import Constraints, checked_constraints
@@ -30,10 +31,18 @@ from dpexplain.models.boosting.private import (
     PrivateFit,
     fit_private,
     leaf_phase,
+    n_leaf_releases,
     private_bins,
     release_factors,
 )
-from dpexplain.models.boosting.recipe import EPOCHS, Preset, Recipe, recipe
+from dpexplain.models.boosting.recipe import (
+    CLASSIFIER_CLIPS,
+    EPOCHS,
+    Preset,
+    Recipe,
+    recipe,
+    schedule,
+)
 from dpexplain.models.boosting.reference import _Reference
 from dpexplain.models.boosting.source import Encoding
 from dpexplain.models.boosting.terms import centred_terms
@@ -47,7 +56,6 @@ Composition = Literal["joint", "gdp", "classic"]
 class _PrivateBoosting(PrivateEstimator):
     """Fit of both private estimators."""
 
-    _regression: bool
     _reads_parts = True
     _hidden_fit = ("_terms", "_fit", "_noise")
 
@@ -112,6 +120,11 @@ class _PrivateBoosting(PrivateEstimator):
 
     _reference_class: type[_Reference]
 
+    @property
+    def _clip_adapts(self) -> bool:
+        """Whether a clip that the recipe leaves open follows the residuals."""
+        return False
+
     def _check_settings(self) -> None:
         check_choice("preset", self.preset, ("default", "paper"))
         if self.composition is not None:
@@ -156,9 +169,8 @@ class _PrivateBoosting(PrivateEstimator):
             )
 
     def _recipe(self) -> Recipe:
-        return recipe(
+        settings = recipe(
             self.preset,
-            regression=self._regression,
             max_bins=self.max_bins,
             learning_rate=self.learning_rate,
             n_epochs=self.max_rounds,
@@ -166,6 +178,19 @@ class _PrivateBoosting(PrivateEstimator):
             clip=self.clip,
             bin_share=self.bin_budget_frac,
         )
+        # Other compositions know equal shares only.
+        return settings if self._composition() == "joint" else replace(settings, count_share=0.0)
+
+    def _composition(self) -> Composition:
+        return self.composition or ("gdp" if self.preset == "paper" else "joint")
+
+    def _n_train_releases(self, n_features: int) -> int:
+        """Trees and questions about the clip in all bags, where the recipe has said how many."""
+        settings = self._recipe()
+        if settings.n_epochs is None:
+            return 1
+        plan = schedule(settings, 1.0, clip_adapts=self._clip_adapts)
+        return self.outer_bags * n_leaf_releases(plan, n_features)
 
     def _check_plan(self, n_features: int) -> None:
         settings, budget = self._recipe(), self._budget(n_features, self.schema)
@@ -175,6 +200,8 @@ class _PrivateBoosting(PrivateEstimator):
                 index_dtype(grid.n_bins)
         epochs = (settings.n_epochs,) if settings.n_epochs else EPOCHS
         source = self._noise_source()
+        if budget.count_share:
+            source.check_sigma(count_phase(budget.count_multiplier, 1.0).sigma_int)
         for phase in (
             histogram_phase(budget.histogram_multiplier(n_features), budget.histogram_factor, 0),
             *(leaf_phase(budget, self.outer_bags * n * n_features, 0) for n in epochs),
@@ -183,7 +210,7 @@ class _PrivateBoosting(PrivateEstimator):
 
     def _split(self, n_features: int) -> BudgetSplit:
         settings = self._recipe()
-        composition = self.composition or ("gdp" if self.preset == "paper" else "joint")
+        composition = self._composition()
         if composition == "joint":
             return joint_budget(self.epsilon, self.delta, settings.bin_share)
         return additive_budget(
@@ -191,24 +218,27 @@ class _PrivateBoosting(PrivateEstimator):
             self.delta,
             settings.bin_share,
             n_bin_releases=n_features,
-            n_train_releases=self.outer_bags * n_features * (settings.n_epochs or 1),
+            n_train_releases=self._n_train_releases(n_features),
             composition=composition,
         )
 
     def _budget(self, n_features: int, schema: Schema | None) -> Budget:
+        settings = self._recipe()
         histogram, leaf = release_factors(self.adjacency, self.max_rows_per_person or 1)
         if schema is not None:
-            leaf *= self._objective(schema).sensitivity(self._recipe().clip or 1.0)
-        return Budget(self._split(n_features), histogram, leaf)
+            leaf *= self._objective(schema).sensitivity(settings.clip or CLASSIFIER_CLIPS[0])
+        return Budget(self._split(n_features), histogram, leaf, settings.count_share)
 
     def _events(self, n_features: int) -> tuple[Event, ...]:
-        budget, n_epochs = self._budget(n_features, self.schema), self._recipe().n_epochs
+        budget = self._budget(n_features, self.schema)
         # Where the recipe sets the number of trees from the noisy histograms, the phase is
         # charged as one release of the same mu.
-        n_trees = 1 if n_epochs is None else self.outer_bags * n_epochs * n_features
+        n_releases = self._n_train_releases(n_features)
+        count = (GaussianEvent("count", budget.count_multiplier, 1),) if budget.count_share else ()
         return (
+            *count,
             GaussianEvent("histograms", budget.histogram_multiplier(n_features), n_features),
-            GaussianEvent("boosting", budget.leaf_multiplier(n_trees), n_trees),
+            GaussianEvent("boosting", budget.leaf_multiplier(n_releases), n_releases),
         )
 
     def _mu(self) -> float:
@@ -231,6 +261,7 @@ class _PrivateBoosting(PrivateEstimator):
                 objective,
                 settings=settings,
                 budget=budget,
+                clip_adapts=self._clip_adapts,
                 mechanism=mechanism,
                 rng=np.random.default_rng(self.structure_seed),
                 monotone=checked_constraints(self.monotone_constraints, schema),
@@ -252,8 +283,8 @@ class _PrivateBoosting(PrivateEstimator):
         self.intercept_ = self._terms.intercept
         self.n_rounds_ = fit.schedule.n_epochs
         self.learning_rate_ = fit.schedule.learning_rate
-        self.clip_ = objective.residual_unit * fit.schedule.clip
-        self.leaf_noise_std_ = objective.residual_unit * fit.leaf_noise_std
+        self.clip_ = float(objective.residual_unit * fit.clips[-1])
+        self.leaf_noise_std_ = float(objective.residual_unit * fit.leaf_noise_std[-1])
         self._fit = fit
 
     def _noise_draws(self) -> NoiseDraws | None:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from dpexplain.mechanisms import GaussianMechanism
 from dpexplain.models.boosting._kernels import LATTICE
+from dpexplain.models.boosting.clipping import Clip
 from dpexplain.models.boosting.monotone import Projection
 from dpexplain.models.boosting.records import BinnedRecords
 from dpexplain.models.boosting.structure import Visit
@@ -39,28 +40,31 @@ class PrivateStep:
         Holds the noise of the whole phase; every release passes through it.
     learning_rate : float
         Share of the leaf mean that is added.
-    clip : float
-        Bound on one record's residual, in score units.
+    clip : Clip
+        Bound on one record's residual, in score units, visit by visit.
 
     Attributes
     ----------
+    clips : list of float
+        Bound of each visit so far.
     released : list of ndarray of shape (n_leaves,)
         Noisy leaf sums of the visits so far, in score units.
     """
 
-    def __init__(self, mechanism: GaussianMechanism, *, learning_rate: float, clip: float) -> None:
+    def __init__(self, mechanism: GaussianMechanism, *, learning_rate: float, clip: Clip) -> None:
         self.released: list[NDArray[np.float64]] = []
         self._mechanism = mechanism
         self._learning_rate = learning_rate
-        self.clip = clip
+        self._clip = clip
+        self.clips: list[float] = []
 
     def __call__(self, visit: Visit, records: BinnedRecords, tables: Tables) -> NDArray[np.float64]:
         """Noisy mean residual per leaf times the learning rate, per bin."""
-        sums = records.leaf_sums(
-            visit.feature, visit.leaf_of_bin, len(visit.leaf_weight), self.clip
-        )
+        clip = self._clip.next(records)
+        self.clips.append(clip)
+        sums = records.leaf_sums(visit.feature, visit.leaf_of_bin, len(visit.leaf_weight), clip)
         released = self._mechanism.release(sums.ravel())
-        noisy: NDArray[np.float64] = released * np.float64(self.clip / LATTICE)
+        noisy: NDArray[np.float64] = released * np.float64(clip / LATTICE)
         self.released.append(noisy)
         if sums.ndim == 1:
             update: NDArray[np.float64] = self._learning_rate * noisy / visit.leaf_weight

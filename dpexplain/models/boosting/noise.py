@@ -114,8 +114,11 @@ def _replayed(
     start = _starts([len(c.counts) for c in counts])
     leaf_start = _starts([len(v.leaf_weight) for v in visits])
     # Bags have noise of their own, which their mean averages out; trees are alike.
-    noise_std = np.float32(scale * fit.leaf_noise_std / np.sqrt(len(fit.bags)))
-    noise = rng.standard_normal((leaf_start[-1], n_simulations), dtype=np.float32) * noise_std
+    noise_std = np.repeat(
+        np.float32(scale * fit.leaf_noise_std / np.sqrt(len(fit.bags))), np.diff(leaf_start)
+    )
+    noise = rng.standard_normal((leaf_start[-1], n_simulations), dtype=np.float32)
+    noise *= noise_std[:, None]
     state = np.zeros((start[-1], 2 * n_simulations), np.float32)
     persistent = np.zeros_like(state)
     persistent[:, n_simulations:] = _residual_errors(curvature.variance, n_simulations, rng)
@@ -188,7 +191,7 @@ def _std_of_two_halves(fit: PrivateFit, feature: int) -> float:
     n_trees = fit.schedule.n_epochs
     return float(
         fit.schedule.learning_rate
-        * fit.leaf_noise_std
+        * fit.leaf_noise_std.mean()
         / (fit.share * people / 2.0)
         * np.sqrt(n_trees / len(fit.bags))
     )
@@ -236,7 +239,7 @@ def _restructured(
         terms.intercept + np.concatenate([f[c] for f, c in zip(curves, cells, strict=True)]),
         binned.cell_noise_std,
         fit.share,
-        binned.n_samples / settings.max_bins,
+        binned.min_bin_count,
         settings.bin_noise_ratio,
         fit.schedule.n_epochs,
         settings.max_leaves,

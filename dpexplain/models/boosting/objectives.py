@@ -13,6 +13,7 @@ from dpexplain.explain.global_explanation import Link
 from dpexplain.mechanisms import GaussianMechanism
 from dpexplain.models.boosting._kernels import LATTICE
 from dpexplain.models.boosting._kernels_exp import EXPONENT_SPAN
+from dpexplain.models.boosting.clipping import AdaptiveClip, Clip, FixedClip
 from dpexplain.models.boosting.counts import CountStep
 from dpexplain.models.boosting.curvature import (
     Curvature,
@@ -118,15 +119,12 @@ class Objective:
         single_precision = 2.0**-24 * (8.0 + (n + 1) / clip)
         return float(np.sqrt(2.0) + rounding + single_precision)
 
-    def clip_over_curvature(self, clip: float) -> float:
-        """Largest residual over the curvature of a record, before anything is known of rates."""
-        return 1.0 if self.link == "log" else clip
-
     def private_step(
         self,
         mechanism: GaussianMechanism,
         counts: Sequence[BinCounts],
         plan: Schedule,
+        n_samples: float,
         *,
         given_clip: float | None,
         least_weight: float,
@@ -139,6 +137,8 @@ class Objective:
         counts : sequence of BinCounts
             Noisy people per bin of each feature.
         plan : Schedule
+        n_samples : float
+            Noisy number of people.
         given_clip : float or None
             What the user gave, in half-ranges.
         least_weight : float
@@ -157,8 +157,11 @@ class Objective:
                 clip=None if given_clip is None else given_clip * self.half_range,
                 least_weight=least_weight,
             )
+        clip: Clip = FixedClip(plan.clip)
+        if plan.clip_quantile is not None:
+            clip = AdaptiveClip(mechanism, plan, n_samples, len(counts))
         return PrivateStep(
-            mechanism, learning_rate=self.step_factor * plan.learning_rate, clip=plan.clip
+            mechanism, learning_rate=self.step_factor * plan.learning_rate, clip=clip
         )
 
 

@@ -133,6 +133,10 @@ class PartedRecords:
         """Return the sums of clipped residuals per leaf, in lattice steps of ``clip / 2**20``."""
         return total(p.leaf_sums(feature, leaf_of_bin, n_leaves, clip) for p in self._parts)
 
+    def within(self, clip: float) -> NDArray[np.int64]:
+        """Return how many residuals a clip leaves alone, and of how many: shape (2,)."""
+        return total(p.within(clip) for p in self._parts)
+
     def bag(self, share: float, coins: np.random.Generator) -> PartedRecords:
         """Return some of the records, in memory, with scores of zero.
 

@@ -16,9 +16,12 @@ from numpy.typing import NDArray
 from dpexplain.accounting import BudgetSplit
 from dpexplain.binning import (
     FeatureBins,
+    NoisyCount,
+    coarse_cells,
     counts_per_bin,
     declared_cells,
     merge_sparse_cells,
+    release_count,
     release_histograms,
 )
 from dpexplain.binning.bins import Index
@@ -27,7 +30,13 @@ from dpexplain.models.boosting._kernels import LATTICE
 from dpexplain.models.boosting.loop import Tables, boost, started
 from dpexplain.models.boosting.monotone import Direction, projections
 from dpexplain.models.boosting.objectives import Objective
-from dpexplain.models.boosting.recipe import Recipe, Schedule, schedule
+from dpexplain.models.boosting.recipe import (
+    Recipe,
+    Schedule,
+    cells_for,
+    schedule,
+    signal_ratio,
+)
 from dpexplain.models.boosting.records import BinnedRecords
 from dpexplain.models.boosting.source import RecordSource
 from dpexplain.models.boosting.structure import BinCounts, Visit, random_visits
@@ -49,15 +58,23 @@ class Budget:
         L2 sensitivity of one histogram, in people.
     leaf_factor : float
         L2 sensitivity of the leaf sums of one tree, in clips.
+    count_share : float
+        Share of the histograms' mu squared that buys a count of the people before them.
     """
 
     split: BudgetSplit
     histogram_factor: float
     leaf_factor: float
+    count_share: float = 0.0
+
+    @property
+    def count_multiplier(self) -> float:
+        """Noise standard deviation over sensitivity, for the number of people."""
+        return float(1.0 / (self.split.mu_bins * np.sqrt(self.count_share)))
 
     def histogram_multiplier(self, n_features: int) -> float:
         """Noise standard deviation over sensitivity, for one of the histograms."""
-        return float(np.sqrt(n_features) / self.split.mu_bins)
+        return float(np.sqrt(n_features / (1.0 - self.count_share)) / self.split.mu_bins)
 
     def leaf_multiplier(self, n_visits: int) -> float:
         """Noise standard deviation over sensitivity, for one of the trees."""
@@ -98,9 +115,11 @@ class PrivateBins:
     n_samples : float
         Noisy number of people.
     bin_of_cell : tuple of ndarray of shape (n_cells,), one per feature
-        Merged bin of each cell of the public grid.
+        Merged bin of each cell that was counted.
     cell_noise_std : float
         Noise standard deviation of one cell, in people.
+    min_bin_count : float
+        Noisily counted people that a merged bin was to hold.
     """
 
     bins: tuple[FeatureBins, ...]
@@ -108,6 +127,7 @@ class PrivateBins:
     n_samples: float
     bin_of_cell: tuple[Index, ...]
     cell_noise_std: float
+    min_bin_count: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,8 +141,10 @@ class PrivateFit:
         Of each bag, scores per bin, not centred, in the units of the loop.
     schedule : Schedule
         Passes, learning rate and clip, as the recipe derived them.
-    leaf_noise_std : float
-        Noise standard deviation of one leaf sum, in score units of the loop.
+    leaf_noise_ratio : float
+        Noise standard deviation of one leaf sum, in clips.
+    clips : ndarray of shape (n_visits,)
+        Bound on a residual at each visit of the first bag, in score units of the loop.
     visits : list of Visit
         All trees of the first bag; those of others are alike.
     leaf_sums : list of ndarray of shape (n_leaves,), one per visit
@@ -140,13 +162,19 @@ class PrivateFit:
     binned: PrivateBins
     bags: list[Tables]
     schedule: Schedule
-    leaf_noise_std: float
+    leaf_noise_ratio: float
+    clips: NDArray[np.float64]
     visits: list[Visit]
     leaf_sums: list[NDArray[np.float64]]
     min_leaf_count: float
     settings: Recipe
     share: float
     monotone: tuple[Direction | None, ...]
+
+    @property
+    def leaf_noise_std(self) -> NDArray[np.float64]:
+        """Noise standard deviation of one leaf sum at each visit, in score units of the loop."""
+        return self.leaf_noise_ratio * self.clips
 
 
 def private_bins(
@@ -157,7 +185,10 @@ def private_bins(
     budget: Budget,
     mechanism: GaussianMechanism,
 ) -> tuple[PrivateBins, BinnedRecords]:
-    """Release the histograms and merge cells (Algorithm 3).
+    """Release the number of people and the histograms, and merge cells (Algorithm 3).
+
+    Records are read once, into the finest cells; the noisy number of people says how many of
+    these are joined before they are counted with noise.
 
     Parameters
     ----------
@@ -175,17 +206,22 @@ def private_bins(
     records : BinnedRecords
         The records in these bins, with scores of zero. Not released.
     """
-    grids = [
+    finest = [
         declared_cells(name, feature, settings.n_cells, settings.spacing)
         for name, feature in schema.features.items()
     ]
+    exact = source.cell_counts(finest)
+    people, n_cells = _people_and_cells(exact, settings, budget, mechanism)
+    grids, coarse = zip(*(coarse_cells(grid, n_cells) for grid in finest), strict=True)
     histograms = release_histograms(
-        source.cell_counts(grids),
+        [_joined(c, into, g.n_bins) for c, into, g in zip(exact, coarse, grids, strict=True)],
         mechanism,
         noise_multiplier=budget.histogram_multiplier(schema.n_features),
         sensitivity=budget.histogram_factor,
     )
-    min_count = histograms.n_samples / settings.max_bins
+    if people is not None:
+        histograms = replace(histograms, people=people).agreeing()
+    min_count = histograms.n_samples / (settings.max_bins or n_cells)
     bins, counts, merges = [], [], []
     for grid, released in zip(grids, histograms.counts, strict=True):
         cell_counts = np.maximum(released, 0.0) if settings.merge_rare else released
@@ -202,11 +238,45 @@ def private_bins(
             found = replace(found, unit_of_bin=_rare_together(merged, found.counts, min_count))
         counts.append(found)
         merges.append(bin_of_cell)
-    records = source.binned(merges, [b.n_bins for b in bins])
+    records = source.binned(
+        [bin_of_cell[into] for bin_of_cell, into in zip(merges, coarse, strict=True)],
+        [b.n_bins for b in bins],
+    )
     binned = PrivateBins(
-        tuple(bins), tuple(counts), histograms.n_samples, tuple(merges), histograms.noise_std
+        tuple(bins),
+        tuple(counts),
+        histograms.n_samples,
+        tuple(merges),
+        histograms.noise_std,
+        min_count,
     )
     return binned, records
+
+
+def _people_and_cells(
+    exact: Sequence[NDArray[np.int64]],
+    settings: Recipe,
+    budget: Budget,
+    mechanism: GaussianMechanism,
+) -> tuple[NoisyCount | None, int]:
+    """Release the number of people, where the recipe pays for it; choose cells accordingly."""
+    if not budget.count_share:
+        return None, cells_for(settings, 1.0)
+    people = release_count(
+        int(exact[0].sum()),
+        mechanism,
+        noise_multiplier=budget.count_multiplier,
+        sensitivity=budget.histogram_factor,
+    )
+    return people, cells_for(
+        settings, signal_ratio(people.value, len(exact), budget.split.mu_train)
+    )
+
+
+def _joined(counts: NDArray[np.int64], coarse_of_cell: Index, n_cells: int) -> NDArray[np.int64]:
+    joined = np.zeros(n_cells, dtype=np.int64)
+    np.add.at(joined, coarse_of_cell, counts)
+    return joined
 
 
 def fit_private(
@@ -216,6 +286,7 @@ def fit_private(
     *,
     settings: Recipe,
     budget: Budget,
+    clip_adapts: bool,
     mechanism: GaussianMechanism,
     rng: np.random.Generator,
     monotone: Sequence[Direction | None],
@@ -233,6 +304,8 @@ def fit_private(
     objective : Objective
     settings : Recipe
     budget : Budget
+    clip_adapts : bool
+        Whether the clip may follow the residuals, where the recipe leaves it open.
     mechanism : GaussianMechanism
     rng : numpy.random.Generator
         Source of the public structure; never of noise.
@@ -250,17 +323,13 @@ def fit_private(
     n_features, n_bins = len(binned.bins), [b.n_bins for b in binned.bins]
     share = 1.0 if n_bags == 1 else BAG_SHARE
     counts = [c.thinned(share) for c in binned.counts]
-    plan = schedule(
-        settings,
-        n_samples=share * binned.n_samples,
-        n_features=n_features,
-        mu_train=budget.split.mu_train / np.sqrt(n_bags),
-    )
+    n_samples = share * binned.n_samples
+    ratio = signal_ratio(n_samples, n_features, budget.split.mu_train / np.sqrt(n_bags))
+    plan = schedule(settings, ratio, clip_adapts=clip_adapts)
     # A record may be in every bag, so each of them is a release of its own.
-    n_visits = n_bags * plan.n_epochs * n_features
-    noise_per_clip = budget.leaf_multiplier(n_visits) * budget.leaf_factor
-    least_weight = settings.leaf_noise_ratio * noise_per_clip
-    min_leaf_count = least_weight * objective.clip_over_curvature(plan.clip)
+    n_releases = n_bags * n_leaf_releases(plan, n_features)
+    noise_per_clip = budget.leaf_multiplier(n_releases) * budget.leaf_factor
+    min_leaf_count = settings.leaf_noise_ratio * noise_per_clip
     trees = [
         random_visits(
             counts,
@@ -274,11 +343,20 @@ def fit_private(
     parts = [records] if n_bags == 1 else (records.bag(share, c) for c in coins.spawn(n_bags))
     n_scores = objective.loss.n_scores
     n_values = n_scores * sum(len(v.leaf_weight) for visits in trees for v in visits)
-    step = objective.private_step(
-        mechanism, counts, plan, given_clip=settings.clip, least_weight=least_weight
-    )
+    n_values += n_bags * plan.n_clip_queries
     project = projections(monotone, [c.counts for c in counts], [c.n_special for c in counts])
-    with mechanism.phase(leaf_phase(budget, n_visits, n_values)):
+    steps = [
+        objective.private_step(
+            mechanism,
+            counts,
+            plan,
+            n_samples,
+            given_clip=settings.clip,
+            least_weight=min_leaf_count,
+        )
+        for _ in trees
+    ]
+    with mechanism.phase(leaf_phase(budget, n_releases, n_values)):
         bags = [
             boost(
                 part,
@@ -289,21 +367,36 @@ def fit_private(
                 start=started(part, n_bins, objective.start, n_scores),
                 project=project,
             )
-            for part, visits in zip(parts, trees, strict=True)
+            for part, visits, step in zip(parts, trees, steps, strict=True)
         ]
-    plan = replace(plan, clip=step.clip)
     return PrivateFit(
         binned,
         bags,
         plan,
-        noise_per_clip * plan.clip,
+        noise_per_clip,
+        np.array(steps[0].clips),
         trees[0],
-        step.released[: len(trees[0])],
+        steps[0].released,
         min_leaf_count,
         settings,
         share,
         tuple(monotone),
     )
+
+
+def n_leaf_releases(plan: Schedule, n_features: int) -> int:
+    """Releases of one boosting run: its trees, and its questions about the clip.
+
+    Parameters
+    ----------
+    plan : Schedule
+    n_features : int
+
+    Returns
+    -------
+    int
+    """
+    return plan.n_epochs * n_features + plan.n_clip_queries
 
 
 def leaf_phase(budget: Budget, n_visits: int, n_values: int) -> Phase:
@@ -313,9 +406,9 @@ def leaf_phase(budget: Budget, n_visits: int, n_values: int) -> Phase:
     ----------
     budget : Budget
     n_visits : int
-        Number of trees.
+        Number of trees, and of questions about the clip.
     n_values : int
-        Leaves of all trees together.
+        Leaves of all trees, and answers to these questions, together.
 
     Returns
     -------

@@ -19,23 +19,29 @@ class Recipe:
     Attributes
     ----------
     n_cells : int
-        Cells of the public grid of a numeric feature.
+        Cells of the public grid of a numeric feature, at most.
     spacing : {"mixed", "equal"}
         How the cells are spaced.
-    max_bins : int
-        At most so many merged bins per feature.
+    max_bins : int or None
+        At most so many merged bins per feature; None for as many as there are cells.
     bin_noise_ratio : float
         A merged bin stands out of its own noise by this factor.
     bin_share : float
         Share of the budget for the histograms: of mu squared with joint composition,
         of epsilon otherwise.
+    count_share : float
+        Share of the histograms' mu squared that buys a count of the people first. The count
+        sets how fine the cells are; 0 for cells as fine as `n_cells` says.
     clip : float or None
         Bound on a residual: of a probability for classifiers, in half-ranges for
-        regression; None to derive it from the noisy sample size.
+        regression; None to derive it.
+    clip_every : int
+        Where the clip of a regression is derived, it follows a quantile of the residuals,
+        which are asked for every so many passes; 0 for a fixed clip.
     max_leaves : int
         Leaves of a tree.
     leaf_noise_ratio : float
-        A leaf holds at least this many noise standard deviations (of one leaf sum).
+        A leaf holds at least this many times the noise multiplier of its sum.
     n_epochs : int or None
         Passes over the features; None to derive them from the noisy sample size.
     learning_rate : float or None
@@ -46,42 +52,39 @@ class Recipe:
         of their names, and negative noisy counts count as zero.
     shuffle_categories : bool
         Whether categories without an order are shuffled before each cut.
-    step_factor : float
-        The derived learning rate is this over the root of the passes, at most 1, and more
-        where noise is small: curves should then settle where those of the reference do.
     """
 
     n_cells: int
     spacing: Spacing
-    max_bins: int
+    max_bins: int | None
     bin_noise_ratio: float
     bin_share: float
+    count_share: float
     clip: float | None
+    clip_every: int
     max_leaves: int
     leaf_noise_ratio: float
     n_epochs: int | None
     learning_rate: float | None
     merge_rare: bool
     shuffle_categories: bool
-    step_factor: float
 
 
 DEFAULT = Recipe(
-    n_cells=128,
+    n_cells=256,
     spacing="mixed",
-    max_bins=128,
+    max_bins=None,
     bin_noise_ratio=1.0,
-    bin_share=0.2,
-    clip=1.0,
+    bin_share=0.22,
+    count_share=0.1,
+    clip=None,
+    clip_every=2,
     max_leaves=3,
     leaf_noise_ratio=2.0,
     n_epochs=None,
     learning_rate=None,
     merge_rare=False,
     shuffle_categories=True,
-    # The curvature of the logistic loss is at most 1/4, so a mean residual is a shorter
-    # step than it is for the squared loss.
-    step_factor=2.5,
 )
 
 PAPER = Recipe(
@@ -90,14 +93,15 @@ PAPER = Recipe(
     max_bins=32,
     bin_noise_ratio=0.0,
     bin_share=0.1,
+    count_share=0.0,
     clip=1.0,
+    clip_every=0,
     max_leaves=3,
     leaf_noise_ratio=0.0,
     n_epochs=300,
     learning_rate=0.01,
     merge_rare=True,
     shuffle_categories=False,
-    step_factor=2.5,
 )
 """Hyper-parameters of Nori et al., ICML 2021 (section 4), with a true guarantee.
 
@@ -108,19 +112,30 @@ the noise of the paper does not cover unclipped ones.
 EPOCHS = (5, 200)
 """Range of the derived number of passes."""
 
-_REGRESSION_CLIPS = (0.1, 0.3)
-"""Range of the derived clip of regression, in half-ranges.
+CELLS = (32, 256)
+"""Range of the derived number of cells of a numeric feature."""
 
-A smaller clip means less noise for some bias: it pays where noise dominates.
+_CELLS_UNCOUNTED = 128
+"""Cells where nobody was counted before."""
+
+CLASSIFIER_CLIPS = (0.5, 1.0)
+"""Range of the derived clip of a classifier, in units of probability.
+
+A smaller clip means less noise for some bias (towards less certain probabilities): it pays
+where noise dominates.
 """
 
+_FIRST_CLIP = 0.2
+"""Where the clip of a regression starts, in half-ranges."""
 
-_REGRESSION_STEP_FACTOR = 1.5
+_CLIP_RANGE = (0.02, 1.0)
+_CLIP_RATE = 0.5
+_QUANTILES = (0.55, 0.95)
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """Settings that a recipe derives from the released histograms.
+    """Settings that a recipe derives from what was released before.
 
     Attributes
     ----------
@@ -129,23 +144,54 @@ class Schedule:
     learning_rate : float
         Share of the leaf mean that is added.
     clip : float
-        Bound on a residual, in score units of the loop.
+        Bound on a residual, in score units of the loop; the first one where it adapts.
+    clip_quantile : float or None
+        Share of the residuals that the clip is to leave as they are; None where it is fixed.
+    clip_every : int
+        Passes from one question about the residuals to the next.
     """
 
     n_epochs: int
     learning_rate: float
     clip: float
+    clip_quantile: float | None = None
+    clip_every: int = 1
+
+    @property
+    def n_clip_queries(self) -> int:
+        """Questions about the residuals in one fit."""
+        return 0 if self.clip_quantile is None else -(-self.n_epochs // self.clip_every)
+
+    def next_clip(self, clip: float, share_inside: float) -> float:
+        """Clip after a noisy answer: a geometric step towards the wanted quantile [1]_.
+
+        Parameters
+        ----------
+        clip : float
+            The clip so far.
+        share_inside : float
+            Noisy share of the residuals that it leaves as they are, minus `clip_quantile`.
+
+        Returns
+        -------
+        float
+
+        References
+        ----------
+        .. [1] Andrew, Thakkar, McMahan and Ramaswamy, "Differentially Private Learning with
+           Adaptive Clipping", NeurIPS 2021, arXiv:1905.03871.
+        """
+        moved = clip * np.exp(-_CLIP_RATE * np.clip(share_inside, -1.0, 1.0))
+        return float(np.clip(moved, *_CLIP_RANGE))
 
 
-def recipe(preset: Preset, *, regression: bool, **given: float | int | None) -> Recipe:
+def recipe(preset: Preset, **given: float | int | None) -> Recipe:
     """Take the settings of a preset, with the user's own ones in their place.
 
     Parameters
     ----------
     preset : {"default", "paper"}
         Where settings that were not given come from.
-    regression : bool
-        Whether the loss is the squared one.
     **given
         Fields of `Recipe`; None for "as the preset has it".
 
@@ -154,25 +200,19 @@ def recipe(preset: Preset, *, regression: bool, **given: float | int | None) -> 
     Recipe
     """
     base = PAPER if preset == "paper" else DEFAULT
-    if regression and preset == "default":
-        base = replace(base, clip=None, step_factor=_REGRESSION_STEP_FACTOR)
     settings = replace(base, **{k: v for k, v in given.items() if v is not None})  # type: ignore[arg-type]
+    if settings.max_bins is None:
+        return settings
     # Bins are merged cells: the grid of the paper has two cells per bin, ours at least one.
     cells_per_bin = 2 if preset == "paper" else 1
     return replace(settings, n_cells=max(cells_per_bin * settings.max_bins, settings.n_cells))
 
 
-def schedule(settings: Recipe, *, n_samples: float, n_features: int, mu_train: float) -> Schedule:
-    """Derive passes, learning rate and clip from the signal-to-noise ratio of the data set.
-
-    Few large steps and a tight clip where noise dominates, many small steps where it does
-    not. The ratio ``n_samples * mu / sqrt(n_features)`` uses the noisy sample size, so this
-    is post-processing; the budget of the phase is the same whatever comes out.
+def signal_ratio(n_samples: float, n_features: int, mu_train: float) -> float:
+    """Signal-to-noise ratio of a data set: what all derived settings depend on.
 
     Parameters
     ----------
-    settings : Recipe
-        What it gives is kept.
     n_samples : float
         Noisy number of people.
     n_features : int
@@ -182,17 +222,63 @@ def schedule(settings: Recipe, *, n_samples: float, n_features: int, mu_train: f
 
     Returns
     -------
+    float
+        People over the noise standard deviation of a sum over all of them, per feature.
+    """
+    return float(max(1.0, n_samples) * mu_train / np.sqrt(n_features))
+
+
+def cells_for(settings: Recipe, ratio: float) -> int:
+    """Cells of a numeric feature: more where there is less noise, in powers of two.
+
+    Parameters
+    ----------
+    settings : Recipe
+    ratio : float
+        From `signal_ratio`.
+
+    Returns
+    -------
+    int
+    """
+    if settings.max_bins is not None:
+        return settings.n_cells
+    if not settings.count_share:
+        return min(settings.n_cells, _CELLS_UNCOUNTED)
+    return int(np.clip(2.0 ** np.round(np.log2(ratio / 4.5)), *CELLS))
+
+
+def schedule(settings: Recipe, ratio: float, *, clip_adapts: bool) -> Schedule:
+    """Derive passes, learning rate and clip from the signal-to-noise ratio of the data set.
+
+    Few large steps and a tight clip where noise dominates, many small steps where it does
+    not. The ratio uses the noisy sample size, so this is post-processing; the budget of the
+    phase is the same whatever comes out.
+
+    Parameters
+    ----------
+    settings : Recipe
+        What it gives is kept.
+    ratio : float
+        From `signal_ratio`.
+    clip_adapts : bool
+        Whether a clip that the recipe leaves open follows the residuals.
+
+    Returns
+    -------
     Schedule
     """
-    ratio = n_samples * mu_train / np.sqrt(n_features)
     n_epochs = settings.n_epochs
     if n_epochs is None:
-        n_epochs = int(np.clip(round(10.0 * (ratio / 40.0) ** 0.6), *EPOCHS))
+        n_epochs = int(np.clip(round(15.0 * (ratio / 40.0) ** 0.55), *EPOCHS))
     learning_rate = settings.learning_rate
     if learning_rate is None:
-        factor = settings.step_factor * max(1.0, ratio / 500.0) ** 0.35
+        factor = 1.2 * max(1.0, ratio / 250.0) ** 0.5
         learning_rate = min(1.0, factor / np.sqrt(n_epochs))
-    clip = settings.clip
-    if clip is None:
-        clip = float(np.clip(0.3 * np.sqrt(ratio / 600.0), *_REGRESSION_CLIPS))
-    return Schedule(n_epochs, float(learning_rate), clip)
+    if settings.clip is not None:
+        return Schedule(n_epochs, float(learning_rate), settings.clip)
+    if not clip_adapts:
+        clip = float(np.clip(0.5 * (ratio / 50.0) ** 0.2, *CLASSIFIER_CLIPS))
+        return Schedule(n_epochs, float(learning_rate), clip)
+    quantile = float(np.clip(1.0 - 0.45 * (45.0 / ratio) ** 0.3, *_QUANTILES))
+    return Schedule(n_epochs, float(learning_rate), _FIRST_CLIP, quantile, settings.clip_every)

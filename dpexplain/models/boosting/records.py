@@ -34,6 +34,8 @@ class Loss:
         Mean loss of given scores (non-private fits).
     n_scores : int, default=1
         Scores of a record: 1, or one per class, and so many sums per leaf.
+    within : callable or None, default=None
+        How many residuals a clip leaves alone, and of how many (private fits whose clip adapts).
     """
 
     name: str
@@ -41,6 +43,7 @@ class Loss:
     bin_sums: Callable[..., Any]
     mean: Callable[[NDArray[np.float64], NDArray[np.float32]], float]
     n_scores: int = 1
+    within: Callable[..., Any] | None = None
 
     def __reduce__(self) -> Any:
         return self.name if self.n_scores == 1 else (softmax_loss, (self.n_scores,))
@@ -82,7 +85,13 @@ def softmax_loss(n_classes: int) -> Loss:
 
 
 LOGISTIC = Loss("LOGISTIC", _kernels.logistic_leaf_sums, _kernels.logistic_bin_sums, _mean_logistic)
-SQUARED = Loss("SQUARED", _kernels.squared_leaf_sums, _kernels.squared_bin_sums, _mean_squared)
+SQUARED = Loss(
+    "SQUARED",
+    _kernels.squared_leaf_sums,
+    _kernels.squared_bin_sums,
+    _mean_squared,
+    within=_kernels.squared_within,
+)
 POISSON = Loss(
     "POISSON", _kernels_exp.poisson_leaf_sums, _kernels_exp.poisson_bin_sums, _mean_poisson
 )
@@ -104,6 +113,10 @@ class BinnedRecords(Protocol):
         self, feature: int, leaf_of_bin: NDArray[np.uint8], n_leaves: int, clip: float
     ) -> NDArray[np.int64]:
         """Sum clipped residuals per leaf (and class), in lattice steps of ``clip / 2**20``."""
+        ...
+
+    def within(self, clip: float) -> NDArray[np.int64]:
+        """Return how many residuals a clip leaves alone, and of how many: shape (2,)."""
         ...
 
     def bag(self, share: float, coins: np.random.Generator) -> BinnedRecords:
@@ -167,6 +180,13 @@ class Records:
             *self._pending(feature), leaf_of_bin, n_leaves, np.float32(1.0 / clip)
         )
         return sums
+
+    def within(self, clip: float) -> NDArray[np.int64]:
+        """Return how many residuals a clip leaves alone, and of how many: shape (2,)."""
+        assert self._loss.within is not None
+        *pending, _ = self._pending(self._last_feature)
+        inside: NDArray[np.int64] = self._loss.within(*pending, np.float32(clip))
+        return inside
 
     def bag(self, share: float, coins: np.random.Generator) -> Records:
         """Return some of the records, with scores of zero: each by a coin of its own."""

@@ -228,7 +228,7 @@ class DPExplainableBoostingRegressor(_PrivateBoosting, AdditiveRegressor):
     """
 
     _target_kind = Range
-    _regression = True
+
     _reference_class = ExplainableBoostingRegressor
 
     def __init__(
@@ -281,6 +281,10 @@ class DPExplainableBoostingRegressor(_PrivateBoosting, AdditiveRegressor):
             outer_bags=outer_bags,
         )
         self.objective = objective
+
+    @property
+    def _clip_adapts(self) -> bool:
+        return self.objective == "squared"
 
     def _check_settings(self) -> None:
         super()._check_settings()

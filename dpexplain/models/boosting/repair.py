@@ -76,7 +76,7 @@ def _reactions(fit: PrivateFit, curvature: Curvature) -> tuple[FloatArray, Float
             float(s @ t) for j, (s, t) in enumerate(zip(shares, tables, strict=True)) if j != k
         )
         moved = (members * errors).sum(axis=1) + members.sum(axis=1) * (elsewhere - final)
-        slopes[k], precisions[k] = _slope(members, moved, sums, fit.leaf_noise_std)
+        slopes[k], precisions[k] = _slope(members, moved, sums, float(fit.leaf_noise_std[-1]))
     return slopes, precisions
 
 

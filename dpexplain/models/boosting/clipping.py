@@ -1,0 +1,87 @@
+"""Bounds on residuals: fixed, or following a quantile of the residuals at a price."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from dpexplain.mechanisms import GaussianMechanism
+from dpexplain.models.boosting._kernels import LATTICE
+from dpexplain.models.boosting.recipe import Schedule
+from dpexplain.models.boosting.records import BinnedRecords
+
+
+class Clip(Protocol):
+    """Says how far the residuals of the next visit may reach."""
+
+    def next(self, records: BinnedRecords) -> float:
+        """Clip of the next visit, in score units of the loop."""
+        ...
+
+
+class FixedClip:
+    """One bound for all visits.
+
+    Parameters
+    ----------
+    clip : float
+        In score units of the loop.
+    """
+
+    def __init__(self, clip: float) -> None:
+        self._clip = clip
+
+    def next(self, records: BinnedRecords) -> float:
+        """Clip of the next visit."""
+        return self._clip
+
+
+class AdaptiveClip:
+    """Bound that follows a quantile of the residuals, which shrink while the model learns.
+
+    Every few passes it asks how many residuals lie inside, counted against the wanted
+    share: a record inside adds ``1 - quantile``, one outside takes away ``quantile``. With
+    the wanted share above one half that has sensitivity `quantile`, or 1 where a record is
+    exchanged; both are scaled to the lattice so that the answer needs no more noise than
+    the leaf sums of a tree, and the question is charged as one tree more.
+
+    Parameters
+    ----------
+    mechanism : GaussianMechanism
+        Its phase has the noise of leaf sums; every question passes through it.
+    plan : Schedule
+        With a `clip_quantile` of at least one half.
+    n_samples : float
+        Noisy number of people.
+    n_features : int
+        Visits of one pass.
+    """
+
+    def __init__(
+        self, mechanism: GaussianMechanism, plan: Schedule, n_samples: float, n_features: int
+    ) -> None:
+        assert plan.clip_quantile is not None
+        assert plan.clip_quantile >= 0.5
+        self._mechanism = mechanism
+        self._plan = plan
+        self._n_samples = n_samples
+        self._visits_between = plan.clip_every * n_features
+        self._visit = 0
+        self._clip = plan.clip
+        self._inside = int(np.floor(LATTICE * (1.0 / plan.clip_quantile - 1.0)))
+        self._outside = -LATTICE
+
+    def next(self, records: BinnedRecords) -> float:
+        """Clip of the next visit, after a question where one is due."""
+        if self._visit % self._visits_between == 0:
+            self._ask(records)
+        self._visit += 1
+        return self._clip
+
+    def _ask(self, records: BinnedRecords) -> None:
+        inside, n_all = (int(n) for n in records.within(self._clip))
+        query = inside * self._inside + (n_all - inside) * self._outside
+        answer = int(self._mechanism.release(np.array([query], dtype=np.int64))[0])
+        per_record = self._inside - self._outside
+        self._clip = self._plan.next_clip(self._clip, answer / per_record / self._n_samples)
