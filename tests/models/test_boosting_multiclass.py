@@ -153,7 +153,7 @@ def test_noise_covers_the_vector_of_all_classes(adjacency):
     steps = phases["boosting"].sensitivity_int
     assert steps > factor * np.sqrt(2) * 2**20
     assert steps == pytest.approx(factor * np.sqrt(2) * 2**20, rel=1e-5)
-    event = model.planned_events(X)[1]
+    event = model.planned_events(X)[-1]
     assert event.noise_multiplier == pytest.approx(phases["boosting"].sigma_int / steps)
 
 
