@@ -39,12 +39,12 @@ class _SameHistograms(GaussianMechanism):
     def begin(self, phase: Phase) -> None:
         super().begin(phase)
         self._label = phase.label
-        if self._quiet and phase.label != "histograms":
+        if self._quiet and phase.label == "boosting":
             self._noise[:] = 0
 
     def release(self, query: NDArray[np.int64]) -> NDArray[np.int64]:
         answer = super().release(query)
-        if self._label == "histograms":
+        if self._label != "boosting":
             if self._given is not None:
                 answer = self._given[len(self.histograms)]
             self.histograms.append(answer)
