@@ -399,8 +399,13 @@ class PrivateEstimator:
             sampler=source.description,
             version=__version__,
             unit=unit,
+            notes=self._notes(),
             epsilon_replace=epsilon_from_mu(replaced, self.delta),
         )
+
+    def _notes(self) -> tuple[str, ...]:
+        """Sentences that a kind of fit adds to its guarantee."""
+        return ()
 
 
 def _bounded_rows(groups: Any, max_rows: int) -> NDArray[np.intp]:

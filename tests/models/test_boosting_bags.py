@@ -121,3 +121,13 @@ def test_a_number_of_bags_that_is_none_is_refused(estimator, n_bags):
     model = type(estimator)(schema=estimator.schema, outer_bags=n_bags)
     with pytest.raises(ValueError, match="outer_bags"):
         model.fit(*make_data(estimator, n=5))
+
+
+@private
+def test_the_guarantee_says_what_bags_cost(estimator):
+    model = type(estimator)(schema=estimator.schema, outer_bags=9, max_rounds=2)
+    statement = model.fit(*make_data(estimator, n=200)).guarantee_.statement()
+    assert "means over 9 random parts of the records" in statement
+    assert "the noise of each is the root of 9 times as large" in statement
+    single = type(estimator)(schema=estimator.schema, max_rounds=2)
+    assert single.fit(*make_data(estimator, n=200)).guarantee_.notes == ()

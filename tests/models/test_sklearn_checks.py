@@ -20,8 +20,6 @@ NO_ERROR_MAY_DEPEND_ON_A_VALUE = {
     "check_supervised_y_no_nan": "a target that is no number counts as the middle of the range",
     "check_classifiers_regression_target": "labels outside the schema count as its first class",
     "check_classifiers_one_label": "whether a class occurs is private; noise decides the model",
-    "check_classifier_not_supporting_multiclass": "classes come from the schema; without one the "
-    "fit stops without a detail of the data",
 }
 # One record holds one class, from which no schema can be drafted.
 CLASSIFIER_ONLY = {

@@ -241,6 +241,15 @@ class _PrivateBoosting(PrivateEstimator):
             GaussianEvent("boosting", budget.leaf_multiplier(n_releases), n_releases),
         )
 
+    def _notes(self) -> tuple[str, ...]:
+        if self.outer_bags == 1:
+            return ()
+        n = self.outer_bags
+        return (
+            f"The curves are means over {n} random parts of the records. One record may be in all "
+            f"of them, so the noise of each is the root of {n} times as large",
+        )
+
     def _mu(self) -> float:
         split = self._split(self.n_features_in_)
         return compose_mu([split.mu_bins, split.mu_train])
