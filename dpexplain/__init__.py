@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from dpexplain.accounting import PrivacyLedger
-    from dpexplain.compare import Comparison, sweep
+    from dpexplain.compare import Comparison
+    from dpexplain.compare.sweep import sweep
     from dpexplain.exceptions import BudgetError, PrivacyWarning, SchemaError
     from dpexplain.explain import GlobalExplanation, Guarantee, LocalExplanation, ShapeFunction
     from dpexplain.models import (
