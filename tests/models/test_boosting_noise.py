@@ -100,6 +100,27 @@ def test_simulated_trees_leave_enough_people_in_every_leaf():
     assert seen == {2, 3} or seen == {3}
 
 
+@pytest.mark.parametrize("merge", [False, True])
+@pytest.mark.parametrize("share", [1.0, 0.5])
+def test_structures_without_noise_settle_at_their_target(merge, share):
+    """Two independent features of six cells; every structure ends at the same centred curve."""
+    start, n = np.array([0, 6, 12]), 12
+    people = np.tile([100.0, 50.0, 200.0, 80.0, 70.0, 0.0], 2)
+    target = np.concatenate([np.linspace(-1, 1, 6), np.array([0.5, -0.5, 0.2, 0.0, 1.0, 0.0])])
+    weights = people[:6] / people[:6].sum()
+    means = np.array([weights @ target[:6], weights @ target[6:]])
+    curves = target - np.repeat(means, 6)
+    residual = np.zeros((1, n))
+    scores, intercepts = kernels.fresh_structures(
+        np.tile(people, (3, 1)), start, np.array([1, 1]), np.array([merge, False]),
+        np.array([False, True]), np.tile(np.arange(6), 2), share * people, 0.4 + curves, residual,
+        0.0, share, 40.0, 0.0, 600, 3, share * 40.0, 0.3, np.arange(3, dtype=np.uint64),
+    )  # fmt: skip
+    shown = np.tile([True] * 5 + [False], 2)
+    np.testing.assert_allclose(scores[:, shown], np.tile(curves[shown], (3, 1)), atol=1e-3)
+    np.testing.assert_allclose(intercepts, 0.4, atol=1e-3)
+
+
 def test_random_whole_numbers_are_uniform():
     """Each of 7 counts of 70,000 draws has a standard deviation of 93; five of them."""
     seed = np.array([1], np.uint64)
@@ -149,12 +170,12 @@ def test_less_leaf_noise_narrows_the_privacy_part_in_proportion(fitted):
     """The same seed draws the same errors, so the ratio is exact up to single precision."""
     objective = fitted._objective(fitted.schema_)
     scale, curvature = objective.scale, objective.curvature(fitted._terms, fitted.clip_)
-    draws = simulate_noise(fitted._fit, fitted._terms, curvature, scale=scale, n_structures=2)
+    draws = simulate_noise(fitted._fit, fitted._terms, curvature, scale=scale, n_structures=12)
     half = dataclasses.replace(fitted._fit, leaf_noise_ratio=fitted._fit.leaf_noise_ratio / 2)
     # The estimated repair depends on the noise as well, so it is held.
     shares = repaired_shares(fitted._fit, curvature) / repaired_shares(half, curvature)
     narrower = simulate_noise(
-        half, fitted._terms, curvature.times(shares), scale=scale, n_structures=2
+        half, fitted._terms, curvature.times(shares), scale=scale, n_structures=12
     )
     ratio = narrower.privacy.std(0) / draws.privacy.std(0)
     assert np.median(ratio) == pytest.approx(0.5, rel=0.02)

@@ -2,7 +2,8 @@
 
 Two kernels. `replay_trees` follows the released trees and is linear, so all simulations
 move in step, one column each. `fresh_structures` gives every simulation histograms, bins
-and trees of its own. Each has a naive numpy twin in its test.
+and trees of its own. The first has a naive numpy twin in its test; the second is held against
+the curve that it must settle at.
 """
 
 from __future__ import annotations
@@ -195,7 +196,8 @@ def _draw_tree(counts, n_value, n_bins, shuffled, max_leaves, min_leaf_count, or
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def fresh_structures(  # type: ignore[no-untyped-def]
-    noisy_counts, start, n_special, merge, shuffled, unit, mass, target, cell_noise_std, share,
+    noisy_counts, start, n_special, merge, shuffled, unit, mass, target, residual, cell_noise_std,
+    share,
     min_count,
     noise_ratio, n_epochs, max_leaves, min_leaf_count, learning_rate, seeds,
 ):  # fmt: skip
@@ -219,6 +221,9 @@ def fresh_structures(  # type: ignore[no-untyped-def]
         Curvature of the loss, summed over the people of each cell.
     target : ndarray of shape (n_cells_total,)
         Score to be learned per cell, the mean of all features together included.
+    residual : ndarray of shape (n_samples, n_cells_total)
+        What a sample of people adds to the residual sum of each cell; simulation s has that of
+        sample ``s % n_samples``, so that structures vary while the sample stays.
     cell_noise_std : float
         Noise standard deviation of one cell, in people.
     share : float
@@ -270,7 +275,7 @@ def fresh_structures(  # type: ignore[no-untyped-def]
                 count[b] += share * noisy_counts[s, c]
                 variance[b] += (share * cell_noise_std) ** 2
                 weight[b] += mass[c]
-                wanted[b] += mass[c] * target[c]
+                wanted[b] += mass[c] * target[c] + residual[s % len(residual), c]
                 people[k] += mass[c]
         total = 0.0
         sums, sizes, spread = np.zeros(max_leaves), np.zeros(max_leaves), np.zeros(max_leaves)

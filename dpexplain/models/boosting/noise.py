@@ -7,8 +7,9 @@ post-processing and costs no privacy.
   boosting recursion reacts to it: an error d of the score in a bin lowers the next residual sum
   there by d times the curvature of the loss. Adding up the injected variances instead would be
   too wide, since later rounds repair what earlier noise did.
-* Structure: the released curve is fitted again without noise, with histograms drawn anew around
-  the released ones, other merged bins, other random trees and another order of the features.
+* Structure: the released curve, with what a sample of people adds to it, is fitted again without
+  privacy noise, with histograms drawn anew around the released ones, other merged bins, other
+  random trees and another order of the features.
 * Sampling: another sample of people would have had other residual sums, the same in every
   round. Their variance follows from the noisy counts: p (1 - p) for classes, and for a
   regression the residual variance that the released sums leave possible.
@@ -40,6 +41,9 @@ N_SIMULATIONS = 200
 
 N_STRUCTURES = 120
 """Simulated structures; 6 % relative error."""
+
+N_SAMPLES = 6
+"""Simulated samples of people that the structures are shared out among."""
 
 _SEED = 20210718  # post-processing: the same model always shows the same band
 
@@ -223,6 +227,7 @@ def _restructured(
     if settings.merge_rare:
         noisy = np.maximum(noisy, 0.0)
     curves = _shrunk(terms, privacy)
+    spread = list(zip(curvature.variance, cells, width, strict=True))
     scores, intercepts = fresh_structures(
         noisy,
         start,
@@ -237,6 +242,8 @@ def _restructured(
         ).astype(np.int64),
         per_cell(curvature.mass),
         terms.intercept + np.concatenate([f[c] for f, c in zip(curves, cells, strict=True)]),
+        # Trees also follow what is particular about the sample, each in its own way.
+        _residual_errors([v[c] / w[c] for v, c, w in spread], N_SAMPLES, rng).T.astype(np.float64),
         binned.cell_noise_std,
         fit.share,
         binned.min_bin_count,
@@ -252,7 +259,10 @@ def _restructured(
         for a, z, cell, w in zip(start[:-1], start[1:], cells, width, strict=True)
     ]
     found = np.column_stack([*per_bin, intercepts])
-    return found - found.mean(axis=0)
+    samples = np.arange(len(found)) % N_SAMPLES
+    means = np.stack([found[samples == i].mean(axis=0) for i in range(N_SAMPLES)])
+    # Means of few structures take a part of the scatter with them.
+    return (found - means[samples]) * np.sqrt(len(found) / (len(found) - N_SAMPLES))
 
 
 def _bin_means(
