@@ -186,7 +186,7 @@ def test_a_term_that_could_not_be_fitted_carries_noise_and_not_certainty():
     data = make_additive("smooth", 60, random_state=0)
     model = DPExplainableBoostingClassifier(epsilon=0.1, schema=data.schema).fit(data.X, data.y)
     explanation = model.explain_global()
-    assert explanation["letter"].importance == 0.0
+    assert explanation["letter"].importance < 1e-12
     assert (explanation["letter"].noise_std > 0.1).all()
     assert explanation.terms_above_noise == ()
 
