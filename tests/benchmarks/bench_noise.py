@@ -21,6 +21,9 @@ from dpexplain.schema import Classes
 
 FloatArray = NDArray[np.float64]
 
+_ROWS = 5_000
+"""Rows at which curves of different fits meet."""
+
 POINTWISE = 1.959964
 """Standard deviations of a nominal 95 % band for single bins."""
 
@@ -114,17 +117,19 @@ def structure_coverage(data: Dataset, epsilon: float, n_refits: int, n_bands: in
     models = [refit(estimator(data, epsilon), data) for _ in range(n_refits)]
     names = list(data.schema.feature_names)
     inside: list[list[FloatArray]] = [[] for _ in names]
+    # Grids differ from fit to fit, so curves meet at the values that occur.
+    columns = models[0]._columns(data.X.iloc[:_ROWS])
     for k in range(len(names)):
-        cells = [np.asarray(m._fit.binned.bin_of_cell[k], dtype=np.intp) for m in models]
-        people = np.ones(len(cells[0]))
-        average = np.mean([_curves(m)[k][c] for m, c in zip(models, cells, strict=True)], axis=0)
-        for model, cell in list(zip(models, cells, strict=True))[:n_bands]:
+        index = [m._terms.bins[k].index(columns[k]).astype(np.intp) for m in models]
+        average = np.mean([_curves(m)[k][i] for m, i in zip(models, index, strict=True)], axis=0)
+        for model, i in list(zip(models, index, strict=True))[:n_bands]:
             shape = model.explain_global().terms[k]
-            centre = np.bincount(cell, weights=people * average) / np.bincount(cell, weights=people)
+            people = np.bincount(i, minlength=shape.n_bins)
+            sums = np.bincount(i, weights=average, minlength=shape.n_bins)
+            shown = ~model._fit.binned.counts[k].perhaps_nobody & (people > 0)
             std = np.sqrt(shape.noise_std**2 + shape.structure_std**2)
-            shown = ~model._fit.binned.counts[k].perhaps_nobody
-            error = np.abs(shape.contribution - centre)[shown]
-            inside[k].append(error <= POINTWISE * std[shown])
+            error = np.abs(shape.contribution - sums / np.maximum(people, 1))
+            inside[k].append((error <= POINTWISE * std)[shown])
     return Coverage.of([np.concatenate(i) for i in inside], names)
 
 
