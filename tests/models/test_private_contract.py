@@ -113,6 +113,11 @@ BAD_PARAMETERS = {
     "reproducible seed negative": {"reproducible_seed": -1},
     "public number of people text": {"n_public": "many"},
     "permission that is no truth value": {"allow_weak": "no"},
+    "no threads": {"n_jobs": 0},
+    "fewer threads than all": {"n_jobs": -2},
+    "more threads than anybody has": {"n_jobs": 10**6},
+    "threads with a fraction": {"n_jobs": 1.5},
+    "threads as a truth value": {"n_jobs": True},
 }
 
 

@@ -157,6 +157,10 @@ class DPExplainableBoostingClassifier(_PrivateBoosting, AdditiveClassifier):
         ``sqrt(outer_bags)`` times as large at the same guarantee. The mean has the noise of one
         fit again, but less room for passes over the features: a few bags cost next to nothing in
         accuracy, many of them cost some on large tables.
+    n_jobs : int or None, default=None
+        Threads that pass over the records; -1 for as many as there are processors. None decides
+        by the number of records here: one for small tables, and for fits that run side by side.
+        Changes the time that a fit takes, and nothing else.
 
     Attributes
     ----------

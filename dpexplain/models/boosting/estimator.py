@@ -46,6 +46,7 @@ from dpexplain.models.boosting.recipe import (
 from dpexplain.models.boosting.reference import _Reference
 from dpexplain.models.boosting.source import Encoding
 from dpexplain.models.boosting.terms import centred_terms
+from dpexplain.models.boosting.threads import Team, check_n_jobs
 from dpexplain.models.parted import PartedTable
 from dpexplain.models.private import PrivateEstimator
 from dpexplain.schema import Schema
@@ -83,6 +84,7 @@ class _PrivateBoosting(PrivateEstimator):
         max_rows_per_person: int | None = None,
         monotone_constraints: Constraints | None = None,
         outer_bags: int = 1,
+        n_jobs: int | None = None,
     ) -> None:
         self.epsilon = epsilon
         self.delta = delta
@@ -105,6 +107,7 @@ class _PrivateBoosting(PrivateEstimator):
         self.max_rows_per_person = max_rows_per_person
         self.monotone_constraints = monotone_constraints
         self.outer_bags = outer_bags
+        self.n_jobs = n_jobs
 
     def reference_estimator(self) -> Any:
         """Unfitted non-private twin with the same schema and constraints, to compare with.
@@ -133,6 +136,7 @@ class _PrivateBoosting(PrivateEstimator):
             if getattr(self, name) is not None:
                 check_count(name, getattr(self, name), least)
         check_count("outer_bags", self.outer_bags)
+        check_n_jobs(self.n_jobs)
         if self.max_leaves is not None and self.max_leaves > 255:
             raise ValueError(f"max_leaves={self.max_leaves} must be at most 255.")
         if self.learning_rate is not None:
@@ -260,10 +264,11 @@ class _PrivateBoosting(PrivateEstimator):
         settings, budget = self._recipe(), self._budget(schema.n_features, schema)
         objective = self._objective(schema)
         encoding = Encoding(schema, objective.encode_target, objective.loss)
-        with closing(record_source(X, y, encoding)) as source:
+        with closing(record_source(X, y, encoding)) as source, closing(Team(self.n_jobs)) as team:
             binned, records = private_bins(
                 source, schema, settings=settings, budget=budget, mechanism=mechanism
             )
+            records = team.sharing(records)
             fit = fit_private(
                 binned,
                 records,

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from dpexplain.binning import FeatureBins
 from dpexplain.binning.bins import Index
-from dpexplain.models.boosting.records import BinnedRecords
+from dpexplain.models.boosting.records import BinnedRecords, Records
 from dpexplain.models.boosting.scratch import Scratch
 from dpexplain.models.boosting.source import EncodedRecords, Encoding, RecordSource, TableSource
 from dpexplain.models.parted import Part, PartedTable
@@ -143,6 +143,10 @@ class PartedRecords:
         One coin per record, in the order of the parts: the same coins as for the whole.
         """
         return PartedRecords([part.bag(share, coins) for part in self._parts])
+
+    def local(self) -> list[Records]:
+        """Return the records of all parts, one after the other."""
+        return [piece for part in self._parts for piece in part.local()]
 
 
 def total(answers: Iterable[NDArray[np.int64]]) -> NDArray[np.int64]:

@@ -127,6 +127,10 @@ class BinnedRecords(Protocol):
         """
         ...
 
+    def local(self) -> Sequence[Records]:
+        """Return the records piece by piece, in their order; none where they are elsewhere."""
+        ...
+
 
 class Records:
     """Binned records with their scores, in one piece in this process.
@@ -161,6 +165,9 @@ class Records:
         self._last_update = np.zeros((*self._classes, self._n_bins[0]), dtype=np.float32)
         self._waiting = False
 
+    def __len__(self) -> int:
+        return len(self._target)
+
     def __repr__(self) -> str:
         return f"<Records of {len(self._bins)} features>"
 
@@ -193,6 +200,15 @@ class Records:
         kept = coins.random(len(self._target)) < share
         bins = [b[kept] for b in self._bins]
         return Records(bins, self._n_bins, self._target[kept], self._loss)
+
+    def local(self) -> list[Records]:
+        """Return the records in one piece."""
+        return [self]
+
+    def rows(self, first: int, last: int) -> Records:
+        """Return neighbouring records, with scores of zero; their bins are not copied."""
+        bins = [b[first:last] for b in self._bins]
+        return Records(bins, self._n_bins, self._target[first:last], self._loss)
 
     def bin_sums(self, feature: int) -> NDArray[np.float64]:
         """Return the sums of residual and curvature per bin, shape (2, n_bins). NOT PRIVATE."""
