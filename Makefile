@@ -50,6 +50,14 @@ explore: $(VENV)/.explore $(VENV)/.warm ## set up, then open the first notebook 
 bench: $(VENV)/.bench ## compare fit time and accuracy with peers (BENCH_ARGS="--help")
 	$(BIN)/python tests/benchmarks/run.py $(BENCH_ARGS)
 
+.PHONY: bench-accuracy
+bench-accuracy: $(VENV)/.bench ## the default recipe beside published figures, InterpretML and targets
+	$(BIN)/python tests/benchmarks/accuracy.py $(BENCH_ARGS)
+
+.PHONY: bench-recipe
+bench-recipe: $(VENV)/.bench ## what each choice of the default recipe gives
+	$(BIN)/python tests/benchmarks/recipe_choices.py $(BENCH_ARGS)
+
 .PHONY: bench-paper
 bench-paper: $(VENV)/.bench ## compare with published tables (real data in DPEXPLAIN_DATA)
 	$(BIN)/python tests/benchmarks/paper.py $(BENCH_ARGS)

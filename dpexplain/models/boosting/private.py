@@ -329,7 +329,10 @@ def fit_private(
     # A record may be in every bag, so each of them is a release of its own.
     n_releases = n_bags * n_leaf_releases(plan, n_features)
     noise_per_clip = budget.leaf_multiplier(n_releases) * budget.leaf_factor
-    min_leaf_count = settings.leaf_noise_ratio * noise_per_clip
+    # Where people are too few for that, leaves of any size beat none.
+    enough = n_samples / (settings.max_leaves + 1)
+    least_weight = settings.leaf_noise_ratio * noise_per_clip
+    min_leaf_count = min(least_weight, enough)
     trees = [
         random_visits(
             counts,
@@ -352,7 +355,7 @@ def fit_private(
             plan,
             n_samples,
             given_clip=settings.clip,
-            least_weight=min_leaf_count,
+            least_weight=least_weight,
         )
         for _ in trees
     ]

@@ -1,0 +1,204 @@
+"""What each choice of the default recipe gives: the recipe beside itself with one choice changed.
+
+Run it with ``make bench-recipe``; ``make bench-recipe BENCH_ARGS="--help"`` lists its options.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, replace
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+from bench_data import TABLES, found, splits
+from bench_measure import fitted, metric
+from bench_models import Budget, Contender
+from bench_print import machine, number, table, versions
+from published import DELTA
+
+import dpexplain
+from dpexplain import Classes
+from dpexplain.datasets import Dataset
+from dpexplain.models.boosting import estimator, private, recipe
+from dpexplain.models.boosting.loop import Tables
+
+USUAL = ("adult", "telco", "california", "wine")
+EPSILONS = (0.1, 0.5, 4.0)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One thing done in another way.
+
+    Attributes
+    ----------
+    words : str
+        What is done instead.
+    settings : dict
+        Parameters of the estimator.
+    change : callable
+        Context in which the fits run.
+    only : str or None
+        Metric of the data sets that it is about; None for all.
+    """
+
+    words: str
+    settings: dict[str, Any]
+    change: Callable[[], Any] = nullcontext
+    only: str | None = None
+
+
+@contextmanager
+def _scheduled(**factors: float) -> Iterator[None]:
+    """Schedules whose fields are multiplied."""
+
+    def changed(settings: Any, ratio: float, *, clip_adapts: bool) -> Any:
+        plan = recipe.schedule(settings, ratio, clip_adapts=clip_adapts)
+        n_epochs = max(1, round(plan.n_epochs * factors.get("n_epochs", 1.0)))
+        rate = min(1.0, plan.learning_rate * factors.get("learning_rate", 1.0))
+        return replace(plan, n_epochs=n_epochs, learning_rate=rate)
+
+    with patch.object(private, "schedule", changed), patch.object(estimator, "schedule", changed):
+        yield
+
+
+@contextmanager
+def _default(**fields: Any) -> Iterator[None]:
+    """Another default recipe."""
+    with patch.object(recipe, "DEFAULT", replace(recipe.DEFAULT, **fields)):
+        yield
+
+
+@contextmanager
+def _agreement_forgotten() -> Iterator[None]:
+    from dpexplain.binning.private import NoisyHistograms
+
+    with patch.object(NoisyHistograms, "agreeing", lambda self: self):
+        yield
+
+
+@contextmanager
+def _averaged(share: float = 0.4) -> Iterator[None]:
+    """The mean of the last passes instead of the last one."""
+    honest = private.boost
+
+    def averaged(
+        records: Any, visits: Sequence[Any], step: Any, n_bins: Any, **rest: Any
+    ) -> Tables:
+        n_features = len(n_bins)
+        n_epochs = len(visits) // n_features
+        first = n_features * max(1, round((1.0 - share) * n_epochs))
+        tables = honest(records, visits[:first], step, n_bins, **rest)
+        kept = [tables]
+        for start in range(first, len(visits), n_features):
+            rest["start"] = tables
+            tables = honest(records, visits[start : start + n_features], step, n_bins, **rest)
+            kept.append(tables)
+        return [np.mean(parts, axis=0) for parts in zip(*kept, strict=True)]
+
+    with patch.object(private, "boost", averaged):
+        yield
+
+
+CHOICES = (
+    Choice("residuals of classifiers not clipped", {"clip": 1.0}, only="AUROC"),
+    Choice("clip of a regression 0.2 half-ranges", {"clip": 0.2}, only="RMSE"),
+    Choice("clip of a regression 1 half-range", {"clip": 1.0}, only="RMSE"),
+    Choice("nobody counted first, 128 cells", {}, lambda: _default(count_share=0.0, bin_share=0.2)),
+    Choice("histograms do not agree on a total", {}, _agreement_forgotten),
+    Choice("10 % of the budget to the histograms", {"bin_budget_frac": 0.1}),
+    Choice("40 % of the budget to the histograms", {"bin_budget_frac": 0.4}),
+    Choice("bins twice as far out of their noise", {}, lambda: _default(bin_noise_ratio=2.0)),
+    Choice("cells of equal width", {}, lambda: _default(spacing="equal")),
+    Choice("trees of 2 leaves", {"max_leaves": 2}),
+    Choice("trees of 5 leaves", {"max_leaves": 5}),
+    Choice("no least count in a leaf", {}, lambda: _default(leaf_noise_ratio=0.0)),
+    Choice("half as many passes", {}, lambda: _scheduled(n_epochs=0.5)),
+    Choice("twice as many passes", {}, lambda: _scheduled(n_epochs=2.0)),
+    Choice("steps half as long", {}, lambda: _scheduled(learning_rate=0.5)),
+    Choice("steps twice as long", {}, lambda: _scheduled(learning_rate=2.0)),
+    Choice("mean of the last 40 % of the passes", {}, _averaged),
+    Choice("4 bags", {"outer_bags": 4}),
+)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Print one table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--datasets", nargs="+", choices=sorted(TABLES), metavar="NAME")
+    parser.add_argument("--splits", type=int, default=10, help="at least 2 (default: 10)")
+    options = parser.parse_args(arguments)
+    if options.splits < 2:
+        parser.error(f"--splits {options.splits}: a standard error needs at least 2")
+    datasets = list(found(options.datasets, USUAL))
+    if not datasets:
+        sys.exit("No data set was found: there is nothing to compare.")
+    print(f"{machine()}. {versions()}.\n")
+    print(
+        f"Change of the test score when one choice is made in another way, ± standard error over "
+        f"{options.splits} random splits, delta {DELTA:g}. Positive is better: more AUROC, or "
+        "less RMSE in per cent.\n"
+    )
+    columns = {name: _column(dataset, options.splits) for name, dataset in datasets}
+    header = ["instead", *(f"{n} ε = {e:g}" for n in columns for e in EPSILONS)]
+    as_it_is = [
+        "the recipe as it is",
+        *(c["recipe"][e] for c in columns.values() for e in EPSILONS),
+    ]
+    rows = [
+        [choice.words, *(c[choice.words][e] for c in columns.values() for e in EPSILONS)]
+        for choice in CHOICES
+    ]
+    print(table(header, [as_it_is, *rows]))
+
+
+def _contender(settings: dict[str, Any]) -> Contender:
+    def make(schema: Any, budget: Budget) -> Any:
+        kind = "Classifier" if isinstance(schema.target, Classes) else "Regressor"
+        model = getattr(dpexplain, f"DPExplainableBoosting{kind}")
+        return model(budget.epsilon, budget.delta, schema=schema, **settings)
+
+    return Contender("dpexplain", make)
+
+
+def _column(dataset: Dataset, n_splits: int) -> dict[str, dict[float, str]]:
+    """Per choice and epsilon, what is printed."""
+    plain = {e: _scores(Choice("recipe", {}), dataset, n_splits, e) for e in EPSILONS}
+    printed = {"recipe": {e: number(float(s.mean())) for e, s in plain.items()}}
+    for choice in CHOICES:
+        printed[choice.words] = {}
+        for epsilon, as_it_is in plain.items():
+            text = ""
+            if choice.only in (None, metric(dataset.schema)):
+                print(f"{dataset.name}: {choice.words} ...", file=sys.stderr, flush=True)
+                scores = _scores(choice, dataset, n_splits, epsilon)
+                text = _change(scores, as_it_is, metric(dataset.schema))
+            printed[choice.words][epsilon] = text
+    return printed
+
+
+def _scores(choice: Choice, dataset: Dataset, n_splits: int, epsilon: float) -> Any:
+    contender = _contender(choice.settings)
+    with choice.change():
+        return np.array(
+            [
+                fitted(contender, dataset, split, Budget(epsilon, DELTA)).score
+                for split in splits(len(dataset.X), n_splits)
+            ]
+        )
+
+
+def _change(scores: Any, as_it_is: Any, name: str) -> str:
+    gains = scores - as_it_is if name == "AUROC" else 100.0 * (1.0 - scores / as_it_is)
+    error = gains.std(ddof=1) / math.sqrt(len(gains))
+    decimals, unit = (3, "") if name == "AUROC" else (1, " %")
+    return f"{gains.mean():+.{decimals}f} ± {error:.{decimals}f}{unit}".replace("-", "−")
+
+
+if __name__ == "__main__":
+    main()
