@@ -58,7 +58,8 @@ __all__ = [
 # The part that holds each public name; the imports above tell type checkers the same.
 _NAMES_BY_PART = {
     "accounting": ("PrivacyLedger",),
-    "compare": ("Comparison", "sweep"),
+    "compare": ("Comparison",),
+    "compare.sweep": ("sweep",),
     "exceptions": ("BudgetError", "PrivacyWarning", "SchemaError"),
     "explain": ("GlobalExplanation", "Guarantee", "LocalExplanation", "ShapeFunction"),
     "models": (

@@ -102,6 +102,7 @@ def release_count(
     n_samples : int
         Exact number; not kept.
     mechanism : GaussianMechanism
+        The release passes through it.
     noise_multiplier : float
         Noise standard deviation over the sensitivity.
     sensitivity : float, default=1.0
