@@ -174,8 +174,9 @@ class GaussianMechanism:
                 f"phase {self._phase.label!r} has {len(self._noise) - self._used} draws left and "
                 f"{len(query)} are asked for; state the right n_values in Phase(...)."
             )
-        noisy = query + self._noise[self._used : end]
-        self._noise[self._used : end] = 0
+        noise = self._noise[self._used : end]
+        noisy = query + noise
+        noise[:] = 0
         self._used = end
         return noisy
 

@@ -28,9 +28,8 @@ from attack_kit import (
 from dpexplain import Categorical, Numeric
 from dpexplain.audit import record
 from dpexplain.mechanisms import NoiseSource
+from dpexplain.models.boosting._kernels import _BLOCK
 from dpexplain.models.private import PrivateEstimator
-
-_BLOCK = 2047  # records that the kernels of boosting handle at a time
 
 
 def _released_wrongly(patch: pytest.MonkeyPatch, mistake: Any) -> None:
@@ -276,7 +275,7 @@ def partial_sums(name: str) -> Finding:
     """
 
     def attempts() -> Iterator[Finding]:
-        for n in (2047, 2048, 2049, 4096, 4097):
+        for n in (_BLOCK, _BLOCK + 1, 2047, 2048, 2049, 4096, 4097):
             X, y = saturated(name, n)
             yield replayed(estimator(name, adjacency="add_remove"), (X, y), without((X, y), 0))
 

@@ -8,9 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpexplain.models.boosting import _kernels_exp as kernels
-from dpexplain.models.boosting._kernels import LATTICE
+from dpexplain.models.boosting._kernels import _BLOCK, LATTICE
 
 N_CLASSES = {"poisson": 1, "softmax": 4}
+LENGTHS = [_BLOCK - 1, _BLOCK, _BLOCK + 1, 2 * _BLOCK + 900]
 every_loss = pytest.mark.parametrize("loss", N_CLASSES)
 f = np.float32
 
@@ -88,7 +89,7 @@ def rows(case, chosen):
 @settings(max_examples=40, deadline=None)
 @given(
     seed=st.integers(0, 2**32 - 1),
-    n=st.one_of(st.integers(0, 70), st.sampled_from([2046, 2047, 2048, 4095, 5000])),
+    n=st.one_of(st.integers(0, 70), st.sampled_from(LENGTHS)),
     clip=st.sampled_from([1.0, 0.5, 0.3, 0.07]),
 )
 def test_leaf_sum_kernel_equals_naive_numpy_for_every_tail_length(loss, seed, n, clip):
@@ -100,7 +101,7 @@ def test_leaf_sum_kernel_equals_naive_numpy_for_every_tail_length(loss, seed, n,
 
 
 @every_loss
-@pytest.mark.parametrize("n", [1, 7, 2047, 2048, 6000])
+@pytest.mark.parametrize("n", [1, 7, *LENGTHS])
 def test_leaf_sums_and_scores_are_bit_identical_under_row_permutations(loss, n):
     case = draw_case(n, n, loss)
     sums, score = kernel_sums(loss, case, 0.3)
@@ -111,7 +112,7 @@ def test_leaf_sums_and_scores_are_bit_identical_under_row_permutations(loss, n):
 
 
 @every_loss
-@pytest.mark.parametrize("place", [0, 3, 2046, 2047, 2999])
+@pytest.mark.parametrize("place", [0, 3, _BLOCK - 1, _BLOCK, 2999])
 def test_one_record_moves_the_sums_of_one_leaf_by_itself_alone(loss, place):
     """Removing a record shifts its neighbours between vector body, tail and blocks."""
     case = draw_case(5, 3000, loss)

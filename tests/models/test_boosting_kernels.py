@@ -8,10 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpexplain.models.boosting import _kernels
-from dpexplain.models.boosting._kernels import LATTICE
+from dpexplain.models.boosting._kernels import _BLOCK, _STRETCH, LATTICE
 from dpexplain.models.boosting.greedy import greedy_tree
 
 LOSSES = ["logistic", "squared"]
+LENGTHS = [_BLOCK - 1, _BLOCK, _BLOCK + 1, 2 * _BLOCK + 900, _STRETCH - 1, _STRETCH, _STRETCH + 1]
 
 
 def naive_residual(loss, score, target):
@@ -63,7 +64,7 @@ def kernel_sums(loss, case, clip, n_leaves=3):
 @settings(max_examples=40, deadline=None)
 @given(
     seed=st.integers(0, 2**32 - 1),
-    n=st.one_of(st.integers(0, 70), st.sampled_from([2046, 2047, 2048, 4095, 5000])),
+    n=st.one_of(st.integers(0, 70), st.sampled_from(LENGTHS)),
     clip=st.sampled_from([1.0, 0.5, 0.3, 0.07]),
 )
 def test_leaf_sum_kernel_equals_naive_numpy_for_every_tail_length(loss, seed, n, clip):
@@ -86,7 +87,7 @@ def draw_table(rng, n_bins, n_values, *, neighbours):
 @settings(max_examples=60, deadline=None)
 @given(
     seed=st.integers(0, 2**32 - 1),
-    n=st.sampled_from([0, 1, 31, 64, 2047, 2111]),
+    n=st.sampled_from([0, 1, 31, 64, _BLOCK, _BLOCK + 64]),
     n_bins=st.sampled_from([1, 2, 5, 17, 63, 64, 65, 256, 300]),
     n_values=st.integers(1, 7),
     neighbours=st.booleans(),
@@ -112,7 +113,7 @@ def test_every_way_to_look_up_a_bin_gives_the_same(loss, seed, n, n_bins, n_valu
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("n", [1, 7, 2047, 2048, 6000])
+@pytest.mark.parametrize("n", [1, 7, *LENGTHS])
 def test_leaf_sums_and_scores_are_bit_identical_under_row_permutations(loss, n):
     case = draw_case(n, n, loss)
     sums, score = kernel_sums(loss, case, 0.3)
@@ -125,7 +126,7 @@ def test_leaf_sums_and_scores_are_bit_identical_under_row_permutations(loss, n):
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("place", [0, 3, 2046, 2047, 2999])
+@pytest.mark.parametrize("place", [0, 3, _BLOCK - 1, _BLOCK, 2999])
 def test_one_record_moves_one_leaf_sum_by_at_most_the_clip(loss, place):
     """Removing a record shifts its neighbours between vector body, tail and blocks."""
     case = draw_case(5, 3000, loss)

@@ -16,6 +16,7 @@ from joblib import Parallel, delayed
 from dpexplain.audit import record, replay
 from dpexplain.audit.replay import same_value
 from dpexplain.models.boosting import threads
+from dpexplain.models.boosting._kernels import _BLOCK, _STRETCH
 from dpexplain.models.boosting.records import LOGISTIC, Records
 from parted_tables import NAMES, ListTable, cut, halves, make_estimator, make_table
 
@@ -53,7 +54,7 @@ def test_any_number_of_threads_gives_the_model_of_one(name, n, n_jobs, seed, dat
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("n_jobs", [2, 3, 7])
-@pytest.mark.parametrize("n", [4093, 4094, 14_330])
+@pytest.mark.parametrize("n", [2 * _BLOCK - 1, 2 * _BLOCK, 7 * _BLOCK + 1, 2 * _STRETCH + 9])
 def test_shares_longer_than_a_block_of_the_kernel_give_the_model_of_one_thread(name, n, n_jobs):
     table = make_table(name, n)
     assert_same_as_alone(name, table, *halves(table), n_jobs)

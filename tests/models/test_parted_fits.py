@@ -20,6 +20,7 @@ from dpexplain.audit.replay import same_value
 from dpexplain.exceptions import SchemaError
 from dpexplain.models.boosting import parts as boosting_parts
 from dpexplain.models.boosting import scratch
+from dpexplain.models.boosting._kernels import _BLOCK
 from parted_tables import (
     NAMES,
     ListTable,
@@ -54,7 +55,7 @@ def test_parts_of_any_size_give_the_model_of_the_whole(name, n, seed, data, stor
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("size", [1, 2046, 2047, 2048])
+@pytest.mark.parametrize("size", [1, _BLOCK - 1, _BLOCK, _BLOCK + 1])
 def test_parts_longer_than_a_block_of_the_kernel_give_the_model_of_the_whole(name, size, storage):
     table = make_table(name, 5000)
     parts = ListTable(cut(table, [size, size, 4096]))

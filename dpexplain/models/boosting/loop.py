@@ -137,9 +137,11 @@ def boost(
         Score per bin of each feature, not centred.
     """
     tables: Tables = [np.zeros(b) for b in n_bins] if start is None else list(start)
+    lowest, highest = np.array(-bound), np.array(bound)  # once, not at every visit
     for visit in visits:
         table = tables[visit.feature]
-        moved = np.minimum(np.maximum(table + step(visit, records, tables), -bound), bound)
+        moved = table + step(visit, records, tables)
+        moved = np.minimum(np.maximum(moved, lowest), highest)
         projection = None if project is None else project[visit.feature]
         if projection is not None:
             moved = projection(moved)
