@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from dpexplain.audit import record, replay
 from dpexplain.binning import NoisyCount
+from dpexplain.mechanisms import NoiseSource
 from dpexplain.models import DPExplainableBoostingClassifier, DPExplainableBoostingRegressor
 from dpexplain.models.boosting import clipping
 from dpexplain.models.boosting import private as boosting_private
@@ -76,6 +77,32 @@ def test_every_question_about_the_clip_is_in_the_transcript_and_has_the_noise_of
     assert boosting[0].noise_multiplier == pytest.approx(
         make_regressor(max_rounds=6).planned_events(make_data(2, 0)[0])[-1].noise_multiplier
     )
+
+
+@pytest.mark.parametrize("max_rounds", [5, None])
+@pytest.mark.parametrize("adjacency", ["add_remove", "replace"])
+def test_noise_wider_than_any_that_was_checked_before_the_charge_is_never_drawn(
+    adjacency, max_rounds, monkeypatch
+):
+    """The widest and the narrowest scale are checked; all that a fit draws with lie between."""
+    checked, drawn = [], []
+    check, draw = NoiseSource.check_sigma, NoiseSource.draw_int
+    monkeypatch.setattr(
+        NoiseSource, "check_sigma", lambda self, s: checked.append(s) or check(self, s)
+    )
+    estimator = make_regressor(
+        adjacency=adjacency, max_rounds=max_rounds, max_rows_per_person=3, outer_bags=2
+    )
+    X, y = make_data(60, 1)
+    estimator.planned_events(X)
+    monkeypatch.setattr(NoiseSource, "check_sigma", check)
+    monkeypatch.setattr(
+        NoiseSource, "draw_int", lambda self, s, size: drawn.append(s) or draw(self, s, size)
+    )
+    estimator.fit(X, y, groups=np.arange(60))
+    assert len(drawn) == 3
+    assert min(checked) <= min(drawn) * (1 + 1e-12)
+    assert max(drawn) <= max(checked) * (1 + 1e-12)
 
 
 def test_a_clip_that_the_user_gives_is_not_asked_about():

@@ -82,7 +82,8 @@ def logistic_curvature(terms: AdditiveTerms, clip: float) -> Curvature:
     terms : AdditiveTerms
         Released model.
     clip : float
-        Bound on a residual; a classifier's residuals are hardly ever clipped.
+        Bound on a residual. Not used: residuals beyond it are those of records that the model
+        is sure of and wrong about, and what little they change shows in `repaired_shares`.
 
     Returns
     -------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from typing import Any, Literal
@@ -21,7 +22,7 @@ from dpexplain.accounting import (
 )
 from dpexplain.binning import count_phase, declared_cells, histogram_phase
 from dpexplain.binning.bins import index_dtype
-from dpexplain.mechanisms import GaussianMechanism, NoiseBackend
+from dpexplain.mechanisms import GaussianMechanism, NoiseBackend, Phase
 from dpexplain.models.boosting.monotone import Constraints, checked_constraints
 from dpexplain.models.boosting.noise import NoiseDraws, simulate_noise
 from dpexplain.models.boosting.objectives import Objective
@@ -197,20 +198,30 @@ class _PrivateBoosting(PrivateEstimator):
         return self.outer_bags * n_leaf_releases(plan, n_features)
 
     def _check_plan(self, n_features: int) -> None:
-        settings, budget = self._recipe(), self._budget(n_features, self.schema)
+        settings = self._recipe()
         if self.schema is not None:
             for name, feature in self.schema.features.items():
                 grid = declared_cells(name, feature, settings.n_cells, settings.spacing)
                 index_dtype(grid.n_bins)
-        epochs = (settings.n_epochs,) if settings.n_epochs else EPOCHS
         source = self._noise_source()
-        if budget.count_share:
-            source.check_sigma(count_phase(budget.count_multiplier, 1.0).sigma_int)
-        for phase in (
-            histogram_phase(budget.histogram_multiplier(n_features), budget.histogram_factor, 0),
-            *(leaf_phase(budget, self.outer_bags * n * n_features, 0) for n in epochs),
-        ):
+        for phase in self._planned_phases(n_features):
             source.check_sigma(phase.sigma_int)
+
+    def _planned_phases(self, n_features: int) -> Iterator[Phase]:
+        """Phases of a fit, without their numbers of values; boosting as short and long as it gets.
+
+        Their scales are what `fit` will draw with, so that one out of range is found before the
+        charge.
+        """
+        settings, budget = self._recipe(), self._budget(n_features, self.schema)
+        if budget.count_share:
+            yield count_phase(budget.count_multiplier, budget.histogram_factor)
+        yield histogram_phase(budget.histogram_multiplier(n_features), budget.histogram_factor, 0)
+        for n_epochs in (settings.n_epochs,) if settings.n_epochs else EPOCHS:
+            plan = schedule(
+                replace(settings, n_epochs=n_epochs), 1.0, clip_adapts=self._clip_adapts
+            )
+            yield leaf_phase(budget, self.outer_bags * n_leaf_releases(plan, n_features), 0)
 
     def _split(self, n_features: int) -> BudgetSplit:
         settings = self._recipe()

@@ -56,7 +56,7 @@ class ExplainableBoostingRegressor(AdditiveRegressor, _Reference):
     schema_ : Schema
         The schema in use.
     intercept_ : float
-        Mean score, in the unit of the target.
+        Mean score, in the unit of the target, or its logarithm for counts.
     guarantee_ : Guarantee
         Says that nothing is promised.
     ledger_ : PrivacyLedger
@@ -147,18 +147,23 @@ class DPExplainableBoostingRegressor(_PrivateBoosting, AdditiveRegressor):
     adjacency : {"add_remove", "replace"}, default="add_remove"
         Which data sets count as neighbours.
     max_bins : int or None, default=None
-        At most so many bins per numeric feature.
+        At most so many bins per numeric feature. None: 32 to 256 cells, by the noisy number of
+        people, merged where these are few; 32 bins with the paper preset.
     learning_rate : float or None, default=None
-        Share of a leaf's mean residual that is added, in (0, 1].
+        Share of a leaf's mean residual that is added, in (0, 1]. None: up to 1, the more the
+        fewer passes there are.
     max_rounds : int or None, default=None
-        Passes over the features.
+        Passes over the features. None: 5 to 200, the less noise the more.
     max_leaves : int or None, default=None
-        Leaves of a tree, 2 to 255.
+        Leaves of a tree, 2 to 255. None: 3.
     clip : float or None, default=None
-        Bound on a record's residual, in half-ranges of the target, in (0, 1].
+        Bound on a record's residual, in half-ranges of the target, in (0, 1]. None: it follows a
+        quantile of the residuals, about which every second pass asks with the noise of a tree;
+        1 with the paper preset.
     bin_budget_frac : float or None, default=None
         Share of the budget for the histograms, in (0, 1): of mu squared with joint
-        composition, of epsilon otherwise.
+        composition, of epsilon otherwise. None: 0.22, a tenth of which counts people first; 0.1
+        with the paper preset.
     structure_seed : int or None, default=None
         Seed of the public random structure (order of features, cuts). Never of the noise.
     noise_backend : {"exact", "opendp", "rounded"}, default="exact"
@@ -197,7 +202,7 @@ class DPExplainableBoostingRegressor(_PrivateBoosting, AdditiveRegressor):
     schema_ : Schema
         The schema in use.
     intercept_ : float
-        Mean score, in the unit of the target.
+        Mean score, in the unit of the target, or its logarithm for counts.
     guarantee_ : Guarantee
         What is promised.
     ledger_ : PrivacyLedger
@@ -207,9 +212,10 @@ class DPExplainableBoostingRegressor(_PrivateBoosting, AdditiveRegressor):
     learning_rate_ : float
         Learning rate, as the recipe set it.
     clip_ : float
-        Bound on a record's residual, in the unit of the gradient, as the recipe set it.
+        Bound on a record's residual at the last visit, in the unit of the gradient.
     leaf_noise_std_ : float
-        Standard deviation of the noise on one leaf sum, in the unit of the target.
+        Standard deviation of the noise on one leaf sum at the last visit, in the unit of the
+        target.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
