@@ -6,6 +6,7 @@ import dataclasses
 import itertools
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from dpexplain import DPExplainableBoostingClassifier, DPExplainableBoostingRegressor
@@ -14,7 +15,7 @@ from dpexplain.datasets import make_additive
 from dpexplain.models.boosting import _noise_kernels as kernels
 from dpexplain.models.boosting.noise import simulate_noise
 from dpexplain.models.boosting.repair import _slope, repaired_shares
-from dpexplain.schema import Numeric
+from dpexplain.schema import Categorical, Classes, Numeric, Schema
 
 F = np.float32
 
@@ -182,13 +183,24 @@ def test_less_leaf_noise_narrows_the_privacy_part_in_proportion(fitted):
 
 
 def test_a_term_that_could_not_be_fitted_carries_noise_and_not_certainty():
-    """Without people enough for two leaves its curve is zero, which is not knowledge."""
-    data = make_additive("smooth", 60, random_state=0)
-    model = DPExplainableBoostingClassifier(epsilon=0.1, schema=data.schema).fit(data.X, data.y)
+    """Without people enough for two leaves its curve is zero, which is not knowledge.
+
+    Everybody is in one ward. A leaf of the other one would need a count of nobody that is five
+    of its standard deviations of noise, which the fit is asked about first.
+    """
+    rng = np.random.default_rng(0)
+    dose = rng.random(4_000)
+    X = pd.DataFrame({"dose": dose, "ward": "A"})
+    y = np.where(dose + rng.logistic(0, 0.3, 4_000) > 0.5, "yes", "no")
+    features = {"dose": Numeric(0, 1), "ward": Categorical(["A", "B"])}
+    schema = Schema(features, target=Classes(["no", "yes"]))
+    model = DPExplainableBoostingClassifier(epsilon=1.0, schema=schema).fit(X, y)
+    wards = model._fit.binned.counts[1]
+    assert model._fit.min_leaf_count > 5 * np.sqrt(wards.variance[1])
     explanation = model.explain_global()
-    assert explanation["letter"].importance < 1e-12
-    assert (explanation["letter"].noise_std > 0.1).all()
-    assert explanation.terms_above_noise == ()
+    assert explanation["ward"].importance < 1e-12
+    assert (explanation["ward"].noise_std > 0.01).all()
+    assert explanation.terms_above_noise == ("dose",)
 
 
 def test_slope_of_late_sums_is_found_beside_unknown_leftovers():
