@@ -8,13 +8,17 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from dpexplain import DPExplainableBoostingClassifier, DPExplainableBoostingRegressor
 from dpexplain.binning import FeatureBins, merge_sparse_cells
 from dpexplain.datasets import make_additive
 from dpexplain.models.boosting import _noise_kernels as kernels
+from dpexplain.models.boosting.curvature import logistic_curvature, squared_curvature
 from dpexplain.models.boosting.noise import simulate_noise
 from dpexplain.models.boosting.repair import _slope, repaired_shares
+from dpexplain.models.boosting.terms import AdditiveTerms
 from dpexplain.schema import Categorical, Classes, Numeric, Schema
 
 F = np.float32
@@ -170,7 +174,7 @@ def test_local_explanations_carry_the_scatter_of_their_bins(fitted):
 def test_less_leaf_noise_narrows_the_privacy_part_in_proportion(fitted):
     """The same seed draws the same errors, so the ratio is exact up to single precision."""
     objective = fitted._objective(fitted.schema_)
-    scale, curvature = objective.scale, objective.curvature(fitted._terms, fitted.clip_)
+    scale, curvature = objective.scale, objective.curvature(fitted._terms, fitted.clip_, None)
     draws = simulate_noise(fitted._fit, fitted._terms, curvature, scale=scale, n_structures=12)
     half = dataclasses.replace(fitted._fit, leaf_noise_ratio=fitted._fit.leaf_noise_ratio / 2)
     # The estimated repair depends on the noise as well, so it is held.
@@ -224,3 +228,36 @@ def test_shuffled_labels_show_nothing_above_noise():
         model = DPExplainableBoostingClassifier(epsilon=1.0, schema=data.schema).fit(data.X, y)
         quiet += model.explain_global().terms_above_noise == ()
     assert quiet >= 9
+
+
+def one_bin(people, intercept):
+    """A model of one term with one bin and nobody missing."""
+    bins = FeatureBins("x", Numeric(0, 1), np.array([0.0, 1.0]))
+    parts = (bins,), (np.zeros(2),), (np.array([people, 0.0]),)
+    return AdditiveTerms(*parts, intercept, link="identity", monotone=(None,), bag_std=None)
+
+
+@settings(max_examples=30, deadline=None)
+@given(score=st.floats(-6, 6), clip=st.floats(0.3, 1.0))
+def test_curvature_and_variance_of_a_clipped_residual_are_those_of_two_outcomes(score, clip):
+    """One term with one bin: the probability is known, and so are both outcomes."""
+    terms = one_bin(10.0, score)
+    found = logistic_curvature(terms, clip, None)
+    p = 1 / (1 + np.exp(-score))
+    outcomes, chances = np.clip([1 - p, -p], -clip, clip), np.array([p, 1 - p])
+    mean = chances @ outcomes
+    assert found.variance[0][0] == pytest.approx(10 * chances @ (outcomes - mean) ** 2)
+    inside = chances @ (np.abs([1 - p, -p]) <= clip)
+    assert found.mass[0][0] == pytest.approx(10 * p * (1 - p) * inside)
+
+
+@settings(max_examples=20, deadline=None)
+@given(inside=st.floats(0.5, 0.99))
+def test_the_variance_of_clipped_residuals_is_that_of_clipped_normal_ones(inside):
+    rng = np.random.default_rng(0)
+    normal = rng.standard_normal(200_000)
+    clip = np.quantile(np.abs(normal), inside)
+    terms = one_bin(1.0, 0.0)
+    found = squared_curvature(terms, 1.0, inside).variance[0][0]
+    # The standard error of a variance from 200,000 draws is about 0.3 %.
+    assert found == pytest.approx(np.var(np.clip(normal / clip, -1, 1)), rel=0.02)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,13 +15,14 @@ from dpexplain.models.boosting.terms import AdditiveTerms
 FloatArray = NDArray[np.float64]
 
 INSIDE_CLIP = 0.8
-"""Share of the residuals of a regression that is taken to lie inside the clip.
+"""Share of the residuals of a regression that is taken to lie inside a clip that was given.
 
-The clip is chosen for about that; where it is wider the sampling part comes out too wide.
+Where it is wider the sampling part comes out too wide. A clip that the recipe chose follows a
+quantile, and then the share is known.
 """
 
-_RESIDUAL_SPREAD = 0.62
-"""Standard deviation of clipped residuals in clips, if they are normal with 80 % inside."""
+_N_NODES = 15
+"""Points of the quadrature over the scores of the other terms."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,11 +51,10 @@ class Curvature:
         )
 
 
-def squared_curvature(terms: AdditiveTerms, clip: float) -> Curvature:
+def squared_curvature(terms: AdditiveTerms, clip: float, inside: float | None) -> Curvature:
     """Curvature of the squared loss with clipped residuals.
 
-    Only residuals inside the clip follow the score. What share they are is not released, so it
-    is taken as `INSIDE_CLIP`.
+    Only residuals inside the clip follow the score.
 
     Parameters
     ----------
@@ -61,20 +62,31 @@ def squared_curvature(terms: AdditiveTerms, clip: float) -> Curvature:
         Released model.
     clip : float
         Bound on a residual, in score units.
+    inside : float or None
+        Share of the residuals that the clip leaves alone; None for `INSIDE_CLIP`.
 
     Returns
     -------
     Curvature
     """
+    share = INSIDE_CLIP if inside is None else inside
     people = [np.maximum(c, 0.0) for c in terms.counts]
-    spread = _RESIDUAL_SPREAD * clip
-    return Curvature(tuple(INSIDE_CLIP * c for c in people), tuple(spread**2 * c for c in people))
+    variance = clip**2 * _clipped_variance(share)
+    return Curvature(tuple(share * c for c in people), tuple(variance * c for c in people))
 
 
-def logistic_curvature(terms: AdditiveTerms, clip: float) -> Curvature:
-    """Curvature of the logistic loss per bin: people times their mean p (1 - p).
+def _clipped_variance(inside: float) -> float:
+    """Variance, in squared clips, of clipped normal residuals of which a share lies inside."""
+    normal = NormalDist()
+    z = normal.inv_cdf((1.0 + inside) / 2.0)
+    return (inside - 2.0 * z * normal.pdf(z)) / z**2 + 1.0 - inside
 
-    The scores of the other terms are taken as normal with the variance that the
+
+def logistic_curvature(terms: AdditiveTerms, clip: float, inside: float | None) -> Curvature:
+    """Curvature of the logistic loss per bin, and variance of its clipped residuals.
+
+    A residual ``y - p`` reacts by ``p (1 - p)`` where it lies inside the clip, and not at all
+    outside. The scores of the other terms are taken as normal with the variance that the
     released model gives them, as if features were independent.
 
     Parameters
@@ -82,13 +94,13 @@ def logistic_curvature(terms: AdditiveTerms, clip: float) -> Curvature:
     terms : AdditiveTerms
         Released model.
     clip : float
-        Bound on a residual. Not used: residuals beyond it are those of records that the model
-        is sure of and wrong about, and what little they change shows in `repaired_shares`.
+        Bound on a residual, in units of probability.
+    inside : float or None
+        Not used: it follows from the probabilities.
 
     Returns
     -------
     Curvature
-        The variance of a residual sum is the curvature itself.
     """
     weights = [np.maximum(c, 0.0) for c in terms.counts]
     variances = np.array(
@@ -97,11 +109,14 @@ def logistic_curvature(terms: AdditiveTerms, clip: float) -> Curvature:
             for w, s in zip(weights, terms.scores, strict=True)
         ]
     )
-    nodes, node_weights = np.polynomial.hermite_e.hermegauss(9)
+    nodes, node_weights = np.polynomial.hermite_e.hermegauss(_N_NODES)
     node_weights = node_weights / node_weights.sum()
-    mass = []
+    mass, variance = [], []
     for k, (w, s) in enumerate(zip(weights, terms.scores, strict=True)):
         spread = np.sqrt(max(variances.sum() - variances[k], 0.0))
         p = inverse_link(terms.intercept + s[:, None] + spread * nodes[None, :], "logit")
-        mass.append(w * ((p * (1.0 - p)) @ node_weights))
-    return Curvature(tuple(mass), tuple(mass))
+        followed = p * (1.0 - p <= clip) + (1.0 - p) * (p <= clip)
+        mass.append(w * ((p * (1.0 - p) * followed) @ node_weights))
+        apart = np.minimum(1.0 - p, clip) + np.minimum(p, clip)
+        variance.append(w * ((p * (1.0 - p) * apart**2) @ node_weights))
+    return Curvature(tuple(mass), tuple(variance))

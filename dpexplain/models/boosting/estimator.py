@@ -320,7 +320,7 @@ class _PrivateBoosting(PrivateEstimator):
         return simulate_noise(
             self._fit,
             self._terms,
-            objective.curvature(self._terms, self.clip_),
+            objective.curvature(self._terms, self.clip_, self._fit.schedule.clip_quantile),
             scale=objective.scale,
         )
 

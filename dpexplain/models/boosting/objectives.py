@@ -91,7 +91,7 @@ class Objective:
     bound: float
     min_curvature: float
     best_constant: Callable[[NDArray[np.float32]], float]
-    curvature: Callable[[AdditiveTerms, float], Curvature] | None
+    curvature: Callable[[AdditiveTerms, float, float | None], Curvature] | None
     step_factor: float = 1.0
 
     def sensitivity(self, clip: float) -> float:
