@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -25,6 +27,14 @@ def _nothing_recognised(monkeypatch: pytest.MonkeyPatch) -> None:
     """Forget data and ledgers of other tests: each begins as a process that has seen none."""
     monkeypatch.setattr("dpexplain.accounting._fingerprint._NAME_OF_DIGEST", {})
     monkeypatch.setattr("dpexplain.accounting._twins._CHARGED", {})
+
+
+@pytest.fixture(autouse=True)
+def _no_figure_is_left_open() -> Iterator[None]:
+    """Close figures, wherever a test drew them: the next one counts its own."""
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
 
 
 @pytest.fixture(scope="session")

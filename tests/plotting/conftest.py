@@ -1,4 +1,4 @@
-"""Figures are drawn without a screen and closed after each test."""
+"""Figures are drawn without a screen, in the default style, and never shown."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ matplotlib.use("Agg")
 
 
 @pytest.fixture(autouse=True)
-def no_figure_is_left_open_or_shown(monkeypatch):
-    """Close figures, and fail a test whose plot calls ``show``."""
+def no_figure_is_shown(monkeypatch):
+    """Fail a test whose plot calls ``show``."""
     from matplotlib import pyplot
 
     def refuse(*args, **kwargs):
@@ -20,4 +20,3 @@ def no_figure_is_left_open_or_shown(monkeypatch):
     with matplotlib.rc_context(matplotlib.rcParamsDefault):
         matplotlib.rcParams["backend"] = "Agg"
         yield
-    pyplot.close("all")
