@@ -91,11 +91,23 @@ def _parsed(text: str) -> dict[str, Any]:
     if _LONG_KEY.search(text):
         raise SchemaError("the schema has a dotted key of very many parts; its keys have three.")
     try:
-        return tomllib.loads(text)
+        parsed = tomllib.loads(text)
     except RecursionError:
         raise SchemaError("the schema is no valid TOML: it is nested too deeply.") from None
     except ValueError as error:  # of the parser, or of a number with thousands of digits
         raise SchemaError(f"the schema is no valid TOML: {str(error).rstrip('.')}.") from None
+    if _has_endless_number(parsed):
+        raise SchemaError("the schema has a whole number of more than 1,024 bits; no bound or version is as large.")
+    return parsed
+
+
+def _has_endless_number(value: object) -> bool:
+    """Whether a number is in it that Python refuses to write out, even in a message."""
+    if isinstance(value, dict):
+        return any(map(_has_endless_number, value.values()))
+    if isinstance(value, list):
+        return any(map(_has_endless_number, value))
+    return isinstance(value, int) and value.bit_length() > 1024
 
 
 def _schema(document: dict[str, Any]) -> Schema:

@@ -81,6 +81,7 @@ def has_watermark(ax):
 
 @pytest.mark.parametrize("name", DRAWN)
 def test_plot_draws_into_the_given_axes_and_returns_them(name):
+    pyplot.close("all")  # other tests of this process may have left some open
     figure, axes = pyplot.subplots(1, 2)
     assert DRAWN[name](ax=axes[1]) is axes[1]
     assert pyplot.get_fignums() == [figure.number]
