@@ -97,7 +97,7 @@ def _parsed(text: str) -> dict[str, Any]:
     except ValueError as error:  # of the parser, or of a number with thousands of digits
         raise SchemaError(f"the schema is no valid TOML: {str(error).rstrip('.')}.") from None
     if _has_endless_number(parsed):
-        raise SchemaError("the schema has a whole number of more than 1,024 bits; no bound or version is as large.")
+        raise SchemaError("the schema has a whole number of more than 1,024 bits; write bounds.")
     return parsed
 
 

@@ -477,7 +477,7 @@ def test_observed_bounds_contain_every_finite_value(values: list[float]) -> None
     assert all(feature.low <= value <= feature.high for value in finite_values)
 
 
-@pytest.mark.parametrize("field", ["version = 1", "high = 1.0"])
+@pytest.mark.parametrize("field", ["version = 1", "high = 1"])
 def test_a_number_too_long_to_write_out_is_refused_in_words(field):
     text = Schema({"a": Numeric(0, 1)}, target=Range(0, 1)).to_toml()
     endless = text.replace(field, field.split("=")[0] + "= 0x" + "f" * 4500)
