@@ -11,7 +11,8 @@ post-processing and costs no privacy.
   privacy noise, with histograms drawn anew around the released ones, other merged bins, other
   random trees and another order of the features.
 * Sampling: another sample of people would have had other residual sums, the same in every
-  round. Their variance follows from the noisy counts: p (1 - p) for classes, and for a
+  round. Their variance follows from the noisy counts: p (1 - p) for classes, less what is
+  clipped, and for a
   regression the residual variance that the released sums leave possible.
 
 All of them take features as independent of each other given their histograms, since nothing
