@@ -12,8 +12,8 @@ post-processing and costs no privacy.
   random trees and another order of the features.
 * Sampling: another sample of people would have had other residual sums, the same in every
   round. Their variance follows from the noisy counts: p (1 - p) for classes, less what is
-  clipped, and for a
-  regression the residual variance that the released sums leave possible.
+  clipped, and for a regression that of normal residuals, of which the clip leaves a known
+  share alone.
 
 All of them take features as independent of each other given their histograms, since nothing
 about pairs of features is released; how much of a term's errors its own trees really repair is
