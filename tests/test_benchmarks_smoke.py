@@ -132,6 +132,31 @@ def test_comparison_with_the_paper_prints_each_epsilon_and_its_verdict(paper, ca
     assert [row[1] for row in overview[1:]] == ["published", "ours, paper preset", "ours, default"]
 
 
+def test_accuracy_stands_beside_published_figures_the_peer_and_targets(
+    paper, load, capsys, monkeypatch
+):
+    accuracy = load("accuracy")
+    monkeypatch.setattr(accuracy, "EPSILONS", (0.1, 0.5, 4.0))
+    accuracy.main(["--datasets", "simulated", "--splits", "2"])
+    text = capsys.readouterr().out
+    overview, targets = tables(text)
+    assert [row[1] for row in overview[1:]] == ["published", "InterpretML", "dpexplain"]
+    assert [row[1][:7] for row in targets[1:]] == ["ε = 0.5", "ε = 0.1", "ε = 4 w"]
+    assert [row[4][:2] for row in targets[1:3]] == ["no", "no"]  # an AUROC of 10 is out of reach
+    assert "better in" in text
+
+
+def test_each_choice_of_the_recipe_is_made_in_another_way(load, capsys, monkeypatch):
+    choices = load("recipe_choices")
+    monkeypatch.setattr(choices, "EPSILONS", (1.0,))
+    kept = [choices.CHOICES[place] for place in (0, 3, 4, 12, -3, -1)]
+    monkeypatch.setattr(choices, "CHOICES", kept)
+    choices.main(["--datasets", "simulated", "--splits", "2"])
+    (printed,) = tables(capsys.readouterr().out)
+    assert [row[0] for row in printed[2:]] == [c.words for c in kept]
+    assert all(re.fullmatch(r"[+−]0\.[0-9]{3} ± 0\.[0-9]{3}", row[1]) for row in printed[2:])
+
+
 def test_regressions_show_their_noise_and_no_verdict(paper, load, capsys, monkeypatch):
     data = load("bench_data")
     regression = simulated_regression(load)

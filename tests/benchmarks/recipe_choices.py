@@ -11,7 +11,6 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
-from functools import cache
 from itertools import combinations
 from typing import Any
 from unittest.mock import patch
@@ -114,10 +113,17 @@ def _averaged(share: float = 0.4) -> Iterator[None]:
 _PAIR_CELLS = 8
 
 
-@cache
-def _pairs(name: str) -> tuple[tuple[str, str], ...]:
+_found_pairs: dict[str, list[tuple[str, str]]] = {}
+
+
+def _pairs(dataset: Dataset) -> list[tuple[str, str]]:
     """The three pairs that explain most of what main effects leave. NOT PRIVATE: a best case."""
-    dataset = TABLES[name].load()
+    if dataset.name not in _found_pairs:
+        _found_pairs[dataset.name] = _best_pairs(dataset)
+    return _found_pairs[dataset.name]
+
+
+def _best_pairs(dataset: Dataset) -> list[tuple[str, str]]:
     kind = "Classifier" if isinstance(dataset.schema.target, Classes) else "Regressor"
     model = getattr(dpexplain, f"ExplainableBoosting{kind}")(schema=dataset.schema, outer_bags=1)
     model.fit(dataset.X, dataset.y)
@@ -130,7 +136,7 @@ def _pairs(name: str) -> tuple[tuple[str, str], ...]:
     for a, b in combinations(codes, 2):
         sums = pd.Series(np.asarray(left, dtype=float)).groupby([codes[a], codes[b]])
         gains[a, b] = float((sums.sum() ** 2 / sums.count()).sum())
-    return tuple(sorted(gains, key=lambda pair: -gains[pair])[:3])
+    return sorted(gains, key=lambda pair: -gains[pair])[:3]
 
 
 def _coarse(column: pd.Series) -> Any:
@@ -143,8 +149,7 @@ def _coarse(column: pd.Series) -> Any:
 def _with_pairs(dataset: Dataset) -> Dataset:
     """Each pair as one more column of 64 categories, with coarse cells that are free as well."""
     X, features = dataset.X.copy(), dict(dataset.schema.features)
-    name = next(n for n, t in TABLES.items() if n in USUAL and t.load().name == dataset.name)
-    for a, b in _pairs(name):
+    for a, b in _pairs(dataset):
         column = f"{a} & {b}"
         cells = _PAIR_CELLS * _coarse(dataset.X[a]) + _coarse(dataset.X[b])
         X[column] = cells.astype(str)
