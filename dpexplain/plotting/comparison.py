@@ -168,7 +168,9 @@ def _draw_categorical(ax: Axes, curves: list[_Curve], colours: Theme) -> None:
 
 
 def _without_noise(shape: ShapeFunction) -> ShapeFunction:
-    return dataclasses.replace(shape, noise_std=None)
+    return dataclasses.replace(
+        shape, noise_std=None, structure_std=None, sampling_std=None, simultaneous_factor=None
+    )
 
 
 def plot_metric(

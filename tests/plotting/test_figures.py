@@ -183,6 +183,26 @@ def test_comparison_carries_both_labels_and_leaves_the_reference_out_on_request(
     assert not has_watermark(alone)
 
 
+def test_comparison_draws_a_curve_that_knows_all_parts_of_its_noise():
+    def with_parts(noise_std):
+        shape = age(
+            noise_std=noise_std,
+            structure_std=[0.05] * 4,
+            sampling_std=[0.2] * 4,
+            simultaneous_factor=3.0,
+        )
+        one = classifier(terms=(shape, job()))
+        return Comparison((1.0,), {1.0: (one,)}, ledger=PrivacyLedger("parts").summary())
+
+    narrow, wide = (
+        plotting.plot_comparison(with_parts([std] * 4), term="age").get_ylim()
+        for std in (0.1, 100.0)
+    )
+    assert narrow == wide  # curves of several epsilons are drawn without bands
+    assert narrow[0] < -0.5
+    assert narrow[1] > 0.5
+
+
 def test_comparison_without_a_term_takes_the_most_important_one():
     assert "job" in words_in(plotting.plot_comparison(comparison()))
 
