@@ -16,8 +16,8 @@ NOT_PRIVATE = "NOT PRIVATE \u2014 do not publish"
 _NOTHING_PROMISED = "No privacy is promised for this object or for anything computed from it"
 _ADJACENCY_SHORT = {"add_remove": "add/remove", "replace": "replace-one"}
 _ADJACENCY_WORDS = {
-    "add_remove": "add/remove adjacency (two data sets differ by {unit} being present or absent)",
-    "replace": "replace-one adjacency (two data sets differ by {unit} having other values)",
+    "add_remove": "add/remove adjacency (two data sets differ by the presence of {unit})",
+    "replace": "replace-one adjacency (two data sets differ by the values of {unit})",
 }
 
 
@@ -174,7 +174,7 @@ class Guarantee:
         ]
         if self.epsilon_replace is not None and self.adjacency == "add_remove":
             words.append(
-                f"If {self.unit} is exchanged for another instead, the same release has epsilon "
+                "If such a unit is exchanged for another instead, the same release has epsilon "
                 f"{upper_number(self.epsilon_replace)} at the same delta"
             )
         words.append(

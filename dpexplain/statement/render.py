@@ -16,8 +16,8 @@ __all__ = ["as_html", "as_markdown", "as_text"]
 
 _LONGEST = 2_000
 _ADJACENCY = {
-    "add_remove": "add/remove: two data sets differ by {unit} being present or absent",
-    "replace": "replace-one: two data sets differ by {unit} having other values",
+    "add_remove": "add/remove: two data sets differ by the presence of {unit}",
+    "replace": "replace-one: two data sets differ by the values of {unit}",
 }
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|~$:@])")
 

@@ -39,7 +39,7 @@ def test_statement_says_everything_that_was_asked_for(ledger):
 
     for words in (
         "one record",
-        "add/remove: two data sets differ by one record being present or absent",
+        "add/remove: two data sets differ by the presence of one record",
         "sums: 3 × Gaussian, noise multiplier 5",
         "gradients: 200 × Gaussian, noise multiplier 2, about a random sample of 1 %",
         "counts: 1 × Laplace, noise multiplier 4",
