@@ -17,7 +17,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from dpexplain._cells import cell_text
 from dpexplain._schema_checks import short
-from dpexplain._tables import Column, cells_of, columns_in_order, one_column, values_of
+from dpexplain._tables import (
+    Column,
+    cells_of,
+    columns_in_order,
+    kind_in_parts,
+    one_column,
+    values_of,
+)
 from dpexplain.encoding import encode_categorical, numbers_of, texts_of
 from dpexplain.exceptions import SchemaError
 from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
@@ -58,7 +65,8 @@ class SchemaReport:
 
     def __repr__(self) -> str:
         """Count what was found; the cells themselves are in `frame`."""
-        found = "nothing" if self.fits else f"{len(self.rows)} problems, .frame() lists them"
+        problems = "1 problem" if len(self.rows) == 1 else f"{len(self.rows)} problems"
+        found = "nothing" if self.fits else f"{problems}, .frame() lists them"
         return f"SchemaReport({found}; NOT PRIVATE)"
 
     def _repr_html_(self) -> str:
@@ -91,7 +99,14 @@ def schema_report(schema: Schema, X: ArrayLike, y: ArrayLike | None) -> SchemaRe
     ------
     SchemaError
         If columns are missing or unexpected, or a target is given that the schema lacks.
+    TypeError
+        If the table is one that is read part by part.
     """
+    if kind := kind_in_parts(X):
+        raise TypeError(
+            f"X is {kind}; a schema is checked against a table in memory, so read it, or some "
+            "parts of it, into a DataFrame, and pass the target as a column."
+        )
     rows = []
     columns = columns_in_order(X, schema)
     for (name, feature), column in zip(schema.features.items(), columns, strict=True):

@@ -395,6 +395,8 @@ class Schema:
         ------
         SchemaError
             If columns are missing or unexpected, or `y` is given and the schema has no target.
+        TypeError
+            If `X` is a path, a pyarrow dataset or a Dask collection: read it into memory first.
 
         Warns
         -----

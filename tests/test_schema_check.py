@@ -91,6 +91,17 @@ def test_wrong_columns_and_a_target_that_is_not_there_are_refused():
         Schema({"age": Numeric(0, 1)}).check(pd.DataFrame({"age": [1]}), [1])
 
 
+def test_a_table_in_parts_is_refused_in_words():
+    with pytest.raises(TypeError, match="X is a path; a schema is checked against a table in"):
+        report("visits.parquet", "readmitted")
+
+
+def test_one_problem_is_called_one_problem():
+    schema = Schema({"age": Numeric(17, 90)})
+    assert "(1 problem, " in repr(report([[30], [-1]], schema=schema))
+    assert "(2 problems, " in repr(report([[91], [-1]], schema=schema))
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_html_of_a_report_shows_hostile_cells_and_names_as_text(name):
     schema = Schema({name: Categorical(["a"], description=name)})
