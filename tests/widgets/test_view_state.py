@@ -61,7 +61,7 @@ def test_initial_choices_are_taken(payload):
 
 
 def test_an_unknown_choice_is_answered_with_the_known_ones(payload):
-    with pytest.raises(TypeError, match=r"no choice named 'epsilons'; the choices are \['bin_in"):
+    with pytest.raises(TypeError, match=r"no choice named 'epsilons'; the choices are \['above_no"):
         Explorer(payload, epsilons=(1, 2))
 
 
@@ -87,7 +87,7 @@ def test_every_stop_can_be_chosen(explorer, index):
         ("bin_index", -1, "bin_index=-1 must be a bin of the term: 0 to 24"),
         ("bin_index", "3", "bin_index='3' must be a whole number or None"),
         ("repeat", 3, "repeat=3 must be one of the fits at an epsilon: 0 to 2"),
-        ("sample", -1, "sample=-1 must be 0 or more, or None"),
+        ("sample", 0, "sample=0, but there are no samples; pass samples=DataFrame"),
         ("pinned_epsilon", 3.0, "pinned_epsilon=3 must be None or one of 0.25, 0.5, 1, 2, 4, 8"),
         ("pinned_epsilon", math.nan, "pinned_epsilon=nan must be None or one of"),
         ("payload", {"version": 1}, "a payload has exactly the keys"),
@@ -251,3 +251,35 @@ def test_a_ledger_alone_is_shown_by_the_ledger_view_only(view):
     with pytest.raises(TypeError, match="LedgerView shows a LedgerSummary"):
         view(summary)
     assert LedgerView(summary).term == ""
+
+
+def test_a_range_of_bins_is_chosen_by_its_ends_and_left_with_the_term(explorer):
+    explorer.bin_range = [3, 23]
+    assert explorer.bin_range == [3, 23]
+    explorer.term = "children"
+    assert explorer.bin_range is None
+
+
+@pytest.mark.parametrize("bins", [[3], [5, 4], [-1, 2], [0, 24], [1, 2, 3]])
+def test_a_range_beyond_the_bins_that_hold_values_is_refused(explorer, bins):
+    with pytest.raises(traitlets.TraitError, match="the first and last of the bins 0 to 23"):
+        explorer.bin_range = bins
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("tab", "tab='x' must be one of 'shape', 'terms'"),
+        ("term_order", "term_order='x' must be one of 'last', 'this', 'schema', 'name'"),
+        ("against", "against='x' must be one of 'reference', 'epsilon', 'model', 'repeat'"),
+    ],
+)
+def test_words_to_choose_from_are_listed(explorer, name, message):
+    with pytest.raises(traitlets.TraitError, match=message):
+        setattr(explorer, name, "x")
+
+
+@pytest.mark.parametrize("name", ["page_index", "replay_draw"])
+def test_numbers_of_pages_and_draws_are_not_negative(explorer, name):
+    with pytest.raises(traitlets.TraitError, match=f"{name}=-1 must not be negative"):
+        setattr(explorer, name, -1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, ClassVar
 
 import anywidget
@@ -9,6 +10,7 @@ import pandas as pd
 
 from dpexplain_widgets.bundle import stylesheet
 from dpexplain_widgets.fallback import fallback_html
+from dpexplain_widgets.linking import Link, choices_of
 from dpexplain_widgets.payload import build_payload
 from dpexplain_widgets.selection import selection_frame
 from dpexplain_widgets.state import (
@@ -25,8 +27,14 @@ class View(ViewState, anywidget.AnyWidget):
 
     Parameters
     ----------
-    source : Comparison, GlobalExplanation or dict
-        What to show; a dict is a payload that another view holds.
+    source : Comparison, GlobalExplanation, dict or View
+        What to show; a dict holds several by the names of their models, or is a payload; of a
+        view, its payload and its choices, which stay linked.
+    samples : DataFrame or None, default=None
+        Records to explain one by one, with a column for every term.
+    samples_public : bool, default=False
+        Whether these records may be shown to anyone. Otherwise they count as not private, and
+        what is safe to release leaves them out.
     **state
         Initial choices by trait name, such as ``term="age"`` or ``epsilon_index=2``.
 
@@ -41,8 +49,18 @@ class View(ViewState, anywidget.AnyWidget):
     _css = stylesheet()
     _needs_terms: ClassVar[bool] = True
 
-    def __init__(self, source: Any, **state: Any) -> None:
-        payload = build_payload(source)
+    def __init__(
+        self,
+        source: Any,
+        samples: pd.DataFrame | None = None,
+        *,
+        samples_public: bool = False,
+        **state: Any,
+    ) -> None:
+        leader = source if isinstance(source, View) else None
+        payload = build_payload(
+            source if leader is None else leader.payload, samples, samples_public=samples_public
+        )
         if self._needs_terms and not payload["terms"]:
             raise TypeError(
                 f"{type(self).__name__} shows models, and this has none; LedgerView shows a "
@@ -54,8 +72,12 @@ class View(ViewState, anywidget.AnyWidget):
         start = {
             "term": most_important(payload),
             "epsilon_index": first_epsilon_index(payload),
+            "model_name": payload["name"],
+            **({} if leader is None else choices_of(leader)),
         }
         super().__init__(payload=payload, **{**start, **state})
+        if leader is not None:
+            self.link(leader)
 
     @property
     def epsilon(self) -> float:
@@ -64,13 +86,32 @@ class View(ViewState, anywidget.AnyWidget):
         Setting it chooses the fit of that epsilon; :class:`traitlets.TraitError` lists the
         epsilons there are if there is none.
         """
-        epsilons = self.payload["epsilons"]
+        epsilons = self.shown["epsilons"]
         at_reference = self.epsilon_index >= len(epsilons)
         return float("inf") if at_reference else float(epsilons[self.epsilon_index])
 
     @epsilon.setter
     def epsilon(self, epsilon: float) -> None:
-        self.epsilon_index = epsilon_place(self.payload, epsilon)
+        self.epsilon_index = epsilon_place(self.shown, epsilon)
+
+    def link(self, other: View, choices: Iterable[str] | None = None) -> Link:
+        """Let this view and another one follow each other.
+
+        Parameters
+        ----------
+        other : View
+            It takes over the choices of this view at once; later changes go both ways. A choice
+            that the other does not have, such as an epsilon without a fit, changes nothing
+            there.
+        choices : iterable of str or None, default=None
+            Names of traits; None for all choices. Epsilons are matched by value.
+
+        Returns
+        -------
+        Link
+            Its ``unlink()`` parts them.
+        """
+        return Link(self, other, choices)
 
     @property
     def selection(self) -> pd.DataFrame:
@@ -95,4 +136,4 @@ class View(ViewState, anywidget.AnyWidget):
         if bundle is None:
             return None
         data, metadata = bundle
-        return {**data, "text/html": fallback_html(self.payload, self._fit())}, metadata
+        return {**data, "text/html": fallback_html(self.shown, self._fit())}, metadata

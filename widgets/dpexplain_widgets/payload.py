@@ -1,4 +1,4 @@
-"""What a view gets: a comparison or an explanation as plain values, without any data."""
+"""What a view gets: comparisons as plain values, and no data but the samples that are given."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from dpexplain.explain.multiclass import one_class_at_a_time
+from dpexplain_widgets.directions import packed_directions
+from dpexplain_widgets.samples import sample_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,19 +21,28 @@ VERSION = 1
 
 _KEYS = frozenset(
     {
-        "version", "title", "link", "score_unit", "target", "epsilons", "terms", "fits",
-        "reference", "ledger", "guarantee_words",
+        "version", "title", "name", "link", "score_unit", "target", "epsilons", "terms", "fits",
+        "reference", "ledger", "guarantee_words", "samples", "others",
     }
 )  # fmt: skip
 
 
-def build_payload(source: Any) -> dict[str, Any]:
+def build_payload(
+    source: Any, samples: pd.DataFrame | None = None, *, samples_public: bool = False
+) -> dict[str, Any]:
     """Turn what a view is given into the dictionary that its front end draws from.
 
     Parameters
     ----------
     source : Comparison, GlobalExplanation, LedgerSummary or dict
-        A dictionary must be a payload already; it is checked and taken as it is.
+        A dictionary holds comparisons or explanations of the same terms by the names of their
+        models, the first of which is read first; or it is a payload already, which is checked
+        and taken as it is.
+    samples : DataFrame or None, default=None
+        Records that a local view may show, with a column for every term.
+    samples_public : bool, default=False
+        Whether the samples may be shown to anyone. The payload marks them as not private
+        otherwise.
 
     Returns
     -------
@@ -44,10 +55,29 @@ def build_payload(source: Any) -> dict[str, Any]:
     TypeError
         If `source` is something else.
     ValueError
-        If a dictionary is not a complete payload, or `source` is of several classes.
+        If a dictionary is not a complete payload, models have other terms, samples lack a
+        column, or `source` is of several classes.
     """
-    if isinstance(source, dict):
+    payload = _payload(source)
+    if samples is not None:
+        if not payload["terms"]:
+            raise ValueError("samples are shown by models, and a ledger has none.")
+        categories = [_value_labels(term) for term in all_fits(payload)[0]["terms"]]
+        payload["samples"] = sample_rows(
+            payload["terms"], categories, samples, public=samples_public
+        )
+    return payload
+
+
+def _value_labels(term: Mapping[str, Any]) -> list[str]:
+    return list(term["labels"][: len(term["labels"]) - len(term["special"])])
+
+
+def _payload(source: Any) -> dict[str, Any]:
+    if isinstance(source, dict) and "version" in source:
         return check_payload(source)
+    if isinstance(source, dict) and source:
+        return _models_payload(source)
     if hasattr(source, "for_class"):
         one_class_at_a_time("a view", source.classes)
     if hasattr(source, "explanations"):
@@ -94,11 +124,58 @@ def check_payload(payload: Mapping[str, Any]) -> dict[str, Any]:
     n_terms = len(payload["terms"])
     if any(len(fit["terms"]) != n_terms for fit in all_fits(payload)):
         raise ValueError(f"every fit of a payload must hold its {n_terms} terms.")
+    for other in payload["others"]:
+        check_payload(other)
+        _check_same_terms(payload, other)
     return dict(payload)
 
 
+def models_of(payload: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """List what a payload holds by model: itself, then the models beside it."""
+    return [dict(payload), *payload["others"]]
+
+
+def _models_payload(sources: Mapping[str, Any]) -> dict[str, Any]:
+    """Put several models side by side, their terms in the order of the first."""
+    names = [name for name in sources if isinstance(name, str) and name]
+    if len(names) < len(sources):
+        raise TypeError("models are given by name: Explorer({'DP-EBM': comparison, ...}).")
+    payloads = [{**_payload(source), "name": name} for name, source in sources.items()]
+    first, *others = payloads
+    if not all(payload["terms"] for payload in payloads):
+        raise TypeError("only models can stand side by side; show a ledger in LedgerView.")
+    for other in others:
+        _check_same_terms(first, other)
+    return {**first, "others": [_in_order_of(first, other) for other in others]}
+
+
+def _check_same_terms(first: Mapping[str, Any], other: Mapping[str, Any]) -> None:
+    kinds = [{term["name"]: term["kind"] for term in each["terms"]} for each in (first, other)]
+    if kinds[0] != kinds[1] or first["link"] != other["link"]:
+        raise ValueError(
+            f"{other['name']!r} has other terms, or another scale, than {first['name']!r}; models "
+            "side by side must explain the same thing. Show them in two Explorers and link these."
+        )
+
+
+def _in_order_of(first: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
+    names = [term["name"] for term in other["terms"]]
+    order = [names.index(term["name"]) for term in first["terms"]]
+
+    def ordered(fit: Mapping[str, Any]) -> dict[str, Any]:
+        return {**fit, "terms": [fit["terms"][k] for k in order]}
+
+    reference = other["reference"]
+    return {
+        **other,
+        "terms": [other["terms"][k] for k in order],
+        "fits": [[ordered(fit) for fit in repeats] for repeats in other["fits"]],
+        "reference": None if reference is None else ordered(reference),
+    }
+
+
 def all_fits(payload: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """List the fits of a payload, the reference last."""
+    """List the fits of a payload, the reference last; those of other models are not among them."""
     fits = [fit for repeats in payload["fits"] for fit in repeats]
     return fits if payload["reference"] is None else [*fits, payload["reference"]]
 
@@ -146,6 +223,7 @@ def _ledger_payload(summary: LedgerSummary) -> dict[str, Any]:
     return {
         "version": VERSION,
         "title": f"Ledger of {summary.dataset}",
+        "name": "",
         "link": "identity",
         "score_unit": "",
         "target": {"name": "", "unit": "", "classes": None, "shown_class": ""},
@@ -155,6 +233,8 @@ def _ledger_payload(summary: LedgerSummary) -> dict[str, Any]:
         "reference": None,
         "ledger": summary.to_dict(),
         "guarantee_words": [summary.words()],
+        "samples": None,
+        "others": [],
     }
 
 
@@ -162,6 +242,9 @@ def _outline(explanation: GlobalExplanation, title: str) -> dict[str, Any]:
     return {
         "version": VERSION,
         "title": title,
+        "name": "",
+        "samples": None,
+        "others": [],
         "link": explanation.link,
         "score_unit": explanation.score_unit,
         "target": {
@@ -175,6 +258,7 @@ def _outline(explanation: GlobalExplanation, title: str) -> dict[str, Any]:
                 "name": term.name,
                 "kind": term.kind,
                 "unit": term.unit,
+                "step": term.step,
                 "description": "; ".join(filter(None, [term.description, term.constraint_words])),
             }
             for term in explanation.terms
@@ -185,19 +269,22 @@ def _outline(explanation: GlobalExplanation, title: str) -> dict[str, Any]:
 def _fit(
     explanation: GlobalExplanation, names: list[str], metrics: dict[str, float]
 ) -> dict[str, Any]:
-    guarantee, noisy = explanation.guarantee, explanation.noise is not None
-    ranking = explanation.ranking() if noisy else None
+    guarantee, noise = explanation.guarantee, explanation.noise
+    ranking = None if noise is None else explanation.ranking()
+    places = {name: place for place, name in enumerate(explanation)}
     return {
         "epsilon": _plain(guarantee.epsilon),
         "guarantee": _guarantee(guarantee),
         "metrics": metrics,
         "intercept": explanation.intercept,
+        "intercept_std": None if noise is None else float(noise.std[-1]),
         "noise_words": explanation.noise_words,
         "noise_share": explanation.noise_share,
         "terms_above_noise": None if ranking is None else int(ranking["above_noise"].sum()),
         "terms": [
             {
                 **_term_fit(explanation[name]),
+                "directions": (None if noise is None else packed_directions(noise, places[name])),
                 "above_noise": None if ranking is None else bool(ranking.loc[name, "above_noise"]),
                 "ranks": None if ranking is None else _ranks(ranking, name),
             }

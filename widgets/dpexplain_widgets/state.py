@@ -4,50 +4,33 @@ from __future__ import annotations
 
 import difflib
 import math
-import operator
 from collections.abc import Iterable, Mapping
 from numbers import Real
 from typing import Any
 
 import traitlets
 
-from dpexplain_widgets.payload import check_payload
+from dpexplain_widgets.local_choice import LocalChoice
+from dpexplain_widgets.look import Look
+from dpexplain_widgets.trait_types import Index
 
 STATE_TRAITS = (
-    "payload", "epsilon_index", "term", "bin_index", "sample", "edits",
-    "pinned_epsilon", "show_reference", "repeat",
+    "payload", "model_name", "other_model", "against", "epsilon_index", "term", "bin_index",
+    "bin_range", "sample", "what_if", "threshold", "edits", "pinned_epsilon", "show_reference",
+    "repeat", "tab", "term_order", "term_search", "above_noise_only", "same_axis", "even_bins",
+    "small_multiples", "page_index", "replay_draw",
 )  # fmt: skip
 
 
-class Index(traitlets.TraitType[Any, Any]):
-    """A whole number, whatever integer type it has; None where `allow_none` says so."""
-
-    default_value = 0
-    info_text = "a whole number"
-
-    def validate(self, obj: Any, value: Any) -> int:
-        """Return `value` as int, or refuse it by name."""
-        try:
-            if isinstance(value, bool):
-                raise TypeError
-            return operator.index(value)
-        except TypeError:
-            none = " or None" if self.allow_none else ""
-            raise traitlets.TraitError(
-                f"{self.name}={value!r} must be a whole number{none}."
-            ) from None
-
-
-class ViewState(traitlets.HasTraits):
+class ViewState(LocalChoice, Look):
     """The state that all views share.
 
     A refused value raises :class:`traitlets.TraitError` and leaves everything as it was. Two
-    views are linked with :func:`traitlets.link`, trait by trait.
+    views are linked with :meth:`dpexplain_widgets.base.View.link`. What is read of which model
+    and sample, and how it is shown, is described in the classes this one stands on.
 
     Attributes
     ----------
-    payload : dict
-        Everything that can be drawn, at all epsilons.
     epsilon_index : int
         Place in the epsilons of the payload; one more stands for the non-private reference,
         while it is shown.
@@ -55,8 +38,8 @@ class ViewState(traitlets.HasTraits):
         Name of the term that is shown.
     bin_index : int or None
         Bin that is read out, special bins last.
-    sample : int or None
-        Sample that a local view shows.
+    bin_range : list of two int or None
+        First and last bin of a range that is looked at, special bins left out.
     edits : list of dict
         Edits made so far, in order.
     pinned_epsilon : float or None
@@ -67,22 +50,14 @@ class ViewState(traitlets.HasTraits):
         Which of several fits with the same epsilon is read.
     """
 
-    payload = traitlets.Dict().tag(sync=True)
     epsilon_index = Index().tag(sync=True)
     term = traitlets.Unicode().tag(sync=True)
     bin_index = Index(None, allow_none=True).tag(sync=True)
-    sample = Index(None, allow_none=True).tag(sync=True)
+    bin_range = traitlets.List(Index(), None, allow_none=True).tag(sync=True)
     edits = traitlets.List(traitlets.Dict()).tag(sync=True)
     pinned_epsilon = traitlets.Float(None, allow_none=True).tag(sync=True)
     show_reference = traitlets.Bool(True).tag(sync=True)
     repeat = Index().tag(sync=True)
-
-    @traitlets.validate("payload")
-    def _check_payload(self, proposal: Mapping[str, Any]) -> dict[str, Any]:
-        try:
-            return check_payload(proposal["value"])
-        except (KeyError, TypeError, ValueError) as error:
-            raise traitlets.TraitError(f"payload: {error}") from None
 
     @traitlets.validate("epsilon_index")
     def _check_epsilon_index(self, proposal: Mapping[str, Any]) -> int:
@@ -90,7 +65,7 @@ class ViewState(traitlets.HasTraits):
         stops = self._stops()
         if 0 <= index < len(stops) or (index == 0 and not stops):
             return index
-        if index == len(stops) and self.payload["reference"] is not None:
+        if index == len(stops) and self.shown["reference"] is not None:
             raise traitlets.TraitError(
                 f"epsilon_index={index} is the non-private reference, and show_reference=False "
                 "hides it; set show_reference = True first."
@@ -110,23 +85,27 @@ class ViewState(traitlets.HasTraits):
     def _check_bin_index(self, proposal: Mapping[str, Any]) -> int | None:
         return self._checked_place(proposal, len(self._labels()), "a bin of the term")
 
-    @traitlets.validate("sample")
-    def _check_sample(self, proposal: Mapping[str, Any]) -> int | None:
-        index: int | None = proposal["value"]
-        if index is not None and index < 0:
-            raise traitlets.TraitError(f"sample={index} must be 0 or more, or None.")
-        return index
+    @traitlets.validate("bin_range")
+    def _check_bin_range(self, proposal: Mapping[str, Any]) -> list[int] | None:
+        bins: list[int] | None = proposal["value"]
+        count = self._value_bins()
+        if bins is None or (len(bins) == 2 and 0 <= bins[0] <= bins[1] < count):
+            return bins
+        raise traitlets.TraitError(
+            f"bin_range={bins!r:.60} must be None or the first and last of the bins 0 to "
+            f"{count - 1} of the term."
+        )
 
     @traitlets.validate("repeat")
     def _check_repeat(self, proposal: Mapping[str, Any]) -> int:
-        repeats = max((len(fits) for fits in self.payload.get("fits", [])), default=1)
+        repeats = max((len(fits) for fits in self.shown.get("fits", [])), default=1)
         self._checked_place(proposal, repeats, "one of the fits at an epsilon")
         return int(proposal["value"])
 
     @traitlets.validate("pinned_epsilon")
     def _check_pinned_epsilon(self, proposal: Mapping[str, Any]) -> float | None:
         epsilon: float | None = proposal["value"]
-        epsilons = self.payload.get("epsilons", [])
+        epsilons = self.shown.get("epsilons", [])
         if epsilon is None or epsilon in epsilons:
             return epsilon
         listed = ", ".join(f"{value:g}" for value in epsilons)
@@ -144,7 +123,7 @@ class ViewState(traitlets.HasTraits):
 
     @traitlets.observe("show_reference")
     def _leave_hidden_reference(self, change: Mapping[str, Any]) -> None:
-        last = len(self.payload.get("epsilons", [])) - 1
+        last = len(self.shown.get("epsilons", [])) - 1
         if not change["new"] and 0 <= last < self.epsilon_index:
             self.epsilon_index = last
 
@@ -152,41 +131,68 @@ class ViewState(traitlets.HasTraits):
     def _leave_bins_of_other_term(self, change: Mapping[str, Any]) -> None:
         if self.bin_index is not None and self.bin_index >= len(self._labels()):
             self.bin_index = None
+        self.bin_range = None
 
     @traitlets.observe("payload")
-    def _keep_choices_in_range(self, change: Mapping[str, Any]) -> None:
+    def _keep_choices_of_payload(self, change: Mapping[str, Any]) -> None:
         """Carry over what the new payload has as well, and start afresh with the rest."""
-        repeats = max((len(fits) for fits in self.payload["fits"]), default=1)
+        if self.model_name not in self.model_names:
+            self.model_name = self.model_names[0]
+        if self.other_model not in self.model_names:
+            self.other_model = ""
+        samples = self.shown["samples"]
+        if self.sample is not None and (samples is None or self.sample >= len(samples["rows"])):
+            self.sample = None
+        try:
+            self._check_what_if({"value": self.what_if})
+        except traitlets.TraitError:
+            self.what_if = {}
+        self._keep_choices_in_range(change)
+
+    @traitlets.observe("model_name")
+    def _keep_choices_in_range(self, change: Mapping[str, Any]) -> None:
+        """Keep choices that the model has as well."""
+        repeats = max((len(fits) for fits in self.shown["fits"]), default=1)
         if self.term not in self.term_names:
-            self.term, self.bin_index = most_important(self.payload), None
+            self.term, self.bin_index = most_important(self.shown), None
         if self.epsilon_index >= len(self._stops()):
-            self.epsilon_index = first_epsilon_index(self.payload)
-        if self.pinned_epsilon not in self.payload["epsilons"]:
+            self.epsilon_index = first_epsilon_index(self.shown)
+        if self.pinned_epsilon not in self.shown["epsilons"]:
             self.pinned_epsilon = None
         if self.bin_index is not None and self.bin_index >= len(self._labels()):
             self.bin_index = None
+        if self.bin_range is not None and self.bin_range[1] >= self._value_bins():
+            self.bin_range = None
         self.repeat = min(self.repeat, repeats - 1)
 
     @property
     def term_names(self) -> tuple[str, ...]:
         """Names of the terms, in model order."""
-        return tuple(term["name"] for term in self.payload.get("terms", ()))
+        return tuple(term["name"] for term in self.shown.get("terms", ()))
 
     def _stops(self) -> list[str]:
-        epsilons = self.payload.get("epsilons", [])
+        epsilons = self.shown.get("epsilons", [])
         stops = [f"epsilon {epsilon:g}" for epsilon in epsilons]
-        if self.payload.get("reference") is not None and (self.show_reference or not epsilons):
+        if self.shown.get("reference") is not None and (self.show_reference or not epsilons):
             stops.append("the non-private reference")
         return stops
 
     def _fit(self) -> dict[str, Any] | None:
         """Return the fit that is read: by epsilon and repeat, or the reference."""
-        fits = self.payload.get("fits", [])
+        fits = self.shown.get("fits", [])
         if self.epsilon_index < len(fits):
             repeats = fits[self.epsilon_index]
             chosen: dict[str, Any] = repeats[min(self.repeat, len(repeats) - 1)]
             return chosen
-        return self.payload.get("reference")
+        return self.shown.get("reference")
+
+    def _value_bins(self) -> int:
+        """Count the bins of the term that hold values, not the special ones."""
+        fit = self._fit()
+        if fit is None or self.term not in self.term_names:
+            return 0
+        term = fit["terms"][self.term_names.index(self.term)]
+        return len(term["labels"]) - len(term["special"])
 
     def _labels(self) -> list[str]:
         fit = self._fit()

@@ -1,0 +1,48 @@
+"""How the errors of one curve go together, small enough for a page that redraws the noise."""
+
+from __future__ import annotations
+
+import base64
+
+import numpy as np
+
+from dpexplain.explain.noise import NoiseModel
+
+DIRECTIONS = 6
+"""Directions at most in which errors of a curve go together; the rest is independent."""
+
+STEPS = 127
+"""Whole steps from zero to one standard deviation."""
+
+
+def packed_directions(noise: NoiseModel, place: int) -> str:
+    """Write down the leading directions of the joint errors of one term.
+
+    Each is given per bin, in standard deviations of that bin, so that a draw is the sum of
+    directions times standard normal numbers, and what is left of each variance drawn bin by bin:
+    variances are right whatever the number of directions.
+
+    Parameters
+    ----------
+    noise : NoiseModel
+        Of the whole model.
+    place : int
+        Place of the term in it.
+
+    Returns
+    -------
+    str
+        Base64 of int8 in whole steps of 1 / 127, shape (n_directions, n_bins) by rows.
+    """
+    bins = noise.term(place)
+    std = noise.std[bins]
+    scaled = noise.factor[bins] / np.where(std > 0, std, 1.0)[:, None]
+    values, vectors = np.linalg.eigh(scaled @ scaled.T)
+    order = np.argsort(values)[::-1][:DIRECTIONS]
+    kept = vectors[:, order] * np.sqrt(np.maximum(values[order], 0.0))
+    # An eigenvector is known up to its sign only; the largest entry becomes positive.
+    largest = np.abs(kept).argmax(axis=0)
+    kept = kept * np.where(kept[largest, np.arange(kept.shape[1])] < 0, -1.0, 1.0)
+    # Rounded towards zero, so that no variance is exceeded.
+    steps = np.trunc(kept.T * STEPS).astype(np.int8)
+    return base64.b64encode(steps.tobytes()).decode("ascii")

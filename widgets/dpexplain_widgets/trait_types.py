@@ -1,0 +1,48 @@
+"""Kinds of traits that say by name what they refuse."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import traitlets
+
+
+class Index(traitlets.TraitType[Any, Any]):
+    """A whole number, whatever integer type it has; None where `allow_none` says so."""
+
+    default_value = 0
+    info_text = "a whole number"
+
+    def validate(self, obj: Any, value: Any) -> int:
+        """Return `value` as int, or refuse it by name."""
+        try:
+            if isinstance(value, bool):
+                raise TypeError
+            return operator.index(value)
+        except TypeError:
+            none = " or None" if self.allow_none else ""
+            raise traitlets.TraitError(
+                f"{self.name}={value!r} must be a whole number{none}."
+            ) from None
+
+
+class OneOf(traitlets.TraitType[Any, Any]):
+    """One of some words.
+
+    Parameters
+    ----------
+    *words : str
+        What there is to choose from, the default first.
+    """
+
+    def __init__(self, *words: str) -> None:
+        self.words = words
+        super().__init__(words[0])
+
+    def validate(self, obj: Any, value: Any) -> str:
+        """Return `value`, or list the words there are."""
+        if isinstance(value, str) and value in self.words:
+            return value
+        listed = ", ".join(repr(word) for word in self.words)
+        raise traitlets.TraitError(f"{self.name}={value!r:.60} must be one of {listed}.")
