@@ -1,6 +1,7 @@
 """Audits of private estimators, for the tests of this library and for its users.
 
-Four tiers: `replay` of transcripts, `audit_noise`, `audit_transcripts`, `audit_final_model`.
+Four tiers: `replay` of transcripts, `audit_noise`, `refute_transcripts`, `audit_final_model`;
+`audit_transcripts` bounds what the third decides.
 All of them run on made-up data; ``python -m dpexplain.audit`` prints what they find.
 """
 
@@ -9,7 +10,7 @@ from __future__ import annotations
 from dpexplain.audit.black_box import FinalModelAudit, audit_final_model
 from dpexplain.audit.bounds import Guesses
 from dpexplain.audit.cases import CanaryCase, canary_case
-from dpexplain.audit.likelihood import TranscriptAudit, audit_transcripts
+from dpexplain.audit.likelihood import TranscriptAudit, audit_transcripts, refute_transcripts
 from dpexplain.audit.mutants import MUTANTS, Mutant
 from dpexplain.audit.noise_scale import NoiseAudit, audit_noise
 from dpexplain.audit.recording import Transcript, record
@@ -33,6 +34,7 @@ __all__ = [
     "canary_case",
     "private_estimators",
     "record",
+    "refute_transcripts",
     "replay",
     "subjects",
 ]

@@ -4,12 +4,16 @@ Whoever sees all noisy answers guesses best by the ratio of their likelihoods. T
 many times with and without a canary that saturates every clip, guesses each time, and
 bounds the Gaussian-DP parameter from the errors. On correct code the bound stays below the
 stated parameter, and reaches a good share of it: that is the power of the audit.
+
+`audit_transcripts` makes so many guesses and bounds what they prove; `refute_transcripts` makes as
+many as it takes to tell what is stated from clearly more.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from dpexplain.audit.bounds import Guesses
@@ -17,8 +21,14 @@ from dpexplain.audit.cases import CanaryCase
 from dpexplain.audit.charges import by_label, charged_mu, private_events
 from dpexplain.audit.recording import Transcript, record
 from dpexplain.audit.releases import log_likelihood_ratio
+from dpexplain.audit.sequential import ErrorTest
 
 ALL = "all releases"
+
+CLEARLY_MORE = 0.75
+"""Excess over what is stated that the sequential test never misses, in parameters of the fit."""
+
+_MOST_PAIRS = 20_000
 
 
 @dataclass(frozen=True)
@@ -111,16 +121,108 @@ def audit_transcripts(case: CanaryCase, n_fits: int = 500) -> TranscriptAudit:
             model, ratios = _evidence(case, present)
             parted += ratios is None
             ratios_of_fits.append(ratios or {})
-    assert model is not None
-    events = by_label(private_events(model))
-    stated = {ALL: model.guarantee_.mu} | {k: charged_mu(v[0], v) for k, v in events.items()}
+    stated = stated_mu(model)
     labels = [ALL, *sorted({label for world in worlds.values() for r in world for label in r})]
-    guesses = {
-        label: _guesses(worlds, label if label != ALL else None)
-        for label in labels
-        if label == ALL or label in stated
-    }
+    guesses = {label: _guesses(worlds, label) for label in labels if label in stated}
     return TranscriptAudit(guesses, stated, parted)
+
+
+def refute_transcripts(
+    case: CanaryCase, *, doubt: float = 1e-7, most_pairs: int = _MOST_PAIRS
+) -> list[str]:
+    """Guess from transcripts until it is decided whether more is learned than is stated.
+
+    All releases together, and those of each label alone, are held to what is stated for them;
+    three quarters of the whole parameter more than that are noticed.
+
+    Parameters
+    ----------
+    case : CanaryCase
+        Estimator and data sets.
+    doubt : float, default=1e-7
+        Probability, at most, that a right estimator is called wrong; and that one whose
+        canary shows `CLEARLY_MORE` than is stated is not.
+    most_pairs : int, default=20000
+        Fits with the canary, and without it, after which the test gives up.
+
+    Returns
+    -------
+    list of str
+        What was found wrong. Empty if what is stated holds against this attacker.
+
+    Raises
+    ------
+    RuntimeError
+        If the test gives up: what the canary shows lies between both.
+    """
+    tests: dict[str, ErrorTest] = {}
+    for model, errors in islice(paired_errors(case), most_pairs):
+        if errors is None:
+            return ["releases differ in number, shape or noise scale with and without the canary"]
+        tests = tests or _error_tests(stated_mu(model), doubt)
+        for label, test in tests.items():
+            test.count(errors[label])
+        if refuted := [label for label, test in tests.items() if test.refutes]:
+            return [f"{label}: the canary shows more than is stated" for label in refuted]
+        if all(test.decided for test in tests.values()):
+            return []
+    undecided = [label for label, test in tests.items() if not test.decided]
+    raise RuntimeError(
+        f"{most_pairs} fits with the canary, and without it, do not decide whether it shows more "
+        f"than is stated for {', '.join(undecided)}; bound it with audit_transcripts(case, n_fits)."
+    )
+
+
+def paired_errors(case: CanaryCase) -> Iterator[tuple[Any, Mapping[str, int] | None]]:
+    """Guess from one transcript without the canary and one with it, again and again.
+
+    Parameters
+    ----------
+    case : CanaryCase
+        Estimator and data sets.
+
+    Yields
+    ------
+    model : private estimator
+        One that was fitted.
+    errors : mapping of str to {0, 1, 2}, or None
+        Wrong guesses of both, from all releases and from those of each label; None where the
+        releases had another number, shape or noise scale with the canary than without it.
+    """
+    while True:
+        (_, absent), (model, present) = _evidence(case, False), _evidence(case, True)
+        if absent is None or present is None:
+            yield model, None
+        else:
+            yield (
+                model,
+                {
+                    label: (_total(absent, label) > 0.0) + (_total(present, label) <= 0.0)
+                    for label in stated_mu(model)
+                },
+            )
+
+
+def stated_mu(model: Any) -> dict[str, float]:
+    """Gaussian-DP parameters that guarantee and charged events state.
+
+    Parameters
+    ----------
+    model : private estimator
+        Fitted, with a ledger of its own.
+
+    Returns
+    -------
+    dict of str to float
+        For all releases together, and for those of each label alone.
+    """
+    events = by_label(private_events(model))
+    return {ALL: model.guarantee_.mu} | {k: charged_mu(v[0], v) for k, v in events.items()}
+
+
+def _error_tests(stated: Mapping[str, float], doubt: float) -> dict[str, ErrorTest]:
+    margin = CLEARLY_MORE * stated[ALL]
+    return {label: ErrorTest(mu, mu + margin, doubt / len(stated)) for label, mu in stated.items()}
 
 
 def _evidence(case: CanaryCase, present: bool) -> tuple[Any, dict[str, float] | None]:
@@ -145,18 +247,18 @@ def _alike(first: Transcript, second: Transcript) -> bool:
     ]
 
 
-def _guesses(worlds: dict[bool, list[dict[str, float]]], label: str | None) -> Guesses:
+def _guesses(worlds: dict[bool, list[dict[str, float]]], label: str) -> Guesses:
     """Guess "present" where the evidence is positive: the threshold needs no data to choose it."""
-
-    def total(ratios: dict[str, float]) -> float:
-        return sum(ratios.values()) if label is None else ratios.get(label, 0.0)
-
     return Guesses(
         n_absent=len(worlds[False]),
-        false_alarms=_count(total(r) > 0.0 for r in worlds[False]),
+        false_alarms=_count(_total(r, label) > 0.0 for r in worlds[False]),
         n_present=len(worlds[True]),
-        misses=_count(total(r) <= 0.0 for r in worlds[True]),
+        misses=_count(_total(r, label) <= 0.0 for r in worlds[True]),
     )
+
+
+def _total(ratios: Mapping[str, float], label: str) -> float:
+    return sum(ratios.values()) if label == ALL else ratios.get(label, 0.0)
 
 
 def _count(truths: Iterable[bool]) -> int:

@@ -35,7 +35,7 @@ class BoundRow:
     model_epsilon_of_mu : float
         Epsilon that belongs to `model_mu`: what the final model shows of a Gaussian mechanism.
     problems : tuple of str
-        Statements that are false with a doubt of one in a million.
+        Statements that are false with a doubt of one in ten million.
     """
 
     estimator: str
@@ -114,8 +114,7 @@ def noticed(mutant: Mutant, subject: Subject, *, n_fits: int) -> dict[int, bool]
     subject : Subject
         What is audited.
     n_fits : int
-        Final models with, and without, the canary; half as many transcripts, each of which
-        takes a second fit.
+        Final models with, and without, the canary; tiers 1 to 3 take as many fits as they need.
 
     Returns
     -------
@@ -125,8 +124,7 @@ def noticed(mutant: Mutant, subject: Subject, *, n_fits: int) -> dict[int, bool]
     case = planted_case(mutant, subject)
     if case is None:
         return None
-    fits = {3: n_fits // 2}
-    return {tier: bool(problems(tier, case, n_fits=fits.get(tier, n_fits))) for tier in TIERS}
+    return {tier: bool(problems(tier, case, n_fits=n_fits)) for tier in TIERS}
 
 
 def power_rows(results: Iterable[tuple[Mutant, dict[int, bool] | None]]) -> list[PowerRow]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dpexplain.audit.black_box import audit_final_model
 from dpexplain.audit.cases import CanaryCase, canary_case
-from dpexplain.audit.likelihood import audit_transcripts
+from dpexplain.audit.likelihood import refute_transcripts
 from dpexplain.audit.mutants import Mutant
 from dpexplain.audit.noise_scale import audit_noise
 from dpexplain.audit.recording import Forge, record
@@ -18,8 +18,8 @@ from dpexplain.audit.replay import ReplayReport, replay
 from dpexplain.audit.subjects import Subject
 from dpexplain.mechanisms import Phase
 
-CONFIDENCE = 1.0 - 1e-6
-"""Tiers 3 and 4 call a right estimator wrong once in a million runs."""
+CONFIDENCE = 1.0 - 1e-7
+"""Tiers 3 and 4 call a right estimator wrong once in ten million runs."""
 
 
 def hostile(seed: int) -> Forge:
@@ -86,7 +86,7 @@ def _noise(case: CanaryCase, n_fits: int) -> list[str]:
 
 
 def _transcripts(case: CanaryCase, n_fits: int) -> list[str]:
-    return audit_transcripts(case, n_fits).violations(CONFIDENCE)
+    return refute_transcripts(case, doubt=1.0 - CONFIDENCE)
 
 
 def _final_model(case: CanaryCase, n_fits: int) -> list[str]:
@@ -94,7 +94,7 @@ def _final_model(case: CanaryCase, n_fits: int) -> list[str]:
 
 
 Tier = Callable[[CanaryCase, int], list[str]]
-"""Takes a case and a number of fits with, and without, the canary; says what is wrong."""
+"""Takes a case and a number of final models with, and without, the canary; says what is wrong."""
 
 TIERS: Mapping[int, Tier] = MappingProxyType(
     {1: _replay, 2: _noise, 3: _transcripts, 4: _final_model}
@@ -112,7 +112,8 @@ def problems(tier: int, case: CanaryCase, *, n_fits: int = 500) -> list[str]:
     case : CanaryCase
         Estimator and data sets.
     n_fits : int, default=500
-        Fits with, and without, the canary; tiers 1 and 2 need few and do as they like.
+        Final models with, and without, the canary, for tier 4. The others take as many fits as
+        it takes to decide.
 
     Returns
     -------

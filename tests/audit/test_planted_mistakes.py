@@ -8,17 +8,6 @@ from audit_subjects import SUBJECTS
 from dpexplain.audit.mutants import MUTANTS
 from dpexplain.audit.tiers import planted_case, problems
 
-# Fits with the canary, and without it, that tier 3 needs. The weakest mistakes double the
-# parameter that is stated, so that both error rates are Phi(-1.53) = 0.063. After 200 fits their
-# limits at one in a million stay below 0.19, and the bound above the stated 1.53, unless an error
-# rate is more than four standard deviations (0.017 each) off.
-N_FITS = 200
-
-# Residuals of several classes reach sqrt(2) clips only where all other probability is on one class;
-# at the start of three classes it is spread, and the canary uses 0.89 of the parameter. Errors
-# are then Phi(-1.37) = 0.086, and 400 fits leave as much room.
-N_FITS_OF_CLASSES = 400
-
 PLANTED = [
     pytest.param(mutant, tier, subject, id=f"tier {tier}-{mutant.name}-{subject.name}")
     for mutant in MUTANTS
@@ -30,9 +19,14 @@ PLANTED = [
 
 @pytest.mark.parametrize(("mutant", "tier", "subject"), PLANTED)
 def test_a_planted_mistake_is_noticed(mutant, tier, subject):
-    many = len(getattr(subject.target, "labels", ())) > 2
-    n_fits = N_FITS_OF_CLASSES if many else N_FITS
-    assert problems(tier, planted_case(mutant, subject), n_fits=n_fits)
+    """Each of these goes unnoticed once in ten million runs.
+
+    Tier 1 is exact. Tier 2 misses what is eight standard deviations off. Tier 3 goes on until it
+    has decided: it misses, with probability 1e-7 at most, a canary that shows 1.75 times what is
+    stated. The weakest mistakes here double it, and the canary of several classes makes 0.88 of
+    what it could.
+    """
+    assert problems(tier, planted_case(mutant, subject))
 
 
 def test_every_estimator_can_make_most_mistakes_and_each_is_looked_for():

@@ -1,0 +1,76 @@
+"""Wald's sequential test of an attacker's errors: as many guesses as a decision takes.
+
+A number of guesses that is fixed beforehand is too small for one estimator and too large for
+most. The sequential probability ratio test [1]_ goes on until the errors counted so far have
+decided, either way, and says beforehand how often each decision is wrong.
+
+**Why it holds.** Let the attacker err with probability b on a fit with the canary and a on one
+without it. Under mu-GDP ``a + b >= 2 Phi(-mu / 2)``, whatever the attack. One guess in each world
+multiplies the ratio of likelihoods of two error rates, ``q`` and ``p > q``, by a number whose
+expectation is ``E(a) E(b)`` with ``E(x) = x q / p + (1 - x) (1 - q) / (1 - p)``. E is linear and
+falls, and ``E(p) = 1``; so ``E(a) E(b) <= E((a + b) / 2)**2 <= 1`` where ``p <= (a + b) / 2``. The
+ratio is a supermartingale, and exceeds ``1 / doubt`` at any time with probability `doubt` at most
+(Ville). The same with both rates exchanged bounds how often an attacker who errs in at most a
+share q of the guesses is taken for one who errs in p.
+
+References
+----------
+.. [1] Wald, "Sequential Tests of Statistical Hypotheses", Annals of Mathematical Statistics
+   16, 1945.
+"""
+
+from __future__ import annotations
+
+import math
+
+from scipy import special
+
+
+class ErrorTest:
+    """Decide from errors whether a Gaussian-DP parameter is at most `mu`, or at least `larger`.
+
+    Parameters
+    ----------
+    mu : float
+        What is stated.
+    larger : float
+        Greater than `mu`. Between them either decision may come, after more guesses.
+    doubt : float
+        Probability, at most, of the wrong decision.
+
+    Attributes
+    ----------
+    evidence : float
+        Logarithm of the ratio of likelihoods, of `larger` against `mu`.
+    """
+
+    def __init__(self, mu: float, larger: float, doubt: float) -> None:
+        if not 0.0 <= mu < larger:
+            raise ValueError(f"mu={mu:g} must be at least 0 and below larger={larger:g}.")
+        if not 0.0 < doubt < 1.0:
+            raise ValueError(f"doubt={doubt:g} must be between 0 and 1.")
+        self._of_error = float(special.log_ndtr(-larger / 2) - special.log_ndtr(-mu / 2))
+        self._of_right_guess = float(special.log_ndtr(larger / 2) - special.log_ndtr(mu / 2))
+        self._decides = -math.log(doubt)
+        self.evidence = 0.0
+
+    def count(self, errors: int) -> None:
+        """Take in one guess on a fit with the canary and one on a fit without it.
+
+        Parameters
+        ----------
+        errors : {0, 1, 2}
+            How many of both were wrong.
+        """
+        if not self.decided:
+            self.evidence += errors * self._of_error + (2 - errors) * self._of_right_guess
+
+    @property
+    def decided(self) -> bool:
+        """Whether further guesses change nothing."""
+        return abs(self.evidence) >= self._decides
+
+    @property
+    def refutes(self) -> bool:
+        """Whether `mu` is refuted."""
+        return self.evidence >= self._decides
