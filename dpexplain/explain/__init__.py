@@ -1,4 +1,4 @@
-"""Explanations of additive models: frozen values that need neither a model nor data.
+"""Explanations of additive and locally linear models: frozen values that hold no model or data.
 
 Every class here is a frozen dataclass over read-only arrays with ``frame()``, a short
 ``repr`` and HTML repr, and a ``guarantee`` that says what privacy it carries. The JSON
@@ -8,21 +8,32 @@ round trip is in :mod:`dpexplain.io`, the figures are in :mod:`dpexplain.plottin
 from __future__ import annotations
 
 from dpexplain.explain.denoising import denoised
+from dpexplain.explain.filter_bank import FilterBank
+from dpexplain.explain.filter_inputs import InputFeature, InputPreparation
+from dpexplain.explain.filter_local import FilterExplanation
+from dpexplain.explain.filter_noise import FilterNoise
 from dpexplain.explain.global_explanation import GlobalExplanation
 from dpexplain.explain.guarantee import Guarantee
 from dpexplain.explain.local_explanation import LocalExplanation, inverse_link, total_score
 from dpexplain.explain.multiclass import MulticlassExplanation, MulticlassLocalExplanation
 from dpexplain.explain.noise import NoiseModel
 from dpexplain.explain.shape_function import ShapeFunction
+from dpexplain.explain.weight_map import WeightMap
 
 __all__ = [
+    "FilterBank",
+    "FilterExplanation",
+    "FilterNoise",
     "GlobalExplanation",
     "Guarantee",
+    "InputFeature",
+    "InputPreparation",
     "LocalExplanation",
     "MulticlassExplanation",
     "MulticlassLocalExplanation",
     "NoiseModel",
     "ShapeFunction",
+    "WeightMap",
     "denoised",
     "inverse_link",
     "total_score",

@@ -89,6 +89,33 @@ def read_only(name: str, values: npt.ArrayLike, shape: tuple[int | None, ...]) -
     return array
 
 
+def bounded(
+    name: str, values: npt.ArrayLike, shape: tuple[int | None, ...], largest: float
+) -> FloatArray:
+    """Copy `values` as :func:`read_only` does, and refuse sizes whose products could overflow.
+
+    Parameters
+    ----------
+    name, values, shape
+        As for :func:`read_only`.
+    largest : float
+        Largest size of a number.
+
+    Returns
+    -------
+    ndarray of float64
+
+    Raises
+    ------
+    ValueError
+        As :func:`read_only`, or if a number is larger.
+    """
+    array = read_only(name, values, shape)
+    if np.abs(array).max(initial=0.0) > largest:
+        raise ValueError(f"{name} must hold numbers of a size up to {largest:g}.")
+    return array
+
+
 def texts(name: str, values: Sequence[str]) -> tuple[str, ...]:
     """Check that `values` is a sequence of strings and return it as a tuple."""
     if isinstance(values, str):

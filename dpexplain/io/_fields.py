@@ -107,7 +107,7 @@ def items(read: Callable[[Any, str], T]) -> Callable[[Any, str], list[T]]:
     return read_list
 
 
-def _packed_text(value: Any, path: str) -> str:
+def packed_text(value: Any, path: str) -> str:
     """Read text of any length; the size of the file and the shape of the matrix bound it."""
     if not isinstance(value, str):
         raise ValueError(f"{path} must be a string, got {_kind(value)}.")
@@ -126,7 +126,7 @@ def singles(n_rows: int) -> Callable[[Any, str], npt.NDArray[np.float64]]:
     def read_matrix(value: Any, path: str) -> npt.NDArray[np.float64]:
         fields = Fields(value, path)
         dtype, n_columns = fields.take("dtype", text), fields.take("columns", integer)
-        encoded = fields.take("base64", _packed_text)
+        encoded = fields.take("base64", packed_text)
         fields.finish()
         try:
             raw = base64.b64decode(encoded, validate=True)

@@ -10,14 +10,17 @@ from dpexplain._json import MAX_BYTES, cut, parse
 from dpexplain.accounting.summary import LedgerSummary
 from dpexplain.compare import Comparison, MulticlassComparison
 from dpexplain.explain import (
+    FilterBank,
+    FilterExplanation,
     GlobalExplanation,
     Guarantee,
     LocalExplanation,
     MulticlassExplanation,
     MulticlassLocalExplanation,
     ShapeFunction,
+    WeightMap,
 )
-from dpexplain.io import _codecs
+from dpexplain.io import _codecs, _filters
 from dpexplain.statement.statement import PrivacyStatement
 
 Saveable: TypeAlias = (
@@ -26,6 +29,9 @@ Saveable: TypeAlias = (
     | ShapeFunction
     | LocalExplanation
     | MulticlassLocalExplanation
+    | FilterBank
+    | FilterExplanation
+    | WeightMap
     | Comparison
     | MulticlassComparison
     | LedgerSummary
@@ -57,6 +63,11 @@ _KINDS: Final = {
         _codecs.multiclass_to_plain,
         _codecs.multiclass_local_from_plain,
     ),
+    "filters": _Kind(FilterBank, _filters.bank_to_plain, _filters.bank_from_plain),
+    "filters-local": _Kind(
+        FilterExplanation, _filters.filter_local_to_plain, _filters.filter_local_from_plain
+    ),
+    "weights": _Kind(WeightMap, _filters.weights_to_plain, _filters.weights_from_plain),
     "ledger": _Kind(LedgerSummary, _codecs.ledger_to_plain, _codecs.ledger_from_plain),
     "statement": _Kind(PrivacyStatement, _codecs.statement_to_plain, _codecs.statement_from_plain),
     "comparison": _Kind(Comparison, _codecs.comparison_to_plain, _codecs.comparison_from_plain),
@@ -73,8 +84,8 @@ def to_json(obj: Saveable) -> str:
 
     Parameters
     ----------
-    obj : GlobalExplanation, ShapeFunction, LocalExplanation, Comparison, LedgerSummary, \
-PrivacyStatement or Guarantee
+    obj : GlobalExplanation, ShapeFunction, LocalExplanation, FilterBank, FilterExplanation, \
+WeightMap, Comparison, LedgerSummary, PrivacyStatement or Guarantee
         Or one of those for several classes.
         What to write. What is not private is written too, and says so in its guarantee,
         metrics or samples: see :mod:`dpexplain.io` for what may leave.

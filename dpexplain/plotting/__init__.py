@@ -1,4 +1,4 @@
-"""Figures of explanations: each function draws into an ``Axes``, returns it, and never shows it.
+"""Figures of explanations: each function draws into ``Axes``, returns them, and never shows them.
 
 Every figure carries the guarantee in words; what is not private is watermarked so inside the
 picture. Colours are from the Okabe-Ito palette and follow the style in use, light or dark.
@@ -7,6 +7,8 @@ picture. Colours are from the Okabe-Ito palette and follow the style in use, lig
 from __future__ import annotations
 
 from dpexplain.plotting.comparison import plot_comparison, plot_metric
+from dpexplain.plotting.filter_bank import plot_filters, plot_weights
+from dpexplain.plotting.filter_local import plot_filter_explanation, plot_weightings
 from dpexplain.plotting.global_explanation import plot_global
 from dpexplain.plotting.importance import plot_importance
 from dpexplain.plotting.local_explanation import plot_local
@@ -14,9 +16,13 @@ from dpexplain.plotting.shape_function import plot_shape_function
 
 __all__ = [
     "plot_comparison",
+    "plot_filter_explanation",
+    "plot_filters",
     "plot_global",
     "plot_importance",
     "plot_local",
     "plot_metric",
     "plot_shape_function",
+    "plot_weightings",
+    "plot_weights",
 ]

@@ -1,0 +1,207 @@
+"""Joint privacy noise of all filters of a model, as plain data in a compact form.
+
+Noise enters the coefficients of a filter, independently of each other; a public matrix, the
+basis, turns coefficients into one weight per input. So the variances of the coefficients and the
+basis say everything: the scatter of every weight, of every score, and joint draws. All of it is
+computed from released and public numbers and costs no privacy.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from dpexplain.explain._record import FloatArray, Record, read_only
+
+_SEED = 20191007  # the same explanation always says the same
+
+
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class FilterNoise(Record):
+    """Scatter of the coefficients of all filters and of their biases.
+
+    Parameters
+    ----------
+    variance : array-like of shape (n_classes, n_filters, n_coefficients)
+        Of each coefficient; rounded to single precision, which files keep.
+    bias_variance : array-like of shape (n_classes, n_filters)
+        Of each bias, in the unit of the score; rounded likewise.
+    basis : array-like or None, default=None
+        Shape (n_coefficients, n_inputs): weights are coefficients times basis. Or (n_filters,
+        n_coefficients, n_inputs), where the m-th filters of all classes have a basis of their
+        own. None where coefficients are the weights themselves. Rounded likewise.
+
+    Raises
+    ------
+    ValueError
+        If shapes contradict each other, or a variance is negative or not finite.
+    """
+
+    variance: FloatArray
+    bias_variance: FloatArray
+    basis: FloatArray | None = None
+
+    def __post_init__(self) -> None:
+        """Check the shapes and freeze the arrays."""
+        self._set("variance", _singles("variance", self.variance, (None, None, None)))
+        n_classes, n_filters, n_coefficients = self.variance.shape
+        self._set(
+            "bias_variance", _singles("bias_variance", self.bias_variance, (n_classes, n_filters))
+        )
+        if self.basis is not None:
+            each = (n_filters,) if np.ndim(self.basis) == 3 else ()
+            shape = (*each, n_coefficients, None)
+            self._set("basis", _singles("basis", self.basis, shape))
+        if (self.variance < 0).any() or (self.bias_variance < 0).any():
+            raise ValueError("variances must not be negative.")
+
+    @property
+    def n_inputs(self) -> int:
+        """Number of weights of a filter."""
+        return int((self.variance if self.basis is None else self.basis).shape[-1])
+
+    def weights(self, coefficients: FloatArray) -> FloatArray:
+        """Turn coefficients into weights.
+
+        Parameters
+        ----------
+        coefficients : ndarray of shape (..., n_classes, n_filters, n_coefficients)
+            Of each filter.
+
+        Returns
+        -------
+        ndarray of shape (..., n_classes, n_filters, n_inputs)
+        """
+        return _times(coefficients, self.basis)
+
+    def features(self, inputs: FloatArray) -> FloatArray:
+        """Project inputs: what the coefficients of a filter are multiplied with.
+
+        Parameters
+        ----------
+        inputs : ndarray of shape (n_samples, n_inputs)
+            Prepared inputs.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_filters or 1, n_coefficients)
+        """
+        if self.basis is None:
+            return inputs[:, None, :]
+        if self.basis.ndim == 2:
+            return (inputs @ self.basis.T)[:, None, :]
+        return np.einsum("nd,mjd->nmj", inputs, self.basis, optimize=True)
+
+    @property
+    def weight_variance(self) -> FloatArray:
+        """Variance of each weight before the common mean is taken off, as the filters' shape."""
+        return _times(self.variance, None if self.basis is None else self.basis**2)
+
+    def linear_variance(self, inputs: FloatArray) -> FloatArray:
+        """Variance of what each filter says about some inputs, bias included.
+
+        Parameters
+        ----------
+        inputs : ndarray of shape (n_samples, n_inputs)
+            Prepared inputs.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes, n_filters)
+        """
+        squared = self.features(inputs) ** 2
+        if squared.shape[1] == 1:
+            seen = np.einsum("kmj,nj->nkm", self.variance, squared[:, 0], optimize=True)
+        else:
+            seen = np.einsum("kmj,nmj->nkm", self.variance, squared, optimize=True)
+        return np.asarray(seen + self.bias_variance)
+
+    def draws(self, n_draws: int, seed: int = _SEED) -> tuple[FloatArray, FloatArray]:
+        """Draw joint errors of all filters and biases, their common mean taken off.
+
+        Parameters
+        ----------
+        n_draws : int
+            How many.
+        seed : int, default=20191007
+            The same seed gives the same draws.
+
+        Returns
+        -------
+        filters : ndarray of shape (n_draws, n_classes, n_filters, n_inputs)
+            Mean zero, as the weights of the bank.
+        biases : ndarray of shape (n_draws, n_classes, n_filters)
+        """
+        rng = np.random.default_rng(seed)
+        coefficients = rng.standard_normal((n_draws, *self.variance.shape))
+        filters = self.weights(coefficients * np.sqrt(self.variance))
+        biases = rng.standard_normal((n_draws, *self.bias_variance.shape))
+        biases *= np.sqrt(self.bias_variance)
+        return without_common(filters, biases)
+
+    def __repr__(self) -> str:
+        """Return a line that says how large it is."""
+        n_classes, n_filters, n_coefficients = self.variance.shape
+        return (
+            f"FilterNoise({n_classes} classes, {n_filters} filters, {n_coefficients} "
+            "coefficients each; see .draws(n))"
+        )
+
+
+def without_common(filters: FloatArray, biases: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Take off what all filters of all classes have in common, which no prediction depends on.
+
+    Adding one vector to every filter and one number to every bias moves all scores alike.
+
+    Parameters
+    ----------
+    filters : ndarray of shape (..., n_classes, n_filters, n_inputs)
+    biases : ndarray of shape (..., n_classes, n_filters)
+
+    Returns
+    -------
+    filters, biases : ndarray
+        Copies whose mean over classes and filters is zero.
+
+    Examples
+    --------
+    >>> without_common(np.array([[[3.0]], [[1.0]]]), np.array([[0.0], [1.0]]))[0].ravel()
+    array([ 1., -1.])
+    """
+    for _ in range(2):  # where all are nearly alike, rounding leaves a mean the first time
+        filters = filters - filters.mean(axis=(-3, -2), keepdims=True)
+        biases = biases - biases.mean(axis=(-2, -1), keepdims=True)
+    return filters, biases
+
+
+def common_removed_variance(variance: FloatArray) -> FloatArray:
+    """Variance of independent values after their common mean is taken off.
+
+    Parameters
+    ----------
+    variance : ndarray of shape (n_classes, n_filters, ...)
+        Of the values before.
+
+    Returns
+    -------
+    ndarray
+        The same shape.
+    """
+    n = variance.shape[0] * variance.shape[1]
+    total = variance.sum(axis=(0, 1), keepdims=True)
+    return np.asarray(variance * (1.0 - 2.0 / n) + total / n**2)
+
+
+def _times(coefficients: FloatArray, basis: FloatArray | None) -> FloatArray:
+    if basis is None:
+        return coefficients
+    if basis.ndim == 2:
+        return np.asarray(coefficients @ basis)
+    return np.einsum("...kmj,mjd->...kmd", coefficients, basis, optimize=True)
+
+
+def _singles(name: str, values: FloatArray, shape: tuple[int | None, ...]) -> FloatArray:
+    with np.errstate(over="ignore"):
+        single = np.asarray(read_only(name, values, shape), dtype=np.float32)
+    return read_only(name, single, shape)

@@ -1,0 +1,237 @@
+"""One weight per input: a filter, the mean of a class, or what sets one class against another."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from dpexplain.explain import _html
+from dpexplain.explain._record import FloatArray, Record, bounded, distinct, finite, text, texts
+from dpexplain.explain._text import short_number, signed_number
+from dpexplain.explain.guarantee import Guarantee
+from dpexplain.explain.noise import normal_certainty
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+BAND = 2.0
+"""Standard deviations inside which a weight counts as noise."""
+
+LARGEST_WEIGHT = 1e100
+"""Largest size of a weight or deviation of a map: squares stay finite."""
+
+_HTML_ROWS = 10
+
+
+def share_outside(weights: FloatArray, std: FloatArray | None) -> float | None:
+    """Share of weights outside :data:`BAND` standard deviations of noise; None without noise.
+
+    Noise alone puts 4.6 % there.
+    """
+    if std is None:
+        return None
+    return float(np.mean(np.abs(weights) > BAND * std))
+
+
+def ratio_to_noise(weights: FloatArray, std: FloatArray | None) -> float | None:
+    """Root-mean-square weight over root-mean-square noise; None without noise.
+
+    Noise alone gives about 1.
+    """
+    if std is None:
+        return None
+    noise = float(np.sqrt(np.mean(std**2)))
+    signal = float(np.sqrt(np.mean(weights**2)))
+    if noise > 0:
+        return signal / noise
+    return math.inf if signal > 0 else 0.0
+
+
+def checked_grid(grid_shape: tuple[int, ...] | None, n_inputs: int) -> tuple[int, ...] | None:
+    """Check that a grid has a place for each input."""
+    if grid_shape is None:
+        return None
+    shape = tuple(grid_shape)
+    whole = all(isinstance(n, (int, np.integer)) and not isinstance(n, bool) for n in shape)
+    if not shape or not whole or not all(n > 0 for n in shape) or math.prod(shape) != n_inputs:
+        raise ValueError(
+            f"grid_shape={shape!r} must be positive whole numbers whose product is {n_inputs}, "
+            "the number of inputs."
+        )
+    return tuple(int(n) for n in shape)
+
+
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class WeightMap(Record):
+    """Weights of a linear map over the inputs, with their privacy noise.
+
+    Parameters
+    ----------
+    title : str
+        What it is, such as ``"mean filter of 3"``.
+    weights : array-like of shape (n_inputs,)
+        Score per unit of each input.
+    input_names : sequence of str
+        Names of the inputs.
+    guarantee : Guarantee
+        Privacy of the weights.
+    bias : float, default=0.0
+        Score where all inputs are 0.
+    grid_shape : tuple of int or None, default=None
+        How the inputs lie on a grid (images, signals); None for a table.
+    noise_std : array-like of shape (n_inputs,) or None, default=None
+        Standard deviation of each weight under privacy noise.
+    bias_std : float or None, default=None
+        That of the bias.
+    score_unit : str, default="log-odds"
+        Unit of the score.
+
+    Raises
+    ------
+    ValueError
+        If shapes contradict each other or a number is not finite.
+    """
+
+    title: str
+    weights: FloatArray
+    _: dataclasses.KW_ONLY
+    input_names: tuple[str, ...]
+    guarantee: Guarantee
+    bias: float = 0.0
+    grid_shape: tuple[int, ...] | None = None
+    noise_std: FloatArray | None = None
+    bias_std: float | None = None
+    score_unit: str = "log-odds"
+
+    def __post_init__(self) -> None:
+        """Check the fields against each other and freeze the arrays."""
+        text("title", self.title)
+        text("score_unit", self.score_unit)
+        if not isinstance(self.guarantee, Guarantee):
+            raise ValueError("guarantee must be a Guarantee.")
+        names = distinct("input_names", texts("input_names", self.input_names))
+        self._set("input_names", names)
+        self._set("weights", bounded("weights", self.weights, (len(names),), LARGEST_WEIGHT))
+        self._set("bias", finite("bias", self.bias))
+        self._set("grid_shape", checked_grid(self.grid_shape, len(names)))
+        if self.noise_std is not None:
+            std = bounded("noise_std", self.noise_std, (len(names),), LARGEST_WEIGHT)
+            self._set("noise_std", std)
+            if (self.noise_std < 0).any():
+                raise ValueError("noise_std must not be negative.")
+        if self.bias_std is not None:
+            self._set("bias_std", finite("bias_std", self.bias_std))
+            if self.bias_std < 0:
+                raise ValueError("bias_std must not be negative.")
+
+    @property
+    def above_noise(self) -> npt.NDArray[np.bool_] | None:
+        """Which weights lie outside two standard deviations of noise; None without noise."""
+        if self.noise_std is None:
+            return None
+        return np.asarray(np.abs(self.weights) > BAND * self.noise_std)
+
+    @property
+    def share_above_noise(self) -> float | None:
+        """Share of such weights; noise alone gives 0.046. None without noise."""
+        return share_outside(self.weights, self.noise_std)
+
+    @property
+    def signal_to_noise(self) -> float | None:
+        """Root-mean-square weight over that of the noise; noise alone gives about 1."""
+        return ratio_to_noise(self.weights, self.noise_std)
+
+    @property
+    def sign_certainty(self) -> FloatArray | None:
+        """Chance that each weight has the sign that it shows, from 0.5 (a coin) to 1."""
+        return sign_certainty(self.weights, self.noise_std)
+
+    def frame(self) -> pd.DataFrame:
+        """Return one row per input.
+
+        Returns
+        -------
+        DataFrame
+            Columns input, weight, noise_std, sign_certainty (NaN where unknown).
+        """
+        unknown = np.full(len(self.input_names), np.nan)
+        std, certainty = self.noise_std, self.sign_certainty
+        return pd.DataFrame(
+            {
+                "input": list(self.input_names),
+                "weight": self.weights,
+                "noise_std": unknown if std is None else std,
+                "sign_certainty": unknown if certainty is None else certainty,
+            }
+        )
+
+    def plot(self, ax: Axes | None = None, **options: Any) -> Axes:
+        """Draw the weights; see :func:`dpexplain.plotting.plot_weights`.
+
+        Parameters
+        ----------
+        ax : Axes or None, default=None
+            Where to draw; None makes a figure.
+        **options
+            Passed on.
+
+        Returns
+        -------
+        Axes
+            The axes drawn into.
+        """
+        from dpexplain.plotting import plot_weights
+
+        return plot_weights(self, ax=ax, **options)
+
+    def __repr__(self) -> str:
+        """Return a line that points to the next step."""
+        return (
+            f"WeightMap({self.title}, {len(self.input_names)} inputs; {self.guarantee.short}; "
+            "see .frame(), .plot())"
+        )
+
+    def _repr_html_(self) -> str:
+        largest = float(np.abs(self.weights).max(initial=0.0)) or 1.0
+        order = np.argsort(-np.abs(self.weights), kind="stable")[:_HTML_ROWS]
+        rows = [
+            (
+                _html.escaped(self.input_names[place]),
+                signed_number(self.weights[place]),
+                "" if self.noise_std is None else short_number(self.noise_std[place], 2),
+                _html.bar(abs(self.weights[place]) / largest, negative=self.weights[place] < 0),
+            )
+            for place in order
+        ]
+        head = ("input", "weight", "privacy noise, sd", "")
+        return _html.box(
+            _html.heading(self.title),
+            "" if self.guarantee.private else _html.warning(self.guarantee.short),
+            _html.table(head, rows, (False, True, True, False)),
+            _html.note(f"{len(self.input_names)} inputs; .frame() and .plot() show all"),
+        )
+
+
+def sign_certainty(values: FloatArray, std: FloatArray | None) -> FloatArray | None:
+    """Chance that each normal estimate has the sign that it shows; None without noise.
+
+    Parameters
+    ----------
+    values, std : ndarray of one shape
+        Estimates and their standard deviations.
+
+    Returns
+    -------
+    ndarray or None
+        From 0.5 (a coin) to 1.
+    """
+    if std is None:
+        return None
+    size = np.abs(values)
+    ratio = np.divide(size, std, out=np.where(size > 0, np.inf, 0.0), where=std > 0)
+    return normal_certainty(ratio)

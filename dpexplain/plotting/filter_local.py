@@ -1,0 +1,235 @@
+"""One sample of a locally linear model: what speaks for which class, and which filters decide."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from dpexplain.explain import FilterExplanation, WeightMap
+from dpexplain.explain._text import short_number
+from dpexplain.explain.local_explanation import NOT_RELEASABLE
+from dpexplain.explain.multiclass import class_position
+from dpexplain.plotting._style import (
+    draw_watermark,
+    guarantee_words,
+    new_axes,
+    plain,
+    theme,
+    tidy,
+    title,
+)
+from dpexplain.plotting._weights import draw_weights, picture, strip_limit
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import FigureBase
+
+
+def plot_weightings(
+    explanation: FilterExplanation,
+    *,
+    sample: int = 0,
+    label: object | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw the share of each filter in the score of a class, for one sample.
+
+    Parameters
+    ----------
+    explanation : FilterExplanation
+        What to draw.
+    sample : int, default=0
+        Position of the sample.
+    label : object or None, default=None
+        Name of the class; None takes the predicted one.
+    ax : Axes or None, default=None
+        Where to draw; None makes a figure.
+
+    Returns
+    -------
+    Axes
+        The axes drawn into.
+
+    Raises
+    ------
+    KeyError
+        If there is no such class.
+    ValueError
+        If there is no such sample.
+    """
+    k = class_position(explanation.classes, _label(explanation, sample, label))
+    ax = new_axes(ax, (5.2, 2.8))
+    _draw_weightings(ax, explanation, sample, k)
+    title(ax, f"shares of the filters of {explanation.classes[k]}", _model_words(explanation))
+    _mark(ax, explanation)
+    return ax
+
+
+def plot_filter_explanation(
+    explanation: FilterExplanation,
+    *,
+    sample: int = 0,
+    label: object | None = None,
+    mask_noise: bool = False,
+    figure: FigureBase | None = None,
+) -> npt.NDArray[np.object_]:
+    """Draw why one sample got its scores.
+
+    Parameters
+    ----------
+    explanation : FilterExplanation
+        What to draw.
+    sample : int, default=0
+        Position of the sample.
+    label : object or None, default=None
+        Name of the class to explain; None takes the predicted one.
+    mask_noise : bool, default=False
+        Whether contributions inside two standard deviations of privacy noise are greyed out.
+    figure : Figure, SubFigure or None, default=None
+        Where to draw; None makes a figure.
+
+    Returns
+    -------
+    ndarray of Axes, shape (4,)
+        Input, contributions to the class, contributions to it against the next most probable
+        class, shares of its filters.
+
+    Raises
+    ------
+    KeyError
+        If there is no such class.
+    ValueError
+        If there is no such sample.
+    """
+    name = _label(explanation, sample, label)
+    k = class_position(explanation.classes, name)
+    rival = _rival(explanation, sample, k)
+    maps = [
+        explanation.contribution_map(sample, name),
+        explanation.contrast(sample, name, explanation.classes[rival]),
+    ]
+    axes = _panels(explanation, figure)
+    limit = strip_limit(maps)
+    _draw_input(axes[0], explanation, sample)
+    for ax, weights, heading in zip(
+        axes[1:3], maps, (f"for {plain(str(name), 18)}", f"against {_class(explanation, rival)}"),
+        strict=True,
+    ):  # fmt: skip
+        draw_weights(ax, weights, limit=limit, mask_noise=mask_noise)
+        ax.set_title(heading, loc="left", fontsize="medium")
+        _mark(ax, explanation)
+    _draw_weightings(axes[3], explanation, sample, k)
+    axes[3].set_title(f"filters of {_class(explanation, k)}", loc="left", fontsize="medium")
+    _head(explanation, sample, k, maps[0], axes[0], mask_noise)
+    return axes
+
+
+def _label(explanation: FilterExplanation, sample: int, label: object | None) -> object:
+    explanation._position(sample)
+    return explanation.predicted[sample] if label is None else label
+
+
+def _rival(explanation: FilterExplanation, sample: int, k: int) -> int:
+    """Find the most probable class beside the one explained."""
+    scores = explanation.scores[sample].copy()
+    scores[k] = -np.inf
+    return int(scores.argmax())
+
+
+def _class(explanation: FilterExplanation, place: int) -> str:
+    return plain(explanation.classes[place], 18)
+
+
+def _panels(explanation: FilterExplanation, figure: FigureBase | None) -> npt.NDArray[np.object_]:
+    on_grid = explanation.grid_shape is not None
+    if figure is None:
+        from matplotlib import pyplot
+
+        size = (10.4, 3.6) if on_grid else (7.4, 9.6)
+        figure = pyplot.figure(figsize=size, layout="constrained")
+    grid = figure.subplots(*((1, 4) if on_grid else (4, 1)), squeeze=False)
+    return np.asarray(grid.ravel(), dtype=object)
+
+
+def _draw_input(ax: Axes, explanation: FilterExplanation, sample: int) -> None:
+    colours = theme(ax)
+    values = explanation.inputs[sample]
+    ax.set_title("input, as the model reads it", loc="left", fontsize="medium")
+    if explanation.grid_shape is not None:
+        ax.imshow(
+            picture(values, explanation.grid_shape),
+            cmap="gray" if colours.dark else "gray_r",
+            interpolation="nearest",
+        )
+        ax.set_xticks([])
+        ax.set_yticks([])
+    else:
+        tidy(ax)
+        ax.bar(np.arange(len(values)), values, 0.76, color=colours.muted, zorder=2)
+        ax.axhline(0, color=colours.muted, lw=0.9)
+        ax.set_xlim(-0.7, len(values) - 0.3)
+        ax.set_xticks([])
+    if not explanation.samples_public:
+        draw_watermark(ax)
+
+
+def _draw_weightings(ax: Axes, explanation: FilterExplanation, sample: int, k: int) -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    colours = theme(ax)
+    tidy(ax)
+    shares = explanation.weightings[sample, k]
+    top = int(shares.argmax())
+    hues = [colours.opposite if place == top else colours.main for place in range(len(shares))]
+    ax.bar(np.arange(len(shares)), shares, 0.76, color=hues, zorder=2)
+    ax.axhline(1.0 / len(shares), color=colours.muted, lw=0.9, ls=(0, (4, 3)))
+    ax.set_ylim(0, max(1.05 * float(shares.max()), 1.6 / len(shares)))
+    ax.set_xlabel("filter (dashed: all alike)", fontsize="small")
+    ax.set_ylabel("share", fontsize="small")
+    ax.xaxis.set_major_locator(MaxNLocator(6, integer=True))
+    active = short_number(float(explanation.active_filters[sample, k]), 2)
+    ax.annotate(
+        f"{active} filters at work",
+        (0.98, 0.97),
+        xycoords="axes fraction",
+        ha="right",
+        va="top",
+        fontsize="x-small",
+        color=colours.ink,
+    )
+
+
+def _mark(ax: Axes, explanation: FilterExplanation) -> None:
+    if not explanation.releasable:
+        draw_watermark(ax)
+
+
+def _model_words(explanation: FilterExplanation) -> list[str]:
+    lines = [f"Model: {guarantee_words(explanation.guarantee)}"]
+    if not explanation.samples_public:
+        lines.append(f"{NOT_RELEASABLE[0].upper()}{NOT_RELEASABLE[1:]}")
+    return lines
+
+
+def _head(
+    explanation: FilterExplanation,
+    sample: int,
+    k: int,
+    weights: WeightMap,
+    ax: Axes,
+    mask_noise: bool,
+) -> None:
+    probability = short_number(float(explanation.predictions[sample, k]), 3)
+    lines = [
+        f"Sample {sample}: P({_class(explanation, k)}) = {probability}; contributions to its "
+        "log-odds, blue for, orange against",
+        *(line.replace("$", r"\$") for line in _model_words(explanation)),
+    ]
+    if weights.noise_std is not None:
+        if weights.grid_shape is None:
+            lines.append("Whiskers: ±2σ of privacy noise; pale where it may be noise")
+        elif mask_noise:
+            lines.append("Grey: inside 2σ of privacy noise")
+    ax.figure.suptitle("\n".join(lines), x=0.01, ha="left", fontsize="small", color=theme(ax).ink)
