@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeVar
 
-from dpexplain.explain import GlobalExplanation
+Model = TypeVar("Model")
 
 
-class ByEpsilon(Mapping[float, tuple[GlobalExplanation, ...]]):
+class ByEpsilon(Mapping[float, tuple[Model, ...]]):
     """Read-only mapping from epsilon to the repeats fitted with it, ascending.
 
     Parameters
     ----------
-    fits : mapping of float to sequence of GlobalExplanation
+    fits : mapping of float to sequence of explanations
         At least one fit for each epsilon.
     """
 
     __slots__ = ("_fits",)
 
-    def __init__(self, fits: Mapping[float, tuple[GlobalExplanation, ...]]) -> None:
+    def __init__(self, fits: Mapping[float, Sequence[Model]]) -> None:
         ordered = sorted(fits.items(), key=lambda item: float(item[0]))
         self._fits = {float(epsilon): tuple(repeats) for epsilon, repeats in ordered}
 
-    def __getitem__(self, epsilon: float) -> tuple[GlobalExplanation, ...]:
+    def __getitem__(self, epsilon: float) -> tuple[Model, ...]:
         """Return the repeats fitted with `epsilon`."""
         if epsilon in self._fits:
             return self._fits[epsilon]

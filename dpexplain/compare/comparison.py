@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from dpexplain.accounting.composition import compose_mu
-from dpexplain.accounting.gdp import epsilon_from_mu
 from dpexplain.accounting.summary import LedgerSummary
-from dpexplain.compare._by_epsilon import ByEpsilon
-from dpexplain.compare._metrics import checked_metrics
+from dpexplain.compare._fits import Fits
 from dpexplain.compare.faithfulness import faithfulness
 from dpexplain.explain import GlobalExplanation, _html
-from dpexplain.explain._record import Record, text
-from dpexplain.explain._text import short_number, upper_number
 from dpexplain.explain.guarantee import NOT_PRIVATE
 
 if TYPE_CHECKING:
@@ -27,7 +22,7 @@ _HTML_TERMS = 3
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class Comparison(Record):
+class Comparison(Fits[GlobalExplanation]):
     """What a sweep over epsilons gives: everything a dashboard needs, and no data.
 
     Parameters
@@ -62,46 +57,10 @@ class Comparison(Record):
 
     def __post_init__(self) -> None:
         """Check that the explanations belong together."""
-        explanations = ByEpsilon(self.explanations)
-        epsilons = tuple(float(epsilon) for epsilon in self.epsilons)
-        if not epsilons or epsilons != tuple(explanations):
-            raise ValueError("epsilons must be the ascending keys of explanations, at least one.")
-        if not all(0 < epsilon < math.inf for epsilon in epsilons):
-            raise ValueError("epsilons must be positive and finite; pass the rest as reference.")
-        if not all(explanations.values()):
-            raise ValueError("explanations must hold at least one fit for each epsilon.")
-        if not isinstance(self.ledger, LedgerSummary):
-            raise ValueError("ledger must be a LedgerSummary; PrivacyLedger.summary() makes one.")
-        self._set("epsilons", epsilons)
-        self._set("explanations", explanations)
-        self._set("title", text("title", self.title))
-        self._check_same_model()
-        if self.metrics is not None:
-            self._set("metrics", checked_metrics(self.metrics))
-
-    def _check_same_model(self) -> None:
+        self._check_fits(GlobalExplanation, ("link", "classes", "target_name", "target_unit"))
         fits = [fit for _, _, fit in self.fits()]
-        if not all(isinstance(fit, GlobalExplanation) for fit in fits):
-            raise ValueError("explanations and reference must be GlobalExplanation objects.")
-        for field in ("link", "classes", "target_name", "target_unit"):
-            if any(getattr(fit, field) != getattr(fits[0], field) for fit in fits):
-                raise ValueError(f"explanations differ in {field}; compare fits of one model only.")
         if any(set(fit) != set(fits[0]) for fit in fits):
             raise ValueError("explanations differ in their terms; compare fits of one model only.")
-
-    def fits(self) -> Iterator[tuple[float, int, GlobalExplanation]]:
-        """Iterate over all fits.
-
-        Yields
-        ------
-        tuple of (float, int, GlobalExplanation)
-            Epsilon, repeat and explanation; the reference comes last, its epsilon infinite.
-        """
-        for epsilon, repeats in self.explanations.items():
-            for repeat, explanation in enumerate(repeats):
-                yield epsilon, repeat, explanation
-        if self.reference is not None:
-            yield math.inf, 0, self.reference
 
     @property
     def term_names(self) -> tuple[str, ...]:
@@ -112,48 +71,6 @@ class Comparison(Record):
     def score_unit(self) -> str:
         """Unit of scores and contributions."""
         return self.explanations[self.epsilons[0]][0].score_unit
-
-    @property
-    def private(self) -> bool:
-        """Whether everything shown is private: no reference, no seeded noise, no diagnostics."""
-        diagnostics = self.metrics is not None and not self.metrics["private"].all()
-        return not diagnostics and all(fit.guarantee.private for _, _, fit in self.fits())
-
-    @property
-    def epsilon_together(self) -> float:
-        """Epsilon of all private models shown here, if they are published together.
-
-        At the delta of the ledger. It leaves out the reference, and is infinite if a model
-        at a finite epsilon is not private.
-        """
-        guarantees = [fit.guarantee for repeats in self.explanations.values() for fit in repeats]
-        if not all(guarantee.private for guarantee in guarantees):
-            return math.inf
-        mus = [guarantee.mu for guarantee in guarantees if guarantee.mu is not None]
-        if len(mus) < len(guarantees):
-            return self.ledger.private_epsilon
-        return epsilon_from_mu(compose_mu(mus), self.ledger.delta)
-
-    @property
-    def guarantee_words(self) -> tuple[str, str]:
-        """Two labels that belong beside every view: each model alone, and all together."""
-        guarantees = {
-            epsilon: [fit.guarantee for fit in repeats]
-            for epsilon, repeats in self.explanations.items()
-        }
-        if not all(guarantee.private for row in guarantees.values() for guarantee in row):
-            return (
-                f"each model alone: {NOT_PRIVATE}",
-                f"all models shown here, if published together: {NOT_PRIVATE}",
-            )
-        deltas = sorted({guarantee.delta for row in guarantees.values() for guarantee in row})
-        alone = ", ".join(upper_number(max(g.epsilon for g in row)) for row in guarantees.values())
-        delta = " or ".join(upper_number(value) for value in deltas)
-        return (
-            f"each model alone: ε = {alone} (δ = {delta})",
-            "all models shown here, if published together: "
-            f"ε = {upper_number(self.epsilon_together)} (δ = {upper_number(self.ledger.delta)})",
-        )
 
     def frame(self) -> pd.DataFrame:
         """Return one row per fit, term and bin.
@@ -284,10 +201,3 @@ class Comparison(Record):
         names = [_html.escaped(str(name), 24) for name in fit.importances().index[:_HTML_TERMS]]
         label = "reference" if math.isinf(epsilon) else f"{epsilon:g}"
         return (label, *(self._mean(epsilon, metric) for metric in metrics), ", ".join(names))
-
-    def _mean(self, epsilon: float, metric: str) -> str:
-        table = self.metrics
-        if table is None:
-            return ""
-        chosen = table[(table["epsilon"] == epsilon) & (table["metric"] == metric)]
-        return short_number(float(chosen["value"].mean()), 3) if len(chosen) else ""

@@ -1,0 +1,126 @@
+"""What comparisons of all kinds of models share: fits by epsilon, and what they cost together."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any, Generic, TypeVar
+
+import pandas as pd
+
+from dpexplain.accounting.composition import compose_mu
+from dpexplain.accounting.gdp import epsilon_from_mu
+from dpexplain.accounting.summary import LedgerSummary
+from dpexplain.compare._by_epsilon import ByEpsilon
+from dpexplain.compare._metrics import checked_metrics
+from dpexplain.explain._record import Record, text
+from dpexplain.explain._text import short_number, upper_number
+from dpexplain.explain.guarantee import NOT_PRIVATE, Guarantee
+
+Model = TypeVar("Model")
+"""Kind of the explanations that are compared; it has a guarantee."""
+
+
+class Fits(Record, Generic[Model]):
+    """Base of frozen comparisons with the fields named below."""
+
+    epsilons: tuple[float, ...]
+    explanations: Mapping[float, tuple[Model, ...]]
+    reference: Model | None
+    metrics: pd.DataFrame | None
+    ledger: LedgerSummary
+    title: str
+
+    def _check_fits(self, kind: type[Model], same: tuple[str, ...]) -> None:
+        """Check the shared fields: explanations of one kind that agree in the fields `same`."""
+        explanations: ByEpsilon[Model] = ByEpsilon(self.explanations)
+        epsilons = tuple(float(epsilon) for epsilon in self.epsilons)
+        if not epsilons or epsilons != tuple(explanations):
+            raise ValueError("epsilons must be the ascending keys of explanations, at least one.")
+        if not all(0 < epsilon < math.inf for epsilon in epsilons):
+            raise ValueError("epsilons must be positive and finite; pass the rest as reference.")
+        if not all(explanations.values()):
+            raise ValueError("explanations must hold at least one fit for each epsilon.")
+        if not isinstance(self.ledger, LedgerSummary):
+            raise ValueError("ledger must be a LedgerSummary; PrivacyLedger.summary() makes one.")
+        self._set("epsilons", epsilons)
+        self._set("explanations", explanations)
+        self._set("title", text("title", self.title))
+        fits = [fit for _, _, fit in self.fits()]
+        if not all(isinstance(fit, kind) for fit in fits):
+            raise ValueError(f"explanations and reference must be {kind.__name__} objects.")
+        for field in same:
+            if any(getattr(fit, field) != getattr(fits[0], field) for fit in fits):
+                raise ValueError(f"explanations differ in {field}; compare fits of one model only.")
+        if self.metrics is not None:
+            self._set("metrics", checked_metrics(self.metrics))
+
+    def fits(self) -> Iterator[tuple[float, int, Model]]:
+        """Iterate over all fits.
+
+        Yields
+        ------
+        tuple of (float, int, explanation)
+            Epsilon, repeat and explanation; the reference comes last, its epsilon infinite.
+        """
+        for epsilon, repeats in self.explanations.items():
+            for repeat, explanation in enumerate(repeats):
+                yield epsilon, repeat, explanation
+        if self.reference is not None:
+            yield math.inf, 0, self.reference
+
+    def _guarantees(self) -> dict[float, list[Guarantee]]:
+        """Guarantees of the fits at each epsilon, without the reference."""
+        found: dict[float, list[Guarantee]] = {epsilon: [] for epsilon in self.epsilons}
+        for epsilon, _, fit in self.fits():
+            if not math.isinf(epsilon):
+                found[epsilon].append(fit.guarantee)  # type: ignore[attr-defined]
+        return found
+
+    @property
+    def private(self) -> bool:
+        """Whether everything shown is private: no reference, no seeded noise, no diagnostics."""
+        diagnostics = self.metrics is not None and not self.metrics["private"].all()
+        guarantees: list[Any] = [fit for _, _, fit in self.fits()]
+        return not diagnostics and all(fit.guarantee.private for fit in guarantees)
+
+    @property
+    def epsilon_together(self) -> float:
+        """Epsilon of all private models shown here, if they are published together.
+
+        At the delta of the ledger. It leaves out the reference, and is infinite if a model
+        at a finite epsilon is not private.
+        """
+        guarantees = [each for row in self._guarantees().values() for each in row]
+        if not all(guarantee.private for guarantee in guarantees):
+            return math.inf
+        mus = [guarantee.mu for guarantee in guarantees if guarantee.mu is not None]
+        if len(mus) < len(guarantees):
+            return self.ledger.private_epsilon
+        return epsilon_from_mu(compose_mu(mus), self.ledger.delta)
+
+    @property
+    def guarantee_words(self) -> tuple[str, str]:
+        """Two labels that belong beside every view: each model alone, and all together."""
+        guarantees = self._guarantees()
+        if not all(guarantee.private for row in guarantees.values() for guarantee in row):
+            return (
+                f"each model alone: {NOT_PRIVATE}",
+                f"all models shown here, if published together: {NOT_PRIVATE}",
+            )
+        deltas = sorted({guarantee.delta for row in guarantees.values() for guarantee in row})
+        alone = ", ".join(upper_number(max(g.epsilon for g in row)) for row in guarantees.values())
+        delta = " or ".join(upper_number(value) for value in deltas)
+        return (
+            f"each model alone: ε = {alone} (δ = {delta})",
+            "all models shown here, if published together: "
+            f"ε = {upper_number(self.epsilon_together)} (δ = {upper_number(self.ledger.delta)})",
+        )
+
+    def _mean(self, epsilon: float, metric: str) -> str:
+        """Mean of a metric over the repeats at an epsilon, as text."""
+        table = self.metrics
+        if table is None:
+            return ""
+        chosen = table[(table["epsilon"] == epsilon) & (table["metric"] == metric)]
+        return short_number(float(chosen["value"].mean()), 3) if len(chosen) else ""
