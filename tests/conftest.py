@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from entropy import MARKER, NamedEntropy, repeats
+
 # Tests run side by side and kernels have threads of their own: numerical libraries keep to one.
 for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_variable, "1")
@@ -20,6 +22,13 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("ci", settings.get_profile("default"), derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") == "true" else "default")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Draw noise and coins from streams that repeat, where the verdict is about the code alone."""
+    config.addinivalue_line("markers", f"{MARKER}: draws from the operating system in every run")
+    if repeats():
+        config.pluginmanager.register(NamedEntropy())
 
 
 @pytest.fixture(autouse=True)

@@ -6,12 +6,18 @@ from pathlib import Path
 
 import pytest
 
+import noise_attacks
 from attack_kit import Attack
 from known_failures import FAILURES
 from suites import SUITES
 
 CASES = [
-    pytest.param(attack, name, id=f"{attack.title}-{name}" if attack.every_model else attack.title)
+    pytest.param(
+        attack,
+        name,
+        id=f"{attack.title}-{name}" if attack.every_model else attack.title,
+        marks=[pytest.mark.system_entropy] * (suite is noise_attacks),
+    )
     for suite in SUITES
     for attack in suite.ATTACKS
     for name in attack.targets()

@@ -88,6 +88,7 @@ def test_draws_are_independent_of_their_neighbours(backend):
     assert abs(correlation) < 6 / np.sqrt(len(noise) - 1)
 
 
+@pytest.mark.system_entropy
 @pytest.mark.parametrize("backend", NOISE_BACKENDS)
 def test_no_two_calls_share_noise(backend):
     source, other = NoiseSource(backend), NoiseSource(backend)
@@ -97,6 +98,7 @@ def test_no_two_calls_share_noise(backend):
     assert len(np.unique(np.concatenate(draws))) == 400
 
 
+@pytest.mark.system_entropy
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
 @pytest.mark.parametrize("backend", NOISE_BACKENDS)
 def test_noise_is_fresh_after_a_fork(backend):
@@ -138,6 +140,7 @@ def test_seed_repeats_the_noise_and_ends_privacy(backend):
     assert has_noise_std(noise, 2.0**20)
 
 
+@pytest.mark.system_entropy
 @pytest.mark.parametrize("backend", NOISE_BACKENDS)
 def test_source_without_seed_is_private_and_ignores_global_seeds(backend):
     source = NoiseSource(backend)

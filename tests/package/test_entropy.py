@@ -1,0 +1,96 @@
+"""Runs that repeat do so by patches from outside, and tests of secrecy are left out of them."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from dpexplain.mechanisms import NoiseSource, coins, discrete_gaussian, noise, secret_coins
+from entropy import VARIABLE, NamedEntropy, repeats
+
+
+def drawn() -> np.ndarray:
+    sources = [NoiseSource("exact"), NoiseSource("rounded")]
+    parts = [source.draw_int(2.0**40, 20) for source in sources]
+    return np.concatenate([*parts, secret_coins().integers(2**40, size=20)])
+
+
+@pytest.fixture
+def named():
+    plugin = NamedEntropy()
+    yield plugin
+    plugin.pytest_unconfigure()
+
+
+def test_a_name_repeats_noise_and_coins_and_another_does_not(named):
+    runs = []
+    for name in ("one test", "one test", "another", None, None):
+        named.begin(name)
+        runs.append(drawn())
+    assert np.array_equal(runs[0], runs[1])
+    assert len(np.unique(np.concatenate([runs[0], *runs[2:]]))) == 4 * len(runs[0])
+
+
+def test_draws_go_on_within_a_test(named):
+    named.begin("one test")
+    assert not (drawn() == drawn()).any()
+
+
+@pytest.mark.system_entropy
+def test_without_the_plugin_and_in_marked_tests_the_system_is_asked():
+    assert not (drawn() == drawn()).any()
+
+
+def test_the_plugin_leaves_the_library_as_it_was():
+    before = discrete_gaussian.draw.__defaults__, noise.os, coins.os
+    NamedEntropy().pytest_unconfigure()
+    assert (discrete_gaussian.draw.__defaults__, noise.os, coins.os) == before
+
+
+@pytest.mark.parametrize(
+    ("ci", "chosen", "expected"),
+    [("true", None, True), (None, None, False), ("true", "system", False), (None, "named", True)],
+)
+def test_runs_repeat_in_continuous_integration_or_where_asked(ci, chosen, expected, monkeypatch):
+    for name, value in (("CI", ci), (VARIABLE, chosen)):
+        if value is None:
+            monkeypatch.delenv(name, raising=False)
+        else:
+            monkeypatch.setenv(name, value)
+    assert repeats() is expected
+
+
+def test_another_word_is_refused(monkeypatch):
+    monkeypatch.setenv(VARIABLE, "random")
+    with pytest.raises(pytest.UsageError, match="neither"):
+        repeats()
+
+
+@pytest.mark.parametrize("scope", ["module", "session"])
+def test_what_several_tests_share_has_a_stream_of_its_own(named, scope):
+    """Which of the tests comes first, and so sets it up, differs from run to run."""
+    runs = []
+    for test in ("first", "second"):
+        named.begin(test)
+        one = drawn()
+        shared = SimpleNamespace(scope=scope, baseid="tests/package", argname="fitted")
+        setup = named.pytest_fixture_setup(shared, SimpleNamespace(param_index=0))
+        next(setup)
+        runs.append(drawn())
+        with pytest.raises(StopIteration):
+            setup.send(None)
+        after = drawn()
+        named.begin(test)
+        assert np.array_equal(np.concatenate([one, after]), np.concatenate([drawn(), drawn()]))
+    assert np.array_equal(*runs)
+
+
+def test_what_one_test_sets_up_is_part_of_its_stream(named):
+    setup = named.pytest_fixture_setup(SimpleNamespace(scope="function"), SimpleNamespace())
+    named.begin("test")
+    first = drawn()
+    named.begin("test")
+    next(setup)
+    assert np.array_equal(drawn(), first)

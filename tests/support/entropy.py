@@ -1,0 +1,77 @@
+"""Entropy that repeats: what the operating system would give, from a stream that a name seeds.
+
+Noise and coins are secret, so tests of what is drawn see other numbers in each run. Where a run
+has to depend on the code alone, each test draws from a stream of its own instead, seeded with
+its name. Nothing of this can be reached from the library: its modules are patched from here.
+What cannot be patched stays secret: other processes, and the sampler of OpenDP.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpexplain.mechanisms import coins, discrete_gaussian, noise
+
+VARIABLE = "DPEXPLAIN_TEST_ENTROPY"
+MARKER = "system_entropy"
+
+
+def repeats() -> bool:
+    """Whether this run draws from named streams: in continuous integration, unless told."""
+    usual = "named" if os.environ.get("CI") == "true" else "system"
+    chosen = os.environ.get(VARIABLE, usual)
+    if chosen not in ("named", "system"):
+        raise pytest.UsageError(f'{VARIABLE}={chosen!r} is neither "named" nor "system".')
+    return chosen == "named"
+
+
+class NamedEntropy:
+    """Plugin that stands in for ``os.urandom`` where the library draws noise and coins."""
+
+    def __init__(self) -> None:
+        self._draw = os.urandom
+        self._patch = pytest.MonkeyPatch()
+        system = SimpleNamespace(urandom=self._bytes)
+        self._patch.setattr(noise, "os", system)
+        self._patch.setattr(coins, "os", system)
+        self._patch.setattr(discrete_gaussian.draw, "__defaults__", (self._bytes,))
+
+    def _bytes(self, n_bytes: int) -> bytes:
+        return self._draw(n_bytes)
+
+    def begin(self, name: str | None) -> None:
+        """Draw from the stream of that name from now on; without one, from the system."""
+        if name is None:
+            self._draw = os.urandom
+        else:
+            words = np.frombuffer(hashlib.sha256(name.encode()).digest(), dtype=np.uint64)
+            self._draw = np.random.Generator(np.random.Philox(key=words[:2])).bytes
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        """Seed with the name of the test, unless it is about secrecy itself."""
+        self.begin(None if item.get_closest_marker(MARKER) else item.nodeid)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_fixture_setup(self, fixturedef: Any, request: Any) -> Iterator[None]:
+        """Give what several tests share a stream of its own: any of them may come first."""
+        if fixturedef.scope == "function":
+            return (yield)
+        outside = self._draw
+        index = getattr(request, "param_index", 0)
+        self.begin(f"{fixturedef.baseid}::{fixturedef.argname}[{index}]")
+        try:
+            return (yield)
+        finally:
+            self._draw = outside
+
+    def pytest_unconfigure(self) -> None:
+        """Leave the library as it was."""
+        self._patch.undo()
