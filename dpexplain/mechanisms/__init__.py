@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dpexplain.mechanisms.coins import secret_coins
-from dpexplain.mechanisms.gaussian import GaussianMechanism, Phase
+from dpexplain.mechanisms.gaussian import GaussianMechanism, Phase, SampledPhase
 from dpexplain.mechanisms.noise import NOISE_BACKENDS, NoiseBackend, NoiseSource
 
 __all__ = [
@@ -12,5 +12,6 @@ __all__ = [
     "NoiseBackend",
     "NoiseSource",
     "Phase",
+    "SampledPhase",
     "secret_coins",
 ]

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from dpexplain._validation import check_count, check_in_range, shown
 from dpexplain.mechanisms.noise import NoiseSource, check_scale
 
-__all__ = ["GaussianMechanism", "Phase"]
+__all__ = ["GaussianMechanism", "Phase", "SampledPhase"]
 
 # At this scale the discrete Gaussian's delta exceeds the continuous one's by a share that is
 # smaller than what the inflation of the noise gives back; a coarser lattice would spend more
@@ -70,6 +70,38 @@ class Phase:
             The multiplier to record in a `GaussianEvent`.
         """
         return self.sigma_int / self.sensitivity_int
+
+
+@dataclass(frozen=True)
+class SampledPhase(Phase):
+    """Releases about Poisson samples of the records: who takes part is decided by secret coins.
+
+    Parameters
+    ----------
+    label, sensitivity_int, sigma_int, n_values
+        As for `Phase`; the sensitivity is that of one sum whose sample the record is in.
+    record_bound_int : float
+        Bound on the L2 norm of what one person adds to a sum, in lattice steps. It is the
+        sensitivity for add/remove adjacency, and half of it where a record may be exchanged.
+    sampling_probability : float
+        Probability with which a person takes part in a release, in (0, 1].
+    """
+
+    record_bound_int: float
+    sampling_probability: float
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_in_range(
+            "record_bound_int",
+            self.record_bound_int,
+            0.0,
+            self.sensitivity_int,
+            include_low=False,
+        )
+        check_in_range(
+            "sampling_probability", self.sampling_probability, 0.0, 1.0, include_low=False
+        )
 
 
 class GaussianMechanism:

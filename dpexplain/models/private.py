@@ -219,9 +219,9 @@ class PrivateEstimator:
             schema = self.schema or self._drafted_schema(X, y)
             if groups is not None:
                 kept = _bounded_rows(groups, self.max_rows_per_person or 1)
-                X, y = rows_of(X, kept), rows_of(y, kept)
+                X, y, groups = (rows_of(values, kept) for values in (X, y, groups))
             mechanism = self._mechanism()
-            self._fit_released(X, y, schema, mechanism)
+            self._fit_people(X, y, groups, schema, mechanism)
         except PartError as error:
             return error.kind
         except Exception as error:
@@ -245,6 +245,12 @@ class PrivateEstimator:
             return secret_coins()
         return np.random.default_rng(self.reproducible_seed)
 
+    def _fit_people(
+        self, X: Any, y: Any, groups: Any, schema: Schema, mechanism: GaussianMechanism
+    ) -> None:
+        """Fit on rows of which nobody has too many; models that ask whose they are override it."""
+        self._fit_released(X, y, schema, mechanism)
+
     @abstractmethod
     def _fit_released(self, X: Any, y: Any, schema: Schema, mechanism: GaussianMechanism) -> None:
         """Everything that touches records; what is kept has passed through `mechanism`."""
@@ -262,8 +268,14 @@ class PrivateEstimator:
         """Private events of a fit on so many features."""
 
     @abstractmethod
-    def _mu(self) -> float:
-        """Gaussian-DP parameter of the fit that was made."""
+    def _mu(self) -> float | None:
+        """Gaussian-DP parameter of the fit that was made; None where it has none."""
+
+    def _epsilon_replaced(self) -> float:
+        """Epsilon of the fit that was made where one record is exchanged for another."""
+        mu = self._mu()
+        assert mu is not None
+        return epsilon_from_mu(mu if self.adjacency == "replace" else 2.0 * mu, self.delta)
 
     def __sklearn_tags__(self) -> Any:
         """Noise differs from fit to fit, and drowns the few records of generic checks."""
@@ -388,19 +400,17 @@ class PrivateEstimator:
                 version=__version__,
                 unit=unit,
             )
-        mu = self._mu()
-        replaced = mu if self.adjacency == "replace" else 2.0 * mu
         return Guarantee(
             epsilon=float(self.epsilon),
             delta=float(self.delta),
             adjacency=self.adjacency,
             private=True,
-            mu=mu,
+            mu=self._mu(),
             sampler=source.description,
             version=__version__,
             unit=unit,
             notes=self._notes(),
-            epsilon_replace=epsilon_from_mu(replaced, self.delta),
+            epsilon_replace=self._epsilon_replaced(),
         )
 
     def _notes(self) -> tuple[str, ...]:

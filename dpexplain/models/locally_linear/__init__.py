@@ -1,0 +1,8 @@
+"""Locally linear maps: several linear filters per class, private and not."""
+
+from __future__ import annotations
+
+from dpexplain.models.locally_linear.private import DPLocallyLinearClassifier
+from dpexplain.models.locally_linear.reference import LocallyLinearClassifier
+
+__all__ = ["DPLocallyLinearClassifier", "LocallyLinearClassifier"]

@@ -1,0 +1,156 @@
+"""Fused pass over a block of records: from scores of filters to clipped integer factors.
+
+A record's factors depend on its own row and on public numbers only: no operation mixes records,
+and within a record sums run in the order of the filters. Numba reorders and contracts nothing
+here, so vector and scalar code agree to the last bit and the place of a record in its block does
+not matter. Each kernel has a naive numpy twin in the tests.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from dpexplain.models.boosting._kernels_exp import _exp32
+
+_F = np.float32
+_ZERO, _ONE = _F(0.0), _F(1.0)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def clipped_factors(  # type: ignore[no-untyped-def]
+    scores, score_unit, label, squared_norm, limit, step, beta, n_classes, n_filters, whole
+):
+    """Turn scores of filters into factors of the gradient, in place.
+
+    The gradient of record n with respect to filter (k, m) is ``c_km z_n`` with ``c_km = (p - y)_k
+    s_km (1 + beta (g_km - f_k))`` and its squared norm ``sum c_km**2 |z_n|**2``, where filters of
+    number m may see features of their own. Factors are scaled down where the norm exceeds the
+    limit, divided by the step and cut towards zero, so that no rounding makes the norm longer.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n, n_classes * n_filters), dtype float64
+        Exact scores in units of `score_unit`; replaced by factors: whole numbers of steps.
+    score_unit : float64
+        What one step of a score is worth.
+    label : ndarray of shape (n,), dtype int32
+        Index of the class.
+    squared_norm : ndarray of shape (n, 1) or (n, n_filters), dtype float64
+        Squared norm of what the filters see of each record, in squared steps of a feature.
+    limit : float64
+        Bound on the norm of a gradient in steps of a feature; infinite for no clipping.
+    step : float64
+        What one step of a factor is worth.
+    beta : float32
+        Inverse temperature of the choice among the filters of a class.
+    n_classes, n_filters : int
+    whole : bool
+        Whether factors are cut to whole steps; False keeps their fractions (without privacy).
+    """
+    f = np.empty(n_classes, np.float32)
+    p = np.empty(n_classes, np.float32)
+    g = np.empty(n_filters, np.float32)
+    e = np.empty(n_filters, np.float32)
+    gate = np.empty((n_classes, n_filters), np.float32)
+    slope = np.empty((n_classes, n_filters), np.float32)
+    for n in range(scores.shape[0]):
+        row = scores[n]
+        for k in range(n_classes):
+            start = k * n_filters
+            for m in range(n_filters):
+                g[m] = _F(row[start + m] * score_unit)
+            top = g[0]
+            for m in range(1, n_filters):
+                top = g[m] if g[m] > top else top
+            for m in range(n_filters):
+                e[m] = _exp32(beta * (g[m] - top))
+            total = _ZERO
+            for m in range(n_filters):
+                total += e[m]
+            score = _ZERO
+            for m in range(n_filters):
+                e[m] = e[m] / total
+            for m in range(n_filters):
+                score += e[m] * g[m]
+            f[k] = score
+            for m in range(n_filters):
+                gate[k, m] = e[m]
+                slope[k, m] = _ONE + beta * (g[m] - score)
+        top = f[0]
+        for k in range(1, n_classes):
+            top = f[k] if f[k] > top else top
+        for k in range(n_classes):
+            p[k] = _exp32(f[k] - top)
+        total = _ZERO
+        for k in range(n_classes):
+            total += p[k]
+        square = 0.0
+        shared = squared_norm.shape[1] == 1
+        for k in range(n_classes):
+            r = p[k] / total - (_ONE if label[n] == k else _ZERO)
+            for m in range(n_filters):
+                c = np.float64(r * gate[k, m] * slope[k, m])
+                row[k * n_filters + m] = c
+                square += c * c * squared_norm[n, 0 if shared else m]
+        norm = np.sqrt(square)
+        factor = np.float64(1.0 / step)
+        if norm > limit:
+            factor = np.float64(limit / norm / step)
+        if not (norm < np.inf):  # nothing finite to add: NaN is no integer
+            factor = np.float64(0.0)
+        for j in range(n_classes * n_filters):
+            c = row[j] * factor if factor > 0.0 else 0.0
+            row[j] = np.trunc(c) if whole else c
+
+
+@njit(cache=True, nogil=True)
+def squared_norms(seen, n_banks, constant, squares):  # type: ignore[no-untyped-def]
+    """Sum the squares of what the filters of each number see of a record, in their order.
+
+    Parameters
+    ----------
+    seen : ndarray of shape (n, n_banks * n_basis), dtype float64
+        Whole numbers.
+    n_banks : int
+    constant : float64
+        Added to each sum: the square of the constant feature.
+    squares : ndarray of shape (n, n_banks), dtype float64
+        Filled.
+    """
+    n_basis = seen.shape[1] // n_banks
+    for n in range(seen.shape[0]):
+        for m in range(n_banks):
+            total = np.float64(constant)
+            for j in range(m * n_basis, (m + 1) * n_basis):
+                total += seen[n, j] * seen[n, j]
+            squares[n, m] = total
+
+
+@njit(cache=True, nogil=True)
+def sampled_rows(coins, threshold, person, n_rows, rows):  # type: ignore[no-untyped-def]
+    """List the rows whose person's coin is below the threshold.
+
+    Parameters
+    ----------
+    coins : ndarray of shape (n_people,), dtype uint32
+        One coin per person.
+    threshold : uint64
+        Coins below it take part; ``2**32`` for everybody.
+    person : ndarray of shape (n_rows,), dtype int32
+        Person of each row.
+    n_rows : int
+    rows : ndarray of shape (n_rows,), dtype int64
+        Filled from the start.
+
+    Returns
+    -------
+    int
+        Number of rows that take part.
+    """
+    found = 0
+    for n in range(n_rows):
+        if np.uint64(coins[person[n]]) < threshold:
+            rows[found] = n
+            found += 1
+    return found

@@ -1,0 +1,154 @@
+"""Integers in float64: matrix products without a rounding, whatever their order.
+
+A floating-point product over a batch rounds the terms of one record differently when another
+record leaves, so its sensitivity is more than the clip. Here every operand is an integer held in
+float64, small enough that no partial sum reaches 2**53. Products and sums are then exact: in any
+order, on any number of threads, with or without fused multiply-add. What is left in floating
+point is arithmetic on a record's own numbers, element by element.
+
+The budget of bits, with P features per record (the constant one included):
+
+================================  =============================================================
+operand                           at most
+================================  =============================================================
+features of a record              ``2**FEATURE_BITS`` each; ``2**COARSE_BITS`` where every
+                                  filter number has a projection of its own
+weights (public)                  ``2**weight_bits(P)`` each, so that
+                                  ``P * 2**FEATURE_BITS * 2**weight_bits(P) <= 2**53``
+factors of a record               what keeps ``|factors| * |features| <= 2**lattice_bits``: that
+                                  is the clip, so one record adds at most ``2**lattice_bits`` to
+                                  any value of a sum
+sum over a block of records       ``BLOCK * 2**lattice_bits <= 2**12 * 2**40 <= 2**53``
+sum over all blocks               an int64: exact for fewer than ``2**22`` full blocks
+projections of their own          applied to these sums in limbs of ``limb_bits(D)`` bits, rows
+                                  being whole numbers up to ``2**ROW_BITS``
+================================  =============================================================
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+EXACT_BITS = 53
+"""Integers up to ``2**53`` are exact in float64."""
+
+FEATURE_BITS = 18
+"""Features of a record are integers up to ``2**18``; float32 holds them exactly."""
+
+COARSE_BITS = 12
+"""The same where every filter number has a projection of its own, whose rows take bits as well."""
+
+ROW_BITS = 8
+"""Rows of such a projection: random numbers, which lose nothing by being rounded."""
+
+INPUT_BITS = 20
+"""Inputs and the rows of a projection are integers up to ``2**20`` where they are multiplied."""
+
+BLOCK = 1 << 12
+"""Records whose contributions are summed in floating point, at most."""
+
+_WIDEST_LATTICE = 38
+_NOISE_BITS = 43  # rounded normals have enough bits up to 2**44
+
+assert BLOCK * 2**_WIDEST_LATTICE <= 2**EXACT_BITS
+assert np.finfo(np.float32).nmant >= FEATURE_BITS
+
+
+def weight_bits(n_features: int) -> int:
+    """Bits that weights may have so that products with features are exact.
+
+    Parameters
+    ----------
+    n_features : int
+        Features of a record, the constant one included.
+
+    Returns
+    -------
+    int
+        At least 1.
+
+    Raises
+    ------
+    ValueError
+        If there are too many features for any bit.
+    """
+    bits = EXACT_BITS - FEATURE_BITS - math.ceil(math.log2(max(n_features, 1)))
+    if bits < 8:
+        raise ValueError(f"{n_features} inputs are too many; use a projection onto fewer.")
+    return min(bits, 24)
+
+
+def projection_bits(n_inputs: int) -> int:
+    """Bits that the rows of a projection may have so that products with inputs are exact.
+
+    Parameters
+    ----------
+    n_inputs : int
+        Length of a row.
+
+    Returns
+    -------
+    int
+    """
+    return min(INPUT_BITS, EXACT_BITS - INPUT_BITS - math.ceil(math.log2(max(n_inputs, 1))))
+
+
+def limb_bits(n_inputs: int) -> int:
+    """Bits of a sum that are multiplied at once with the rows of a projection.
+
+    Parameters
+    ----------
+    n_inputs : int
+        Length of a row.
+
+    Returns
+    -------
+    int
+    """
+    return EXACT_BITS - ROW_BITS - math.ceil(math.log2(max(n_inputs, 1)))
+
+
+def lattice_bits(noise_multiplier: float) -> int:
+    """Lattice steps in a clip, as a power of two, so that the noise stays within its sampler.
+
+    Parameters
+    ----------
+    noise_multiplier : float
+        Noise standard deviation over the clip.
+
+    Returns
+    -------
+    int
+    """
+    return min(_WIDEST_LATTICE, _NOISE_BITS - math.ceil(math.log2(max(noise_multiplier, 1.0))))
+
+
+def to_integers(values: Floats, bits: int, bound: float | None = None) -> tuple[Floats, float]:
+    """Round to integers of so many bits.
+
+    Parameters
+    ----------
+    values : ndarray of float64
+        Finite.
+    bits : int
+        Integers lie in ``[-2**bits, 2**bits]``.
+    bound : float or None, default=None
+        Public bound on the values, beyond which they are clipped. None takes the largest of
+        them: for public values only.
+
+    Returns
+    -------
+    integers : ndarray of float64
+        Of the shape of `values`.
+    unit : float
+        What one step is worth.
+    """
+    largest = float(np.abs(values).max(initial=0.0)) if bound is None else bound
+    unit = largest / 2.0**bits if largest > 0.0 else 1.0
+    integers = np.rint(values / unit)
+    return np.clip(integers, -(2.0**bits), 2.0**bits, out=integers), unit

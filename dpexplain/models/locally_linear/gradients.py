@@ -1,0 +1,194 @@
+"""Sums of clipped gradients over samples, as exact whole numbers.
+
+The gradient of record n with respect to filter (k, m) is ``c_nkm z_n``, so clipped sums over a
+sample are one matrix product, and nothing of the size of sample times parameters is made.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpexplain.models.locally_linear._kernels import clipped_factors, squared_norms
+from dpexplain.models.locally_linear.arithmetic import (
+    BLOCK,
+    limb_bits,
+    to_integers,
+    weight_bits,
+)
+from dpexplain.models.locally_linear.inputs import Features
+from dpexplain.models.locally_linear.projections import Basis
+
+Floats = NDArray[np.float64]
+Sums = NDArray[Any]
+"""int64 where private, float64 otherwise."""
+Sample = NDArray[np.int64]
+
+_ROWS_PROJECTED = 1 << 9
+"""Records that are projected for their norms at a time."""
+
+# The clip is this much tighter than stated: more than all roundings of a record's own factors.
+_MARGIN = 1.0 - 2.0**-30
+
+
+@dataclass(frozen=True)
+class FilterShape:
+    """Sizes of a model.
+
+    Attributes
+    ----------
+    n_classes, n_filters : int
+        Classes, and filters per class.
+    inverse_temperature : float
+        Of the choice among the filters of a class.
+    """
+
+    n_classes: int
+    n_filters: int
+    inverse_temperature: float
+
+    @property
+    def n_rows(self) -> int:
+        """Filters altogether."""
+        return self.n_classes * self.n_filters
+
+
+class GradientSums:
+    """Sums of clipped gradients over samples, in whole lattice steps.
+
+    Parameters
+    ----------
+    features : Features
+    labels : ndarray of shape (n_samples,), dtype int32
+    shape : FilterShape
+    basis : Basis
+        Which the features are made with.
+    clip : float or None
+        Bound on the norm of one record's gradient; None leaves it free (without privacy).
+    lattice_bits : int, default=0
+        The clip in lattice steps, as a power of two.
+    """
+
+    def __init__(
+        self,
+        features: Features,
+        labels: NDArray[np.int32],
+        shape: FilterShape,
+        basis: Basis,
+        *,
+        clip: float | None,
+        lattice_bits: int = 0,
+    ) -> None:
+        self._features, self._labels, self._shape, self._basis = features, labels, shape, basis
+        self._private = clip is not None
+        self._bits = weight_bits(features.integers.shape[1])
+        # A factor times what filters see of a record is a gradient: so are their steps.
+        seen_unit = features.unit * (basis.unit if basis.per_filter and self._private else 1.0)
+        self.unit = 1.0 if clip is None else clip / 2.0**lattice_bits
+        self._step = self.unit / seen_unit if self._private else 1.0 / features.unit
+        self._limit = np.inf if clip is None else _MARGIN * clip / seen_unit
+        self._constant = float(features.integers[0, -1]) if len(features) else 1.0
+        if basis.per_filter and self._private:
+            self._constant = float(np.rint(self._constant / basis.unit))
+        self._squared_norms = self._norms() if self._private else np.ones((len(features), 1))
+
+    def __call__(self, weights: Floats, rows: Sample) -> Sums:
+        """Sum over one sample.
+
+        Parameters
+        ----------
+        weights : ndarray of shape (n_classes * n_filters, n_basis + 1)
+            Public.
+        rows : ndarray of int64
+            Rows of the sample.
+
+        Returns
+        -------
+        ndarray of shape (n_classes * n_filters, n_basis + 1)
+            int64 lattice steps, exact; float64 gradients where nothing is clipped.
+        """
+        whole, unit = to_integers(self._for_inputs(weights), self._bits)
+        kind: Any = np.int64 if self._private else np.float64
+        sums, of_factors = np.zeros(whole.shape, dtype=kind), np.zeros(len(whole), dtype=kind)
+        for start in range(0, len(rows), BLOCK):
+            block = rows[start : start + BLOCK]
+            z = self._features.integers[block].astype(np.float64)
+            factors = z @ whole.T
+            clipped_factors(
+                factors,
+                unit * self._features.unit,
+                self._labels[block],
+                self._squared_norms[block],
+                self._limit,
+                self._step,
+                np.float32(self._shape.inverse_temperature),
+                self._shape.n_classes,
+                self._shape.n_filters,
+                self._private,
+            )
+            sums += (factors.T @ z).astype(kind)
+            of_factors += factors.sum(axis=0).astype(kind)
+        return self._of_weights(sums, of_factors)
+
+    def _norms(self) -> Floats:
+        """Squared norm of what the filters of each number see of each record."""
+        whole, rows = self._features.integers, self._basis.integers
+        if rows is None or not self._basis.per_filter:
+            found = np.empty((len(whole), 1))
+            for start in range(0, len(whole), BLOCK):
+                z = whole[start : start + BLOCK].astype(np.float64)
+                np.einsum("ij,ij->i", z, z, out=found[start : start + BLOCK, 0])  # exact
+            return found
+        found = np.empty((len(whole), len(rows)))
+        flat = rows.reshape(-1, self._basis.n_inputs).T
+        for start in range(0, len(whole), _ROWS_PROJECTED):
+            z = whole[start : start + _ROWS_PROJECTED, :-1].astype(np.float64)
+            part = found[start : start + _ROWS_PROJECTED]
+            squared_norms(z @ flat, len(rows), self._constant**2, part)
+        return found
+
+    def _for_inputs(self, weights: Floats) -> Floats:
+        """Weights as they meet the features: projected back where they must be."""
+        if not self._basis.per_filter:
+            return weights
+        rows = self._basis.rows
+        assert rows is not None
+        parts = weights[:, :-1].reshape(self._shape.n_classes, self._shape.n_filters, -1)
+        filters = np.empty((*parts.shape[:2], self._basis.n_inputs))
+        for m in range(self._shape.n_filters):
+            filters[:, m] = parts[:, m] @ rows[m]
+        return np.column_stack([filters.reshape(len(weights), -1), weights[:, -1]])
+
+    def _of_weights(self, sums: Sums, of_factors: Sums) -> Sums:
+        """Turn sums with respect to filters into sums with respect to weights."""
+        if not self._basis.per_filter:
+            return sums
+        assert self._basis.integers is not None
+        rows = self._basis.integers if self._private else self._basis.integers * self._basis.unit
+        shape = (self._shape.n_classes, self._shape.n_filters)
+        found = np.empty((len(sums), self._basis.n_basis + 1), dtype=sums.dtype)
+        by_filter = sums[:, :-1].reshape(*shape, -1)
+        projected = found[:, :-1].reshape(*shape, -1)
+        for m in range(self._shape.n_filters):
+            projected[:, m] = _product(by_filter[:, m], rows[m].T)
+        found[:, :-1] = projected.reshape(len(sums), -1)
+        found[:, -1] = of_factors * int(self._constant) if self._private else sums[:, -1]
+        return found
+
+    def __repr__(self) -> str:
+        return "<GradientSums>"
+
+
+def _product(sums: Sums, rows: Floats) -> Sums:
+    """Multiply sums with rows; whole numbers exactly, in limbs that float64 holds."""
+    if sums.dtype != np.int64:
+        return np.asarray(sums @ rows)
+    bits = limb_bits(len(rows))
+    low = sums & ((1 << bits) - 1)
+    high = sums >> bits
+    return (low.astype(np.float64) @ rows).astype(np.int64) + (
+        (high.astype(np.float64) @ rows).astype(np.int64) << bits
+    )

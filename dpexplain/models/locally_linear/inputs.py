@@ -1,0 +1,167 @@
+"""From a table to whole numbers on a lattice: a record at a time, by public knowledge alone."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpexplain.encoding import encoded_columns
+from dpexplain.explain import InputFeature, InputPreparation
+from dpexplain.models.inputs import rows_of
+from dpexplain.models.locally_linear.arithmetic import (
+    COARSE_BITS,
+    EXACT_BITS,
+    FEATURE_BITS,
+    INPUT_BITS,
+    to_integers,
+)
+from dpexplain.models.locally_linear.projections import Basis
+from dpexplain.schema import Categorical, Numeric, Schema
+
+Floats = NDArray[np.float64]
+
+_ROWS = 1 << 13
+"""Records that are read at a time, so that no second copy of the table is made."""
+
+
+def preparation_of(schema: Schema, *, per_image: bool, scale: float) -> InputPreparation:
+    """Say how records of a schema become inputs.
+
+    Parameters
+    ----------
+    schema : Schema
+    per_image : bool
+        Whether each record is centred and divided by its norm: for grids.
+    scale : float
+        Factor on all inputs.
+
+    Returns
+    -------
+    InputPreparation
+        Numbers in [-1, 1] by their range, 0 where they are missing; one input per category.
+    """
+    features = tuple(_input_feature(name, f) for name, f in schema.features.items())
+    return InputPreparation(
+        features, per_record="centred_unit_norm" if per_image else "none", scale=scale
+    )
+
+
+def _input_feature(name: str, feature: Numeric | Categorical) -> InputFeature:
+    if isinstance(feature, Categorical):
+        return InputFeature(name, tuple(map(str, feature.categories)))
+    low, high = float(feature.low), float(feature.high)
+    return InputFeature(
+        name, low=low, high=high, centre=(low + high) / 2.0, spread=(high - low) / 2.0
+    )
+
+
+def feature_bound(preparation: InputPreparation, basis: Basis) -> float:
+    """Bound on what a basis makes of any record: public, and never exceeded.
+
+    Parameters
+    ----------
+    preparation : InputPreparation
+    basis : Basis
+
+    Returns
+    -------
+    float
+    """
+    if basis.integers is None or basis.per_filter:
+        return preparation.scale
+    rows = np.abs(basis.integers[0] * basis.unit)
+    image = preparation.per_record != "none"
+    longest = np.linalg.norm(rows, axis=1) if image else rows.sum(axis=1)
+    return preparation.scale * max(1.0, float(longest.max()))
+
+
+def feature_bits(basis: Basis) -> int:
+    """Bits of the features of a record."""
+    return COARSE_BITS if basis.per_filter else FEATURE_BITS
+
+
+def constant_steps(preparation: InputPreparation, basis: Basis) -> float:
+    """Return the constant feature in steps: 1, as nearly as the lattice has it, or less."""
+    whole = 2.0 ** feature_bits(basis)
+    return float(np.clip(np.rint(whole / feature_bound(preparation, basis)), 1.0, whole))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Features:
+    """Records as the training sees them.
+
+    Attributes
+    ----------
+    integers : ndarray of shape (n_samples, n_basis + 1), dtype float32
+        Whole numbers; the last one stands for the constant 1. Inputs in place of projections
+        where every filter number has its own.
+    unit : float
+        What one step is worth.
+    """
+
+    integers: NDArray[np.float32]
+    unit: float
+
+    def __len__(self) -> int:
+        return len(self.integers)
+
+    def __repr__(self) -> str:
+        return f"<Features, {self.integers.shape[1]} per record>"
+
+
+def features_of(X: Any, schema: Schema, preparation: InputPreparation, basis: Basis) -> Features:
+    """Read records, project them and put them on the lattice of the training.
+
+    Parameters
+    ----------
+    X : DataFrame or ndarray of shape (n_samples, n_features)
+    schema : Schema
+    preparation : InputPreparation
+    basis : Basis
+
+    Returns
+    -------
+    Features
+        Each row follows from its own record, bit by bit.
+    """
+    bound, bits = feature_bound(preparation, basis), feature_bits(basis)
+    n_features = basis.n_inputs if basis.per_filter else basis.n_basis
+    features = np.empty((len(X), n_features + 1), dtype=np.float32)
+    features[:, -1] = constant_steps(preparation, basis)
+    for start in range(0, len(X), _ROWS):
+        stop = min(start + _ROWS, len(X))
+        steps = _input_steps(rows_of(X, slice(start, stop)), schema, preparation)
+        if basis.integers is not None and not basis.per_filter:
+            steps = steps @ basis.integers[0].T * basis.unit  # of whole numbers: exact
+        values = steps * (preparation.scale / 2.0**INPUT_BITS)
+        features[start:stop, :-1] = to_integers(values, bits, bound)[0]
+    return Features(features, bound / 2.0**bits)
+
+
+def _input_steps(X: Any, schema: Schema, preparation: InputPreparation) -> Floats:
+    """Return inputs without their scale, in whole steps of ``2**-20``."""
+    plain = replace(preparation, per_record="none", scale=1.0)
+    values = plain.of_columns(list(encoded_columns(X, schema)))
+    if preparation.per_record != "none":
+        _normalise(values)
+    return to_integers(values, INPUT_BITS, 1.0)[0]
+
+
+def _normalise(values: Floats) -> None:
+    """Take from each row its mean and divide by its norm, in place, on a lattice.
+
+    A preparation says the same in floating point. Here sums over a row are exact, so that its
+    place in the table is of no matter: with D inputs of b bits, ``D * D * 2**(2 b) < 2**53``.
+    """
+    n_inputs = values.shape[1]
+    bits = min(16, (EXACT_BITS - 1 - 2 * math.ceil(math.log2(max(n_inputs, 2)))) // 2)
+    values *= 2.0**bits
+    np.rint(values, out=values)
+    total, squares = values.sum(axis=1), np.einsum("ij,ij->i", values, values)
+    norm = np.sqrt(np.maximum(n_inputs * squares - total * total, 1.0) / n_inputs)
+    values -= (total / n_inputs)[:, None]
+    values /= norm[:, None]

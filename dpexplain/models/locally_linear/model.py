@@ -1,0 +1,306 @@
+"""What private and non-private locally linear classifiers share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import threadpool_limits
+
+from dpexplain._validation import check_choice, check_count, check_in_range
+from dpexplain.encoding import check_columns, encode_classes, encoded_columns
+from dpexplain.explain import FilterBank, FilterExplanation, FilterNoise, Guarantee
+from dpexplain.models.inputs import as_table, rows_of
+from dpexplain.models.locally_linear.gradients import FilterShape
+from dpexplain.models.locally_linear.inputs import (
+    Features,
+    constant_steps,
+    feature_bits,
+    feature_bound,
+    features_of,
+    preparation_of,
+)
+from dpexplain.models.locally_linear.optimiser import start_reach, start_weights
+from dpexplain.models.locally_linear.projections import PROJECTIONS, Basis, make_basis
+from dpexplain.models.locally_linear.recipe import PRESETS, Recipe, recipe_for
+from dpexplain.models.locally_linear.training import Progress, Trained
+from dpexplain.schema import Classes, Numeric, Schema
+
+if TYPE_CHECKING:
+    from dpexplain.explain import InputPreparation
+
+Floats = NDArray[np.float64]
+
+_ROWS = 1 << 12
+"""Records whose scores are computed at a time."""
+
+
+class LocallyLinearModel(ClassifierMixin, BaseEstimator):
+    """Several linear filters per class, from which every record takes its own weighted mean."""
+
+    schema: Schema | None
+    preset: Any
+    n_filters: int | None
+    projection: str
+    n_basis: int | None
+    grid_shape: Sequence[int] | None
+    inverse_temperature: float | None
+    learning_rate: float | None
+    progress: Progress | None
+
+    schema_: Schema
+    guarantee_: Guarantee
+    n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
+
+    _target_kind = Classes
+
+    # Settings.
+
+    def _check_model_settings(self) -> None:
+        check_choice("preset", self.preset, PRESETS)
+        check_choice("projection", self.projection, ("auto", *PROJECTIONS))
+        for name in ("n_filters", "n_basis"):
+            if getattr(self, name) is not None:
+                check_count(name, getattr(self, name))
+        for name in ("inverse_temperature", "learning_rate"):
+            if getattr(self, name) is not None:
+                value = getattr(self, name)
+                check_in_range(name, value, 0.0, 1e6, include_low=False)
+        if self.progress is not None and not callable(self.progress):
+            raise TypeError("progress must be called as progress(steps_done, n_steps), or be None.")
+        grid = self._grid()
+        if grid is None:
+            if self.projection == "frequency":
+                raise ValueError("projection='frequency' needs grid_shape=, such as (28, 28).")
+            return
+        if self.schema is None:
+            raise ValueError("grid_shape needs schema=, which says which inputs lie on the grid.")
+        features = self.schema.features
+        if not all(isinstance(feature, Numeric) for feature in features.values()):
+            raise ValueError("grid_shape needs a schema of numeric features alone.")
+        if math.prod(grid) != len(features) or len(features) < 2:
+            raise ValueError(
+                f"grid_shape={grid} has {math.prod(grid)} places, and the schema "
+                f"{len(features)} features; both must agree, and there must be two at least."
+            )
+
+    def _grid(self) -> tuple[int, ...] | None:
+        if self.grid_shape is None:
+            return None
+        if isinstance(self.grid_shape, str | bytes) or not isinstance(self.grid_shape, Sequence):
+            raise ValueError("grid_shape must be a tuple of whole numbers, such as (28, 28).")
+        return tuple(check_count("grid_shape", n) for n in self.grid_shape)
+
+    def _recipe(self, n_inputs: int) -> Recipe:
+        return recipe_for(
+            self.preset,
+            grid=self._grid() is not None,
+            n_inputs=n_inputs,
+            projection=None if self.projection == "auto" else self.projection,
+            n_basis=self.n_basis,
+            n_filters=self.n_filters,
+            inverse_temperature=self.inverse_temperature,
+            learning_rate=self.learning_rate,
+            **self._further_settings(),
+        )
+
+    def _further_settings(self) -> dict[str, Any]:
+        """Fields of the recipe that only one of the estimators has."""
+        return {}
+
+    # Training.
+
+    def _set_up(
+        self, schema: Schema, rng: np.random.Generator
+    ) -> tuple[InputPreparation, Basis, FilterShape, Recipe]:
+        """Everything public that a training starts from."""
+        assert isinstance(schema.target, Classes)
+        plain = preparation_of(schema, per_image=False, scale=1.0)
+        n_inputs = len(plain.input_names)
+        recipe = self._recipe(n_inputs)
+        preparation = preparation_of(schema, per_image=recipe.per_image, scale=recipe.scale)
+        basis = make_basis(
+            recipe.projection,
+            n_inputs,
+            n_basis=recipe.n_basis,
+            n_filters=recipe.n_filters,
+            grid_shape=self._grid(),
+            rng=rng,
+        )
+        shape = FilterShape(len(schema.target.labels), recipe.n_filters, recipe.inverse_temperature)
+        return preparation, basis, shape, recipe
+
+    def _start(
+        self, shape: FilterShape, basis: Basis, recipe: Recipe, rng: np.random.Generator
+    ) -> Floats:
+        reach = start_reach(basis.n_basis, shape.n_classes, recipe.start_share)
+        return start_weights((shape.n_rows, basis.n_basis + 1), reach, rng)
+
+    def _read(
+        self, X: Any, y: Any, schema: Schema, preparation: InputPreparation, basis: Basis
+    ) -> tuple[Features, NDArray[np.int32]]:
+        assert isinstance(schema.target, Classes)
+        features = features_of(X, schema, preparation, basis)
+        return features, encode_classes(y, schema.target).astype(np.int32)
+
+    def _keep_filters(
+        self,
+        trained: Trained,
+        shape: FilterShape,
+        basis: Basis,
+        preparation: InputPreparation,
+        schema: Schema,
+    ) -> None:
+        """Keep the filters in the space of the inputs, and what noise did to them."""
+        sizes = (shape.n_classes, shape.n_filters)
+        weights = trained.weights.reshape(*sizes, -1)
+        variance = trained.variance.reshape(*sizes, -1)
+        constant = constant_steps(preparation, basis) * (
+            feature_bound(preparation, basis) / 2.0 ** feature_bits(basis)
+        )
+        rows = basis.rows
+        if rows is not None and not basis.per_filter:
+            rows = rows[0]
+        noise = None
+        if variance.any():
+            noise = FilterNoise(variance[..., :-1], variance[..., -1] * constant**2, rows)
+        coefficients = weights[..., :-1]
+        if rows is None:
+            filters = coefficients
+        elif basis.per_filter:
+            filters = np.einsum("kmj,mjd->kmd", coefficients, rows, optimize=True)
+        else:
+            filters = coefficients @ rows
+        assert isinstance(schema.target, Classes)
+        self._parts: dict[str, Any] = {
+            "filters": filters,
+            "biases": weights[..., -1] * constant,
+            "classes": schema.target.names,
+            "input_names": preparation.input_names,
+            "inverse_temperature": shape.inverse_temperature,
+            "grid_shape": self._grid(),
+            "noise": noise,
+            "preparation": preparation,
+            "target_name": schema.target.name or "target",
+            "model_name": type(self).__name__,
+        }
+
+    # Prediction and explanation.
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """Labels of the classes, once fitted."""
+        target = self.schema_.target
+        assert isinstance(target, Classes)
+        return np.array(target.labels)
+
+    def _inputs(self, X: Any) -> Floats:
+        assert self._bank_of().preparation is not None
+        columns = list(encoded_columns(X, self.schema_))
+        return np.asarray(self._bank_of().preparation.of_columns(columns))  # type: ignore[union-attr]
+
+    def _bank_of(self) -> FilterBank:
+        return FilterBank.from_weights(guarantee=self.guarantee_, **self._parts)
+
+    def _checked(self, X: Any) -> Any:
+        check_is_fitted(self, "schema_")
+        X = as_table(X)
+        check_columns(X, self.schema_)
+        return X
+
+    def _scores(self, X: Any) -> Floats:
+        X = self._checked(X)
+        bank = self._bank_of()
+        found = np.empty((len(X), len(bank.classes)))
+        with threadpool_limits(1, "blas"):
+            for start in range(0, len(X), _ROWS):
+                rows = slice(start, min(start + _ROWS, len(X)))
+                found[rows] = bank.scores(self._inputs(rows_of(X, rows)))
+        return found
+
+    def decision_function(self, X: Any) -> Floats:
+        """Score of each class; the log-odds of the second where there are two.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            Differences between classes are log-odds.
+        """
+        scores = self._scores(X)
+        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Probability of each class.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Columns in the order of ``classes_``.
+        """
+        scores = self._scores(X)
+        powers = np.exp(scores - scores.max(axis=1, keepdims=True))
+        return np.asarray(powers / powers.sum(axis=1, keepdims=True))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Most probable class.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Labels from ``classes_``.
+        """
+        return np.asarray(self.classes_[self._scores(X).argmax(axis=1)])
+
+    def explain_global(self) -> FilterBank:
+        """Return the filters of every class, with the guarantee of the model.
+
+        Returns
+        -------
+        FilterBank
+            Plain data: it holds neither the model nor records.
+        """
+        check_is_fitted(self, "schema_")
+        return self._bank_of()
+
+    def explain_local(self, X: Any, *, samples_public: bool = False) -> FilterExplanation:
+        """Contribution of each input to the scores of each row, exactly.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+            Rows to explain. They are not protected by the model's guarantee.
+        samples_public : bool, default=False
+            Whether the rows may be shown to anyone (public records, what-if inputs).
+
+        Returns
+        -------
+        FilterExplanation
+        """
+        X = self._checked(X)
+        return self._bank_of().explain(self._inputs(X), public=samples_public)
+
+    def __sklearn_tags__(self) -> Any:
+        """Missing values and categories are welcome."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags

@@ -1,0 +1,134 @@
+"""Adam on noisy gradients, and the noise that it carries into the weights."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+_TINY = 1e-30
+
+
+class Adam:
+    """Steps of Adam [1]_ on public gradients, with the variance of their noise carried along.
+
+    The update at step t is linear in all gradients so far once the second moments are taken as
+    given: ``w_T = w_0 - sum_t a_t m_t`` with ``a_t = rate_t / (1 - b1**t) / sqrt(v_t)`` and ``m_t =
+    (1 - b1) sum_s b1**(t - s) g_s``. Noise of standard deviation s in every gradient therefore
+    gives the weights the variance ``s**2 sum_s u_s**2`` with ``u_s = (1 - b1) sum_{t >= s}
+    b1**(t - s) a_t``. The sum over s is kept up to date in two arrays of the size of the weights:
+    with ``R_t = sum_{s <= t} b1**(2 (t - s))`` and ``Q_t = sum_{s <= t} b1**(t - s) U_t(s)``, where
+    ``U_t(s)`` is the sum in ``u_s`` up to t,
+
+        ``S_t = S_{t-1} + 2 a_t b1 Q_{t-1} + a_t**2 R_t``,  ``Q_t = b1 Q_{t-1} + a_t R_t``.
+
+    Second moments are not taken below the known variance of the noise: where there is hardly a
+    signal, they are noise themselves, and small ones would make large steps.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        Shape of the weights.
+    noise_std : float
+        Standard deviation of the noise in every gradient; 0 without privacy.
+    momentum, decay : float
+        b1 and b2 of [1]_.
+    reset_every : int or None, default=None
+        Steps after which both moments start anew.
+
+    References
+    ----------
+    .. [1] Kingma and Ba, "Adam: A Method for Stochastic Optimization", ICLR 2015,
+       arXiv:1412.6980.
+    """
+
+    def __init__(
+        self,
+        shape: tuple[int, ...],
+        noise_std: float,
+        *,
+        momentum: float = 0.9,
+        decay: float = 0.999,
+        reset_every: int | None = None,
+    ) -> None:
+        self._noise_std = noise_std
+        self._momentum, self._decay = momentum, decay
+        self._reset_every = reset_every
+        self._first, self._second = np.zeros(shape), np.zeros(shape)
+        self._carried, self._pending = np.zeros(shape), np.zeros(shape)
+        self._reach = 0.0
+        self._t = 0
+
+    def update(self, gradient: Floats, rate: float) -> Floats:
+        """Step that a gradient makes.
+
+        Parameters
+        ----------
+        gradient : ndarray
+            Noisy, of the shape of the weights.
+        rate : float
+            Learning rate of this step.
+
+        Returns
+        -------
+        ndarray
+            To be taken from the weights.
+        """
+        if self._reset_every and self._t == self._reset_every:
+            self._start_anew()
+        self._t += 1
+        b1, b2 = self._momentum, self._decay
+        self._first += (1.0 - b1) * (gradient - self._first)
+        self._second += (1.0 - b2) * (gradient * gradient - self._second)
+        second = self._second / (1.0 - b2**self._t)
+        least = max(self._noise_std**2, _TINY)
+        gain = rate / (1.0 - b1**self._t) / np.sqrt(np.maximum(second, least))
+        if self._noise_std:
+            self._carry(gain)
+        return gain * self._first
+
+    def _carry(self, gain: Floats) -> None:
+        b1 = self._momentum
+        self._reach = b1 * b1 * self._reach + 1.0
+        self._carried += gain * (2.0 * b1 * self._pending + gain * self._reach)
+        self._pending *= b1
+        self._pending += gain * self._reach
+
+    def _start_anew(self) -> None:
+        for moments in (self._first, self._second, self._pending):
+            moments[:] = 0.0
+        self._reach, self._t = 0.0, 0
+
+    @property
+    def noise_variance(self) -> Floats:
+        """Variance of the noise in the weights so far.
+
+        Returns
+        -------
+        ndarray
+            Of the shape of the weights.
+        """
+        return np.asarray((self._noise_std * (1.0 - self._momentum)) ** 2 * self._carried)
+
+
+def linear_rates(peak: float, n_steps: int) -> Floats:
+    """Learning rates that fall linearly from `peak` to 0."""
+    return peak * (1.0 - np.arange(n_steps) / n_steps)
+
+
+def stepped_rates(peak: float, n_steps: int, every: int, factor: float = 0.8) -> Floats:
+    """Learning rates that are multiplied by `factor` after every so many steps."""
+    return peak * factor ** np.floor(np.arange(n_steps) / max(every, 1))
+
+
+def start_weights(shape: tuple[int, ...], reach: float, rng: np.random.Generator) -> Floats:
+    """Random weights within ``reach`` of zero, so that the filters of a class can part ways."""
+    return rng.uniform(-reach, reach, shape)
+
+
+def start_reach(n_basis: int, n_classes: int, share: float) -> float:
+    """Reach of the start: a share of the one of the paper's experiments."""
+    return share / math.sqrt((n_basis + 1) * n_classes)

@@ -1,0 +1,206 @@
+"""Presets: every setting that a user leaves open, from public quantities only."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any, Literal, get_args
+
+from dpexplain.accounting import subsampled_noise_multiplier
+from dpexplain.models.locally_linear.projections import Projection
+from dpexplain.models.locally_linear.sampling import representable
+
+Preset = Literal["accurate", "readable", "paper"]
+PRESETS: tuple[str, ...] = get_args(Preset)
+
+Composition = Literal["pld", "rdp", "moments"]
+COMPOSITIONS: tuple[str, ...] = get_args(Composition)
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Settings of a model and its training.
+
+    Attributes
+    ----------
+    projection : {"none", "per_filter", "shared", "frequency"}
+    n_basis : int or None
+        Numbers per filter; None without a projection.
+    n_filters : int
+        Filters per class.
+    inverse_temperature : float
+        Of the choice among the filters of a class.
+    per_image : bool
+        Whether each record is centred and divided by its norm.
+    scale : float
+        Factor on all inputs.
+    clip : float
+        Bound on the norm of one record's gradient.
+    batch_size : int
+        People per step to aim at.
+    n_steps : int or None
+        Steps; None follows from `n_epochs`.
+    n_epochs : int
+        Steps are so many over the sampling probability.
+    learning_rate : float
+    stepped : bool
+        Whether the rate falls by a fifth every fifth epoch, with fresh moments, as in the paper;
+        linearly to zero otherwise.
+    start_share : float
+        Reach of the random start, over that of the paper's experiments.
+    """
+
+    projection: Projection
+    n_basis: int | None
+    n_filters: int
+    inverse_temperature: float
+    per_image: bool
+    scale: float
+    clip: float
+    batch_size: int
+    n_epochs: int
+    learning_rate: float
+    stepped: bool
+    start_share: float
+    n_steps: int | None = None
+
+
+_DEFAULT_PROBABILITY = 1.0 / 15.0
+"""Where the number of people is not known: a batch of 4,000 out of 60,000."""
+
+_IMAGE = Recipe(
+    projection="frequency",
+    n_basis=120,
+    n_filters=20,
+    inverse_temperature=1.0 / 30.0,
+    per_image=True,
+    scale=340.0,
+    clip=0.5,
+    batch_size=4000,
+    n_epochs=40,
+    learning_rate=5e-3,
+    stepped=False,
+    start_share=0.1,
+)
+_TABLE = replace(
+    _IMAGE,
+    projection="none",
+    n_basis=None,
+    n_filters=2,
+    inverse_temperature=1.0,
+    per_image=False,
+    scale=1.0,
+    learning_rate=2e-2,
+)
+_PAPER = Recipe(
+    projection="per_filter",
+    n_basis=300,
+    n_filters=30,
+    inverse_temperature=1.0 / 30.0,
+    per_image=False,
+    scale=1.0,
+    clip=0.5,
+    batch_size=500,
+    n_epochs=20,
+    learning_rate=1e-3,
+    stepped=True,
+    start_share=1.0,
+)
+
+
+def recipe_for(preset: Preset, *, grid: bool, n_inputs: int, **given: Any) -> Recipe:
+    """Fill in what a user left open.
+
+    Parameters
+    ----------
+    preset : {"accurate", "readable", "paper"}
+    grid : bool
+        Whether the inputs lie on a grid.
+    n_inputs : int
+    **given
+        Fields of `Recipe`; those that are None are left to the preset.
+
+    Returns
+    -------
+    Recipe
+    """
+    chosen = {"paper": _PAPER, "accurate": _IMAGE if grid else _TABLE}.get(preset)
+    if chosen is None:
+        chosen = replace(
+            _IMAGE if grid else _TABLE,
+            n_basis=40 if grid else None,
+            n_filters=10 if grid else 2,
+            learning_rate=2e-3 if grid else 1e-2,
+        )
+    if preset == "paper" and not grid:
+        chosen = replace(chosen, projection="none", n_basis=None)
+    chosen = replace(chosen, **{name: value for name, value in given.items() if value is not None})
+    if chosen.projection == "none":
+        return replace(chosen, n_basis=None)
+    most = n_inputs - 1 if chosen.projection == "frequency" else n_inputs
+    return replace(chosen, n_basis=max(1, min(chosen.n_basis or _IMAGE.n_basis or 1, most)))
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How often a person is sampled, and for how long.
+
+    Attributes
+    ----------
+    sampling_probability : float
+    n_steps : int
+    steps_per_epoch : int
+        Steps in which a person is sampled once on average.
+    """
+
+    sampling_probability: float
+    n_steps: int
+    steps_per_epoch: int
+
+
+def schedule(recipe: Recipe, n_public: int | None, sampling_probability: float | None) -> Schedule:
+    """Say how many steps a private training has, and how people are sampled.
+
+    Parameters
+    ----------
+    recipe : Recipe
+    n_public : int or None
+        Publicly known number of people.
+    sampling_probability : float or None
+        As given by the user.
+
+    Returns
+    -------
+    Schedule
+    """
+    if sampling_probability is None:
+        sampling_probability = (
+            _DEFAULT_PROBABILITY if n_public is None else min(1.0, recipe.batch_size / n_public)
+        )
+    probability = representable(sampling_probability)
+    per_epoch = max(1, round(1.0 / probability))
+    return Schedule(probability, recipe.n_steps or recipe.n_epochs * per_epoch, per_epoch)
+
+
+@lru_cache(maxsize=256)
+def noise_multiplier(
+    epsilon: float,
+    delta: float,
+    n_steps: int,
+    sampling_probability: float,
+    composition: Composition,
+    adjacency: str,
+) -> float:
+    """Noise standard deviation over the clip, for the whole budget of a fit."""
+    return math.nextafter(
+        subsampled_noise_multiplier(
+            epsilon,
+            delta,
+            n_steps,
+            sampling_probability,
+            accountant=composition,
+            adjacency=adjacency,
+        ),
+        math.inf,
+    )

@@ -1,0 +1,192 @@
+"""Locally linear classifier without privacy: the reference beside the private one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.utils.multiclass import type_of_target
+from threadpoolctl import threadpool_limits
+
+from dpexplain._tracebacks import without_records
+from dpexplain._validation import check_count
+from dpexplain.accounting import NonPrivateEvent, PrivacyLedger
+from dpexplain.encoding import check_columns
+from dpexplain.explain import Guarantee
+from dpexplain.models.inputs import as_column, as_table, observed_schema
+from dpexplain.models.locally_linear.gradients import GradientSums
+from dpexplain.models.locally_linear.model import LocallyLinearModel
+from dpexplain.models.locally_linear.training import Progress, train
+from dpexplain.schema import Classes, Schema
+
+_BATCH = 500
+_EPOCHS = 20
+
+
+class LocallyLinearClassifier(LocallyLinearModel):
+    """Locally linear maps for classes, without privacy.
+
+    The reference beside `DPLocallyLinearClassifier`: several linear filters per class, of which
+    every record takes its own weighted mean [1]_, trained with Adam on shuffled batches.
+
+    Parameters
+    ----------
+    schema : Schema or None, default=None
+        Bounds, categories and classes; None reads them from the data.
+    preset : {"accurate", "readable", "paper"}, default="accurate"
+        Where settings that are None come from.
+    n_filters : int or None, default=None
+        Filters per class; 1 is logistic regression.
+    projection : {"auto", "none", "per_filter", "shared", "frequency"}, default="auto"
+        What filters are sums of: themselves, random rows of their own or shared ones, or the
+        lowest frequencies on a grid. "auto" leaves it to the preset.
+    n_basis : int or None, default=None
+        Numbers per filter, where there is a projection.
+    grid_shape : tuple of int or None, default=None
+        How the features lie on a grid (images, signals): all are numeric then, and each record
+        is centred and divided by its norm. None for a table.
+    inverse_temperature : float or None, default=None
+        How sharply the softmax chooses among the filters of a class.
+    learning_rate : float or None, default=None
+        First step of Adam, per weight.
+    max_epochs : int, default=20
+        Passes over the records.
+    random_state : int or None, default=0
+        Seed of start, projection and batches.
+    progress : callable or None, default=None
+        Called as ``progress(steps_done, n_steps)``.
+
+    Attributes
+    ----------
+    schema_ : Schema
+        The schema in use.
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+    guarantee_ : Guarantee
+        Says that nothing is promised.
+    ledger_ : PrivacyLedger
+        Holds one non-private event.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features.
+
+    References
+    ----------
+    .. [1] Harder, Bauer and Park, "Interpretable and Differentially Private Predictions",
+       AAAI 2020, arXiv:1910.02578, section 3.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dpexplain import Classes, Numeric, Schema
+    >>> X = np.linspace(0, 1, 200).reshape(-1, 1)
+    >>> schema = Schema({"x": Numeric(0, 1)}, target=Classes(["no", "yes"]))
+    >>> y = np.where(X[:, 0] > 0.5, "yes", "no")
+    >>> LocallyLinearClassifier(schema=schema).fit(X, y).predict([[0.1], [0.9]])
+    array(['no', 'yes'], dtype='<U3')
+    """
+
+    def __init__(
+        self,
+        *,
+        schema: Schema | None = None,
+        preset: str = "accurate",
+        n_filters: int | None = None,
+        projection: str = "auto",
+        n_basis: int | None = None,
+        grid_shape: Sequence[int] | None = None,
+        inverse_temperature: float | None = None,
+        learning_rate: float | None = None,
+        max_epochs: int = _EPOCHS,
+        random_state: int | None = 0,
+        progress: Progress | None = None,
+    ) -> None:
+        self.schema = schema
+        self.preset = preset
+        self.n_filters = n_filters
+        self.projection = projection
+        self.n_basis = n_basis
+        self.grid_shape = grid_shape
+        self.inverse_temperature = inverse_temperature
+        self.learning_rate = learning_rate
+        self.max_epochs = max_epochs
+        self.random_state = random_state
+        self.progress = progress
+
+    @without_records
+    def fit(self, X: Any, y: Any) -> Any:
+        """Fit without noise. NOT PRIVATE: the model and its explanation must stay inside.
+
+        Parameters
+        ----------
+        X : DataFrame or array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If a parameter or the shape of the data is wrong.
+        """
+        X = as_table(X)
+        y = as_column("y", y, X)
+        self._check_model_settings()
+        check_count("max_epochs", self.max_epochs)
+        if self.schema is not None:
+            check_columns(X, self.schema)
+            if not isinstance(self.schema.target, Classes):
+                raise ValueError(
+                    f"{type(self).__name__} needs a schema with target=Classes(...), got "
+                    f"{self.schema.target!r}."
+                )
+        self._check_values(X, y)
+        schema = self.schema or observed_schema(X, y, Classes)
+        rng = np.random.default_rng(self.random_state)
+        preparation, basis, shape, recipe = self._set_up(schema, rng)
+        features, labels = self._read(X, y, schema, preparation, basis)
+        with threadpool_limits(1, "blas"):
+            trained = train(
+                GradientSums(features, labels, shape, basis, clip=None),
+                len(X),
+                self._start(shape, basis, recipe, rng),
+                n_epochs=self.max_epochs,
+                batch_size=min(_BATCH, max(16, len(X) // 20)),
+                peak_rate=recipe.learning_rate,
+                rng=rng,
+                progress=self.progress,
+            )
+        self._keep_filters(trained, shape, basis, preparation, schema)
+        self.schema_ = schema
+        self.n_features_in_ = schema.n_features
+        self.feature_names_in_ = np.array(schema.feature_names, dtype=object)
+        self.guarantee_ = Guarantee.not_private("fitted without noise")
+        self.ledger_ = PrivacyLedger("this fit alone")
+        self.ledger_.charge(
+            [NonPrivateEvent("fit", "fitted without noise")], label=type(self).__name__
+        )
+        return self
+
+    def _check_values(self, X: Any, y: Any) -> None:
+        """Look at the data, which only a fit without a guarantee may do."""
+        if len(X) == 0:
+            raise ValueError(
+                f"0 sample(s) (shape={X.shape}) while a minimum of 1 is required; pass records."
+            )
+        if isinstance(X, np.ndarray) and np.iscomplexobj(X):
+            raise ValueError("Complex data not supported; X must hold real numbers or categories.")
+        kind = type_of_target(np.asarray(list(y)), input_name="y")
+        if kind.startswith("continuous"):
+            raise ValueError(
+                f"Unknown label type: {kind}. The target holds numbers with fractions; pass labels "
+                "of classes."
+            )
+        if self.schema is None and len(np.unique(np.asarray(y).astype(str))) == 1:
+            raise ValueError(
+                "y holds 1 class, and there is no schema that names the other; "
+                "pass schema=Schema(..., target=Classes([...]))."
+            )

@@ -1,0 +1,79 @@
+"""Poisson samples: every person takes part in every step with the same probability, alone.
+
+The coins are secret and fresh, and what came up is not kept: a sample and its size are private.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpexplain.models.locally_linear._kernels import sampled_rows
+
+_COIN_BITS = 32
+
+
+def representable(probability: float) -> float:
+    """Largest probability that coins of 32 bits have exactly, at most the one given.
+
+    Parameters
+    ----------
+    probability : float
+        In (0, 1].
+
+    Returns
+    -------
+    float
+        At least ``2**-32``.
+    """
+    return max(1, math.floor(probability * 2.0**_COIN_BITS)) / 2.0**_COIN_BITS
+
+
+class PoissonSampler:
+    """Samples of the rows of people, step by step.
+
+    Coins go by place and by step: people before a given one have the same coins whoever follows.
+
+    Parameters
+    ----------
+    person_of_row : ndarray of shape (n_rows,), dtype int32
+        Number of the person whose row it is, from 0; several rows of a person are taken together.
+    probability : float
+        As `representable` returns it.
+    coins : numpy.random.Generator
+        Secret; kept nowhere else.
+    """
+
+    def __init__(
+        self, person_of_row: NDArray[np.int32], probability: float, coins: np.random.Generator
+    ) -> None:
+        self._person = person_of_row
+        self._n_people = int(person_of_row.max(initial=-1)) + 1
+        self._threshold = np.uint64(round(probability * 2.0**_COIN_BITS))
+        self._coins = coins
+
+    def samples(self, n_steps: int) -> Iterator[NDArray[np.int64]]:
+        """Rows of each sample, in their order.
+
+        Parameters
+        ----------
+        n_steps : int
+
+        Yields
+        ------
+        ndarray of shape (n,), dtype int64
+            Maybe none; valid until the next one is asked for.
+        """
+        rows = np.empty(len(self._person), dtype=np.int64)
+        for _ in range(n_steps):
+            (coins_of_step,) = self._coins.spawn(1)
+            coins = coins_of_step.integers(0, 2**_COIN_BITS, size=self._n_people, dtype=np.uint32)
+            n = sampled_rows(coins, self._threshold, self._person, len(rows), rows)
+            yield rows[:n]
+        rows[:] = 0
+
+    def __repr__(self) -> str:
+        return "<PoissonSampler>"

@@ -1,0 +1,184 @@
+"""Private and non-private training of filters: sums of gradients, noise, Adam."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpexplain.mechanisms import GaussianMechanism, SampledPhase
+from dpexplain.models.locally_linear.gradients import GradientSums, Sample
+from dpexplain.models.locally_linear.optimiser import Adam
+
+Floats = NDArray[np.float64]
+
+Progress = Callable[[int, int], object]
+"""Called with the number of steps done and the number of steps; both are public."""
+
+LABEL = "gradients"
+
+_VALUES_AT_ONCE = 1 << 20
+"""Noise is drawn for so many values at a time, to bound memory."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Trained:
+    """What a training leaves behind.
+
+    Attributes
+    ----------
+    weights : ndarray of shape (n_classes * n_filters, n_basis + 1)
+        The last column belongs to the constant 1.
+    variance : ndarray of the shape of `weights`
+        Variance of the privacy noise in them; zero without privacy.
+    """
+
+    weights: Floats
+    variance: Floats
+
+
+@dataclass(frozen=True)
+class NoisePlan:
+    """Noise of a private training.
+
+    Attributes
+    ----------
+    clip : float
+    noise_multiplier : float
+        Noise standard deviation over the clip (over that of all rows of a person).
+    rows_per_person : int
+    sampling_probability : float
+    lattice_bits : int
+    sensitivity_factor : float
+        1 for add/remove adjacency, 2 where a record may be exchanged.
+    """
+
+    clip: float
+    noise_multiplier: float
+    rows_per_person: int
+    sampling_probability: float
+    lattice_bits: int
+    sensitivity_factor: float
+
+    def phase(self, n_values: int) -> SampledPhase:
+        """Phase of so many values."""
+        bound = self.rows_per_person * 2.0**self.lattice_bits
+        return SampledPhase(
+            LABEL,
+            self.sensitivity_factor * bound,
+            self.noise_multiplier * bound,
+            n_values,
+            record_bound_int=bound,
+            sampling_probability=self.sampling_probability,
+        )
+
+    @property
+    def noise_std(self) -> float:
+        """Standard deviation of the noise in a sum of gradients."""
+        return self.noise_multiplier * self.rows_per_person * self.clip
+
+
+def train_private(
+    sums: GradientSums,
+    samples: Iterable[Sample],
+    start: Floats,
+    rates: Floats,
+    plan: NoisePlan,
+    mechanism: GaussianMechanism,
+    *,
+    reset_every: int | None,
+    progress: Progress | None,
+) -> Trained:
+    """Train on noisy sums.
+
+    Parameters
+    ----------
+    sums : GradientSums
+    samples : iterable of ndarray of int64
+        One Poisson sample per step. An empty one is a step like any other.
+    start : ndarray of shape (n_classes * n_filters, n_basis + 1)
+        Weights to start from.
+    rates : ndarray of shape (n_steps,)
+        Learning rates.
+    plan : NoisePlan
+    mechanism : GaussianMechanism
+    reset_every : int or None
+        Steps after which the moments of Adam start anew.
+    progress : callable or None
+
+    Returns
+    -------
+    Trained
+
+    Notes
+    -----
+    Adam makes steps of the same length whatever the scale of the gradients, so the sums need not
+    be divided by a number of records, neither the expected nor the realised one.
+    """
+    weights = start.copy()
+    adam = Adam(start.shape, plan.noise_std, reset_every=reset_every)
+    steps = iter(zip(samples, rates, strict=True))
+    done = 0
+    for n_steps in _portions(len(rates), start.size):
+        with mechanism.phase(plan.phase(n_steps * start.size)):
+            for _ in range(n_steps):
+                rows, rate = next(steps)
+                noisy = mechanism.release(sums(weights, rows).ravel())
+                gradient = np.asarray(noisy.reshape(start.shape) * sums.unit, dtype=np.float64)
+                weights -= adam.update(gradient, float(rate))
+                done += 1
+                if progress is not None:
+                    progress(done, len(rates))
+    return Trained(weights, adam.noise_variance)
+
+
+def _portions(n_steps: int, n_values: int) -> Iterator[int]:
+    portion = max(1, _VALUES_AT_ONCE // n_values)
+    for start in range(0, n_steps, portion):
+        yield min(portion, n_steps - start)
+
+
+def train(
+    sums: GradientSums,
+    n_samples: int,
+    start: Floats,
+    *,
+    n_epochs: int,
+    batch_size: int,
+    peak_rate: float,
+    rng: np.random.Generator,
+    progress: Progress | None,
+) -> Trained:
+    """Train without noise, on shuffled batches.
+
+    Parameters
+    ----------
+    sums : GradientSums
+        Without a clip.
+    n_samples : int
+    start : ndarray of shape (n_classes * n_filters, n_basis + 1)
+    n_epochs, batch_size : int
+    peak_rate : float
+        Learning rate, which falls linearly to 0.
+    rng : numpy.random.Generator
+    progress : callable or None
+
+    Returns
+    -------
+    Trained
+    """
+    weights, adam = start.copy(), Adam(start.shape, 0.0)
+    n_batches = max(1, math.ceil(n_samples / batch_size))
+    n_steps = n_epochs * n_batches
+    for epoch in range(n_epochs):
+        order = rng.permutation(n_samples)
+        for batch, rows in enumerate(np.array_split(order, n_batches)):
+            t = epoch * n_batches + batch
+            gradient = sums(weights, rows) / max(len(rows), 1)
+            weights -= adam.update(gradient, peak_rate * (1.0 - t / n_steps))
+            if progress is not None:
+                progress(t + 1, n_steps)
+    return Trained(weights, np.zeros(start.shape))
