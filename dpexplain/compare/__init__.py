@@ -13,6 +13,7 @@ from dpexplain.compare.faithfulness import (
 )
 from dpexplain.compare.multiclass import MulticlassComparison
 from dpexplain.compare.planning import epsilon_to_stand_out
+from dpexplain.compare.releasable import releasable
 from dpexplain.compare.sweep import sweep
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "faithfulness",
     "kendall",
     "local_sign_agreement",
+    "releasable",
     "shape_distance",
     "sweep",
     "truth_in_bins",

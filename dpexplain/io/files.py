@@ -39,11 +39,33 @@ def save(obj: Saveable, path: str | os.PathLike[str]) -> Path:
     """
     if isinstance(obj, str | os.PathLike) and not isinstance(path, str | os.PathLike):
         raise TypeError(f"io.save's arguments are (object, path): io.save(obj, {str(obj)!r}).")
+    return write_file(path, to_json(obj) + "\n")
+
+
+def write_file(path: str | os.PathLike[str], content: str | bytes) -> Path:
+    """Write a file that appears whole or not at all.
+
+    Parameters
+    ----------
+    path : path-like
+        Where to; an existing file is replaced and keeps its permissions.
+    content : str or bytes
+        Text is written as UTF-8 with the line ends that it has.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Raises
+    ------
+    OSError
+        If the folder does not exist or the file cannot be written.
+    """
     target = Path(path)
-    text = to_json(obj) + "\n"
     _check_folder(target)
     try:
-        _write_whole(target, text)
+        _write_whole(target, content.encode() if isinstance(content, str) else content)
     except OSError as error:
         if error.errno is None:
             raise
@@ -61,12 +83,12 @@ def _check_folder(target: Path) -> None:
         )
 
 
-def _write_whole(target: Path, text: str) -> None:
+def _write_whole(target: Path, content: bytes) -> None:
     name = target.parent / f".{target.name[:40]}.{secrets.token_hex(8)}.tmp"
     handle = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
             file.flush()
             os.fsync(file.fileno())
         _keep_mode(target, name)

@@ -30,7 +30,9 @@ from dpexplain.plotting import (
     plot_shape_function,
 )
 from dpexplain_widgets import Explorer, ImportanceView, LedgerView, OverviewView, ShapeView
-from dpexplain_widgets.page import content_policy, offline_page, script_json, state_of
+from dpexplain_widgets.bundle import bundle, page_script
+from dpexplain_widgets.packing import deflated
+from dpexplain_widgets.page import content_policy, offline_page, state_of
 from dpexplain_widgets.state import STATE_TRAITS
 from jupyter_lab import open_notebook, run_all_cells
 from page_checks import settle
@@ -286,7 +288,7 @@ def test_an_exported_page_shows_hostile_names_as_text(watched, name, policy):
     open_everything(page)
     assert_nothing_ran(page, noted, address)
     assert page.locator(".dpx").locator(STRANGE).count() == 0
-    assert page.locator("script").count() == 2  # the state and the module
+    assert page.locator("script").count() == 2  # what unfolds the page, and its code
     if name not in ("control", "emoji", "direction"):
         shown = " ".join(page.locator(".dpx-terms").text_content().split())
         assert start_of(CORPUS[name])[:12] in shown
@@ -317,11 +319,12 @@ def test_the_policy_of_an_exported_page_stops_a_script_that_got_in(browser, tmp_
     """Without the policy, the same attempt reaches its end."""
     script = f"onload = () => {{ try {{ {ATTEMPTS[attempt]} }} catch {{}} window.ran = 1 }};"
     page = offline_page([state_of(Explorer(view_examples.comparison()), STATE_TRAITS)])
-    module = re.search(r'<script type="module">(.*)</script></body>', page, re.DOTALL)[1]
-    # As if it were the script of the page itself, so that its hash is in the policy.
-    policy, other = (escape(content_policy(each), quote=True) for each in (module, script))
+    loader = re.search(r"<script>(.*)</script></body>", page, re.DOTALL)[1]
+    # As if it were the first script of the page itself, so that its hash is in the policy.
+    code = page_script(bundle("explorer.js"))
+    policy, other = (escape(content_policy(each, code), quote=True) for each in (loader, script))
     assert policy in page
-    taken_over = page.replace(module, script).replace(policy, other)
+    taken_over = page.replace(loader, script).replace(policy, other)
     assert outcome_of(browser, tmp_path, taken_over) == []
     assert outcome_of(browser, tmp_path, taken_over.replace(other, "")) != []
 
@@ -347,11 +350,12 @@ def test_a_script_beside_the_one_of_the_page_does_not_run(browser, tmp_path):
     assert outcome_of(browser, tmp_path, open_to_all) == [1]
 
 
-def test_json_in_a_script_element_holds_no_bracket():
-    for text in CORPUS.values():
-        written = script_json({text: [text]})
-        assert written.isascii()
-        assert not set("<>&") & set(written)
+def test_code_that_is_not_the_code_of_the_page_does_not_run(browser, tmp_path):
+    page = offline_page([state_of(Explorer(view_examples.comparison()), STATE_TRAITS)])
+    folded = re.search(r'id="dpx-code" data-dpx-folded hidden>([^<]*)<', page)[1]
+    other = page.replace(folded, deflated("window.stolen = 1;"))
+    assert outcome_of(browser, tmp_path, other) == []
+    assert outcome_of(browser, tmp_path, re.sub(r"<meta http-equiv=[^>]*>", "", other)) == [1]
 
 
 IN_LAB = (

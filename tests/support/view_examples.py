@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pandas as pd
 
+import dpexplain_widgets
 from dpexplain.accounting.composition import compose_mu
 from dpexplain.accounting.gdp import epsilon_from_mu, mu_from_epsilon
 from dpexplain.accounting.summary import EntrySummary, LedgerSummary
@@ -27,6 +28,12 @@ HOSTILE_NAMES = (
     "nul\x00 tab\t newline\n bell\x07",
     "\U0001f9ea\U0001f468\u200d\U0001f469\u200d\U0001f467 \u2028 \u2029",
 )
+
+
+def view_names() -> list[str]:
+    """Names of the views, among all that the package offers."""
+    offered = {name: getattr(dpexplain_widgets, name) for name in dpexplain_widgets.__all__}
+    return [name for name, each in offered.items() if hasattr(each, "_esm")]
 
 
 def guarantee(epsilon: float) -> Guarantee:

@@ -9,6 +9,7 @@ import subprocess
 import pytest
 
 import dpexplain_widgets
+import view_examples
 from dpexplain_widgets import bundle as bundling
 
 MODULES = sorted(path.name for path in bundling.STATIC.glob("*.js"))
@@ -47,6 +48,30 @@ def test_bundle_of_a_view_has_one_default_export_and_no_other(entry):
 
 def test_page_without_kernel_is_a_script_that_exports_nothing():
     assert not re.search(r"^export\b", bundling.bundle("page.js"), re.MULTILINE)
+
+
+def test_script_of_a_page_shows_the_view_and_has_neither_exports_nor_comments():
+    view = bundling.bundle("explorer.js")
+    script = bundling.page_script(view)
+
+    assert "const pageWidget = viewWidget(" in script
+    assert script.endswith("showStates(pageWidget);\n")
+    assert not re.search(r"^(export|import)\b|^\s|^//|^/\*", script, re.MULTILINE)
+    declared = r"^(?:function|class|const) (\w+)"
+    both = {*re.findall(declared, view.replace("export ", ""), re.MULTILINE)}
+    assert both <= {*re.findall(declared, script, re.MULTILINE)}
+
+
+def test_a_page_needs_a_view():
+    with pytest.raises(ValueError, match="one default export, got 0"):
+        bundling.page_script("const a = 1;\n")
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_no_template_runs_over_a_line_so_that_indentation_means_nothing(module):
+    lines = (bundling.STATIC / module).read_text(encoding="utf-8").splitlines()
+
+    assert [line for line in lines if line.count("`") % 2] == []
 
 
 def test_a_module_stands_after_what_it_needs():
@@ -144,7 +169,7 @@ def test_bundle_is_valid_javascript(entry, tmp_path):
     assert result.returncode == 0, result.stderr
 
 
-@pytest.mark.parametrize("name", dpexplain_widgets.__all__)
+@pytest.mark.parametrize("name", view_examples.view_names())
 def test_every_view_carries_its_own_bundle_and_the_style(name):
     view = getattr(dpexplain_widgets, name)
 

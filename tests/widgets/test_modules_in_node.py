@@ -5,13 +5,11 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-import playwright
 import pytest
 
-TESTS = sorted(Path(__file__).parent.glob("modules/*.test.mjs"))
+from node import NODE
 
-# playwright brings the Node.js that it runs on, so none has to be installed.
-NODE = next((Path(playwright.__file__).parent / "driver").glob("node*"))
+TESTS = sorted(Path(__file__).parent.glob("modules/*.test.mjs"))
 
 
 @pytest.mark.parametrize("path", TESTS, ids=lambda path: path.name)

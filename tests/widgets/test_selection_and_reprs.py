@@ -12,7 +12,7 @@ import dpexplain_widgets
 import view_examples
 from dpexplain_widgets import Explorer, LedgerView, ShapeView
 
-VIEWS = [getattr(dpexplain_widgets, name) for name in dpexplain_widgets.__all__]
+VIEWS = [getattr(dpexplain_widgets, name) for name in view_examples.view_names()]
 
 
 class Elements(html.parser.HTMLParser):

@@ -16,7 +16,7 @@ from dpexplain_widgets import Explorer, LedgerView, ShapeView
 from dpexplain_widgets.payload import build_payload
 from dpexplain_widgets.state import STATE_TRAITS
 
-VIEWS = [getattr(dpexplain_widgets, name) for name in dpexplain_widgets.__all__]
+VIEWS = [getattr(dpexplain_widgets, name) for name in view_examples.view_names()]
 CHOICES = [name for name in STATE_TRAITS if name != "payload"]
 N_EPSILONS = len(view_examples.EPSILONS)
 N_AGE_BINS = 25

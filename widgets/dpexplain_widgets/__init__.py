@@ -15,8 +15,16 @@ from dpexplain_widgets.explorer import Explorer
 from dpexplain_widgets.importance import ImportanceView
 from dpexplain_widgets.ledger import LedgerView
 from dpexplain_widgets.overview import OverviewView
+from dpexplain_widgets.report import write_page
 from dpexplain_widgets.shape import ShapeView
 
 del _anywidget, _ipywidgets
 
-__all__ = ["Explorer", "ImportanceView", "LedgerView", "OverviewView", "ShapeView"]
+__all__ = [
+    "Explorer",
+    "ImportanceView",
+    "LedgerView",
+    "OverviewView",
+    "ShapeView",
+    "write_page",
+]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import anywidget
 import pandas as pd
 
 from dpexplain_widgets.bundle import stylesheet
+from dpexplain_widgets.export import Exports
 from dpexplain_widgets.fallback import fallback_html
 from dpexplain_widgets.linking import Link, choices_of
 from dpexplain_widgets.payload import build_payload
@@ -22,7 +23,15 @@ from dpexplain_widgets.state import (
 )
 
 
-class View(ViewState, anywidget.AnyWidget):
+class Origin(NamedTuple):
+    """What a view was made from."""
+
+    source: Any
+    samples: pd.DataFrame | None = None
+    samples_public: bool = False
+
+
+class View(Exports, ViewState, anywidget.AnyWidget):
     """A view of a comparison or explanation; subclasses choose the front-end module.
 
     Parameters
@@ -76,8 +85,16 @@ class View(ViewState, anywidget.AnyWidget):
             **({} if leader is None else choices_of(leader)),
         }
         super().__init__(payload=payload, **{**start, **state})
+        given = Origin(source, samples, samples_public) if leader is None else leader.origin
+        self._made = (self.payload, given)
         if leader is not None:
             self.link(leader)
+
+    @property
+    def origin(self) -> Origin:
+        """What the view was made from, or its payload if that was set later."""
+        payload, origin = self._made
+        return origin if payload is self.payload else Origin(self.payload)
 
     @property
     def epsilon(self) -> float:

@@ -24,6 +24,7 @@ _IMPORT = re.compile(r'^import \{([^}]*)\} from "\./(\w+\.js)";\n', re.MULTILINE
 _ANY_IMPORT = re.compile(r"^\s*import\b.*", re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const|let)\b)", re.MULTILINE)
 _EXPORT_DEFAULT = re.compile(r"^export default .*;\n", re.MULTILINE)
+_EXPORT_DEFAULT_VALUE = re.compile(r"^export default (.*);$", re.MULTILINE)
 _DECLARATION = re.compile(
     r"^(export )?(?:async )?(?:function|class|const|let)\s+(\w+)", re.MULTILINE
 )
@@ -58,6 +59,32 @@ def bundle(entry: str) -> str:
     _check_names(sources)
     parts = [_stripped(name, sources[name], is_entry=name == entry) for name in order]
     return "\n".join(parts)
+
+
+def page_script(view_script: str) -> str:
+    """Make the script of a page without a kernel from the one of a view.
+
+    Parameters
+    ----------
+    view_script : str
+        As :func:`bundle` makes it, with a default export.
+
+    Returns
+    -------
+    str
+        A script without exports and without comments that shows a view of each state.
+    """
+    view, count = _EXPORT_DEFAULT_VALUE.subn(r"const pageWidget = \1;", view_script)
+    if count != 1:
+        raise ValueError(f"a view has one default export, got {count}.")
+    return _without_comments(f"{view}\n{bundle('page.js')}\nshowStates(pageWidget);\n")
+
+
+def _without_comments(script: str) -> str:
+    """Leave out comments that have lines of their own, and indentation."""
+    without_blocks = re.sub(r"^\s*/\*\*.*?\*/\s*\n", "", script, flags=re.MULTILINE | re.DOTALL)
+    without_lines = re.sub(r"^\s*//.*\n", "", without_blocks, flags=re.MULTILINE)
+    return re.sub(r"^\s+", "", without_lines, flags=re.MULTILINE)
 
 
 @functools.cache

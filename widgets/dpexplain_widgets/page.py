@@ -1,7 +1,7 @@
-"""A page that shows Explorers without a kernel: everything inside one file, and nothing else.
+"""A page that shows views without a kernel: everything inside one file, and nothing else.
 
-The page is safe wherever it is opened. Its content-security policy lets the one script run whose
-hash it names, lets nothing be loaded or sent, and (in browsers with Trusted Types) lets no text
+The page is safe wherever it is opened. Its content-security policy lets the two scripts run whose
+hashes it names, lets nothing be loaded or sent, and (in browsers with Trusted Types) lets no text
 become markup; names from data reach the page as JSON and the document as text nodes.
 """
 
@@ -14,15 +14,17 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dpexplain_widgets.bundle import bundle, stylesheet
+from dpexplain_widgets.bundle import STATIC, bundle, page_script, stylesheet
+from dpexplain_widgets.packing import deflated, packed
 
-_ESCAPES = {
-    "<": "\\u003c",
-    ">": "\\u003e",
-    "&": "\\u0026",
-    "\u2028": "\\u2028",
-    "\u2029": "\\u2029",
-}
+_PAGE_STYLE = (
+    "body{margin:0;padding:12px 16px 40px;font:14px/1.45 system-ui,sans-serif}"
+    "#page>*{max-width:1500px;margin:0 auto 14px}#page img{max-width:100%;height:auto}"
+    ".warning{padding:8px 14px;border:3px double;font-weight:600}"
+    "#page>details{padding:0 22px}summary{width:fit-content;cursor:pointer;font-weight:600}"
+)
+_NO_SCRIPT = "This viewer runs no scripts, so it shows a picture of the page."
+_SHOW_STATIC = "<style>#dpx-static{display:block!important}</style>"
 
 
 def state_of(view: Any, names: Sequence[str]) -> dict[str, Any]:
@@ -43,56 +45,47 @@ def state_of(view: Any, names: Sequence[str]) -> dict[str, Any]:
     return {name: getattr(view, name) for name in names}
 
 
-def content_policy(script: str) -> str:
-    """State what a page may do: run one script, style itself, and nothing else.
+def content_policy(*scripts: str) -> str:
+    """State what a page may do: run its own scripts, style itself, and nothing else.
 
     Parameters
     ----------
-    script : str
-        The text of the script, to the last character.
+    *scripts : str
+        The text of each script, to the last character.
 
     Returns
     -------
     str
         Value of the ``Content-Security-Policy`` of the page.
     """
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    digests = [
+        base64.b64encode(hashlib.sha256(each.encode()).digest()).decode() for each in scripts
+    ]
     return "; ".join(
         [
             "default-src 'none'",
-            f"script-src 'sha256-{digest}'",
+            "script-src " + " ".join(f"'sha256-{digest}'" for digest in digests),
             "style-src 'unsafe-inline'",  # positions in SVG are styles; nothing can be loaded
+            "img-src data:",  # pictures that are part of the page itself
             "base-uri 'none'",
             "form-action 'none'",
             "require-trusted-types-for 'script'",
-            "trusted-types 'none'",
+            "trusted-types dpexplain",
         ]
     )
 
 
-def script_json(value: Any) -> str:
-    """Write JSON that cannot end the script element it stands in.
-
-    Parameters
-    ----------
-    value : object
-        JSON values; a number that is not finite is an error.
-
-    Returns
-    -------
-    str
-        ASCII without ``<``, ``>`` and ``&``.
-    """
-    text = json.dumps(value, allow_nan=False)
-    for sign, escape in _ESCAPES.items():
-        text = text.replace(sign, escape)
-    return text
-
-
 def offline_page(
-    states: Sequence[Mapping[str, Any]], *, title: str = "Explorer", width: int | None = None
+    states: Sequence[Mapping[str, Any]],
+    *,
+    title: str = "Explorer",
+    width: int | None = None,
+    view_script: str | None = None,
+    warning: str = "",
+    static: str = "",
+    notes: str = "",
 ) -> str:
-    """Make a page with one Explorer for each state.
+    """Make a page with one view for each state.
 
     What the states hold is in the page, the non-private reference too where there is one.
 
@@ -104,29 +97,51 @@ def offline_page(
         Title of the page.
     width : int or None, default=None
         Width of the views in pixels; None for that of the window.
+    view_script : str or None, default=None
+        Script of the view; None for the Explorer.
+    warning : str, default=""
+        Text above the views.
+    static : str, default=""
+        Escaped HTML without scripts, shown where scripts do not run.
+    notes : str, default=""
+        Escaped HTML without scripts, below the views.
 
     Returns
     -------
     str
         HTML.
     """
-    script = bundle("page.js")
-    limit = "" if width is None else f"#page {{ width: {width:d}px }}"
-    policy = html.escape(content_policy(script), quote=True)
+    loader = (STATIC / "page_loader.js").read_text(encoding="utf-8")
+    code = page_script(bundle("explorer.js") if view_script is None else view_script)
+    limit = "" if width is None else f"#page{{width:{width:d}px}}"
+    policy = html.escape(content_policy(loader, code), quote=True)
+    warned = f'<p class="warning">{html.escape(warning)}</p>' if warning else ""
     return "\n".join(
         [
             '<!doctype html><html lang="en"><head><meta charset="utf-8">',
             f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
             '<meta name="referrer" content="no-referrer">',
+            '<meta name="viewport" content="width=device-width">',
+            '<meta name="color-scheme" content="light dark">',
             f"<title>{html.escape(title, quote=True)}</title>",
-            f"<style>{stylesheet()} {limit}</style></head><body>",
-            '<main id="page">',
+            f"<style>{_PAGE_STYLE}{limit}</style>",
+            f"<noscript>{_SHOW_STATIC}</noscript></head><body>",
+            f'<main id="page">{warned}',
             *(f'<div data-dpx-state="state-{i}"></div>' for i in range(len(states))),
+            f'<div id="dpx-static" hidden><noscript><p>{_NO_SCRIPT}</p></noscript>',
+            f'<p id="dpx-static-note"></p>{static}</div>{notes}',
             "</main>",
-            *(
-                f'<script type="application/json" id="state-{i}">{script_json(state)}</script>'
-                for i, state in enumerate(states)
-            ),
-            f'<script type="module">{script}</script></body></html>',
+            _folded("dpx-style", stylesheet()),
+            _folded("dpx-code", code),
+            *(_folded(f"state-{i}", _state_text(state)) for i, state in enumerate(states)),
+            f"<script>{loader}</script></body></html>",
         ]
     )
+
+
+def _folded(name: str, text: str) -> str:
+    return f'<div id="{name}" data-dpx-folded hidden>{deflated(text)}</div>'
+
+
+def _state_text(state: Mapping[str, Any]) -> str:
+    return json.dumps(packed(dict(state)), allow_nan=False, separators=(",", ":"))

@@ -1,0 +1,118 @@
+"""What may leave of a comparison or an explanation."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, TypeVar
+
+from dpexplain.accounting.summary import LedgerSummary
+from dpexplain.compare.comparison import Comparison
+from dpexplain.compare.multiclass import MulticlassComparison
+from dpexplain.explain.guarantee import Guarantee
+from dpexplain.statement.statement import PrivacyStatement
+
+Source = TypeVar("Source")
+
+
+def releasable(source: Source) -> Source:
+    """Leave out everything that is not private.
+
+    Nothing is hidden: what is left out is absent from the result, so whatever is drawn, ordered
+    or written from it knows nothing of it. A comparison loses its non-private reference, metrics
+    that were measured on records, and fits with seeded noise; the ledger keeps naming what was
+    taken without noise, which is no number from the data. Anything else is private as a whole or
+    refused.
+
+    Parameters
+    ----------
+    source : Comparison, MulticlassComparison, explanation, ledger summary, statement or guarantee
+        What is to leave.
+
+    Returns
+    -------
+    same type
+        A smaller comparison, or `source` itself.
+
+    Raises
+    ------
+    TypeError
+        If `source` does not say whether it is private.
+    ValueError
+        If nothing of it is private.
+
+    Examples
+    --------
+    >>> dpexplain.io.save(releasable(comparison), "for_everyone.json")  # doctest: +SKIP
+    """
+    if isinstance(source, Comparison):
+        return _of_comparison(source)
+    if isinstance(source, MulticlassComparison):
+        return dataclasses.replace(source, by_class=tuple(map(releasable, source.by_class)))
+    if isinstance(source, LedgerSummary | PrivacyStatement):
+        return source
+    if not is_private(source):
+        raise ValueError(
+            f"nothing of this {type(source).__name__} may leave: it is not private, or it shows "
+            "samples that are not marked public. Keep it inside, or fit a private model."
+        )
+    return source
+
+
+def is_private(source: Any) -> bool:
+    """Say whether all of an object may leave, by its own flag.
+
+    Parameters
+    ----------
+    source : object
+        With `releasable`, `private` or `guarantee`, whichever it has, in this order.
+
+    Returns
+    -------
+    bool
+
+    Raises
+    ------
+    TypeError
+        If there is no such flag, or it is neither True nor False.
+    """
+    for name in ("releasable", "private"):
+        flag = getattr(source, name, None)
+        if isinstance(flag, bool):
+            return flag
+    guarantee = getattr(source, "guarantee", None)
+    if isinstance(guarantee, Guarantee):
+        return guarantee.private
+    raise TypeError(
+        f"a {type(source).__name__} does not say whether it is private, so it cannot leave; "
+        "expected a comparison or an explanation with its guarantee."
+    )
+
+
+def _of_comparison(comparison: Comparison) -> Any:
+    kept = {
+        epsilon: tuple(fit for fit in repeats if is_private(fit))
+        for epsilon, repeats in comparison.explanations.items()
+    }
+    kept = {epsilon: repeats for epsilon, repeats in kept.items() if repeats}
+    if not kept:
+        raise ValueError(
+            "nothing of this comparison may leave: none of its models is private. Fit without "
+            "reproducible_seed to make them so."
+        )
+    return dataclasses.replace(
+        comparison,
+        epsilons=tuple(kept),
+        explanations=kept,
+        reference=None,
+        metrics=_private_metrics(comparison, kept),
+    )
+
+
+def _private_metrics(comparison: Comparison, kept: dict[float, Any]) -> Any:
+    """Metrics that were released privately; a dropped repeat would move the places of others."""
+    table = comparison.metrics
+    if table is None:
+        return None
+    whole = [e for e, fits in kept.items() if len(fits) == len(comparison.explanations[e])]
+    rows = table[table["private"] & table["epsilon"].isin(whole)]
+    return rows if len(rows) else None

@@ -1,0 +1,9 @@
+"""The Node.js that playwright brings, so that none has to be installed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import playwright
+
+NODE = next((Path(playwright.__file__).parent / "driver").glob("node*"))

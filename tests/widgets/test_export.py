@@ -1,0 +1,284 @@
+"""Exported pages hold what may leave, and not a byte that depends on anything else."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import re
+
+import numpy as np
+import pytest
+import traitlets
+
+import dpexplain_widgets
+import view_examples
+from dpexplain.compare import Comparison
+from dpexplain.explain import GlobalExplanation
+from dpexplain_widgets import Explorer, LedgerView, export, write_page
+from dpexplain_widgets.export import check_releasable
+from dpexplain_widgets.packing import inflated
+from dpexplain_widgets.payload import build_payload
+
+VIEWS = [getattr(dpexplain_widgets, name) for name in view_examples.view_names()]
+
+
+@pytest.fixture(scope="module")
+def comparison():
+    return view_examples.comparison(n_repeats=2)
+
+
+def all_text(page: str) -> str:
+    """The page with everything that is folded in it."""
+    folded = re.findall(r"data-dpx-folded hidden>([^<]*)</div>", page)
+    assert len(folded) >= 3
+    return "\n".join([page, *map(inflated, folded)])
+
+
+def with_reference(comparison: Comparison, scale: float) -> Comparison:
+    """The same private fits beside another non-private model and other held-out records."""
+    terms = [
+        dataclasses.replace(
+            term,
+            contribution=np.asarray(term.contribution)[::-1] * scale + 0.123456789,
+            count=np.asarray(term.count) * scale,
+        )
+        for term in comparison.reference.terms
+    ]
+    reference = dataclasses.replace(comparison.reference, terms=terms, intercept=scale)
+    metrics = comparison.metrics.assign(value=comparison.metrics["value"] / scale)
+    return dataclasses.replace(comparison, reference=reference, metrics=metrics)
+
+
+@pytest.mark.parametrize(
+    ("view", "choices"), [*((view, {}) for view in VIEWS), (Explorer, {"epsilon_index": 6})]
+)
+def test_no_byte_depends_on_the_reference_or_on_held_out_records(
+    view, choices, comparison, tmp_path
+):
+    pages = [
+        view(with_reference(comparison, scale), **choices)
+        .export_html(tmp_path / "page.html")
+        .read_text(encoding="utf-8")
+        for scale in (0.01, 1000.0)
+    ]
+
+    assert len(set(pages)) == 1
+
+
+MARKS = (7777.75, 31415.5, 0.98765, 2718.25)
+WORDS = ("met in the reference only", "AUROC")
+
+
+def planted(comparison: Comparison) -> Comparison:
+    """A reference with numbers and words that nothing else has, and such a metric."""
+    reference = comparison.reference
+    terms = []
+    for term in reference.terms:
+        contribution, count = np.array(term.contribution), np.array(term.count)
+        contribution[1], contribution[2], count[1] = MARKS[0], -MARKS[3], MARKS[1]
+        changed = {"contribution": contribution, "count": count}
+        if term.kind == "categorical":
+            changed["categories"] = (WORDS[0], *term.categories[1:])
+        terms.append(dataclasses.replace(term, **changed))
+    metrics = comparison.metrics.assign(value=MARKS[2])
+    planted = dataclasses.replace(reference, terms=terms)
+    return dataclasses.replace(comparison, reference=planted, metrics=metrics)
+
+
+def unpacked(value, table):
+    """What unpack.js does."""
+    if isinstance(value, list):
+        return [unpacked(each, table) for each in value]
+    if not isinstance(value, dict):
+        return value
+    if isinstance(value.get("$n"), list):
+        k, *differences = value["$n"]
+        return [step / 10.0**k for step in np.cumsum(differences)]
+    if isinstance(value.get("$r"), int):
+        return unpacked(table[value["$r"]], table)
+    return {name: unpacked(each, table) for name, each in value.items()}
+
+
+def numbers_in(value) -> list[float]:
+    if isinstance(value, dict | list):
+        parts = value.values() if isinstance(value, dict) else value
+        return [number for part in parts for number in numbers_in(part)]
+    return [value] if isinstance(value, float) else []
+
+
+def state_in(page: str):
+    text = inflated(re.search(r'id="state-0" data-dpx-folded hidden>([^<]*)<', page)[1])
+    packed = json.loads(text)
+    return unpacked(packed["value"], packed["table"])
+
+
+def met(page: str) -> set[object]:
+    """The planted numbers and words that a page holds, folded or not."""
+    state = state_in(page)
+    numbers = np.abs(numbers_in(state))
+    text = page + json.dumps(state)
+    digits = {mark for mark in MARKS if f"{mark}" in text}
+    close = {mark for mark in MARKS if np.isclose(numbers, mark, rtol=1e-4, atol=0).any()}
+    return digits | close | {word for word in WORDS if word in text}
+
+
+def test_a_search_meets_nothing_planted_in_a_safe_page_and_all_of_it_in_another(
+    comparison, tmp_path
+):
+    view = Explorer(planted(comparison))
+    open_page = view.export_html(tmp_path / "a.html", release_safe=False).read_text()
+    safe_page = view.export_html(tmp_path / "b.html").read_text()
+
+    assert met(open_page) == {*MARKS, *WORDS}
+    assert met(safe_page) == set()
+
+
+def test_a_page_that_is_not_safe_says_so_and_holds_the_reference(comparison, tmp_path):
+    page = Explorer(comparison).export_html(tmp_path / "a.html", release_safe=False).read_text()
+
+    assert "<title>NOT PRIVATE: " in page
+    assert '<p class="warning">NOT PRIVATE' in page
+    state = inflated(re.search(r'id="state-0" data-dpx-folded hidden>([^<]*)<', page)[1])
+    assert '"reference":null' not in state
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_mutant_that_keeps_what_is_not_private_is_stopped(
+    view, comparison, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(export, "releasable", lambda source: source)
+
+    with pytest.raises(ValueError, match="non-private reference"):
+        view(comparison).export_html(tmp_path / "a.html")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_mutant_that_checks_nothing_either_is_seen_by_the_bytes(
+    comparison, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(export, "releasable", lambda source: source)
+    monkeypatch.setattr(export, "check_releasable", lambda *_, **__: None)
+    one, other = (
+        Explorer(with_reference(comparison, scale)).export_html(tmp_path / "a.html").read_bytes()
+        for scale in (0.01, 1.0)
+    )
+
+    assert one != other
+
+
+def test_choices_are_kept_where_they_may_leave(comparison, tmp_path):
+    view = Explorer(comparison, term="occupation", epsilon_index=3, pinned_epsilon=0.5)
+    page = view.export_html(tmp_path / "a.html").read_text(encoding="utf-8")
+    state = inflated(re.search(r'id="state-0" data-dpx-folded hidden>([^<]*)<', page)[1])
+
+    for part in ('"term":"occupation"', '"epsilon_index":3', '"pinned_epsilon":0.5'):
+        assert part in state
+    assert "Shape of occupation" in page
+
+
+def test_the_picture_for_viewers_without_scripts_is_of_the_chosen_private_fit(comparison, tmp_path):
+    view = Explorer(comparison, term="age", epsilon_index=1)
+    page = view.export_html(tmp_path / "a.html").read_text(encoding="utf-8")
+
+    assert "Importances, and the shape of age: (0.5, 1e-06)-DP" in page
+    largest = max(term["importance"] for term in view.payload["fits"][1][0]["terms"])
+    assert f">{largest:.3g}</text>" in page
+
+
+@pytest.mark.parametrize("private", [None, "yes", 0])
+def test_a_fit_without_a_private_flag_is_refused(private, comparison, tmp_path):
+    payload = build_payload(dataclasses.replace(comparison, reference=None, metrics=None))
+    fit = payload["fits"][2][0]
+    fit["guarantee"] = {**fit["guarantee"], "private": private}
+    if private is None:
+        del fit["guarantee"]["private"]
+
+    with pytest.raises(ValueError, match="does not say whether it is private"):
+        Explorer(payload).export_html(tmp_path / "a.html")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_payload_leaves_if_nothing_in_it_is_open(comparison, tmp_path):
+    closed = build_payload(dataclasses.replace(comparison, reference=None, metrics=None))
+    Explorer(closed).export_html(tmp_path / "a.html")
+
+    measured = build_payload(dataclasses.replace(comparison, reference=None))
+    with pytest.raises(ValueError, match="metrics in a payload do not say"):
+        Explorer(measured).export_html(tmp_path / "b.html")
+    with pytest.raises(ValueError, match="non-private reference"):
+        Explorer(build_payload(comparison)).export_html(tmp_path / "b.html")
+
+
+def test_a_payload_set_later_counts_and_not_the_source_before(comparison, tmp_path):
+    view = Explorer(dataclasses.replace(comparison, reference=None, metrics=None))
+    view.payload = build_payload(comparison)
+
+    with pytest.raises(ValueError, match="non-private reference"):
+        view.export_html(tmp_path / "a.html")
+
+
+@pytest.mark.parametrize("flag", ["private", "releasable", "samples_public"])
+def test_any_part_with_a_flag_of_its_own_is_looked_at(flag, comparison):
+    payload = build_payload(dataclasses.replace(comparison, reference=None, metrics=None))
+    payload["terms"][0]["samples"] = [{flag: False}]
+
+    with pytest.raises(ValueError, match=r"payload\['terms'\] holds a part that is not private"):
+        check_releasable(payload)
+
+
+def test_nothing_may_leave_of_models_with_seeded_noise(tmp_path):
+    with pytest.raises(ValueError, match="none of its models is private"):
+        write_page(view_examples.comparison(private=False), tmp_path / "a.html")
+
+
+def test_an_existing_file_stays_whole_when_writing_fails(comparison, tmp_path, monkeypatch):
+    path = tmp_path / "page.html"
+    path.write_text("before")
+    monkeypatch.setattr(os, "replace", lambda *_: (_ for _ in ()).throw(OSError(28, "full")))
+
+    with pytest.raises(OSError, match=re.escape(str(path))):
+        write_page(comparison, path)
+    assert path.read_text() == "before"
+    assert [each.name for each in tmp_path.iterdir()] == ["page.html"]
+
+
+def test_statement_of_the_ledger_is_printed_or_the_one_given(comparison, tmp_path):
+    page = write_page(comparison, tmp_path / "a.html").read_text(encoding="utf-8")
+    assert "Promised for everything fitted" in page
+    assert "survey-1974" in page
+
+    statement = dataclasses.replace(
+        export.statement_of(comparison.ledger), dataset="<b>another</b>"
+    )
+    page = write_page(comparison, tmp_path / "a.html", statement=statement).read_text()
+    assert "&lt;b&gt;another&lt;/b&gt;" in page
+    assert "<b>" not in page
+
+
+def test_an_explanation_and_a_ledger_have_pages_too(comparison, tmp_path):
+    explanation: GlobalExplanation = comparison.explanations[1.0][0]
+    page = write_page(explanation, tmp_path / "a.html").read_text(encoding="utf-8")
+    assert "(1, 1e-06)-differential privacy for one record" in page
+
+    page = LedgerView(comparison.ledger).export_html(tmp_path / "b.html").read_text()
+    assert "survey-1974" in page
+    with pytest.raises(ValueError, match="not private"):
+        write_page(comparison.reference, tmp_path / "c.html")
+
+
+def test_page_says_how_numbers_are_rounded(comparison, tmp_path):
+    page = write_page(comparison, tmp_path / "a.html").read_text(encoding="utf-8")
+
+    assert export.PRECISION_WORDS in page
+
+
+def test_choices_of_write_page_are_checked(comparison, tmp_path):
+    with pytest.raises(traitlets.TraitError, match="no term 'agee'"):
+        write_page(comparison, tmp_path / "a.html", term="agee")
+
+
+def test_the_same_page_comes_out_twice(comparison, tmp_path):
+    one, other = (write_page(comparison, tmp_path / name).read_bytes() for name in ("a", "b"))
+
+    assert one == other

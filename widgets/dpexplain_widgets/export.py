@@ -1,0 +1,250 @@
+"""Files of what a view shows, for people who have neither the data nor Python."""
+
+from __future__ import annotations
+
+import contextlib
+import html
+import math
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import traitlets
+
+import dpexplain.io
+from dpexplain import __version__
+from dpexplain.compare import releasable
+from dpexplain.statement import PrivacyStatement, statement_of
+from dpexplain_widgets.fallback import fallback_html
+from dpexplain_widgets.packing import PRECISION_WORDS
+from dpexplain_widgets.page import offline_page, state_of
+from dpexplain_widgets.payload import all_fits
+from dpexplain_widgets.picture import static_svg
+from dpexplain_widgets.state import STATE_TRAITS
+
+if TYPE_CHECKING:
+    from dpexplain_widgets.base import View
+
+_CARRIED = ("model_name", "term", "pinned_epsilon", "same_axis", "even_bins", "small_multiples")
+_FLAGS = ("private", "releasable", "samples_public", "public")
+
+NOT_RELEASABLE = "NOT PRIVATE — do not publish. This file holds what is not differentially private."
+_RELEASABLE = (
+    "Everything in this file was computed from differentially private releases and public "
+    "knowledge: no record, no non-private reference and no figure derived from it is in it."
+)
+
+
+def page_of(
+    view: View, *, release_safe: bool = True, statement: PrivacyStatement | None = None
+) -> str:
+    """Make a page of a view that needs neither kernel nor network.
+
+    Parameters
+    ----------
+    view : View
+        What it shows and what is chosen in it.
+    release_safe : bool, default=True
+        Whether to leave out everything that is not private.
+    statement : PrivacyStatement or None, default=None
+        Printed below the view; None makes one from the ledger or the guarantee that came along.
+
+    Returns
+    -------
+    str
+        HTML.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If something in it does not say whether it is private, or nothing is.
+    """
+    shown = releasable_view(view) if release_safe else view
+    payload, source = shown.payload, shown.origin.source
+    if release_safe:
+        check_releasable(payload)
+    safe = release_safe or _is_all_private(payload)
+    prefix = "" if safe else "NOT PRIVATE: "
+    return offline_page(
+        [state_of(shown, STATE_TRAITS)],
+        title=prefix + payload["title"][:200],
+        view_script=str(shown._esm),
+        warning="" if safe else NOT_RELEASABLE,
+        static=_static_html(shown),
+        notes=_notes(source, payload, statement, safe),
+    )
+
+
+def releasable_view(view: View) -> View:
+    """Make a view of the same kind from what may leave, with the same choices where they exist.
+
+    It is built anew from the smaller source, so nothing in it (orders, limits of axes, choices
+    made by a program) knows of what was left out.
+
+    Parameters
+    ----------
+    view : View
+        Stays as it is.
+
+    Returns
+    -------
+    View
+    """
+    source, samples, public = view.origin
+    if isinstance(source, dict) and "version" in source:
+        check_releasable(source, metrics_are_checked=False)
+    elif isinstance(source, dict):
+        source = _releasable_models(source)
+    else:
+        source = releasable(source)
+    smaller = type(view)(source, samples if public else None, samples_public=public)
+    _carry_over(view, smaller)
+    return smaller
+
+
+def _releasable_models(sources: dict[str, Any]) -> dict[str, Any]:
+    """Models side by side without those of which nothing may leave."""
+    kept: dict[str, Any] = {}
+    for name, source in sources.items():
+        with contextlib.suppress(ValueError):
+            kept[name] = releasable(source)
+    if not kept:
+        raise ValueError("nothing of these models may leave: none of them is private.")
+    return kept
+
+
+def _carry_over(view: View, smaller: View) -> None:
+    """Choose the same where it exists; samples and what-if values are chosen by looking."""
+    for name in _CARRIED:
+        with contextlib.suppress(traitlets.TraitError):
+            setattr(smaller, name, getattr(view, name))
+    epsilons = smaller.shown["epsilons"]
+    if view.epsilon in epsilons:
+        smaller.epsilon = view.epsilon
+    elif math.isinf(view.epsilon) and epsilons:
+        smaller.epsilon_index = len(epsilons) - 1
+
+
+def check_releasable(payload: dict[str, Any], *, metrics_are_checked: bool = True) -> None:
+    """Check that a payload holds nothing but private releases.
+
+    Parameters
+    ----------
+    payload : dict
+        As :func:`dpexplain_widgets.payload.build_payload` returns it.
+    metrics_are_checked : bool, default=True
+        Whether the source has dropped metrics that are not private; a payload itself does not
+        say what they are.
+
+    Raises
+    ------
+    ValueError
+        If a fit, or a part with a flag of its own, is not private or does not say so.
+    """
+    remedy = "pass the Comparison or explanation itself, which knows what may leave."
+    if payload["reference"] is not None:
+        raise ValueError(f"the payload holds a non-private reference; {remedy}")
+    for other in payload["others"]:
+        check_releasable(other, metrics_are_checked=metrics_are_checked)
+    for fit in all_fits(payload):
+        flag = fit.get("guarantee", {}).get("private")
+        if flag is not True:
+            state = "is not private" if flag is False else "does not say whether it is private"
+            raise ValueError(f"a fit of the payload {state}; {remedy}")
+        if fit.get("metrics") and not metrics_are_checked:
+            raise ValueError(f"metrics in a payload do not say whether they are private; {remedy}")
+    for key in set(payload) - {"ledger", "others"}:
+        value = payload[key]
+        if _holds_open_part(value):
+            raise ValueError(f"payload[{key!r}] holds a part that is not private; {remedy}")
+
+
+def _holds_open_part(value: Any) -> bool:
+    if isinstance(value, dict):
+        flags = (value.get(name, True) for name in _FLAGS)
+        return not all(flags) or any(_holds_open_part(each) for each in value.values())
+    return isinstance(value, list) and any(_holds_open_part(each) for each in value)
+
+
+def _is_all_private(payload: dict[str, Any]) -> bool:
+    try:
+        check_releasable(payload, metrics_are_checked=False)
+    except ValueError:
+        return False
+    return True
+
+
+def _static_html(view: View) -> str:
+    """Picture of the chosen fit; of one that is not private a few words."""
+    fit = view._fit()
+    if fit is None or not fit["guarantee"]["private"]:
+        return fallback_html(view.shown, fit)
+    return static_svg(view.shown, fit, view.term)
+
+
+def _notes(
+    source: Any, payload: dict[str, Any], statement: PrivacyStatement | None, safe: bool
+) -> str:
+    statement = statement or _statement(source)
+    if statement is not None:
+        words = statement._repr_html_()
+    else:
+        fits = all_fits(payload)
+        words = f"<p>{html.escape(fits[0]['guarantee']['statement'])}</p>" if fits else ""
+    about = f"{_RELEASABLE if safe else NOT_RELEASABLE} {PRECISION_WORDS} dpexplain {__version__}."
+    return (
+        f"<details><summary>Privacy statement</summary>{words}</details>"
+        f"<details><summary>About this file</summary><p>{html.escape(about)}</p></details>"
+    )
+
+
+def _statement(source: Any) -> PrivacyStatement | None:
+    if isinstance(source, dict) and "version" not in source:
+        source = next(iter(source.values()))
+    ledger = getattr(source, "ledger", None)
+    if ledger is None and hasattr(source, "naive_epsilon"):
+        ledger = source
+    return None if ledger is None else statement_of(ledger)
+
+
+class Exports:
+    """The exports of a view."""
+
+    def export_html(
+        self,
+        path: str | os.PathLike[str],
+        release_safe: bool = True,
+        *,
+        statement: PrivacyStatement | None = None,
+    ) -> Path:
+        """Write a page that shows this view without a kernel and without a network.
+
+        Parameters
+        ----------
+        path : path-like
+            Where to; the file appears whole or not at all.
+        release_safe : bool, default=True
+            Whether to leave out everything that is not private: reference, metrics on records,
+            samples that are not public. It is absent then, not hidden. False keeps it, with a
+            warning on top.
+        statement : PrivacyStatement or None, default=None
+            Printed below the view; None makes one from the ledger or guarantee that came along.
+
+        Returns
+        -------
+        Path
+            The file.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If something in it does not say whether it is private, or nothing may leave.
+        OSError
+            If the file cannot be written.
+
+        Notes
+        -----
+        Numbers are rounded for the page: see :data:`dpexplain_widgets.packing.PRECISION_WORDS`.
+        """
+        page = page_of(self, release_safe=release_safe, statement=statement)  # type: ignore[arg-type]
+        return dpexplain.io.write_file(path, page)

@@ -1,0 +1,170 @@
+"""Payloads in little room: numbers as whole steps, repeated parts once, and the rest deflated."""
+
+from __future__ import annotations
+
+import base64
+import itertools
+import json
+import math
+import zlib
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+# Digits kept of the largest number of a list; every other number of it has the same step.
+DIGITS = 5
+DIGITS_OF_STD = 4
+PRECISION_WORDS = (
+    f"Lists of numbers are rounded to steps of which their largest number has {DIGITS} digits, "
+    f"standard deviations to {DIGITS_OF_STD}. Privacy parameters and the edges of bins are exact."
+)
+
+_EXACT = frozenset({"edges", "epsilons", "guarantee", "ledger", "metrics", "pinned_epsilon"})
+_MARKS = frozenset({"$n", "$b", "$r"})
+_SHORT = 3  # a list no longer than this is not worth a step
+_WORTH_POOLING = 24  # characters
+
+
+def packed(value: Any) -> Any:
+    """Write JSON values with rounded numbers and without repetition.
+
+    A list of numbers becomes ``{"$n": [k, first, differences...]}``, in steps of ``10**-k``; a
+    list of true and false a word of ones and zeros, ``{"$b": "101"}``; what occurs several times
+    stands in a table and is referred to by ``{"$r": place}``. ``unpack.js`` reads it.
+
+    Parameters
+    ----------
+    value : object
+        JSON values.
+
+    Returns
+    -------
+    dict
+        ``{"table": [...], "value": ...}``, JSON values as well.
+
+    Raises
+    ------
+    ValueError
+        If a number is not finite, or a key is one of the three marks.
+    """
+    _check_keys(value)
+    return _pooled(_rounded(value, ""))
+
+
+def deflated(text: str) -> str:
+    """Compress a text for a page.
+
+    Parameters
+    ----------
+    text : str
+        Any text.
+
+    Returns
+    -------
+    str
+        Base64 of its UTF-8 bytes in zlib format.
+    """
+    return base64.b64encode(zlib.compress(text.encode(), 9)).decode()
+
+
+def inflated(text: str) -> str:
+    """Undo :func:`deflated`.
+
+    Parameters
+    ----------
+    text : str
+        As :func:`deflated` returns it.
+
+    Returns
+    -------
+    str
+        The text.
+    """
+    return zlib.decompress(base64.b64decode(text)).decode()
+
+
+def _check_keys(value: Any) -> None:
+    if isinstance(value, dict) and (taken := _MARKS & set(value)):
+        raise ValueError(f"a key of a payload is {min(taken)!r}, which packing keeps for itself.")
+    for each in _children(value):
+        _check_keys(each)
+
+
+def _rounded(value: Any, key: str) -> Any:
+    if key in _EXACT:
+        return value
+    if isinstance(value, dict):
+        return {name: _rounded(each, name) for name, each in value.items()}
+    if isinstance(value, list):
+        return _rounded_list(value, key)
+    if isinstance(value, float):
+        return float(f"{value:.{DIGITS + 1}g}")
+    return value
+
+
+def _rounded_list(values: list[Any], key: str) -> Any:
+    if len(values) > _SHORT and all(isinstance(value, bool) for value in values):
+        return {"$b": "".join("01"[value] for value in values)}
+    if len(values) > _SHORT and all(type(value) is float for value in values):
+        return _in_steps(values, DIGITS_OF_STD if key.endswith("_std") else DIGITS)
+    return [_rounded(value, "") for value in values]
+
+
+def _in_steps(values: Sequence[float], digits: int) -> dict[str, list[int]]:
+    largest = max(abs(value) for value in values)
+    k = digits - 1 - math.floor(math.log10(largest)) if largest > 0 else 0
+    k = max(-300, min(300, k))
+    steps = [round(value * 10**k) if k >= 0 else round(value / 10**-k) for value in values]
+    differences = [after - before for before, after in itertools.pairwise(steps)]
+    return {"$n": [k, steps[0], *differences]}
+
+
+def _pooled(value: Any) -> dict[str, Any]:
+    texts: dict[int, str] = {}
+    seen: Counter[str] = Counter()
+
+    def count(each: Any) -> None:
+        text = texts[id(each)]
+        if len(text) >= _WORTH_POOLING:
+            seen[text] += 1
+            if seen[text] == 1:
+                for inner in _children(each):
+                    count(inner)
+
+    table: list[Any] = []
+    places: dict[str, int] = {}
+
+    def put(each: Any) -> Any:
+        text = texts[id(each)]
+        if seen[text] > 1:
+            if text not in places:
+                places[text] = len(table)
+                table.append(each)
+            return {"$r": places[text]}
+        if isinstance(each, dict):
+            return {name: put(inner) for name, inner in each.items()}
+        return [put(inner) for inner in each] if isinstance(each, list) else each
+
+    _write(value, texts)
+    count(value)
+    return {"value": put(value), "table": table}
+
+
+def _children(value: Any) -> Iterator[Any]:
+    if isinstance(value, dict):
+        yield from value.values()
+    elif isinstance(value, list):
+        yield from value
+
+
+def _write(value: Any, texts: dict[int, str]) -> str:
+    """Write every part as JSON text, each from the texts of its own parts."""
+    if isinstance(value, dict):
+        parts = (f"{json.dumps(name)}:{_write(each, texts)}" for name, each in value.items())
+        text = f"{{{','.join(parts)}}}"
+    elif isinstance(value, list):
+        text = f"[{','.join([_write(each, texts) for each in value])}]"
+    else:
+        text = json.dumps(value, allow_nan=False)
+    texts[id(value)] = text
+    return text

@@ -1,0 +1,29 @@
+// Reads what was written in little room: see packing.py.
+
+/** The numbers of a list of whole steps of 10 to the minus k. */
+export function fromSteps([k, ...differences]) {
+  const scale = 10 ** Math.abs(k);
+  let sum = 0;
+  return differences.map((difference) => {
+    sum += difference;
+    return k >= 0 ? sum / scale : sum * scale;
+  });
+}
+
+/** The values of {table, value}: numbers from steps, marks from ones and zeros, parts from the table. */
+export function unpack({ table, value }) {
+  const known = new Map();
+  const fromTable = (place) => {
+    if (!known.has(place)) known.set(place, read(table[place]));
+    return known.get(place);
+  };
+  const read = (each) => {
+    if (each === null || typeof each !== "object") return each;
+    if (Array.isArray(each)) return each.map(read);
+    if (Array.isArray(each.$n)) return fromSteps(each.$n);
+    if (typeof each.$b === "string") return Array.from(each.$b, (sign) => sign === "1");
+    if (Number.isInteger(each.$r)) return fromTable(each.$r);
+    return Object.fromEntries(Object.entries(each).map(([name, inner]) => [name, read(inner)]));
+  };
+  return read(value);
+}
