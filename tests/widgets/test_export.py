@@ -8,6 +8,7 @@ import os
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 import traitlets
 
@@ -18,6 +19,7 @@ from dpexplain.explain import GlobalExplanation
 from dpexplain_widgets import Explorer, LedgerView, export, write_page
 from dpexplain_widgets.export import check_releasable
 from dpexplain_widgets.packing import inflated
+from dpexplain_widgets.page import state_of
 from dpexplain_widgets.payload import build_payload
 
 VIEWS = [getattr(dpexplain_widgets, name) for name in view_examples.view_names()]
@@ -225,6 +227,48 @@ def test_any_part_with_a_flag_of_its_own_is_looked_at(flag, comparison):
 
     with pytest.raises(ValueError, match=r"payload\['terms'\] holds a part that is not private"):
         check_releasable(payload)
+
+
+SAMPLES = pd.DataFrame(
+    {term.name: ["planted"] if term.kind == "categorical" else [31.41592] for term in
+     view_examples.comparison().reference.terms}, index=["Ada"],
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("public", [True, False])
+def test_samples_leave_only_if_they_are_public(public, comparison, tmp_path):
+    view = Explorer(comparison, SAMPLES, samples_public=public, sample=0)
+    page = view.export_html(tmp_path / "a.html").read_text(encoding="utf-8")
+    text = json.dumps(state_in(page))
+
+    assert ("planted" in text, "31.41592" in text, "Ada" in text) == (public,) * 3
+
+
+def test_what_was_tried_on_a_sample_does_not_leave(comparison, tmp_path):
+    view = Explorer(comparison, SAMPLES, sample=0, what_if={"age": 27.1828})
+    page = view.export_html(tmp_path / "a.html").read_text(encoding="utf-8")
+
+    assert "27.1828" in json.dumps(state_of(view, ["what_if"]))
+    assert "27.1828" not in json.dumps(state_in(page))
+
+
+def test_models_of_which_nothing_may_leave_are_absent(comparison, tmp_path):
+    seeded = view_examples.comparison(private=False, title="seeded")
+    models = {"one": comparison, "open": seeded, "bare": comparison.reference}
+    page = Explorer(models).export_html(tmp_path / "a.html").read_text(encoding="utf-8")
+
+    state = state_in(page)
+    assert state["payload"]["name"] == "one"
+    assert state["payload"]["others"] == []
+    with pytest.raises(ValueError, match="none of them is private"):
+        Explorer({"open": seeded}).export_html(tmp_path / "b.html")
+
+
+def test_a_view_made_from_another_view_leaves_as_it(comparison, tmp_path):
+    follower = Explorer(LedgerView(comparison))
+    page = follower.export_html(tmp_path / "a.html").read_text(encoding="utf-8")
+
+    assert state_in(page)["payload"]["reference"] is None
 
 
 def test_nothing_may_leave_of_models_with_seeded_noise(tmp_path):

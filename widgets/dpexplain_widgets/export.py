@@ -13,6 +13,7 @@ import traitlets
 
 import dpexplain.io
 from dpexplain import __version__
+from dpexplain.accounting.summary import LedgerSummary
 from dpexplain.compare import releasable
 from dpexplain.statement import PrivacyStatement, statement_of
 from dpexplain_widgets.fallback import fallback_html
@@ -185,12 +186,11 @@ def _static_html(view: View) -> str:
 def _notes(
     source: Any, payload: dict[str, Any], statement: PrivacyStatement | None, safe: bool
 ) -> str:
-    statement = statement or _statement(source)
-    if statement is not None:
-        words = statement._repr_html_()
-    else:
-        fits = all_fits(payload)
-        words = f"<p>{html.escape(fits[0]['guarantee']['statement'])}</p>" if fits else ""
+    statements = _statements(source) if statement is None else [statement]
+    words = "".join(each._repr_html_() for each in statements)
+    fits = all_fits(payload)
+    if not words and fits:
+        words = f"<p>{html.escape(fits[0]['guarantee']['statement'])}</p>"
     about = f"{_RELEASABLE if safe else NOT_RELEASABLE} {PRECISION_WORDS} dpexplain {__version__}."
     return (
         f"<details><summary>Privacy statement</summary>{words}</details>"
@@ -198,13 +198,14 @@ def _notes(
     )
 
 
-def _statement(source: Any) -> PrivacyStatement | None:
-    if isinstance(source, dict) and "version" not in source:
-        source = next(iter(source.values()))
-    ledger = getattr(source, "ledger", None)
-    if ledger is None and hasattr(source, "naive_epsilon"):
-        ledger = source
-    return None if ledger is None else statement_of(ledger)
+def _statements(source: Any) -> list[PrivacyStatement]:
+    """Statements of the ledgers that came along, each once."""
+    if isinstance(source, dict):
+        models = [] if "version" in source else source.values()
+        found = [statement for model in models for statement in _statements(model)]
+        return [each for place, each in enumerate(found) if each not in found[:place]]
+    ledger = source if isinstance(source, LedgerSummary) else getattr(source, "ledger", None)
+    return [] if ledger is None else [statement_of(ledger)]
 
 
 class Exports:

@@ -16,10 +16,15 @@ DIGITS = 5
 DIGITS_OF_STD = 4
 PRECISION_WORDS = (
     f"Lists of numbers are rounded to steps of which their largest number has {DIGITS} digits, "
-    f"standard deviations to {DIGITS_OF_STD}. Privacy parameters and the edges of bins are exact."
+    f"standard deviations to {DIGITS_OF_STD}. Privacy parameters, the edges of bins and public samples are exact."
 )
 
-_EXACT = frozenset({"edges", "epsilons", "guarantee", "ledger", "metrics", "pinned_epsilon"})
+_EXACT = frozenset(
+    {
+        "edges", "edits", "epsilons", "guarantee", "ledger", "metrics", "pinned_epsilon", "samples",
+        "step", "threshold", "what_if",
+    }
+)  # fmt: skip
 _MARKS = frozenset({"$n", "$b", "$r"})
 _SHORT = 3  # a list no longer than this is not worth a step
 _WORTH_POOLING = 24  # characters
