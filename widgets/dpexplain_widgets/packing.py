@@ -16,7 +16,8 @@ DIGITS = 5
 DIGITS_OF_STD = 4
 PRECISION_WORDS = (
     f"Lists of numbers are rounded to steps of which their largest number has {DIGITS} digits, "
-    f"standard deviations to {DIGITS_OF_STD}. Privacy parameters, the edges of bins and public samples are exact."
+    f"standard deviations to {DIGITS_OF_STD}. Privacy parameters, the edges of bins and public "
+    "samples are exact."
 )
 
 _EXACT = frozenset(
