@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from entropy import MARKER, NamedEntropy, repeats
+from entropy import MARKERS, NamedEntropy, repeats
 
 # Tests run side by side and kernels have threads of their own: numerical libraries keep to one.
 for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
@@ -26,9 +26,9 @@ settings.load_profile("ci" if os.environ.get("CI") == "true" else "default")
 
 def pytest_configure(config: pytest.Config) -> None:
     """Draw noise and coins from streams that repeat, where the verdict is about the code alone."""
-    config.addinivalue_line("markers", f"{MARKER}: draws from the operating system in every run")
-    if repeats():
-        config.pluginmanager.register(NamedEntropy())
+    for name, meaning in MARKERS.items():
+        config.addinivalue_line("markers", f"{name}: {meaning}")
+    config.pluginmanager.register(NamedEntropy(repeats()))
 
 
 @pytest.fixture(autouse=True)

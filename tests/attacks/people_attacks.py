@@ -39,7 +39,8 @@ def _pushing(name: str, first: Any, second: Any, attempts: int) -> Iterator[Find
     """Add the first of two people: is the only row of the second still in use?
 
     Where it is not, one record came and another went, which is an exchange: twice the loss of
-    the guarantee. Which of the two stays is decided by secret coins, so some attempts are made.
+    the guarantee. Which of the two stays is decided by secret coins: thirty-two attempts all miss
+    it once in four thousand million runs.
     """
     X, y = table(name, 10)
     people = _names(first, second, *map(str, range(1000, 1008)))
@@ -51,7 +52,7 @@ def _pushing(name: str, first: Any, second: Any, attempts: int) -> Iterator[Find
 
 def pushed_out_by_nobody(name: str) -> Finding:
     """Two people without a name: does the second one push the first out of the fit?"""
-    return first_find(_pushing(name, None, np.nan, 16))
+    return first_find(_pushing(name, None, np.nan, 32))
 
 
 def empty_cells_are_one_person(patch: pytest.MonkeyPatch) -> None:

@@ -172,7 +172,8 @@ def test_released_counts_are_the_histograms_plus_the_noise_of_the_mechanism():
 def test_the_estimate_of_the_sample_size_has_the_derived_spread():
     """Totals of variance cells x sigma^2, weighted by 1 / cells: sigma^2 / sum(1 / cells).
 
-    400 estimates give a standard deviation with relative error 1 / sqrt(800) = 3.5 %; 5 of those.
+    400 estimates give a standard deviation with relative error 1 / sqrt(800) = 3.5 %; 6.5 of those,
+    or of the standard errors of the mean, are exceeded once in a hundred million runs.
     """
     cells = [
         declared_cells("x", Numeric(0, 1), 63, "equal"),
@@ -184,8 +185,8 @@ def test_the_estimate_of_the_sample_size_has_the_derived_spread():
         release_histograms(counts, mechanism, noise_multiplier=3.0).n_samples for _ in range(400)
     ]
     expected = 3.0 / np.sqrt(1 / 64 + 1 / 4)
-    assert np.std(estimates) == pytest.approx(expected, rel=5 / np.sqrt(800))
-    assert np.mean(estimates) == pytest.approx(1000, abs=5 * expected / np.sqrt(400))
+    assert np.std(estimates) == pytest.approx(expected, rel=6.5 / np.sqrt(800))
+    assert np.mean(estimates) == pytest.approx(1000, abs=6.5 * expected / np.sqrt(400))
 
 
 def test_counts_are_released_on_a_fine_lattice():

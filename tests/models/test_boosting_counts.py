@@ -44,6 +44,7 @@ def test_predictions_are_exponentials_of_scores_bit_by_bit(estimator):
     assert model.predict(X.head(50)).tobytes() == local.predictions.tobytes()
 
 
+@pytest.mark.named_entropy
 @both
 def test_the_factors_behind_counts_are_found(estimator):
     """At epsilon 4 and 8,000 records noise is a few percent, and so is the error of a bin."""
@@ -67,6 +68,7 @@ def test_without_noise_it_is_as_good_as_additive_trees_of_scikit_learn():
     assert ours <= theirs
 
 
+@pytest.mark.named_entropy
 def test_a_private_model_of_counts_is_better_than_a_constant_at_epsilon_one():
     X, rate, y = make_data()
     model = DPExplainableBoostingRegressor(schema=COUNTS, objective="poisson", epsilon=1).fit(X, y)
@@ -103,6 +105,7 @@ def test_scores_of_any_size_have_finite_predictions():
     assert np.isfinite(inverse_link([1e6], "log")).all()
 
 
+@pytest.mark.named_entropy
 @pytest.mark.parametrize("clip", [None, 0.2])
 def test_the_clip_follows_the_released_rate_unless_it_is_given(clip):
     X, _, y = make_data()

@@ -135,6 +135,7 @@ def test_row_order_changes_no_bit_of_a_private_model(estimator, preset):
     assert other.explain_global() == model.explain_global()
 
 
+@pytest.mark.named_entropy
 @pytest.mark.parametrize("estimator", ALL[2:], ids=lambda e: type(e).__name__)
 def test_more_privacy_means_a_wider_noise_band(estimator):
     """With the same schedule noise is proportional to 1 / mu, about 1 / epsilon.
@@ -152,6 +153,7 @@ def test_more_privacy_means_a_wider_noise_band(estimator):
     assert bands[0] > 1.3 * bands[1] > 1.3**2 * bands[2] > 0
 
 
+@pytest.mark.named_entropy
 @pytest.mark.parametrize("estimator", ALL[2:], ids=lambda e: type(e).__name__)
 def test_the_noise_band_covers_fresh_noise_on_the_same_structure(estimator):
     """Refits with forced histograms and the same trees differ by boosting noise alone.
@@ -191,6 +193,7 @@ def _refit(estimator, X, y, histograms):
     return model
 
 
+@pytest.mark.named_entropy
 def test_a_private_model_comes_close_to_its_reference_at_a_generous_epsilon():
     X, score, rng = make_data(20_000)
     y = targets(ALL[3], X, score, rng)
@@ -201,6 +204,7 @@ def test_a_private_model_comes_close_to_its_reference_at_a_generous_epsilon():
     assert np.sqrt(np.mean((private.predict(X) - truth) ** 2)) < 0.25
 
 
+@pytest.mark.named_entropy
 @pytest.mark.parametrize("estimator", ALL[2:], ids=lambda e: type(e).__name__)
 def test_a_special_bin_contributes_only_where_people_are_in_it(estimator):
     """Otherwise it would show which leaves it happened to share, as if that meant something."""
@@ -221,6 +225,7 @@ def test_the_reference_keeps_special_bins_without_people_neutral():
         assert (shape.contribution[shape.n_value_bins :] == 0).all()
 
 
+@pytest.mark.named_entropy
 def test_the_paper_preset_fits_rare_categories_as_one():
     X, score, rng = make_data(5000)
     X.loc[:4, "job"] = "nurse"

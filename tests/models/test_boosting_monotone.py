@@ -69,6 +69,7 @@ def test_constrained_curves_keep_their_direction_to_the_last_bit(estimator, seed
     assert [shape.monotone for shape in shapes.values()] == directions
 
 
+@pytest.mark.named_entropy
 @by_name
 def test_without_a_constraint_the_same_curves_go_up_and_down(estimator):
     values = estimator.fit(*make_data(estimator)).explain_global()["age"].contribution[:-1]

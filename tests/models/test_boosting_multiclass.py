@@ -96,6 +96,7 @@ def test_curves_are_centred_over_classes_and_over_people(estimator):
     assert explanation.intercept.sum() == pytest.approx(0.0, abs=1e-12)
 
 
+@pytest.mark.named_entropy
 @both
 def test_the_effects_behind_the_classes_are_found(estimator):
     """At epsilon 4 and 6,000 records noise is a few percent, and so is the error of a bin."""
@@ -126,6 +127,7 @@ def test_without_noise_it_is_not_worse_than_additive_trees_of_scikit_learn(load)
     assert scores[0] >= scores[1] - 0.005
 
 
+@pytest.mark.named_entropy
 def test_a_private_model_of_ten_classes_beats_guessing():
     data = load_digits()
     y = data.target_names[data.target].astype(str)

@@ -186,6 +186,7 @@ def test_less_leaf_noise_narrows_the_privacy_part_in_proportion(fitted):
     assert np.median(ratio) == pytest.approx(0.5, rel=0.02)
 
 
+@pytest.mark.named_entropy
 def test_a_term_that_could_not_be_fitted_carries_noise_and_not_certainty():
     """Without people enough for two leaves its curve is zero, which is not knowledge.
 
@@ -218,6 +219,7 @@ def test_slope_of_late_sums_is_found_beside_unknown_leftovers():
     assert 1 / np.sqrt(precision) < 0.05
 
 
+@pytest.mark.named_entropy
 def test_shuffled_labels_show_nothing_above_noise():
     """A rule of 97 % lets 12 fits say so less than 9 times with a chance of 2e-4."""
     rng = np.random.default_rng(0)

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from numpy.random import bit_generator
 
 from dpexplain.mechanisms import NoiseSource, coins, discrete_gaussian, noise, secret_coins
 from entropy import VARIABLE, NamedEntropy, repeats
@@ -14,12 +15,13 @@ from entropy import VARIABLE, NamedEntropy, repeats
 def drawn() -> np.ndarray:
     sources = [NoiseSource("exact"), NoiseSource("rounded")]
     parts = [source.draw_int(2.0**40, 20) for source in sources]
-    return np.concatenate([*parts, secret_coins().integers(2**40, size=20)])
+    generators = [secret_coins(), np.random.default_rng(None)]
+    return np.concatenate([*parts, *(g.integers(2**40, size=20) for g in generators)])
 
 
 @pytest.fixture
 def named():
-    plugin = NamedEntropy()
+    plugin = NamedEntropy(repeats=True)
     yield plugin
     plugin.pytest_unconfigure()
 
@@ -38,15 +40,38 @@ def test_draws_go_on_within_a_test(named):
     assert not (drawn() == drawn()).any()
 
 
+@pytest.mark.parametrize(
+    ("marks", "repeats", "same"),
+    [
+        ([], True, True),
+        ([], False, False),
+        (["system_entropy"], True, False),
+        (["named_entropy"], False, True),
+    ],
+)
+def test_a_mark_goes_before_what_the_run_does(marks, repeats, same):
+    plugin = NamedEntropy(repeats)
+    item = SimpleNamespace(nodeid="test", get_closest_marker=lambda name: name in marks)
+    runs = []
+    for _ in range(2):
+        plugin.pytest_runtest_setup(item)
+        runs.append(drawn())
+    plugin.pytest_unconfigure()
+    assert (runs[0] == runs[1]).all() == same
+
+
 @pytest.mark.system_entropy
-def test_without_the_plugin_and_in_marked_tests_the_system_is_asked():
+def test_in_a_marked_test_the_system_is_asked():
     assert not (drawn() == drawn()).any()
 
 
 def test_the_plugin_leaves_the_library_as_it_was():
-    before = discrete_gaussian.draw.__defaults__, noise.os, coins.os
-    NamedEntropy().pytest_unconfigure()
-    assert (discrete_gaussian.draw.__defaults__, noise.os, coins.os) == before
+    def patched():
+        return discrete_gaussian.draw.__defaults__, noise.os, coins.os, bit_generator.randbits
+
+    before = patched()
+    NamedEntropy(repeats=True).pytest_unconfigure()
+    assert patched() == before
 
 
 @pytest.mark.parametrize(

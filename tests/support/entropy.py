@@ -2,8 +2,11 @@
 
 Noise and coins are secret, so tests of what is drawn see other numbers in each run. Where a run
 has to depend on the code alone, each test draws from a stream of its own instead, seeded with
-its name. Nothing of this can be reached from the library: its modules are patched from here.
-What cannot be patched stays secret: other processes, and the sampler of OpenDP.
+its name; so do, in every run, tests marked ``named_entropy``, which look at one fit and know of no
+exact chance of failing. Tests of secrecy itself are marked ``system_entropy``.
+
+Nothing of this can be reached from the library: its modules are patched from here. What cannot be
+patched stays secret: other processes, and the sampler of OpenDP.
 """
 
 from __future__ import annotations
@@ -16,11 +19,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.random import bit_generator
 
 from dpexplain.mechanisms import coins, discrete_gaussian, noise
 
 VARIABLE = "DPEXPLAIN_TEST_ENTROPY"
-MARKER = "system_entropy"
+MARKERS = {
+    "system_entropy": "draws from the operating system in every run",
+    "named_entropy": "draws the same noise in every run",
+}
 
 
 def repeats() -> bool:
@@ -33,31 +40,44 @@ def repeats() -> bool:
 
 
 class NamedEntropy:
-    """Plugin that stands in for ``os.urandom`` where the library draws noise and coins."""
+    """Plugin that stands in for ``os.urandom`` where noise, coins and seeds are drawn.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    repeats : bool
+        Whether tests without a mark draw from a stream of their name.
+    """
+
+    def __init__(self, repeats: bool) -> None:
+        self._repeats = repeats
         self._draw = os.urandom
         self._patch = pytest.MonkeyPatch()
         system = SimpleNamespace(urandom=self._bytes)
         self._patch.setattr(noise, "os", system)
         self._patch.setattr(coins, "os", system)
         self._patch.setattr(discrete_gaussian.draw, "__defaults__", (self._bytes,))
+        # What numpy seeds a generator with that was given no seed, as for public structure.
+        self._patch.setattr(bit_generator, "randbits", self._bits)
+
+    def _bits(self, n_bits: int) -> int:
+        n_bytes = -(-n_bits // 8)
+        return int.from_bytes(self._bytes(n_bytes), "little") >> (8 * n_bytes - n_bits)
 
     def _bytes(self, n_bytes: int) -> bytes:
         return self._draw(n_bytes)
 
     def begin(self, name: str | None) -> None:
         """Draw from the stream of that name from now on; without one, from the system."""
-        if name is None:
-            self._draw = os.urandom
-        else:
+        self._draw = os.urandom  # asked below for a seed that the key replaces
+        if name is not None:
             words = np.frombuffer(hashlib.sha256(name.encode()).digest(), dtype=np.uint64)
             self._draw = np.random.Generator(np.random.Philox(key=words[:2])).bytes
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
-        """Seed with the name of the test, unless it is about secrecy itself."""
-        self.begin(None if item.get_closest_marker(MARKER) else item.nodeid)
+        """Seed with the name of the test, as it is marked or as the run has it."""
+        named = self._repeats or item.get_closest_marker("named_entropy")
+        self.begin(None if item.get_closest_marker("system_entropy") or not named else item.nodeid)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_fixture_setup(self, fixturedef: Any, request: Any) -> Iterator[None]:
@@ -66,7 +86,8 @@ class NamedEntropy:
             return (yield)
         outside = self._draw
         index = getattr(request, "param_index", 0)
-        self.begin(f"{fixturedef.baseid}::{fixturedef.argname}[{index}]")
+        name = f"{fixturedef.baseid}::{fixturedef.argname}[{index}]"
+        self.begin(name if self._repeats else None)
         try:
             return (yield)
         finally:
