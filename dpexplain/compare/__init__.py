@@ -11,6 +11,8 @@ from dpexplain.compare.faithfulness import (
     shape_distance,
     truth_in_bins,
 )
+from dpexplain.compare.filters import FilterComparison
+from dpexplain.compare.matching import FilterAgreement, filter_agreement, match_filters
 from dpexplain.compare.multiclass import MulticlassComparison
 from dpexplain.compare.planning import epsilon_to_stand_out
 from dpexplain.compare.releasable import releasable
@@ -19,11 +21,15 @@ from dpexplain.compare.sweep import sweep
 __all__ = [
     "Comparison",
     "Faithfulness",
+    "FilterAgreement",
+    "FilterComparison",
     "MulticlassComparison",
     "epsilon_to_stand_out",
     "faithfulness",
+    "filter_agreement",
     "kendall",
     "local_sign_agreement",
+    "match_filters",
     "releasable",
     "shape_distance",
     "sweep",

@@ -76,6 +76,30 @@ def macro_auroc(
     return float(known.mean()) if known.size else float("nan")
 
 
+def accuracy(model: Any, X: Any, y: Sequence[object]) -> float:
+    """Share of records whose class is predicted.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted classifier.
+    X : DataFrame or ndarray of shape (n_samples, n_features)
+        Held-out records.
+    y : sequence of length n_samples
+        Their labels, read cell by cell as in :func:`measure`.
+
+    Returns
+    -------
+    float
+        In ``[0, 1]``; NaN without records.
+    """
+    labels = [cell_text(cell) for cell in np.asarray(y, dtype=object).ravel()]
+    names = np.array([cell_text(label) for label in model.classes_], dtype=object)
+    predicted = names[np.asarray(model.predict_proba(X)).argmax(axis=1)]
+    hits = [found == label for found, label in zip(predicted, labels, strict=True)]
+    return float(np.mean(hits)) if hits else float("nan")
+
+
 def poisson_deviance(count: npt.NDArray[np.float64], expected: npt.NDArray[np.float64]) -> float:
     """Mean deviance of counts from their expectation; 0 where each is as expected.
 

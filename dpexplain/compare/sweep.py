@@ -24,10 +24,11 @@ from dpexplain.compare._checks import (
     checked_evaluate,
     find_payer,
 )
-from dpexplain.compare._metrics import measure
+from dpexplain.compare._metrics import accuracy, measure
 from dpexplain.compare.comparison import Comparison
+from dpexplain.compare.filters import FilterComparison
 from dpexplain.compare.multiclass import MulticlassComparison
-from dpexplain.explain import GlobalExplanation, MulticlassExplanation
+from dpexplain.explain import FilterBank, GlobalExplanation, MulticlassExplanation
 
 DEFAULT_EPSILONS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 
@@ -50,8 +51,8 @@ class _Data(NamedTuple):
 class _Result(NamedTuple):
     epsilon: float
     repeat: int
-    explanation: GlobalExplanation | MulticlassExplanation | None
-    metric: tuple[str, float] | None
+    explanation: GlobalExplanation | MulticlassExplanation | FilterBank | None
+    metrics: tuple[tuple[str, float], ...]
     failure: str = ""
 
 
@@ -69,7 +70,7 @@ def sweep(
     structure_seed: int | None = None,
     progress: bool = True,
     groups: Any = None,
-) -> Comparison | MulticlassComparison:
+) -> Comparison | MulticlassComparison | FilterComparison:
     """Fit clones of an estimator at several epsilons and compare what they explain.
 
     Every fit spends its epsilon on the same data. All of them are checked and charged to the
@@ -110,9 +111,10 @@ def sweep(
 
     Returns
     -------
-    Comparison or MulticlassComparison
-        Explanations by epsilon, the reference, metrics, and the ledger after the sweep; with more
-        than two classes a comparison for each of them.
+    Comparison, MulticlassComparison or FilterComparison
+        Explanations by epsilon, the reference, metrics, and the ledger after the sweep. Of an
+        additive model with more than two classes a comparison for each of them; of a locally
+        linear model one of its filters.
 
     Raises
     ------
@@ -221,15 +223,21 @@ def _fit_one(fit: _Fit, data: _Data, count: Callable[[], object]) -> _Result:
         persons = {} if data.groups is None or is_reference else {"groups": data.groups}
         model = fit.estimator.fit(data.X, data.y, **persons)
         explanation = model.explain_global()
-        metric = None if data.held_out is None else measure(model, *data.held_out)
+        metrics = () if data.held_out is None else _measured(model, explanation, *data.held_out)
     except Exception as error:
         if not is_reference:
             raise
         # A reference may refuse values that private fits have a rule for; what was paid for
         # is not lost to that.
-        return _Result(fit.epsilon, fit.repeat, None, None, type(error).__name__)
+        return _Result(fit.epsilon, fit.repeat, None, (), type(error).__name__)
     count()
-    return _Result(fit.epsilon, fit.repeat, explanation, metric)
+    return _Result(fit.epsilon, fit.repeat, explanation, metrics)
+
+
+def _measured(model: Any, explanation: Any, X: Any, y: Any) -> tuple[tuple[str, float], ...]:
+    if isinstance(explanation, FilterBank):  # what the literature on such models reports
+        return (("accuracy", accuracy(model, X, y)), measure(model, X, y))
+    return (measure(model, X, y),)
 
 
 @contextmanager
@@ -246,7 +254,7 @@ def _progress_bar(total: int, show: bool) -> Iterator[Any]:
 
 def _comparison(
     epsilons: tuple[float, ...], results: list[_Result], ledger: PrivacyLedger, estimator: Any
-) -> Comparison | MulticlassComparison:
+) -> Comparison | MulticlassComparison | FilterComparison:
     by_place: dict[tuple[float, int], Any] = {}
     for result in results:
         if result.explanation is None:
@@ -271,14 +279,16 @@ def _comparison(
     }
     if isinstance(first, MulticlassExplanation):
         return MulticlassComparison.from_fits(explanations, reference=reference, **shared)
+    if isinstance(first, FilterBank):
+        return FilterComparison(epsilons, explanations, reference=reference, **shared)
     return Comparison(epsilons, explanations, reference=reference, **shared)
 
 
 def _metrics(results: list[_Result]) -> pd.DataFrame | None:
     rows = [
-        (result.epsilon, result.repeat, *result.metric, False)
+        (result.epsilon, result.repeat, name, value, False)
         for result in results
-        if result.metric is not None
+        for name, value in result.metrics
     ]
     columns = ["epsilon", "repeat", "metric", "value", "private"]
     return pd.DataFrame(rows, columns=columns) if rows else None

@@ -294,7 +294,7 @@ def comparison_to_plain(comparison: Comparison) -> dict[str, Any]:
             for epsilon, repeats in comparison.explanations.items()
         ],
         "reference": None if reference is None else global_to_plain(reference),
-        "metrics": None if metrics is None else _metrics_to_plain(metrics),
+        "metrics": None if metrics is None else metrics_to_plain(metrics),
         "ledger": ledger_to_plain(comparison.ledger),
         "title": comparison.title,
     }
@@ -311,7 +311,7 @@ def comparison_from_plain(value: Any, path: str = "comparison") -> Comparison:
         tuple(epsilon for epsilon, _ in fits),
         explanations,
         reference=fields.take("reference", optional(global_from_plain)),
-        metrics=fields.take("metrics", optional(_metrics_from_plain)),
+        metrics=fields.take("metrics", optional(metrics_from_plain)),
         ledger=fields.take("ledger", ledger_from_plain),
         title=fields.take("title", text),
     )
@@ -327,7 +327,7 @@ def _fits_from_plain(value: Any, path: str) -> tuple[float, tuple[GlobalExplanat
     return epsilon, tuple(repeats)
 
 
-def _metrics_to_plain(metrics: pd.DataFrame) -> list[dict[str, Any]]:
+def metrics_to_plain(metrics: pd.DataFrame) -> list[dict[str, Any]]:
     return [
         {
             "epsilon": plain(row["epsilon"]),
@@ -340,7 +340,7 @@ def _metrics_to_plain(metrics: pd.DataFrame) -> list[dict[str, Any]]:
     ]
 
 
-def _metrics_from_plain(value: Any, path: str) -> pd.DataFrame:
+def metrics_from_plain(value: Any, path: str) -> pd.DataFrame:
     readers = {
         "epsilon": any_number,
         "repeat": integer,

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from dpexplain._json import MAX_BYTES, cut, parse
 from dpexplain.accounting.summary import LedgerSummary
-from dpexplain.compare import Comparison, MulticlassComparison
+from dpexplain.compare import Comparison, FilterComparison, MulticlassComparison
 from dpexplain.explain import (
     FilterBank,
     FilterExplanation,
@@ -34,6 +34,7 @@ Saveable: TypeAlias = (
     | WeightMap
     | Comparison
     | MulticlassComparison
+    | FilterComparison
     | LedgerSummary
     | PrivacyStatement
     | Guarantee
@@ -75,6 +76,11 @@ _KINDS: Final = {
         MulticlassComparison,
         _codecs.multiclass_comparison_to_plain,
         _codecs.multiclass_comparison_from_plain,
+    ),
+    "filters-comparison": _Kind(
+        FilterComparison,
+        _filters.filter_comparison_to_plain,
+        _filters.filter_comparison_from_plain,
     ),
 }
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dpexplain.plotting.comparison import plot_comparison, plot_metric
 from dpexplain.plotting.filter_bank import plot_filters, plot_weights
+from dpexplain.plotting.filter_comparison import plot_filter_comparison
 from dpexplain.plotting.filter_local import plot_filter_explanation, plot_weightings
 from dpexplain.plotting.global_explanation import plot_global
 from dpexplain.plotting.importance import plot_importance
@@ -16,6 +17,7 @@ from dpexplain.plotting.shape_function import plot_shape_function
 
 __all__ = [
     "plot_comparison",
+    "plot_filter_comparison",
     "plot_filter_explanation",
     "plot_filters",
     "plot_global",

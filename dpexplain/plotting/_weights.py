@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.cm import ScalarMappable
 
 _MOST_NAMES = 60
-_GREY_SHARE = 0.75
+_GREY_SHARE = 0.7
 
 
 def picture(values: npt.NDArray[np.generic], grid_shape: Sequence[int]) -> npt.NDArray[np.generic]:
@@ -85,7 +85,7 @@ def draw_picture(ax: Axes, weights: WeightMap, *, limit: float, mask_noise: bool
     shown = colour_scale(colours, limit).to_rgba(picture(weights.weights, weights.grid_shape))
     if mask_noise and weights.above_noise is not None:
         noisy = ~picture(weights.above_noise, weights.grid_shape).astype(bool)
-        grey = np.array(to_rgb(colours.muted))
+        grey = np.array(to_rgb("#4a4a4a" if colours.dark else "#b4b4b4"))
         shown[noisy, :3] += _GREY_SHARE * (grey - shown[noisy, :3])
     ax.imshow(shown, interpolation="nearest", aspect="equal")
     ax.set_xticks([])

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import FigureBase
 
-_WHISKERS = "Whiskers: ±2σ of privacy noise; pale where it may be noise"
-_GREY = "Grey: inside 2σ of privacy noise"
+WHISKERS = "Whiskers: ±2σ of privacy noise; pale where it may be noise"
+GREY = "Grey: inside 2σ of privacy noise"
 _PICTURE_INCHES = 1.25
 _STRIP_INCHES = (7.2, 1.3)
 
@@ -226,9 +226,9 @@ def _head(
     ]
     if bank.noise is not None:
         if bank.grid_shape is None:
-            lines.append(_WHISKERS)
+            lines.append(WHISKERS)
         elif mask_noise:
-            lines.append(_GREY)
+            lines.append(GREY)
         if what == "filters":
             lines.append("Above each filter: its number, and its signal to noise")
     if what == "filters" and hidden > 0:

@@ -21,6 +21,7 @@ from dpexplain.plotting._style import (
     title,
 )
 from dpexplain.plotting._weights import draw_weights, picture, strip_limit
+from dpexplain.plotting.filter_bank import GREY, WHISKERS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -229,7 +230,7 @@ def _head(
     ]
     if weights.noise_std is not None:
         if weights.grid_shape is None:
-            lines.append("Whiskers: ±2σ of privacy noise; pale where it may be noise")
+            lines.append(WHISKERS)
         elif mask_noise:
-            lines.append("Grey: inside 2σ of privacy noise")
+            lines.append(GREY)
     ax.figure.suptitle("\n".join(lines), x=0.01, ha="left", fontsize="small", color=theme(ax).ink)

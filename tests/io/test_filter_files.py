@@ -17,6 +17,7 @@ from example_explanations import HOSTILE_NAMES
 from example_filters import (
     filter_bank,
     filter_banks,
+    filter_comparison,
     filter_explanations,
     filter_samples,
     image_bank,
@@ -45,6 +46,19 @@ def test_explanations_come_back_bit_by_bit(explanation):
 @given(weight_maps())
 def test_maps_come_back_bit_by_bit(weights):
     assert_round_trip(weights)
+
+
+@pytest.mark.parametrize("make", [filter_bank, image_bank])
+@pytest.mark.parametrize("whole", [False, True])
+def test_comparisons_come_back_bit_by_bit(make, whole):
+    assert_round_trip(filter_comparison(make, with_reference=whole, with_metrics=whole))
+
+
+def test_comparison_that_repeats_an_epsilon_is_refused():
+    document = json.loads(to_json(filter_comparison()))
+    document["content"]["fits"].append(document["content"]["fits"][0])
+    with pytest.raises(ValueError, match="repeats an epsilon"):
+        from_json(json.dumps(document))
 
 
 @given(

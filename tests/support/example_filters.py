@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
+import pandas as pd
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from dpexplain import PrivacyLedger
+from dpexplain.compare import FilterComparison
 from dpexplain.explain import (
     FilterBank,
     FilterExplanation,
@@ -92,6 +97,29 @@ def some_inputs(n: int = 5, n_inputs: int = 4, seed: int = 1) -> np.ndarray:
 def filter_samples(public: bool = False) -> FilterExplanation:
     """Make the explanation of two samples."""
     return filter_bank().explain(some_inputs(2), public=public)
+
+
+def filter_comparison(
+    make=filter_bank, *, with_reference: bool = True, with_metrics: bool = True
+) -> FilterComparison:
+    """Make a comparison of two epsilons, the first with two repeats."""
+    rows = [(0.5, 0, 0.8), (0.5, 1, 0.7), (2.0, 0, 0.9), (math.inf, 0, 0.95)]
+    metrics = pd.DataFrame(
+        [(e, r, "accuracy", value, False) for e, r, value in rows[: 3 + with_reference]],
+        columns=["epsilon", "repeat", "metric", "value", "private"],
+    )
+    reference = make(Guarantee.not_private("fitted without noise"), seed=3, noise=None)
+    return FilterComparison(
+        (0.5, 2.0),
+        {
+            0.5: (make(private_guarantee(0.5), seed=0), make(private_guarantee(0.5), seed=1)),
+            2.0: (make(private_guarantee(2.0), seed=2),),
+        },
+        reference if with_reference else None,
+        metrics if with_metrics else None,
+        ledger=PrivacyLedger("filters").summary(),
+        title="Filters: risk",
+    )
 
 
 # Small enough that sums of squares stay finite; the smallest are subnormal.

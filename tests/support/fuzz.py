@@ -31,6 +31,7 @@ from dpexplain.accounting.ledger_state import LedgerState
 from dpexplain.io import from_json, to_json
 from dpexplain_widgets.payload import build_payload
 from example_explanations import age, classifier, job, private_guarantee, reference, samples
+from example_filters import filter_comparison, filter_samples
 
 LONGEST_MESSAGE = 2_000
 HANGS_AFTER_SECONDS = 120
@@ -113,7 +114,8 @@ TARGETS = {
             to_json(each)
             for each in (
                 private_guarantee(), age(), job(), classifier(), samples(), reference(),
-                _comparison(), _comparison().ledger,
+                _comparison(), _comparison().ledger, filter_comparison(), filter_samples(),
+                filter_comparison().first.class_mean("low"),
             )
         ),
         json.loads,

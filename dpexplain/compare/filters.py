@@ -1,0 +1,305 @@
+"""Locally linear models across epsilon, beside their reference."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Iterator, Mapping
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from dpexplain.accounting.summary import LedgerSummary
+from dpexplain.compare._fits import Fits
+from dpexplain.compare.matching import filter_agreement, match_filters
+from dpexplain.explain import FilterBank, _html
+from dpexplain.explain._record import FloatArray
+from dpexplain.explain.guarantee import NOT_PRIVATE
+
+_SAME = ("classes", "input_names", "grid_shape", "n_filters", "target_name")
+
+
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class FilterComparison(Fits[FilterBank]):
+    """What a sweep of a locally linear model over epsilons gives; it holds no data.
+
+    Parameters
+    ----------
+    epsilons : tuple of float
+        Ascending; the keys of `explanations`.
+    explanations : mapping of float to sequence of FilterBank
+        The repeats fitted with each epsilon.
+    reference : FilterBank or None, default=None
+        The non-private model beside the private ones.
+    metrics : DataFrame or None, default=None
+        Columns epsilon (infinite for the reference), repeat, metric, value, private. Metrics
+        measured on held-out records are diagnostics, not private releases.
+    ledger : LedgerSummary
+        What was spent on the data set.
+    title : str, default=""
+        Heading for figures and dashboards.
+
+    Raises
+    ------
+    ValueError
+        If epsilons and explanations disagree, or the explanations are of different models.
+    """
+
+    epsilons: tuple[float, ...]
+    explanations: Mapping[float, tuple[FilterBank, ...]]
+    reference: FilterBank | None = None
+    metrics: pd.DataFrame | None = None
+    _: dataclasses.KW_ONLY
+    ledger: LedgerSummary
+    title: str = ""
+
+    def __post_init__(self) -> None:
+        """Check that the explanations belong together."""
+        self._check_fits(FilterBank, _SAME)
+
+    @property
+    def first(self) -> FilterBank:
+        """The first fit at the smallest epsilon."""
+        return self.explanations[self.epsilons[0]][0]
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """Names of the classes."""
+        return self.first.classes
+
+    @property
+    def input_names(self) -> tuple[str, ...]:
+        """Names of the inputs."""
+        return self.first.input_names
+
+    @property
+    def grid_shape(self) -> tuple[int, ...] | None:
+        """How the inputs lie on a grid; None for a table."""
+        return self.first.grid_shape
+
+    @property
+    def anchor(self) -> FilterBank:
+        """The fit whose order of filters the others take: the first at the largest epsilon."""
+        return self.explanations[self.epsilons[-1]][0]
+
+    def matched(self) -> FilterComparison:
+        """Put the filters of all fits into one order, so that places can be compared.
+
+        Returns
+        -------
+        FilterComparison
+            Every fit matched to :attr:`anchor`, a private one wherever all private fits are;
+            see :func:`match_filters`. The order of the reference is computed from both.
+        """
+        anchor = self.anchor
+        return dataclasses.replace(
+            self,
+            explanations={
+                epsilon: tuple(match_filters(fit, anchor) for fit in fits)
+                for epsilon, fits in self.explanations.items()
+            },
+            reference=None if self.reference is None else match_filters(self.reference, anchor),
+        )
+
+    def release_safe(self) -> FilterComparison:
+        """Leave out what may not leave: the reference and diagnostics on held-out records.
+
+        Returns
+        -------
+        FilterComparison
+            ``private`` is true where all fits that are left are private.
+        """
+        kept = None
+        if self.metrics is not None and self.metrics["private"].any():
+            kept = self.metrics[self.metrics["private"]].reset_index(drop=True)
+        return dataclasses.replace(self, reference=None, metrics=kept)
+
+    def repeatability(self, inputs: npt.ArrayLike | None = None) -> pd.DataFrame:
+        """Compare the repeats at each epsilon with each other.
+
+        Parameters
+        ----------
+        inputs : array-like of shape (n_samples, n_inputs) or None, default=None
+            Prepared inputs of public samples, on which local explanations are compared too.
+
+        Returns
+        -------
+        DataFrame
+            One row per epsilon: n_pairs, and the means over pairs of the fields of
+            :class:`dpexplain.compare.FilterAgreement`.
+
+        Raises
+        ------
+        ValueError
+            If no epsilon has two fits.
+        """
+        rows = []
+        for epsilon, fits in self.explanations.items():
+            found = [
+                dataclasses.asdict(filter_agreement(a, b, _array(inputs)))
+                for a, b in combinations(fits, 2)
+            ]
+            if found:
+                means = pd.DataFrame(found).mean()
+                rows.append({"epsilon": epsilon, "n_pairs": len(found), **means.to_dict()})
+        if not rows:
+            raise ValueError("no epsilon has two fits; pass n_repeats=2 or more to sweep.")
+        return pd.DataFrame(rows)
+
+    def faithfulness(self, inputs: npt.ArrayLike | None = None) -> pd.DataFrame:
+        """Compare every private fit with the reference.
+
+        Parameters
+        ----------
+        inputs : array-like of shape (n_samples, n_inputs) or None, default=None
+            Prepared inputs of samples, on which local explanations are compared too.
+
+        Returns
+        -------
+        DataFrame
+            One row per fit: epsilon, repeat, the fields of
+            :class:`dpexplain.compare.FilterAgreement`, and private, which is always False: the
+            reference is not private, so neither is a comparison with it.
+
+        Raises
+        ------
+        ValueError
+            If there is no reference.
+        """
+        if self.reference is None:
+            raise ValueError(
+                "this comparison has no reference to be faithful to; pass reference=True to sweep."
+            )
+        return pd.DataFrame(
+            [
+                {
+                    "epsilon": epsilon,
+                    "repeat": repeat,
+                    **dataclasses.asdict(filter_agreement(fit, self.reference, _array(inputs))),
+                    "private": False,
+                }
+                for epsilon, repeat, fit in self._private_fits()
+            ]
+        )
+
+    def above_noise(self) -> pd.DataFrame:
+        """Say how much of every private fit stands out of its privacy noise.
+
+        Returns
+        -------
+        DataFrame
+            One row per fit: epsilon, repeat, share_of_filters and share_of_class_means (weights
+            outside two standard deviations; noise alone gives 0.046), signal_to_noise (median
+            over the filters; noise alone gives about 1). NaN where the noise is not known.
+        """
+        return pd.DataFrame(
+            [
+                {
+                    "epsilon": epsilon,
+                    "repeat": repeat,
+                    "share_of_filters": _number(fit.share_above_noise()),
+                    "share_of_class_means": _number(fit.share_above_noise("class_means")),
+                    "signal_to_noise": _median(fit.signal_to_noise()),
+                }
+                for epsilon, repeat, fit in self._private_fits()
+            ]
+        )
+
+    def _private_fits(self) -> Iterator[tuple[float, int, FilterBank]]:
+        return ((e, r, fit) for e, r, fit in self.fits() if not math.isinf(e))
+
+    def frame(self) -> pd.DataFrame:
+        """Return one row per fit, class and input: the mean filters of the classes.
+
+        Returns
+        -------
+        DataFrame
+            Columns epsilon (infinite for the reference), repeat, private, class, then those of
+            :meth:`dpexplain.explain.WeightMap.frame`. Single filters are in
+            ``explanations[epsilon][repeat].frame()``.
+        """
+        frames = []
+        for epsilon, repeat, fit in self.fits():
+            for name in fit.classes:
+                frame = fit.class_mean(name).frame()
+                frame.insert(0, "epsilon", epsilon)
+                frame.insert(1, "repeat", repeat)
+                frame.insert(2, "private", fit.guarantee.private)
+                frame.insert(3, "class", name)
+                frames.append(frame)
+        return pd.concat(frames, ignore_index=True)
+
+    def plot(self, **options: Any) -> npt.NDArray[np.object_]:
+        """Draw the classes at every epsilon; see :func:`dpexplain.plotting.plot_filter_comparison`.
+
+        Parameters
+        ----------
+        **options
+            Passed on.
+
+        Returns
+        -------
+        ndarray of Axes, shape (n_classes, n_columns)
+            A column per epsilon, and one for the reference.
+        """
+        from dpexplain.plotting import plot_filter_comparison
+
+        return plot_filter_comparison(self, **options)
+
+    def __repr__(self) -> str:
+        """Return a line that points to the next step."""
+        epsilons = ", ".join(f"{epsilon:g}" for epsilon in self.epsilons)
+        reference = "with" if self.reference is not None else "without"
+        return (
+            f"FilterComparison(ε = {epsilons}; {len(self.classes)} classes, "
+            f"{self.first.n_filters} filters each; {reference} reference; "
+            f"{self.guarantee_words[1]}; see .frame(), .metrics, .above_noise(), .plot())"
+        )
+
+    def _repr_html_(self) -> str:
+        metrics = () if self.metrics is None else tuple(self.metrics["metric"].unique())
+        rows = [
+            self._html_row(epsilon, metrics)
+            for epsilon in (*self.epsilons, *([math.inf] if self.reference is not None else []))
+        ]
+        head = (
+            "ε",
+            *(f"{name} *" for name in metrics),
+            "class means above noise",
+            "filters above noise",
+        )
+        reference = f"non-private reference: {NOT_PRIVATE}" if self.reference is not None else ""
+        return _html.box(
+            _html.heading(self.title or "Comparison"),
+            *(_html.note(words) for words in self.guarantee_words),
+            _html.warning(reference) if reference else "",
+            _html.table(head, rows, (True,) * len(head)),
+            _html.note("* diagnostic on held-out records, not private") if metrics else "",
+            _html.note(".frame(), .above_noise(), .repeatability(), .plot() show more"),
+        )
+
+    def _html_row(self, epsilon: float, metrics: tuple[str, ...]) -> tuple[str, ...]:
+        fit = self.reference if math.isinf(epsilon) else self.explanations[epsilon][0]
+        assert fit is not None  # a row is made for the reference only where there is one
+        shares = [fit.share_above_noise("class_means"), fit.share_above_noise()]
+        label = "reference" if math.isinf(epsilon) else f"{epsilon:g}"
+        return (
+            label,
+            *(self._mean(epsilon, metric) for metric in metrics),
+            *("" if share is None else f"{100 * share:.0f} %" for share in shares),
+        )
+
+
+def _array(inputs: npt.ArrayLike | None) -> FloatArray | None:
+    return None if inputs is None else np.asarray(inputs, dtype=np.float64)
+
+
+def _number(value: float | None) -> float:
+    return math.nan if value is None else value
+
+
+def _median(values: FloatArray | None) -> float:
+    return math.nan if values is None else float(np.median(values))

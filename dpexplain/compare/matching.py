@@ -1,0 +1,207 @@
+"""Filters of one model beside those of another: which belong together, and how alike they are.
+
+The filters of a class have no order of their own: a model that starts elsewhere learns them in
+another. Matching takes them in the order in which they differ least from those of the other
+model.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from dpexplain.explain import FilterBank, FilterNoise
+from dpexplain.explain._record import FloatArray
+
+
+def match_filters(bank: FilterBank, to: FilterBank) -> FilterBank:
+    """Put the filters of each class in the order of another model's.
+
+    The order makes the sum of squared differences of weights and biases least (Hungarian
+    assignment). It changes neither a score nor an explanation.
+
+    Parameters
+    ----------
+    bank : FilterBank
+        What is put in order.
+    to : FilterBank
+        Of the same classes and inputs, with as many filters.
+
+    Returns
+    -------
+    FilterBank
+        `bank` with its filters, biases and their noise in that order.
+
+    Raises
+    ------
+    ValueError
+        If the models have other classes, inputs or numbers of filters.
+
+    References
+    ----------
+    Crouse, "On implementing 2D rectangular assignment algorithms", IEEE Transactions on
+    Aerospace and Electronic Systems 52 (2016).
+    """
+    from scipy.optimize import linear_sum_assignment
+
+    check_same_inputs(bank, to)
+    if bank.n_filters != to.n_filters:
+        raise ValueError(
+            f"models have {bank.n_filters} and {to.n_filters} filters per class; only models with "
+            "as many can be matched."
+        )
+    order = np.empty(bank.biases.shape, dtype=np.int64)
+    for k, (found, wanted) in enumerate(zip(_with_bias(bank), _with_bias(to), strict=True)):
+        # Squares of single filters are the same in every order: only products count.
+        order[k] = linear_sum_assignment(wanted @ found.T, maximize=True)[1]
+    return _reordered(bank, order)
+
+
+def check_same_inputs(bank: FilterBank, other: FilterBank) -> None:
+    """Check that two models speak of the same classes and inputs.
+
+    Parameters
+    ----------
+    bank, other : FilterBank
+        What is compared.
+
+    Raises
+    ------
+    ValueError
+        If they do not.
+    """
+    for field in ("classes", "input_names"):
+        if getattr(bank, field) != getattr(other, field):
+            raise ValueError(f"models differ in {field}; compare fits of one model only.")
+
+
+def _with_bias(bank: FilterBank) -> FloatArray:
+    return np.concatenate([bank.filters, bank.biases[:, :, None]], axis=2)
+
+
+def _reordered(bank: FilterBank, order: np.ndarray) -> FilterBank:
+    noise = bank.noise
+    if noise is not None and (noise.basis is None or noise.basis.ndim == 2):
+        noise = FilterNoise(
+            _taken(noise.variance, order), _taken(noise.bias_variance, order), noise.basis
+        )
+    elif noise is not None:
+        # Filters of one place share a basis in all classes, which no longer holds after this.
+        noise = FilterNoise(
+            _taken(noise.weight_variance, order), _taken(noise.bias_variance, order)
+        )
+    return dataclasses.replace(
+        bank,
+        filters=_taken(bank.filters, order),
+        biases=_taken(bank.biases, order),
+        noise=noise,
+    )
+
+
+def _taken(values: FloatArray, order: np.ndarray) -> FloatArray:
+    return np.stack([row[places] for row, places in zip(values, order, strict=True)])
+
+
+def cosines(left: FloatArray, right: FloatArray) -> FloatArray:
+    """Cosine of the angle between vectors along the last axis; 0 where one is zero.
+
+    Parameters
+    ----------
+    left, right : ndarray of shape (..., n)
+        Vectors.
+
+    Returns
+    -------
+    ndarray of shape (...)
+        From -1 to 1.
+    """
+    product = (left * right).sum(axis=-1)
+    size = np.sqrt((left**2).sum(axis=-1) * (right**2).sum(axis=-1))
+    found = np.divide(product, size, out=np.zeros_like(product), where=size > 0)
+    return np.clip(found, -1.0, 1.0)
+
+
+@dataclasses.dataclass(frozen=True)
+class FilterAgreement:
+    """How alike two locally linear models are; 1 is the same direction, 0 is unrelated.
+
+    Parameters
+    ----------
+    filters : float
+        Mean cosine of matched filters.
+    class_means : float
+        Mean cosine of the mean filters of the classes.
+    contrasts : float
+        Mean cosine of the differences of the mean filters of two classes, over all pairs.
+    local : float
+        Mean cosine of the weighted filters of the first model's predicted class, over samples;
+        NaN without samples.
+    predictions : float
+        Share of samples of which both predict the same class; NaN without samples.
+    """
+
+    filters: float
+    class_means: float
+    contrasts: float
+    local: float = float("nan")
+    predictions: float = float("nan")
+
+
+def filter_agreement(
+    bank: FilterBank, other: FilterBank, inputs: FloatArray | None = None
+) -> FilterAgreement:
+    """Compare a locally linear model with another one of the same classes and inputs.
+
+    Parameters
+    ----------
+    bank : FilterBank
+        What is judged.
+    other : FilterBank
+        What it should look like: a reference or another repeat. Where it is not private,
+        neither is the result.
+    inputs : ndarray of shape (n_samples, n_inputs) or None, default=None
+        Prepared inputs of samples on which local explanations are compared. Where they are not
+        public, neither is the result.
+
+    Returns
+    -------
+    FilterAgreement
+
+    Raises
+    ------
+    ValueError
+        If the models have other classes, inputs or numbers of filters.
+    """
+    check_same_inputs(bank, other)
+    matched = match_filters(bank, other)
+    means, others = bank.class_means(), other.class_means()
+    a, b = np.triu_indices(len(bank.classes), 1)
+    local = predictions = float("nan")
+    if inputs is not None and len(inputs):
+        local, predictions = _local_agreement(bank, other, inputs)
+    return FilterAgreement(
+        float(cosines(matched.filters, other.filters).mean()),
+        float(cosines(means, others).mean()),
+        float(cosines(means[a] - means[b], others[a] - others[b]).mean()),
+        local,
+        predictions,
+    )
+
+
+def _local_agreement(
+    bank: FilterBank, other: FilterBank, inputs: FloatArray
+) -> tuple[float, float]:
+    first, second = bank.scores(inputs).argmax(axis=1), other.scores(inputs).argmax(axis=1)
+    shown = [_weighted_filters(each, inputs, first) for each in (bank, other)]
+    return float(cosines(*shown).mean()), float(np.mean(first == second))
+
+
+def _weighted_filters(bank: FilterBank, inputs: FloatArray, classes: np.ndarray) -> FloatArray:
+    """Weighted filter of one class for each sample, shape (n_samples, n_inputs)."""
+    shares = bank.weightings(inputs)[np.arange(len(inputs)), classes]
+    found = np.empty((len(inputs), len(bank.input_names)))
+    for k in np.unique(classes):
+        rows = classes == k
+        found[rows] = shares[rows] @ bank.filters[k]
+    return found
