@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from dpexplain.models import (
         DPExplainableBoostingClassifier,
         DPExplainableBoostingRegressor,
+        DPLinearRegression,
+        DPLogisticRegression,
         ExplainableBoostingClassifier,
         ExplainableBoostingRegressor,
     )
@@ -39,6 +41,8 @@ __all__ = [
     "Comparison",
     "DPExplainableBoostingClassifier",
     "DPExplainableBoostingRegressor",
+    "DPLinearRegression",
+    "DPLogisticRegression",
     "ExplainableBoostingClassifier",
     "ExplainableBoostingRegressor",
     "GlobalExplanation",
@@ -65,6 +69,8 @@ _NAMES_BY_PART = {
     "models": (
         "DPExplainableBoostingClassifier",
         "DPExplainableBoostingRegressor",
+        "DPLinearRegression",
+        "DPLogisticRegression",
         "ExplainableBoostingClassifier",
         "ExplainableBoostingRegressor",
     ),

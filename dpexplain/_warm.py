@@ -17,6 +17,8 @@ import pandas as pd
 from dpexplain.models import (
     DPExplainableBoostingClassifier,
     DPExplainableBoostingRegressor,
+    DPLinearRegression,
+    DPLogisticRegression,
     ExplainableBoostingClassifier,
     ExplainableBoostingRegressor,
 )
@@ -54,12 +56,17 @@ def warm_models() -> None:
     for_numbers = Schema(features, target=Range(0, 100))
     wards = pd.Series(np.where(above, "A", np.where(X["job"] == "nurse", "B", "C")))
     for_wards = Schema(features, target=Classes(["A", "B", "C"]))
-    for classifier in (ExplainableBoostingClassifier, DPExplainableBoostingClassifier):
+    for classifier in (
+        ExplainableBoostingClassifier,
+        DPExplainableBoostingClassifier,
+        DPLogisticRegression,
+    ):
         _warm_one(classifier(schema=for_classes), X, classes)
         _warm_one(classifier(schema=for_wards), X, wards)
     for regressor in (ExplainableBoostingRegressor, DPExplainableBoostingRegressor):
         _warm_one(regressor(schema=for_numbers), X, X["age"])
         _warm_one(regressor(schema=for_numbers, objective="poisson"), X, X["age"])
+    _warm_one(DPLinearRegression(schema=for_numbers), X, X["age"])
 
 
 def warm_imports() -> None:

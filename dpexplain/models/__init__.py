@@ -8,10 +8,13 @@ from dpexplain.models.boosting import (
     ExplainableBoostingClassifier,
     ExplainableBoostingRegressor,
 )
+from dpexplain.models.linear import DPLinearRegression, DPLogisticRegression
 
 __all__ = [
     "DPExplainableBoostingClassifier",
     "DPExplainableBoostingRegressor",
+    "DPLinearRegression",
+    "DPLogisticRegression",
     "ExplainableBoostingClassifier",
     "ExplainableBoostingRegressor",
 ]

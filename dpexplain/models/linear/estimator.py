@@ -1,0 +1,166 @@
+"""What private linear models share."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, Literal
+
+import numpy as np
+
+from dpexplain._validation import check_choice, check_in_range
+from dpexplain.accounting import Event, GaussianEvent, PrivacyLedger, compose_mu, mu_from_epsilon
+from dpexplain.binning import declared_cells, histogram_phase
+from dpexplain.binning.bins import index_dtype
+from dpexplain.mechanisms import GaussianMechanism, NoiseBackend, Phase
+from dpexplain.models.boosting.additive import AdditiveModel
+from dpexplain.models.boosting.objectives import Objective
+from dpexplain.models.boosting.private import release_factors
+from dpexplain.models.boosting.terms import centred_terms
+from dpexplain.models.linear.private import N_CELLS, LinearBudget, LinearFit
+from dpexplain.models.private import PrivateEstimator
+from dpexplain.models.twin import NonPrivateTwin
+from dpexplain.schema import Schema
+
+Scaling = Literal["released", "public"]
+
+
+class _PrivateLinear(PrivateEstimator, AdditiveModel):
+    """Fit of both private linear models."""
+
+    _hidden_fit = ("_terms", "_fit", "_noise")
+    _target_label: str
+    _moment_share: float
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        *,
+        schema: Schema | None = None,
+        ledger: PrivacyLedger | None = None,
+        scaling: Scaling = "released",
+        adjacency: str = "add_remove",
+        bin_budget_frac: float = 0.2,
+        structure_seed: int | None = None,
+        noise_backend: NoiseBackend = "exact",
+        reproducible_seed: int | None = None,
+        allow_weak: bool = False,
+        n_public: int | None = None,
+        max_rows_per_person: int | None = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.schema = schema
+        self.ledger = ledger
+        self.scaling = scaling
+        self.adjacency = adjacency
+        self.bin_budget_frac = bin_budget_frac
+        self.structure_seed = structure_seed
+        self.noise_backend = noise_backend
+        self.reproducible_seed = reproducible_seed
+        self.allow_weak = allow_weak
+        self.n_public = n_public
+        self.max_rows_per_person = max_rows_per_person
+
+    def reference_estimator(self) -> NonPrivateTwin:
+        """Unfitted non-private twin: the same model without noise.
+
+        Returns
+        -------
+        NonPrivateTwin
+        """
+        return NonPrivateTwin(self)
+
+    def _check_settings(self) -> None:
+        check_choice("scaling", self.scaling, ("released", "public"))
+        check_in_range(
+            "bin_budget_frac",
+            self.bin_budget_frac,
+            0.0,
+            1.0,
+            include_low=False,
+            include_high=False,
+        )
+
+    def _check_plan(self, n_features: int) -> None:
+        if self.schema is not None:
+            for name, feature in self.schema.features.items():
+                index_dtype(declared_cells(name, feature, N_CELLS).n_bins)
+        source, budget = self._noise_source(), self._budget(self.schema)
+        histograms = histogram_phase(
+            budget.histogram_multiplier(n_features), budget.histogram_factor, 0
+        )
+        others = (budget.moment_phase(n_features, 0), self._target_phase(budget, n_features))
+        for phase in (histograms, *others):
+            source.check_sigma(phase.sigma_int)
+
+    def _budget(self, schema: Schema | None) -> LinearBudget:
+        mu = mu_from_epsilon(self.epsilon, self.delta)
+        rows = self.max_rows_per_person or 1
+        histogram, gradient = release_factors(self.adjacency, rows)
+        return LinearBudget(
+            mu_bins=mu * float(np.sqrt(self.bin_budget_frac)),
+            mu_moments=mu * float(np.sqrt((1.0 - self.bin_budget_frac) * self._moment_share)),
+            mu_target=mu
+            * float(np.sqrt((1.0 - self.bin_budget_frac) * (1.0 - self._moment_share))),
+            histogram_factor=histogram,
+            moment_factor=histogram,
+            gradient_factor=gradient * self._residual_norm(schema),
+            n_steps=self._n_steps(),
+        )
+
+    def _n_steps(self) -> int:
+        return 1
+
+    def _residual_norm(self, schema: Schema | None) -> float:
+        """L2 norm of a record's residuals, in clips."""
+        return 1.0
+
+    @abstractmethod
+    def _target_phase(self, budget: LinearBudget, n_features: int) -> Phase:
+        """Phase of what is asked of the target, without its number of values."""
+
+    def _events(self, n_features: int) -> tuple[Event, ...]:
+        budget = self._budget(self.schema)
+        return (
+            GaussianEvent("histograms", budget.histogram_multiplier(n_features), n_features),
+            GaussianEvent("second moments", budget.moment_multiplier),
+            GaussianEvent(self._target_label, budget.target_multiplier, budget.n_steps),
+        )
+
+    def _mu(self) -> float:
+        budget = self._budget(self.schema)
+        return compose_mu([budget.mu_bins, budget.mu_moments, budget.mu_target])
+
+    def _fit_released(self, X: Any, y: Any, schema: Schema, mechanism: GaussianMechanism) -> None:
+        objective = self._objective(schema)
+        fit = self._fitted(X, y, schema, objective, mechanism)
+        tables = fit.design.tables(fit.weights)
+        tables = tables[:, 0] if objective.loss.n_scores == 1 else tables
+        parts = [
+            np.clip(table, -objective.bound, objective.bound)
+            for table in fit.design.by_feature(tables)
+        ]
+        start = fit.weights[0] if objective.loss.n_scores > 1 else fit.weights[0, 0]
+        parts[0] = parts[0] + start  # centring moves it on into the intercept
+        self._terms = centred_terms(
+            fit.bins,
+            [parts],
+            [c.counts for c in fit.counts],
+            objective,
+            neutral=[c.perhaps_nobody for c in fit.counts],
+            monotone=[None] * len(fit.bins),
+        )
+        self.intercept_ = self._terms.intercept
+        self.ridge_ = fit.ridge
+        self._fit = fit
+
+    @abstractmethod
+    def _fitted(
+        self, X: Any, y: Any, schema: Schema, objective: Objective, mechanism: GaussianMechanism
+    ) -> LinearFit:
+        """Release what the model needs."""
+
+    @abstractmethod
+    def _objective(self, schema: Schema) -> Objective:
+        """Say what the model is fitted to."""

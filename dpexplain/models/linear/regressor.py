@@ -1,0 +1,119 @@
+"""Linear regression with differential privacy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dpexplain.mechanisms import GaussianMechanism, Phase
+from dpexplain.models.boosting.additive import AdditiveRegressor
+from dpexplain.models.boosting.noise import NoiseDraws
+from dpexplain.models.boosting.objectives import Objective, squared
+from dpexplain.models.linear.estimator import _PrivateLinear
+from dpexplain.models.linear.noise import regression_noise
+from dpexplain.models.linear.private import LinearBudget, LinearFit, fit_regression
+from dpexplain.schema import Range, Schema
+
+
+class DPLinearRegression(_PrivateLinear, AdditiveRegressor):
+    """Linear regression with differential privacy, from noisy sufficient statistics.
+
+    Ridge regression on noisy second moments and noisy products with the target, with the
+    penalty that [1]_ takes where features are collinear: the size of the noise, here its largest
+    eigenvalue. Numbers are one coordinate each, on a scale from -1 to 1, categories one each;
+    missing values and other categories have coordinates of their own. A baseline that is prepared
+    as a careful analyst would prepare it.
+
+    Numbers are rounded to 64 public cells, so that the line of a feature is a curve of so many
+    steps: explanations have the form of those of `DPExplainableBoostingRegressor` and are exact.
+
+    Parameters
+    ----------
+    epsilon : float, default=1.0
+        Privacy parameter of the whole fit, positive; above 10 warns, above 50 needs
+        `allow_weak`.
+    delta : float, default=1e-6
+        Privacy parameter of the whole fit, in (0, 1); well below one over the number of people.
+    schema : Schema or None, default=None
+        Public bounds, categories and target range. Without it they are read from the data, with a
+        `PrivacyWarning`, and the model is not private.
+    ledger : PrivacyLedger or None, default=None
+        Ledger of the data set; None keeps the books of this fit alone.
+    scaling : {"released", "public"}, default="released"
+        Where the scale of a number ends, beyond which it counts as the nearer end: at the middle
+        98 % of the released histogram, or at the public bounds.
+    adjacency : {"add_remove", "replace"}, default="add_remove"
+        Which data sets count as neighbours.
+    bin_budget_frac : float, default=0.2
+        Share of mu squared for the histograms, in (0, 1).
+    structure_seed : int or None, default=None
+        Accepted as by other models; nothing here is random but the noise.
+    noise_backend : {"exact", "opendp", "rounded"}, default="exact"
+        Sampler of the noise, which the guarantee names.
+    reproducible_seed : int or None, default=None
+        Seeds the noise, for demonstrations: the model is then NOT PRIVATE.
+    allow_weak : bool, default=False
+        Permits epsilon above 50.
+    n_public : int or None, default=None
+        Publicly known number of people, to check `delta` against.
+    max_rows_per_person : int or None, default=None
+        How many rows of one person are used at most; ``fit`` then needs ``groups=`` and protects
+        persons, with so many times the noise. None: every row is a person of its own.
+
+    Attributes
+    ----------
+    schema_ : Schema
+        The schema in use.
+    intercept_ : float
+        Mean score, in the unit of the target.
+    ridge_ : float
+        What was added to the diagonal of the second moments, in people.
+    guarantee_ : Guarantee
+        What is promised.
+    ledger_ : PrivacyLedger
+        `ledger`, or the ledger of this fit alone.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features.
+
+    References
+    ----------
+    .. [1] Wang, "Revisiting Differentially Private Linear Regression: Optimal and Adaptive
+       Prediction and Estimation in Unbounded Domain", UAI 2018, arXiv:1803.02596, Algorithm 2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dpexplain import Numeric, Range, Schema
+    >>> X = np.linspace(0, 100, 5000).reshape(-1, 1)
+    >>> schema = Schema({"age": Numeric(0, 100, unit="years")}, target=Range(0, 10))
+    >>> model = DPLinearRegression(epsilon=1.0, schema=schema).fit(X, X[:, 0] / 10)
+    >>> bool(abs(model.predict([[50.0]])[0] - 5) < 1)
+    True
+    """
+
+    _target_kind = Range
+    _target_label = "target moments"
+    _moment_share = 0.7
+
+    def _objective(self, schema: Schema) -> Objective:
+        return squared(schema)
+
+    def _target_phase(self, budget: LinearBudget, n_features: int) -> Phase:
+        return budget.target_phase(n_features, 0)
+
+    def _fitted(
+        self, X: Any, y: Any, schema: Schema, objective: Objective, mechanism: GaussianMechanism
+    ) -> LinearFit:
+        return fit_regression(
+            X,
+            y,
+            schema,
+            objective,
+            self._budget(schema),
+            mechanism,
+            follow_counts=self.scaling == "released",
+        )
+
+    def _noise_draws(self) -> NoiseDraws:
+        return regression_noise(self._fit, self._terms, self._objective(self.schema_).scale)
