@@ -18,6 +18,7 @@ from dpexplain.models.boosting import estimator as boosting_estimator
 from dpexplain.models.boosting import private as boosting_private
 from dpexplain.models.boosting import records as boosting_records
 from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
+from private_models import is_regression, known
 
 PRIVATE = [name for name in models.__all__ if name.startswith("DP")]
 FEATURES = {
@@ -28,9 +29,9 @@ FEATURES = {
 
 
 def make_estimator(name, **settings_):
-    regression = name.endswith("Regressor")
+    regression = is_regression(name)
     target = Range(-1, 3) if regression else Classes(["no", "yes"])
-    settings_ = {"epsilon": 1.0, "structure_seed": 7, "max_rounds": 4, **settings_}
+    settings_ = {"epsilon": 1.0, "structure_seed": 7, **known(name, max_rounds=4), **settings_}
     return getattr(models, name)(schema=Schema(FEATURES, target=target), **settings_)
 
 

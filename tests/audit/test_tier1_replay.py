@@ -15,7 +15,7 @@ from dpexplain.audit.cases import canary_case
 from dpexplain.audit.charges import charged_mu, stated_over_charged, unpaid
 from dpexplain.audit.records import exchanged, made_up_records, without
 from dpexplain.audit.releases import distance, log_likelihood_ratio, standard_noise
-from dpexplain.audit.subjects import audited, goes_by_place, variants
+from dpexplain.audit.subjects import audited, canary_share, goes_by_place, variants
 from dpexplain.audit.tiers import hostile, replays
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -76,12 +76,7 @@ def test_the_canary_uses_up_the_guarantee_and_no_more(subject, adjacency):
     reports = replays(case)
     assert all(report.holds for report in reports), reports
     spent = reports[0].spent_mu / reports[0].claimed_mu
-    # Residuals of three classes are (1, -1/2, -1/2) clips long at the start, where the bound has
-    # (1, -1, 0): 0.87 of it, or 0.75 for two that are exchanged. The canary is exchanged for
-    # a record in the same bins: no histogram moves, and a fifth of mu squared is left.
-    several = len(getattr(subject.target, "labels", ())) > 2
-    expected = {"add_remove": (0.98, 0.88), "replace": (0.88, 0.66)}[adjacency]
-    assert spent > expected[several]
+    assert spent > canary_share(subject, adjacency)
 
 
 @every_subject

@@ -23,6 +23,7 @@ from dpexplain.exceptions import PrivacyWarning
 from dpexplain_widgets import Explorer
 from hostile_tables import NAMES, Bomb, as_objects, features, tables
 from private_models import PRIVATE, is_regression, make, records_for, schema_for
+from private_models import known as known_settings
 
 pytestmark = pytest.mark.parametrize("name", PRIVATE)
 
@@ -37,7 +38,7 @@ def test_any_table_is_fitted_without_a_word_and_explained_in_finite_numbers(name
     X, y, groups = data.draw(tables(known))
     bound = data.draw(st.sampled_from([None, 1, 3]))
     model = make(name, schema=schema_for(name, known), max_rows_per_person=bound)
-    model.set_params(ledger=PrivacyLedger("hostile"), max_rounds=2)
+    model.set_params(ledger=PrivacyLedger("hostile"), **known_settings(name, max_rounds=2))
     with Listener() as listener:
         model.fit(X, y, groups=None if bound is None else groups)
         explanation = model.explain_global()
@@ -108,7 +109,8 @@ def test_a_cell_of_the_target_counts_as_its_rule_says(name, preset):
 
 def assert_same_releases(name, plain, odd, **options):
     """Fit on both with the same answers forced: exact queries and all that is kept are equal."""
-    estimator = make(name, structure_seed=5, max_rounds=3, **options)
+    settings = known_settings(name, max_rounds=3, **options)
+    estimator = make(name, structure_seed=5, **settings)
     model, transcript = record(estimator, *plain)
     report = replay(estimator, odd, model, transcript)
     assert report.differences == ()
@@ -140,7 +142,7 @@ def test_the_number_of_records_changes_nothing_in_the_outline(name, n, constant)
         X["age"], X["job"] = 50, "clerk"
         y = pd.Series([5.0 if is_regression(name) else "yes"] * n)
     with Listener() as listener:
-        explanation = make(name, max_rounds=2).fit(X, y).explain_global()
+        explanation = make(name, **known_settings(name, max_rounds=2)).fit(X, y).explain_global()
     assert listener.text == ""
     assert list(explanation) == ["age", "job"]
     assert explanation["age"].special == ("missing",)

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from sklearn.base import is_classifier
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
-from dpexplain.models import (
-    DPExplainableBoostingClassifier,
-    DPExplainableBoostingRegressor,
-    ExplainableBoostingClassifier,
-    ExplainableBoostingRegressor,
-)
+import dpexplain.models as models
+from dpexplain.models.private import PrivateEstimator
 
 # A private fit must treat neighbouring data sets alike, so it never raises because of a value
 # and accepts any number of records; without a schema it reports only that it stopped.
@@ -39,16 +36,12 @@ DECIDED_BY_NOISE = {
 
 
 def checks():
-    for estimator in (
-        ExplainableBoostingClassifier(max_rounds=30),
-        ExplainableBoostingRegressor(max_rounds=30),
-        DPExplainableBoostingClassifier(),
-        DPExplainableBoostingRegressor(),
-    ):
-        name = type(estimator).__name__
-        private = name.startswith("DP")
+    for name in models.__all__:
+        estimator_class = getattr(models, name)
+        private = issubclass(estimator_class, PrivateEstimator)
+        estimator = estimator_class() if private else estimator_class(max_rounds=30)
         exceptions = dict(NO_ERROR_MAY_DEPEND_ON_A_VALUE) if private else {}
-        if private and name.endswith("Classifier"):
+        if private and is_classifier(estimator):
             exceptions |= CLASSIFIER_ONLY
         for instance, check in estimator_checks_generator(estimator):
             checked = check.func.__name__

@@ -47,6 +47,11 @@ def make(name: str, **settings: Any) -> Any:
     return getattr(models, name)(**{"schema": schema_for(name), **settings})
 
 
+def known(name: str, **settings: Any) -> dict[str, Any]:
+    """Those settings that a model has a parameter for."""
+    return {k: v for k, v in settings.items() if k in getattr(models, name)._get_param_names()}
+
+
 def records_for(name: str, n: int = 200, seed: int = 0) -> tuple[pd.DataFrame, pd.Series]:
     """Make records of ordinary people."""
     rng = np.random.default_rng(seed)

@@ -14,11 +14,22 @@ from numba import njit
 from dpexplain.models.boosting._kernels import _lattice_steps, _logistic32
 from dpexplain.models.boosting._kernels_exp import _exp32
 
-VALUE_STEPS = 1 << 12
-"""A coordinate of 1 is so many steps: coordinates are multiples of ``2**-12``."""
+VALUE_STEPS = 1 << 10
+"""A coordinate of 1 is so many steps: coordinates are multiples of ``2**-10``."""
+
+RESIDUAL_STEPS = 1 << 12
+"""A residual at its bound is so many steps. Finer ones would need noise on a wider scale than
+every sampler has."""
 
 _F = np.float32
 _ZERO, _ONE = _F(0.0), _F(1.0)
+_HALF, _SHIFT = np.int64(1 << 7), np.int64(8)  # from 2**20 steps to 2**12
+
+
+@njit(inline="always", error_model="numpy")
+def _steps(residual, inverse_clip):  # type: ignore[no-untyped-def]
+    """Residual in steps, rounded to the nearest; NaN is 0, and the clip comes first."""
+    return (np.int64(_lattice_steps(residual, inverse_clip)) + _HALF) >> _SHIFT
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -72,17 +83,17 @@ def target_moments(cells, start, coordinate, value, target, n_coordinates):  # t
     Returns
     -------
     ndarray of shape (n_coordinates + 1,), dtype int64
-        In steps of ``2**-12 * 2**-20``, the last one included.
+        In steps of ``2**-10 * 2**-12``, the last one included.
     """
     sums = np.zeros(n_coordinates + 1, np.int64)
     one = np.int64(VALUE_STEPS)
     for i in range(cells.shape[0]):
-        y = np.int64(_lattice_steps(target[i], _ONE))
+        y = _steps(target[i], _ONE)
         sums[0] += one * y
         for k in range(cells.shape[1]):
             place = start[k] + np.int64(cells[i, k])
             sums[coordinate[place]] += value[place] * y
-        sums[n_coordinates] += (y * y) >> np.int64(8)  # 40 bits become 32; y y is never negative
+        sums[n_coordinates] += (y * y) >> np.int64(2)  # 24 bits become 22; y y is never negative
     return sums
 
 
@@ -107,7 +118,7 @@ def logistic_gradient(  # type: ignore[no-untyped-def]
     Returns
     -------
     ndarray of shape (n_coordinates, 1), dtype int64
-        In steps of ``2**-12 * clip * 2**-20``.
+        In steps of ``2**-10 * clip * 2**-12``.
     """
     sums = np.zeros((n_coordinates, 1), np.int64)
     one = np.int64(VALUE_STEPS)
@@ -115,7 +126,7 @@ def logistic_gradient(  # type: ignore[no-untyped-def]
         score = intercept[0]
         for k in range(cells.shape[1]):
             score += table[start[k] + np.int64(cells[i, k]), 0]
-        r = np.int64(_lattice_steps(target[i] - _logistic32(score), inverse_clip))
+        r = _steps(target[i] - _logistic32(score), inverse_clip)
         sums[0, 0] += one * r
         for k in range(cells.shape[1]):
             place = start[k] + np.int64(cells[i, k])
@@ -145,7 +156,7 @@ def softmax_gradient(  # type: ignore[no-untyped-def]
     Returns
     -------
     ndarray of shape (n_coordinates, n_classes), dtype int64
-        In steps of ``2**-12 * clip * 2**-20``.
+        In steps of ``2**-10 * clip * 2**-12``.
     """
     n_classes = table.shape[1]
     sums = np.zeros((n_coordinates, n_classes), np.int64)
@@ -169,7 +180,7 @@ def softmax_gradient(  # type: ignore[no-untyped-def]
         factor = _ONE / own if own * inverse_clip > _ONE else inverse_clip
         for c in range(n_classes):
             y = _ONE if target[i] == c else _ZERO
-            steps[c] = np.int64(_lattice_steps(y - score[c] / total, factor))
+            steps[c] = _steps(y - score[c] / total, factor)
             sums[0, c] += one * steps[c]
         for k in range(cells.shape[1]):
             place = start[k] + np.int64(cells[i, k])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from dpexplain._validation import check_count, check_in_range
@@ -10,6 +11,7 @@ from dpexplain.mechanisms import GaussianMechanism, NoiseBackend, Phase
 from dpexplain.models.boosting.additive import AdditiveClassifier
 from dpexplain.models.boosting.noise import NoiseDraws
 from dpexplain.models.boosting.objectives import Objective, classification
+from dpexplain.models.linear._kernels import RESIDUAL_STEPS
 from dpexplain.models.linear.estimator import Scaling, _PrivateLinear
 from dpexplain.models.linear.noise import classification_noise
 from dpexplain.models.linear.private import LinearBudget, LinearFit, fit_classification
@@ -107,6 +109,7 @@ class DPLogisticRegression(_PrivateLinear, AdditiveClassifier):
     _target_kind = Classes
     _target_label = "gradients"
     _moment_share = 0.2
+    _audit_replaced = 0.8  # histograms and second moments do not move
 
     def __init__(
         self,
@@ -160,7 +163,12 @@ class DPLogisticRegression(_PrivateLinear, AdditiveClassifier):
         return classification(schema)
 
     def _residual_norm(self, schema: Schema | None) -> float:
-        return 1.0 if schema is None else self._objective(schema).sensitivity(self.clip)
+        n_scores = 1 if schema is None else self._objective(schema).loss.n_scores
+        if schema is None or n_scores == 1:
+            return 1.0
+        # Residuals of several classes are rounded once more, to half a step each.
+        rounding = math.sqrt(n_scores) / 2.0 / RESIDUAL_STEPS
+        return self._objective(schema).sensitivity(self.clip) + rounding
 
     def _target_phase(self, budget: LinearBudget, n_features: int) -> Phase:
         return budget.gradient_phase(n_features, 0)

@@ -26,7 +26,6 @@ from numpy.typing import NDArray
 from dpexplain.binning import FeatureBins, declared_cells, release_histograms
 from dpexplain.encoding import encoded_columns
 from dpexplain.mechanisms import GaussianMechanism, Phase
-from dpexplain.models.boosting._kernels import LATTICE
 from dpexplain.models.boosting.objectives import Objective
 from dpexplain.models.boosting.structure import BinCounts
 from dpexplain.models.linear import _kernels
@@ -39,7 +38,7 @@ N_CELLS = 64
 """Cells of a numeric feature: a curve shows its line in so many steps."""
 
 _RIDGE = 2.0
-_VALUE = _kernels.VALUE_STEPS
+_VALUE, _RESIDUAL = _kernels.VALUE_STEPS, _kernels.RESIDUAL_STEPS
 
 
 @dataclass(frozen=True)
@@ -91,12 +90,12 @@ class LinearBudget:
 
     def gradient_phase(self, n_features: int, n_values: int) -> Phase:
         """Phase of the gradients, in steps: a residual times ``sqrt(K + 1)`` at most."""
-        norm = np.sqrt(n_features + 1) * _VALUE * LATTICE
+        norm = np.sqrt(n_features + 1) * _VALUE * _RESIDUAL
         return _phase("gradients", norm * self.gradient_factor, self.target_multiplier, n_values)
 
     def target_phase(self, n_features: int, n_values: int) -> Phase:
         """Phase of the target moments, in steps: ``|y| sqrt(K + 1)``, and ``y^2`` beside it."""
-        norm = np.sqrt(n_features + 2) * _VALUE * LATTICE
+        norm = np.sqrt(n_features + 2) * _VALUE * _RESIDUAL
         return _phase(
             "target moments", norm * self.gradient_factor, self.target_multiplier, n_values
         )
@@ -238,7 +237,7 @@ def fit_regression(
     plan = fit.design
     phase = budget.target_phase(plan.n_features, plan.n_coordinates + 1)
     with mechanism.phase(phase):
-        released = mechanism.release(records.target_moments(plan)) / (_VALUE * LATTICE)
+        released = mechanism.release(records.target_moments(plan)) / (_VALUE * _RESIDUAL)
     products, squares = released[:-1], float(released[-1])
     weights = np.clip(fit.inverse @ products, -objective.bound, objective.bound)
     left = squares - 2.0 * weights @ products + weights @ fit.moments @ weights
@@ -246,7 +245,7 @@ def fit_regression(
     return _with(
         fit,
         weights=weights[:, None],
-        target_std=phase.sigma_int / (_VALUE * LATTICE),
+        target_std=phase.sigma_int / (_VALUE * _RESIDUAL),
         residual_variance=float(np.clip(left, 0.0, n) / n),
     )
 
@@ -291,7 +290,7 @@ def fit_classification(
     plan, n_scores = fit.design, objective.loss.n_scores
     step = learning_rate * fit.inverse / hessian_bound(n_scores)
     weights = np.zeros((plan.n_coordinates, n_scores))
-    unit = clip / (_VALUE * LATTICE)
+    unit = clip / (_VALUE * _RESIDUAL)
     phase = budget.gradient_phase(plan.n_features, budget.n_steps * weights.size)
     with mechanism.phase(phase):
         for _ in range(budget.n_steps):
