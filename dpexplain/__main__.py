@@ -1,0 +1,10 @@
+"""``python -m dpexplain`` is the command ``dpexplain``."""
+
+from __future__ import annotations
+
+import sys
+
+from dpexplain.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())

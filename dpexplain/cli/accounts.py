@@ -1,0 +1,74 @@
+"""The ledger that pays for what is fitted from the command line."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dpexplain.cli.errors import CommandError
+
+if TYPE_CHECKING:
+    from dpexplain.accounting import PrivacyLedger
+
+_DELTA = 1e-6
+
+
+def ledger_path(asked: argparse.Namespace) -> Path:
+    """Say which ledger the options name.
+
+    Parameters
+    ----------
+    asked : argparse.Namespace
+        With ``table`` and ``ledger``.
+
+    Returns
+    -------
+    Path
+        By default a file beside the table, so that every command on it uses the same one.
+    """
+    given: Path | None = asked.ledger
+    table: Path = asked.table
+    return given if given is not None else table.with_name(f"{table.stem}.ledger.json")
+
+
+def opened_ledger(asked: argparse.Namespace) -> PrivacyLedger:
+    """Open the ledger of a table, or begin one.
+
+    Parameters
+    ----------
+    asked : argparse.Namespace
+        With ``table``, ``ledger``, ``dataset``, ``delta`` and ``cap_epsilon``.
+
+    Returns
+    -------
+    PrivacyLedger
+
+    Raises
+    ------
+    CommandError
+        If the ledger exists with other limits than those that are asked for.
+    """
+    from dpexplain.accounting import PrivacyLedger
+
+    path = ledger_path(asked)
+    if not path.exists():
+        return PrivacyLedger(
+            asked.dataset or asked.table.stem,
+            cap_epsilon=math.inf if asked.cap_epsilon is None else asked.cap_epsilon,
+            delta=_DELTA if asked.delta is None else asked.delta,
+            path=path,
+        )
+    ledger = PrivacyLedger.open(path)
+    for option, wanted, held in (
+        ("--dataset", asked.dataset, ledger.dataset),
+        ("--delta", asked.delta, ledger.delta),
+        ("--cap-epsilon", asked.cap_epsilon, ledger.cap_epsilon),
+    ):
+        if wanted is not None and wanted != held:
+            raise CommandError(
+                f"{option} {wanted}: the ledger {path} was begun with {held}; leave the option "
+                "out, or name another file with --ledger if these are other records."
+            )
+    return ledger

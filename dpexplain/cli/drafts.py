@@ -1,0 +1,69 @@
+"""``dpexplain schema draft`` and ``check``: help with the public schema. Neither is private."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from dpexplain.cli.options import add_command, add_table, check_place
+from dpexplain.cli.tables import read_schema, whole_table
+from dpexplain.cli.text import table_text
+
+
+def add_commands(commands: Any) -> None:
+    """Add the group ``schema``."""
+    group = commands.add_parser("schema", help="write or check the public schema of a table")
+    parts = group.add_subparsers(title="commands", metavar="COMMAND", required=True)
+
+    draft = add_command(
+        parts,
+        "draft",
+        summary="Write a first schema from PUBLIC data of the same form. Bounds and categories "
+        "are read from the file: from private data they would leak, and reading them is not "
+        "free. Check every line against the documentation of the data.",
+        examples="dpexplain schema draft public_sample.csv --target income --out schema.toml",
+    )
+    add_table(draft, private=False)
+    draft.add_argument("--task", choices=("auto", "classification", "regression"), default="auto")
+    draft.add_argument("--out", type=Path, required=True, help="schema, as TOML")
+    draft.add_argument("--replace", action="store_true", help="replace an existing file")
+    draft.set_defaults(run=run_draft, command="schema draft")
+
+    check = add_command(
+        parts,
+        "check",
+        summary="Count the cells of a table that a schema does not fit, for the eyes of the "
+        "person who holds the data. NOT PRIVATE: pass the output to nobody.",
+        examples="dpexplain schema check data.csv --target income --schema schema.toml",
+    )
+    add_table(check)
+    check.set_defaults(run=run_check, command="schema check")
+
+
+def run_draft(asked: argparse.Namespace) -> None:
+    """Write a draft; a schema that somebody has corrected is not overwritten by accident."""
+    import dpexplain.io
+    from dpexplain.cli.errors import CommandError
+    from dpexplain.schema import Schema
+
+    check_place(asked.out, suffixes=(".toml",))
+    if asked.out.exists() and not asked.replace:
+        raise CommandError(f"--out {asked.out} exists; --replace writes over it.")
+    X, y = whole_table(asked)
+    schema = Schema.from_frame(X, y, task=asked.task)
+    dpexplain.io.write_file(asked.out, schema.to_toml())
+    print(
+        f"saved to {asked.out}: {schema.n_features} features. Now check every bound and list in "
+        "it against the documentation of the data."
+    )
+
+
+def run_check(asked: argparse.Namespace) -> None:
+    """Print what does not fit."""
+    schema = read_schema(asked.schema)
+    X, y = whole_table(asked)
+    names = [name for name in X.columns if name in schema.features]
+    report = schema.check(X[names], y)
+    print("NOT PRIVATE: for the eyes of the person who holds the data.\n")
+    print("The schema fits every cell." if report.fits else table_text(report.frame(), rows=None))

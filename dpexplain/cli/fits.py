@@ -1,0 +1,139 @@
+"""``dpexplain fit`` and ``dpexplain sweep``: from a private table to files of explanations."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+import dpexplain.io
+from dpexplain.cli.accounts import opened_ledger
+from dpexplain.cli.options import (
+    add_command,
+    add_model,
+    add_table,
+    check_place,
+    private_estimator,
+)
+from dpexplain.cli.tables import Records, private_records, read_schema
+from dpexplain.cli.text import fit_text, sweep_text
+from dpexplain.schema import Schema
+
+_JSON = (".json",)
+
+
+def add_commands(commands: Any) -> None:
+    """Add ``fit`` and ``sweep``."""
+    fit = add_command(
+        commands,
+        "fit",
+        summary="Fit one private model and save what it explains.",
+        examples="dpexplain fit data.csv --target income --schema schema.toml --epsilon 1 "
+        "--out model.json\n"
+        "dpexplain fit visits.parquet --target visits --schema schema.toml --epsilon 0.5 \\\n"
+        "    --set 'objective=\"poisson\"' --cap-epsilon 2 --out visits.json",
+    )
+    add_table(fit)
+    fit.add_argument("--epsilon", type=float, required=True, help="privacy loss of this fit")
+    add_model(fit)
+    fit.add_argument("--out", type=Path, required=True, help="explanation, as JSON")
+    fit.set_defaults(run=run_fit)
+
+    sweep = add_command(
+        commands,
+        "sweep",
+        summary="Fit private models at several epsilons and save the comparison.",
+        examples="dpexplain sweep data.csv --target income --schema schema.toml "
+        "--epsilon 0.5 1 4 --out sweep.json\n"
+        "dpexplain open sweep.json",
+    )
+    add_sweep(sweep)
+    sweep.add_argument("--out", type=Path, required=True, help="comparison, as JSON")
+    sweep.set_defaults(run=run_sweep)
+
+
+def add_sweep(command: argparse.ArgumentParser) -> None:
+    """Add the options of a sweep; ``report`` has the same ones."""
+    add_table(command)
+    command.add_argument(
+        "--epsilon",
+        type=float,
+        nargs="+",
+        required=True,
+        dest="epsilons",
+        metavar="EPSILON",
+        help="privacy loss of each fit; all of them are charged together",
+    )
+    command.add_argument("--repeats", type=int, default=1, help="fits at each epsilon, each paid")
+    command.add_argument(
+        "--reference",
+        action="store_true",
+        help="fit the non-private twin as well: for your eyes only, the ledger records it",
+    )
+    add_model(command)
+
+
+def run_fit(asked: argparse.Namespace) -> None:
+    """Fit one model; everything that can be refused is refused before the ledger pays."""
+    check_place(asked.out, suffixes=_JSON)
+    schema = read_schema(asked.schema)
+    records = _checked_records(asked, schema, [asked.epsilon])
+    ledger = opened_ledger(asked)
+    estimator = private_estimator(
+        asked, schema, epsilon=asked.epsilon, delta=ledger.delta, ledger=ledger
+    )
+    estimator.fit(records.X, records.y)
+    explanation = estimator.explain_global()
+    dpexplain.io.save(explanation, asked.out)
+    _tell(asked, fit_text(explanation, ledger, asked.out))
+
+
+def run_sweep(asked: argparse.Namespace) -> None:
+    """Fit a sweep and save it."""
+    check_place(asked.out, suffixes=_JSON)
+    comparison, ledger = swept(asked)
+    dpexplain.io.save(comparison, asked.out)
+    _tell(asked, sweep_text(comparison, ledger, asked.out))
+
+
+def swept(asked: argparse.Namespace) -> tuple[Any, Any]:
+    """Fit what the options of a sweep say.
+
+    Parameters
+    ----------
+    asked : argparse.Namespace
+
+    Returns
+    -------
+    tuple of Comparison and PrivacyLedger
+    """
+    from dpexplain.compare.sweep import sweep
+
+    schema = read_schema(asked.schema)
+    records = _checked_records(asked, schema, asked.epsilons)
+    ledger = opened_ledger(asked)
+    comparison = sweep(
+        private_estimator(asked, schema, delta=ledger.delta, ledger=ledger),
+        records.X,
+        records.y,
+        epsilons=asked.epsilons,
+        n_repeats=asked.repeats,
+        reference=asked.reference,
+        progress=not asked.quiet and sys.stderr.isatty(),
+    )
+    return comparison, ledger
+
+
+def _checked_records(asked: argparse.Namespace, schema: Schema, epsilons: list[float]) -> Records:
+    """Read the records once everything that is public is right: no ledger is begun for a slip."""
+    estimators = [private_estimator(asked, schema, epsilon=epsilon) for epsilon in epsilons]
+    records = private_records(asked, schema)
+    for estimator in estimators:
+        estimator.planned_events(records.X)
+    return records
+
+
+def _tell(asked: argparse.Namespace, text: str) -> None:
+    if not asked.quiet:
+        print(text)

@@ -1,0 +1,106 @@
+"""Parse the command line, run one command, and turn what went wrong into words and a status."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import warnings
+from collections.abc import Callable, Sequence
+
+from dpexplain.cli import drafts, fits, reports, show
+from dpexplain.cli.errors import CommandError
+
+DONE, FAILED, WRONG, UNPAID, STOPPED = 0, 1, 2, 3, 130
+_STATUS = f"""exit status:
+  {DONE}  done
+  {FAILED}  failed while it worked; what was charged before stays charged
+  {WRONG}  wrong input, refused before anything was spent
+  {UNPAID}  the ledger cannot pay, nothing was spent
+  {STOPPED}  stopped by Ctrl-C
+"""
+_EXAMPLES = """examples:
+  dpexplain schema draft public_sample.csv --target income --out schema.toml
+  dpexplain report data.csv --target income --schema schema.toml --epsilon 0.5 1 4 \\
+      --out report.html
+  dpexplain ledger data.ledger.json
+  dpexplain open report.html
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command ``dpexplain``.
+
+    Parameters
+    ----------
+    arguments : sequence of str or None, default=None
+        Of the command line; None takes those of the process.
+
+    Returns
+    -------
+    int
+        Exit status: 0 done, 1 failed, 2 wrong input, 3 refused by the ledger, 130 stopped.
+    """
+    asked = parser().parse_args(arguments)
+    try:
+        with warnings.catch_warnings():
+            warnings.showwarning = _say_warning
+            return _ran(asked.run, asked)
+    except KeyboardInterrupt:
+        _say("dpexplain: stopped. A charge that the ledger shows stays charged.")
+        return STOPPED
+
+
+def parser() -> argparse.ArgumentParser:
+    """Describe every command.
+
+    Returns
+    -------
+    argparse.ArgumentParser
+        Each command sets ``run``, a function of the parsed arguments.
+    """
+    from dpexplain import __version__
+
+    top = argparse.ArgumentParser(
+        prog="dpexplain",
+        description="Interpretable models under differential privacy, and what the noise does to "
+        "their explanations.",
+        epilog=f"{_EXAMPLES}\n{_STATUS}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    top.add_argument("--version", action="version", version=f"dpexplain {__version__}")
+    commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for part in (fits, reports, show, drafts):
+        part.add_commands(commands)
+    return top
+
+
+def _ran(run: Callable[[argparse.Namespace], int | None], asked: argparse.Namespace) -> int:
+    from dpexplain.exceptions import BudgetError
+
+    try:
+        status = run(asked) or DONE
+        sys.stdout.flush()
+        return status
+    except BrokenPipeError:  # the reader of a pipe has gone, as `| head` does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return DONE
+    except BudgetError as error:
+        return _refused(asked, error, UNPAID)
+    except (CommandError, ValueError, TypeError, OSError) as error:
+        return _refused(asked, error, WRONG)
+    except RuntimeError as error:
+        return _refused(asked, error, FAILED)
+
+
+def _refused(asked: argparse.Namespace, error: Exception, status: int) -> int:
+    _say(f"dpexplain {asked.command}: {error}")
+    return status
+
+
+def _say_warning(message: Warning | str, *_: object, **__: object) -> None:
+    _say(f"warning: {message}")
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr)

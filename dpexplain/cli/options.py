@@ -1,0 +1,182 @@
+"""Options that several commands share, and what they mean."""
+
+from __future__ import annotations
+
+import argparse
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from dpexplain.cli.errors import CommandError
+
+# What a person calls a model, by the kind of target: classes, range.
+MODELS = {
+    "boosting": ("DPExplainableBoostingClassifier", "DPExplainableBoostingRegressor"),
+}
+
+
+def add_command(
+    commands: Any, name: str, *, summary: str, examples: str
+) -> argparse.ArgumentParser:
+    """Add a command with examples below its options.
+
+    Parameters
+    ----------
+    commands : argparse subparsers
+    name : str
+        One or two words: ``"schema draft"`` is given as ``"draft"`` under its own group.
+    summary : str
+        One sentence.
+    examples : str
+        One command per line.
+
+    Returns
+    -------
+    argparse.ArgumentParser
+    """
+    lines = "\n".join(f"  {line}" for line in examples.strip().splitlines())
+    command: argparse.ArgumentParser = commands.add_parser(
+        name,
+        help=summary,
+        description=summary,
+        epilog=f"examples:\n{lines}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    command.set_defaults(command=name)
+    return command
+
+
+def add_table(command: argparse.ArgumentParser, *, private: bool = True) -> None:
+    """Add the table, its target and its schema."""
+    command.add_argument("table", type=Path, help="CSV, TSV or Parquet file with one record a row")
+    command.add_argument("--target", required=True, metavar="COLUMN", help="column to predict")
+    if private:
+        command.add_argument(
+            "--schema",
+            required=True,
+            type=Path,
+            metavar="TOML",
+            help="public bounds and categories (dpexplain schema draft writes a first version)",
+        )
+
+
+def add_model(command: argparse.ArgumentParser) -> None:
+    """Add what is fitted, and the account that pays."""
+    command.add_argument("--model", choices=tuple(MODELS), default="boosting")
+    command.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        dest="settings",
+        help="parameter of the model, written as in TOML: --set 'preset=\"paper\"'",
+    )
+    command.add_argument(
+        "--delta", type=float, default=None, help="default: the ledger's, or 1e-6 for a new one"
+    )
+    command.add_argument(
+        "--ledger",
+        type=Path,
+        metavar="JSON",
+        help="account of everything spent on the table; default: TABLE.ledger.json beside it",
+    )
+    command.add_argument("--dataset", help="name of the table in a new ledger; default: its file")
+    command.add_argument(
+        "--cap-epsilon", type=float, help="limit of a new ledger: what goes beyond it is refused"
+    )
+    command.add_argument(
+        "--quiet", action="store_true", help="print no progress and no summary, only errors"
+    )
+
+
+def private_estimator(asked: argparse.Namespace, schema: Any, **parameters: Any) -> Any:
+    """Make the estimator that the options name.
+
+    Parameters
+    ----------
+    asked : argparse.Namespace
+        With ``model`` and ``settings``.
+    schema : Schema
+        Its target decides between classifier and regressor.
+    **parameters
+        Set by the command itself.
+
+    Returns
+    -------
+    private estimator
+        Unfitted.
+
+    Raises
+    ------
+    CommandError
+        If there is no such model for the target, or no such parameter.
+    """
+    from dpexplain import models
+    from dpexplain.schema import Classes
+
+    name = MODELS[asked.model][0 if isinstance(schema.target, Classes) else 1]
+    estimator = getattr(models, name)(schema=schema, **parameters)
+    settings = dict(setting(text) for text in asked.settings)
+    if taken := sorted(set(settings) & {"schema", "epsilon", "delta", "ledger"}):
+        raise CommandError(f"--set {taken[0]}=... has an option of its own: --{taken[0]}.")
+    known = sorted(estimator.get_params(deep=False))
+    if unknown := sorted(set(settings) - set(known)):
+        raise CommandError(
+            f"--set {unknown[0]}=...: {name} has no such parameter; it has {', '.join(known)}."
+        )
+    return estimator.set_params(**settings)
+
+
+def setting(text: str) -> tuple[str, Any]:
+    """Read ``name=value``, the value as in TOML.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    tuple of str and object
+
+    Raises
+    ------
+    CommandError
+        If it is no such text.
+
+    Examples
+    --------
+    >>> setting("n_filters=5"), setting('monotone_constraints={age = "increasing"}')
+    (('n_filters', 5), ('monotone_constraints', {'age': 'increasing'}))
+    """
+    name, sign, value = text.partition("=")
+    if not sign or not name.strip().isidentifier():
+        raise CommandError(f"--set {text}: expected NAME=VALUE, for example --set outer_bags=4.")
+    try:
+        return name.strip(), tomllib.loads(f"value = {value}")["value"]
+    except (tomllib.TOMLDecodeError, KeyError):
+        raise CommandError(
+            f"--set {text}: the value is no TOML; write texts in quotes: --set '{name}=\"word\"'."
+        ) from None
+
+
+def check_place(path: Path, *, suffixes: tuple[str, ...]) -> None:
+    """Refuse a place where the result cannot be written, before anything is spent.
+
+    Parameters
+    ----------
+    path : Path
+        Where a result is to go.
+    suffixes : tuple of str
+        Ends of the name that are allowed.
+
+    Raises
+    ------
+    CommandError
+        If the name ends otherwise, the folder is missing, or the path is a folder.
+    """
+    if path.suffix.lower() not in suffixes:
+        raise CommandError(f"--out {path}: the name must end in {' or '.join(suffixes)}.")
+    if not path.absolute().parent.is_dir():
+        raise CommandError(f"--out {path}: the folder does not exist; create it first.")
+    if path.is_dir():
+        raise CommandError(f"--out {path} is a folder; give the name of a file.")

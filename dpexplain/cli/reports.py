@@ -1,0 +1,106 @@
+"""``dpexplain report``: one HTML file with everything that may leave, for people without Python."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+import dpexplain.io
+from dpexplain.cli.errors import CommandError
+from dpexplain.cli.fits import add_sweep, swept
+from dpexplain.cli.options import add_command, check_place
+from dpexplain.cli.text import account_line, comparison_text, explanation_parts
+
+_NEEDED = ("target", "schema", "epsilons")
+
+
+def add_commands(commands: Any) -> None:
+    """Add ``report``."""
+    report = add_command(
+        commands,
+        "report",
+        summary="Write the dashboard and the privacy statement as one HTML file that opens "
+        "anywhere, without network. What is not private is left out.",
+        examples="dpexplain report data.csv --target income --schema schema.toml "
+        "--epsilon 0.5 1 4 --out report.html\n"
+        "dpexplain report sweep.json --out report.html",
+    )
+    add_sweep(report)
+    report.add_argument("--out", type=Path, required=True, help="page, as HTML")
+    report.add_argument(
+        "--not-for-release",
+        action="store_true",
+        help="keep the non-private reference in the page, which then says on every view that it "
+        "must not leave",
+    )
+    # A saved comparison needs neither a target nor a schema: what is missing is said by `run`.
+    for action in report._actions:
+        if action.dest in _NEEDED:
+            action.required = False
+    report.set_defaults(run=run_report)
+
+
+def run_report(asked: argparse.Namespace) -> None:
+    """Fit a sweep, or read a saved one, and write the page."""
+    check_place(asked.out, suffixes=(".html", ".htm"))
+    write_page = page_writer()
+    statement, last = None, ""
+    if asked.table.suffix.lower() == ".json":
+        _refuse_fit_options(asked)
+        source = dpexplain.io.load(asked.table)
+    else:
+        _require_fit_options(asked)
+        source, ledger = swept(asked)
+        statement, last = ledger.statement(), account_line(ledger)
+    written = write_page(
+        source, asked.out, release_safe=not asked.not_for_release, statement=statement
+    )
+    if not asked.quiet:
+        print("\n\n".join(part for part in (_summary(source), last, f"saved to {written}") if part))
+
+
+def page_writer() -> Any:
+    """Return the function that writes pages.
+
+    Returns
+    -------
+    function
+        ``dpexplain_widgets.write_page``.
+
+    Raises
+    ------
+    CommandError
+        If the packages that dashboards need are not installed.
+    """
+    try:
+        from dpexplain_widgets import write_page
+    except ImportError as error:
+        raise CommandError(f"pages need the dashboards: {error}") from None
+    return write_page
+
+
+def _summary(source: Any) -> str:
+    if hasattr(source, "explanations") or hasattr(source, "by_class"):
+        return comparison_text(source)
+    return "\n\n".join(explanation_parts(source))
+
+
+def _require_fit_options(asked: argparse.Namespace) -> None:
+    missing = [name for name in _NEEDED if getattr(asked, name) is None]
+    if missing:
+        options = ", ".join("--" + name.removesuffix("s") for name in missing)
+        raise CommandError(
+            f"{asked.table} is a table, so {options} must be given; or give a comparison that "
+            "`dpexplain sweep` saved as .json."
+        )
+
+
+def _refuse_fit_options(asked: argparse.Namespace) -> None:
+    given = [name for name in (*_NEEDED, "ledger", "cap_epsilon") if getattr(asked, name)]
+    if given:
+        raise CommandError(
+            f"{asked.table} holds models that are fitted already: leave out "
+            + ", ".join("--" + name.removesuffix("s").replace("_", "-") for name in given)
+            + "."
+        )

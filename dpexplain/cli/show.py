@@ -1,0 +1,202 @@
+"""``dpexplain explain``, ``ledger`` and ``open``: look at what earlier commands saved."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import subprocess
+import sys
+import webbrowser
+from pathlib import Path
+from typing import Any
+
+import dpexplain.io
+from dpexplain.cli.errors import CommandError
+from dpexplain.cli.options import add_command, check_place
+from dpexplain.cli.text import comparison_text, explanation_parts, table_text
+
+_FIGURES = (".png", ".svg", ".pdf")
+
+
+def add_commands(commands: Any) -> None:
+    """Add ``explain``, ``ledger`` and ``open``."""
+    explain = add_command(
+        commands,
+        "explain",
+        summary="Print what a saved explanation or comparison says, or write a figure of it.",
+        examples="dpexplain explain model.json\n"
+        "dpexplain explain model.json --term age\n"
+        "dpexplain explain sweep.json --epsilon 1 --term age --plot age.png\n"
+        "dpexplain explain sweep.json --csv > shapes.csv",
+    )
+    explain.add_argument("file", type=Path, help="JSON file that fit or sweep wrote")
+    explain.add_argument("--term", help="one term, bin by bin")
+    explain.add_argument("--epsilon", type=float, help="one fit of a comparison")
+    explain.add_argument("--csv", action="store_true", help="print every number, as CSV")
+    explain.add_argument("--plot", type=Path, metavar="FILE", help="write a figure (png, svg, pdf)")
+    explain.set_defaults(run=run_explain)
+
+    ledger = add_command(
+        commands,
+        "ledger",
+        summary="Print the privacy statement of a ledger: what was spent, and what that means.",
+        examples="dpexplain ledger data.ledger.json\n"
+        "dpexplain ledger data.ledger.json --published 0 2 --format markdown",
+    )
+    ledger.add_argument("file", type=Path, help="ledger file")
+    ledger.add_argument(
+        "--published", type=int, nargs="+", help="numbers of the entries that leave, from 0"
+    )
+    ledger.add_argument("--format", choices=("text", "markdown", "json", "entries"), default="text")
+    ledger.set_defaults(run=run_ledger)
+
+    opener = add_command(
+        commands,
+        "open",
+        summary="Open a page in the browser, or a notebook or saved comparison in JupyterLab.",
+        examples="dpexplain open report.html\ndpexplain open sweep.json",
+    )
+    opener.add_argument("file", type=Path, help=".html, .ipynb or .json file")
+    opener.add_argument(
+        "--print", action="store_true", dest="only_print", help="print what would be opened"
+    )
+    opener.set_defaults(run=run_open)
+
+
+def run_explain(asked: argparse.Namespace) -> None:
+    """Print or draw an explanation, one fit of a comparison, or the comparison."""
+    if asked.plot is not None:
+        check_place(asked.plot, suffixes=_FIGURES)
+    shown = dpexplain.io.load(asked.file)
+    if asked.epsilon is not None:
+        shown = _fit_of(shown, asked.epsilon, asked.file)
+    if asked.plot is not None:
+        _draw(shown, asked.term, asked.plot)
+        print(f"saved to {asked.plot}")
+        return
+    table = _frame(shown, asked.term, asked.file)
+    if asked.csv:
+        table.to_csv(sys.stdout, index=False, lineterminator="\n")
+    elif asked.term is not None:
+        print(table_text(table, rows=None))
+    elif hasattr(shown, "explanations") or hasattr(shown, "by_class"):
+        print(comparison_text(shown))
+    else:
+        print("\n\n".join(explanation_parts(shown)))
+
+
+def _fit_of(shown: Any, epsilon: float, file: Path) -> Any:
+    explanations = getattr(shown, "explanations", None)
+    if explanations is None:
+        raise CommandError(
+            f"--epsilon {epsilon:g}: {file} holds a single explanation; leave it out."
+        )
+    if math.isinf(epsilon) and shown.reference is not None:
+        return shown.reference
+    if epsilon not in explanations:
+        known = ", ".join(f"{value:g}" for value in explanations)
+        raise CommandError(f"--epsilon {epsilon:g}: {file} holds fits at {known}.")
+    return explanations[epsilon][0]
+
+
+def _frame(shown: Any, term: str | None, file: Path) -> Any:
+    if not hasattr(shown, "frame"):
+        raise CommandError(f"{file} holds a {type(shown).__name__}, which explains no model.")
+    table = shown.frame()
+    if term is None:
+        return table
+    _check_term(shown, term, file)
+    return table[table["term"] == term].drop(columns="term")
+
+
+def _check_term(shown: Any, term: str, file: Path) -> None:
+    from dpexplain._names import closest_name
+
+    names = [str(name) for name in getattr(shown, "term_names", None) or shown]
+    if term not in names:
+        meant = closest_name(term, names)
+        hint = f"did you mean {meant!r}?" if meant else f"it has {', '.join(names)}."
+        raise CommandError(f"--term {term}: {file} has no such term; {hint}")
+
+
+def _draw(shown: Any, term: str | None, path: Path) -> None:
+    import matplotlib
+
+    matplotlib.use("agg")
+    axes = shown.plot() if term is None else shown.plot(term)
+    first = axes.flat[0] if hasattr(axes, "flat") else axes
+    first.figure.savefig(path, bbox_inches="tight")
+
+
+def run_ledger(asked: argparse.Namespace) -> None:
+    """Print the statement of a ledger file."""
+    from dpexplain.accounting import PrivacyLedger
+
+    ledger = PrivacyLedger.open(asked.file)
+    if asked.format == "entries":
+        print(table_text(ledger.frame(), rows=None))
+        return
+    statement = ledger.statement(asked.published)
+    print(
+        {"text": statement.text, "markdown": statement.markdown, "json": statement.to_json}[
+            asked.format
+        ]()
+    )
+
+
+def run_open(asked: argparse.Namespace) -> int:
+    """Open a page in the browser, anything else in JupyterLab."""
+    path: Path = asked.file
+    if not path.is_file():
+        raise CommandError(f"{path}: no such file.")
+    suffix = path.suffix.lower()
+    if suffix in (".html", ".htm"):
+        address = path.resolve().as_uri()
+        if asked.only_print:
+            print(address)
+        elif not webbrowser.open(address):
+            raise CommandError(f"no browser was found; open {address} in one.")
+        return 0
+    if suffix not in (".ipynb", ".json"):
+        raise CommandError(f"{path}: expected a name that ends in .html, .ipynb or .json.")
+    notebook = path if suffix == ".ipynb" else _notebook_for(path)
+    command = [sys.executable, "-m", "jupyter", "lab", str(notebook)]
+    if asked.only_print:
+        print(" ".join(command))
+        return 0
+    return subprocess.call(command)
+
+
+def _notebook_for(path: Path) -> Path:
+    """Write a notebook that shows a saved file, unless it was written before."""
+    dpexplain.io.load(path)  # an error is better seen here than in the notebook
+    notebook = path.with_suffix(".ipynb")
+    if not notebook.exists():
+        cells = [
+            "import dpexplain\nfrom dpexplain_widgets import Explorer",
+            f"shown = dpexplain.io.load({path.name!r})\nExplorer(shown)",
+        ]
+        dpexplain.io.write_file(notebook, json.dumps(_notebook(cells), indent=1) + "\n")
+    return notebook
+
+
+def _notebook(cells: list[str]) -> dict[str, Any]:
+    return {
+        "cells": [
+            {
+                "cell_type": "code",
+                "execution_count": None,
+                "id": f"cell-{number}",
+                "metadata": {},
+                "outputs": [],
+                "source": source,
+            }
+            for number, source in enumerate(cells)
+        ],
+        "metadata": {
+            "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}
+        },
+        "nbformat": 4,
+        "nbformat_minor": 5,
+    }

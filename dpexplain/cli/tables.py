@@ -1,0 +1,159 @@
+"""Read a table for a private fit: cells as text, so that the schema alone decides what they are."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from dpexplain.cli.errors import CommandError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from dpexplain.schema import Schema
+
+_SEPARATORS = {".csv": ",", ".tsv": "\t"}
+
+
+class Records(NamedTuple):
+    """What a private fit takes: a table and its target, or a path and the target's column."""
+
+    X: Any
+    y: Any
+
+
+def private_records(asked: argparse.Namespace, schema: Schema) -> Records:
+    """Read the table that the options name, the columns of the schema and the target only.
+
+    A Parquet file is passed on as a path: private boosting reads it part by part.
+
+    Parameters
+    ----------
+    asked : argparse.Namespace
+        With ``table`` and ``target``.
+    schema : Schema
+
+    Returns
+    -------
+    Records
+
+    Raises
+    ------
+    CommandError
+        If the file or a column is missing, or the file is no such table. The message shows
+        nothing of a line of the file.
+    """
+    if _suffix(asked.table) not in _SEPARATORS:
+        return Records(str(asked.table), asked.target)
+    frame = read_texts(asked.table)
+    _check_column(frame, asked.target, asked.table)
+    known = [name for name in frame.columns if name in schema.features]
+    rest = [str(name) for name in frame.columns if name not in (*known, asked.target)]
+    if rest and not getattr(asked, "quiet", False):
+        print(f"columns not in the schema are left out: {', '.join(rest)}", file=sys.stderr)
+    return Records(frame[known], frame[asked.target])
+
+
+def whole_table(asked: argparse.Namespace) -> tuple[pd.DataFrame, pd.Series]:
+    """Read a table with the types that pandas sees, for drafts and checks. NOT PRIVATE.
+
+    Parameters
+    ----------
+    asked : argparse.Namespace
+        With ``table`` and ``target``.
+
+    Returns
+    -------
+    tuple of DataFrame and Series
+        All columns but the target, and the target.
+    """
+    import pandas as pd
+
+    if _suffix(asked.table) in _SEPARATORS:
+        frame = pd.read_csv(asked.table, sep=_SEPARATORS[_suffix(asked.table)])
+    else:
+        frame = pd.read_parquet(asked.table)
+    _check_column(frame, asked.target, asked.table)
+    return frame.drop(columns=[asked.target]), frame[asked.target]
+
+
+def read_texts(path: Path) -> pd.DataFrame:
+    """Read a CSV or TSV file, every cell as the text that stands there.
+
+    Parameters
+    ----------
+    path : Path
+
+    Returns
+    -------
+    DataFrame of str
+
+    Raises
+    ------
+    CommandError
+        If the lines do not have the same number of cells, or the file is no UTF-8 text.
+    """
+    import pandas as pd
+
+    try:
+        return pd.read_csv(
+            path, sep=_SEPARATORS[_suffix(path)], dtype=str, na_filter=False, encoding="utf-8-sig"
+        )
+    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError):
+        # The library's own message names the line, which is a record.
+        raise CommandError(
+            f"{path} cannot be read as a table: expected UTF-8 text with a line of column names "
+            "and as many cells in every line after it."
+        ) from None
+
+
+def read_schema(path: Path) -> Schema:
+    """Read a schema, and say where it was looked for.
+
+    Parameters
+    ----------
+    path : Path
+
+    Returns
+    -------
+    Schema
+        With a target.
+
+    Raises
+    ------
+    CommandError
+        If the file is missing or has no target.
+    """
+    from dpexplain.schema import Schema
+
+    if not path.is_file():
+        raise CommandError(
+            f"--schema {path}: no such file; `dpexplain schema draft` writes a first version from "
+            "PUBLIC data of the same form."
+        )
+    schema = Schema.from_toml(path)
+    if schema.target is None:
+        raise CommandError(f"--schema {path}: it has no [target]; say what is predicted.")
+    return schema
+
+
+def _suffix(path: Path) -> str:
+    suffix = path.suffix.lower()
+    if suffix in _SEPARATORS and not path.is_file():
+        raise CommandError(f"{path}: no such file.")
+    if suffix not in _SEPARATORS and not path.exists():
+        raise CommandError(f"{path}: no such file or folder.")
+    if suffix not in (*_SEPARATORS, ".parquet") and not path.is_dir():
+        raise CommandError(f"{path}: expected a name that ends in .csv, .tsv or .parquet.")
+    return suffix
+
+
+def _check_column(frame: pd.DataFrame, name: str, path: Path) -> None:
+    from dpexplain._names import closest_name
+
+    if name not in frame.columns:
+        meant = closest_name(name, [str(column) for column in frame.columns])
+        hint = f"; did you mean {meant!r}?" if meant else "."
+        raise CommandError(f"--target {name}: {path} has no such column{hint}")

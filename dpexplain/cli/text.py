@@ -1,0 +1,95 @@
+"""What a command prints when it is done: post-processing of private releases only."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from dpexplain.explain._text import short_number, upper_number
+
+if TYPE_CHECKING:
+    from dpexplain.accounting import PrivacyLedger
+
+_ROWS = 20
+_WIDTH = 96
+
+
+def fit_text(explanation: Any, ledger: PrivacyLedger, out: Path) -> str:
+    """Summarise one fit: guarantee, what stands out of the noise, account, file."""
+    parts = explanation_parts(explanation)
+    return "\n\n".join([*parts, account_line(ledger), f"saved to {out}"])
+
+
+def sweep_text(comparison: Any, ledger: PrivacyLedger, out: Path) -> str:
+    """Summarise a sweep: guarantees, importances, account, file."""
+    return "\n\n".join([comparison_text(comparison), account_line(ledger), f"saved to {out}"])
+
+
+def comparison_text(comparison: Any) -> str:
+    """Print guarantees and importances of a comparison, each with the words that belong to it."""
+    if hasattr(comparison, "by_class"):
+        return "\n\n".join(map(comparison_text, comparison.by_class))
+    parts = [comparison.title, "\n".join(comparison.guarantee_words)]
+    if hasattr(comparison, "importances"):
+        table = comparison.importances()
+        table.columns = [_epsilon_name(float(epsilon)) for epsilon in table.columns]
+        parts += [f"importance in {comparison.score_unit}:", table_text(table)]
+    return "\n\n".join(parts)
+
+
+def explanation_parts(explanation: Any) -> list[str]:
+    """Print the guarantee, what is known of the noise, and the terms by importance."""
+    parts = [textwrap.fill(explanation.guarantee.statement(), _WIDTH)]
+    if words := getattr(explanation, "noise_words", ""):
+        parts.append(textwrap.fill(words, _WIDTH))
+    if hasattr(explanation, "ranking"):
+        parts.append(table_text(explanation.ranking()))
+    elif hasattr(explanation, "importances"):
+        parts.append(table_text(explanation.importances().to_frame("importance")))
+    return parts
+
+
+def table_text(table: pd.DataFrame, rows: int | None = _ROWS) -> str:
+    """Print a table in columns, numbers with four digits.
+
+    Parameters
+    ----------
+    table : DataFrame
+    rows : int or None, default=20
+        More are counted, not printed; None prints all.
+
+    Returns
+    -------
+    str
+    """
+    shown = table.iloc[:rows].map(_cell)
+    text: str = shown.to_string()
+    more = len(table) - len(shown)
+    return f"{text}\n… and {more} more" if more > 0 else text
+
+
+def account_line(ledger: PrivacyLedger) -> str:
+    """Say what the ledger holds after a command."""
+    spent = upper_number(ledger.private_epsilon())
+    cap = ledger.cap_epsilon
+    limit = "" if math.isinf(cap) else f" of at most {short_number(cap)}"
+    return (
+        f"ledger {ledger.path}: everything fitted so far on {ledger.dataset!r} is together "
+        f"ε = {spent}{limit} (δ = {ledger.delta:g})"
+    )
+
+
+def _epsilon_name(epsilon: float) -> str:
+    return "not private" if math.isinf(epsilon) else f"ε = {short_number(epsilon)}"
+
+
+def _cell(value: Any) -> str:
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return short_number(value) if isinstance(value, float) else str(value)

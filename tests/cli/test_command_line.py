@@ -1,0 +1,238 @@
+"""The command ``dpexplain`` on small CSV files: results, statuses, and what it never shows."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dpexplain
+from dpexplain import Categorical, Classes, Numeric, PrivacyLedger, Schema
+from dpexplain.cli import main
+
+SCHEMA = Schema(
+    {"age": Numeric(17, 90, unit="years", step=1), "job": Categorical(["a", "b"])},
+    target=Classes(["no", "yes"], name="income"),
+)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder with a private table of 400 records, and its schema, as the working directory."""
+    rng = np.random.default_rng(0)
+    age = rng.integers(17, 91, 400)
+    frame = pd.DataFrame(
+        {
+            "id": np.arange(400),
+            "age": age,
+            "job": rng.choice(["a", "b"], 400),
+            "income": np.where(age + rng.normal(0, 10, 400) > 50, "yes", "no"),
+        }
+    )
+    frame.to_csv(tmp_path / "data.csv", index=False)
+    SCHEMA.to_toml(tmp_path / "schema.toml")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+FIT = ["fit", "data.csv", "--target", "income", "--schema", "schema.toml", "--epsilon", "1"]
+SWEEP = ["sweep", *FIT[1:-1], "0.5", "1"]
+
+
+def test_fit_saves_an_explanation_and_charges_the_ledger_beside_the_table(folder, capsys):
+    assert main([*FIT, "--out", "model.json"]) == 0
+    explanation = dpexplain.io.load("model.json")
+    assert explanation.guarantee.private
+    assert explanation.guarantee.epsilon == 1.0
+    ledger = PrivacyLedger.open("data.ledger.json")
+    assert ledger.dataset == "data"
+    assert ledger.private_epsilon() == pytest.approx(1.0, rel=1e-3)
+    printed = capsys.readouterr()
+    assert "differential privacy for one record" in printed.out
+    assert "age" in printed.out
+    assert "left out: id" in printed.err
+
+
+def test_a_second_fit_adds_to_the_same_ledger(folder, capsys):
+    for _ in range(2):
+        assert main([*FIT, "--out", "model.json", "--quiet"]) == 0
+    assert PrivacyLedger.open("data.ledger.json").private_epsilon() > 1.2
+    assert capsys.readouterr().out == ""
+
+
+def test_what_the_cap_does_not_allow_is_refused_with_a_status_of_its_own(folder, capsys):
+    assert main([*FIT, "--out", "model.json", "--cap-epsilon", "0.5"]) == 3
+    assert PrivacyLedger.open("data.ledger.json").entries == ()
+    assert not (folder / "model.json").exists()
+    assert "0.5" in capsys.readouterr().err
+
+
+def test_other_limits_than_those_of_the_ledger_are_refused(folder, capsys):
+    assert main([*FIT, "--out", "model.json", "--cap-epsilon", "3"]) == 0
+    assert main([*FIT, "--out", "model.json", "--cap-epsilon", "9"]) == 2
+    assert "was begun with 3.0" in capsys.readouterr().err
+    assert len({e.label for e in PrivacyLedger.open("data.ledger.json").entries}) == 1
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--out", "model.txt"], "must end in .json"),
+        (["--out", "nowhere/model.json"], "folder does not exist"),
+        (["--out", "m.json", "--epsilon", "-1"], "epsilon=-1.0 must be"),
+        (["--out", "m.json", "--set", "trees=4"], "has no such parameter"),
+        (["--out", "m.json", "--set", "max_rounds=many"], "the value is no TOML"),
+        (["--out", "m.json", "--set", "epsilon=4"], "option of its own"),
+        (["--out", "m.json", "--target", "incme"], "did you mean 'income'?"),
+        (["--out", "m.json", "--schema", "other.toml"], "no such file"),
+    ],
+)
+def test_wrong_input_is_refused_before_a_ledger_is_begun(folder, capsys, more, message):
+    assert main([*FIT, *more]) == 2
+    assert message in capsys.readouterr().err
+    assert not (folder / "data.ledger.json").exists()
+    assert not list(folder.glob("m*.json"))
+
+
+def test_a_file_that_is_no_table_is_refused_without_a_word_of_its_lines(folder, capsys):
+    (folder / "data.csv").write_text("age,job,income\n31,a,yes\n47,SECRET,no,one too many\n")
+    assert main([*FIT, "--out", "model.json"]) == 2
+    message = capsys.readouterr().err
+    assert "cannot be read as a table" in message
+    assert "SECRET" not in message
+    assert "line 3" not in message
+
+
+def test_cells_that_do_not_parse_are_no_error(folder):
+    lines = (folder / "data.csv").read_text().splitlines()
+    lines[7] = "7,unknown,??,maybe"
+    (folder / "data.csv").write_text("\n".join(lines) + "\n")
+    assert main([*FIT, "--out", "model.json", "--quiet"]) == 0
+
+
+def test_parameters_are_given_as_toml(folder):
+    settings = ["--set", 'preset="paper"', "--set", 'monotone_constraints={age = "increasing"}']
+    assert main([*FIT, *settings, "--out", "model.json", "--quiet"]) == 0
+    term = dpexplain.io.load("model.json")["age"]
+    values = term.contribution[~np.asarray(term.special)]
+    assert np.all(np.diff(values) >= 0)
+
+
+def test_sweep_saves_a_comparison_without_the_reference_unless_it_is_asked_for(folder, capsys):
+    assert main([*SWEEP, "--out", "sweep.json"]) == 0
+    comparison = dpexplain.io.load("sweep.json")
+    assert comparison.epsilons == (0.5, 1.0)
+    assert comparison.reference is None
+    assert "if published together" in capsys.readouterr().out
+    assert main([*SWEEP, "--reference", "--quiet", "--out", "sweep.json"]) == 0
+    assert dpexplain.io.load("sweep.json").reference is not None
+
+
+def test_explain_prints_terms_bins_and_csv_and_draws(folder, capsys):
+    assert main([*SWEEP, "--out", "sweep.json", "--quiet"]) == 0
+    assert main(["explain", "sweep.json"]) == 0
+    assert "ε = 0.5" in capsys.readouterr().out
+    assert main(["explain", "sweep.json", "--epsilon", "1", "--term", "job"]) == 0
+    assert "missing" in capsys.readouterr().out
+    assert main(["explain", "sweep.json", "--csv"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 1 + len(dpexplain.io.load("sweep.json").frame())
+    assert main(["explain", "sweep.json", "--term", "age", "--plot", "age.png"]) == 0
+    assert (folder / "age.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--epsilon", "3"], "holds fits at 0.5, 1"),
+        (["--term", "ages"], "did you mean 'age'?"),
+        (["--plot", "age.gif"], "must end in .png"),
+    ],
+)
+def test_explain_says_what_there_is(folder, capsys, more, message):
+    assert main([*SWEEP, "--out", "sweep.json", "--quiet"]) == 0
+    assert main(["explain", "sweep.json", *more]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_ledger_prints_the_statement_in_every_format(folder, capsys):
+    assert main([*FIT, "--out", "model.json", "--quiet"]) == 0
+    for format_, expected in (
+        ("text", "Privacy statement for data"),
+        ("markdown", "# Privacy statement"),
+        ("entries", "histograms"),
+    ):
+        assert main(["ledger", "data.ledger.json", "--format", format_]) == 0
+        assert expected in capsys.readouterr().out
+    assert main(["ledger", "data.ledger.json", "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)
+    assert main(["ledger", "data.ledger.json", "--published", "5"]) == 2
+
+
+def test_a_schema_draft_warns_that_reading_private_data_is_not_free(folder, capsys):
+    draft = ["schema", "draft", "data.csv", "--target", "income", "--out", "draft.toml"]
+    assert main(draft) == 0
+    assert "public data only" in capsys.readouterr().err
+    assert Schema.from_toml(folder / "draft.toml").target == Classes(["no", "yes"], name="income")
+    assert main(draft) == 2  # what somebody has corrected since is not overwritten
+    assert main([*draft, "--replace"]) == 0
+
+
+def test_schema_check_counts_cells_and_says_that_it_is_not_private(folder, capsys):
+    check = ["schema", "check", "data.csv", "--target", "income", "--schema", "schema.toml"]
+    assert main(check) == 0
+    assert "fits every cell" in capsys.readouterr().out
+    with (folder / "data.csv").open("a") as file:
+        file.write("400,12,c,yes\n")
+    assert main(check) == 0
+    printed = capsys.readouterr().out
+    assert "NOT PRIVATE" in printed
+    assert "below 17" in printed
+
+
+def test_report_writes_a_page_with_the_statement_and_without_the_reference(folder, capsys):
+    arguments = ["report", *SWEEP[1:], "--reference", "--out", "report.html"]
+    assert main(arguments) == 0
+    page = (folder / "report.html").read_text()
+    assert "<script" in page
+    assert "Privacy statement" in page
+    assert '"reference":null' in page.replace(" ", "") or "reference" not in page
+    assert "saved to" in capsys.readouterr().out
+
+
+def test_report_of_a_saved_comparison_needs_no_table(folder):
+    assert main([*SWEEP, "--out", "sweep.json", "--quiet"]) == 0
+    assert main(["report", "sweep.json", "--out", "report.html", "--quiet"]) == 0
+    assert (folder / "report.html").stat().st_size > 10_000
+    assert main(["report", "sweep.json", "--epsilon", "1", "--out", "report.html"]) == 2
+    assert main(["report", "data.csv", "--out", "report.html"]) == 2
+
+
+def test_open_names_the_page_or_writes_a_notebook_for_a_saved_file(folder, capsys):
+    (folder / "page.html").write_text("<p>")
+    assert main(["open", "page.html", "--print"]) == 0
+    assert capsys.readouterr().out.strip() == (folder / "page.html").as_uri()
+    assert main([*SWEEP, "--out", "sweep.json", "--quiet"]) == 0
+    assert main(["open", "sweep.json", "--print"]) == 0
+    assert capsys.readouterr().out.strip().endswith("jupyter lab sweep.ipynb")
+    notebook = json.loads((folder / "sweep.ipynb").read_text())
+    assert "Explorer(shown)" in notebook["cells"][1]["source"]
+    assert main(["open", "missing.html"]) == 2
+
+
+def test_every_command_has_help_with_examples(capsys):
+    for command in ("fit", "sweep", "report", "explain", "ledger", "open", "schema draft"):
+        with pytest.raises(SystemExit) as stopped:
+            main([*command.split(), "--help"])
+        assert stopped.value.code == 0
+        assert "examples:" in capsys.readouterr().out
+
+
+def test_a_stop_by_the_keyboard_has_its_own_status(folder, monkeypatch):
+    def stop(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("dpexplain.cli.fits.opened_ledger", stop)
+    assert main([*FIT, "--out", "model.json"]) == 130
