@@ -115,8 +115,8 @@ def test_cells_that_do_not_parse_are_no_error(folder):
 def test_parameters_are_given_as_toml(folder):
     settings = ["--set", 'preset="paper"', "--set", 'monotone_constraints={age = "increasing"}']
     assert main([*FIT, *settings, "--out", "model.json", "--quiet"]) == 0
-    term = dpexplain.io.load("model.json")["age"]
-    values = term.contribution[~np.asarray(term.special)]
+    bins = dpexplain.io.load("model.json")["age"].frame()
+    values = bins["contribution"][~bins["special"].astype(bool)]
     assert np.all(np.diff(values) >= 0)
 
 
