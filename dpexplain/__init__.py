@@ -85,6 +85,7 @@ _PUBLIC_PARTS = frozenset(
         "compare",
         "datasets",
         "explain",
+        "interop",
         "io",
         "models",
         "plotting",

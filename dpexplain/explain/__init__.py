@@ -12,6 +12,7 @@ from dpexplain.explain.filter_bank import FilterBank
 from dpexplain.explain.filter_inputs import InputFeature, InputPreparation
 from dpexplain.explain.filter_local import FilterExplanation
 from dpexplain.explain.filter_noise import FilterNoise
+from dpexplain.explain.from_interpretml import from_interpret
 from dpexplain.explain.global_explanation import GlobalExplanation
 from dpexplain.explain.guarantee import Guarantee
 from dpexplain.explain.local_explanation import LocalExplanation, inverse_link, total_score
@@ -35,6 +36,7 @@ __all__ = [
     "ShapeFunction",
     "WeightMap",
     "denoised",
+    "from_interpret",
     "inverse_link",
     "total_score",
 ]

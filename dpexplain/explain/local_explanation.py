@@ -318,6 +318,26 @@ class LocalExplanation(Record):
             }
         )
 
+    def to_shap(self) -> Any:
+        """Return the contributions as a ``shap.Explanation``, which SHAP's plots draw.
+
+        Nothing is estimated: in an additive model the contribution of a term is its Shapley
+        value against the intercept, since curves are centred on the counts of the model.
+
+        Returns
+        -------
+        shap.Explanation
+            SHAP has no place for guarantee and noise: keep this object beside its plots.
+
+        Raises
+        ------
+        ImportError
+            If SHAP is not installed.
+        """
+        from dpexplain.interop.shap_values import to_shap
+
+        return to_shap(self)
+
     def plot(self, sample: int = 0, ax: Axes | None = None, **options: Any) -> Axes:
         """Draw one sample as a waterfall; see :func:`dpexplain.plotting.plot_local`.
 

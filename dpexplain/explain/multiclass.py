@@ -341,6 +341,26 @@ class MulticlassLocalExplanation(Record):
         """Return the number of samples."""
         return len(self.by_class[0])
 
+    def to_shap(self) -> Any:
+        """Return the contributions as a ``shap.Explanation``, a last axis per class.
+
+        Nothing is estimated: in an additive model the contribution of a term is its Shapley
+        value against the intercept, since curves are centred on the counts of the model.
+
+        Returns
+        -------
+        shap.Explanation
+            SHAP has no place for guarantee and noise: keep this object beside its plots.
+
+        Raises
+        ------
+        ImportError
+            If SHAP is not installed.
+        """
+        from dpexplain.interop.shap_values import to_shap
+
+        return to_shap(self)
+
     def frame(self, sample: int | None = None) -> pd.DataFrame:
         """Return one row per class, sample and term.
 

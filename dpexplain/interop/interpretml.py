@@ -116,7 +116,7 @@ def _by_class(columns: list[FloatArray]) -> FloatArray:
 
 
 def _deviation(term: ShapeFunction) -> FloatArray:
-    """Standard deviation that InterpretML draws as a shade: all noise, or that between bags."""
+    """Return what InterpretML draws as a shade: all noise, or the scatter between bags."""
     for values in (term.total_std, term.noise_std, term.bag_std):
         if values is not None:
             return values

@@ -36,11 +36,11 @@ def to_shap(explanation: LocalExplanation | MulticlassLocalExplanation) -> Any:
 
     Examples
     --------
-    >>> shap.plots.waterfall(to_shap(model.explain_local(X))[0])  # doctest: +SKIP
+    >>> shap.plots.waterfall(model.explain_local(X).to_shap()[0])  # doctest: +SKIP
     """
     if not isinstance(explanation, LocalExplanation | MulticlassLocalExplanation):
         raise TypeError(
-            f"explanation is a {type(explanation).__name__}; expected what explain_local(X) returns."
+            f"explanation is a {type(explanation).__name__}; expected what explain_local returns."
         )
     try:
         import shap

@@ -1,0 +1,138 @@
+"""Models of InterpretML come in and explanations go out, with equal scores."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+import dpexplain
+from dpexplain.explain import MulticlassExplanation, from_interpret
+from dpexplain.interop import to_interpret
+from fitted_models import FITTED, fitted_binary, fitted_classes, table
+
+interpret = pytest.importorskip("interpret")
+
+
+@pytest.fixture(scope="module")
+def theirs():
+    """A classifier that InterpretML fitted."""
+    from interpret.glassbox import ExplainableBoostingClassifier
+
+    X, score = table()
+    kinds = ["continuous", "nominal", ["low", "mid", "high"]]
+    model = ExplainableBoostingClassifier(
+        interactions=0, outer_bags=2, max_rounds=50, feature_types=kinds, n_jobs=1
+    )
+    return model.fit(X, np.where(score > 3, "yes", "no"))
+
+
+def scores_of(explanation, X):
+    return explanation.intercept + sum(term.evaluate(X[term.name]) for term in explanation.terms)
+
+
+def test_an_imported_classifier_gives_the_scores_of_the_model(theirs):
+    X, _ = table(seed=1)
+    explanation = from_interpret(theirs, target_name="income")
+    np.testing.assert_allclose(scores_of(explanation, X), theirs.decision_function(X), atol=1e-12)
+    assert explanation.classes == ("no", "yes")
+    assert explanation["grade"].ordered
+    assert explanation["age"].bag_std is not None
+    assert "not private" in explanation.guarantee.short.lower()
+
+
+def test_an_imported_model_is_saved_drawn_and_shown(theirs, tmp_path):
+    explanation = from_interpret(theirs)
+    path = dpexplain.io.save(explanation, tmp_path / "theirs.json")
+    assert dpexplain.io.load(path) == explanation
+    assert explanation["age"].plot() is not None
+
+
+def test_a_stated_epsilon_is_named_and_not_vouched_for():
+    from interpret.privacy import DPExplainableBoostingClassifier as TheirPrivate
+
+    X, score = table()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = TheirPrivate(epsilon=1.0, delta=1e-6, privacy_bounds={"age": (17, 90)}, n_jobs=1)
+        model.fit(X.fillna({"age": 50, "job": "a"}), np.where(score > 3, "yes", "no"))
+    explanation = from_interpret(model)
+    assert not explanation.guarantee.private
+    assert "states epsilon = 1" in " ".join(explanation.guarantee.notes)
+    assert explanation["age"].bin_edges[0] == 17.0
+
+
+def test_several_classes_come_in_with_equal_probabilities():
+    from interpret.glassbox import ExplainableBoostingClassifier
+
+    X, score = table()
+    labels = np.select([score < 2, score < 4], ["low", "middle"], "high")
+    model = ExplainableBoostingClassifier(interactions=0, outer_bags=1, max_rounds=20, n_jobs=1)
+    model.fit(X, labels)
+    explanation = from_interpret(model)
+    assert isinstance(explanation, MulticlassExplanation)
+    scores = np.stack([scores_of(part, X) for part in explanation.by_class], axis=1)
+    np.testing.assert_allclose(scores.mean(axis=1), 0.0, atol=1e-9)
+    odds = np.exp(scores - scores.max(axis=1, keepdims=True))
+    np.testing.assert_allclose(
+        odds / odds.sum(axis=1, keepdims=True), model.predict_proba(X), atol=1e-9
+    )
+
+
+def test_pair_terms_are_left_out_with_a_warning_that_names_them():
+    from interpret.glassbox import ExplainableBoostingClassifier
+
+    X, score = table()
+    model = ExplainableBoostingClassifier(interactions=1, outer_bags=1, max_rounds=5, n_jobs=1)
+    model.fit(X, np.where(score > 3, "yes", "no"))
+    with pytest.warns(UserWarning, match=r"1 terms of several features are left out \(.* & .*\)"):
+        explanation = from_interpret(model)
+    assert len(explanation) == 3
+
+
+def test_other_models_are_refused_in_words():
+    with pytest.raises(TypeError, match="expected a fitted ExplainableBoosting"):
+        from_interpret(object())
+    from interpret.glassbox import ExplainableBoostingRegressor
+
+    with pytest.raises(ValueError, match="not fitted"):
+        from_interpret(ExplainableBoostingRegressor())
+
+
+@pytest.mark.parametrize("fitted", FITTED)
+def test_an_exported_model_gives_the_scores_of_the_explanation_to_the_last_bit(fitted):
+    model = fitted()
+    X, _ = table(seed=2)
+    theirs = to_interpret(model.explain_global())
+    np.testing.assert_array_equal(
+        theirs._predict_score(X)
+        if not hasattr(theirs, "classes_")
+        else theirs.decision_function(X),
+        model.explain_local(X).scores,
+    )
+    if hasattr(theirs, "classes_"):
+        np.testing.assert_allclose(theirs.predict_proba(X), model.predict_proba(X), atol=1e-12)
+        assert list(theirs.predict(X)) == list(model.predict(X))
+
+
+def test_an_exported_model_explains_and_writes_itself_with_the_tools_of_interpretml(tmp_path):
+    theirs = to_interpret(fitted_binary().explain_global())
+    assert theirs.explain_global().data(0)["type"] == "univariate"
+    theirs.to_json(str(tmp_path / "model.json"))
+    assert (tmp_path / "model.json").stat().st_size > 500
+
+
+def test_a_round_trip_through_interpretml_keeps_every_curve():
+    explanation = fitted_binary().explain_global()
+    again = from_interpret(to_interpret(explanation))
+    for term in explanation.terms:
+        np.testing.assert_array_equal(again[term.name].contribution, term.contribution)
+
+
+def test_the_explanation_of_one_class_is_no_model():
+    explanation = fitted_classes().explain_global()
+    with pytest.raises(ValueError, match="the explanation of all classes"):
+        to_interpret(explanation.for_class("low"))
+    with pytest.raises(TypeError, match="expected what explain_global"):
+        to_interpret(explanation.for_class("low")["age"])
