@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from dpexplain._frames import frame_of
 from dpexplain._names import closest_name
 from dpexplain.exceptions import SchemaError
 from dpexplain.schema import Schema
@@ -73,7 +74,7 @@ def as_table(X: ArrayLike) -> pd.DataFrame | NDArray[Any]:
     Parameters
     ----------
     X : DataFrame, array or sequence of rows
-        The table.
+        The table; frames of polars, Arrow and other libraries that narwhals knows count.
 
     Returns
     -------
@@ -85,14 +86,15 @@ def as_table(X: ArrayLike) -> pd.DataFrame | NDArray[Any]:
     ValueError
         If `X` does not have two dimensions.
     TypeError
-        If `X` is a sparse matrix.
+        If `X` is a sparse matrix, or a query that has not been run.
     """
     if hasattr(X, "tocsr"):
         raise TypeError("X is a sparse matrix, which is not supported; pass X.toarray().")
-    if not isinstance(X, pd.DataFrame | np.ndarray) and hasattr(X, "to_pandas"):
-        X = X.to_pandas()
     if isinstance(X, pd.DataFrame):
         return X
+    frame = frame_of(X)
+    if frame is not None:
+        return frame
     table = X if isinstance(X, np.ndarray) else _array_of_rows(X)
     if table.ndim != 2:
         raise ValueError(

@@ -16,6 +16,7 @@ import pandas as pd
 from sklearn.exceptions import DataConversionWarning
 
 from dpexplain import _tables
+from dpexplain._frames import column_of
 from dpexplain.schema import Classes, Range, Schema
 
 
@@ -84,8 +85,9 @@ def as_column(name: str, values: Any, X: Any) -> Any:
 
 
 def _column(name: str, values: Any) -> Any:
-    if hasattr(values, "to_pandas"):
-        values = values.to_pandas()
+    foreign = column_of(values)
+    if foreign is not None:
+        values = foreign
     if not isinstance(values, pd.DataFrame | pd.Series | np.ndarray) and hasattr(
         values, "__array__"
     ):
