@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 
 from dpexplain.cli import drafts, fits, reports, show
 from dpexplain.cli.errors import CommandError
+from dpexplain.exceptions import BudgetError, PrivacyWarning
 
 DONE, FAILED, WRONG, UNPAID, STOPPED = 0, 1, 2, 3, 130
 _STATUS = f"""exit status:
@@ -44,6 +45,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     asked = parser().parse_args(arguments)
     try:
         with warnings.catch_warnings():
+            # Each time, whatever -W says: what is outside the guarantee must be seen.
+            warnings.simplefilter("always", PrivacyWarning)
             warnings.showwarning = _say_warning
             return _ran(asked.run, asked)
     except KeyboardInterrupt:
@@ -76,8 +79,6 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _ran(run: Callable[[argparse.Namespace], int | None], asked: argparse.Namespace) -> int:
-    from dpexplain.exceptions import BudgetError
-
     try:
         status = run(asked) or DONE
         sys.stdout.flush()

@@ -196,10 +196,12 @@ def test_report_writes_a_page_with_the_statement_and_without_the_reference(folde
     arguments = ["report", *SWEEP[1:], "--reference", "--out", "report.html"]
     assert main(arguments) == 0
     page = (folder / "report.html").read_text()
-    assert "<script" in page
     assert "Privacy statement" in page
-    assert '"reference":null' in page.replace(" ", "") or "reference" not in page
+    assert "Everything in this file was computed from differentially private releases" in page
+    assert "NOT PRIVATE: " not in page
     assert "saved to" in capsys.readouterr().out
+    assert main([*arguments, "--not-for-release"]) == 0
+    assert "NOT PRIVATE: " in (folder / "report.html").read_text()
 
 
 def test_report_of_a_saved_comparison_needs_no_table(folder):
