@@ -84,6 +84,7 @@ _PUBLIC_PARTS = frozenset(
         "accounting",
         "compare",
         "datasets",
+        "edit",
         "explain",
         "interop",
         "io",

@@ -8,6 +8,7 @@ round trip is in :mod:`dpexplain.io`, the figures are in :mod:`dpexplain.plottin
 from __future__ import annotations
 
 from dpexplain.explain.denoising import denoised
+from dpexplain.explain.edits import EditEffect, EditRecord
 from dpexplain.explain.filter_bank import FilterBank
 from dpexplain.explain.filter_inputs import InputFeature, InputPreparation
 from dpexplain.explain.filter_local import FilterExplanation
@@ -22,6 +23,8 @@ from dpexplain.explain.shape_function import ShapeFunction
 from dpexplain.explain.weight_map import WeightMap
 
 __all__ = [
+    "EditEffect",
+    "EditRecord",
     "FilterBank",
     "FilterExplanation",
     "FilterNoise",

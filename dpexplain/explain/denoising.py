@@ -57,12 +57,7 @@ def denoised(explanation: GlobalExplanation) -> GlobalExplanation:
     .. [1] Rasmussen, Williams, "Gaussian Processes for Machine Learning", MIT Press 2006,
        equations 2.25, 2.26 and 5.8.
     """
-    noise = explanation.noise
-    if noise is None:
-        raise ValueError(
-            "denoising needs noise that is known jointly; explain_global() of a private boosting "
-            "model gives it."
-        )
+    noise = _known(explanation.noise)
     terms = []
     for place, term in enumerate(explanation.terms):
         curve, covariance = _posterior(term, _covariance(noise, place))
@@ -79,6 +74,40 @@ def denoised(explanation: GlobalExplanation) -> GlobalExplanation:
             )
         )
     return dataclasses.replace(explanation, terms=tuple(terms), noise=None)
+
+
+def denoised_curve(explanation: GlobalExplanation, name: str) -> FloatArray:
+    """Estimate one curve behind the noise.
+
+    Parameters
+    ----------
+    explanation : GlobalExplanation
+        With noise that is known jointly.
+    name : str
+        Name of the term.
+
+    Returns
+    -------
+    ndarray of shape (n_bins,)
+        Contributions as :func:`denoised` has them.
+
+    Raises
+    ------
+    ValueError
+        If the noise is not known jointly.
+    """
+    noise = _known(explanation.noise)
+    place = list(explanation).index(name)
+    return _posterior(explanation.terms[place], _covariance(noise, place))[0]
+
+
+def _known(noise: NoiseModel | None) -> NoiseModel:
+    if noise is None:
+        raise ValueError(
+            "denoising needs noise that is known jointly; explain_global() of a private boosting "
+            "model gives it."
+        )
+    return noise
 
 
 def _covariance(noise: NoiseModel, place: int) -> FloatArray:

@@ -15,6 +15,7 @@ from dpexplain.explain import _html
 from dpexplain.explain._noisy_model import NoisyModel
 from dpexplain.explain._record import Record, choice, distinct, finite, text, texts
 from dpexplain.explain._text import listing, short_number, shorten
+from dpexplain.explain.edits import EditRecord, edited_terms
 from dpexplain.explain.guarantee import Guarantee
 from dpexplain.explain.noise import NoiseModel
 from dpexplain.explain.shape_function import ShapeFunction
@@ -55,6 +56,10 @@ class GlobalExplanation(NoisyModel, Record, Mapping[str, ShapeFunction]):
     noise : NoiseModel or None, default=None
         Joint scatter of all bins from privacy noise, random structure and sampling; None where
         there is none or it is not known.
+    edits : sequence of EditRecord, default=()
+        What was done by hand after the fit, in order; see :mod:`dpexplain.edit`.
+    released_intercept : float or None, default=None
+        Intercept as it was released, where edits moved it.
 
     Raises
     ------
@@ -73,9 +78,11 @@ class GlobalExplanation(NoisyModel, Record, Mapping[str, ShapeFunction]):
     model_name: str = ""
     of_class: str = ""
     noise: NoiseModel | None = None
+    edits: tuple[EditRecord, ...] = ()
+    released_intercept: float | None = None
 
     def __post_init__(self) -> None:
-        """Check the fields and give each term the unit of the score."""
+        """Check the fields; give each term the unit of the score and the edits made to it."""
         for field in ("target_name", "target_unit", "model_name"):
             text(field, getattr(self, field))
         if not isinstance(self.guarantee, Guarantee):
@@ -86,8 +93,16 @@ class GlobalExplanation(NoisyModel, Record, Mapping[str, ShapeFunction]):
         if not terms or not all(isinstance(term, ShapeFunction) for term in terms):
             raise ValueError("terms must be one or more ShapeFunction objects.")
         distinct("terms", tuple(term.name for term in terms))
-        self._set("terms", tuple(self._with_unit(term) for term in terms))
+        self._check_edits()
+        self._set("terms", tuple(self._completed(term) for term in terms))
         self._check_noise()
+
+    def _check_edits(self) -> None:
+        self._set("edits", tuple(self.edits))
+        if not all(isinstance(edit, EditRecord) for edit in self.edits):
+            raise ValueError("edits must be EditRecord objects.")
+        if self.released_intercept is not None:
+            self._set("released_intercept", finite("released_intercept", self.released_intercept))
 
     def _check_noise(self) -> None:
         if self.noise is None:
@@ -98,10 +113,12 @@ class GlobalExplanation(NoisyModel, Record, Mapping[str, ShapeFunction]):
         if self.noise.sizes != sizes:
             raise ValueError(f"noise is for terms of {self.noise.sizes} bins, not {sizes}.")
 
-    def _with_unit(self, term: ShapeFunction) -> ShapeFunction:
-        if term.score_unit or not self.score_unit:
+    def _completed(self, term: ShapeFunction) -> ShapeFunction:
+        unit = term.score_unit or self.score_unit
+        edits = tuple(edit.words for edit in self.edits if term.name in edit.terms) or term.edits
+        if (unit, edits) == (term.score_unit, term.edits):
             return term
-        return dataclasses.replace(term, score_unit=self.score_unit)
+        return dataclasses.replace(term, score_unit=unit, edits=edits)
 
     @property
     def score_unit(self) -> str:
@@ -233,9 +250,13 @@ class GlobalExplanation(NoisyModel, Record, Mapping[str, ShapeFunction]):
         model = f"{self.model_name}, " if self.model_name else ""
         return (
             f"GlobalExplanation({model}{len(self)} terms for {self.score_name}; "
-            f"{self.guarantee.short}; see .frame(), .importances(), .ranking(), .plot(), "
-            ".plot(term))"
+            f"{self.guarantee.short}; {self._edited}see .frame(), .importances(), .ranking(), "
+            ".plot(), .plot(term))"
         )
+
+    @property
+    def _edited(self) -> str:
+        return f"edited: {edited_terms(self.edits)}; " if self.edits else ""
 
     def _repr_html_(self) -> str:
         importances = self.importances()
@@ -259,6 +280,7 @@ class GlobalExplanation(NoisyModel, Record, Mapping[str, ShapeFunction]):
             "" if private else _html.warning(self.guarantee.short),
             _html.table(head, rows, (False, True, *([True] if noisy else []), False)),
             _html.note(self.noise_words) if noisy else "",
+            *(_html.note(str(edit)) for edit in self.edits),
             _html.note(self._footer()),
         )
 

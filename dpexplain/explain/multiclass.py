@@ -18,6 +18,7 @@ from dpexplain._names import closest_name
 from dpexplain.explain import _html
 from dpexplain.explain._record import FloatArray, Record
 from dpexplain.explain._text import listing, short_number, shorten
+from dpexplain.explain.edits import EditRecord
 from dpexplain.explain.global_explanation import GlobalExplanation
 from dpexplain.explain.guarantee import Guarantee
 from dpexplain.explain.local_explanation import LocalExplanation
@@ -63,6 +64,15 @@ def one_class_at_a_time(what: str, classes: tuple[str, ...]) -> NoReturn:
     raise ValueError(
         f"{what} shows one class at a time; pass .for_class(label) with one of {listing(classes)}."
     )
+
+
+def scores_of(
+    explanation: GlobalExplanation | MulticlassExplanation,
+) -> tuple[GlobalExplanation, ...]:
+    """Take an explanation apart into one per score: of each class, or the only one."""
+    if isinstance(explanation, MulticlassExplanation):
+        return explanation.by_class
+    return (explanation,)
 
 
 def check_one_class(shown: Any) -> None:
@@ -144,6 +154,11 @@ class MulticlassExplanation(Record):
     def target_unit(self) -> str:
         """Unit of what is predicted: classes have none."""
         return self.by_class[0].target_unit
+
+    @property
+    def edits(self) -> tuple[EditRecord, ...]:
+        """What was done by hand after the fit, in order; the same for all classes."""
+        return self.by_class[0].edits
 
     @property
     def model_name(self) -> str:
@@ -238,8 +253,8 @@ class MulticlassExplanation(Record):
         model = f"{self.model_name}, " if self.model_name else ""
         return (
             f"MulticlassExplanation({model}{len(self.term_names)} terms for {len(self.classes)} "
-            f"classes of {self.target_name}; {self.guarantee.short}; see .for_class(label), "
-            ".frame(), .importances())"
+            f"classes of {self.target_name}; {self.guarantee.short}; {self.by_class[0]._edited}see "
+            ".for_class(label), .frame(), .importances())"
         )
 
     def _repr_html_(self) -> str:
@@ -259,6 +274,7 @@ class MulticlassExplanation(Record):
             _html.note(shorten(f"{self.target_name}: {listing(self.classes)}", 200)),
             "" if self.guarantee.private else _html.warning(self.guarantee.short),
             _html.table(head, rows, (False, True, False)),
+            *(_html.note(str(edit)) for edit in self.edits),
             _html.note(".for_class(label) shows the curves of a class"),
         )
 

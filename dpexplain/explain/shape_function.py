@@ -22,7 +22,7 @@ from dpexplain.explain._record import (
     text,
     texts,
 )
-from dpexplain.explain._text import interval_labels, short_number, signed_number
+from dpexplain.explain._text import interval_labels, short_number, shorten, signed_number
 from dpexplain.explain.guarantee import Guarantee
 
 if TYPE_CHECKING:
@@ -84,6 +84,14 @@ class ShapeFunction(NoisyShape, Record):
         Standard deviation of the contribution between the bags that the curve is the mean of, in
         `score_unit`: other records, other trees and, in a private model, other noise. The mean of
         all bags varies less.
+    stretch : float or None, default=None
+        Factor on the curve that undoes how far a short fit falls short of what it is after,
+        estimated from released sums; None where it is not known.
+    released : array-like of shape (n_bins,) or None, default=None
+        Contributions as they were released, where the curve was edited by hand since; standard
+        deviations are those of the released curve.
+    edits : sequence of str, default=()
+        What was done to the curve by hand, in words; a :class:`GlobalExplanation` fills it in.
 
     Raises
     ------
@@ -112,6 +120,9 @@ class ShapeFunction(NoisyShape, Record):
     score_unit: str = ""
     monotone: Literal["increasing", "decreasing"] | None = None
     bag_std: FloatArray | None = None
+    stretch: float | None = None
+    released: FloatArray | None = None
+    edits: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Check the fields against each other and freeze the arrays."""
@@ -162,6 +173,13 @@ class ShapeFunction(NoisyShape, Record):
             self._set("bag_std", read_only("bag_std", self.bag_std, (n_bins,)))
             if (self.bag_std < 0).any():
                 raise ValueError("bag_std must not be negative.")
+        if self.stretch is not None:
+            self._set("stretch", finite("stretch", self.stretch))
+            if not self.stretch > 0:
+                raise ValueError(f"stretch={self.stretch!r} must be positive.")
+        if self.released is not None:
+            self._set("released", read_only("released", self.released, (n_bins,)))
+        self._set("edits", texts("edits", self.edits))
         self._check_noise(n_bins)
 
     def _check_noise(self, n_bins: int) -> None:
@@ -212,6 +230,15 @@ class ShapeFunction(NoisyShape, Record):
         return (
             "constrained to " + {"increasing": "increase", "decreasing": "decrease"}[self.monotone]
         )
+
+    @property
+    def edit_words(self) -> str:
+        """Say that the curve was edited by hand, and how; empty where it was not."""
+        if not self.edits:
+            return ""
+        last = shorten(self.edits[-1], 80)
+        before = f"{len(self.edits) - 1} more, then " if len(self.edits) > 1 else ""
+        return f"edited by hand after the fit: {before}{last}"
 
     @property
     def weights(self) -> FloatArray:
@@ -338,7 +365,8 @@ class ShapeFunction(NoisyShape, Record):
     def __repr__(self) -> str:
         """Return a line that points to the next step."""
         constraint = [self.constraint_words] if self.monotone else []
-        bins = ", ".join([f"{self.n_value_bins} bins", *self.special, *constraint])
+        edited = ["edited"] if self.edits else []
+        bins = ", ".join([f"{self.n_value_bins} bins", *self.special, *constraint, *edited])
         unit = f" {self.score_unit}" if self.score_unit else ""
         return (
             f"ShapeFunction({self.name!r}, {self.kind}: {bins}; importance "
@@ -374,7 +402,7 @@ class ShapeFunction(NoisyShape, Record):
     def _footer(self) -> str:
         more = self.n_bins - _HTML_ROWS
         parts = [f"{more} more bins in .frame()"] if more > 0 else []
-        parts += [self.constraint_words] if self.monotone else []
+        parts += [words for words in (self.constraint_words, self.edit_words) if words]
         parts += [self.guarantee.short] if self.guarantee.private else []
         return "; ".join([*parts, ".plot() draws it"])
 

@@ -19,6 +19,7 @@ from dpexplain.explain import (
     ShapeFunction,
 )
 from dpexplain.explain._record import FloatArray
+from dpexplain.io._edits import record_from_plain, record_to_plain
 from dpexplain.io._fields import (
     Fields,
     any_number,
@@ -86,6 +87,9 @@ def shape_to_plain(shape: ShapeFunction) -> dict[str, Any]:
         "score_unit": shape.score_unit,
         "monotone": shape.monotone,
         "bag_std": _list_or_none(shape.bag_std),
+        "stretch": shape.stretch,
+        "released": _list_or_none(shape.released),
+        "edits": list(shape.edits),
     }
 
 
@@ -112,6 +116,9 @@ def shape_from_plain(value: Any, path: str = "shape") -> ShapeFunction:
         "score_unit": fields.take("score_unit", text),
         "monotone": fields.take("monotone", optional(text)),
         "bag_std": fields.take("bag_std", optional(_numbers)),
+        "stretch": fields.take("stretch", optional(number)),
+        "released": fields.take("released", optional(_numbers)),
+        "edits": tuple(fields.take("edits", _texts)),
     }
     fields.finish()
     return ShapeFunction(**arguments)
@@ -156,6 +163,8 @@ def global_to_plain(explanation: GlobalExplanation) -> dict[str, Any]:
         "model_name": explanation.model_name,
         "of_class": explanation.of_class,
         "noise": None if explanation.noise is None else noise_to_plain(explanation.noise),
+        "edits": [record_to_plain(record) for record in explanation.edits],
+        "released_intercept": explanation.released_intercept,
     }
 
 
@@ -173,6 +182,8 @@ def global_from_plain(value: Any, path: str = "explanation") -> GlobalExplanatio
         "model_name": fields.take("model_name", text),
         "of_class": fields.take("of_class", text),
         "noise": fields.take("noise", optional(noise_from_plain)),
+        "edits": tuple(fields.take("edits", items(record_from_plain))),
+        "released_intercept": fields.take("released_intercept", optional(number)),
     }
     fields.finish()
     return GlobalExplanation(**arguments)

@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from dpexplain._json import MAX_BYTES, cut, parse
 from dpexplain.accounting.summary import LedgerSummary
 from dpexplain.compare import Comparison, FilterComparison, MulticlassComparison
+from dpexplain.edit import EditLog
 from dpexplain.explain import (
     FilterBank,
     FilterExplanation,
@@ -20,7 +21,7 @@ from dpexplain.explain import (
     ShapeFunction,
     WeightMap,
 )
-from dpexplain.io import _codecs, _filters
+from dpexplain.io import _codecs, _edits, _filters
 from dpexplain.statement.statement import PrivacyStatement
 
 Saveable: TypeAlias = (
@@ -37,6 +38,7 @@ Saveable: TypeAlias = (
     | FilterComparison
     | LedgerSummary
     | PrivacyStatement
+    | EditLog
     | Guarantee
 )
 
@@ -71,6 +73,7 @@ _KINDS: Final = {
     "weights": _Kind(WeightMap, _filters.weights_to_plain, _filters.weights_from_plain),
     "ledger": _Kind(LedgerSummary, _codecs.ledger_to_plain, _codecs.ledger_from_plain),
     "statement": _Kind(PrivacyStatement, _codecs.statement_to_plain, _codecs.statement_from_plain),
+    "edit-log": _Kind(EditLog, _edits.log_to_plain, _edits.log_from_plain),
     "comparison": _Kind(Comparison, _codecs.comparison_to_plain, _codecs.comparison_from_plain),
     "multiclass-comparison": _Kind(
         MulticlassComparison,
@@ -86,12 +89,12 @@ _KINDS: Final = {
 
 
 def to_json(obj: Saveable) -> str:
-    """Write an explanation, comparison, ledger summary, statement or guarantee as JSON text.
+    """Write an explanation, comparison, ledger summary, statement, log of edits or guarantee.
 
     Parameters
     ----------
     obj : GlobalExplanation, ShapeFunction, LocalExplanation, FilterBank, FilterExplanation, \
-WeightMap, Comparison, LedgerSummary, PrivacyStatement or Guarantee
+WeightMap, Comparison, LedgerSummary, PrivacyStatement, EditLog or Guarantee
         Or one of those for several classes.
         What to write. What is not private is written too, and says so in its guarantee,
         metrics or samples: see :mod:`dpexplain.io` for what may leave.
@@ -132,7 +135,7 @@ def from_json(text: str, *, max_bytes: int = MAX_BYTES) -> Any:
     Returns
     -------
     GlobalExplanation, ShapeFunction, LocalExplanation, Comparison, LedgerSummary, \
-PrivacyStatement or Guarantee
+PrivacyStatement, EditLog or Guarantee
         Equal to the object that was written, bit by bit.
 
     Raises

@@ -15,6 +15,7 @@ PARTS = (
     "dpexplain.binning",
     "dpexplain.compare",
     "dpexplain.datasets",
+    "dpexplain.edit",
     "dpexplain.explain",
     "dpexplain.io",
     "dpexplain.mechanisms",

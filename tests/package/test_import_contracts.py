@@ -16,6 +16,8 @@ PLANTED = [
     ("dpexplain/explain/__init__.py", "import dpexplain.compare", "Views stand on comparisons"),
     ("dpexplain/explain/__init__.py", "import scipy.stats", "Explanations need numpy and pandas"),
     ("dpexplain/compare/__init__.py", "import dpexplain.models", "never see a model"),
+    ("dpexplain/edit/__init__.py", "import dpexplain.models", "never see a model"),
+    ("dpexplain/edit/__init__.py", "import dpexplain.compare", "Views stand on comparisons"),
     ("dpexplain/accounting/__init__.py", "import dpexplain.mechanisms", "Models stand on bins"),
     ("dpexplain/datasets/__init__.py", "import dpexplain.models", "Datasets know schemas only"),
     ("dpexplain/schema.py", "import dpexplain.accounting", "import no part that stands on them"),

@@ -10,7 +10,17 @@ import pytest
 
 import dpexplain
 
-PARTS = ("accounting", "compare", "datasets", "explain", "io", "models", "plotting", "schema")
+PARTS = (
+    "accounting",
+    "compare",
+    "datasets",
+    "edit",
+    "explain",
+    "io",
+    "models",
+    "plotting",
+    "schema",
+)
 
 
 @pytest.mark.parametrize("name", dpexplain.__all__)

@@ -163,6 +163,9 @@ def shapes(draw: st.DrawFn) -> ShapeFunction:
         special=special,
         score_unit=draw(names),
         bag_std=draw(st.none() | spread),
+        stretch=draw(st.none() | st.floats(0.5, 3.0)),
+        released=draw(st.none() | column),
+        edits=draw(st.lists(names, max_size=2)),
         **bins,
     )
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import html
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from dpexplain.binning.bins import Encoded
 from dpexplain.encoding import check_columns, encode_features
 from dpexplain.explain import (
+    EditRecord,
     GlobalExplanation,
     Guarantee,
     LocalExplanation,
@@ -22,7 +24,9 @@ from dpexplain.explain import (
     inverse_link,
     total_score,
 )
+from dpexplain.explain.edits import edited_terms
 from dpexplain.explain.local_explanation import rest_scores
+from dpexplain.models.boosting.edited import Edited, Released, edited_copy
 from dpexplain.models.boosting.targets import class_labels
 from dpexplain.models.boosting.term_noise import TermNoise, term_noise
 from dpexplain.models.inputs import as_table
@@ -42,6 +46,7 @@ class AdditiveModel(BaseEstimator):
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
     _terms: AdditiveTerms
+    _edited: Edited | None = None
 
     def _columns(self, X: Any) -> list[Encoded]:
         check_is_fitted(self, "schema_")
@@ -73,11 +78,58 @@ class AdditiveModel(BaseEstimator):
             )
         )
 
+    @property
+    def edits_(self) -> tuple[EditRecord, ...]:
+        """What was done to the model by hand after its fit; see :mod:`dpexplain.edit`."""
+        return () if self._edited is None else self._edited.records
+
+    def with_curves(self, explanation: GlobalExplanation | MulticlassExplanation) -> Self:
+        """Copy the model with the curves of an explanation of it, such as an edited one.
+
+        Parameters
+        ----------
+        explanation : GlobalExplanation or MulticlassExplanation
+            With the terms and bins of this model, and a record of each edit.
+
+        Returns
+        -------
+        AdditiveModel
+            A fitted model of the same class that predicts what the explanation says, to the last
+            bit, and says that it was edited. It shares the ledger, to which nothing is charged.
+            A further ``fit`` forgets the edits.
+
+        Raises
+        ------
+        ValueError
+            If the explanation is of another model, or its curves differ without a record.
+        """
+        check_is_fitted(self, "schema_")
+        return edited_copy(self, explanation)
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:  # noqa: N803 - the name in scikit-learn
+        """Return the parameters, and whether the model was edited."""
+        shown: str = super().__repr__(N_CHAR_MAX)
+        return f"{shown}  # {self._edit_words}" if self.edits_ else shown
+
+    @property
+    def _edit_words(self) -> str:
+        return f"edited by hand after the fit: {edited_terms(self.edits_)}"
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
+        bundle = super()._repr_mimebundle_(**kwargs)
+        if self.edits_ and "text/html" in bundle:
+            note = f"<p>{html.escape(self._edit_words)}</p>"
+            return {**bundle, "text/html": note + bundle["text/html"]}
+        return bundle
+
     def _explained(self, terms: AdditiveTerms, of_class: str = "") -> GlobalExplanation:
         """Shape functions of one score."""
         target = self.schema_.target
+        released = None if self._edited is None else self._edited.of_class(of_class)
         return GlobalExplanation(
-            terms=tuple(self._shape_function(terms, i) for i in range(len(terms.bins))),
+            terms=tuple(self._shape_function(terms, i, released) for i in range(len(terms.bins))),
+            edits=self.edits_,
+            released_intercept=None if released is None else released.intercept,
             intercept=float(terms.intercept),
             link=terms.link,
             guarantee=self.guarantee_,
@@ -163,7 +215,9 @@ class AdditiveModel(BaseEstimator):
         draws = self._noise_draws()
         return None if draws is None else term_noise(draws, [b.n_bins for b in self._terms.bins])
 
-    def _shape_function(self, terms: AdditiveTerms, i: int) -> ShapeFunction:
+    def _shape_function(
+        self, terms: AdditiveTerms, i: int, released: Released | None
+    ) -> ShapeFunction:
         bins = terms.bins[i]
         feature = bins.feature
         numeric = feature if isinstance(feature, Numeric) else None
@@ -185,6 +239,7 @@ class AdditiveModel(BaseEstimator):
             step=None if numeric is None else numeric.step,
             monotone=terms.monotone[i],
             bag_std=None if terms.bag_std is None else terms.bag_std[i],
+            released=None if released is None else released.curves[i],
         )
 
     def _class_names(self) -> tuple[str, ...] | None:

@@ -59,7 +59,7 @@ class _PrivateBoosting(PrivateEstimator):
     """Fit of both private estimators."""
 
     _reads_parts = True
-    _hidden_fit = ("_terms", "_fit", "_noise")
+    _hidden_fit = ("_terms", "_fit", "_noise", "_edited")
 
     def __init__(
         self,

@@ -13,6 +13,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from dpexplain import _isotonic
 from dpexplain._names import closest_name
 from dpexplain.schema import Categorical, Classes, Schema
 
@@ -82,39 +83,9 @@ def _direction(name: str, given: object) -> Direction | None:
     return _DIRECTIONS[int(sign)]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def pool_adjacent_violators(values, weights):  # type: ignore[no-untyped-def]
-    """Return the nearest nondecreasing sequence in weighted least squares.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n,), dtype float64
-    weights : ndarray of shape (n,), dtype float64
-        Positive.
-
-    Returns
-    -------
-    ndarray of shape (n,), dtype float64
-    """
-    n = values.shape[0]
-    mean, weight = np.empty(n), np.empty(n)
-    end = np.empty(n, np.int64)
-    n_blocks = 0
-    for i in range(n):
-        mean[n_blocks], weight[n_blocks], end[n_blocks] = values[i], weights[i], i + 1
-        n_blocks += 1
-        while n_blocks > 1 and mean[n_blocks - 2] > mean[n_blocks - 1]:
-            a, b = n_blocks - 2, n_blocks - 1
-            total = weight[a] + weight[b]
-            mean[a] = (weight[a] * mean[a] + weight[b] * mean[b]) / total
-            weight[a], end[a] = total, end[b]
-            n_blocks -= 1
-    result = np.empty(n)
-    start = 0
-    for block in range(n_blocks):
-        result[start : end[block]] = mean[block]
-        start = end[block]
-    return result
+pool_adjacent_violators = njit(cache=True, nogil=True, error_model="numpy")(
+    _isotonic.pool_adjacent_violators
+)
 
 
 def projections(

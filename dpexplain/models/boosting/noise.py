@@ -32,6 +32,7 @@ from dpexplain.models.boosting._noise_kernels import fresh_structures, replay_tr
 from dpexplain.models.boosting.curvature import Curvature
 from dpexplain.models.boosting.private import PrivateFit
 from dpexplain.models.boosting.repair import repaired_shares
+from dpexplain.models.boosting.shortfall import stretches
 from dpexplain.models.boosting.structure import BinCounts, Visit
 from dpexplain.models.boosting.terms import AdditiveTerms
 
@@ -58,11 +59,14 @@ class NoiseDraws:
     privacy, structure, sampling : ndarray of shape (n_draws, n_values)
         Values are the bins of the first term, those of the second, and so on; then the
         intercept. In score units, mean zero.
+    stretch : ndarray of shape (n_terms,)
+        Factor on each curve that undoes how far the fit falls short.
     """
 
     privacy: FloatArray
     structure: FloatArray
     sampling: FloatArray
+    stretch: FloatArray
 
 
 def simulate_noise(
@@ -97,10 +101,11 @@ def simulate_noise(
     """
     rng = np.random.default_rng(_SEED)
     curvature = curvature.of_part(fit.share)
+    stretch = stretches(fit, curvature)
     curvature = curvature.times(repaired_shares(fit, curvature))
     privacy, sampling = _replayed(fit, curvature, scale, n_simulations, rng)
     structure = _restructured(fit, terms, curvature, privacy, n_structures, rng)
-    return NoiseDraws(privacy, structure, sampling)
+    return NoiseDraws(privacy, structure, sampling, stretch)
 
 
 def _starts(sizes: Sequence[int]) -> NDArray[np.int64]:

@@ -79,6 +79,7 @@ class _Reference(AdditiveModel):
             for (name, feature), column in zip(schema.features.items(), columns, strict=True)
         ]
         self._terms = self._boosted(bins, columns, y, schema)
+        self._edited = None
         self.schema_ = schema
         self.intercept_ = self._terms.intercept
         self.n_features_in_ = schema.n_features

@@ -63,7 +63,7 @@ def _reactions(fit: PrivateFit, curvature: Curvature) -> tuple[FloatArray, Float
     n_features = len(curvature.mass)
     masses = curvature.mass
     shares = [m / max(float(m.sum()), 1e-12) for m in masses]
-    tables, paths = _late_paths(fit, shares)
+    tables, paths = late_paths(fit, shares, first=_LATE)
     slopes, precisions = np.full(n_features, USUAL_SHARE), np.zeros(n_features)
     for k in range(n_features):
         if not paths[k]:
@@ -83,14 +83,30 @@ def _reactions(fit: PrivateFit, curvature: Curvature) -> tuple[FloatArray, Float
 _Row = tuple[FloatArray, FloatArray, float, float]
 
 
-def _late_paths(
-    fit: PrivateFit, shares: list[FloatArray]
+def late_paths(
+    fit: PrivateFit, shares: list[FloatArray], *, first: float
 ) -> tuple[list[FloatArray], list[list[_Row]]]:
-    """Follow the tables; for each late leaf its bins, table and other means before, its sum."""
+    """Follow the tables; for each late leaf its bins, table and other means before, its sum.
+
+    Parameters
+    ----------
+    fit : PrivateFit
+    shares : list of ndarray of shape (n_bins,)
+        Weights of the bins of each feature in the mean of its table.
+    first : float
+        Part of the visits that is left out.
+
+    Returns
+    -------
+    tables : list of ndarray of shape (n_bins,)
+        As the fit left them.
+    paths : list of list of tuple
+        Of each feature, its leaves.
+    """
     tables = [np.zeros(len(s)) for s in shares]
     means = np.zeros(len(shares))
     paths: list[list[_Row]] = [[] for _ in shares]
-    first_late = _LATE * len(fit.visits)
+    first_late = first * len(fit.visits)
     for place, (visit, sums) in enumerate(zip(fit.visits, fit.leaf_sums, strict=True)):
         k, n_leaves = visit.feature, len(visit.leaf_weight)
         if place >= first_late and n_leaves > 1:

@@ -32,16 +32,20 @@ class TermNoise:
         All causes together.
     factors : ndarray of shape (n_terms,)
         Factor of the simultaneous band of each term.
+    stretch : ndarray of shape (n_terms,)
+        Factor that undoes how far each curve falls short.
     """
 
     stds: dict[str, FloatArray]
     joint: NoiseModel
     factors: FloatArray
+    stretch: FloatArray
 
     def of_term(self, place: int) -> dict[str, Any]:
         """Fields of the shape function of one term."""
         bins = self.joint.term(place)
         fields: dict[str, Any] = {name: std[bins] for name, std in self.stds.items()}
+        fields["stretch"] = float(self.stretch[place])
         return {**fields, "simultaneous_factor": float(self.factors[place])}
 
     def of_samples(self, bins: Sequence[Index]) -> dict[str, FloatArray]:
@@ -73,4 +77,4 @@ def term_noise(draws: NoiseDraws, sizes: Sequence[int]) -> TermNoise:
     """
     stds = {name: np.sqrt((getattr(draws, part) ** 2).mean(0)) for name, part in _PARTS.items()}
     joint = NoiseModel.from_draws(sizes, [draws.privacy, draws.structure, draws.sampling])
-    return TermNoise(stds, joint, joint.simultaneous_factors())
+    return TermNoise(stds, joint, joint.simultaneous_factors(), draws.stretch)

@@ -1,0 +1,44 @@
+"""Editing explanations and models, at no cost in privacy and with a paper trail.
+
+Operations are small immutable objects. They are computed from released numbers (curves, noisy
+counts, standard deviations), so an edit costs epsilon 0, as long as whoever makes it looks at
+released numbers and general knowledge only. An :class:`EditLog` holds them in order, with undo,
+redo, branches and checkpoints, and replays them on an explanation or on a fitted model:
+
+>>> from dpexplain.edit import EditLog, repair
+>>> log = EditLog().edit(repair("age", "increasing"), note="risk rises with age")
+>>> edited = log.apply(model)  # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+from dpexplain.edit.levels import Align, Interpolate, Scale, Set, Shift
+from dpexplain.edit.log import EditLog, Entry
+from dpexplain.edit.operation import Operation
+from dpexplain.edit.plain import operation_from_plain, operation_to_plain
+from dpexplain.edit.shaping import Convex, Denoise, Flatten, Monotone, Smooth, Stretch
+from dpexplain.edit.whole import Composed, Merge, Remove, Revert, repair
+
+__all__ = [
+    "Align",
+    "Composed",
+    "Convex",
+    "Denoise",
+    "EditLog",
+    "Entry",
+    "Flatten",
+    "Interpolate",
+    "Merge",
+    "Monotone",
+    "Operation",
+    "Remove",
+    "Revert",
+    "Scale",
+    "Set",
+    "Shift",
+    "Smooth",
+    "Stretch",
+    "operation_from_plain",
+    "operation_to_plain",
+    "repair",
+]

@@ -1,0 +1,240 @@
+"""Operations carried out on explanations and models, with a record of what each one did."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dpexplain.edit.operation import Curve, Operation
+from dpexplain.edit.plain import operation_text
+from dpexplain.edit.whole import Composed
+from dpexplain.explain import (
+    EditEffect,
+    EditRecord,
+    GlobalExplanation,
+    Guarantee,
+    MulticlassExplanation,
+    ShapeFunction,
+)
+from dpexplain.explain._text import listing, shorten
+from dpexplain.explain.denoising import denoised_curve
+from dpexplain.explain.edits import EDITED, edit_note
+from dpexplain.explain.multiclass import scores_of
+
+if TYPE_CHECKING:
+    from dpexplain.edit.log import Entry
+
+_BAND = 2.0
+"""Standard deviations that a curve may move and still be inside the noise band."""
+
+_EDITED_COVERS = ", edited by hand afterwards"
+
+
+def apply_entries(entries: Sequence[Entry], target: Any) -> Any:
+    """Apply the entries of a log to an explanation, or to a fitted model through its explanation.
+
+    Parameters
+    ----------
+    entries : sequence of Entry
+        In their order.
+    target : GlobalExplanation, MulticlassExplanation or fitted additive model
+
+    Returns
+    -------
+    GlobalExplanation, MulticlassExplanation or model
+        A new one; `target` itself where there is nothing to apply.
+
+    Raises
+    ------
+    TypeError
+        If `target` is something else.
+    ValueError
+        If an operation does not suit it.
+    """
+    if not entries:
+        return target
+    if isinstance(target, GlobalExplanation | MulticlassExplanation):
+        parts = _edited(entries, scores_of(target))
+        several = isinstance(target, MulticlassExplanation)
+        return MulticlassExplanation(parts) if several else parts[0]
+    if hasattr(target, "explain_global") and hasattr(target, "with_curves"):
+        return target.with_curves(apply_entries(entries, target.explain_global()))
+    raise TypeError(
+        f"edits apply to a GlobalExplanation, a MulticlassExplanation or a fitted additive model, "
+        f"got {type(target).__name__}. Of a Comparison, take one of its explanations."
+    )
+
+
+def _edited(
+    entries: Sequence[Entry], parts: tuple[GlobalExplanation, ...]
+) -> tuple[GlobalExplanation, ...]:
+    scores = [_Score(part) for part in parts]
+    records = [_carried_out(entry, scores) for entry in entries]
+    edits = (*parts[0].edits, *records)
+    return tuple(score.explanation(edits) for score in scores)
+
+
+class _Score:
+    """The curves of one score while they are edited."""
+
+    def __init__(self, given: GlobalExplanation) -> None:
+        self.given = given
+        self.released = _released(given)
+        self.curves: dict[str, Curve] = {}
+        self.touched: set[str] = set()
+
+    def curve(self, name: str) -> Curve:
+        """Take a term as it is now."""
+        if name not in self.curves:
+            try:
+                now = self.given[name]
+            except KeyError as error:
+                raise ValueError(str(error.args[0])) from None
+            self.curves[name] = Curve(
+                self.released[name],
+                now.contribution,
+                _shift_so_far(self.given, name),
+                lambda: denoised_curve(self.released, name),
+            )
+        return self.curves[name]
+
+    def apply(self, step: Operation) -> None:
+        """Carry out a single operation."""
+        self.curves[step.term] = step.on(self.curve(step.term))
+        self.touched.add(step.term)
+
+    def explanation(self, edits: tuple[EditRecord, ...]) -> GlobalExplanation:
+        """Put the curves back together."""
+        names = list(self.given)
+        shifts = [self.curve(name).shift for name in names]
+        moved = any(shifts)
+        intercept = self.released.intercept + sum(shifts) if moved else self.released.intercept
+        guarantee = _edited_guarantee(self.given.guarantee, edits)
+        return dataclasses.replace(
+            self.given,
+            terms=tuple(self._term(name, guarantee) for name in names),
+            intercept=float(intercept),
+            released_intercept=self.released.intercept if moved else None,
+            guarantee=guarantee,
+            edits=edits,
+        )
+
+    def _term(self, name: str, guarantee: Guarantee) -> ShapeFunction:
+        term = self.given[name]
+        if name not in self.touched:
+            return dataclasses.replace(term, guarantee=guarantee)
+        values = self.curves[name].values
+        return dataclasses.replace(
+            term,
+            contribution=values,
+            released=self.released[name].contribution,
+            monotone=term.monotone if _keeps_direction(term, values) else None,
+            guarantee=guarantee,
+        )
+
+
+def _released(given: GlobalExplanation) -> GlobalExplanation:
+    """Take edits back that an explanation carries."""
+    if not given.edits:
+        return given
+    terms = tuple(
+        term
+        if term.released is None
+        else dataclasses.replace(
+            term, contribution=term.released, released=None, edits=(), monotone=None
+        )
+        for term in given.terms
+    )
+    intercept = given.intercept if given.released_intercept is None else given.released_intercept
+    return dataclasses.replace(
+        given, terms=terms, intercept=intercept, released_intercept=None, edits=()
+    )
+
+
+def _shift_so_far(given: GlobalExplanation, name: str) -> float:
+    return sum(
+        effect.intercept_change
+        for record in given.edits
+        for effect in record.effects
+        if effect.term == name and effect.of_class in ("", given.of_class)
+    )
+
+
+def _keeps_direction(term: ShapeFunction, values: np.ndarray) -> bool:
+    if term.monotone is None:
+        return True
+    steps = np.diff(values[: term.n_value_bins])
+    return bool((steps >= 0).all() if term.monotone == "increasing" else (steps <= 0).all())
+
+
+def _edited_guarantee(guarantee: Guarantee, edits: Sequence[EditRecord]) -> Guarantee:
+    """Say in the guarantee that the object was edited; its numbers stay."""
+    notes = [note for note in guarantee.notes if not note.startswith(EDITED)]
+    covers = guarantee.covers.removesuffix(_EDITED_COVERS) + _EDITED_COVERS
+    return dataclasses.replace(guarantee, covers=covers, notes=(*notes, edit_note(edits)))
+
+
+def _carried_out(entry: Entry, scores: list[_Score]) -> EditRecord:
+    operation = entry.operation
+    touched = [(score, name) for name in operation.terms for score in scores]
+    before = {(id(score), name): score.curve(name) for score, name in touched}
+    for step in operation.steps:
+        for score in _scores_of(step, scores):
+            score.apply(step)
+    effects = [
+        _effect(score, before[id(score), name], score.curve(name))
+        for score, name in touched
+        if _concerns(operation, score, name)
+    ]
+    return EditRecord(
+        operation_text(operation),
+        operation.words,
+        tuple(effects),
+        note=entry.note,
+        who=entry.who,
+        when=entry.when,
+    )
+
+
+def _scores_of(step: Operation, scores: list[_Score]) -> list[_Score]:
+    if not step.of_class:
+        return scores
+    chosen = [score for score in scores if score.given.of_class == step.of_class]
+    if not chosen:
+        classes = [score.given.of_class for score in scores if score.given.of_class]
+        there = f"the classes here are {listing(classes)}" if classes else "there is one score here"
+        raise ValueError(
+            f"of_class={shorten(step.of_class)!r}: no such class; {there}. Leave out of_class= to "
+            "edit what there is."
+        )
+    return chosen
+
+
+def _concerns(operation: Operation | Composed, score: _Score, name: str) -> bool:
+    return any(
+        step.term == name and step.of_class in ("", score.given.of_class)
+        for step in operation.steps
+    )
+
+
+def _effect(score: _Score, before: Curve, after: Curve) -> EditEffect:
+    term = before.released
+    change = after.values - before.values
+    weights, changed = term.weights, change != 0.0
+    std = term.total_std
+    outside = (
+        None if std is None else int((np.abs(after.values - term.contribution) > _BAND * std).sum())
+    )
+    return EditEffect(
+        term.name,
+        int(changed.sum()),
+        float(np.sqrt(weights @ change**2)),
+        float(min(1.0, weights[changed].sum())),
+        outside,
+        float(weights @ change),
+        after.shift - before.shift,
+        score.given.of_class,
+    )

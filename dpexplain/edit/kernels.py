@@ -1,0 +1,260 @@
+"""The arithmetic of edits: plain functions of curves and weights, each repeated in the page.
+
+The page previews an edit with the same arithmetic (``static/edit_kernels.js``); a test holds the
+two against each other. What is applied is computed here.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from dpexplain._isotonic import pool_adjacent_violators
+
+FloatArray = npt.NDArray[np.float64]
+IndexArray = npt.NDArray[np.int64]
+
+_LEAST_WEIGHT = 1e-9
+_CONVEX_ROUNDS = 10_000
+_REACHES = (0.01, 0.015, 0.02, 0.03, 0.045, 0.07, 0.1, 0.15)
+
+
+def positive_weights(weights: FloatArray) -> FloatArray:
+    """Give bins of nobody a weight that is next to nothing, so that they follow the others.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (n,)
+        Shares of people, not negative.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Positive.
+    """
+    total = float(weights.sum())
+    if not total > 0:
+        return np.ones(len(weights))
+    return weights / total + _LEAST_WEIGHT
+
+
+def weighted_mean(values: FloatArray, weights: FloatArray) -> float:
+    """Return the mean of `values`, the plain one where nobody weighs anything."""
+    total = float(weights.sum())
+    return float(weights @ values) / total if total > 0 else float(values.mean())
+
+
+def monotone(values: FloatArray, weights: FloatArray, sign: int) -> FloatArray:
+    """Project on the curves that rise (`sign` 1) or fall (-1), in weighted least squares.
+
+    Parameters
+    ----------
+    values, weights : ndarray of shape (n,)
+    sign : {1, -1}
+
+    Returns
+    -------
+    ndarray of shape (n,)
+    """
+    return np.asarray(sign * pool_adjacent_violators(sign * values, positive_weights(weights)))
+
+
+def convex(places: FloatArray, values: FloatArray, weights: FloatArray, sign: int) -> FloatArray:
+    """Project on the convex (`sign` 1) or concave (-1) curves, in weighted least squares.
+
+    Parameters
+    ----------
+    places : ndarray of shape (n,)
+        Increasing positions of the bins.
+    values, weights : ndarray of shape (n,)
+    sign : {1, -1}
+
+    Returns
+    -------
+    ndarray of shape (n,)
+
+    Notes
+    -----
+    An active set of kinks: add the one that lowers the error most, fit the broken line through
+    them, step back where a kink would bend the wrong way.
+
+    References
+    ----------
+    .. [1] Groeneboom, Jongbloed, Wellner, "The support reduction algorithm for computing
+       non-parametric function estimates in mixture models", Scandinavian Journal of Statistics 35
+       (2008).
+    """
+    n = len(values)
+    if n < 3:
+        return values.copy()
+    weight, target = positive_weights(weights), sign * values
+    x = (places - places[0]) / (places[-1] - places[0])
+    kinks: list[int] = []
+    fit = _broken_line(x, target, weight, kinks)
+    tolerance = 1e-12 * (float(np.abs(target).max()) + 1e-300)
+    for _ in range(_CONVEX_ROUNDS):
+        gain = _gains(x, weight * (target - fit))
+        gain[kinks] = -np.inf
+        best = int(np.argmax(gain))
+        if gain[best] <= tolerance:
+            break
+        kinks = sorted([*kinks, best])
+        fit, kinks = _with_true_kinks(x, target, weight, kinks, fit)
+    return np.asarray(sign * fit)
+
+
+def _gains(x: FloatArray, residual: FloatArray) -> FloatArray:
+    """Inner product of the residual with the hinge at each inner place."""
+    tail = np.cumsum((residual * x)[::-1])[::-1]
+    mass = np.cumsum(residual[::-1])[::-1]
+    gain = tail - x * mass
+    gain[[0, -1]] = -np.inf
+    return np.asarray(gain)
+
+
+def _with_true_kinks(
+    x: FloatArray, target: FloatArray, weight: FloatArray, kinks: list[int], before: FloatArray
+) -> tuple[FloatArray, list[int]]:
+    """Fit with the kinks; drop those that would bend the wrong way on the way there."""
+    while True:
+        fit = _broken_line(x, target, weight, kinks)
+        bends = _bends(x, fit, kinks)
+        if not kinks or min(bends) > 0:
+            return fit, kinks
+        old = _bends(x, before, kinks)
+        steps = [o / (o - b) if b <= 0 and o > b else 1.0 for o, b in zip(old, bends, strict=True)]
+        first = min(s for s, b in zip(steps, bends, strict=True) if b <= 0)
+        before = before + max(first, 0.0) * (fit - before)
+        kinks = [
+            k for k, s, b in zip(kinks, steps, bends, strict=True) if b > 0 or s > first + 1e-15
+        ]
+
+
+def _bends(x: FloatArray, fit: FloatArray, kinks: list[int]) -> list[float]:
+    """Change of slope at each kink."""
+    ends = [0, *kinks, len(x) - 1]
+    slopes = [(fit[b] - fit[a]) / (x[b] - x[a]) for a, b in pairwise(ends)]
+    return [float(after - prior) for prior, after in pairwise(slopes)]
+
+
+def _broken_line(
+    x: FloatArray, target: FloatArray, weight: FloatArray, kinks: list[int]
+) -> FloatArray:
+    """Weighted least-squares fit of a line that bends at the kinks only."""
+    knots = np.array([0, *kinks, len(x) - 1])
+    piece = np.clip(np.searchsorted(knots, np.arange(len(x)), side="right") - 1, 0, len(knots) - 2)
+    left, right = x[knots[piece]], x[knots[piece + 1]]
+    share = (x - left) / (right - left)
+    size = len(knots)
+    matrix, side = np.zeros((size, size)), np.zeros(size)
+    np.add.at(matrix, (piece, piece), weight * (1.0 - share) ** 2)
+    np.add.at(matrix, (piece + 1, piece + 1), weight * share**2)
+    np.add.at(matrix, (piece, piece + 1), weight * share * (1.0 - share))
+    np.add.at(side, piece, weight * (1.0 - share) * target)
+    np.add.at(side, piece + 1, weight * share * target)
+    matrix = matrix + np.triu(matrix, 1).T
+    heights = np.linalg.solve(matrix, side)
+    return np.asarray((1.0 - share) * heights[piece] + share * heights[piece + 1])
+
+
+def smooth(values: FloatArray, weights: FloatArray, std: FloatArray, reach: float) -> FloatArray:
+    """Fit a line around each bin, weighted by closeness and inverse variance.
+
+    Parameters
+    ----------
+    values, weights : ndarray of shape (n,)
+        Curve, and shares of people.
+    std : ndarray of shape (n,)
+        Standard deviation of each value.
+    reach : float
+        Standard deviation of the closeness, in shares of the people between two bins.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+
+    References
+    ----------
+    .. [1] Fan, Gijbels, "Local Polynomial Modelling and Its Applications", Chapman & Hall 1996,
+       section 3.1.
+    """
+    weight = positive_weights(weights)
+    middle = np.cumsum(weight) - weight / 2.0
+    precision = 1.0 / np.maximum(std, 1e-12) ** 2
+    precision = precision / precision.max()
+    apart = middle[None, :] - middle[:, None]
+    near = np.exp(-0.5 * (apart / reach) ** 2) * precision
+    mass, first, second = near.sum(1), (near * apart).sum(1), (near * apart**2).sum(1)
+    level, slope = near @ values, (near * apart) @ values
+    # Where all weight lies on one bin, a line has no slope to speak of.
+    determinant = mass * second - first**2 + 1e-9 * reach**2 * mass**2
+    return np.asarray(((second + 1e-9 * reach**2 * mass) * level - first * slope) / determinant)
+
+
+def smooth_as_noise_allows(
+    values: FloatArray, weights: FloatArray, std: FloatArray, limit: float = 1.0
+) -> FloatArray:
+    """Smooth each bin as far as all shorter reaches agree within its noise.
+
+    Parameters
+    ----------
+    values, weights, std : ndarray of shape (n,)
+    limit : float, default=1.0
+        How far reaches may disagree, in standard deviations.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+
+    References
+    ----------
+    .. [1] Goldenshluger, Nemirovski, "On spatially adaptive estimation of nonparametric
+       regression", Mathematical Methods of Statistics 6 (1997): the rule of Lepski, bin by bin.
+    """
+    curves = [values, *(smooth(values, weights, std, reach) for reach in _REACHES)]
+    result, agree = values.copy(), np.ones(len(values), dtype=bool)
+    for place in range(1, len(curves)):
+        for shorter in curves[:place]:
+            agree &= np.abs(curves[place] - shorter) <= limit * std
+        result = np.where(agree, curves[place], result)
+    return result
+
+
+def interpolate(places: FloatArray, values: FloatArray, kept: IndexArray) -> FloatArray:
+    """Draw straight lines through the kept bins.
+
+    Parameters
+    ----------
+    places, values : ndarray of shape (n,)
+    kept : ndarray of int
+        Increasing; the first and the last bin are kept in any case.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+    """
+    through = np.union1d(kept, [0, len(values) - 1])
+    drawn = np.interp(places, places[through], values[through])
+    drawn[through] = values[through]
+    return np.asarray(drawn)
+
+
+def with_mean(wanted: FloatArray, before: FloatArray, weights: FloatArray) -> FloatArray:
+    """Move the wanted values so that their weighted mean is that of the values before.
+
+    Parameters
+    ----------
+    wanted, before, weights : ndarray of shape (n,)
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        `wanted` itself where its mean is right up to rounding.
+    """
+    if not weights.sum() > 0:
+        return wanted
+    gap = weighted_mean(wanted - before, weights)
+    scale = float(np.abs(before).max(initial=0.0) + np.abs(wanted).max(initial=0.0))
+    return wanted if abs(gap) <= 1e-14 * scale else wanted - gap

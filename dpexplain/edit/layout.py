@@ -1,0 +1,131 @@
+"""Which terms and bins a log was made for, and whether another explanation has them."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+from dpexplain.edit.levels import Interpolate, Set
+from dpexplain.edit.operation import Operation
+from dpexplain.edit.whole import Composed
+from dpexplain.explain import GlobalExplanation, MulticlassExplanation, ShapeFunction
+from dpexplain.explain._text import listing, short_number, shorten
+from dpexplain.explain.multiclass import scores_of
+
+
+@dataclasses.dataclass(frozen=True)
+class TermLayout:
+    """Bins of a term.
+
+    Parameters
+    ----------
+    name : str
+    kind : {"numeric", "categorical"}
+    edges : tuple of float or None
+        Of a numeric term.
+    categories : tuple of str or None
+        Of a categorical one.
+    special : tuple of str
+        Bins after the value bins.
+    """
+
+    name: str
+    kind: str
+    edges: tuple[float, ...] | None
+    categories: tuple[str, ...] | None
+    special: tuple[str, ...]
+
+    @property
+    def words(self) -> str:
+        """The bins in words."""
+        if self.edges is not None:
+            ends = f"{short_number(self.edges[0])} and {short_number(self.edges[-1])}"
+            return f"{len(self.edges) - 1} bins between {ends}"
+        return f"the categories {listing(self.categories or (), 6)}"
+
+
+@dataclasses.dataclass(frozen=True)
+class Layout:
+    """Terms of an explanation and their bins.
+
+    Parameters
+    ----------
+    terms : sequence of TermLayout
+    """
+
+    terms: tuple[TermLayout, ...]
+
+    def __post_init__(self) -> None:
+        """Freeze the terms."""
+        object.__setattr__(self, "terms", tuple(self.terms))
+
+    def term(self, name: str) -> TermLayout | None:
+        """Find a term; None where there is none of that name."""
+        return next((term for term in self.terms if term.name == name), None)
+
+
+def layout_of(explanation: GlobalExplanation | MulticlassExplanation) -> Layout:
+    """Take down the terms and bins of an explanation.
+
+    Parameters
+    ----------
+    explanation : GlobalExplanation or MulticlassExplanation
+
+    Returns
+    -------
+    Layout
+    """
+    return Layout(tuple(_term_layout(term) for term in scores_of(explanation)[0].terms))
+
+
+def _term_layout(term: ShapeFunction) -> TermLayout:
+    edges = None if term.bin_edges is None else tuple(term.bin_edges.tolist())
+    return TermLayout(term.name, term.kind, edges, term.categories, term.special)
+
+
+def check_layout(
+    made_for: Layout, here: Layout, operations: Sequence[Operation | Composed]
+) -> None:
+    """Refuse to replay edits on terms that they were not made for.
+
+    Parameters
+    ----------
+    made_for : Layout
+        Of the log.
+    here : Layout
+        Of the explanation.
+    operations : sequence of Operation or Composed
+        What is to be replayed. Whole terms, values and labels carry over to other bins of the
+        same feature; places of bins do not.
+
+    Raises
+    ------
+    ValueError
+        With what differs, in words.
+    """
+    for step in (single for operation in operations for single in operation.steps):
+        old, new = made_for.term(step.term), here.term(step.term)
+        if old is None:
+            continue
+        name = shorten(step.term)
+        if new is None:
+            names = listing(term.name for term in here.terms)
+            raise ValueError(
+                f"the log edits {name!r}, and there is no such term here; the terms are {names}."
+            )
+        if old.kind != new.kind:
+            raise ValueError(
+                f"the log was made for a {old.kind} {name!r}, and it is {new.kind} here."
+            )
+        if _names_places(step) and old != new:
+            raise ValueError(
+                f"the log was made for a {name!r} with {old.words}, and it has {new.words} here. "
+                f"{step.words!r} names bins by place, which does not carry over; name them by "
+                "within= or names= instead."
+            )
+
+
+def _names_places(step: Operation) -> bool:
+    by_value = isinstance(step, Set) and isinstance(step.value, tuple)
+    through = isinstance(step, Interpolate) and bool(step.keep)
+    return step.bins is not None or by_value or through

@@ -1,0 +1,190 @@
+"""Operations that say where a curve is to be: set, shift, scale, interpolate, align."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from dpexplain.edit.kernels import FloatArray, IndexArray, interpolate
+from dpexplain.edit.operation import Curve, Mean, Operation, mean_of, number
+from dpexplain.explain._record import choice
+from dpexplain.explain._text import short_number, signed_number
+
+
+@dataclasses.dataclass(frozen=True)
+class Set(Operation):
+    """Set contributions to one value, or to one value per bin.
+
+    Parameters
+    ----------
+    term, bins, within, names, mean, of_class : see below
+        As of :class:`Operation`; the mean changes unless asked otherwise.
+    value : float or sequence of float
+        In the unit of the score; a sequence has one value for each chosen bin, in their order.
+    """
+
+    value: float | tuple[float, ...] = dataclasses.field(kw_only=True)
+
+    kind: ClassVar[str] = "set"
+    usual_mean: ClassVar[Mean] = "change"
+
+    def __post_init__(self) -> None:
+        """Check the value."""
+        super().__post_init__()
+        if isinstance(self.value, Sequence | np.ndarray) and not isinstance(self.value, str):
+            values = tuple(number("value", float(each)) for each in self.value)
+            object.__setattr__(self, "value", values)
+        else:
+            object.__setattr__(self, "value", number("value", self.value))
+
+    def _wanted(self, curve: Curve, bins: IndexArray) -> FloatArray:
+        if isinstance(self.value, tuple) and len(self.value) != len(bins):
+            raise ValueError(
+                f"set got {len(self.value)} values for {len(bins)} bins; give one value, or one "
+                "for each bin."
+            )
+        return np.broadcast_to(np.asarray(self.value, dtype=np.float64), bins.shape).copy()
+
+    @property
+    def words(self) -> str:
+        """The operation in words."""
+        many = isinstance(self.value, tuple)
+        to = "drawn values" if many else short_number(float(self.value))  # type: ignore[arg-type]
+        return f"{super().words} to {to}"
+
+
+@dataclasses.dataclass(frozen=True)
+class Shift(Operation):
+    """Add a constant.
+
+    Parameters
+    ----------
+    term, bins, within, names, mean, of_class : see below
+        As of :class:`Operation`; the mean changes unless asked otherwise.
+    by : float
+        In the unit of the score.
+    """
+
+    by: float = dataclasses.field(kw_only=True)
+
+    kind: ClassVar[str] = "shift"
+    usual_mean: ClassVar[Mean] = "change"
+
+    def __post_init__(self) -> None:
+        """Check the constant."""
+        super().__post_init__()
+        object.__setattr__(self, "by", number("by", self.by))
+
+    def _wanted(self, curve: Curve, bins: IndexArray) -> FloatArray:
+        return curve.values[bins] + self.by
+
+    @property
+    def words(self) -> str:
+        """The operation in words."""
+        return f"{super().words} by {signed_number(self.by)}"
+
+
+@dataclasses.dataclass(frozen=True)
+class Scale(Operation):
+    """Multiply by a factor, around the mean of the chosen bins.
+
+    Parameters
+    ----------
+    term, bins, within, names, mean, of_class : see below
+        As of :class:`Operation`; where the mean may change, around zero.
+    factor : float
+        0 flattens, -1 turns upside down.
+    """
+
+    factor: float = dataclasses.field(kw_only=True)
+
+    kind: ClassVar[str] = "scale"
+
+    def __post_init__(self) -> None:
+        """Check the factor."""
+        super().__post_init__()
+        object.__setattr__(self, "factor", number("factor", self.factor))
+
+    def _wanted(self, curve: Curve, bins: IndexArray) -> FloatArray:
+        return self.factor * curve.values[bins]
+
+    @property
+    def words(self) -> str:
+        """The operation in words."""
+        return f"{super().words} by the factor {short_number(self.factor)}"
+
+
+@dataclasses.dataclass(frozen=True)
+class Interpolate(Operation):
+    """Draw straight lines between the first and the last chosen bin, through kept ones.
+
+    Parameters
+    ----------
+    term, bins, within, names, mean, of_class : see below
+        As of :class:`Operation`; the kept bins stay where they are, so the mean changes unless
+        asked otherwise.
+    keep : sequence of int, default=()
+        Places of further bins that the lines go through.
+    """
+
+    keep: tuple[int, ...] = dataclasses.field(default=(), kw_only=True)
+
+    kind: ClassVar[str] = "interpolate"
+    usual_mean: ClassVar[Mean] = "change"
+    needs_order: ClassVar[bool] = True
+    least_bins: ClassVar[int] = 3
+
+    def __post_init__(self) -> None:
+        """Check the kept bins."""
+        super().__post_init__()
+        keep = tuple(sorted({int(place) for place in self.keep}))
+        object.__setattr__(self, "keep", keep)
+
+    def _wanted(self, curve: Curve, bins: IndexArray) -> FloatArray:
+        kept = np.searchsorted(bins, self.keep)
+        known = [k < len(bins) and bins[k] == p for k, p in zip(kept, self.keep, strict=True)]
+        if not all(known):
+            raise ValueError("keep= names a bin that is not among the chosen ones.")
+        return interpolate(curve.places[bins], curve.values[bins], kept.astype(np.int64))
+
+    @property
+    def words(self) -> str:
+        """The operation in words."""
+        through = f", through bins {', '.join(map(str, self.keep))}" if self.keep else ""
+        return f"{super().words}{through}"
+
+
+@dataclasses.dataclass(frozen=True)
+class Align(Operation):
+    """Give all chosen bins one level: that of the leftmost, the rightmost, or their mean.
+
+    Parameters
+    ----------
+    term, bins, within, names, mean, of_class : see below
+        As of :class:`Operation`; the mean changes unless asked otherwise or `to` is "average".
+    to : {"left", "right", "average"}
+    """
+
+    to: Literal["left", "right", "average"] = dataclasses.field(kw_only=True)
+
+    kind: ClassVar[str] = "align"
+    usual_mean: ClassVar[Mean] = "change"
+
+    def __post_init__(self) -> None:
+        """Check the side."""
+        super().__post_init__()
+        choice("to", self.to, ("left", "right", "average"))
+
+    def _wanted(self, curve: Curve, bins: IndexArray) -> FloatArray:
+        values = curve.values[bins]
+        level = {"left": values[0], "right": values[-1], "average": mean_of(curve, bins)}[self.to]
+        return np.full(len(bins), level)
+
+    @property
+    def words(self) -> str:
+        """The operation in words."""
+        side = {"left": "the leftmost bin", "right": "the rightmost bin", "average": "their mean"}
+        return f"{super().words} to {side[self.to]}"

@@ -1,0 +1,455 @@
+"""The log of edits: a tree of states with undo, redo, branches, checkpoints and replay."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dpexplain._names import closest_name
+from dpexplain.edit.applying import apply_entries
+from dpexplain.edit.layout import Layout, check_layout, layout_of
+from dpexplain.edit.operation import Operation
+from dpexplain.edit.plain import operation_from_text
+from dpexplain.edit.whole import Composed
+from dpexplain.explain import EditRecord, GlobalExplanation, MulticlassExplanation
+from dpexplain.explain._record import text
+from dpexplain.explain._text import listing, shorten
+from dpexplain.explain.multiclass import scores_of
+
+START = -1
+"""Place of the state without any edit."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Entry:
+    """One edit in a log.
+
+    Parameters
+    ----------
+    operation : Operation or Composed
+        What was done.
+    parent : int
+        Place of the edit before it; -1 for what was released.
+    note : str, default=""
+        Why.
+    who : str, default=""
+        Who made it.
+    when : str, default=""
+        When.
+    """
+
+    operation: Operation | Composed
+    parent: int = START
+    note: str = ""
+    who: str = ""
+    when: str = ""
+
+    def __post_init__(self) -> None:
+        """Check the fields."""
+        if not isinstance(self.operation, Operation | Composed):
+            raise ValueError(
+                f"an edit is an operation such as Monotone('age', direction='increasing'), got "
+                f"{type(self.operation).__name__}."
+            )
+        for name in ("note", "who", "when"):
+            text(name, getattr(self, name))
+
+
+@dataclasses.dataclass(frozen=True)
+class EditLog:
+    """Edits in order, as an immutable value: every method returns another log.
+
+    An edit that follows an undo starts a branch; nothing is lost, every state can be checked out.
+
+    Parameters
+    ----------
+    entries : sequence of Entry, default=()
+        All edits that were ever made, each with the place of the one before it.
+    head : int, default=-1
+        Place of the last edit of the current state; -1 for what was released.
+    undone : sequence of int, default=()
+        Places that redo goes to, the next one last.
+    checkpoints : sequence of (str, int), default=()
+        Named states.
+    layout : Layout or None, default=None
+        Terms and bins that the edits were made for; None asks an explanation for nothing but the
+        terms and bins that the operations name.
+
+    Raises
+    ------
+    ValueError
+        If the places contradict each other.
+
+    Examples
+    --------
+    >>> from dpexplain.edit import EditLog, Monotone, Shift
+    >>> log = EditLog().edit(Monotone("age", direction="increasing"), note="risk rises with age")
+    >>> log = log.checkpoint("agreed").edit(Shift("age", by=0.1, bins=[3])).undo()
+    >>> log
+    EditLog(1 edit, 1 to redo; at 'agreed'; see .history(), .apply(model))
+    """
+
+    entries: tuple[Entry, ...] = ()
+    head: int = START
+    undone: tuple[int, ...] = ()
+    checkpoints: tuple[tuple[str, int], ...] = ()
+    layout: Layout | None = None
+
+    def __post_init__(self) -> None:
+        """Check that the places belong together."""
+        for name in ("entries", "undone", "checkpoints"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
+        for place, entry in enumerate(self.entries):
+            if not isinstance(entry, Entry) or not START <= entry.parent < place:
+                raise ValueError("entries must be edits that follow an earlier one.")
+        places = [self.head, *self.undone, *(place for _, place in self.checkpoints)]
+        if not all(START <= place < len(self.entries) for place in places):
+            raise ValueError("a place of the log lies beyond its edits.")
+        before = self.head
+        for place in reversed(self.undone):
+            if place == START or self.entries[place].parent != before:
+                raise ValueError("undone must lead on from the head.")
+            before = place
+        names = [name for name, _ in self.checkpoints]
+        if len(set(names)) != len(names):
+            raise ValueError("checkpoints must have distinct names.")
+
+    @classmethod
+    def of(cls, explanation: GlobalExplanation | MulticlassExplanation) -> EditLog:
+        """Start a log for an explanation, so that it is not replayed on other bins unnoticed.
+
+        Parameters
+        ----------
+        explanation : GlobalExplanation or MulticlassExplanation
+            Whose terms and bins the log is for.
+
+        Returns
+        -------
+        EditLog
+        """
+        return cls(layout=layout_of(explanation))
+
+    @classmethod
+    def from_records(cls, records: Sequence[EditRecord]) -> EditLog:
+        """Make the log of an edited explanation or model again from the records that it carries.
+
+        Parameters
+        ----------
+        records : sequence of EditRecord
+            Such as ``explanation.edits`` or ``model.edits_``.
+
+        Returns
+        -------
+        EditLog
+        """
+        log = cls()
+        for record in records:
+            operation = operation_from_text(record.operation)
+            log = log.edit(operation, note=record.note, who=record.who, when=record.when)
+        return log
+
+    def edit(
+        self, operation: Operation | Composed, *, note: str = "", who: str = "", when: str = ""
+    ) -> EditLog:
+        """Add an edit after the current state.
+
+        Parameters
+        ----------
+        operation : Operation or Composed
+            What to do.
+        note : str, default=""
+            Why.
+        who : str, default=""
+            Who makes it.
+        when : str, default=""
+            When.
+
+        Returns
+        -------
+        EditLog
+        """
+        entry = Entry(operation, self.head, note, who, when)
+        entries = (*self.entries, entry)
+        return dataclasses.replace(self, entries=entries, head=len(entries) - 1, undone=())
+
+    def with_note(self, note: str, place: int | None = None) -> EditLog:
+        """Say why an edit was made.
+
+        Parameters
+        ----------
+        note : str
+            Why.
+        place : int or None, default=None
+            Which edit; None for the last one of the current state.
+
+        Returns
+        -------
+        EditLog
+        """
+        at = self._checked(self.head if place is None else place)
+        if at == START:
+            raise ValueError("what was released has no note; make an edit first.")
+        entries = list(self.entries)
+        entries[at] = dataclasses.replace(entries[at], note=note)
+        return dataclasses.replace(self, entries=tuple(entries))
+
+    @property
+    def can_undo(self) -> bool:
+        """Whether the current state has an edit to undo."""
+        return self.head != START
+
+    @property
+    def can_redo(self) -> bool:
+        """Whether an edit was undone and can be done again."""
+        return bool(self.undone)
+
+    def undo(self) -> EditLog:
+        """Go back by one edit.
+
+        Returns
+        -------
+        EditLog
+            The same one where there is nothing to undo.
+        """
+        if not self.can_undo:
+            return self
+        back = self.entries[self.head].parent
+        return dataclasses.replace(self, head=back, undone=(*self.undone, self.head))
+
+    def redo(self) -> EditLog:
+        """Do again what was undone last.
+
+        Returns
+        -------
+        EditLog
+            The same one where there is nothing to do again.
+        """
+        if not self.can_redo:
+            return self
+        return dataclasses.replace(self, head=self.undone[-1], undone=self.undone[:-1])
+
+    def checkpoint(self, name: str) -> EditLog:
+        """Give the current state a name, to check it out later; an old state of it is forgotten.
+
+        Parameters
+        ----------
+        name : str
+            Of the state.
+
+        Returns
+        -------
+        EditLog
+        """
+        if not isinstance(name, str) or not name.strip():
+            raise ValueError("a checkpoint needs a name.")
+        others = tuple(pair for pair in self.checkpoints if pair[0] != name)
+        return dataclasses.replace(self, checkpoints=(*others, (name, self.head)))
+
+    def checkout(self, state: int | str) -> EditLog:
+        """Go to any state: the place of its last edit, or the name of a checkpoint.
+
+        Parameters
+        ----------
+        state : int or str
+            -1 for what was released.
+
+        Returns
+        -------
+        EditLog
+
+        Raises
+        ------
+        ValueError
+            If there is no such state.
+        """
+        return dataclasses.replace(self, head=self.place(state), undone=())
+
+    def place(self, state: int | str) -> int:
+        """Find the place of a state.
+
+        Parameters
+        ----------
+        state : int or str
+            A place, or the name of a checkpoint.
+
+        Returns
+        -------
+        int
+        """
+        if not isinstance(state, str):
+            return self._checked(state)
+        named = dict(self.checkpoints)
+        if state not in named:
+            meant = closest_name(state, named)
+            hint = "" if meant is None else f" Did you mean {meant!r}?"
+            there = listing(named) if named else "none"
+            raise ValueError(f"no checkpoint {shorten(state)!r}; there are {there}.{hint}")
+        return named[state]
+
+    def _checked(self, place: int) -> int:
+        if not isinstance(place, int) or not START <= place < len(self.entries):
+            raise ValueError(
+                f"no edit {place!r}; the edits are 0 to {len(self.entries) - 1}, and -1 is what "
+                "was released."
+            )
+        return place
+
+    @property
+    def branches(self) -> tuple[int, ...]:
+        """Ends of all branches: places of edits that no other follows."""
+        followed = {entry.parent for entry in self.entries}
+        return tuple(place for place in range(len(self.entries)) if place not in followed)
+
+    def path(self, state: int | str | None = None) -> tuple[int, ...]:
+        """Places of the edits that lead to a state, in their order.
+
+        Parameters
+        ----------
+        state : int, str or None, default=None
+            None for the current one.
+
+        Returns
+        -------
+        tuple of int
+        """
+        place = self.head if state is None else self.place(state)
+        places = []
+        while place != START:
+            places.append(place)
+            place = self.entries[place].parent
+        return tuple(reversed(places))
+
+    @property
+    def operations(self) -> tuple[Operation | Composed, ...]:
+        """The operations of the current state, in their order."""
+        return tuple(self.entries[place].operation for place in self.path())
+
+    def apply(self, target: Any, state: int | str | None = None) -> Any:
+        """Replay the edits of a state on an explanation or a fitted model.
+
+        Parameters
+        ----------
+        target : GlobalExplanation, MulticlassExplanation or fitted additive model
+            A model gives an edited copy; its ledger is not touched.
+        state : int, str or None, default=None
+            Which state; None for the current one.
+
+        Returns
+        -------
+        GlobalExplanation, MulticlassExplanation or model
+            It says that it was edited, in its repr, guarantee, statement and files. The edits
+            cost epsilon 0, as they look at released numbers only.
+
+        Raises
+        ------
+        ValueError
+            If the target has other terms, or other bins where an operation names bins by place.
+        """
+        entries = [self.entries[place] for place in self.path(state)]
+        if self.layout is not None and entries:
+            shown = target
+            if not isinstance(target, GlobalExplanation | MulticlassExplanation):
+                shown = target.explain_global() if hasattr(target, "explain_global") else None
+            if shown is not None:
+                check_layout(self.layout, layout_of(shown), [e.operation for e in entries])
+        return apply_entries(entries, target)
+
+    def diff(
+        self, explanation: Any, before: int | str = START, after: int | str | None = None
+    ) -> pd.DataFrame:
+        """Compare two states, bin by bin.
+
+        Parameters
+        ----------
+        explanation : GlobalExplanation or MulticlassExplanation
+            What was released.
+        before : int or str, default=-1
+            A state; -1 for what was released.
+        after : int, str or None, default=None
+            Another one; None for the current one.
+
+        Returns
+        -------
+        DataFrame
+            One row per bin that differs: class (where there are several), term, bin, before,
+            after, change, people_share.
+        """
+        states = [self.apply(explanation, state) for state in (before, after)]
+        pairs = zip(*(scores_of(state) for state in states), strict=True)
+        rows = [row for old, new in pairs for row in _changes(old, new)]
+        columns = ["class", "term", "bin", "before", "after", "change", "people_share"]
+        table = pd.DataFrame(rows, columns=columns)
+        several = isinstance(explanation, MulticlassExplanation)
+        return table if several else table.drop(columns="class")
+
+    def history(self, explanation: Any = None) -> pd.DataFrame:
+        """List all edits.
+
+        Parameters
+        ----------
+        explanation : GlobalExplanation, MulticlassExplanation or None, default=None
+            What was released, to measure the edits of the current state on; None leaves that
+            out.
+
+        Returns
+        -------
+        DataFrame
+            Indexed by place: edit, after (place before it), current (part of the current state),
+            note, who, when, epsilon (0); and rms, people_share, bins_outside_band where measured.
+        """
+        current = self.path()
+        table = pd.DataFrame(
+            {
+                "edit": [entry.operation.words for entry in self.entries],
+                "after": [entry.parent for entry in self.entries],
+                "current": [place in current for place in range(len(self.entries))],
+                "note": [entry.note for entry in self.entries],
+                "who": [entry.who for entry in self.entries],
+                "when": [entry.when for entry in self.entries],
+                "epsilon": 0.0,
+            }
+        )
+        if explanation is None:
+            return table
+        records = self.apply(explanation).edits[-len(current) :] if current else ()
+        for column, field in (
+            ("rms", "rms"),
+            ("people_share", "people_share"),
+            ("bins_outside_band", "n_outside"),
+        ):
+            found = {
+                place: getattr(record, field)
+                for place, record in zip(current, records, strict=True)
+            }
+            table[column] = [found.get(place, np.nan) for place in range(len(self.entries))]
+        return table
+
+    def __repr__(self) -> str:
+        """Return a line that says where the log stands."""
+        count = len(self.path())
+        named = [name for name, place in self.checkpoints if place == self.head]
+        at = f"; at {listing(named)}" if named else ""
+        redo = f", {len(self.undone)} to redo" if self.undone else ""
+        others = len(self.branches) - 1
+        more = f", {others} other branch{'es' * (others != 1)}" if others > 0 else ""
+        edits = f"{count} edit{'s' * (count != 1)}"
+        return f"EditLog({edits}{redo}{more}{at}; see .history(), .apply(model))"
+
+
+def _changes(old: GlobalExplanation, new: GlobalExplanation) -> list[list[Any]]:
+    rows: list[list[Any]] = []
+    for name in old:
+        left, right = old[name].contribution, new[name].contribution
+        labels, weights = old[name].bin_labels, old[name].weights
+        for i in np.flatnonzero(left != right):
+            change = right[i] - left[i]
+            row = [old.of_class, name, labels[i], left[i], right[i], change, weights[i]]
+            rows.append(row)
+    if old.intercept != new.intercept:
+        step = new.intercept - old.intercept
+        rows.append([old.of_class, "(intercept)", "", old.intercept, new.intercept, step, 1.0])
+    return rows

@@ -1,0 +1,222 @@
+"""What all operations have in common: a term, bins of it, and what becomes of the mean."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any, ClassVar, Literal, TypeAlias
+
+import numpy as np
+
+from dpexplain.edit.kernels import FloatArray, IndexArray, weighted_mean, with_mean
+from dpexplain.edit.selection import Selection
+from dpexplain.explain import ShapeFunction
+from dpexplain.explain._record import choice, finite, text
+from dpexplain.explain._text import shorten
+
+Mean: TypeAlias = Literal["keep", "change", "intercept"]
+MEANS = ("keep", "change", "intercept")
+_MEAN_WORDS = {"keep": "", "change": "", "intercept": ", the intercept takes the mean"}
+
+
+@dataclasses.dataclass(frozen=True)
+class Curve:
+    """A term while it is edited.
+
+    Attributes
+    ----------
+    released : ShapeFunction
+        As it was released.
+    values : ndarray of shape (n_bins,)
+        Contributions now.
+    shift : float
+        What edits of this term have added to the intercept.
+    denoised : callable
+        Estimates the released curve behind the noise; raises ValueError where it cannot.
+    """
+
+    released: ShapeFunction
+    values: FloatArray
+    shift: float
+    denoised: Callable[[], FloatArray]
+
+    @property
+    def places(self) -> FloatArray:
+        """Position of each value bin: the middle of an interval, or its place in the order."""
+        edges = self.released.bin_edges
+        if edges is None:
+            return np.arange(self.released.n_value_bins, dtype=np.float64)
+        return np.asarray((edges[:-1] + edges[1:]) / 2.0)
+
+    @property
+    def ordered(self) -> bool:
+        """Whether the value bins have an order."""
+        return self.released.kind == "numeric" or self.released.ordered
+
+
+@dataclasses.dataclass(frozen=True)
+class Operation:
+    """A step that changes one term; small, immutable, and computed from released numbers.
+
+    Bins that are not chosen keep their contribution to the last bit.
+
+    Parameters
+    ----------
+    term : str
+        Name of the term.
+    bins : sequence of int or None, default=None
+        Places of the bins; None for all value bins. Special bins (missing, other) stay as they
+        are unless they are named.
+    within : (float, float) or None, default=None
+        Instead, the bins between two values of a numeric feature.
+    names : sequence of str or None, default=None
+        Instead, labels of bins: categories, ``"missing"``, ``"other"``.
+    mean : {"keep", "change", "intercept"} or None, default=None
+        What becomes of the mean contribution over the (noisily counted) people: the chosen bins
+        keep it, it changes, or the intercept takes the change, so that the mean score stays.
+        None: what the operation is for. Those that shape a curve keep it; those that say which
+        values a curve is to have change it.
+    of_class : str, default=""
+        Class whose score is edited, where there are several; "" for all.
+    """
+
+    term: str
+    bins: tuple[int, ...] | None = dataclasses.field(default=None, kw_only=True)
+    within: tuple[float, float] | None = dataclasses.field(default=None, kw_only=True)
+    names: tuple[str, ...] | None = dataclasses.field(default=None, kw_only=True)
+    mean: Mean | None = dataclasses.field(default=None, kw_only=True)
+    of_class: str = dataclasses.field(default="", kw_only=True)
+
+    kind: ClassVar[str] = ""
+    usual_mean: ClassVar[Mean] = "keep"
+    needs_order: ClassVar[bool] = False
+    least_bins: ClassVar[int] = 1
+
+    def __post_init__(self) -> None:
+        """Check the fields that all operations share."""
+        text("term", self.term)
+        text("of_class", self.of_class)
+        if self.mean is not None:
+            choice("mean", self.mean, MEANS)
+        chosen = Selection(self.bins, self.within, self.names)
+        for name in ("bins", "within", "names"):
+            object.__setattr__(self, name, getattr(chosen, name))
+
+    @property
+    def selection(self) -> Selection:
+        """The bins that it is about."""
+        return Selection(self.bins, self.within, self.names)
+
+    @property
+    def terms(self) -> tuple[str, ...]:
+        """Names of the terms that it touches."""
+        return (self.term,)
+
+    @property
+    def steps(self) -> tuple[Operation, ...]:
+        """The single operations that it consists of."""
+        return (self,)
+
+    @property
+    def words(self) -> str:
+        """The operation in words."""
+        about = "" if not self.of_class else f" (class {shorten(self.of_class)})"
+        mean = _MEAN_WORDS[self.mean or self.usual_mean]
+        return f"{self._verb()} {shorten(self.term)}{self.selection.words}{about}{mean}"
+
+    def _verb(self) -> str:
+        return self.kind
+
+    def on(self, curve: Curve) -> Curve:
+        """Apply the operation to a curve.
+
+        Parameters
+        ----------
+        curve : Curve
+            The term as it is now.
+
+        Returns
+        -------
+        Curve
+
+        Raises
+        ------
+        ValueError
+            If the term is of the wrong kind, or has no such bins.
+        """
+        bins = self._checked_bins(curve)
+        before, weights = curve.values[bins], curve.released.weights[bins]
+        wanted = np.asarray(self._wanted(curve, bins), dtype=np.float64)
+        mean, shift = self.mean or self.usual_mean, curve.shift
+        if mean == "keep":
+            wanted = with_mean(wanted, before, weights)
+        elif mean == "intercept":
+            shift -= float(weights @ (wanted - before))
+        if not np.isfinite(wanted).all():
+            raise ValueError(f"{self.words}: the contributions would not be finite numbers.")
+        values = curve.values.copy()
+        values[bins] = wanted
+        return dataclasses.replace(curve, values=values, shift=shift)
+
+    def _checked_bins(self, curve: Curve) -> IndexArray:
+        term = curve.released
+        bins = self.selection.of(term)
+        if self.needs_order:
+            if not curve.ordered:
+                raise ValueError(
+                    f"{self.kind} needs bins in an order, and the categories of "
+                    f"{shorten(term.name)!r} have none."
+                )
+            if bins[-1] >= term.n_value_bins:
+                raise ValueError(
+                    f"{self.kind} needs bins in an order, and a special bin of "
+                    f"{shorten(term.name)!r} (missing, other) has no place in it; leave it out."
+                )
+        if len(bins) < self.least_bins:
+            raise ValueError(
+                f"{self.kind} needs at least {self.least_bins} bins, and {len(bins)} of "
+                f"{shorten(term.name)!r} are chosen."
+            )
+        return bins
+
+    def _wanted(self, curve: Curve, bins: IndexArray) -> FloatArray:
+        """Contributions of the chosen bins, before the mean is seen to."""
+        raise NotImplementedError(type(self).__name__)
+
+    def apply(self, target: Any, *, note: str = "", who: str = "", when: str = "") -> Any:
+        """Apply the operation to an explanation or to a fitted model.
+
+        Parameters
+        ----------
+        target : GlobalExplanation, MulticlassExplanation or fitted additive model
+            What to edit.
+        note : str, default=""
+            Why.
+        who : str, default=""
+            Who made the edit.
+        when : str, default=""
+            When.
+
+        Returns
+        -------
+        GlobalExplanation, MulticlassExplanation or model
+            A new one, which says that it was edited.
+
+        Raises
+        ------
+        ValueError
+            If the target has no such term or bins.
+        """
+        from dpexplain.edit.log import EditLog
+
+        return EditLog().edit(self, note=note, who=who, when=when).apply(target)
+
+
+def mean_of(curve: Curve, bins: IndexArray) -> float:
+    """Mean contribution of some bins over their (noisily counted) people."""
+    return weighted_mean(curve.values[bins], curve.released.weights[bins])
+
+
+def number(name: str, value: float) -> float:
+    """Check that a parameter of an operation is a finite number."""
+    return finite(name, value)

@@ -1,0 +1,166 @@
+"""Which bins of a term an operation is about."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Sequence
+from numbers import Real
+
+import numpy as np
+
+from dpexplain._names import closest_name
+from dpexplain.edit.kernels import IndexArray
+from dpexplain.explain import ShapeFunction
+from dpexplain.explain._text import listing, short_number, shorten
+
+_LISTED = 6
+
+
+@dataclasses.dataclass(frozen=True)
+class Selection:
+    """Bins of a term: all value bins, or those named by place, by value or by label.
+
+    Special bins (missing, other) are in it only where they are named.
+
+    Parameters
+    ----------
+    bins : sequence of int or None, default=None
+        Places of bins; special bins come last.
+    within : (float, float) or None, default=None
+        Value bins that lie between the two numbers, in the unit of a numeric feature.
+    names : sequence of str or None, default=None
+        Labels: categories, or the special bins ``"missing"`` and ``"other"``.
+
+    Raises
+    ------
+    ValueError
+        If more than one of them is given, or one is malformed.
+    """
+
+    bins: tuple[int, ...] | None = None
+    within: tuple[float, float] | None = None
+    names: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        """Check what can be checked without a term."""
+        given = [n for n in ("bins", "within", "names") if getattr(self, n) is not None]
+        if len(given) > 1:
+            raise ValueError(f"choose bins by one of bins=, within= and names=, not by {given}.")
+        if self.bins is not None:
+            object.__setattr__(self, "bins", _places(self.bins))
+        if self.within is not None:
+            object.__setattr__(self, "within", _ends(self.within))
+        if self.names is not None:
+            names = (self.names,) if isinstance(self.names, str) else tuple(self.names)
+            if not names or not all(isinstance(name, str) for name in names):
+                raise ValueError("names= must be one or more labels of bins.")
+            object.__setattr__(self, "names", tuple(dict.fromkeys(names)))
+
+    @property
+    def whole(self) -> bool:
+        """Whether it is all value bins."""
+        return self.bins is None and self.within is None and self.names is None
+
+    def of(self, term: ShapeFunction) -> IndexArray:
+        """Find the bins in a term.
+
+        Parameters
+        ----------
+        term : ShapeFunction
+
+        Returns
+        -------
+        ndarray of int64
+            Increasing.
+
+        Raises
+        ------
+        ValueError
+            If the term has no such bins.
+        """
+        if self.bins is not None:
+            if self.bins[-1] >= term.n_bins:
+                raise ValueError(
+                    f"bins={_shown(self.bins)} names a bin that {shorten(term.name)!r} does not "
+                    f"have; its bins are 0 to {term.n_bins - 1}."
+                )
+            return np.array(self.bins, dtype=np.int64)
+        if self.within is not None:
+            return _bins_within(term, self.within)
+        if self.names is not None:
+            return _bins_named(term, self.names)
+        return np.arange(term.n_value_bins, dtype=np.int64)
+
+    @property
+    def words(self) -> str:
+        """The choice in words, to follow the name of a term; empty for all value bins."""
+        if self.bins is not None:
+            return f" in bins {_shown(self.bins)}"
+        if self.within is not None:
+            return " between {} and {}".format(*(short_number(end) for end in self.within))
+        if self.names is not None:
+            return f" for {listing(self.names, _LISTED)}"
+        return ""
+
+
+def _shown(bins: Sequence[int]) -> str:
+    """Write places as runs: 3 to 7, 9."""
+    runs: list[list[int]] = []
+    for place in bins:
+        if runs and place == runs[-1][1] + 1:
+            runs[-1][1] = place
+        else:
+            runs.append([place, place])
+    texts = [str(a) if a == b else f"{a} to {b}" for a, b in runs]
+    more = f" and {len(texts) - _LISTED} more runs" if len(texts) > _LISTED else ""
+    return ", ".join(texts[:_LISTED]) + more
+
+
+def _places(bins: Sequence[int]) -> tuple[int, ...]:
+    try:
+        places = sorted({int(place) for place in bins if not isinstance(place, bool)})
+        whole = len(places) > 0 and all(int(place) == place for place in bins) and places[0] >= 0
+    except (TypeError, ValueError, OverflowError):
+        whole = False
+    if not whole:
+        raise ValueError("bins= must be one or more places of bins, whole numbers from 0 on.")
+    return tuple(places)
+
+
+def _ends(within: tuple[float, float]) -> tuple[float, float]:
+    ends = tuple(within)
+    numbers = all(isinstance(end, Real) and math.isfinite(end) for end in ends)
+    if len(ends) != 2 or not numbers or not ends[0] < ends[1]:
+        raise ValueError("within= must be two finite numbers, the smaller one first.")
+    return float(ends[0]), float(ends[1])
+
+
+def _bins_within(term: ShapeFunction, within: tuple[float, float]) -> IndexArray:
+    if term.bin_edges is None:
+        raise ValueError(
+            f"within= takes numbers, and {shorten(term.name)!r} has categories; use names=."
+        )
+    low, high = within
+    slack = 1e-9 * max(abs(low), abs(high), 1e-300)
+    inside = (term.bin_edges[:-1] >= low - slack) & (term.bin_edges[1:] <= high + slack)
+    if not inside.any():
+        raise ValueError(
+            f"no bin of {shorten(term.name)!r} lies between {short_number(low)} and "
+            f"{short_number(high)}; its bins reach from {short_number(float(term.bin_edges[0]))} "
+            f"to {short_number(float(term.bin_edges[-1]))}."
+        )
+    return np.flatnonzero(inside).astype(np.int64)
+
+
+def _bins_named(term: ShapeFunction, names: tuple[str, ...]) -> IndexArray:
+    labels = list(term.bin_labels)
+    for name in names:
+        if name not in labels:
+            meant = closest_name(name, labels)
+            hint = "" if meant is None else f" Did you mean {shorten(meant)!r}?"
+            raise ValueError(
+                f"{shorten(term.name)!r} has no bin {shorten(name)!r}; its bins are "
+                f"{listing(labels)}.{hint}"
+            )
+    return np.array(sorted(labels.index(name) for name in names), dtype=np.int64)

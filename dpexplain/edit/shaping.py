@@ -1,0 +1,200 @@
+"""Operations that shape a curve: smooth, flatten, denoise, stretch, monotone, convex."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from dpexplain.edit.kernels import (
+    FloatArray,
+    IndexArray,
+    convex,
+    monotone,
+    smooth,
+    smooth_as_noise_allows,
+    weighted_mean,
+)
+from dpexplain.edit.operation import Curve, Operation, mean_of, number
+from dpexplain.explain._record import choice
+from dpexplain.explain._text import short_number, shorten
+
+
+@dataclasses.dataclass(frozen=True)
+class Smooth(Operation):
+    """Smooth by lines around each bin, weighted by closeness and inverse variance.
+
+    Parameters
+    ----------
+    term, bins, within, names, mean, of_class : see below
+        As of :class:`Operation`; the mean is kept.
+    reach : float or None, default=None
+        How far bins speak for each other, in shares of the people between them, in (0, 1].
+        None: as far as curves of all shorter reaches agree within the noise of the bin.
+    """
+
+    reach: float | None = dataclasses.field(default=None, kw_only=True)
+
+    kind: ClassVar[str] = "smooth"
+    needs_order: ClassVar[bool] = True
+    least_bins: ClassVar[int] = 2
+
+    def __post_init__(self) -> None:
+        """Check the reach."""
+        super().__post_init__()
+        if self.reach is not None:
+            object.__setattr__(self, "reach", number("reach", self.reach))
+            if not 0.0 < self.reach <= 1.0:
+                raise ValueError(f"reach={self.reach!r} must be in (0, 1], a share of the people.")
+
+    def _wanted(self, curve: Curve, bins: IndexArray) -> FloatArray:
+        values, weights = curve.values[bins], curve.released.weights[bins]
+        std = curve.released.total_std
+        if self.reach is None:
+            if std is None:
+                raise ValueError(
+                    f"smooth needs reach= here: the noise of {shorten(self.term)!r} is not known, "
+                    "so it cannot say how far to smooth."
+                )
+            return smooth_as_noise_allows(values, weights, std[bins])
+        spread = std[bins] if std is not None else _spread_of_counts(weights)
+        return smooth(values, weights, spread, self.reach)
+
+    @property
+    def words(self) -> str:
+        """The operation in words."""
+        how = "as noise allows" if self.reach is None else f"with reach {short_number(self.reach)}"
+        return f"{super().words} {how}"
+
+
+def _spread_of_counts(weights: FloatArray) -> FloatArray:
+    """Where noise is not known, a bin scatters as the root of its people."""
+    least = 1e-3 * max(float(weights.max(initial=0.0)), 1e-300)
+    return np.asarray(1.0 / np.sqrt(np.maximum(weights, least)))
+
+
+@dataclasses.dataclass(frozen=True)
+class Flatten(Operation):
+    """Give one level to the chosen bins that may be noise: their band covers zero.
+
+    Parameters
+    ----------
+    term, bins, within, names, mean, of_class : see below
+        As of :class:`Operation`; the mean is kept.
+    """
+
+    kind: ClassVar[str] = "flatten inside the noise band"
+
+    def _wanted(self, curve: Curve, bins: IndexArray) -> FloatArray:
+        std = curve.released.total_std
+        if std is None:
+            raise ValueError(
+                f"flatten needs a noise band, and that of {shorten(self.term)!r} is not known."
+            )
+        values = curve.values[bins]
+        inside = np.abs(values) <= curve.released.band_factor * std[bins]
+        if not inside.any():
+            return values
+        level = weighted_mean(values[inside], curve.released.weights[bins][inside])
+        return np.where(inside, level, values)
+
+
+@dataclasses.dataclass(frozen=True)
+class Denoise(Operation):
+    """Replace the released curve by an estimate of the one behind the noise.
+
+    Works on what was released, so it belongs before other edits of the same bins; see
+    :func:`dpexplain.explain.denoised`.
+
+    Parameters
+    ----------
+    term, bins, within, names, mean, of_class : see below
+        As of :class:`Operation`; the mean is kept.
+    """
+
+    kind: ClassVar[str] = "denoise"
+
+    def _wanted(self, curve: Curve, bins: IndexArray) -> FloatArray:
+        return curve.denoised()[bins]
+
+
+@dataclasses.dataclass(frozen=True)
+class Stretch(Operation):
+    """Undo how far a short fit falls short, as the sums that it released say.
+
+    Parameters
+    ----------
+    term, bins, within, names, mean, of_class : see below
+        As of :class:`Operation`; the mean is kept.
+    """
+
+    kind: ClassVar[str] = "stretch"
+
+    def _wanted(self, curve: Curve, bins: IndexArray) -> FloatArray:
+        factor = curve.released.stretch
+        if factor is None:
+            raise ValueError(
+                f"how far {shorten(self.term)!r} falls short is not known; use scale with a factor "
+                "of your own."
+            )
+        level = mean_of(curve, bins)
+        return level + factor * (curve.values[bins] - level)
+
+
+@dataclasses.dataclass(frozen=True)
+class Monotone(Operation):
+    """Move to the nearest rising or falling curve, in noisily counted people.
+
+    Parameters
+    ----------
+    term, bins, within, names, mean, of_class : see below
+        As of :class:`Operation`; the mean is kept.
+    direction : {"increasing", "decreasing"}
+    """
+
+    direction: Literal["increasing", "decreasing"] = dataclasses.field(kw_only=True)
+
+    kind: ClassVar[str] = "monotone"
+    needs_order: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        """Check the direction."""
+        super().__post_init__()
+        choice("direction", self.direction, ("increasing", "decreasing"))
+
+    def _wanted(self, curve: Curve, bins: IndexArray) -> FloatArray:
+        sign = 1 if self.direction == "increasing" else -1
+        return monotone(curve.values[bins], curve.released.weights[bins], sign)
+
+    def _verb(self) -> str:
+        return f"make {self.direction}:"
+
+
+@dataclasses.dataclass(frozen=True)
+class Convex(Operation):
+    """Move to the nearest convex or concave curve, in noisily counted people.
+
+    Parameters
+    ----------
+    term, bins, within, names, mean, of_class : see below
+        As of :class:`Operation`; the mean is kept.
+    bend : {"convex", "concave"}
+    """
+
+    bend: Literal["convex", "concave"] = dataclasses.field(kw_only=True)
+
+    kind: ClassVar[str] = "convex"
+    needs_order: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        """Check the bend."""
+        super().__post_init__()
+        choice("bend", self.bend, ("convex", "concave"))
+
+    def _wanted(self, curve: Curve, bins: IndexArray) -> FloatArray:
+        sign = 1 if self.bend == "convex" else -1
+        return convex(curve.places[bins], curve.values[bins], curve.released.weights[bins], sign)
+
+    def _verb(self) -> str:
+        return f"make {self.bend}:"

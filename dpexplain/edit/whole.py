@@ -1,0 +1,189 @@
+"""Operations on whole terms, and several operations as one."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from dpexplain.edit.kernels import FloatArray, IndexArray
+from dpexplain.edit.operation import Curve, Mean, Operation, mean_of
+from dpexplain.edit.selection import Selection
+from dpexplain.edit.shaping import Monotone, Smooth, Stretch
+from dpexplain.explain._text import shorten
+
+
+@dataclasses.dataclass(frozen=True)
+class Merge(Operation):
+    """Give the chosen categories (or neighbouring bins) one contribution: their mean.
+
+    Parameters
+    ----------
+    term, bins, within, names, mean, of_class : see below
+        As of :class:`Operation`; the mean is kept. Which bins to merge must be said.
+    """
+
+    kind: ClassVar[str] = "merge"
+    least_bins: ClassVar[int] = 2
+
+    def __post_init__(self) -> None:
+        """Check that bins are chosen."""
+        super().__post_init__()
+        if self.selection.whole:
+            raise ValueError("merge needs names=, bins= or within=: which bins to merge.")
+
+    def _wanted(self, curve: Curve, bins: IndexArray) -> FloatArray:
+        return np.full(len(bins), mean_of(curve, bins))
+
+
+@dataclasses.dataclass(frozen=True)
+class _WholeTerm(Operation):
+    """An operation on all bins of a term, special ones included."""
+
+    usual_mean: ClassVar[Mean] = "change"
+
+    def __post_init__(self) -> None:
+        """Refuse a part of the bins."""
+        super().__post_init__()
+        if not self.selection.whole:
+            raise ValueError(
+                f"{self.kind} is about a whole term; leave out bins=, within= and names=."
+            )
+
+    def _checked_bins(self, curve: Curve) -> IndexArray:
+        return np.arange(curve.released.n_bins, dtype=np.int64)
+
+
+@dataclasses.dataclass(frozen=True)
+class Remove(_WholeTerm):
+    """Take a term out of the model: it contributes 0 everywhere, also where values are missing.
+
+    Parameters
+    ----------
+    term, bins, within, names, mean, of_class : see below
+        As of :class:`Operation`. Terms of models of this library have mean 0, so removing one
+        leaves the mean score; for others ``mean="intercept"`` keeps it.
+    """
+
+    kind: ClassVar[str] = "remove"
+
+    def __post_init__(self) -> None:
+        """Refuse to keep a mean of nothing."""
+        super().__post_init__()
+        if self.mean == "keep":
+            raise ValueError(
+                'a removed term contributes nothing and so keeps no mean; use mean="intercept".'
+            )
+
+    def _wanted(self, curve: Curve, bins: IndexArray) -> FloatArray:
+        return np.zeros(len(bins))
+
+
+@dataclasses.dataclass(frozen=True)
+class Revert(_WholeTerm):
+    """Bring a term back to what was released, and with it its share of the intercept.
+
+    Parameters
+    ----------
+    term, bins, within, names, mean, of_class : see below
+        As of :class:`Operation`; bins and mean are not chosen.
+    """
+
+    kind: ClassVar[str] = "revert"
+
+    def __post_init__(self) -> None:
+        """Refuse a say about the mean."""
+        super().__post_init__()
+        if self.mean is not None:
+            raise ValueError("revert brings back the released mean; leave out mean=.")
+
+    def on(self, curve: Curve) -> Curve:
+        """Bring the curve back.
+
+        Parameters
+        ----------
+        curve : Curve
+            The term as it is now.
+
+        Returns
+        -------
+        Curve
+        """
+        released = curve.released.contribution.copy()
+        return dataclasses.replace(curve, values=released, shift=0.0)
+
+
+@dataclasses.dataclass(frozen=True)
+class Composed:
+    """Several operations as one step of a log.
+
+    Parameters
+    ----------
+    steps : sequence of Operation
+        In the order in which they are applied; composed ones are taken apart.
+    title : str, default=""
+        What they are together; "" lists them.
+    """
+
+    steps: tuple[Operation, ...]
+    title: str = ""
+
+    kind: ClassVar[str] = "composed"
+
+    def __post_init__(self) -> None:
+        """Check and flatten the steps."""
+        given = tuple(self.steps)
+        if not given or not all(isinstance(s, Operation | Composed) for s in given):
+            raise ValueError("steps must be one or more operations.")
+        flat = tuple(single for step in given for single in step.steps)
+        object.__setattr__(self, "steps", flat)
+
+    @property
+    def terms(self) -> tuple[str, ...]:
+        """Names of the terms that it touches."""
+        return tuple(dict.fromkeys(step.term for step in self.steps))
+
+    @property
+    def words(self) -> str:
+        """The steps in words."""
+        listed = "; ".join(step.words for step in self.steps)
+        return f"{self.title} ({listed})" if self.title else listed
+
+    apply = Operation.apply
+
+
+def repair(
+    term: str,
+    direction: Literal["increasing", "decreasing"],
+    *,
+    bins: tuple[int, ...] | None = None,
+    within: tuple[float, float] | None = None,
+    of_class: str = "",
+) -> Composed:
+    """Repair a curve that is known to be monotone: stretch, smooth as noise allows, make monotone.
+
+    Parameters
+    ----------
+    term : str
+        Name of the term.
+    direction : {"increasing", "decreasing"}
+        What general knowledge says of the curve.
+    bins, within, of_class : see below
+        As of :class:`Operation`.
+
+    Returns
+    -------
+    Composed
+        One step of a log. `docs/editing.md` shows what each part of it brings.
+    """
+    chosen = Selection(bins, within)
+    about = {"bins": chosen.bins, "within": chosen.within, "of_class": of_class}
+    return Composed(
+        (
+            Stretch(term, **about),  # type: ignore[arg-type]
+            Smooth(term, **about),  # type: ignore[arg-type]
+            Monotone(term, direction=direction, **about),  # type: ignore[arg-type]
+        ),
+        title=f"repair {shorten(term)}, known to be {direction}",
+    )

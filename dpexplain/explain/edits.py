@@ -1,0 +1,214 @@
+"""What was done to an explanation by hand, as plain data that stays with it."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Sequence
+
+from dpexplain.explain._record import finite, text
+from dpexplain.explain._text import shorten, signed_number
+
+EDITED = "Edited by hand after the fit"
+"""How the note of an edited explanation begins."""
+
+_CONDITION = (
+    "an edit is computed from released numbers, so it costs epsilon 0, as long as whoever makes it "
+    "looks at released numbers and general knowledge only, not at the records"
+)
+_LONGEST_OPERATION = 100_000
+
+
+@dataclasses.dataclass(frozen=True)
+class EditEffect:
+    """What one edit did to one curve.
+
+    Parameters
+    ----------
+    term : str
+        Name of the term.
+    n_bins : int
+        Bins whose contribution changed.
+    rms : float
+        Root mean square of the change over (noisily counted) people, in the unit of the score.
+    people_share : float
+        Share of (noisily counted) people in the bins that changed, 0 to 1.
+    n_outside : int or None
+        Bins in which the curve lies more than two standard deviations (noise of all causes) from
+        the released one; None where the noise is not known.
+    mean_change : float
+        Change of the mean contribution over (noisily counted) people.
+    intercept_change : float
+        Change of the intercept; not 0 only where the edit asked for it.
+    of_class : str, default=""
+        Class whose score changed, where there are several.
+    """
+
+    term: str
+    n_bins: int
+    rms: float
+    people_share: float
+    n_outside: int | None
+    mean_change: float
+    intercept_change: float
+    of_class: str = ""
+
+    def __post_init__(self) -> None:
+        """Check the fields."""
+        for name in ("term", "of_class"):
+            text(name, getattr(self, name))
+        for name in ("rms", "people_share", "mean_change", "intercept_change"):
+            object.__setattr__(self, name, finite(name, getattr(self, name)))
+        for name in ("n_bins", "n_outside"):
+            value = getattr(self, name)
+            if name == "n_outside" and value is None:
+                continue
+            if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+                raise ValueError(f"{name} must be a whole number of bins.")
+        if not 0.0 <= self.people_share <= 1.0 or self.rms < 0:
+            raise ValueError("people_share must be in [0, 1], and rms not negative.")
+
+    @property
+    def words(self) -> str:
+        """The effect in a sentence without its term."""
+        if not self.n_bins:
+            return "changes nothing"
+        parts = [
+            f"changes {self.n_bins} {'bin' if self.n_bins == 1 else 'bins'} by "
+            f"{signed_number(self.rms).lstrip('+')} (root mean square) for "
+            f"{100 * self.people_share:.0f} % of the people (noisy count)",
+            self.band_words,
+        ]
+        if abs(self.mean_change) > 1e-9:
+            parts.append(f"moves the mean by {signed_number(self.mean_change)}")
+        if self.intercept_change:
+            parts.append(f"moves the intercept by {signed_number(self.intercept_change)}")
+        return ", ".join(parts)
+
+    @property
+    def band_words(self) -> str:
+        """Whether the curve stays inside the noise band, in words."""
+        if self.n_outside is None:
+            return "noise band not known"
+        if not self.n_outside:
+            return "stays inside the noise band"
+        return (
+            f"leaves the noise band in {self.n_outside} {'bin' if self.n_outside == 1 else 'bins'}"
+        )
+
+
+@dataclasses.dataclass(frozen=True)
+class EditRecord:
+    """One edit of an explanation or model: what was done, why, and what it did.
+
+    Parameters
+    ----------
+    operation : str
+        The operation as JSON text, from which :mod:`dpexplain.edit` makes it again.
+    words : str
+        The operation in words.
+    effects : tuple of EditEffect
+        One per curve that it touched.
+    note : str, default=""
+        Why.
+    who : str, default=""
+        Who made it.
+    when : str, default=""
+        When, as the author writes it.
+
+    Raises
+    ------
+    ValueError
+        If a field is of the wrong kind.
+    """
+
+    operation: str
+    words: str
+    effects: tuple[EditEffect, ...]
+    note: str = ""
+    who: str = ""
+    when: str = ""
+
+    def __post_init__(self) -> None:
+        """Check the fields."""
+        for name in ("operation", "words", "note", "who", "when"):
+            text(name, getattr(self, name))
+        object.__setattr__(self, "effects", tuple(self.effects))
+        if not all(isinstance(effect, EditEffect) for effect in self.effects):
+            raise ValueError("effects must be EditEffect objects.")
+        try:
+            known = len(self.operation) <= _LONGEST_OPERATION and json.loads(self.operation)
+        except (ValueError, RecursionError):
+            known = None
+        if not isinstance(known, dict):
+            raise ValueError("operation must be the JSON text of an operation.")
+
+    @property
+    def terms(self) -> tuple[str, ...]:
+        """Names of the terms that it touched."""
+        return tuple(dict.fromkeys(effect.term for effect in self.effects))
+
+    @property
+    def epsilon(self) -> float:
+        """Privacy cost of the edit: 0, since it is computed from released numbers."""
+        return 0.0
+
+    @property
+    def rms(self) -> float:
+        """Root mean square change of the largest effect."""
+        return max((effect.rms for effect in self.effects), default=0.0)
+
+    @property
+    def people_share(self) -> float:
+        """Share of (noisily counted) people that the widest effect touches."""
+        return max((effect.people_share for effect in self.effects), default=0.0)
+
+    @property
+    def n_outside(self) -> int | None:
+        """Bins outside the noise band, of all curves; None where it is not known."""
+        counts = [effect.n_outside for effect in self.effects if effect.n_outside is not None]
+        return sum(counts) if counts else None
+
+    @property
+    def leaves_band(self) -> bool:
+        """Whether the edit leaves the noise band somewhere."""
+        return bool(self.n_outside)
+
+    def __str__(self) -> str:
+        """Return the edit as one line of a paper trail."""
+        about = [part for part in (self.who, self.when) if part]
+        several = len(self.effects) > 1
+        effects = "; ".join(
+            f"{shorten(effect.of_class or effect.term)}: {effect.words}"
+            if several
+            else effect.words
+            for effect in self.effects
+        )
+        note = f' Note: "{self.note}".' if self.note else ""
+        by = f" ({', '.join(about)})" if about else ""
+        return f"{self.words}{by}: {effects}; epsilon 0.{note}"
+
+
+def edit_note(records: Sequence[EditRecord]) -> str:
+    """Say of an explanation or model that it was edited.
+
+    Parameters
+    ----------
+    records : sequence of EditRecord
+        At least one.
+
+    Returns
+    -------
+    str
+        A sentence for the notes of its guarantee.
+    """
+    edits = f"{len(records)} edit{'s' * (len(records) != 1)}"
+    return f"{EDITED} ({edits} of {edited_terms(records)}); {_CONDITION}"
+
+
+def edited_terms(records: Sequence[EditRecord]) -> str:
+    """Name the terms that were edited, at most three of them."""
+    names = list(dict.fromkeys(name for record in records for name in record.terms))
+    shown = ", ".join(shorten(name) for name in names[:3])
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    return f"{shown or 'nothing'}{more}"

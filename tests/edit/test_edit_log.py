@@ -1,0 +1,295 @@
+"""The log of edits: undo, redo, branches, checkpoints, replay and what it refuses."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpexplain.edit import (
+    Align,
+    Composed,
+    Denoise,
+    EditLog,
+    Flatten,
+    Interpolate,
+    Merge,
+    Monotone,
+    Operation,
+    Remove,
+    Revert,
+    Set,
+    Shift,
+    Smooth,
+    operation_from_plain,
+    operation_to_plain,
+    repair,
+)
+from dpexplain.explain.edits import EditRecord
+from example_explanations import age, classifier, job, private_guarantee
+
+UP = Shift("age", by=1.0)
+DOWN = Shift("age", by=-2.0)
+
+
+def heights(explanation):
+    return explanation["age"].contribution
+
+
+def test_undo_and_redo_walk_along_the_edits():
+    log = EditLog().edit(UP).edit(DOWN)
+
+    assert log.undo().operations == (UP,)
+    assert log.undo().undo().operations == ()
+    assert log.undo().undo().undo() == log.undo().undo()
+    assert log.undo().undo().redo().operations == (UP,)
+    assert log.undo().undo().redo().redo() == log
+    assert log.redo() == log
+    assert not log.can_redo
+    assert log.can_undo
+
+
+def test_edit_after_undo_starts_a_branch_and_loses_nothing():
+    log = EditLog().edit(UP).edit(DOWN).undo().edit(Flatten("age"))
+
+    assert log.operations == (UP, Flatten("age"))
+    assert not log.can_redo
+    assert log.branches == (1, 2)
+    assert log.checkout(1).operations == (UP, DOWN)
+    assert "1 other branch" in repr(log)
+
+
+def test_checkpoints_bring_a_named_state_back():
+    log = EditLog().edit(UP).checkpoint("agreed").edit(DOWN)
+
+    assert log.checkout("agreed").operations == (UP,)
+    assert log.checkpoint("agreed").checkout("agreed").operations == (UP, DOWN)
+    with pytest.raises(ValueError, match=r"no checkpoint 'agred'.*Did you mean 'agreed'"):
+        log.checkout("agred")
+    with pytest.raises(ValueError, match="no edit 9; the edits are 0 to 1"):
+        log.checkout(9)
+
+
+@given(st.lists(st.sampled_from(["edit", "undo", "redo", "checkout"]), max_size=25))
+def test_any_walk_leaves_a_log_that_belongs_together(walk):
+    log = EditLog()
+    for step in walk:
+        if step == "edit":
+            log = log.edit(Shift("age", by=float(len(log.entries))))
+        elif step == "checkout":
+            log = log.checkout(len(log.entries) // 2 - 1)
+        else:
+            log = getattr(log, step)()
+        # The constructor checks that heads, parents and what was undone belong together.
+        assert dataclasses.replace(log) == log
+        assert log.undo().redo() == log or not log.can_undo
+
+
+def test_diff_names_every_bin_that_differs():
+    log = EditLog.of(classifier()).edit(Shift("age", by=0.5, bins=[1])).edit(Remove("job"))
+
+    table = log.diff(classifier(), before=0)
+
+    assert set(table["term"]) == {"job"}
+    assert table["after"].eq(0).all()
+    assert len(log.diff(classifier())) == 5
+    assert log.diff(classifier(), before=1).empty
+
+
+def test_diff_shows_an_intercept_that_moved():
+    table = EditLog().edit(Shift("age", by=0.5, mean="intercept")).diff(classifier())
+
+    row = table[table["term"] == "(intercept)"].iloc[0]
+    assert row["change"] == pytest.approx(-0.5)
+
+
+def test_history_measures_the_edits_of_the_current_state():
+    log = EditLog().edit(UP, note="why", who="Ada").edit(DOWN).undo()
+
+    table = log.history(classifier())
+
+    assert list(table["current"]) == [True, False]
+    assert table.loc[0, "rms"] == pytest.approx(1.0)
+    assert np.isnan(table.loc[1, "rms"])
+    assert (table["epsilon"] == 0).all()
+    assert table.loc[0, "note"] == "why"
+
+
+def test_note_can_be_written_afterwards():
+    log = EditLog().edit(UP).with_note("agreed in the meeting")
+
+    assert log.apply(classifier()).edits[0].note == "agreed in the meeting"
+    with pytest.raises(ValueError, match="make an edit first"):
+        EditLog().with_note("nothing")
+
+
+def other_bins():
+    term = age(bin_edges=[17.0, 28.0, 45.0, 90.0])
+    return classifier(terms=(term, job()))
+
+
+def test_places_of_bins_are_not_replayed_on_other_bins():
+    log = EditLog.of(classifier()).edit(Shift("age", by=1.0, bins=[1]))
+
+    with pytest.raises(ValueError, match=r"3 bins between 17 and 90.*names bins by place"):
+        log.apply(other_bins())
+
+
+def test_whole_terms_and_values_are_replayed_on_other_bins():
+    log = EditLog.of(classifier()).edit(UP).edit(Shift("age", by=1.0, within=(28, 90)))
+
+    np.testing.assert_allclose(
+        heights(log.apply(other_bins())), np.add(heights(other_bins()), [1.0, 2.0, 2.0, 0.0])
+    )
+
+
+def test_log_is_not_replayed_where_the_term_is_missing_or_another():
+    log = EditLog.of(classifier()).edit(UP)
+
+    with pytest.raises(ValueError, match=r"no such term here; the terms are 'job'"):
+        log.apply(classifier(terms=(job(),)))
+    with pytest.raises(ValueError, match="made for a numeric 'age', and it is categorical here"):
+        log.apply(classifier(terms=(job(name="age"),)))
+    with pytest.raises(ValueError, match="no term 'age'"):
+        EditLog().edit(UP).apply(classifier(terms=(job(),)))
+
+
+def test_what_cannot_be_edited_is_refused_by_name():
+    with pytest.raises(TypeError, match="got int"):
+        EditLog().edit(UP).apply(3)
+    with pytest.raises(ValueError, match="got str"):
+        EditLog().edit("flatten")
+
+
+REFUSED = [
+    (lambda: Monotone("job", direction="increasing"), "categories of 'job' have none"),
+    (lambda: Smooth("age", names=["missing"]), "special bin of 'age'"),
+    (lambda: Interpolate("age", bins=[0, 1]), "at least 3 bins"),
+    (lambda: Interpolate("age", bins=[0, 1, 2], keep=[3]), "not among the chosen"),
+    (lambda: Set("age", value=[1.0, 2.0]), "2 values for 3 bins"),
+    (lambda: Shift("age", by=1.0, bins=[9]), "its bins are 0 to 3"),
+    (lambda: Shift("age", by=1.0, within=(40, 44)), "no bin of 'age' lies between 40 and 44"),
+    (lambda: Shift("job", by=1.0, within=(0, 1)), "has categories; use names="),
+    (lambda: Shift("job", by=1.0, names=["nurs"]), "Did you mean 'nurse'"),
+    (lambda: Denoise("age"), "noise that is known jointly"),
+    (lambda: repair("age", "increasing"), "falls short is not known"),
+    (lambda: Shift("age", by=1.0, of_class="b"), "no such class; there is one score"),
+]
+
+
+@pytest.mark.parametrize(("make", "words"), REFUSED)
+def test_operation_that_does_not_suit_is_refused_in_words(make, words):
+    with pytest.raises(ValueError, match=words):
+        make().apply(classifier())
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: Shift("age", by=float("nan")), "finite"),
+        (lambda: Shift("age", by=1.0, bins=[1], within=(0, 1)), "one of bins="),
+        (lambda: Shift("age", by=1.0, bins=[-1]), "whole numbers from 0"),
+        (lambda: Shift("age", by=1.0, within=(2, 1)), "smaller one first"),
+        (lambda: Smooth("age", reach=0.0), r"must be in \(0, 1\]"),
+        (lambda: Merge("job"), "which bins to merge"),
+        (lambda: Remove("job", bins=[1]), "about a whole term"),
+        (lambda: Remove("job", mean="keep"), 'use mean="intercept"'),
+        (lambda: Revert("job", mean="keep"), "leave out mean="),
+        (lambda: Monotone("age", direction="up"), "must be one of"),
+        (lambda: Align("age", to="middle"), "must be one of"),
+        (lambda: Composed(()), "one or more operations"),
+    ],
+)
+def test_malformed_operation_is_refused_when_it_is_made(make, words):
+    with pytest.raises(ValueError, match=words):
+        make()
+
+
+@pytest.mark.parametrize(
+    "plain",
+    [
+        {},
+        {"operation": "explode", "term": "age"},
+        {"operation": "shift", "term": "age"},
+        {"operation": "shift", "term": "age", "by": "1"},
+        {"operation": "shift", "term": "age", "by": True},
+        {"operation": "shift", "term": 3, "by": 1.0},
+        {"operation": "shift", "term": "age", "by": 1.0, "bins": "12"},
+        {"operation": "shift", "term": "age", "by": 1.0, "epsilon": 1.0},
+        {"operation": "composed", "title": "", "steps": []},
+        {"operation": "composed", "steps": [{"operation": "flatten", "term": "age"}]},
+        {"operation": "monotone", "term": "age", "direction": "sideways"},
+    ],
+)
+def test_malformed_plain_operation_is_refused(plain):
+    with pytest.raises(ValueError, match=r"operation|parameter|steps|direction"):
+        operation_from_plain(plain)
+
+
+def test_operation_is_frozen_and_survives_plain_values():
+    operation = repair("age", "increasing", within=(17, 45))
+
+    assert operation_from_plain(operation_to_plain(operation)) == operation
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        operation.title = "other"
+    assert isinstance(operation.steps[0], Operation)
+
+
+def test_record_must_hold_an_operation():
+    with pytest.raises(ValueError, match="JSON text of an operation"):
+        EditRecord("[1]", "words", ())
+
+
+def test_constraint_that_an_edit_breaks_is_not_claimed_any_more():
+    kept = classifier(terms=(age(monotone="increasing"), job()))
+
+    assert UP.apply(kept)["age"].monotone == "increasing"
+    assert Set("age", value=[3.0, 2.0, 1.0]).apply(kept)["age"].monotone is None
+
+
+def test_edits_of_an_edited_explanation_add_to_its_record():
+    once = UP.apply(classifier())
+    twice = Shift("job", by=1.0, mean="intercept").apply(once)
+    back = Revert("job").apply(twice)
+
+    assert [record.terms for record in twice.edits] == [("age",), ("job",)]
+    np.testing.assert_array_equal(twice["age"].released, age().contribution)
+    assert twice.released_intercept == classifier().intercept
+    assert back.intercept == classifier().intercept
+    assert back.guarantee.notes[-1].startswith("Edited by hand after the fit (3 edits")
+    assert back.guarantee.covers == "this fit alone, edited by hand afterwards"
+
+
+def test_band_is_that_of_the_released_curve():
+    once = Shift("age", by=0.15, bins=[0]).apply(classifier())
+    twice = Shift("age", by=0.15, bins=[0]).apply(once)
+
+    assert once.edits[0].words.startswith("shift age in bins 0")
+    assert [record.n_outside for record in twice.edits] == [0, 1]
+    assert "leaves the noise band in 1 bin" in str(twice.edits[1])
+    assert not once.edits[0].leaves_band
+
+
+def test_explanation_without_noise_says_that_its_band_is_not_known():
+    plain = classifier(terms=(age(noise_std=None), job(noise_std=None)))
+
+    assert "noise band not known" in str(UP.apply(plain).edits[0])
+    with pytest.raises(ValueError, match="needs a noise band"):
+        Flatten("age").apply(plain)
+    with pytest.raises(ValueError, match="needs reach="):
+        Smooth("age").apply(plain)
+    assert Smooth("age", reach=0.3).apply(plain).edits
+
+
+def test_removed_term_contributes_nothing_anywhere():
+    assert not Remove("age").apply(classifier())["age"].contribution.any()
+
+
+def test_guarantee_keeps_its_numbers():
+    edited = UP.apply(classifier())
+
+    assert edited.guarantee.epsilon == private_guarantee().epsilon
+    assert edited.guarantee.short == private_guarantee().short
