@@ -59,14 +59,14 @@ class NoiseDraws:
     privacy, structure, sampling : ndarray of shape (n_draws, n_values)
         Values are the bins of the first term, those of the second, and so on; then the
         intercept. In score units, mean zero.
-    stretch : ndarray of shape (n_terms,)
-        Factor on each curve that undoes how far the fit falls short.
+    stretch : ndarray of shape (n_terms,) or None, default=None
+        Factor on each curve that undoes how far the fit falls short; None where it is not known.
     """
 
     privacy: FloatArray
     structure: FloatArray
     sampling: FloatArray
-    stretch: FloatArray
+    stretch: FloatArray | None = None
 
 
 def simulate_noise(

@@ -32,20 +32,21 @@ class TermNoise:
         All causes together.
     factors : ndarray of shape (n_terms,)
         Factor of the simultaneous band of each term.
-    stretch : ndarray of shape (n_terms,)
+    stretch : ndarray of shape (n_terms,) or None
         Factor that undoes how far each curve falls short.
     """
 
     stds: dict[str, FloatArray]
     joint: NoiseModel
     factors: FloatArray
-    stretch: FloatArray
+    stretch: FloatArray | None
 
     def of_term(self, place: int) -> dict[str, Any]:
         """Fields of the shape function of one term."""
         bins = self.joint.term(place)
         fields: dict[str, Any] = {name: std[bins] for name, std in self.stds.items()}
-        fields["stretch"] = float(self.stretch[place])
+        if self.stretch is not None:
+            fields["stretch"] = float(self.stretch[place])
         return {**fields, "simultaneous_factor": float(self.factors[place])}
 
     def of_samples(self, bins: Sequence[Index]) -> dict[str, FloatArray]:
