@@ -46,8 +46,9 @@
     if (parseFloat(style.fontSize) < 12) problems.push(`small: ${words(element)}`);
     if (element.closest(shortened) || element.closest("svg")) continue;
     const b = box(element);
+    const scrolls = ".dpx-table-box, .dpx-heat";
     const outside = b.left < frame.left - 1 || b.right > frame.right + 1;
-    if (outside && !element.closest(".dpx-table-box")) problems.push(`outside: ${words(element)}`);
+    if (outside && !element.closest(scrolls)) problems.push(`outside: ${words(element)}`);
     if (element.scrollWidth > element.clientWidth + 1 && style.overflowX === "hidden") {
       problems.push(`clipped: ${words(element)}`);
     }

@@ -12,7 +12,7 @@ from dpexplain.accounting.composition import compose_mu
 from dpexplain.accounting.gdp import epsilon_from_mu, mu_from_epsilon
 from dpexplain.accounting.summary import EntrySummary, LedgerSummary
 from dpexplain.compare import Comparison
-from dpexplain.explain import GlobalExplanation, Guarantee, ShapeFunction
+from dpexplain.explain import GlobalExplanation, Guarantee, NoiseModel, ShapeFunction
 
 DELTA = 1e-6
 EPSILONS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
@@ -156,19 +156,25 @@ def comparison(
     n_repeats: int = 1,
     reference: bool = True,
     noise_std: bool = True,
+    joint: bool = False,
     private: bool = True,
     classes: tuple[str, str] | None = ("no", "yes"),
     title: str = "Affairs in a survey of 1974",
     seed: int = 0,
 ) -> Comparison:
-    """A comparison of made-up fits, the same at every call with the same arguments."""
+    """A comparison of made-up fits, the same at every call with the same arguments.
+
+    With `joint` the noise of all bins is known together: half of each variance is common to the
+    bins of a term.
+    """
     plans = survey_terms() if terms is None else terms
     rng = np.random.default_rng(seed)
 
     def explanation(epsilon: float) -> GlobalExplanation:
         promise = guarantee(epsilon if private else math.inf)
+        shapes = [plan.fit(epsilon, promise, rng, with_noise_std=noise_std) for plan in plans]
         return GlobalExplanation(
-            [plan.fit(epsilon, promise, rng, with_noise_std=noise_std) for plan in plans],
+            shapes,
             -0.7,
             "identity" if classes is None else "logit",
             guarantee=promise,
@@ -176,6 +182,7 @@ def comparison(
             target_unit="visits" if classes is None else "",
             classes=classes,
             model_name="DP boosting",
+            noise=joint_noise(shapes) if joint and math.isfinite(epsilon) else None,
         )
 
     fits = {eps: tuple(explanation(eps) for _ in range(n_repeats)) for eps in epsilons}
@@ -187,6 +194,17 @@ def comparison(
         ledger=ledger_summary(fits, reference),
         title=title,
     )
+
+
+def joint_noise(shapes: list[ShapeFunction]) -> NoiseModel:
+    """Half of each variance common to the bins of a term, half on its own."""
+    sizes = tuple(shape.n_bins for shape in shapes)
+    std = np.concatenate([*(shape.total_std for shape in shapes), [0.01]])
+    factor = np.zeros((sum(sizes) + 1, len(shapes)))
+    for k in range(len(shapes)):
+        rows = slice(sum(sizes[:k]), sum(sizes[: k + 1]))
+        factor[rows, k] = std[rows] * math.sqrt(0.5)
+    return NoiseModel(sizes, factor, np.sqrt(std**2 - (factor**2).sum(axis=1)))
 
 
 def metrics(epsilons, n_repeats, reference, name) -> pd.DataFrame:

@@ -11,20 +11,24 @@ except ModuleNotFoundError as error:
         name=error.name,
     ) from None
 
+from dpexplain_widgets.disagreement import DisagreementView
 from dpexplain_widgets.explorer import Explorer
 from dpexplain_widgets.importance import ImportanceView
 from dpexplain_widgets.ledger import LedgerView
 from dpexplain_widgets.overview import OverviewView
+from dpexplain_widgets.rank import RankView
 from dpexplain_widgets.report import write_page
 from dpexplain_widgets.shape import ShapeView
 
 del _anywidget, _ipywidgets
 
 __all__ = [
+    "DisagreementView",
     "Explorer",
     "ImportanceView",
     "LedgerView",
     "OverviewView",
+    "RankView",
     "ShapeView",
     "write_page",
 ]

@@ -13,9 +13,12 @@ STYLES = (
     "colours.css",
     "frame.css",
     "controls.css",
+    "tabs.css",
     "overview.css",
     "terms.css",
     "shape.css",
+    "heat.css",
+    "rank.css",
     "tables.css",
     "narrow.css",
 )

@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+import pandas as pd
+
 from dpexplain_widgets.base import View
 from dpexplain_widgets.bundle import bundle
+from dpexplain_widgets.comparing import disagreement_frame
+from dpexplain_widgets.rank import rank_frame
+from dpexplain_widgets.selection import selection_frame
+
+_FRAMES = {"disagreement": disagreement_frame, "rank": rank_frame}
 
 
 class Explorer(View):
     """All views in one: scrub epsilon, choose a term, read a bin, see what it costs.
 
+    It needs no model and no data; a file made by ``dpexplain.io.save`` is enough.
+
     Parameters
     ----------
-    source : Comparison, GlobalExplanation or dict
-        What to show. A view needs no model and no data; a file made by ``dpexplain.io.save``
-        is enough.
+    source : Comparison, GlobalExplanation, dict or View
+        What to show; see :class:`dpexplain_widgets.base.View`.
+    samples : DataFrame or None, default=None
+        Records to explain one by one.
+    samples_public : bool, default=False
+        Whether these records may be shown to anyone.
     **state
         Initial choices by trait name; see :class:`dpexplain_widgets.state.ViewState`.
 
@@ -25,3 +37,12 @@ class Explorer(View):
     """
 
     _esm = bundle("explorer.js")
+
+    @property
+    def selection(self) -> pd.DataFrame:
+        """What is shown in the open part, as the view of that part gives it alone.
+
+        Set `tab` to choose the part: of the shape, the bins of the term; of disagreement and
+        ranks, all terms at all epsilons.
+        """
+        return _FRAMES.get(self.tab, selection_frame)(self)

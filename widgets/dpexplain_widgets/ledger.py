@@ -11,8 +11,12 @@ class LedgerView(View):
 
     Parameters
     ----------
-    source : Comparison, GlobalExplanation, LedgerSummary or dict
-        What to show.
+    source : Comparison, GlobalExplanation, LedgerSummary, dict or View
+        What to show; see :class:`dpexplain_widgets.base.View`.
+    samples : DataFrame or None, default=None
+        Of no use here.
+    samples_public : bool, default=False
+        Of no use here.
     **state
         Initial choices by trait name; see :class:`dpexplain_widgets.state.ViewState`.
     """

@@ -11,8 +11,12 @@ class OverviewView(View):
 
     Parameters
     ----------
-    source : Comparison, GlobalExplanation or dict
-        What to show.
+    source : Comparison, GlobalExplanation, dict or View
+        What to show; see :class:`dpexplain_widgets.base.View`.
+    samples : DataFrame or None, default=None
+        Records to explain one by one.
+    samples_public : bool, default=False
+        Whether these records may be shown to anyone.
     **state
         Initial choices by trait name; see :class:`dpexplain_widgets.state.ViewState`.
     """

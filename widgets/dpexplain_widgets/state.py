@@ -140,7 +140,7 @@ class ViewState(LocalChoice, Look):
             self.model_name = self.model_names[0]
         if self.other_model not in self.model_names:
             self.other_model = ""
-        samples = self.shown["samples"]
+        samples = self.payload["samples"]
         if self.sample is not None and (samples is None or self.sample >= len(samples["rows"])):
             self.sample = None
         try:

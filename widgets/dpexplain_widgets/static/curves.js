@@ -8,6 +8,7 @@ export function termCurves(state) {
     .filter((_, i) => i !== state.repeat)
     .map((fit) => ({ role: "repeat", termFit: at(fit) }));
   if (state.pinned) curves.push({ role: "pinned", termFit: at(state.pinned) });
+  if (state.other) curves.push({ role: "other", termFit: at(state.other) });
   if (state.atReference) return [...curves, { role: "reference", termFit: at(state.fit) }];
   if (state.reference) curves.push({ role: "reference", termFit: at(state.reference) });
   return [...curves, { role: "main", termFit: at(state.fit) }];
@@ -69,5 +70,6 @@ export function axisValues(state, everyEpsilon) {
 /** What the picture must carry as a watermark, or null. */
 export function watermarkText(state) {
   if (!state.fit.guarantee.private) return "NOT PRIVATE — do not publish";
-  return state.reference ? "not releasable" : null;
+  const inside = state.reference || (state.other && !state.other.guarantee.private);
+  return inside ? "not releasable" : null;
 }

@@ -1,15 +1,51 @@
 // The Explorer: all views of one model object, side by side.
+import { createDisagreement } from "./disagreement.js";
 import { html } from "./dom.js";
 import { createImportance } from "./importance.js";
 import { createLedger } from "./ledger.js";
 import { createOverview } from "./overview.js";
+import { createRank } from "./rank.js";
 import { createShape } from "./shape.js";
+import { choose, drawOnChange } from "./state.js";
+import { createTabs } from "./tabs.js";
 import { viewWidget } from "./view.js";
+
+const TABS = [
+  ["shape", "Shape", createShape],
+  ["disagreement", "Disagreement", createDisagreement],
+  ["rank", "Ranks", createRank],
+];
+
+/** The part that is in sight is the only one that exists: what is chosen is kept in the model. */
+function createMain(model, host) {
+  let shown = null;
+  let stopShown = () => {};
+  const tabs = createTabs("Parts of the Explorer", TABS, (name) => choose(model, { tab: name }));
+  host.append(tabs.element, tabs.panel);
+  const draw = () => {
+    const wanted = TABS.find(([name]) => name === model.get("tab")) ?? TABS[0];
+    if (wanted === shown) return;
+    shown = wanted;
+    const [name, , create] = wanted;
+    tabs.choose(name);
+    stopShown();
+    tabs.panel.className = `dpx-part dpx-tab-panel dpx-${name}`;
+    tabs.panel.replaceChildren();
+    stopShown = create(model, tabs.panel, { standalone: false });
+  };
+  const stop = drawOnChange(model, ["tab"], draw);
+  draw();
+  return () => {
+    stop();
+    stopShown();
+    tabs.destroy();
+  };
+}
 
 const PARTS = [
   ["overview", createOverview],
   ["importance", createImportance],
-  ["shape", createShape],
+  ["main", createMain],
   ["ledger", createLedger],
 ];
 

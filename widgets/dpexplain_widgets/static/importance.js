@@ -1,29 +1,18 @@
 // The importance view: how much each term moves the prediction, on average.
-import { choiceBox } from "./controls.js";
 import { html, listen, setText, svg, uniqueId } from "./dom.js";
 import { formatLike, plural, quotedName, shortName } from "./format.js";
 import { indexAfterKey } from "./keyboard.js";
 import { hatchPattern } from "./marks.js";
+import { Rows } from "./rows.js";
 import { linearScale } from "./scale.js";
 import { standaloneParts } from "./standalone.js";
 import { CHOICE_KEYS, chooseTerm, drawOnChange, readState } from "./state.js";
+import { LIST_KEYS, listControls, listedTerms } from "./term_list.js";
 import { observeWidth, viewWidget } from "./view.js";
 import { placeWords, scoreWords, spokenNoise } from "./words.js";
 
-const ORDERS = [["last", "largest ε"], ["this", "this ε"], ["schema", "schema"], ["name", "name"]];
 const BAR = { height: 22, thickness: 14 };
-
-/** Indices of the terms in the order to list them. */
-export function termOrder(state, order) {
-  const { terms, fits } = state.payload;
-  const indices = terms.map((_, i) => i);
-  if (order === "schema") return indices;
-  if (order === "name") {
-    return indices.sort((a, b) => terms[a].name.localeCompare(terms[b].name));
-  }
-  const ruling = order === "this" || fits.length === 0 ? state.fit : fits.at(-1)[0];
-  return indices.sort((a, b) => ruling.terms[b].importance - ruling.terms[a].importance);
-}
+const ROW_HEIGHT = 44;
 
 function unitWords(payload) {
   const { unit } = payload.target;
@@ -65,40 +54,39 @@ function barPicture(state, i, scale, ids, width) {
 class Importance {
   constructor(model, host, { standalone = false } = {}) {
     this.model = model;
-    this.order = "last";
     this.width = 0;
     this.barWidth = 40;
     this.ids = { hatch: uniqueId("hatch"), onBar: uniqueId("hatch") };
-    this.rows = [];
     this.shownTerms = null;
     this.alone = standalone ? standaloneParts(model) : null;
+    this.controls = listControls(model);
     this.build(host);
+    this.rows = new Rows(this.list, ROW_HEIGHT, (i) => this.makeRow(i));
+    this.parts = new Map();
     this.stops = [
-      drawOnChange(model, CHOICE_KEYS, () => this.draw()),
+      drawOnChange(model, [...CHOICE_KEYS, ...LIST_KEYS], () => this.draw()),
       observeWidth(this.list, (width) => this.resize(width)),
       listen(this.list, "keydown", (event) => this.handleKey(event)),
+      () => this.rows.destroy(),
     ];
     this.draw();
   }
 
   build(host) {
     this.heading = html("h3", { id: uniqueId("title") }, "Which terms matter");
-    this.count = html("span", { class: "dpx-note" });
+    this.count = html("span", { class: "dpx-note", role: "status" });
     this.list = html("ul", { class: "dpx-terms", role: "listbox", "aria-labelledby": this.heading.id });
+    this.nothing = html("p", { class: "dpx-note", hidden: true }, "No term is listed: change what is looked for.");
     this.legend = html("p", { class: "dpx-note" });
-    this.orderBox = choiceBox("Order by", (order) => {
-      this.order = order;
-      this.draw();
-    });
-    this.orderBox.fill(ORDERS, this.order);
     host.append(
       svg("svg", { class: "dpx-definitions", width: 0, height: 0, "aria-hidden": "true" },
         svg("defs", {}, hatchPattern(this.ids.hatch), hatchPattern(this.ids.onBar, "bar"))),
       html("header", { class: "dpx-head" }, this.heading, this.count),
+      this.controls.element,
       this.list,
+      this.nothing,
       this.legend,
-      html("div", { class: "dpx-controls" }, this.alone?.controls, this.orderBox.element),
-      ...[this.alone?.sentence].filter(Boolean),
+      ...(this.alone ? [html("div", { class: "dpx-controls" }, this.alone.controls), this.alone.sentence] : []),
     );
   }
 
@@ -110,43 +98,41 @@ class Importance {
 
   // Measured here and not while drawing: reading a width makes the browser lay out the page.
   measure() {
-    const bar = this.rows[0]?.bar.clientWidth ?? 0;
+    const bar = this.list.querySelector(".dpx-term-bar")?.clientWidth ?? 0;
     this.barWidth = Math.max(40, Math.floor(bar || this.width * 0.4));
   }
 
-  makeRows(state) {
-    if (this.shownTerms === state.payload.terms) return;
-    this.shownTerms = state.payload.terms;
-    this.rows = state.payload.terms.map((term) => this.makeRow(term));
-  }
-
-  makeRow(term) {
+  makeRow(i) {
+    const term = this.shownTerms[i];
     const name = html("bdi", { class: "dpx-term-name", title: shortName(term.name, 500) }, shortName(term.name, 200));
     const bar = svg("svg", { class: "dpx-svg dpx-term-bar", height: BAR.height, "aria-hidden": "true" });
     const value = html("span", { class: "dpx-term-value" });
     const element = html("li", { class: "dpx-term", role: "option", tabindex: "-1" }, name, bar, value);
     element.addEventListener("click", () => chooseTerm(this.model, term.name));
-    return { element, bar, value, term };
+    this.parts.set(i, { element, bar, value, term });
+    return element;
   }
 
   draw() {
     const state = readState(this.model);
     if (state.term === undefined) return;
-    this.makeRows(state);
-    setText(this.count, plural(state.payload.terms.length, "term"));
-    const order = termOrder(state, this.order);
-    const wanted = order.map((i) => this.rows[i].element);
-    const current = Array.from(this.list.children);
-    if (wanted.length !== current.length || wanted.some((row, k) => row !== current[k])) {
-      this.list.replaceChildren(...wanted);
+    if (this.shownTerms !== state.payload.terms) {
+      this.shownTerms = state.payload.terms;
+      this.rows.forget();
     }
+    const listed = listedTerms(this.model, state);
+    const total = state.payload.terms.length;
+    setText(this.count, listed.length < total ? `${listed.length} of ${plural(total, "term")}` : plural(total, "term"));
+    this.nothing.hidden = listed.length > 0;
+    this.controls.draw(state);
     const scale = linearScale([0, longestBar(state)], [0, this.barWidth - 2]);
-    order.forEach((i) => this.drawRow(state, i, scale));
+    this.tabStop = listed.includes(state.termIndex) ? state.termIndex : listed[0];
+    this.rows.draw(listed, (i, place) => this.drawRow(state, i, scale, place));
     this.drawLegend(state);
   }
 
-  drawRow(state, i, scale) {
-    const { element, bar, value, term } = this.rows[i];
+  drawRow(state, i, scale, place) {
+    const { element, bar, value, term } = this.parts.get(i);
     const importance = formatLike(state.fit.terms[i].importance, scale.domain[1]);
     bar.replaceChildren(...barPicture(state, i, scale, this.ids, this.barWidth));
     const { above_noise: above, ranks } = state.fit.terms[i];
@@ -156,7 +142,9 @@ class Importance {
     const chosen = i === state.termIndex;
     element.classList.toggle("dpx-term-chosen", chosen);
     element.setAttribute("aria-selected", String(chosen));
-    element.setAttribute("tabindex", chosen ? "0" : "-1");
+    element.setAttribute("tabindex", i === this.tabStop ? "0" : "-1");
+    element.setAttribute("aria-posinset", String(place + 1));
+    element.setAttribute("aria-setsize", String(this.rows.keys.length));
     const spoken = spokenNoise(state.fit.terms[i]);
     element.setAttribute("aria-label", `${shortName(term.name, 120)}, importance ${importance}${spoken}`);
   }
@@ -174,19 +162,20 @@ class Importance {
   }
 
   handleKey(event) {
-    const rows = Array.from(this.list.children);
-    const focused = rows.indexOf(document.activeElement);
+    const { keys } = this.rows;
+    const focused = keys.findIndex((i) => this.parts.get(i)?.element === document.activeElement);
     if (focused < 0) return;
     if (event.key === "Enter" || event.key === " ") {
       event.preventDefault();
-      rows[focused].click();
+      this.rows.rowAt(focused).click();
       return;
     }
-    const next = indexAfterKey(event, focused, rows.length, "list");
+    const next = indexAfterKey(event, focused, keys.length, "list");
     if (next === null) return;
     event.preventDefault();
-    rows[next].focus();
-    rows[next].click();
+    this.rows.reveal(next);
+    this.rows.rowAt(next).focus({ preventScroll: true });
+    this.rows.rowAt(next).click();
   }
 
   destroy() {

@@ -46,5 +46,6 @@ export function indexAfterKey(event, index, count, layout = "line") {
 
 /** Whether a key press would be typed into the element that has the focus. */
 export function isTyping(event) {
-  return ["SELECT", "TEXTAREA"].includes(event.target.tagName) || event.target.type === "text";
+  const typed = ["text", "search", "number"];
+  return ["SELECT", "TEXTAREA"].includes(event.target.tagName) || typed.includes(event.target.type);
 }

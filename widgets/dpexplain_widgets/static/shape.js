@@ -9,7 +9,7 @@ import { drawCategoricalShape } from "./shape_categorical.js";
 import { drawNumericShape } from "./shape_numeric.js";
 import { standaloneParts } from "./standalone.js";
 import { CHOICE_KEYS, choose, chooseTerm, chosenBin, drawOnChange, readState } from "./state.js";
-import { numbersTable } from "./table.js";
+import { numbersTable, shapeTable } from "./table.js";
 import { fontOf } from "./text.js";
 import { observeWidth, viewWidget } from "./view.js";
 import { BAND_MEANING, binSentence, binTitle, shapeSummary } from "./words.js";
@@ -46,7 +46,7 @@ class ShapePanel {
     this.evenBins = checkbox("Bins equally wide", false, (on) => this.change({ evenBins: on }));
     this.bandLimits = html("details", { class: "dpx-details dpx-band-limits" },
       html("summary", {}, "What the noise bands mean"), html("p", { class: "dpx-note" }, BAND_MEANING));
-    this.table = numbersTable(() => readState(this.model));
+    this.table = numbersTable(() => shapeTable(readState(this.model)));
     this.termBox.element.hidden = !standalone;
     const controls = [this.repeatBox, this.sameAxis, this.evenBins].map((each) => each.element);
     this.alone = standalone ? standaloneParts(this.model) : null;

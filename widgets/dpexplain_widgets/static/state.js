@@ -3,9 +3,12 @@
 
 export const CHOICE_KEYS = [
   "payload",
+  "model_name",
+  "other_model",
   "epsilon_index",
   "term",
   "bin_index",
+  "bin_range",
   "pinned_epsilon",
   "show_reference",
   "repeat",
@@ -25,9 +28,32 @@ function sameRepeat(fits, repeat) {
   return fits === undefined ? null : fits[Math.min(repeat, fits.length - 1)];
 }
 
+/** Where an epsilon lies among others, or the nearest to it in its logarithm; -1 without any. */
+export function nearestStop(epsilons, epsilon) {
+  const distance = (each) => Math.abs(Math.log(each / epsilon));
+  return epsilons.reduce((best, each, i) =>
+    (best < 0 || distance(each) < distance(epsilons[best]) ? i : best), -1);
+}
+
+/** What the payload holds for each model; the one that the payload begins with comes first. */
+export function modelsOf(payload) {
+  return [payload, ...(payload.others ?? [])];
+}
+
+function otherModel(model, models, payload, { stop, referenceShown, repeat }) {
+  const other = models.find((each) => each.name !== "" && each.name === model.get("other_model"));
+  if (other === undefined || other === payload) return { other: null, otherStop: -1 };
+  const atReference = stop >= payload.epsilons.length || other.fits.length === 0;
+  if (atReference) return { other: referenceShown ? other.reference : null, otherStop: -1, otherName: other.name };
+  const otherStop = nearestStop(other.epsilons, payload.epsilons[stop]);
+  const fit = sameRepeat(other.fits[otherStop], repeat);
+  return { other: fit, otherStop, otherName: other.name, otherEpsilon: other.epsilons[otherStop] };
+}
+
 /** Everything a view draws from: the payload and the choices within it. */
 export function readState(model) {
-  const payload = model.get("payload");
+  const models = modelsOf(model.get("payload"));
+  const payload = models.find((each) => each.name === model.get("model_name")) ?? models[0];
   const { epsilons, reference, terms } = payload;
   const referenceShown =
     reference !== null && (model.get("show_reference") || epsilons.length === 0);
@@ -39,6 +65,9 @@ export function readState(model) {
   const termIndex = Math.max(0, terms.findIndex((term) => term.name === model.get("term")));
   return {
     payload,
+    models,
+    samples: models[0].samples ?? null,
+    ...otherModel(model, models, payload, { stop, referenceShown, repeat }),
     stop,
     stopCount,
     atReference: stop >= epsilons.length,
@@ -52,6 +81,7 @@ export function readState(model) {
     termIndex,
     term: terms[termIndex],
     binIndex: model.get("bin_index"),
+    binRange: model.get("bin_range") ?? null,
   };
 }
 
@@ -59,6 +89,12 @@ export function readState(model) {
 export function chosenBin(state, count) {
   const index = state.binIndex;
   return Number.isInteger(index) && index >= 0 && index < count ? index : null;
+}
+
+/** First and last bin of the chosen range among `count` bins that hold values, or null. */
+export function chosenRange(state, count) {
+  const [first, last] = state.binRange ?? [0, -1];
+  return Number.isInteger(first) && first >= 0 && first <= last && last < count ? [first, last] : null;
 }
 
 /** Set several choices and tell the kernel once, if there is one. */
@@ -80,7 +116,7 @@ export function toggleReference(model) {
 /** Choose a term; the chosen bin belonged to the one before. */
 export function chooseTerm(model, name) {
   if (readState(model).term?.name === name) return;
-  choose(model, { term: name, bin_index: null });
+  choose(model, { term: name, bin_index: null, bin_range: null });
 }
 
 /**

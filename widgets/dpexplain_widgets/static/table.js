@@ -27,14 +27,22 @@ function columnsOf(state, termFit) {
   return columns;
 }
 
-function tableOf(state) {
+/** A table of texts; the first of each row is its heading. */
+export function plainTable(heads, rows) {
+  const cell = (text, k) => (k === 0 ? html("th", { scope: "row" }, html("bdi", {}, text)) : html("td", {}, text));
+  return html(
+    "table", { class: "dpx-table" },
+    html("thead", {}, html("tr", {}, heads.map((name) => html("th", { scope: "col" }, name)))),
+    html("tbody", {}, rows.map((texts) => html("tr", {}, texts.map(cell)))),
+  );
+}
+
+/** The numbers of the chosen term. */
+export function shapeTable(state) {
   const termFit = mainTerm(state);
   const columns = columnsOf(state, termFit);
-  const head = html("tr", {}, columns.map(([name]) => html("th", { scope: "col" }, name)));
-  const rows = termFit.labels.map((_, i) =>
-    html("tr", {}, columns.map(([, text], k) => html(k === 0 ? "th" : "td", k === 0 ? { scope: "row" } : {}, text(i)))),
-  );
-  return html("table", { class: "dpx-table" }, html("thead", {}, head), html("tbody", {}, rows));
+  const rows = termFit.labels.map((_, i) => columns.map(([, text]) => text(i)));
+  return plainTable(columns.map(([name]) => name), rows);
 }
 
 /** A box that scrolls and can be scrolled by keys, with a name for those who do not see it. */
@@ -43,11 +51,11 @@ export function scrollBox(name, ...children) {
   return html("div", attributes, children);
 }
 
-/** A closed section with the table; its rows exist only while it is open. */
-export function numbersTable(read) {
+/** A closed section with a table; `make()` makes it, and it exists only while it is open. */
+export function numbersTable(make) {
   const box = scrollBox("Numbers as a table");
   const element = html("details", { class: "dpx-details" }, html("summary", {}, "Numbers as a table"), box);
-  const draw = () => box.replaceChildren(...(element.open ? [tableOf(read())] : []));
+  const draw = () => box.replaceChildren(...(element.open ? [make()] : []));
   element.addEventListener("toggle", draw);
   return { element, draw };
 }

@@ -1,0 +1,97 @@
+// Why one sample gets its score: contributions from released curves, so at no cost.
+import { binOfValue, binWeights } from "./distance.js";
+
+/** Place of a special bin by its name, which stands in brackets where a category has it too. */
+function specialBin(termFit, name) {
+  const place = termFit.special.findIndex((each) => each === name || each === `(${name})`);
+  return place < 0 ? null : termFit.labels.length - termFit.special.length + place;
+}
+
+/** The bin of a value of a term: a number, a category or null (missing); null without a bin. */
+export function binOf(termFit, value) {
+  if (value === null || value === undefined) return specialBin(termFit, "missing");
+  if (termFit.edges !== null) return binOfValue(termFit.edges, value);
+  const place = termFit.labels.slice(0, termFit.labels.length - termFit.special.length).indexOf(value);
+  return place < 0 ? specialBin(termFit, "other") : place;
+}
+
+/** A value in the middle of the largest released bin that holds values. */
+export function typicalValue(termFit, step) {
+  const weights = binWeights(termFit).slice(0, termFit.labels.length - termFit.special.length);
+  const largest = weights.indexOf(Math.max(...weights));
+  if (termFit.edges === null) return termFit.labels[largest];
+  const [low, high] = [termFit.edges[largest], termFit.edges[largest + 1]];
+  const middle = (low + high) / 2;
+  if (!step) return middle;
+  const onStep = low + Math.round((middle - low) / step) * step;
+  return onStep < high ? onStep : low;
+}
+
+/** Values of each term of the sample that is shown, made-up ones in place of its own. */
+export function shownValues(model, state) {
+  const place = model.get("sample");
+  const row = state.samples?.rows[place] ?? null;
+  const invented = model.get("what_if") ?? {};
+  const ruling = state.payload.fits.at(-1)?.[0] ?? state.fit;
+  return state.payload.terms.map((term, i) => {
+    if (Object.hasOwn(invented, term.name)) return invented[term.name];
+    return row === null ? typicalValue(ruling.terms[i], term.step) : row[i];
+  });
+}
+
+/** Contributions of one fit: [{bin, value, std}] and their `score`, `scoreStd` (null if unknown). */
+export function explainValues(fit, values) {
+  const parts = fit.terms.map((termFit, i) => {
+    const bin = binOf(termFit, values[i]);
+    if (bin === null) return { bin, value: 0, std: 0, label: "no bin" };
+    return {
+      bin, value: termFit.contribution[bin], std: termFit.total_std?.[bin] ?? null,
+      label: termFit.labels[bin],
+    };
+  });
+  const score = parts.reduce((sum, part) => sum + part.value, fit.intercept);
+  const known = parts.every((part) => part.std !== null);
+  const squares = parts.reduce((sum, part) => sum + (part.std ?? 0) ** 2, (fit.intercept_std ?? 0) ** 2);
+  return { parts, score, scoreStd: known ? Math.sqrt(squares) : null };
+}
+
+/** Chance that a normal estimate has the right sign, from its size and its deviation. */
+export function normalCertainty(size, std) {
+  if (std === null) return null;
+  if (std === 0) return size === 0 ? 0.5 : 1;
+  // Abramowitz and Stegun 7.1.26; its error is below 2e-7.
+  const z = Math.abs(size) / std / Math.SQRT2;
+  const t = 1 / (1 + 0.3275911 * z);
+  const poly = t * (0.254829592 + t * (-0.284496736 + t * (1.421413741 + t * (-1.453152027 + t * 1.061405429))));
+  return 1 - 0.5 * poly * Math.exp(-z * z);
+}
+
+/** The prediction that belongs to a score; null where other classes have a say as well. */
+export function predictionOf(link, score) {
+  if (link === "logit") return 1 / (1 + Math.exp(-score));
+  if (link === "log") return Math.exp(Math.min(score, 700));
+  return link === "identity" ? score : null;
+}
+
+/** The score that belongs to a threshold on the prediction; null where there is none. */
+export function thresholdScore(link, threshold) {
+  if (link === "logit") return Math.log((threshold ?? 0.5) / (1 - (threshold ?? 0.5)));
+  if (threshold === null || threshold === undefined) return null;
+  if (link === "log") return Math.log(threshold);
+  return link === "identity" ? threshold : null;
+}
+
+/** Signs that are at least this sure count as certain. */
+export const CERTAIN = 0.975;
+
+/** "certain" or "uncertain" for the sign of a contribution; null without a band. */
+export function signWord(part) {
+  const certainty = normalCertainty(part.value, part.std);
+  if (certainty === null || part.value === 0) return null;
+  return certainty >= CERTAIN ? "certain" : "uncertain";
+}
+
+/** Whether two contributions point in opposite directions. */
+export function flips(part, other) {
+  return other !== undefined && part.value * other.value < 0;
+}

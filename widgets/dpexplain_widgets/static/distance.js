@@ -1,0 +1,73 @@
+// How far one curve is from another, over the people of the first.
+
+/** Shares of records per bin; a negative noisy count weighs nothing. */
+export function binWeights({ count }) {
+  const positive = count.map((each) => Math.max(0, each));
+  const total = positive.reduce((sum, each) => sum + each, 0);
+  return positive.map((each) => (total > 0 ? each / total : 1 / count.length));
+}
+
+/** Place of the bin that holds a value; values beyond the edges lie in the outermost bins. */
+export function binOfValue(edges, value) {
+  let [low, high] = [0, edges.length - 1];
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if (edges[middle] <= value) low = middle;
+    else high = middle;
+  }
+  return low;
+}
+
+function refinement(one, other) {
+  const [first, last] = [one.edges[0], one.edges.at(-1)];
+  const inside = other.edges.map((edge) => Math.max(first, Math.min(last, edge)));
+  const edges = Array.from(new Set([...one.edges, ...inside])).sort((a, b) => a - b);
+  return edges.slice(1).map((edge, i) => [edges[i], edge]);
+}
+
+function numericParts(one, other, weights) {
+  const parts = refinement(one, other).map(([left, right]) => {
+    const middle = (left + right) / 2;
+    const [mine, theirs] = [binOfValue(one.edges, middle), binOfValue(other.edges, middle)];
+    const share = (right - left) / (one.edges[mine + 1] - one.edges[mine]);
+    return [one.contribution[mine], other.contribution[theirs], weights[mine] * share];
+  });
+  return [...parts, ...specialParts(one, other, weights)];
+}
+
+function specialParts(one, other, weights) {
+  return one.special.map((name, k) => {
+    const mine = one.labels.length - one.special.length + k;
+    const theirs = other.labels.length - other.special.length + other.special.indexOf(name);
+    const known = other.special.includes(name);
+    return [one.contribution[mine], known ? other.contribution[theirs] : 0, weights[mine]];
+  });
+}
+
+function categoryParts(one, other, weights) {
+  return one.labels.map((label, i) => {
+    const theirs = other.labels.indexOf(label);
+    return [one.contribution[i], theirs < 0 ? 0 : other.contribution[theirs], weights[i]];
+  });
+}
+
+/**
+ * Both curves on the common refinement of their bins, with the people of the first spread evenly
+ * inside each: [[value, other value, share of people]].
+ */
+export function commonParts(one, other) {
+  const weights = binWeights(one);
+  const numeric = one.edges !== null && other.edges !== null;
+  return numeric ? numericParts(one, other, weights) : categoryParts(one, other, weights);
+}
+
+/**
+ * Mean absolute difference of two curves over the mean absolute size of the other one: 0 for the
+ * same curve, 1 where they differ by as much as there is. Null where the other curve is flat.
+ */
+export function disagreement(one, other) {
+  const parts = commonParts(one, other);
+  const difference = parts.reduce((sum, [a, b, weight]) => sum + weight * Math.abs(a - b), 0);
+  const size = parts.reduce((sum, [, b, weight]) => sum + weight * Math.abs(b), 0);
+  return size > 0 ? difference / size : null;
+}

@@ -1,0 +1,25 @@
+// Colours of a heat map: seven levels, each with a number or a word beside it.
+
+/** Lower ends of the levels; the last one starts where a curve differs by as much as there is. */
+export const LEVELS = [0, 0.05, 0.15, 0.3, 0.5, 0.75, 1];
+
+/** Level of a share, from 0 to 6. */
+export function heatLevel(share) {
+  let level = 0;
+  while (level < LEVELS.length - 1 && share >= LEVELS[level + 1]) level += 1;
+  return level;
+}
+
+/** A share as a cell shows it: whole per cent, without the sign that the legend has. */
+export function heatText(share) {
+  if (share === null) return "–";
+  if (share >= 10) return `${Math.round(share)}×`;
+  return String(Math.round(100 * share));
+}
+
+/** What a level means. */
+export function levelWords(level) {
+  const low = Math.round(100 * LEVELS[level]);
+  if (level === LEVELS.length - 1) return "100 % or more";
+  return `${low} to ${Math.round(100 * LEVELS[level + 1])} %`;
+}
