@@ -70,6 +70,48 @@ def attacked(failure: Failure, target: Target, runs: int) -> Bound:
     return Bound(failure, target, runs, guesses, time.process_time() - start)
 
 
+def is_broken(
+    failure: Failure, target: Target, runs: int, *, tries: int = 8, doubt: float = 0.05
+) -> bool:
+    """Attack again and again, until all guesses together prove that the promise is false.
+
+    Each attack learns anew, so its error rates are its own; their means obey the promise as each
+    does, and exact limits of a mean rate hold for guesses of unequal rates too (Hoeffding 1956).
+
+    Parameters
+    ----------
+    failure : Failure
+        What to attack.
+    target : Target
+        Whom to attack.
+    runs : int
+        Fits per table and attack.
+    tries : int, default=8
+        Attacks at most.
+    doubt : float, default=0.05
+        Probability, at most, that a kept promise is called broken.
+    """
+    found = np.zeros(4, dtype=np.int64)
+    for _ in range(tries):
+        one = attacked(failure, target, runs).guesses
+        found += (one.n_absent, one.false_alarms, one.n_present, one.misses)
+        if Guesses(*map(int, found)).epsilon_bound(DELTA, 1.0 - doubt / tries) > EPSILON:
+            return True
+    return False
+
+
+def stands(failure: Failure, target: Target, runs: int) -> bool:
+    """Attack a promise that should hold: what a few fits seem to prove, many have to confirm.
+
+    The few call a kept promise broken with a probability of some percent at most, the
+    many with one of 1e-7: their 200 guesses prove an epsilon of 1.7 where none is wrong.
+    """
+    stated = target.stated(failure)
+    if attacked(failure, target, runs).epsilon <= stated:
+        return True
+    return attacked(failure, target, 200).guesses.epsilon_bound(DELTA, 1.0 - 1e-7) <= stated
+
+
 def all_bounds(share: float = 1.0, letters: str = "") -> Iterator[Bound]:
     """Each attack on InterpretML, where it is installed, and on every private estimator."""
     peer = interpretml()
