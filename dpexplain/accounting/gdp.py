@@ -26,6 +26,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import lru_cache
 
 from dpexplain._validation import check_delta, check_in_range
 
@@ -159,7 +160,12 @@ def mu_from_epsilon(epsilon: float, delta: float) -> float:
     epsilon = check_in_range(
         "epsilon", epsilon, 0.0, math.inf, include_low=False, include_high=False
     )
-    target = math.log(check_delta(delta)) - _LOG_DELTA_MARGIN
+    return _largest_mu(epsilon, check_delta(delta))
+
+
+@lru_cache(maxsize=256)  # a fit asks several times for the same guarantee
+def _largest_mu(epsilon: float, delta: float) -> float:
+    target = math.log(delta) - _LOG_DELTA_MARGIN
     high = 1.0
     while _log_delta(high, epsilon) <= target:
         high *= 2.0
