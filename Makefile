@@ -74,6 +74,10 @@ bench-parts: $(VENV)/.bench ## memory and time of a fit on files and on a Dask c
 bench-noise: $(VENV)/.bench ## hold bands and marks against refits and known truth
 	$(BIN)/python tests/benchmarks/noise.py $(BENCH_ARGS)
 
+.PHONY: bench-edit
+bench-edit: $(VENV)/.bench ## whether repairs bring private curves nearer to the truth
+	$(BIN)/python tests/benchmarks/edit.py $(BENCH_ARGS)
+
 ##@ Check
 
 .PHONY: test

@@ -244,6 +244,21 @@ def test_differences_have_a_sign_and_the_decimals_of_the_score(load, value, like
     assert load("bench_print").signed(value, like) == text
 
 
+def test_edits_print_how_much_nearer_repairs_come(load, monkeypatch, capsys):
+    edit = load("edit")
+    rising, turning = edit.FAMILIES[3], edit.FAMILIES[-1]
+    monkeypatch.setattr(edit, "FAMILIES", (rising, turning))
+    monkeypatch.setattr(edit, "MONOTONE", (rising,))
+    monkeypatch.setattr(load("edit_families"), "FAMILIES", (rising, turning))
+
+    edit.main(["--seeds", "2", "--patients", "1000", "--epsilon", "4"])
+
+    printed = capsys.readouterr().out
+    assert "filtration rate" in printed
+    assert re.search(r"Repair at least 30 % nearer: (yes|no)", printed)
+    assert re.search(r"Warning in at least 90 %: (yes|no)", printed)
+
+
 def test_objectives_print_a_table_for_counts_classes_and_bags(load, monkeypatch, capsys):
     objectives = load("objectives")
     data, digits = objectives.load_randhie(), objectives.load_digits()

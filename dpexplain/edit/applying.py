@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpexplain.edit.operation import Curve, Operation
-from dpexplain.edit.plain import operation_text
-from dpexplain.edit.whole import Composed
+from dpexplain.edit.plain import operation_from_text, operation_text
+from dpexplain.edit.shaping import Stretch
+from dpexplain.edit.whole import Composed, Revert
 from dpexplain.explain import (
     EditEffect,
     EditRecord,
@@ -93,12 +94,14 @@ class _Score:
                 now = self.given[name]
             except KeyError as error:
                 raise ValueError(str(error.args[0])) from None
-            self.curves[name] = Curve(
+            curve = Curve(
                 self.released[name],
                 now.contribution,
+                self.released[name].contribution,
                 _shift_so_far(self.given, name),
                 lambda: denoised_curve(self.released, name),
             )
+            self.curves[name] = _with_stretches(curve, self.given)
         return self.curves[name]
 
     def apply(self, step: Operation) -> None:
@@ -163,6 +166,17 @@ def _shift_so_far(given: GlobalExplanation, name: str) -> float:
     )
 
 
+def _with_stretches(curve: Curve, given: GlobalExplanation) -> Curve:
+    """Follow what earlier edits of an explanation made of what was released."""
+    for record in given.edits:
+        for step in operation_from_text(record.operation).steps:
+            ours = step.term == curve.released.name and step.of_class in ("", given.of_class)
+            if ours and isinstance(step, Stretch | Revert):
+                now = dataclasses.replace(curve, values=curve.said)
+                curve = dataclasses.replace(curve, said=step.on(now).said)
+    return curve
+
+
 def _keeps_direction(term: ShapeFunction, values: np.ndarray) -> bool:
     if term.monotone is None:
         return True
@@ -225,9 +239,7 @@ def _effect(score: _Score, before: Curve, after: Curve) -> EditEffect:
     change = after.values - before.values
     weights, changed = term.weights, change != 0.0
     std = term.total_std
-    outside = (
-        None if std is None else int((np.abs(after.values - term.contribution) > _BAND * std).sum())
-    )
+    outside = None if std is None else int((np.abs(after.values - after.said) > _BAND * std).sum())
     return EditEffect(
         term.name,
         int(changed.sum()),

@@ -194,32 +194,33 @@ def smooth(values: FloatArray, weights: FloatArray, std: FloatArray, reach: floa
 
 
 def smooth_as_noise_allows(
-    values: FloatArray, weights: FloatArray, std: FloatArray, limit: float = 1.0
+    values: FloatArray, weights: FloatArray, std: FloatArray, limit: float = 0.5
 ) -> FloatArray:
-    """Smooth each bin as far as all shorter reaches agree within its noise.
+    """Smooth with the longest reach that moves the curve by less than its noise.
 
     Parameters
     ----------
     values, weights, std : ndarray of shape (n,)
-    limit : float, default=1.0
-        How far reaches may disagree, in standard deviations.
+    limit : float, default=0.5
+        Root mean square of the change over people, in standard deviations of the bins, that a
+        reach may have.
 
     Returns
     -------
     ndarray of shape (n,)
 
-    References
-    ----------
-    .. [1] Goldenshluger, Nemirovski, "On spatially adaptive estimation of nonparametric
-       regression", Mathematical Methods of Statistics 6 (1997): the rule of Lepski, bin by bin.
+    Notes
+    -----
+    The discrepancy principle: a change that is smaller than the noise is nothing that the data
+    speak against. The limit is below 1, as the noise of a curve is partly as smooth as the curve.
     """
-    curves = [values, *(smooth(values, weights, std, reach) for reach in _REACHES)]
-    result, agree = values.copy(), np.ones(len(values), dtype=bool)
-    for place in range(1, len(curves)):
-        for shorter in curves[:place]:
-            agree &= np.abs(curves[place] - shorter) <= limit * std
-        result = np.where(agree, curves[place], result)
-    return result
+    weight, result = positive_weights(weights), values
+    for reach in _REACHES:
+        smoothed = smooth(values, weights, std, reach)
+        change = (smoothed - values) / np.maximum(std, 1e-12)
+        if float(weight @ change**2) <= limit**2 * float(weight.sum()):
+            result = smoothed
+    return result.copy()
 
 
 def interpolate(places: FloatArray, values: FloatArray, kept: IndexArray) -> FloatArray:

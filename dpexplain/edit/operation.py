@@ -29,6 +29,9 @@ class Curve:
         As it was released.
     values : ndarray of shape (n_bins,)
         Contributions now.
+    said : ndarray of shape (n_bins,)
+        What was released says: the released curve, stretched where an edit undid how far it falls
+        short. The noise band lies around it.
     shift : float
         What edits of this term have added to the intercept.
     denoised : callable
@@ -37,6 +40,7 @@ class Curve:
 
     released: ShapeFunction
     values: FloatArray
+    said: FloatArray
     shift: float
     denoised: Callable[[], FloatArray]
 

@@ -31,7 +31,7 @@ class Smooth(Operation):
         As of :class:`Operation`; the mean is kept.
     reach : float or None, default=None
         How far bins speak for each other, in shares of the people between them, in (0, 1].
-        None: as far as curves of all shorter reaches agree within the noise of the bin.
+        None: the longest reach that moves the curve by less than its noise.
     """
 
     reach: float | None = dataclasses.field(default=None, kw_only=True)
@@ -140,6 +140,21 @@ class Stretch(Operation):
             )
         level = mean_of(curve, bins)
         return level + factor * (curve.values[bins] - level)
+
+    def on(self, curve: Curve) -> Curve:
+        """Apply the operation to a curve, and to what the released sums say of it.
+
+        Parameters
+        ----------
+        curve : Curve
+            The term as it is now.
+
+        Returns
+        -------
+        Curve
+        """
+        said = super().on(dataclasses.replace(curve, values=curve.said))
+        return dataclasses.replace(super().on(curve), said=said.values)
 
 
 @dataclasses.dataclass(frozen=True)

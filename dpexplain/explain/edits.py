@@ -35,7 +35,8 @@ class EditEffect:
         Share of (noisily counted) people in the bins that changed, 0 to 1.
     n_outside : int or None
         Bins in which the curve lies more than two standard deviations (noise of all causes) from
-        the released one; None where the noise is not known.
+        what was released, after undoing how far that falls short where an edit did so; None where
+        the noise is not known.
     mean_change : float
         Change of the mean contribution over (noisily counted) people.
     intercept_change : float

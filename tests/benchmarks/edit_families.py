@@ -7,6 +7,7 @@ others it is wrong, whichever direction is chosen.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -16,6 +17,9 @@ import pandas as pd
 from dpexplain import Categorical, Classes, Numeric, Schema
 
 N_PATIENTS = 10_000
+
+SIZES = (2_000, N_PATIENTS)
+"""A small hospital and a large one."""
 
 
 @dataclass(frozen=True)
@@ -200,23 +204,28 @@ def schema(family: Family) -> Schema:
     )
 
 
-def truth_of_bins(family: Family, edges: np.ndarray, n: int = 400_000) -> tuple[np.ndarray, ...]:
+@functools.cache
+def _population(family: Family, n: int) -> tuple[np.ndarray, np.ndarray]:
+    values = np.sort(family.draw(np.random.default_rng(0), n))
+    return values, family.risk(values)
+
+
+def truth_of_bins(family: Family, edges: np.ndarray, n: int = 200_000) -> tuple[np.ndarray, ...]:
     """Risk of each bin, centred over the population, and its share of people.
 
     Parameters
     ----------
     family : Family
     edges : ndarray of shape (n_bins + 1,)
-    n : int, default=400000
+    n : int, default=200000
         People that the population is made of.
 
     Returns
     -------
     risk, share : ndarray of shape (n_bins,)
     """
-    values = family.draw(np.random.default_rng(0), n)
+    values, risk = _population(family, n)
     place = np.clip(np.searchsorted(edges, values, side="right") - 1, 0, len(edges) - 2)
-    risk = family.risk(values)
     share = np.bincount(place, minlength=len(edges) - 1)
     middle = family.risk((edges[1:] + edges[:-1]) / 2.0)
     mean = np.bincount(place, risk, minlength=len(edges) - 1) / np.maximum(share, 1)

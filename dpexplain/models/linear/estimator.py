@@ -27,7 +27,7 @@ Scaling = Literal["released", "public"]
 class _PrivateLinear(PrivateEstimator, AdditiveModel):
     """Fit of both private linear models."""
 
-    _hidden_fit = ("_terms", "_fit", "_noise")
+    _hidden_fit = ("_terms", "_fit", "_noise", "_edited")
     _target_label: str
     _moment_share: float
 

@@ -1,0 +1,154 @@
+"""Print whether repairs bring private curves nearer to the truth: `make bench-edit`."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from bench_print import machine, table, versions
+from edit_families import FAMILIES, MONOTONE, SIZES, Family, patients, schema, truth_of_bins
+
+from dpexplain import DPExplainableBoostingClassifier
+from dpexplain.edit import Composed, Monotone, Smooth, Stretch, repair
+from dpexplain.explain import ShapeFunction
+
+TERM = "measurement"
+DIRECTIONS = ("increasing", "decreasing")
+TARGETS = {"repair": 0.30, "warning": 0.90}
+METHODS = ("monotone", "smooth and monotone", "stretch and monotone", "repair")
+
+
+def main(given: Sequence[str] | None = None) -> None:
+    """Measure and print the tables."""
+    arguments = _arguments(given)
+    print(f"{machine()}. {versions()}.")
+    all_sizes = []
+    for n_patients in arguments.patients:
+        rows = [
+            row
+            for family in FAMILIES
+            for seed in range(arguments.seeds)
+            for row in measured(family, seed, n_patients, arguments.epsilon)
+        ]
+        results = pd.DataFrame(rows)
+        print(
+            f"\n{n_patients:,} patients, epsilon {arguments.epsilon:g}, {arguments.seeds} seeds "
+            "per family; mean and 95 % interval.\n"
+        )
+        _print_monotone(results)
+        _print_others(results)
+        all_sizes.append(results)
+    if len(all_sizes) > 1:
+        monotone = pd.concat(all_sizes)[lambda r: r["monotone"] & (r["method"] == "repair")]
+        gain = interval(monotone.groupby("seed")["gain"].mean(), 1)
+        print(f"\nAll monotone truths, both sizes of hospital: repair is {gain} nearer.")
+
+
+def _arguments(given: Sequence[str] | None) -> Any:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seeds", type=int, default=100)
+    parser.add_argument("--epsilon", type=float, default=1.0)
+    parser.add_argument("--patients", type=int, nargs="+", default=SIZES)
+    return parser.parse_args(given)
+
+
+def edits(direction: str) -> dict[str, Any]:
+    """Ways to make a curve monotone, the repair and its parts."""
+    monotone = Monotone(TERM, direction=direction)
+    return {
+        "monotone": monotone,
+        "smooth and monotone": Composed((Smooth(TERM), monotone)),
+        "stretch and monotone": Composed((Stretch(TERM), monotone)),
+        "repair": repair(TERM, direction),
+    }
+
+
+def measured(family: Family, seed: int, n: int, epsilon: float) -> list[dict[str, Any]]:
+    """Fit once; distance to the truth before and after each edit, and its warning."""
+    X, y = patients(family, seed, n)
+    model = DPExplainableBoostingClassifier(
+        epsilon=epsilon, schema=schema(family), structure_seed=seed
+    )
+    explanation = model.fit(X, y).explain_global()
+    before = distance(family, explanation[TERM])
+    rows = []
+    for direction in (family.direction,) if family.monotone else DIRECTIONS:
+        for name, edit in edits(direction).items():
+            edited = edit.apply(explanation)
+            rows.append(
+                {
+                    "family": family.name,
+                    "monotone": family.monotone,
+                    "seed": seed,
+                    "direction": direction,
+                    "method": name,
+                    "before": before,
+                    "gain": 1.0 - distance(family, edited[TERM]) / before,
+                    "warned": edited.edits[-1].leaves_band,
+                }
+            )
+    return rows
+
+
+def distance(family: Family, term: ShapeFunction) -> float:
+    """Root mean square distance to the truth over the population, in log-odds."""
+    truth, share = truth_of_bins(family, term.bin_edges)
+    curve = term.contribution[: term.n_value_bins]
+    return float(np.sqrt(share @ (curve - truth) ** 2))
+
+
+def interval(values: pd.Series, digits: int = 0) -> str:
+    """Mean and half width of its 95 % interval, in percent."""
+    half = 1.96 * values.std() / np.sqrt(len(values)) if len(values) > 1 else np.nan
+    return f"{100 * values.mean():.{digits}f} ± {100 * half:.{digits}f} %"
+
+
+def _print_monotone(results: pd.DataFrame) -> None:
+    """How much nearer to a monotone truth each edit brings the curve."""
+    names = [family.name for family in MONOTONE]
+    chosen = results[results["family"].isin(names)]
+    rows = []
+    for name in names:
+        of = chosen[chosen["family"] == name]
+        gains = [interval(of[of["method"] == method]["gain"]) for method in METHODS]
+        warned = of[of["method"] == "repair"]["warned"]
+        rows.append([name, f"{of['before'].mean():.3f}", *gains, f"{100 * warned.mean():.0f} %"])
+    by_seed = chosen.groupby(["seed", "method"])["gain"].mean().unstack()
+    means = [interval(by_seed[method], 1) for method in METHODS]
+    warned = chosen[chosen["method"] == "repair"]["warned"]
+    before = f"{chosen['before'].mean():.3f}"
+    rows.append(["**all monotone truths**", before, *means, f"{100 * warned.mean():.0f} %"])
+    head = ["truth", "distance before", *(f"nearer: {m}" for m in METHODS), "false warnings"]
+    print(table(head, rows))
+    reached = by_seed["repair"].mean() >= TARGETS["repair"]
+    print(
+        f"\nRepair at least {100 * TARGETS['repair']:.0f} % nearer: {'yes' if reached else 'no'}."
+    )
+
+
+def _print_others(results: pd.DataFrame) -> None:
+    """How often the warning appears where a monotone repair is wrong."""
+    names = [family.name for family in FAMILIES if not family.monotone]
+    chosen = results[results["family"].isin(names)]
+    rows = []
+    for name in [*names, ""]:
+        of = chosen if not name else chosen[chosen["family"] == name]
+        cells = [
+            f"{100 * of[(of['method'] == m) & (of['direction'] == d)]['warned'].mean():.0f} %"
+            for m in ("monotone", "repair")
+            for d in DIRECTIONS
+        ]
+        rows.append([name or "**all others**", *cells])
+    head = ["truth that is not monotone"]
+    head += [f"warned: {m}, {d}" for m in ("monotone", "repair") for d in DIRECTIONS]
+    print(f"\n{table(head, rows)}")
+    warned = chosen[chosen["method"] == "repair"]["warned"].mean()
+    reached = "yes" if warned >= TARGETS["warning"] else "no"
+    print(f"\nWarning in at least {100 * TARGETS['warning']:.0f} %: {reached}.")
+
+
+if __name__ == "__main__":
+    main()
