@@ -15,8 +15,7 @@ import dpexplain.io
 import view_examples
 from chromium import find_chromium
 from dpexplain_widgets import Explorer
-from dpexplain_widgets.bundle import bundle, stylesheet
-from dpexplain_widgets.page import offline_page, script_json, state_of
+from dpexplain_widgets.page import offline_page, state_of
 from dpexplain_widgets.state import STATE_TRAITS
 from jupyter_lab import JupyterLab
 from notebooks import FOLDER
@@ -125,21 +124,10 @@ def open_one(new_page, tmp_path):
     """Open a page of one view of any kind, with every request refused."""
 
     def open_one(view, width: int = 1000, **options):
-        path = tmp_path / "one.html"
-        module = view._esm.replace("export default viewWidget", "const dpxWidget = viewWidget")
-        state = script_json(state_of(view, STATE_TRAITS))
-        start = (
-            "dpxWidget.render({ model: stubModel(state), el: document.getElementById('page') });"
-        )
-        script = f"{module}\n{bundle('stub_model.js')}\nconst state = {state};\n{start}"
-        path.write_text(
-            f'<!doctype html><meta charset="utf-8"><style>{stylesheet()}</style>'
-            f'<main id="page"></main><script type="module">{script}</script>',
-            encoding="utf-8",
-        )
+        path = view.export_html(tmp_path / "one.html", release_safe=False)
         page = new_page(width=width, offline=True, **options)
         page.goto(path.as_uri())
-        page.locator(".dpx-panel h3").first.wait_for()
+        page.locator(".dpx .dpx-head").first.wait_for()
         return page
 
     return open_one

@@ -20,6 +20,7 @@ STYLES = (
     "heat.css",
     "rank.css",
     "tables.css",
+    "save.css",
     "narrow.css",
 )
 

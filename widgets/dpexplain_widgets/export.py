@@ -22,6 +22,7 @@ from dpexplain_widgets.page import offline_page, state_of
 from dpexplain_widgets.payload import all_fits
 from dpexplain_widgets.picture import static_svg
 from dpexplain_widgets.state import STATE_TRAITS
+from dpexplain_widgets.still import csv_text, figure_file, table_of
 
 if TYPE_CHECKING:
     from dpexplain_widgets.base import View
@@ -249,3 +250,102 @@ class Exports:
         """
         page = page_of(self, release_safe=release_safe, statement=statement)  # type: ignore[arg-type]
         return dpexplain.io.write_file(path, page)
+
+    def export_svg(
+        self, path: str | os.PathLike[str], what: str = "shape", release_safe: bool = True
+    ) -> Path:
+        """Write a figure of what is shown as SVG.
+
+        The buttons of the view write what is on the screen; this needs no browser.
+
+        Parameters
+        ----------
+        path : path-like
+            Where to; the file appears whole or not at all.
+        what : {"shape", "importance", "epsilons", "metric"}, default="shape"
+            The chosen term, all terms, the chosen term at every epsilon, or a metric at every
+            epsilon.
+        release_safe : bool, default=True
+            Whether to leave out everything that is not private. The figure is watermarked
+            otherwise.
+
+        Returns
+        -------
+        Path
+            The file; its ``<desc>`` holds the guarantee.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If it may not leave, or cannot be drawn.
+        """
+        return dpexplain.io.write_file(path, figure_file(self._leaving(release_safe), what, "svg"))
+
+    def export_png(
+        self, path: str | os.PathLike[str], what: str = "shape", release_safe: bool = True
+    ) -> Path:
+        """Write a figure of what is shown as PNG, see :meth:`export_svg`.
+
+        Parameters
+        ----------
+        path : path-like
+            Where to; the file appears whole or not at all.
+        what : {"shape", "importance", "epsilons", "metric"}, default="shape"
+            What to draw.
+        release_safe : bool, default=True
+            Whether to leave out everything that is not private.
+
+        Returns
+        -------
+        Path
+            The file; its text chunk ``Description`` holds the guarantee.
+        """
+        return dpexplain.io.write_file(path, figure_file(self._leaving(release_safe), what, "png"))
+
+    def export_csv(
+        self, path: str | os.PathLike[str], what: str = "shape", release_safe: bool = True
+    ) -> Path:
+        """Write the numbers that are shown as CSV.
+
+        Parameters
+        ----------
+        path : path-like
+            Where to; the file appears whole or not at all.
+        what : {"shape", "importance"}, default="shape"
+            The bins of the chosen term, or all terms, in the fits on screen.
+        release_safe : bool, default=True
+            Whether to leave out everything that is not private.
+
+        Returns
+        -------
+        Path
+            The file. Every row carries its guarantee: epsilon, delta, adjacency, private and the
+            words. Texts that a spreadsheet could take for formulas get an apostrophe.
+        """
+        return dpexplain.io.write_file(path, csv_text(table_of(self._leaving(release_safe), what)))
+
+    def export_json(self, path: str | os.PathLike[str], release_safe: bool = True) -> Path:
+        """Write what the view was made from as JSON, which :func:`dpexplain.io.load` reads.
+
+        Parameters
+        ----------
+        path : path-like
+            Where to; the file appears whole or not at all.
+        release_safe : bool, default=True
+            Whether to leave out everything that is not private.
+
+        Returns
+        -------
+        Path
+            The file, with every number bit by bit.
+
+        Raises
+        ------
+        TypeError
+            If the view was made from a payload or from several models.
+        """
+        source = self.origin.source  # type: ignore[attr-defined]
+        return dpexplain.io.save(releasable(source) if release_safe else source, path)
+
+    def _leaving(self, release_safe: bool) -> View:
+        return releasable_view(self) if release_safe else self  # type: ignore[arg-type, return-value]

@@ -28,7 +28,7 @@ def selection_frame(view: View) -> pd.DataFrame:
     fit = view._fit()
     if fit is None:
         return pd.DataFrame()
-    table = _bins(fit["terms"][view.term_names.index(view.term)])
+    table = bins_frame(fit["terms"][view.term_names.index(view.term)])
     table.insert(0, "epsilon", view.epsilon)
     table.insert(1, "repeat", view.repeat if math.isfinite(view.epsilon) else 0)
     table.insert(2, "private", bool(fit["guarantee"]["private"]))
@@ -38,7 +38,19 @@ def selection_frame(view: View) -> pd.DataFrame:
     return table.reset_index(drop=True)
 
 
-def _bins(term_fit: dict[str, Any]) -> pd.DataFrame:
+def bins_frame(term_fit: dict[str, Any]) -> pd.DataFrame:
+    """Table the bins of a term of a payload, as :meth:`ShapeFunction.frame` does.
+
+    Parameters
+    ----------
+    term_fit : dict
+        One of the terms of a fit of a payload.
+
+    Returns
+    -------
+    DataFrame
+        One row for each bin, special ones last.
+    """
     n_bins = len(term_fit["labels"])
     edges = term_fit["edges"] or []
     outside = [math.nan] * (n_bins - max(0, len(edges) - 1))

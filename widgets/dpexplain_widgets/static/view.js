@@ -1,6 +1,7 @@
 // The frame around every view: theme, keys, announcements, and the end of it all.
 import { html, listen, setText } from "./dom.js";
 import { isTyping, shieldKeys } from "./keyboard.js";
+import { addSaveBar } from "./save.js";
 import { drawOnChange, readState, toggleReference } from "./state.js";
 import { followTheme } from "./theme.js";
 import { epsilonWords } from "./words.js";
@@ -94,6 +95,7 @@ export function mountView(name, create, model, el) {
     shieldKeys(root),
     announceEpsilon(model, root),
     create(model, host, { standalone: true }),
+    addSaveBar(root, model),
   ];
   return () => {
     for (const stop of stops) stop();

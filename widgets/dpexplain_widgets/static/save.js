@@ -1,0 +1,97 @@
+// The line of buttons that save what a view shows.
+import { button, choiceBox } from "./controls.js";
+import { html, listen, setText } from "./dom.js";
+import { shortName } from "./format.js";
+import { isTyping } from "./keyboard.js";
+import { headingOf, pictureOf, pngOf, svgText } from "./view_picture.js";
+
+/** The views inside a root, each with its heading. */
+function viewsIn(root) {
+  return Array.from(root.querySelectorAll("header.dpx-head"), (head) => head.parentElement)
+    .filter((view) => view.getClientRects().length > 0);
+}
+
+/** A file name made of the letters and digits of a heading. */
+export function fileName(heading, ending) {
+  const plain = heading.normalize("NFKD").replace(/[\u0300-\u036f]/g, "").toLowerCase();
+  const words = plain.match(/[a-z0-9]+/g) ?? ["view"];
+  return `${words.join("-").slice(0, 60)}.${ending}`;
+}
+
+function download(content, type, name) {
+  const address = URL.createObjectURL(new Blob([content], { type }));
+  const link = html("a", { href: address, download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(address), 60_000);
+}
+
+/** What a view is called in a list: its heading without what is chosen in it. */
+function kindOf(view) {
+  const heading = view.querySelector("h2, h3");
+  const own = Array.from(heading?.childNodes ?? []).filter((node) => node.nodeType === 3);
+  const words = own.map((node) => node.data).join("").trim().replace(/ of$/, "");
+  return words || headingOf(view);
+}
+
+class SaveBar {
+  constructor(root, model) {
+    this.root = root;
+    this.model = model;
+    this.status = html("span", { class: "dpx-note", role: "status" });
+    this.which = choiceBox("Save", () => {});
+    const buttons = ["svg", "png"].map((ending) =>
+      button(ending.toUpperCase(), () => this.save(this.wanted(), ending)));
+    this.element = html("div", { class: "dpx-save", role: "group", "aria-label": "Save a picture" },
+      this.which.element, buttons, this.status);
+    root.querySelector(".dpx-panel").append(this.element);
+    this.stops = [
+      listen(this.element, "pointerenter", () => this.fill()),
+      listen(this.element, "focusin", () => this.fill()),
+      listen(root, "keydown", (event) => this.handleKey(event)),
+    ];
+    this.fill();
+  }
+
+  // Views come and go with tabs, so the list is made anew when somebody comes near.
+  fill() {
+    const names = viewsIn(this.root).map(kindOf);
+    const before = this.which.select.value;
+    const chosen = names.includes(before) ? before : names.find((name) => name === "Shape") ?? names[0];
+    this.which.fill(names.map((name) => [name, shortName(name, 40)]), chosen);
+    this.which.element.hidden = names.length < 2;
+  }
+
+  wanted() {
+    const views = viewsIn(this.root);
+    return views.find((view) => kindOf(view) === this.which.select.value) ?? views[0];
+  }
+
+  handleKey(event) {
+    const plain = !event.ctrlKey && !event.metaKey && !event.altKey && !event.repeat;
+    if (!plain || event.key !== "s" || isTyping(event)) return;
+    const view = viewsIn(this.root).find((each) => each.contains(event.target));
+    this.save(view ?? this.wanted(), "svg");
+  }
+
+  async save(view, ending) {
+    const name = fileName(headingOf(view), ending);
+    try {
+      const picture = pictureOf(view, this.root, this.model);
+      if (ending === "svg") download(svgText(picture), "image/svg+xml", name);
+      else download(await pngOf(picture), "image/png", name);
+      setText(this.status, `saved as ${name}`);
+    } catch (error) {
+      setText(this.status, `could not be saved: ${error.message}`);
+    }
+  }
+
+  destroy() {
+    for (const stop of this.stops) stop();
+  }
+}
+
+/** The line at the end of every frame that saves one of its views. Returns a function that ends it. */
+export function addSaveBar(root, model) {
+  const bar = new SaveBar(root, model);
+  return () => bar.destroy();
+}
