@@ -1,7 +1,7 @@
 """Simulated fits in the space of bins: many at once, and no record among them.
 
-Two kernels. `replay_trees` follows the released trees and is linear, so all simulations
-move in step, one column each. `fresh_structures` gives every simulation histograms, bins
+Two kernels. `replay_trees` follows the released trees; all simulations move in step, one column
+each. `fresh_structures` gives every simulation histograms, bins
 and trees of its own. The first has a naive numpy twin in its test; the second is held against
 the curve that it must settle at.
 """
@@ -11,6 +11,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from dpexplain.models.boosting.monotone import pool_adjacent_violators
+
 _TRIES = 16
 """Random cut sets per tree before it has to do with one leaf less, as in the fit."""
 
@@ -18,24 +20,26 @@ _TRIES = 16
 @njit(cache=True, nogil=True, error_model="numpy")
 def replay_trees(  # type: ignore[no-untyped-def]
     state, persistent, noise, start, mass, mean_weight, visit_feature, visit_bins, leaf_of_bin,
-    leaf_start, leaf_weight, learning_rate,
+    leaf_start, gain, together, functions, function_start, reactions, mixing, own_share, direction,
+    people, unbound, unbound_start,
 ):  # fmt: skip
     """Let errors run through the released trees.
 
-    A leaf sum reacts to an error d of the score by minus the curvature mass times d, own
-    feature exactly, other features through their mean.
+    A leaf sum reacts to errors of the own feature by minus the curvature mass times the error,
+    to those of others through their means and through the functions that go together with the
+    own ones.
 
     Parameters
     ----------
-    state : ndarray of shape (n_bins_total, n_simulations), dtype float32
+    state : ndarray of shape (n_bins_total, n_scores, n_simulations), dtype float32
         Error of the score per bin; changed in place.
-    persistent : ndarray of shape (n_bins_total, n_simulations), dtype float32
+    persistent : ndarray of shape (n_bins_total, n_scores, n_simulations), dtype float32
         Error of the residual sum of each bin that is the same at every visit (sampling).
-    noise : ndarray of shape (n_leaves_total, n_fresh), dtype float32
+    noise : ndarray of shape (n_leaves_total, n_scores, n_fresh), dtype float32
         Noise of each leaf sum for the first `n_fresh` simulations; the others get none.
     start : ndarray of shape (n_features + 1,), dtype int64
         First bin of each feature.
-    mass : ndarray of shape (n_bins_total,), dtype float32
+    mass : ndarray of shape (n_bins_total, n_scores, n_scores), dtype float32
         Curvature of the loss, summed over the people of each bin.
     mean_weight : ndarray of shape (n_bins_total,), dtype float32
         Share of each bin in the mean of its feature; sums to one within a feature.
@@ -47,51 +51,152 @@ def replay_trees(  # type: ignore[no-untyped-def]
         Leaf of each bin, visit after visit.
     leaf_start : ndarray of shape (n_visits + 1,), dtype int64
         First leaf of each visit.
-    leaf_weight : ndarray of shape (n_leaves_total,), dtype float32
-        Denominators of the updates.
-    learning_rate : float32
-
-    Returns
-    -------
-    ndarray of shape (n_features, n_simulations), dtype float32
-        Mean error of each feature.
+    gain : ndarray of shape (n_leaves_total,), dtype float32
+        What a unit of a leaf sum changes of the score.
+    together : ndarray of shape (n_visits,), dtype bool
+        Whether all leaves move by the sum of their sums.
+    functions : ndarray of shape (n_bins_total, most), dtype float32
+        Functions of the bins of each feature, mass included, in the first columns.
+    function_start : ndarray of shape (n_features + 1,), dtype int64
+        First function of each feature among all.
+    reactions : ndarray of shape (n_groups, n_functions, n_functions), dtype float32
+        How functions react to each other, for as many groups of neighbouring simulations.
+    mixing : ndarray of shape (n_scores, n_scores), dtype float32
+        How scores react to each other through functions.
+    own_share : ndarray of shape (n_features,), dtype float32
+        Share of its errors beyond functions and mean that a feature reacts to.
+    direction : ndarray of shape (n_features,), dtype int64
+        1 and -1 for curves that are moved to the nearest rising or falling one, else 0.
+    people : ndarray of shape (n_bins_total,), dtype float64
+        Weights of that move; 0 for bins that stay as they are.
+    unbound : ndarray of dtype float64
+        Released curves before they were moved, visit after visit, where there is a direction.
+    unbound_start : ndarray of shape (n_visits,), dtype int64
+        Place in `unbound` where each visit starts.
     """
-    n_sim, n_fresh = state.shape[1], noise.shape[1]
-    n_features = len(start) - 1
-    means = np.zeros((n_features, n_sim), np.float32)
-    total = np.zeros(n_sim, np.float32)
-    sums = np.zeros((256, n_sim), np.float32)
+    n_scores, n_sim, n_fresh = state.shape[1], state.shape[2], noise.shape[2]
+    n_features, n_functions = len(start) - 1, reactions.shape[1]
+    per_group = n_sim // len(reactions)
+    means = np.zeros((n_features, n_scores, n_sim), np.float32)
+    total = np.zeros((n_scores, n_sim), np.float32)
+    values = np.zeros((n_functions, n_scores, n_sim), np.float32)
+    cross = np.zeros((functions.shape[1], n_scores, n_sim), np.float32)
+    sums = np.zeros((256, n_scores, n_sim), np.float32)
+    loads = np.zeros((256, functions.shape[1]), np.float32)
+    leaf_mass = np.zeros((256, n_scores, n_scores), np.float32)
     for v in range(len(visit_feature)):
         k = visit_feature[v]
+        first, own_first = start[k], function_start[k]
+        n_own = function_start[k + 1] - own_first
         first_leaf, n_leaves = leaf_start[v], leaf_start[v + 1] - leaf_start[v]
-        leaves = leaf_of_bin[visit_bins[v] : visit_bins[v] + start[k + 1] - start[k]]
+        leaves = leaf_of_bin[visit_bins[v] : visit_bins[v] + start[k + 1] - first]
+        for i in range(n_own):
+            cross[i] = 0.0
+            for q in range(n_functions):
+                for c in range(n_scores):
+                    out, given = cross[i, c], values[q, c]
+                    for g in range(len(reactions)):
+                        r = reactions[g, own_first + i, q]
+                        if r != 0.0:
+                            for s in range(g * per_group, (g + 1) * per_group):
+                                out[s] += r * given[s]
         sums[:n_leaves] = 0.0
+        loads[:n_leaves] = 0.0
+        leaf_mass[:n_leaves] = 0.0
         for leaf in range(n_leaves):
-            out, given = sums[leaf], noise[first_leaf + leaf]
-            for s in range(n_fresh):
-                out[s] = given[s]
-        elsewhere = total - means[k]
+            for c in range(n_scores):
+                out, given = sums[leaf, c], noise[first_leaf + leaf, c]
+                for s in range(n_fresh):
+                    out[s] = given[s]
+        share = own_share[k]
         for b in range(len(leaves)):
-            out, own, lasting = sums[leaves[b]], state[start[k] + b], persistent[start[k] + b]
-            m = mass[start[k] + b]
-            for s in range(n_sim):
-                out[s] += lasting[s] - m * (own[s] + elsewhere[s])
+            leaf = leaves[b]
+            for i in range(n_own):
+                loads[leaf, i] += functions[first + b, i]
+            for c in range(n_scores):
+                out, lasting = sums[leaf, c], persistent[first + b, c]
+                for s in range(n_sim):
+                    out[s] += lasting[s]
+                for d in range(n_scores):
+                    m = mass[first + b, c, d]
+                    leaf_mass[leaf, c, d] += m
+                    own, reacts = state[first + b, d], share * m
+                    for s in range(n_sim):
+                        out[s] -= reacts * own[s]
         for leaf in range(n_leaves):
-            step, out = learning_rate / leaf_weight[first_leaf + leaf], sums[leaf]
-            for s in range(n_sim):
-                out[s] *= step
-        mean = means[k]
-        for s in range(n_sim):
-            mean[s] = 0.0
+            for c in range(n_scores):
+                out = sums[leaf, c]
+                for d in range(n_scores):
+                    m, all_means, own_mean = leaf_mass[leaf, c, d], total[d], means[k, d]
+                    for s in range(n_sim):
+                        out[s] -= m * (all_means[s] - share * own_mean[s])
+                    for i in range(n_own):
+                        load, given = loads[leaf, i] * mixing[c, d], cross[i, d]
+                        for s in range(n_sim):
+                            out[s] -= load * given[s]
+        if together[v]:
+            for leaf in range(1, n_leaves):
+                sums[0] += sums[leaf]
+            for leaf in range(1, n_leaves):
+                sums[leaf] = sums[0]
+        for leaf in range(n_leaves):
+            for c in range(n_scores):
+                step, out = gain[first_leaf + leaf], sums[leaf, c]
+                for s in range(n_sim):
+                    out[s] *= step
         for b in range(len(leaves)):
-            update, own = sums[leaves[b]], state[start[k] + b]
-            share = mean_weight[start[k] + b]
+            for c in range(n_scores):
+                update, own = sums[leaves[b], c], state[first + b, c]
+                for s in range(n_sim):
+                    own[s] += update[s]
+        if direction[k] != 0:
+            curve = unbound[unbound_start[v] : unbound_start[v] + len(leaves)]
+            _move(state[first : first + len(leaves), 0], curve, people[first : start[k + 1]],
+                  direction[k])  # fmt: skip
+        for c in range(n_scores):
+            mean, everything = means[k, c], total[c]
             for s in range(n_sim):
-                own[s] += update[s]
-                mean[s] += share * own[s]
-        for s in range(n_sim):
-            total[s] = elsewhere[s] + mean[s]
-    return means
+                everything[s] -= mean[s]
+                mean[s] = 0.0
+            values[own_first : own_first + n_own, c] = 0.0
+            for b in range(len(leaves)):
+                own, w = state[first + b, c], mean_weight[first + b]
+                for s in range(n_sim):
+                    mean[s] += w * own[s]
+                for i in range(n_own):
+                    load, out = functions[first + b, i], values[own_first + i, c]
+                    for s in range(n_sim):
+                        out[s] += load * own[s]
+            for s in range(n_sim):
+                everything[s] += mean[s]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _move(errors, curve, people, direction):  # type: ignore[no-untyped-def]
+    """Errors of a curve after it was moved to the nearest monotone one, in place.
+
+    Parameters
+    ----------
+    errors : ndarray of shape (n_bins, n_simulations), dtype float32
+    curve : ndarray of shape (n_bins,), dtype float64
+        Released curve before the move.
+    people : ndarray of shape (n_bins,), dtype float64
+        Weights; bins without any come last and stay.
+    direction : int
+        1 or -1.
+    """
+    n = 0
+    while n < len(people) and people[n] > 0.0:
+        n += 1
+    weights = people[:n]
+    moved = pool_adjacent_violators(direction * curve[:n], weights)
+    trial = np.empty(n)
+    for s in range(errors.shape[1]):
+        for b in range(n):
+            trial[b] = direction * (curve[b] + errors[b, s])
+        found = pool_adjacent_violators(trial, weights)
+        for b in range(n):
+            errors[b, s] = direction * (found[b] - moved[b])
 
 
 @njit(inline="always")
@@ -196,10 +301,8 @@ def _draw_tree(counts, n_value, n_bins, shuffled, max_leaves, min_leaf_count, or
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def fresh_structures(  # type: ignore[no-untyped-def]
-    noisy_counts, start, n_special, merge, shuffled, unit, mass, target, residual, cell_noise_std,
-    share,
-    min_count,
-    noise_ratio, n_epochs, max_leaves, min_leaf_count, learning_rate, seeds,
+    noisy_counts, start, n_special, merge, shuffled, unit, direction, mass, target, residual,
+    step_weight, cell_noise_std, share, min_count, noise_ratio, n_epochs, max_leaves, min_leaf_count, learning_rate, seeds,
 ):  # fmt: skip
     """Fit the same target with histograms, bins and trees drawn anew, and no leaf noise.
 
@@ -217,6 +320,8 @@ def fresh_structures(  # type: ignore[no-untyped-def]
         Whether value bins are shuffled before each cut.
     unit : ndarray of shape (n_cells_total,), dtype int64
         Bin of each cell of the features that are not merged, within its feature.
+    direction : ndarray of shape (n_features,), dtype int64
+        1 and -1 for curves that are moved to the nearest rising or falling one, else 0.
     mass : ndarray of shape (n_cells_total,)
         Curvature of the loss, summed over the people of each cell.
     target : ndarray of shape (n_cells_total,)
@@ -224,6 +329,8 @@ def fresh_structures(  # type: ignore[no-untyped-def]
     residual : ndarray of shape (n_samples, n_cells_total)
         What a sample of people adds to the residual sum of each cell; simulation s has that of
         sample ``s % n_samples``, so that structures vary while the sample stays.
+    step_weight : ndarray of shape (n_cells_total,)
+        What one person of a cell counts in the denominators of the updates.
     cell_noise_std : float
         Noise standard deviation of one cell, in people.
     share : float
@@ -252,6 +359,7 @@ def fresh_structures(  # type: ignore[no-untyped-def]
         # Bins of a feature start where its cells start: there are never more of them.
         count, variance = np.zeros(n_cells), np.zeros(n_cells)
         weight, wanted, table = np.zeros(n_cells), np.zeros(n_cells), np.zeros(n_cells)
+        divisor, filler = np.zeros(n_cells), np.zeros(n_cells)
         means = np.zeros(n_features)
         people = np.zeros(n_features)
         for k in range(n_features):
@@ -276,9 +384,12 @@ def fresh_structures(  # type: ignore[no-untyped-def]
                 variance[b] += (share * cell_noise_std) ** 2
                 weight[b] += mass[c]
                 wanted[b] += mass[c] * target[c] + residual[s % len(residual), c]
+                divisor[b] += max(noisy_counts[s, c], 0.0) * step_weight[c]
+                filler[b] += max(noisy_counts[s, c], 0.0)
                 people[k] += mass[c]
         total = 0.0
         sums, sizes, spread = np.zeros(max_leaves), np.zeros(max_leaves), np.zeros(max_leaves)
+        divided, filled = np.zeros(max_leaves), np.zeros(max_leaves)
         for _ in range(n_epochs):
             for i in range(n_features - 1, 0, -1):
                 j = _below(seed, i + 1)
@@ -294,18 +405,30 @@ def fresh_structures(  # type: ignore[no-untyped-def]
                 sums[:] = 0.0
                 sizes[:] = 0.0
                 spread[:] = 0.0
+                divided[:] = 0.0
+                filled[:] = 0.0
                 elsewhere = total - means[k]
                 for b in range(a, z):
                     leaf = leaves[b - a]
                     sums[leaf] += wanted[b] - weight[b] * (table[b] + elsewhere)
                     sizes[leaf] += count[b]
                     spread[leaf] += variance[b]
+                    divided[leaf] += divisor[b]
+                    filled[leaf] += filler[b]
                 for leaf in range(n_leaves):
                     floor = max(max(min_leaf_count, 1.0), 3.0 * np.sqrt(spread[leaf]))
-                    sums[leaf] *= learning_rate / max(sizes[leaf], floor)
-                mean = 0.0
+                    per_person = divided[leaf] / filled[leaf] if filled[leaf] > 0 else 1.0
+                    sums[leaf] *= learning_rate / (max(sizes[leaf], floor) * per_person)
                 for b in range(a, z):
                     table[b] += sums[leaves[b - a]]
+                if direction[k] != 0:
+                    last = a + n_value[k]
+                    people_of_bin = np.maximum(count[a:last], 1.0)
+                    table[a:last] = direction[k] * pool_adjacent_violators(
+                        direction[k] * table[a:last], people_of_bin
+                    )
+                mean = 0.0
+                for b in range(a, z):
                     mean += weight[b] * table[b]
                 means[k] = mean / max(people[k], 1e-12)
                 total = elsewhere + means[k]

@@ -124,10 +124,12 @@ class AdditiveModel(BaseEstimator):
 
     def _explained(self, terms: AdditiveTerms, of_class: str = "") -> GlobalExplanation:
         """Shape functions of one score."""
-        target = self.schema_.target
+        target, noise = self.schema_.target, self._noise_of(of_class)
         released = None if self._edited is None else self._edited.of_class(of_class)
         return GlobalExplanation(
-            terms=tuple(self._shape_function(terms, i, released) for i in range(len(terms.bins))),
+            terms=tuple(
+                self._shape_function(terms, i, noise, released) for i in range(len(terms.bins))
+            ),
             edits=self.edits_,
             released_intercept=None if released is None else released.intercept,
             intercept=float(terms.intercept),
@@ -138,7 +140,7 @@ class AdditiveModel(BaseEstimator):
             classes=self._class_names(),
             model_name=type(self).__name__,
             of_class=of_class,
-            noise=None if self._noise is None else self._noise.joint,
+            noise=None if noise is None else noise.joint,
         )
 
     def explain_local(self, X: Any, *, samples_public: bool = False) -> Any:
@@ -184,7 +186,7 @@ class AdditiveModel(BaseEstimator):
         rest_score: NDArray[np.float64] | None = None,
     ) -> LocalExplanation:
         """Contributions to one score."""
-        explanation = self._explained(terms, of_class)
+        explanation, noise = self._explained(terms, of_class), self._noise_of(of_class)
         bins = [b.index(c) for b, c in zip(terms.bins, columns, strict=True)]
         labels = [
             [shape.bin_labels[i] for i in index]
@@ -193,7 +195,7 @@ class AdditiveModel(BaseEstimator):
         return LocalExplanation(
             term_names=tuple(explanation),
             contributions=terms.contributions(columns),
-            **({} if self._noise is None else self._noise.of_samples(bins)),
+            **({} if noise is None else noise.of_samples(bins)),
             intercept=float(terms.intercept),
             link=terms.link,
             bin_labels=tuple(zip(*labels, strict=True)),
@@ -206,17 +208,22 @@ class AdditiveModel(BaseEstimator):
             rest_score=rest_score,
         )
 
-    def _noise_draws(self) -> NoiseDraws | None:
-        """Errors of all bins of all terms; None for a model without noise."""
-        return None
+    def _noise_draws(self) -> tuple[NoiseDraws, ...]:
+        """Errors of all bins of all terms, score by score; none for a model without noise."""
+        return ()
 
     @cached_property
-    def _noise(self) -> TermNoise | None:
-        draws = self._noise_draws()
-        return None if draws is None else term_noise(draws, [b.n_bins for b in self._terms.bins])
+    def _noise(self) -> tuple[TermNoise, ...]:
+        sizes = [b.n_bins for b in self._terms.bins]
+        return tuple(term_noise(draws, sizes) for draws in self._noise_draws())
+
+    def _noise_of(self, of_class: str) -> TermNoise | None:
+        """Noise of the score of a class, or of the only one."""
+        place = (self._class_names() or ()).index(of_class) if of_class else 0
+        return self._noise[place] if self._noise else None
 
     def _shape_function(
-        self, terms: AdditiveTerms, i: int, released: Released | None
+        self, terms: AdditiveTerms, i: int, noise: TermNoise | None, released: Released | None
     ) -> ShapeFunction:
         bins = terms.bins[i]
         feature = bins.feature
@@ -234,7 +241,7 @@ class AdditiveModel(BaseEstimator):
             ordered=bins.ordered,
             unit="" if numeric is None else numeric.unit,
             description=feature.description,
-            **({} if self._noise is None else self._noise.of_term(i)),
+            **({} if noise is None else noise.of_term(i)),
             special=bins.special,
             step=None if numeric is None else numeric.step,
             monotone=terms.monotone[i],

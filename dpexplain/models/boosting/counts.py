@@ -18,6 +18,7 @@ from dpexplain.models.boosting._kernels import LATTICE
 from dpexplain.models.boosting._kernels_exp import EXPONENT_SPAN
 from dpexplain.models.boosting.loop import Tables
 from dpexplain.models.boosting.records import BinnedRecords
+from dpexplain.models.boosting.released import LeafStep
 from dpexplain.models.boosting.structure import BinCounts, Visit
 
 _CLIP_STDS = 2.5
@@ -67,29 +68,30 @@ class CountStep:
         self._least_weight = least_weight
         self._means = np.zeros(0)
         self._last = -1
-        self.released: list[NDArray[np.float64]] = []
-        self.clips: list[float] = []
+        self.taken: list[LeafStep] = []
         self._clip = 1.0 if clip is None else clip
 
     def __call__(self, visit: Visit, records: BinnedRecords, tables: Tables) -> NDArray[np.float64]:
         """Noisy Newton step per bin times the learning rate."""
         rates = self._rates(visit.feature, tables)
         clip = self._clip
-        self.clips.append(clip)
         sums = records.leaf_sums(visit.feature, visit.leaf_of_bin, len(visit.leaf_weight), clip)
         noisy: NDArray[np.float64] = self._mechanism.release(sums) * np.float64(clip / LATTICE)
-        self.released.append(noisy)
         shares = self._shares[visit.feature]
         held = np.bincount(visit.leaf_of_bin, weights=shares)
         events = np.bincount(visit.leaf_of_bin, weights=shares * rates)
         mean_rate = np.where(held > 0, events / np.maximum(held, 1e-12), rates.mean())
         expected, least = visit.leaf_weight * mean_rate, self._least_weight * clip
-        if (expected < least).any():
+        released, together = noisy, bool((expected < least).any())
+        if together:
             # Too few events to tell the leaves apart: the tree as a whole can still be told.
             noisy = np.full(len(noisy), noisy.sum())
             expected = np.full(len(noisy), max(float(expected.sum()), least))
         step = np.clip(noisy / expected, -_LARGEST_STEP, _LARGEST_STEP)
-        return (self._learning_rate * step)[visit.leaf_of_bin]
+        gain = self._learning_rate / expected * (np.abs(step) < _LARGEST_STEP)
+        update = self._learning_rate * step
+        self.taken.append(LeafStep(clip, released, gain, together, update))
+        return update[visit.leaf_of_bin]
 
     def _rates(self, feature: int, tables: Tables) -> NDArray[np.float64]:
         """Mean rate per bin of a feature, in units of `high`; sets the clip by the way."""

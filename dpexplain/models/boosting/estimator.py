@@ -312,17 +312,9 @@ class _PrivateBoosting(PrivateEstimator):
         self.leaf_noise_std_ = float(objective.residual_unit * fit.leaf_noise_std[-1])
         self._fit = fit
 
-    def _noise_draws(self) -> NoiseDraws | None:
+    def _noise_draws(self) -> tuple[NoiseDraws, ...]:
         """Errors of all bins, simulated from what was released."""
-        objective = self._objective(self.schema_)
-        if objective.curvature is None:
-            return None
-        return simulate_noise(
-            self._fit,
-            self._terms,
-            objective.curvature(self._terms, self.clip_, self._fit.schedule.clip_quantile),
-            scale=objective.scale,
-        )
+        return simulate_noise(self._fit, self._terms, self._objective(self.schema_))
 
     @abstractmethod
     def _objective(self, schema: Schema) -> Objective:

@@ -13,6 +13,7 @@ from dpexplain.models.boosting._kernels import LATTICE
 from dpexplain.models.boosting.clipping import Clip
 from dpexplain.models.boosting.monotone import Projection
 from dpexplain.models.boosting.records import BinnedRecords
+from dpexplain.models.boosting.released import LeafStep
 from dpexplain.models.boosting.structure import Visit
 
 Tables = list[NDArray[np.float64]]
@@ -45,32 +46,28 @@ class PrivateStep:
 
     Attributes
     ----------
-    clips : list of float
-        Bound of each visit so far.
-    released : list of ndarray of shape (n_leaves,)
-        Noisy leaf sums of the visits so far, in score units.
+    taken : list of LeafStep
+        What the visits so far released.
     """
 
     def __init__(self, mechanism: GaussianMechanism, *, learning_rate: float, clip: Clip) -> None:
-        self.released: list[NDArray[np.float64]] = []
+        self.taken: list[LeafStep] = []
         self._mechanism = mechanism
         self._learning_rate = learning_rate
         self._clip = clip
-        self.clips: list[float] = []
 
     def __call__(self, visit: Visit, records: BinnedRecords, tables: Tables) -> NDArray[np.float64]:
         """Noisy mean residual per leaf times the learning rate, per bin."""
         clip = self._clip.next(records)
-        self.clips.append(clip)
         sums = records.leaf_sums(visit.feature, visit.leaf_of_bin, len(visit.leaf_weight), clip)
-        released = self._mechanism.release(sums.ravel())
+        released = self._mechanism.release(sums.ravel()).reshape(sums.shape)
         noisy: NDArray[np.float64] = released * np.float64(clip / LATTICE)
-        self.released.append(noisy)
+        gain = self._learning_rate / visit.leaf_weight
         if sums.ndim == 1:
-            update: NDArray[np.float64] = self._learning_rate * noisy / visit.leaf_weight
+            update = self._learning_rate * noisy / visit.leaf_weight
         else:
-            rate = self._learning_rate / visit.leaf_weight
-            update = rate[:, None] * noisy.reshape(sums.shape)
+            update = gain[:, None] * noisy
+        self.taken.append(LeafStep(clip, noisy, gain, False, update))
         return update.take(visit.leaf_of_bin, axis=0)
 
 

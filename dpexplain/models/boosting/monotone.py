@@ -21,7 +21,9 @@ Direction: TypeAlias = Literal["increasing", "decreasing"]
 Constraints: TypeAlias = Mapping[str, Direction | int]
 Projection: TypeAlias = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 
-_SIGNS: Final = {"increasing": 1, "decreasing": -1}
+SIGNS: Final = {"increasing": 1, "decreasing": -1}
+"""Sign of each direction."""
+
 _DIRECTIONS: Final[dict[int, Direction | None]] = {1: "increasing", 0: None, -1: "decreasing"}
 
 
@@ -73,7 +75,7 @@ def checked_constraints(
 
 
 def _direction(name: str, given: object) -> Direction | None:
-    sign = _SIGNS.get(given, given) if isinstance(given, str) else given
+    sign = SIGNS.get(given, given) if isinstance(given, str) else given
     whole = isinstance(sign, int | np.integer) and not isinstance(sign, bool)
     if not whole or sign not in _DIRECTIONS:
         raise ValueError(
@@ -108,7 +110,7 @@ def projections(
     list of callable or None
     """
     return [
-        None if d is None else _projection(_SIGNS[d], np.maximum(c[: len(c) - s], 1.0))
+        None if d is None else _projection(SIGNS[d], np.maximum(c[: len(c) - s], 1.0))
         for d, c, s in zip(directions, counts, n_special, strict=True)
     ]
 

@@ -15,9 +15,9 @@ post-processing and costs no privacy.
   clipped, and for a regression that of normal residuals, of which the clip leaves a known
   share alone.
 
-All of them take features as independent of each other given their histograms, since nothing
-about pairs of features is released; how much of a term's errors its own trees really repair is
-estimated from the released sums (`repair.py`).
+Nothing about pairs of features is released. How features go together is estimated from the
+released sums, and drawn anew for each group of simulations (`coupling.py`); the structure part
+takes them as independent of each other given their histograms.
 """
 
 from __future__ import annotations
@@ -28,10 +28,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dpexplain.models.boosting._noise_kernels import fresh_structures, replay_trees
+from dpexplain.models.boosting._noise_kernels import replay_trees
+from dpexplain.models.boosting.coupling import SMOOTH_SHARE, Coupling, estimate_coupling
 from dpexplain.models.boosting.curvature import Curvature
+from dpexplain.models.boosting.monotone import SIGNS
+from dpexplain.models.boosting.objectives import Objective
 from dpexplain.models.boosting.private import PrivateFit
-from dpexplain.models.boosting.repair import repaired_shares
+from dpexplain.models.boosting.released import released_path
+from dpexplain.models.boosting.restructure import restructured
 from dpexplain.models.boosting.shortfall import stretches
 from dpexplain.models.boosting.structure import BinCounts, Visit
 from dpexplain.models.boosting.terms import AdditiveTerms
@@ -41,18 +45,18 @@ FloatArray = NDArray[np.float64]
 N_SIMULATIONS = 200
 """Simulated fits; the relative error of a standard deviation is 1 / sqrt(2 * 200) = 5 %."""
 
+_LEAST_SIMULATIONS = 80
+"""With several classes, which share the work; 8 % relative error."""
+
 N_STRUCTURES = 120
 """Simulated structures; 6 % relative error."""
-
-N_SAMPLES = 6
-"""Simulated samples of people that the structures are shared out among."""
 
 _SEED = 20210718  # post-processing: the same model always shows the same band
 
 
 @dataclass(frozen=True, eq=False)
 class NoiseDraws:
-    """Simulated errors of all bins of all terms, and of the intercept.
+    """Simulated errors of all bins of all terms, and of the intercept, of one score.
 
     Attributes
     ----------
@@ -72,12 +76,11 @@ class NoiseDraws:
 def simulate_noise(
     fit: PrivateFit,
     terms: AdditiveTerms,
-    curvature: Curvature,
+    objective: Objective,
     *,
-    scale: float,
     n_simulations: int = N_SIMULATIONS,
     n_structures: int = N_STRUCTURES,
-) -> NoiseDraws:
+) -> tuple[NoiseDraws, ...]:
     """Simulate what other noise, other trees and another sample would have changed.
 
     Parameters
@@ -86,26 +89,45 @@ def simulate_noise(
         What was released.
     terms : AdditiveTerms
         Its centred terms, in score units.
-    curvature : Curvature
-        From the loss and the terms.
-    scale : float
-        Score units per unit of the loop.
+    objective : Objective
+        What it was fitted to.
     n_simulations : int, default=200
-        Simulated fits for privacy noise, and as many for sampling.
+        Simulated fits for privacy noise, and as many for sampling; fewer for several classes.
     n_structures : int, default=120
         Simulated structures.
 
     Returns
     -------
-    NoiseDraws
+    tuple of NoiseDraws
+        One; of several classes one for each.
     """
     rng = np.random.default_rng(_SEED)
-    curvature = curvature.of_part(fit.share)
-    stretch = stretches(fit, curvature)
-    curvature = curvature.times(repaired_shares(fit, curvature))
-    privacy, sampling = _replayed(fit, curvature, scale, n_simulations, rng)
-    structure = _restructured(fit, terms, curvature, privacy, n_structures, rng)
-    return NoiseDraws(privacy, structure, sampling, stretch)
+    clip = float(objective.residual_unit * fit.clips[-1])
+    curvature = objective.curvature(terms, clip, fit.schedule.clip_quantile).of_part(fit.share)
+    coupling = estimate_coupling(
+        fit, curvature.per_score, rng, bound=objective.bound, scale=objective.scale
+    )
+    n_scores = objective.loss.n_scores
+    n_simulations = max(n_simulations // n_scores, min(n_simulations, _LEAST_SIMULATIONS))
+    n_simulations -= n_simulations % len(coupling.draws)
+    privacy, sampling = _replayed(fit, curvature, coupling, objective, n_simulations, rng)
+    repaired = curvature.times(coupling.own_share)
+    structure = [
+        restructured(
+            fit,
+            terms if n_scores == 1 else terms.of_class(c),
+            repaired.of_score(c),
+            privacy[c],
+            learning_rate=objective.step_factor * fit.schedule.learning_rate,
+            n_structures=n_structures,
+            rng=rng,
+        )
+        for c in range(n_scores)
+    ]
+    stretch = stretches(fit, curvature, objective.bound)
+    return tuple(
+        NoiseDraws(*parts) for parts in zip(privacy, structure, sampling, stretch, strict=True)
+    )
 
 
 def _starts(sizes: Sequence[int]) -> NDArray[np.int64]:
@@ -115,59 +137,119 @@ def _starts(sizes: Sequence[int]) -> NDArray[np.int64]:
 def _replayed(
     fit: PrivateFit,
     curvature: Curvature,
-    scale: float,
+    coupling: Coupling,
+    objective: Objective,
     n_simulations: int,
     rng: np.random.Generator,
-) -> tuple[FloatArray, FloatArray]:
-    """Errors from leaf noise, and from sampling, through the released trees."""
+) -> tuple[list[FloatArray], list[FloatArray]]:
+    """Errors from leaf noise, and from sampling, through the released trees, score by score."""
     counts, visits = [c.thinned(fit.share) for c in fit.binned.counts], fit.visits
     start = _starts([len(c.counts) for c in counts])
     leaf_start = _starts([len(v.leaf_weight) for v in visits])
+    n_scores = objective.loss.n_scores
     # Bags have noise of their own, which their mean averages out; trees are alike.
     noise_std = np.repeat(
-        np.float32(scale * fit.leaf_noise_std / np.sqrt(len(fit.bags))), np.diff(leaf_start)
+        np.float32(objective.scale * fit.leaf_noise_std / np.sqrt(len(fit.bags))),
+        np.diff(leaf_start),
     )
-    noise = rng.standard_normal((leaf_start[-1], n_simulations), dtype=np.float32)
-    noise *= noise_std[:, None]
-    state = np.zeros((start[-1], 2 * n_simulations), np.float32)
+    shape = (leaf_start[-1], n_scores, n_simulations)
+    noise = rng.standard_normal(shape, dtype=np.float32)
+    noise *= noise_std[:, None, None]
+    state = np.zeros((start[-1], n_scores, 2 * n_simulations), np.float32)
     persistent = np.zeros_like(state)
-    persistent[:, n_simulations:] = _residual_errors(curvature.variance, n_simulations, rng)
-    shares = [m / max(m.sum(), 1e-12) for m in curvature.mass]
+    persistent[..., n_simulations:] = _residual_errors(curvature, coupling, n_simulations, rng)
+    mean_mass = curvature.mean_mass
+    functions = np.zeros((start[-1], max(1, max(f.shape[1] for f in coupling.functions))))
+    for k, own in enumerate(coupling.functions):
+        functions[start[k] : start[k + 1], : own.shape[1]] = own
+    unbound, unbound_start = _unbound(fit, objective)
     replay_trees(
         state,
         persistent,
         noise,
         start,
-        np.concatenate(curvature.mass).astype(np.float32),
-        np.concatenate(shares).astype(np.float32),
+        (SMOOTH_SHARE * np.concatenate(curvature.per_score)).astype(np.float32),
+        np.concatenate([m / max(m.sum(), 1e-12) for m in mean_mass]).astype(np.float32),
         np.array([v.feature for v in visits], dtype=np.int64),
         _starts([len(v.leaf_of_bin) for v in visits])[:-1],
         np.concatenate([v.leaf_of_bin for v in visits]),
         leaf_start,
-        np.concatenate([v.leaf_weight for v in visits]).astype(np.float32),
-        np.float32(fit.schedule.learning_rate),
+        np.concatenate([s.gain for s in fit.steps]).astype(np.float32),
+        np.array([s.together for s in fit.steps]),
+        functions.astype(np.float32),
+        coupling.start,
+        np.tile(coupling.reactions(), (2, 1, 1)).astype(np.float32),
+        curvature.mixing.astype(np.float32),
+        coupling.own_share.astype(np.float32),
+        np.array([SIGNS.get(d or "", 0) for d in fit.monotone], dtype=np.int64),
+        np.concatenate([_weights_of_move(c) for c in counts]),
+        unbound,
+        unbound_start,
     )
-    errors = _centred(state.T.astype(np.float64), counts, start)
-    privacy, sampling = errors[:n_simulations], errors[n_simulations:]
+    errors = state.transpose(1, 2, 0).astype(np.float64)
+    if n_scores > 1:  # a score that all classes share changes nothing
+        errors -= errors.mean(axis=0)
+    both = [_centred(e, counts, start) for e in errors]
+    privacy = [e[:n_simulations] for e in both]
     for k, feature in enumerate(counts):
         if not _fitted(visits, k):
-            std = _std_of_two_halves(fit, k) * scale
-            shape = (n_simulations, len(feature.counts))
-            privacy[:, start[k] : start[k + 1]] = std * rng.standard_normal(shape)
-    return privacy, sampling
+            std = _std_of_two_halves(fit, k) * objective.scale * objective.step_factor
+            for own in privacy:
+                bins = (n_simulations, len(feature.counts))
+                own[:, start[k] : start[k + 1]] = std * rng.standard_normal(bins)
+    return privacy, [e[n_simulations:] for e in both]
+
+
+def _unbound(fit: PrivateFit, objective: Objective) -> tuple[FloatArray, NDArray[np.int64]]:
+    """Curves with a direction before they were moved, visit after visit, and where each starts."""
+    place = np.zeros(len(fit.visits), dtype=np.int64)
+    if not any(fit.monotone):
+        return np.zeros(0), place
+    path, parts, first = released_path(fit, objective.bound), [], 0
+    for v, visit in enumerate(fit.visits):
+        if visit.feature in path.unbound:
+            place[v] = first
+            parts.append(
+                objective.scale * path.unbound[visit.feature][path.before[v, visit.feature]]
+            )
+            first += len(parts[-1])
+    return np.concatenate(parts), place
+
+
+def _weights_of_move(counts: BinCounts) -> FloatArray:
+    """Weights of the move to a monotone curve; 0 for bins that hold no value of the schema."""
+    weights = np.maximum(counts.counts, 1.0)
+    weights[len(weights) - counts.n_special :] = 0.0
+    return weights
 
 
 def _residual_errors(
-    variance: Sequence[FloatArray], n_draws: int, rng: np.random.Generator
+    curvature: Curvature, coupling: Coupling, n_draws: int, rng: np.random.Generator
 ) -> NDArray[np.float32]:
-    """Draw residual sums per bin; every feature sees the same people, so totals agree."""
-    total = float(np.mean([v.sum() for v in variance]))
-    common = np.sqrt(total) * rng.standard_normal(n_draws)
+    """Draw residual sums per bin and score: every feature sees the same people.
+
+    So totals agree, and what goes through the functions scatters together as these do.
+    """
+    n_scores, n_functions = len(curvature.mixing), coupling.draws.shape[-1]
+    between = curvature.between_scores
+    common = rng.standard_normal((n_scores, n_draws))
+    joint = np.linalg.cholesky(coupling.draws + (1.0 + 1e-6) * np.eye(n_functions))
+    drawn = rng.standard_normal((n_scores, len(joint), n_functions, n_draws // len(joint)))
+    loads = (joint @ drawn).transpose(0, 2, 1, 3).reshape(n_scores, n_functions, n_draws)
     parts = []
-    for v in variance:
-        own = np.sqrt(v)[:, None] * rng.standard_normal((len(v), n_draws))
-        share = (v / max(v.sum(), 1e-12))[:, None]
-        parts.append(own + share * (common - own.sum(axis=0)))
+    for k, (mass, variance) in enumerate(
+        zip(curvature.mean_mass, curvature.variance_per_score, strict=True)
+    ):
+        root = np.sqrt(np.maximum(mass, 0.0))
+        constant = root / max(float(np.sqrt(mass.sum())), 1e-12)
+        others = coupling.functions[k] / np.where(root > 0, root, 1.0)[:, None]
+        basis = np.column_stack([constant, others])
+        own = rng.standard_normal((n_scores, len(mass), n_draws))
+        own -= basis @ (basis.T @ own)
+        own += basis[:, :1] * common[:, None]
+        own += basis[:, 1:] @ loads[:, coupling.start[k] : coupling.start[k + 1]]
+        mixed = np.einsum("cd,dbn->bcn", between, own)
+        parts.append(np.sqrt(np.maximum(variance, 0.0))[:, :, None] * mixed)
     return np.concatenate(parts).astype(np.float32)
 
 
@@ -205,93 +287,3 @@ def _std_of_two_halves(fit: PrivateFit, feature: int) -> float:
         / (fit.share * people / 2.0)
         * np.sqrt(n_trees / len(fit.bags))
     )
-
-
-def _restructured(
-    fit: PrivateFit,
-    terms: AdditiveTerms,
-    curvature: Curvature,
-    privacy: FloatArray,
-    n_structures: int,
-    rng: np.random.Generator,
-) -> FloatArray:
-    """Errors from other histograms, bins, trees and orders, for the released curve as target."""
-    binned, settings = fit.binned, fit.settings
-    cells = [np.asarray(c, dtype=np.int64) for c in binned.bin_of_cell]
-    width = [np.bincount(c, minlength=b.n_bins) for c, b in zip(cells, binned.bins, strict=True)]
-    start = _starts([len(c) for c in cells])
-
-    def per_cell(values: Sequence[FloatArray]) -> FloatArray:
-        """Spread what is known of a bin evenly over its cells."""
-        parts = zip(values, cells, width, strict=True)
-        return np.concatenate([(v / np.maximum(w, 1))[c] for v, c, w in parts])
-
-    people = per_cell(
-        [np.where(c.perhaps_nobody, 0.0, np.maximum(c.counts, 0.0)) for c in binned.counts]
-    )
-    noisy = people + binned.cell_noise_std * rng.standard_normal((n_structures, start[-1]))
-    if settings.merge_rare:
-        noisy = np.maximum(noisy, 0.0)
-    curves = _shrunk(terms, privacy)
-    spread = list(zip(curvature.variance, cells, width, strict=True))
-    scores, intercepts = fresh_structures(
-        noisy,
-        start,
-        np.array([len(b.special) for b in binned.bins], dtype=np.int64),
-        np.array([b.edges is not None for b in binned.bins]),
-        np.array([not c.ordered for c in binned.counts]),
-        np.concatenate(
-            [
-                np.arange(len(cell)) if c.unit_of_bin is None else c.unit_of_bin
-                for c, cell in zip(binned.counts, cells, strict=True)
-            ]
-        ).astype(np.int64),
-        per_cell(curvature.mass),
-        terms.intercept + np.concatenate([f[c] for f, c in zip(curves, cells, strict=True)]),
-        # Trees also follow what is particular about the sample, each in its own way.
-        _residual_errors([v[c] / w[c] for v, c, w in spread], N_SAMPLES, rng).T.astype(np.float64),
-        binned.cell_noise_std,
-        fit.share,
-        binned.min_bin_count,
-        settings.bin_noise_ratio,
-        fit.schedule.n_epochs,
-        settings.max_leaves,
-        fit.min_leaf_count,
-        fit.schedule.learning_rate,
-        rng.integers(0, 2**63, size=n_structures, dtype=np.uint64),
-    )
-    per_bin = [
-        _bin_means(scores[:, a:z], cell, w)
-        for a, z, cell, w in zip(start[:-1], start[1:], cells, width, strict=True)
-    ]
-    found = np.column_stack([*per_bin, intercepts])
-    samples = np.arange(len(found)) % N_SAMPLES
-    means = np.stack([found[samples == i].mean(axis=0) for i in range(N_SAMPLES)])
-    # Means of few structures take a part of the scatter with them.
-    return (found - means[samples]) * np.sqrt(len(found) / (len(found) - N_SAMPLES))
-
-
-def _bin_means(
-    scores: FloatArray, bin_of_cell: NDArray[np.int64], width: NDArray[np.int64]
-) -> FloatArray:
-    """Mean over the cells of each bin, shape (n_draws, n_bins)."""
-    sums = np.zeros((len(width), len(scores)))
-    np.add.at(sums, bin_of_cell, scores.T)
-    return (sums / np.maximum(width, 1)[:, None]).T
-
-
-def _shrunk(terms: AdditiveTerms, privacy: FloatArray) -> list[FloatArray]:
-    """Curves without the roughness that privacy noise gave them, by positive-part shrinkage.
-
-    A structure cannot be expected to follow noise; with the released curves as they are their
-    noise would be counted twice.
-    """
-    curves, first = [], 0
-    for scores, count in zip(terms.scores, terms.counts, strict=True):
-        weights = np.maximum(count, 0.0)
-        noise = privacy[:, first : first + len(scores)].var(axis=0)
-        first += len(scores)
-        size = float(weights @ scores**2)
-        kept = max(0.0, 1.0 - float(weights @ noise) / size) if size > 0 else 0.0
-        curves.append(kept * scores)
-    return curves

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -18,6 +19,8 @@ from dpexplain.models.boosting.counts import CountStep
 from dpexplain.models.boosting.curvature import (
     Curvature,
     logistic_curvature,
+    poisson_curvature,
+    softmax_curvature,
     squared_curvature,
 )
 from dpexplain.models.boosting.loop import PrivateStep
@@ -74,8 +77,8 @@ class Objective:
         Least curvature in a leaf of a fit that is not private.
     best_constant : callable
         Score of the loop at which a fit that is not private starts, from its encoded target.
-    curvature : callable or None
-        Curvature per bin, to simulate what noise does; None where that is not known.
+    curvature : callable
+        Curvature per bin, to simulate what noise does.
     step_factor : float, default=1.0
         Steps of a private fit are so many times as long as those of two classes or squared error.
     """
@@ -91,7 +94,7 @@ class Objective:
     bound: float
     min_curvature: float
     best_constant: Callable[[NDArray[np.float32]], float]
-    curvature: Callable[[AdditiveTerms, float, float | None], Curvature] | None
+    curvature: Callable[[AdditiveTerms, float, float | None], Curvature]
     step_factor: float = 1.0
 
     def sensitivity(self, clip: float) -> float:
@@ -206,7 +209,7 @@ def softmax(schema: Schema) -> Objective:
         bound=LOGIT_BOUND,
         min_curvature=2.0,
         best_constant=_zero,
-        curvature=None,
+        curvature=softmax_curvature,
         step_factor=_CLASS_STEP * float(np.sqrt(n_classes)),
     )
 
@@ -251,7 +254,7 @@ def poisson(schema: Schema) -> Objective:
         bound=EXPONENT_SPAN,
         min_curvature=10.0 / high,
         best_constant=_log_mean,
-        curvature=None,
+        curvature=partial(poisson_curvature, high=high),
     )
 
 

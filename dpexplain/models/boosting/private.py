@@ -38,6 +38,7 @@ from dpexplain.models.boosting.recipe import (
     signal_ratio,
 )
 from dpexplain.models.boosting.records import BinnedRecords
+from dpexplain.models.boosting.released import LeafStep
 from dpexplain.models.boosting.source import RecordSource
 from dpexplain.models.boosting.structure import BinCounts, Visit, random_visits
 from dpexplain.schema import Categorical, Schema
@@ -143,12 +144,12 @@ class PrivateFit:
         Passes, learning rate and clip, as the recipe derived them.
     leaf_noise_ratio : float
         Noise standard deviation of one leaf sum, in clips.
-    clips : ndarray of shape (n_visits,)
-        Bound on a residual at each visit of the first bag, in score units of the loop.
+    start : float
+        Score that every record started from, through the first feature: a public number.
     visits : list of Visit
         All trees of the first bag; those of others are alike.
-    leaf_sums : list of ndarray of shape (n_leaves,), one per visit
-        Noisy leaf sums of the first bag as they were released, in score units of the loop.
+    steps : list of LeafStep, one per visit
+        What the first bag released, and what became of it.
     min_leaf_count : float
         Noisily counted people that every leaf was to hold.
     settings : Recipe
@@ -163,13 +164,18 @@ class PrivateFit:
     bags: list[Tables]
     schedule: Schedule
     leaf_noise_ratio: float
-    clips: NDArray[np.float64]
+    start: float
     visits: list[Visit]
-    leaf_sums: list[NDArray[np.float64]]
+    steps: list[LeafStep]
     min_leaf_count: float
     settings: Recipe
     share: float
     monotone: tuple[Direction | None, ...]
+
+    @property
+    def clips(self) -> NDArray[np.float64]:
+        """Bound on a residual at each visit of the first bag, in score units of the loop."""
+        return np.array([step.clip for step in self.steps])
 
     @property
     def leaf_noise_std(self) -> NDArray[np.float64]:
@@ -377,9 +383,9 @@ def fit_private(
         bags,
         plan,
         noise_per_clip,
-        np.array(steps[0].clips),
+        objective.start,
         trees[0],
-        steps[0].released,
+        steps[0].taken,
         min_leaf_count,
         settings,
         share,

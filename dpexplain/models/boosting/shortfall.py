@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from dpexplain.models.boosting.curvature import Curvature
 from dpexplain.models.boosting.private import PrivateFit
-from dpexplain.models.boosting.repair import late_paths
+from dpexplain.models.boosting.released import released_path
 
 FloatArray = NDArray[np.float64]
 
@@ -27,7 +27,7 @@ _LIMITS = (0.5, 3.0)
 """Estimates outside are not believed."""
 
 
-def stretches(fit: PrivateFit, curvature: Curvature) -> FloatArray:
+def stretches(fit: PrivateFit, curvature: Curvature, bound: float) -> list[FloatArray]:
     """Factor on the curve of each term that undoes how far it falls short.
 
     Parameters
@@ -36,29 +36,33 @@ def stretches(fit: PrivateFit, curvature: Curvature) -> FloatArray:
         With the leaf sums that were released.
     curvature : Curvature
         Of the people that the sums are over.
+    bound : float
+        Bound on scores per bin, in units of the loop.
 
     Returns
     -------
-    ndarray of shape (n_features,)
-        One plus the posterior mean of the share that is missing, from a normal prior around 0.
+    list of ndarray of shape (n_features,)
+        One per score: one plus the posterior mean of the share that is missing, from a normal
+        prior around 0.
     """
-    masses = curvature.mass
-    shares = [m / max(float(m.sum()), 1e-12) for m in masses]
-    tables, paths = late_paths(fit, shares, first=_FIRST)
-    means = np.array([s @ t for s, t in zip(shares, tables, strict=True)])
-    noise_std = float(fit.leaf_noise_std[-1])
-    factors = np.ones(len(masses))
-    for k, path in enumerate(paths):
-        if not path:
-            continue
-        members = np.stack([row for row, _, _, _ in path]) * masses[k]
-        gone = np.stack([table - tables[k] for _, table, _, _ in path])
-        elsewhere = np.array([mean for _, _, mean, _ in path])
-        others = means.sum() - means[k]
-        # What each sum would have been at the final scores, and what a longer curve would leave.
-        left = np.array([value for _, _, _, value in path])
-        left += (members * gone).sum(axis=1) + members.sum(axis=1) * (elsewhere - others)
-        along = members @ (tables[k] - means[k])
-        precision = along @ along / noise_std**2 + 1.0 / _USUAL_SPREAD**2
-        factors[k] += along @ left / noise_std**2 / precision
-    return np.asarray(np.clip(factors, *_LIMITS))
+    path, masses = released_path(fit, bound), curvature.per_score
+    noise_std, n_scores = float(fit.leaf_noise_std[-1]), masses[0].shape[1]
+    shares = [m / max(float(m.sum()), 1e-12) for m in curvature.mean_mass]
+    means = [np.einsum("b,tbs->ts", s, t) for s, t in zip(shares, path.tables, strict=True)]
+    factors = np.ones((n_scores, len(masses)))
+    for k, (mass, members) in enumerate(zip(masses, path.members, strict=True)):
+        late = members.visit >= _FIRST * len(fit.visits)
+        visit, bins = members.visit[late], members.bins[late]
+        before = path.before[visit]
+        gone = path.tables[k][before[:, k]] - path.tables[k][-1]
+        for j, mean in enumerate(means):
+            if j != k:
+                gone += (mean[before[:, j]] - mean[-1])[:, None, :]
+        curve = path.tables[k][-1] - means[k][-1]
+        for c in range(n_scores):
+            # What each sum would have been at the final scores, and what a longer curve would leave.
+            left = members.sums[late, c] + np.einsum("rb,rbs,bs->r", bins, gone, mass[:, c])
+            along = bins @ (mass[:, c] * curve).sum(axis=1)
+            precision = along @ along / noise_std**2 + 1.0 / _USUAL_SPREAD**2
+            factors[c, k] += along @ left / noise_std**2 / precision
+    return list(np.clip(factors, *_LIMITS))

@@ -1,0 +1,144 @@
+"""What a private fit released visit by visit, and the curves that follow from it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpexplain.models.boosting.monotone import projections
+
+if TYPE_CHECKING:
+    from dpexplain.models.boosting.private import PrivateFit
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class LeafStep:
+    """One release, and what became of it.
+
+    Attributes
+    ----------
+    clip : float
+        Bound on a residual, in score units of the loop.
+    sums : ndarray of shape (n_leaves,) or (n_leaves, n_classes)
+        Noisy leaf sums, in score units of the loop.
+    gain : ndarray of shape (n_leaves,)
+        What a unit of each leaf sum changed of the score; 0 where a step was cut short.
+    together : bool
+        Whether all leaves moved alike, by the sum of all sums.
+    update : ndarray of shape (n_leaves,) or (n_leaves, n_classes)
+        What was added to the score in each leaf, before any bound.
+    """
+
+    clip: float
+    sums: FloatArray
+    gain: FloatArray
+    together: bool
+    update: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Members:
+    """Leaves of the trees of one feature that had more than one.
+
+    Attributes
+    ----------
+    visit : ndarray of shape (n_leaves_total,)
+        Which visit of the fit each leaf belongs to.
+    bins : ndarray of shape (n_leaves_total, n_bins)
+        1 where a bin is in the leaf.
+    sums : ndarray of shape (n_leaves_total, n_scores)
+        Noisy leaf sums.
+    """
+
+    visit: NDArray[np.intp]
+    bins: FloatArray
+    sums: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Path:
+    """Curves on their way through a fit.
+
+    Attributes
+    ----------
+    tables : tuple of ndarray of shape (n_own_visits + 1, n_bins, n_scores), one per feature
+        Scores per bin before the first visit and after each one.
+    unbound : dict of int to ndarray of shape (n_own_visits, n_bins)
+        Of features with a direction, the scores before they were moved to a monotone curve.
+    before : ndarray of shape (n_visits, n_features)
+        Visits that each feature had had before a visit.
+    members : tuple of Members, one per feature
+    """
+
+    tables: tuple[FloatArray, ...]
+    unbound: dict[int, FloatArray]
+    before: NDArray[np.intp]
+    members: tuple[Members, ...]
+
+
+def released_path(fit: PrivateFit, bound: float) -> Path:
+    """Follow the curves of the first bag from visit to visit, as the loop moved them.
+
+    Parameters
+    ----------
+    fit : PrivateFit
+    bound : float
+        Bound on scores per bin.
+
+    Returns
+    -------
+    Path
+    """
+    feature = np.array([v.feature for v in fit.visits], dtype=np.intp)
+    counts = [c.thinned(fit.share) for c in fit.binned.counts]
+    visited = feature[:, None] == np.arange(len(counts))
+    before = np.cumsum(visited, axis=0) - visited
+    project = projections(fit.monotone, [c.counts for c in counts], [c.n_special for c in counts])
+    tables, unbound, members = [], {}, []
+    for k, projection in enumerate(project):
+        own = np.flatnonzero(feature == k)
+        updates = _per_bin(fit, own)
+        history = np.zeros((len(own) + 1, *updates.shape[1:]))
+        if k == 0:
+            history[0] += fit.start
+        moved = np.empty(updates.shape[:2])
+        for i, update in enumerate(updates):
+            history[i + 1] = np.clip(history[i] + update, -bound, bound)
+            if projection is not None:
+                moved[i] = history[i + 1, :, 0]
+                history[i + 1, :, 0] = projection(moved[i])
+        if projection is not None:
+            unbound[k] = moved
+        tables.append(history)
+        members.append(_members(fit, own))
+    return Path(tuple(tables), unbound, before.astype(np.intp), tuple(members))
+
+
+def _per_bin(fit: PrivateFit, own: Sequence[int] | NDArray[np.intp]) -> FloatArray:
+    """Return the updates of the bins of one feature, shape (n_own_visits, n_bins, n_scores)."""
+    rows = [fit.steps[v].update[fit.visits[v].leaf_of_bin] for v in own]
+    stacked = np.stack(rows)
+    return stacked[:, :, None] if stacked.ndim == 2 else stacked
+
+
+def _members(fit: PrivateFit, own: NDArray[np.intp]) -> Members:
+    sizes = [len(fit.visits[v].leaf_weight) for v in own]
+    # A step in which all leaves moved alike, and a tree of one leaf, tell nothing about bins.
+    use = [v for v, n in zip(own, sizes, strict=True) if n > 1]
+    n_bins = len(fit.visits[own[0]].leaf_of_bin)
+    if not use:
+        nothing = np.zeros(0, dtype=np.intp)
+        return Members(nothing, np.zeros((0, n_bins)), np.zeros((0, 1)))
+    leaves = [np.arange(len(fit.visits[v].leaf_weight)) for v in use]
+    visit = np.repeat(np.array(use, dtype=np.intp), [len(rows) for rows in leaves])
+    of_bin = np.stack([fit.visits[v].leaf_of_bin for v in use])
+    repeated = np.repeat(of_bin, [len(rows) for rows in leaves], axis=0)
+    bins = (repeated == np.concatenate(leaves)[:, None]).astype(np.float64)
+    sums = np.concatenate([fit.steps[v].sums for v in use])
+    return Members(visit, bins, sums[:, None] if sums.ndim == 1 else sums)
