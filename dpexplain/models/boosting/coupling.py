@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -306,7 +307,7 @@ def _positive(correlations: FloatArray, start: NDArray[np.int64]) -> FloatArray:
     floored = np.maximum(values, _LEAST_EIGENVALUE)
     matrix = (vectors * floored[:, None, :]) @ vectors.transpose(0, 2, 1)
     whitening = np.zeros_like(matrix)
-    for a, z in zip(start[:-1], start[1:], strict=True):
+    for a, z in pairwise(start.tolist()):
         if a < z:
             own, turn = np.linalg.eigh(matrix[:, a:z, a:z])
             whitening[:, a:z, a:z] = (turn / np.sqrt(own)[:, None, :]) @ turn.transpose(0, 2, 1)
