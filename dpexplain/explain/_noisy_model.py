@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from dpexplain.explain._record import FloatArray
-from dpexplain.explain.noise import LEVEL, NoiseModel, normal_certainty
+from dpexplain.explain.noise import LEVEL, STANDS_OUT_LEVEL, NoiseModel, normal_certainty
 
 if TYPE_CHECKING:
     from dpexplain.explain.shape_function import ShapeFunction
@@ -29,12 +30,28 @@ class NoisyModel:
         A model that learned from nothing names a term here with a chance of 3 %: the rule looks
         at all bins of all terms at once. None where the noise is not known jointly.
         """
-        noise = self.noise
-        if noise is None:
+        found = self.terms_above(STANDS_OUT_LEVEL)
+        if found is None:
             return None
-        factor = noise.overall_factor()
-        found = [t for t in self.terms if _largest_ratio(t) > factor]
         return tuple(t.name for t in sorted(found, key=lambda t: -t.importance))
+
+    def terms_above(self, level: float) -> list[ShapeFunction] | None:
+        """Terms of which some bin stands out, with a certainty for all terms together.
+
+        Parameters
+        ----------
+        level : float
+            Chance that a model that learned from nothing shows no such term.
+
+        Returns
+        -------
+        list of ShapeFunction or None
+            In model order; None where the noise is not known jointly.
+        """
+        if self.noise is None:
+            return None
+        factor = self.noise.overall_factor(level)
+        return [t for t in self.terms if _largest_ratio(t) > factor]
 
     @property
     def noise_share(self) -> float | None:
@@ -54,17 +71,7 @@ class NoisyModel:
     @property
     def noise_words(self) -> str:
         """What stands out of the noise, in a sentence or two; empty for a model without noise."""
-        share = self.noise_share
-        if share is None:
-            return ""
-        amount = f"about {100 * share:.0f} % of the variation of the curves is what noise shows"
-        names = self.terms_above_noise
-        if names is None:
-            return f"{amount[0].upper()}{amount[1:]}."
-        if not names:
-            return f"Nothing stands out of the noise: {amount}."
-        which = "all" if len(names) == len(self.terms) else f"{len(names)} of {len(self.terms)}"
-        return f"{which[0].upper()}{which[1:]} terms stand out of the noise; {amount}."
+        return words_of_noise(self.noise_share, self.terms_above_noise, len(self.terms))
 
     def ranking(self) -> pd.DataFrame:
         """Return importances with what noise does to them, largest first.
@@ -108,16 +115,10 @@ class NoisyModel:
 
     def _fill(self, table: pd.DataFrame, noise: NoiseModel) -> None:
         errors = noise.draws(_DRAWS)
-        shown = np.stack(
-            [
-                np.abs(t.kept_share * t.contribution + errors[:, noise.term(k)]) @ t.weights
-                for k, t in enumerate(self.terms)
-            ],
-            axis=1,
-        )
+        shown = drawn_importances(self.terms, noise, errors)
         table["importance_std"] = shown.std(axis=0)
         corrected = table["corrected_importance"].to_numpy()
-        table["rank_low"], table["rank_high"] = rank_intervals(corrected, shown)
+        table["rank_low"], table["rank_high"] = rank_intervals(corrected, [shown])
         for k, term in enumerate(self.terms):
             _, slope, loads = _direction(term)
             std = float((errors[:, noise.term(k)] @ loads).std())
@@ -125,17 +126,66 @@ class NoisyModel:
                 table.loc[term.name, "direction_certainty"] = float(normal_certainty(slope / std))
 
 
+def words_of_noise(share: float | None, names: tuple[str, ...] | None, n_terms: int) -> str:
+    """Say what stands out of the noise; empty for a model without noise.
+
+    Parameters
+    ----------
+    share : float or None
+        Share of the variation of the curves that noise shows.
+    names : tuple of str or None
+        Terms above noise; None where that is not known.
+    n_terms : int
+
+    Returns
+    -------
+    str
+    """
+    if share is None:
+        return ""
+    amount = f"about {100 * share:.0f} % of the variation of the curves is what noise shows"
+    if names is None:
+        return f"{amount[0].upper()}{amount[1:]}."
+    if not names:
+        return f"Nothing stands out of the noise: {amount}."
+    which = "all" if len(names) == n_terms else f"{len(names)} of {n_terms}"
+    return f"{which[0].upper()}{which[1:]} terms stand out of the noise; {amount}."
+
+
+def drawn_importances(
+    terms: Sequence[ShapeFunction], noise: NoiseModel, errors: FloatArray
+) -> FloatArray:
+    """Return importances under other noise, around the curves without what noise added to them.
+
+    Parameters
+    ----------
+    terms : sequence of ShapeFunction
+    noise : NoiseModel
+    errors : ndarray of shape (n_draws, n_values)
+        From that noise.
+
+    Returns
+    -------
+    ndarray of shape (n_draws, n_terms)
+    """
+    columns = [
+        np.abs(t.kept_share * t.contribution + errors[:, noise.term(k)]) @ t.weights
+        for k, t in enumerate(terms)
+    ]
+    return np.stack(columns, axis=1)
+
+
 def rank_intervals(
-    importance: FloatArray, draws: FloatArray, level: float = LEVEL
+    importance: FloatArray, draws: Sequence[FloatArray], level: float = LEVEL
 ) -> tuple[FloatArray, FloatArray]:
     """Places that each term can have, by comparing it with all others at once.
 
     Parameters
     ----------
     importance : ndarray of shape (n_terms,)
-        Without the bias of noise.
-    draws : ndarray of shape (n_draws, n_terms)
-        Importances under simulated noise.
+        Without the bias of noise; averaged over the classes, where there are several.
+    draws : sequence of ndarray of shape (n_draws, n_terms)
+        Importances under simulated noise, class by class.
     level : float, default=0.95
         Certainty of the interval of one term.
 
@@ -146,14 +196,18 @@ def rank_intervals(
     """
     n_terms = len(importance)
     low, high = np.ones(n_terms), np.full(n_terms, float(n_terms))
-    centred = draws - draws.mean(axis=0)
+    centred = [d - d.mean(axis=0) for d in draws]
     for k in range(n_terms):
         others = np.arange(n_terms) != k
-        gaps = centred[:, others] - centred[:, [k]]
-        std = np.maximum(gaps.std(axis=0), 1e-300)
         if not others.any():
             continue
-        factor = np.quantile(np.abs(gaps / std).max(axis=1), level)
+        gaps = [d[:, others] - d[:, [k]] for d in centred]
+        # How the noise of classes goes together is not kept, so it is taken to add up fully.
+        stds = [np.maximum(g.std(axis=0), 1e-300) for g in gaps]
+        std = np.mean(stds, axis=0)
+        factor = max(
+            np.quantile(np.abs(g / s).max(axis=1), level) for g, s in zip(gaps, stds, strict=True)
+        )
         ahead = importance[others] - importance[k]
         low[k] += np.sum(ahead > factor * std)
         high[k] -= np.sum(-ahead > factor * std)

@@ -16,6 +16,7 @@ import pandas as pd
 
 from dpexplain._names import closest_name
 from dpexplain.explain import _html
+from dpexplain.explain._noisy_classes import NoisyClasses
 from dpexplain.explain._record import FloatArray, Record
 from dpexplain.explain._text import listing, short_number, shorten
 from dpexplain.explain.edits import EditRecord
@@ -102,7 +103,7 @@ def _checked_parts(parts: Any, kind: type[_Part]) -> tuple[_Part, ...]:
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class MulticlassExplanation(Record):
+class MulticlassExplanation(NoisyClasses, Record):
     """An additive model with a score for each of several classes.
 
     Parameters
@@ -207,9 +208,7 @@ class MulticlassExplanation(Record):
         Series
             Indexed by term, largest first.
         """
-        parts = pd.concat([part.importances() for part in self.by_class], axis=1)
-        means = parts.mean(axis=1).reindex(list(self.term_names)).rename("importance")
-        return means.sort_values(ascending=False, kind="stable")
+        return self._mean_importances()
 
     def frame(self) -> pd.DataFrame:
         """Return one row per class, term and bin.
@@ -258,22 +257,26 @@ class MulticlassExplanation(Record):
         )
 
     def _repr_html_(self) -> str:
-        importances = self.importances()
-        largest = float(importances.iloc[0])
+        table = self.ranking()
+        largest = float(table["importance"].iloc[0])
+        noisy = bool(self.noise_words)
         rows = [
             (
                 _html.escaped(str(name)),
-                short_number(value, 3),
-                _html.bar(value / largest if largest else 0.0),
+                short_number(row["importance"], 3),
+                *([short_number(row["noise_floor"], 3)] if noisy else []),
+                _html.bar(row["importance"] / largest if largest else 0.0),
             )
-            for name, value in importances.head(_HTML_ROWS).items()
+            for name, row in table.head(_HTML_ROWS).iterrows()
         ]
-        head = ("term", f"importance [{self.score_unit}], mean over classes", "")
+        importance = f"importance [{self.score_unit}], mean over classes"
+        head = ("term", importance, *(["from noise alone"] if noisy else []), "")
         return _html.box(
             _html.heading(self.model_name or "Explanation"),
             _html.note(shorten(f"{self.target_name}: {listing(self.classes)}", 200)),
             "" if self.guarantee.private else _html.warning(self.guarantee.short),
-            _html.table(head, rows, (False, True, False)),
+            _html.table(head, rows, (False, True, *([True] if noisy else []), False)),
+            _html.note(self.noise_words) if noisy else "",
             *(_html.note(str(edit)) for edit in self.edits),
             _html.note(".for_class(label) shows the curves of a class"),
         )

@@ -155,10 +155,10 @@ def test_ranking_holds_importances_with_what_noise_does_to_them():
 
 def test_terms_of_equal_importance_share_their_ranks():
     draws = np.array([1.0, 1.0, 3.0]) + 0.1 * RNG.standard_normal((2_000, 3))
-    low, high = rank_intervals(np.array([1.0, 1.05, 3.0]), draws)
+    low, high = rank_intervals(np.array([1.0, 1.05, 3.0]), [draws])
     assert low.tolist() == [2, 2, 1]
     assert high.tolist() == [3, 3, 1]
-    assert [v.tolist() for v in rank_intervals(np.array([1.0]), draws[:, :1])] == [[1], [1]]
+    assert [v.tolist() for v in rank_intervals(np.array([1.0]), [draws[:, :1]])] == [[1], [1]]
 
 
 def test_score_scatter_takes_terms_and_intercept_together():

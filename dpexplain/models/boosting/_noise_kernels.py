@@ -302,7 +302,8 @@ def _draw_tree(counts, n_value, n_bins, shuffled, max_leaves, min_leaf_count, or
 @njit(cache=True, nogil=True, error_model="numpy")
 def fresh_structures(  # type: ignore[no-untyped-def]
     noisy_counts, start, n_special, merge, shuffled, unit, direction, mass, target, residual,
-    step_weight, cell_noise_std, share, min_count, noise_ratio, n_epochs, max_leaves, min_leaf_count, learning_rate, seeds,
+    step_weight, cell_noise_std, share, min_count, noise_ratio, n_epochs,
+    max_leaves, min_leaf_count, learning_rate, seeds,
 ):  # fmt: skip
     """Fit the same target with histograms, bins and trees drawn anew, and no leaf noise.
 

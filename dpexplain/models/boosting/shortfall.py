@@ -60,7 +60,7 @@ def stretches(fit: PrivateFit, curvature: Curvature, bound: float) -> list[Float
                 gone += (mean[before[:, j]] - mean[-1])[:, None, :]
         curve = path.tables[k][-1] - means[k][-1]
         for c in range(n_scores):
-            # What each sum would have been at the final scores, and what a longer curve would leave.
+            # What each sum would have been at the final scores, and what a longer curve leaves.
             left = members.sums[late, c] + np.einsum("rb,rbs,bs->r", bins, gone, mass[:, c])
             along = bins @ (mass[:, c] * curve).sum(axis=1)
             precision = along @ along / noise_std**2 + 1.0 / _USUAL_SPREAD**2

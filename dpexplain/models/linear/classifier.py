@@ -188,13 +188,14 @@ class DPLogisticRegression(_PrivateLinear, AdditiveClassifier):
             learning_rate=self.learning_rate,
         )
 
-    def _noise_draws(self) -> NoiseDraws | None:
+    def _noise_draws(self) -> tuple[NoiseDraws, ...]:
         if self._terms.link == "softmax":
-            return None
-        return classification_noise(
+            return ()
+        draws = classification_noise(
             self._fit,
             self._terms,
             clip=self.clip,
             learning_rate=self.learning_rate,
             n_steps=self.max_rounds,
         )
+        return (draws,)

@@ -117,5 +117,6 @@ class DPLinearRegression(_PrivateLinear, AdditiveRegressor):
             follow_counts=self.scaling == "released",
         )
 
-    def _noise_draws(self) -> NoiseDraws:
-        return regression_noise(self._fit, self._terms, self._objective(self.schema_).scale)
+    def _noise_draws(self) -> tuple[NoiseDraws, ...]:
+        scale = self._objective(self.schema_).scale
+        return (regression_noise(self._fit, self._terms, scale),)
