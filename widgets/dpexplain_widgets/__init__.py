@@ -15,6 +15,7 @@ from dpexplain_widgets.disagreement import DisagreementView
 from dpexplain_widgets.explorer import Explorer
 from dpexplain_widgets.importance import ImportanceView
 from dpexplain_widgets.ledger import LedgerView
+from dpexplain_widgets.local import LocalView
 from dpexplain_widgets.overview import OverviewView
 from dpexplain_widgets.rank import RankView
 from dpexplain_widgets.report import write_page
@@ -27,6 +28,7 @@ __all__ = [
     "Explorer",
     "ImportanceView",
     "LedgerView",
+    "LocalView",
     "OverviewView",
     "RankView",
     "ShapeView",

@@ -19,6 +19,7 @@ STYLES = (
     "shape.css",
     "heat.css",
     "rank.css",
+    "local.css",
     "tables.css",
     "save.css",
     "narrow.css",

@@ -7,10 +7,11 @@ import pandas as pd
 from dpexplain_widgets.base import View
 from dpexplain_widgets.bundle import bundle
 from dpexplain_widgets.comparing import disagreement_frame
+from dpexplain_widgets.local import local_frame
 from dpexplain_widgets.rank import rank_frame
 from dpexplain_widgets.selection import selection_frame
 
-_FRAMES = {"disagreement": disagreement_frame, "rank": rank_frame}
+_FRAMES = {"disagreement": disagreement_frame, "rank": rank_frame, "local": local_frame}
 
 
 class Explorer(View):
@@ -43,6 +44,6 @@ class Explorer(View):
         """What is shown in the open part, as the view of that part gives it alone.
 
         Set `tab` to choose the part: of the shape, the bins of the term; of disagreement and
-        ranks, all terms at all epsilons.
+        ranks, all terms at all epsilons; of a sample, the contributions to its score.
         """
         return _FRAMES.get(self.tab, selection_frame)(self)

@@ -15,6 +15,14 @@ export function binOf(termFit, value) {
   return place < 0 ? specialBin(termFit, "other") : place;
 }
 
+/** Smallest and largest value of a numeric term: multiples of its step inside the public range. */
+export function valueRange({ step }, { edges }) {
+  const [low, high] = [edges[0], edges.at(-1)];
+  if (!step) return [low, high];
+  const [first, last] = [Math.ceil(low / step - 1e-9) * step, Math.floor(high / step + 1e-9) * step];
+  return first <= last ? [first, last].map((value) => Number(value.toPrecision(12))) : [low, high];
+}
+
 /** A value in the middle of the largest released bin that holds values. */
 export function typicalValue(termFit, step) {
   const weights = binWeights(termFit).slice(0, termFit.labels.length - termFit.special.length);
@@ -23,8 +31,8 @@ export function typicalValue(termFit, step) {
   const [low, high] = [termFit.edges[largest], termFit.edges[largest + 1]];
   const middle = (low + high) / 2;
   if (!step) return middle;
-  const onStep = low + Math.round((middle - low) / step) * step;
-  return onStep < high ? onStep : low;
+  const onStep = Number((Math.round(middle / step) * step).toPrecision(12));
+  return onStep >= low && onStep < high ? onStep : middle;
 }
 
 /** Values of each term of the sample that is shown, made-up ones in place of its own. */

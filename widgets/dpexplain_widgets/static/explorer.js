@@ -3,6 +3,7 @@ import { createDisagreement } from "./disagreement.js";
 import { html } from "./dom.js";
 import { createImportance } from "./importance.js";
 import { createLedger } from "./ledger.js";
+import { createLocal } from "./local.js";
 import { createOverview } from "./overview.js";
 import { createRank } from "./rank.js";
 import { createShape } from "./shape.js";
@@ -14,6 +15,7 @@ const TABS = [
   ["shape", "Shape", createShape],
   ["disagreement", "Disagreement", createDisagreement],
   ["rank", "Ranks", createRank],
+  ["local", "One sample", createLocal],
 ];
 
 /** The part that is in sight is the only one that exists: what is chosen is kept in the model. */

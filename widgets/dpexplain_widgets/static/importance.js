@@ -9,7 +9,7 @@ import { standaloneParts } from "./standalone.js";
 import { CHOICE_KEYS, chooseTerm, drawOnChange, readState } from "./state.js";
 import { LIST_KEYS, listControls, listedTerms } from "./term_list.js";
 import { observeWidth, viewWidget } from "./view.js";
-import { placeWords, scoreWords, spokenNoise } from "./words.js";
+import { otherWords, placeWords, scoreWords, spokenNoise } from "./words.js";
 
 const BAR = { height: 22, thickness: 14 };
 const ROW_HEIGHT = 44;
@@ -20,7 +20,7 @@ function unitWords(payload) {
 }
 
 function longestBar(state) {
-  const shown = [...state.payload.fits.flat(), ...state.fits, state.reference].filter(Boolean);
+  const shown = [...state.payload.fits.flat(), ...state.fits, state.reference, state.other].filter(Boolean);
   return Math.max(1e-12, ...shown.flatMap((fit) => fit.terms.map((term) => term.importance)));
 }
 
@@ -47,6 +47,7 @@ function barPicture(state, i, scale, ids, width) {
     parts.push(svg("path", { d, class: "dpx-halo" }), svg("path", { d, class: `dpx-tick dpx-tick-${role}` }));
   };
   if (state.pinned) tick(state.pinned.terms[i].importance, "pinned");
+  if (state.other) tick(state.other.terms[i].importance, "other");
   if (state.reference && !state.atReference) tick(state.reference.terms[i].importance, "reference");
   return parts;
 }
@@ -158,6 +159,7 @@ class Importance {
     }
     if (state.reference && !state.atReference) parts.push("Solid tick: non-private reference, not releasable.");
     if (state.pinned) parts.push("Dotted tick: pinned ε.");
+    if (state.other) parts.push(`Long-dotted tick: ${otherWords(state)}.`);
     setText(this.legend, parts.join(" "));
   }
 

@@ -1,8 +1,8 @@
 // What the marks of a shape mean.
 import { html, svg } from "./dom.js";
-import { formatEpsilon } from "./format.js";
+import { formatEpsilon, quotedName } from "./format.js";
 import { beyondMark } from "./marks.js";
-import { epsilonWords } from "./words.js";
+import { epsilonWords, otherWords } from "./words.js";
 
 const SWATCH = { width: 30, height: 16 };
 
@@ -29,6 +29,7 @@ const POINT_SHAPES = {
   reference: "m0 -7l6 7l-6 7l-6 -7Z",
   pinned: "m-5 0a5 5 0 1 0 10 0a5 5 0 1 0 -10 0Z",
   repeat: "m0 -6v12",
+  other: "m-5 -5h10v10h-10Z",
 };
 
 /** The mark of one fit at a point, for charts without curves; its halo parts it from a bar. */
@@ -51,7 +52,9 @@ function legendEntries(state, termFit, cut) {
   if (state.atReference) {
     entries.push([kind === "numeric" ? "reference" : "only-reference", "non-private reference"]);
   } else {
-    const name = state.fit.guarantee.private ? "private model" : "model, not private";
+    const named = state.payload.name ? quotedName(state.payload.name, 40) : "";
+    const plain = state.fit.guarantee.private ? "private model" : "model, not private";
+    const name = named && !state.fit.guarantee.private ? `${named}, not private` : named || plain;
     entries.push(["main", `${name}, ${epsilonWords(state)}`]);
   }
   if (state.fits.length > 1) entries.push(["repeat", "other fits at this ε"]);
@@ -59,6 +62,7 @@ function legendEntries(state, termFit, cut) {
     const epsilon = formatEpsilon(state.payload.epsilons[state.pinnedStop]);
     entries.push(["pinned", `pinned, ε = ${epsilon}`]);
   }
+  if (state.other) entries.push(["other", otherWords(state)]);
   if (termFit.noise_std) {
     const mark = kind === "numeric" ? "band" : "whisker";
     const inner = termFit.structure_std ? `; ${kind === "numeric" ? "dark" : "inner marks"}: privacy noise alone` : "";

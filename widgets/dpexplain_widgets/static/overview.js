@@ -2,6 +2,7 @@
 import { button } from "./controls.js";
 import { html, setText } from "./dom.js";
 import { formatEpsilon, formatNumber, shortName } from "./format.js";
+import { modelChoice } from "./model_choice.js";
 import { createPlayer } from "./player.js";
 import { referenceToggle } from "./reference_toggle.js";
 import { createScrubber } from "./scrubber.js";
@@ -49,6 +50,7 @@ class Overview {
     this.scrubber = createScrubber(model);
     this.player = createPlayer(model);
     this.toggle = referenceToggle(model);
+    this.models = modelChoice(model);
     this.build(host, standalone);
     this.stop = drawOnChange(model, CHOICE_KEYS, () => this.draw());
     this.draw();
@@ -68,6 +70,7 @@ class Overview {
     host.append(
       html("header", { class: "dpx-head" },
         html(standalone ? "h3" : "h2", {}, this.title), this.toggle.element),
+      this.models.element,
       html("div", { class: "dpx-overview-grid" },
         html("div", { class: "dpx-scale" },
           html("div", { class: "dpx-scale-title" },
@@ -89,6 +92,7 @@ class Overview {
     setText(this.title, shortName(state.payload.title || "Explanation", 160));
     if (state.fit === undefined) return;
     this.scrubber.draw();
+    this.models.draw();
     this.drawGuarantee(state);
     this.drawMetrics(state);
     this.drawPin(state);

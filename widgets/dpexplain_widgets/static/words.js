@@ -117,6 +117,8 @@ export function binSentence(state, termFit, bin) {
     const epsilon = formatEpsilon(state.payload.epsilons[state.pinnedStop]);
     parts.push(`pinned ε = ${epsilon}: ${formatSigned(pinned)}`);
   }
+  const other = contributionOf(state.other ?? null, state, label);
+  if (other !== null) parts.push(`${otherWords(state)}: ${formatSigned(other)}`);
   const reference = state.atReference ? null : contributionOf(state.reference, state, label);
   if (reference !== null) parts.push(`non-private reference: ${formatSigned(reference)}`);
   return parts.join(" · ");
@@ -147,4 +149,11 @@ export function spokenNoise({ above_noise: above, ranks }) {
 export function epsilonWords(state) {
   const epsilon = state.payload.epsilons[state.stop];
   return `ε = ${formatEpsilon(epsilon)}`;
+}
+
+/** The other model that is drawn, with its epsilon. */
+export function otherWords(state) {
+  const name = quotedName(state.otherName, 40);
+  if (state.otherStop < 0) return `${name}, not private, not releasable`;
+  return `${name}, ε = ${formatEpsilon(state.otherEpsilon)}`;
 }
