@@ -19,7 +19,10 @@ _ADJACENCY = {
     "add_remove": "add/remove: two data sets differ by the presence of {unit}",
     "replace": "replace-one: two data sets differ by the values of {unit}",
 }
-_MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|~$:@])")
+# What opens something in Markdown (emphasis, code, links, formulas, mentions, addresses, emoji)
+# wherever it stands, and what opens a list, a heading or a rule at the start of a line only.
+_ANYWHERE = re.compile(r"([\\`*_\[\]|~$@]|(?<=www)\.|:(?=//|\w+:))", re.IGNORECASE)
+_AT_START = re.compile(r"^(\d*)([#+\-=.)])")
 
 Section = tuple[str, tuple[str, ...]]
 
@@ -96,4 +99,5 @@ def _shown(text: str) -> str:
 
 def _escaped(text: str) -> str:
     # Angle brackets as entities: not every reader of Markdown knows them behind a backslash.
-    return _MARKDOWN.sub(r"\\\1", html.escape(text, quote=False))
+    inline = _ANYWHERE.sub(r"\\\1", html.escape(text, quote=False))
+    return _AT_START.sub(r"\1\\\2", inline)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 
 import numpy as np
 import pandas as pd
@@ -19,7 +20,8 @@ from dpexplain.accounting import (
     PureEvent,
     SubsampledGaussianEvent,
 )
-from dpexplain.statement import PrivacyStatement
+from dpexplain.statement import PrivacyStatement, statement_of
+from dpexplain.statement.render import _escaped
 
 EVIL = "<img src=x onerror=alert(1)> [a](javascript:x) `q` | **b** \u202e $x$ \x00 http://x.y"
 names = st.text(min_size=1, max_size=30).filter(str.strip)
@@ -151,11 +153,28 @@ def test_names_cannot_make_markup_in_any_form():
     assert "<img" not in statement._repr_html_()
     assert "&lt;img" in statement._repr_html_()
     markdown = statement.markdown()
-    for opening in ("<img", "[a]", "](javascript", "`q`", "**b**", "$x$", "http://"):
+    for opening in ("<img", "[a]", "`q`", "**b**", "$x$", "http://"):
         assert opening not in markdown
+    assert re.search(r"(?<!\\)\]\(", markdown) is None
     for text in (markdown, statement.text(), statement._repr_html_()):
         assert "\u202e" not in text
         assert "\x00" not in text
+
+
+@pytest.mark.parametrize(
+    "name", ["# big", "- item", "+ item", "1. item", "12) item", "=== rule", "--- rule"]
+)
+def test_a_name_opens_no_list_heading_or_rule(name):
+    line = _escaped(name)
+    assert "\\" in line[: len(name.split()[0]) + 1]
+    assert line.replace("\\", "") == name
+
+
+def test_plain_words_of_a_statement_stay_readable_as_markdown():
+    markdown = statement_of(PrivacyLedger("ward 7 (2024)").summary()).markdown()
+    assert "# Privacy statement for ward 7 (2024)" in markdown
+    assert "delta = 1e-06" in markdown
+    assert "add/remove: two data sets" in markdown
 
 
 def test_model_states_its_own_guarantee_and_that_of_its_ledger():
