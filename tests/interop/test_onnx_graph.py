@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 
+from dpexplain.explain import FilterBank, Guarantee
+from dpexplain.explain.filter_inputs import InputFeature, InputPreparation
 from dpexplain.interop import to_onnx
 from fitted_models import FITTED, fitted_binary, fitted_classes, table
 
@@ -56,3 +60,51 @@ def test_the_graph_carries_the_guarantee_and_nothing_else_in_words():
 def test_the_explanation_of_one_class_is_refused():
     with pytest.raises(ValueError, match="the explanation of all classes"):
         to_onnx(fitted_classes().explain_global().for_class("low"))
+
+
+def bank_of(features, per_record="none", seed=0):
+    """Filters with random weights, since a graph has to repeat any of them."""
+    rng = np.random.default_rng(seed)
+    preparation = InputPreparation(features, per_record=per_record, scale=3.0)
+    return FilterBank.from_weights(
+        rng.normal(size=(3, 4, len(preparation.input_names))),
+        rng.normal(size=(3, 4)),
+        classes=("a", "b", "c"),
+        input_names=preparation.input_names,
+        inverse_temperature=0.5,
+        preparation=preparation,
+        guarantee=Guarantee.not_private("made up"),
+    )
+
+
+def probabilities(graph, cells):
+    session = onnxruntime.InferenceSession(graph.SerializeToString())
+    return session.run(["probability"], cells)[0]
+
+
+@pytest.mark.parametrize("per_record", ["none", "centred_unit_norm"])
+def test_filters_of_numbers_take_one_matrix(per_record):
+    features = tuple(InputFeature(f"pixel_{i}", low=0, high=16, spread=16) for i in range(9))
+    bank = bank_of(features, per_record)
+    X = np.random.default_rng(1).uniform(-2, 20, (40, 9))
+    X[0], X[1, 3], X[2, 5] = 7.0, np.nan, np.inf
+    expected = bank.probabilities(bank.inputs(X))
+    np.testing.assert_allclose(probabilities(to_onnx(bank), {"X": X}), expected, atol=1e-12)
+
+
+def test_filters_of_a_table_take_a_column_each():
+    features = (
+        InputFeature("age", low=17, high=90, centre=53.5, spread=36.5),
+        InputFeature("job", ("a", "b", "c")),
+    )
+    bank = bank_of(features)
+    X, _ = table(n=60, seed=5)
+    columns = {name: values for name, values in cells(X).items() if name != "grade"}
+    expected = bank.probabilities(bank.inputs(X[["age", "job"]]))
+    np.testing.assert_allclose(probabilities(to_onnx(bank), columns), expected, atol=1e-12)
+
+
+def test_filters_without_a_preparation_are_refused():
+    bank = dataclasses.replace(bank_of((InputFeature("age"),)), preparation=None)
+    with pytest.raises(ValueError, match="does not say how a record becomes inputs"):
+        to_onnx(bank)

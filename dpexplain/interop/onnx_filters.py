@@ -1,0 +1,93 @@
+"""Predictions of a locally linear model as an ONNX graph."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dpexplain.explain import FilterBank
+from dpexplain.explain.filter_inputs import InputFeature, InputPreparation
+from dpexplain.interop._graph import Graph
+
+
+def filter_graph(bank: FilterBank) -> Any:
+    """Write the predictions of filters; see :func:`dpexplain.interop.to_onnx`.
+
+    Parameters
+    ----------
+    bank : FilterBank
+        That knows how a record becomes inputs.
+
+    Returns
+    -------
+    onnx.ModelProto
+
+    Raises
+    ------
+    ValueError
+        If the explanation has no preparation.
+    """
+    if bank.preparation is None:
+        raise ValueError(
+            "this explanation does not say how a record becomes inputs, so no graph can read one; "
+            "export what explain_global() returns."
+        )
+    graph = Graph()
+    inputs = _inputs(graph, bank.preparation)
+    n_classes, n_filters = bank.biases.shape
+    weights = graph.constant(bank.filters.reshape(n_classes * n_filters, -1).T.copy())
+    said = graph.node("MatMul", inputs, weights)
+    said = graph.node("Add", said, graph.constant(bank.biases.reshape(1, -1).copy()))
+    shape = graph.axes(-1, n_classes, n_filters)
+    said = graph.node("Reshape", said, shape)
+    temperature = graph.constant(np.array(bank.inverse_temperature))
+    shares = graph.node("Softmax", graph.node("Mul", said, temperature), axis=2)
+    mixed = graph.node("Mul", shares, said)
+    score = graph.node("ReduceSum", mixed, graph.axes(2), keepdims=0)
+    graph.output("score", score, n_classes)
+    graph.output("probability", graph.node("Softmax", score, axis=1), n_classes)
+    return graph.model("locally_linear_model", bank.guarantee.statement())
+
+
+def _inputs(graph: Graph, preparation: InputPreparation) -> str:
+    features = preparation.features
+    if all(feature.categories is None for feature in features):
+        inputs = _numbers(graph, graph.numbers("X", len(features)), features)
+    else:
+        parts = [_column(graph, feature) for feature in features]
+        inputs = parts[0] if len(parts) == 1 else graph.node("Concat", *parts, axis=1)
+    if preparation.per_record == "centred_unit_norm":
+        inputs = _centred_unit_norm(graph, inputs)
+    return graph.node("Mul", inputs, graph.constant(np.array(preparation.scale)))
+
+
+def _column(graph: Graph, feature: InputFeature) -> str:
+    if feature.categories is None:
+        return _numbers(graph, graph.numbers(feature.name), (feature,))
+    # Neither an empty cell nor another name is any of the categories.
+    place = graph.category(feature.name, feature.categories, missing=-1, other=-1)
+    all_places = graph.constant(np.arange(len(feature.categories), dtype=np.int64)[np.newaxis])
+    return graph.doubles(graph.node("Equal", place, all_places))
+
+
+def _numbers(graph: Graph, cells: str, features: tuple[InputFeature, ...]) -> str:
+    def row(name: str) -> str:
+        return graph.constant(np.array([[getattr(feature, name) for feature in features]]))
+
+    bounded = graph.node("Min", graph.node("Max", cells, row("low")), row("high"))
+    inputs = graph.node("Div", graph.node("Sub", bounded, row("centre")), row("spread"))
+    zero = graph.constant(np.array(0.0))
+    return graph.node("Where", graph.node("IsNaN", cells), zero, inputs)
+
+
+def _centred_unit_norm(graph: Graph, inputs: str) -> str:
+    mean = graph.node("ReduceMean", inputs, axes=[1], keepdims=1)
+    centred = graph.node("Sub", inputs, mean)
+    squares = graph.node(
+        "ReduceSum", graph.node("Mul", centred, centred), graph.axes(1), keepdims=1
+    )
+    zero, one = graph.constant(np.array(0.0)), graph.constant(np.array(1.0))
+    # An even picture has no direction: its inputs are 0, not 0 / 0.
+    safe = graph.node("Where", graph.node("Greater", squares, zero), squares, one)
+    return graph.node("Div", centred, graph.node("Sqrt", safe))
