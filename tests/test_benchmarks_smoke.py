@@ -93,7 +93,9 @@ def test_race_prints_both_libraries_with_ratios(load, capsys, monkeypatch):
         assert row[6].startswith("AUROC 0.")
 
 
-def test_noise_is_held_against_refits_truth_and_shuffled_labels(load, capsys, monkeypatch):
+def test_noise_is_held_against_refits_truth_and_shuffled_labels(
+    load, capsys, monkeypatch, tmp_path
+):
     noise = load("noise")
     monkeypatch.setattr(noise, "SIMULATED", {"clinical": 500})
 
@@ -105,7 +107,15 @@ def test_noise_is_held_against_refits_truth_and_shuffled_labels(load, capsys, mo
     assert coverage[1][:2] == ["clinical", "2"]
     assert 0 <= float(coverage[1][2]) <= 1
     assert 0 <= float(truth[1][2]) <= 1
-    assert shuffled[1][1].endswith("of 2")
+    assert shuffled[1][2].endswith("of 2")
+
+    again = [*options, "--datasets", "clinical", "--results", str(tmp_path)]
+    noise.main([*again, "--measure-nothing"])
+    assert not tables(capsys.readouterr().out)
+    noise.main([*again, "--parts", "shuffled"])
+    first = tables(capsys.readouterr().out)
+    noise.main([*again, "--measure-nothing"])
+    assert tables(capsys.readouterr().out) == first
 
 
 def test_race_without_the_peer_says_so_and_gives_our_own_numbers(load, capsys, monkeypatch):

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+import json
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from bench_data import TABLES, found
 from bench_noise import (
     DATASETS,
     EPSILONS,
+    ONE_PART_ONLY,
     against_truth,
     denoising,
     estimator,
+    few_classes,
     privacy_coverage,
     seconds_of_bands,
     shuffled,
@@ -26,24 +30,40 @@ from dpexplain.datasets import make_additive
 PARTS = ("coverage", "truth", "denoising", "shuffled")
 SIMULATED = {"smooth": 10_000, "correlated": 10_000, "clinical": 10_000}
 
+Row = dict[str, str]
+
 
 def main(given: Sequence[str] | None = None) -> None:
     """Measure and print the tables."""
     arguments = _arguments(given)
     print(f"{machine()}. {versions()}.")
-    epsilons = arguments.epsilons or EPSILONS
-    real = [n for n in (arguments.datasets or DATASETS) if n in TABLES]
-    simulated = [n for n in (arguments.datasets or SIMULATED) if n in SIMULATED]
-    tables = dict(found(arguments.datasets and real, real)) if real else {}
-    tables.update({n: make_additive(n, SIMULATED[n], random_state=0) for n in simulated})
+    arguments.epsilons = arguments.epsilons or EPSILONS
+    names = arguments.datasets or DATASETS
+    tables = _tables(names, arguments.datasets is not None)
+    real = [n for n in tables if n in TABLES and n not in ONE_PART_ONLY]
+    simulated = [n for n in tables if n in SIMULATED]
     if "coverage" in arguments.parts:
-        _coverage(tables, epsilons, arguments)
+        print(
+            f"\nCoverage of nominal 95 % bands, {arguments.refits} refits: of privacy noise "
+            "around the\nnoiseless fit, of privacy and structure around the average over splits "
+            "and bins.\n"
+        )
+        _table(arguments, "coverage", "data", tables, partial(_coverage, arguments, tables))
     if "truth" in arguments.parts:
-        _truth(simulated, epsilons, arguments.tables)
-    if "denoising" in arguments.parts:
-        _denoising({n: t for n, t in tables.items() if n not in SIMULATED}, epsilons, arguments)
+        print(f"\nAgainst known truth, {arguments.tables} tables of 10,000 rows each:\n")
+        _table(arguments, "truth", "problem", simulated, partial(_truth, arguments))
+    if "denoising" in arguments.parts and real:
+        print(
+            f"\nCurves with the known noise taken out (`denoised`), {arguments.splits} splits: "
+            "score on\nheld-out rows, and distance from a non-private reference (relative to its "
+            "curves).\n"
+        )
+        _table(arguments, "denoising", "data", real, partial(_denoising, arguments, tables))
     if "shuffled" in arguments.parts:
-        _shuffled(epsilons, arguments.runs)
+        print(f"\nLabels in random order, 5,000 rows, {arguments.runs} fits:\n")
+        data = make_additive("clinical", 5_000, random_state=0)
+        shuffle = partial(_shuffled, arguments, data)
+        _table(arguments, "shuffled", "problem", ["clinical"], shuffle)
 
 
 def _arguments(given: Sequence[str] | None) -> Any:
@@ -55,108 +75,113 @@ def _arguments(given: Sequence[str] | None) -> Any:
     parser.add_argument("--tables", type=int, default=20, help="simulated tables per problem")
     parser.add_argument("--splits", type=int, default=5, help="splits for denoising")
     parser.add_argument("--runs", type=int, default=200, help="fits to shuffled labels")
+    parser.add_argument("--parts", nargs="+", default=PARTS, choices=PARTS)
     parser.add_argument(
-        "--parts", nargs="+", default=PARTS,
-        choices=PARTS,
-    )  # fmt: skip
+        "--results",
+        type=Path,
+        help="folder that keeps each row, so that the command goes on where it stopped; rows of "
+        "other settings or of another version need a folder of their own",
+    )
+    parser.add_argument("--measure-nothing", action="store_true", help="print the rows kept")
     return parser.parse_args(given)
 
 
-def _coverage(tables: dict[str, Any], epsilons: Any, arguments: Any) -> None:
-    print(
-        f"\nCoverage of nominal 95 % bands, {arguments.refits} refits: of privacy noise around\n"
-        "the noiseless fit, of privacy and structure around the average over splits and bins.\n"
-    )
-    rows = []
-    for name, data in tables.items():
-        for epsilon in epsilons:
-            privacy = privacy_coverage(data, epsilon, arguments.refits)
-            both = structure_coverage(data, epsilon, arguments.refits, arguments.bands)
-            rows.append(
-                {
-                    "data": name,
-                    "epsilon": f"{epsilon:g}",
-                    "privacy": f"{privacy.overall:.3f}",
-                    "lowest term": f"{privacy.lowest:.3f} ({privacy.lowest_term})",
-                    "highest": f"{privacy.highest:.3f}",
-                    "with structure": f"{both.overall:.3f}",
-                    "lowest term ": f"{both.lowest:.3f} ({both.lowest_term})",
-                    "CPU s": f"{seconds_of_bands(data, epsilon):.2f}",
-                }
-            )
-    _print(rows)
+def _tables(names: Sequence[str], chosen: bool) -> dict[str, Any]:
+    files = [n for n in names if n in TABLES]
+    tables = dict(found(files if chosen else None, files)) if files else {}
+    if "wine in 3 classes" in names and "wine" in tables:
+        tables["wine in 3 classes"] = few_classes(tables["wine"])
+    tables |= {n: make_additive(n, SIMULATED[n], random_state=0) for n in names if n in SIMULATED}
+    return tables
 
 
-def _truth(problems: list[str], epsilons: Any, n_tables: int) -> None:
-    print(f"\nAgainst known truth, {n_tables} tables of 10,000 rows each:\n")
+def _table(
+    arguments: Any,
+    part: str,
+    first: str,
+    names: Iterable[str],
+    measure: Callable[[str, float], Row],
+) -> None:
+    """Measure row by row, or read the row that an earlier run kept; print all of them."""
     rows = []
-    for name in problems:
-        for epsilon in epsilons:
-            check = against_truth(partial(_draw, name), epsilon, n_tables)
-            rows.append(
-                {
-                    "problem": name,
-                    "epsilon": f"{epsilon:g}",
-                    "people in marked bins": f"{check.power:.2f}",
-                    "false marks": f"{check.false_marks:.3f}",
-                    "ranks in their interval": f"{check.ranks_right:.3f}",
-                    "signs that are 95 % sure": f"{check.signs_sure:.2f}",
-                    "of these right": f"{check.signs_right:.3f}",
-                    "bias of corrected importance": f"{check.importance_bias:+.2f}",
-                }
-            )
-    _print(rows)
+    for name in names:
+        for epsilon in arguments.epsilons:
+            row = _kept(arguments, f"{part} {name} {epsilon:g}", partial(measure, name, epsilon))
+            if row is not None:
+                rows.append({first: name, "epsilon": f"{epsilon:g}", **row})
+    if rows:
+        print(table(list(rows[0]), [list(row.values()) for row in rows]), "\n", flush=True)
+
+
+def _kept(arguments: Any, key: str, measure: Callable[[], Row]) -> Row | None:
+    if arguments.results is None:
+        return measure()
+    path = arguments.results / f"{key.replace(' ', '-')}.json"
+    if path.is_file():
+        row: Row = json.loads(path.read_text(encoding="utf-8"))
+        return row
+    if arguments.measure_nothing:
+        return None
+    row = measure()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(row), encoding="utf-8")
+    return row
+
+
+def _coverage(arguments: Any, tables: dict[str, Any], name: str, epsilon: float) -> Row:
+    data, n_refits = tables[name], arguments.refits
+    privacy = privacy_coverage(data, epsilon, n_refits)
+    row = {
+        "privacy": f"{privacy.overall:.3f}",
+        "lowest term": f"{privacy.lowest:.2f} ({privacy.lowest_term})",
+        "highest": f"{privacy.highest:.2f}",
+        "outside": f"{privacy.n_outside(n_refits)} of {len(privacy.terms)}",
+        "with structure": "",
+        "its lowest term": "",
+    }
+    if name not in ONE_PART_ONLY:
+        both = structure_coverage(data, epsilon, n_refits, arguments.bands)
+        row["with structure"] = f"{both.overall:.3f}"
+        row["its lowest term"] = f"{both.lowest:.2f} ({both.lowest_term})"
+    return {**row, "CPU s": f"{seconds_of_bands(data, epsilon):.2f}"}
+
+
+def _truth(arguments: Any, name: str, epsilon: float) -> Row:
+    check = against_truth(partial(_draw, name), epsilon, arguments.tables)
+    return {
+        "people in marked bins": f"{check.power:.2f}",
+        "false marks": f"{check.false_marks:.3f}",
+        "ranks in their interval": f"{check.ranks_right:.3f}",
+        "signs that are 95 % sure": f"{check.signs_sure:.2f}",
+        "of these right": f"{check.signs_right:.3f}",
+        "bias of corrected importance": f"{check.importance_bias:+.2f}",
+    }
 
 
 def _draw(problem: str, seed: int) -> Any:
     return make_additive(problem, SIMULATED[problem], random_state=1000 + seed)
 
 
-def _denoising(tables: dict[str, Any], epsilons: Any, arguments: Any) -> None:
-    if not tables:
-        return
-    print(
-        f"\nCurves with the known noise taken out (`denoised`), {arguments.splits} splits: score\n"
-        "on held-out rows, and distance from a non-private reference (relative to its curves).\n"
-    )
-    rows = []
-    for name, data in tables.items():
-        reference = estimator(data, 1.0).reference_estimator().fit(data.X, data.y).explain_global()
-        for epsilon in epsilons:
-            check = denoising(data, reference, epsilon, arguments.splits)
-            digits = 3 if check.released < 100 else 0
-            rows.append(
-                {
-                    "data": name,
-                    "epsilon": f"{epsilon:g}",
-                    "metric": check.metric,
-                    "released": f"{check.released:,.{digits}f}",
-                    "denoised": f"{check.denoised:,.{digits}f}",
-                    "distance": f"{check.relative_distance:.2f}",
-                    "distance, denoised": f"{check.relative_distance_denoised:.2f}",
-                }
-            )
-    _print(rows)
+def _denoising(arguments: Any, tables: dict[str, Any], name: str, epsilon: float) -> Row:
+    data = tables[name]
+    reference = estimator(data, 1.0).reference_estimator().fit(data.X, data.y).explain_global()
+    check = denoising(data, reference, epsilon, arguments.splits)
+    digits = 3 if check.released < 100 else 0
+    return {
+        "metric": check.metric,
+        "released": f"{check.released:,.{digits}f}",
+        "denoised": f"{check.denoised:,.{digits}f}",
+        "distance": f"{check.relative_distance:.2f}",
+        "distance, denoised": f"{check.relative_distance_denoised:.2f}",
+    }
 
 
-def _shuffled(epsilons: Any, n_runs: int) -> None:
-    print(f"\nLabels in random order (clinical, 5,000 rows), {n_runs} fits:\n")
-    data = make_additive("clinical", 5_000, random_state=0)
-    rows = []
-    for epsilon in epsilons:
-        check = shuffled(data, epsilon, n_runs)
-        rows.append(
-            {
-                "epsilon": f"{epsilon:g}",
-                "nothing above noise": f"{check.quiet} of {check.runs}",
-                "importance over its noise floor": f"{check.floor_ratio:.3f}",
-            }
-        )
-    _print(rows)
-
-
-def _print(rows: list[dict[str, str]]) -> None:
-    print(table(list(rows[0]), [list(row.values()) for row in rows]), "\n", flush=True)
+def _shuffled(arguments: Any, data: Any, name: str, epsilon: float) -> Row:
+    check = shuffled(data, epsilon, arguments.runs)
+    return {
+        "nothing above noise": f"{check.quiet} of {check.runs}",
+        "importance over its noise floor": f"{check.floor_ratio:.3f}",
+    }
 
 
 if __name__ == "__main__":

@@ -154,7 +154,7 @@ def test_band_says_what_it_means_where_there_is_one(open_page, survey):
     limits = page.locator(".dpx-shape .dpx-band-limits")
     limits.locator("summary").click()
 
-    assert "take features as independent" in limits.inner_text()
+    assert "How features go together" in limits.inner_text()
     assert layout_problems(page) == []
     page.locator(".dpx-scrubber").focus()
     page.keyboard.press("End")

@@ -44,8 +44,8 @@ export const BAND_MEANING =
   "records are a sample of people. Where it is known jointly for all bins, the whole curve lies " +
   "inside with 95 % certainty, and a bin is signal where the band leaves out zero. The dark band is " +
   "privacy noise alone, two standard deviations of it: what privacy adds. Both are computed from " +
-  "released numbers, so they cost no privacy, and take features as independent of each other: terms " +
-  "that depend strongly on others scatter more.";
+  "released numbers, so they cost no privacy. How features go together is drawn from what these numbers " +
+  "say about it: terms that all but determine each other can scatter a little more.";
 
 /** Whether the band of a bin covers zero ("inside": may be noise); null without a band. */
 export function noiseVerdict(termFit, bin) {
