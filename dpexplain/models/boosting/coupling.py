@@ -31,14 +31,14 @@ FloatArray = NDArray[np.float64]
 N_DRAWS = 20
 """Couplings drawn from the posterior, among which simulations are shared out."""
 
-_PRIOR_STD = 0.3
+_PRIOR_STD = 0.25
 """Of one correlation, before anything was seen and on average over pairs."""
 
 _PAIR_WEIGHT = 2.0
 """The spread of a pair is estimated as if so many correlations with the prior spread belonged to
 it."""
 
-_OWN_SHARE = (0.8, 0.25)
+_OWN_SHARE = (0.85, 0.25)
 """Mean and spread of the share of its own roughness that a term repairs: what is finer than the
 functions here goes together as well."""
 
