@@ -156,3 +156,10 @@ def test_static_table_of_a_ledger_is_its_words(comparison):
     text = LedgerView(comparison.ledger)._repr_mimebundle_()[0]["text/html"]
 
     assert comparison.ledger.words()[:80] in Elements(text).text
+
+
+def test_a_chosen_range_gives_its_rows(comparison):
+    view = Explorer(comparison, term="age", bin_range=[3, 7])
+    whole = Explorer(comparison, term="age").selection
+
+    assert view.selection["bin"].tolist() == whole["bin"].tolist()[3:8]

@@ -18,6 +18,7 @@ STYLES = (
     "terms.css",
     "shape.css",
     "heat.css",
+    "multiples.css",
     "rank.css",
     "local.css",
     "tables.css",

@@ -22,8 +22,9 @@ def selection_frame(view: View) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row for each bin of the term, or for the chosen bin alone. Columns epsilon,
-        repeat, private, term, and those of :meth:`dpexplain.explain.ShapeFunction.frame`.
+        One row for each bin of the term, for those of the chosen range, or for the chosen bin.
+        Columns epsilon, repeat, private, term, and those of
+        :meth:`dpexplain.explain.ShapeFunction.frame`.
     """
     fit = view._fit()
     if fit is None:
@@ -35,6 +36,8 @@ def selection_frame(view: View) -> pd.DataFrame:
     table.insert(3, "term", view.term)
     if view.bin_index is not None:
         table = table.iloc[[view.bin_index]]
+    elif view.bin_range is not None:
+        table = table.iloc[view.bin_range[0] : view.bin_range[1] + 1]
     return table.reset_index(drop=True)
 
 

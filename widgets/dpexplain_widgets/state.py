@@ -131,7 +131,8 @@ class ViewState(LocalChoice, Look):
     def _leave_bins_of_other_term(self, change: Mapping[str, Any]) -> None:
         if self.bin_index is not None and self.bin_index >= len(self._labels()):
             self.bin_index = None
-        self.bin_range = None
+        if change["old"]:  # the first term comes with its range
+            self.bin_range = None
 
     @traitlets.observe("payload")
     def _keep_choices_of_payload(self, change: Mapping[str, Any]) -> None:

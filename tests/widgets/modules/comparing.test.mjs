@@ -37,7 +37,8 @@ test("a value at an edge belongs to the bin that begins there", () => {
 
 test("people are spread evenly inside a bin that the other curve divides", () => {
   const parts = commonParts(term([0, 4], [1, 7], [30, 10]), term([0, 1, 4], [3, 5, 8], [1, 1, 1]));
-  assert.deepEqual(parts, [[1, 3, 0.75 * 0.25], [1, 5, 0.75 * 0.75], [7, 8, 0.25]]);
+  assert.deepEqual(parts.map(({ bin, value, other, weight }) => [bin, value, other, weight]),
+    [[0, 1, 3, 0.75 * 0.25], [0, 1, 5, 0.75 * 0.75], [1, 7, 8, 0.25]]);
 });
 
 test("disagreement is relative to the other curve, and unknown against a flat one", () => {

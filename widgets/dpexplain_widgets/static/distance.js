@@ -30,7 +30,8 @@ function numericParts(one, other, weights) {
     const middle = (left + right) / 2;
     const [mine, theirs] = [binOfValue(one.edges, middle), binOfValue(other.edges, middle)];
     const share = (right - left) / (one.edges[mine + 1] - one.edges[mine]);
-    return [one.contribution[mine], other.contribution[theirs], weights[mine] * share];
+    const values = { value: one.contribution[mine], other: other.contribution[theirs] };
+    return { bin: mine, ...values, weight: weights[mine] * share };
   });
   return [...parts, ...specialParts(one, other, weights)];
 }
@@ -39,21 +40,22 @@ function specialParts(one, other, weights) {
   return one.special.map((name, k) => {
     const mine = one.labels.length - one.special.length + k;
     const theirs = other.labels.length - other.special.length + other.special.indexOf(name);
-    const known = other.special.includes(name);
-    return [one.contribution[mine], known ? other.contribution[theirs] : 0, weights[mine]];
+    const beside = other.special.includes(name) ? other.contribution[theirs] : 0;
+    return { bin: mine, value: one.contribution[mine], other: beside, weight: weights[mine] };
   });
 }
 
 function categoryParts(one, other, weights) {
   return one.labels.map((label, i) => {
     const theirs = other.labels.indexOf(label);
-    return [one.contribution[i], theirs < 0 ? 0 : other.contribution[theirs], weights[i]];
+    const beside = theirs < 0 ? 0 : other.contribution[theirs];
+    return { bin: i, value: one.contribution[i], other: beside, weight: weights[i] };
   });
 }
 
 /**
  * Both curves on the common refinement of their bins, with the people of the first spread evenly
- * inside each: [[value, other value, share of people]].
+ * inside each: [{bin of the first, value, other, weight}].
  */
 export function commonParts(one, other) {
   const weights = binWeights(one);
@@ -67,7 +69,7 @@ export function commonParts(one, other) {
  */
 export function disagreement(one, other) {
   const parts = commonParts(one, other);
-  const difference = parts.reduce((sum, [a, b, weight]) => sum + weight * Math.abs(a - b), 0);
-  const size = parts.reduce((sum, [, b, weight]) => sum + weight * Math.abs(b), 0);
+  const difference = parts.reduce((sum, { value, other: b, weight }) => sum + weight * Math.abs(value - b), 0);
+  const size = parts.reduce((sum, { other: b, weight }) => sum + weight * Math.abs(b), 0);
   return size > 0 ? difference / size : null;
 }

@@ -4,15 +4,17 @@ import { html } from "./dom.js";
 import { createImportance } from "./importance.js";
 import { createLedger } from "./ledger.js";
 import { createLocal } from "./local.js";
+import { createMultiples } from "./multiples.js";
 import { createOverview } from "./overview.js";
 import { createRank } from "./rank.js";
-import { createShape } from "./shape.js";
+import { createShapePanel } from "./shape_panel.js";
 import { choose, drawOnChange } from "./state.js";
 import { createTabs } from "./tabs.js";
 import { viewWidget } from "./view.js";
 
 const TABS = [
-  ["shape", "Shape", createShape],
+  ["shape", "Shape", createShapePanel],
+  ["terms", "All terms", createMultiples],
   ["disagreement", "Disagreement", createDisagreement],
   ["rank", "Ranks", createRank],
   ["local", "One sample", createLocal],
@@ -31,7 +33,7 @@ function createMain(model, host) {
     const [name, , create] = wanted;
     tabs.choose(name);
     stopShown();
-    tabs.panel.className = `dpx-part dpx-tab-panel dpx-${name}`;
+    tabs.panel.className = `dpx-part dpx-tab-panel dpx-${name === "terms" ? "all-terms" : name}`;
     tabs.panel.replaceChildren();
     stopShown = create(model, tabs.panel, { standalone: false });
   };

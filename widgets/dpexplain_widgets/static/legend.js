@@ -29,6 +29,7 @@ const POINT_SHAPES = {
   reference: "m0 -7l6 7l-6 7l-6 -7Z",
   pinned: "m-5 0a5 5 0 1 0 10 0a5 5 0 1 0 -10 0Z",
   repeat: "m0 -6v12",
+  replay: "m-5 -5l10 10m0 -10l-10 10",
   other: "m-5 -5h10v10h-10Z",
 };
 
@@ -46,7 +47,7 @@ function swatchOf(role, kind, hatchId) {
   return role === "main" || role === "only-reference" ? barSwatch(role) : pointMark(role, 15, 8);
 }
 
-function legendEntries(state, termFit, cut) {
+function legendEntries(state, termFit, cut, replay) {
   const { kind } = state.term;
   const entries = [];
   if (state.atReference) {
@@ -69,6 +70,7 @@ function legendEntries(state, termFit, cut) {
     const what = termFit.structure_std ? "noise of all causes" : "privacy noise";
     entries.push(["noise", `${what} (hatched: may be noise, the ${mark} covers 0)${inner}`]);
   }
+  if (replay !== null) entries.push(["replay", `the same fit with other noise, draw ${replay + 1}`]);
   if (cut) entries.push(["cut", "goes on beyond the axis"]);
   if (state.reference && !state.atReference) {
     entries.push(["reference", "non-private reference, not releasable"]);
@@ -77,9 +79,9 @@ function legendEntries(state, termFit, cut) {
 }
 
 /** Replace the entries of a legend; `cut` says whether marks stand for noise beyond the axis. */
-export function drawLegend(list, state, termFit, { cut, hatchId }) {
+export function drawLegend(list, state, termFit, { cut, hatchId, replay = null }) {
   const { kind } = state.term;
-  const items = legendEntries(state, termFit, cut).map(([role, label]) =>
+  const items = legendEntries(state, termFit, cut, replay).map(([role, label]) =>
     html(
       "li",
       { class: "dpx-legend-item" },

@@ -117,8 +117,9 @@ function rowOfLabel({ termFit }, text, guess) {
   return termFit.labels[guess] === text ? guess : termFit.labels.indexOf(text);
 }
 
-function otherFits(state, layout) {
+function otherFits(state, layout, replayed) {
   const curves = termCurves(state).filter(({ termFit }) => termFit !== layout.termFit);
+  if (replayed) curves.push({ role: "replay", termFit: replayed });
   return curves.flatMap(({ role, termFit }) =>
     termFit.contribution
       .map((value, i) => [layout.x(value), layout.rows[rowOfLabel(layout, termFit.labels[i], i)]])
@@ -179,6 +180,10 @@ function rowBackground({ rows, width }, i, kind) {
   return svg("rect", { ...frame, class: `dpx-column dpx-column-${kind}` });
 }
 
+function rowsBetween(range) {
+  return range === null ? [] : Array.from({ length: range[1] - range[0] + 1 }, (_, k) => range[0] + k);
+}
+
 function divider({ rows, termFit, width }) {
   const first = termFit.labels.length - termFit.special.length;
   if (termFit.special.length === 0 || first === 0) return null;
@@ -199,11 +204,12 @@ function body(view, layout) {
   const picture = svg("svg", { class: "dpx-svg", width, height, "aria-hidden": "true" });
   picture.append(
     svg("defs", {}, hatchPattern(ids.hatch), clipRectangle(ids.clip, frame)),
+    ...rowsBetween(view.range).map((i) => rowBackground(layout, i, "range")),
     ...[rowBackground(layout, view.bin, "chosen"), rowBackground(layout, view.hovered, "hovered")]
       .filter(Boolean),
     ...gridLines(layout),
     ...[divider(layout), inPlot].filter(Boolean),
-    ...otherFits(state, layout),
+    ...otherFits(state, layout, view.replayed),
     ...beyondMarks(state, layout),
     ...cutWhiskerMarks(layout),
     ...[words && watermark(words, shownFrame, font, obstacles)].filter(Boolean),

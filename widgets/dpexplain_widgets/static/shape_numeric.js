@@ -143,6 +143,13 @@ function highlight(layout, bin, kind) {
   return svg("rect", { ...frame, height, class: `dpx-column dpx-column-${kind}` });
 }
 
+function rangeFrame(layout, range) {
+  if (range === null || layout.columns[range[1]] === undefined) return null;
+  const [left, right] = [layout.columns[range[0]][0], layout.columns[range[1]][1]];
+  const frame = { x: left, y: layout.top, width: right - left, height: layout.histogramBottom - layout.top };
+  return svg("rect", { ...frame, class: "dpx-column dpx-column-range" });
+}
+
 function bandParts({ termFit, columns, x, y }, ends) {
   const [low, high] = [0, 1].map((end) => ends.map((pair) => pair[end]));
   const on = (values) => splitSpecial(termFit, values).ordinary;
@@ -247,12 +254,15 @@ export function drawNumericShape(view) {
   const cutMarks = cutBandMarks(layout);
   const inPlot = svg("g", { "clip-path": `url(#${ids.clip})` });
   inPlot.append(...noiseBand(layout, ids));
-  inPlot.append(...termCurves(state).flatMap((each) => curve(each, layout)).filter(Boolean));
+  const replayed = view.replayed ? [{ role: "replay", termFit: view.replayed }] : [];
+  const curves = [...termCurves(state), ...replayed];
+  inPlot.append(...curves.flatMap((each) => curve(each, layout)).filter(Boolean));
   const picture = svg("svg", {
     class: "dpx-svg", width: layout.width, height: layout.height, "aria-hidden": "true",
   });
   picture.append(
     svg("defs", {}, hatchPattern(ids.hatch), clipRectangle(ids.clip, frame)),
+    ...[rangeFrame(layout, view.range)].filter(Boolean),
     ...[highlight(layout, view.bin, "chosen"), highlight(layout, view.hovered, "hovered")]
       .filter(Boolean),
     ...grid(layout),

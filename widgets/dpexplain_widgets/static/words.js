@@ -157,3 +157,15 @@ export function otherWords(state) {
   if (state.otherStop < 0) return `${name}, not private, not releasable`;
   return `${name}, ε = ${formatEpsilon(state.otherEpsilon)}`;
 }
+
+/** What the variance of a curve is made of, weighted by its people; "" without several causes. */
+export function causeWords(termFit) {
+  const known = CAUSES.filter(([key]) => termFit[key]);
+  if (known.length < 2) return "";
+  const people = termFit.count.map((count) => Math.max(0, count));
+  const sums = known.map(([key]) => people.reduce((sum, weight, i) => sum + weight * termFit[key][i] ** 2, 0));
+  const total = sums.reduce((sum, each) => sum + each, 0);
+  if (!(total > 0)) return "";
+  const shares = known.map(([, name], k) => `${name} ${formatNumber((100 * sums[k]) / total, 2)} %`);
+  return ` Of the variance of this curve, averaged over the people: ${shares.join(", ")}.`;
+}

@@ -1,0 +1,167 @@
+"""Ranges of bins, replayed noise and small multiples in a page without kernel."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+import view_examples
+from dpexplain_widgets import Explorer, ShapeView
+from page_checks import curve_of, layout_problems, settle
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def comparison():
+    return view_examples.comparison(n_repeats=2, joint=True)
+
+
+def plain(text: str) -> str:
+    return text.replace("\u2068", "").replace("\u2069", "")
+
+
+def test_a_range_is_brushed_with_the_mouse(open_page, comparison):
+    page = open_page(Explorer(comparison, term="age"))
+    box = page.locator(".dpx-plot").bounding_box()
+    x, y = box["x"] + 0.3 * box["width"], box["y"] + 120
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + 60, y, steps=3)
+    page.mouse.move(x + 120, y, steps=3)
+    page.mouse.up()
+    page.mouse.move(box["x"] + 10, box["y"] - 30)
+    settle(page)
+    text = plain(page.locator(".dpx-shape .dpx-readout").inner_text())
+    assert " bins, on average " in text
+    assert "of them signal" in text
+    assert "non-private reference: " in text
+    assert page.locator(".dpx-column-range").count() == 1
+    assert page.locator(".dpx-column-chosen").count() == 0
+
+    page.get_by_role("button", name="Clear range").click()
+    settle(page)
+    assert page.locator(".dpx-column-range").count() == 0
+
+
+def test_a_range_is_chosen_by_keys_and_python_reads_the_same(open_page, comparison):
+    view = Explorer(comparison, term="age")
+    page = open_page(view)
+    plot = page.locator(".dpx-plot")
+    plot.focus()
+    page.keyboard.press("Home")
+    for _ in range(3):
+        page.keyboard.press("Shift+ArrowRight")
+    settle(page)
+    view.bin_range = [0, 3]
+    text = plain(page.locator(".dpx-shape .dpx-readout").inner_text())
+    assert text.startswith("age: 17 to ")
+    assert "4 bins, on average" in text
+    count = int(text.split("noisy count ")[1].split(" ")[0].replace(",", ""))
+    # A page holds counts to four digits or so.
+    assert count == pytest.approx(view.selection["count"].sum(), rel=1e-3)
+    assert len(view.selection) == 4
+    assert "4 bins" in plot.get_attribute("aria-valuetext")
+
+    page.keyboard.press("ArrowRight")
+    settle(page)
+    assert page.locator(".dpx-column-range").count() == 0
+
+
+@pytest.mark.parametrize("term", ["age", "occupation"])
+def test_noise_is_replayed_step_by_step(open_page, comparison, term):
+    page = open_page(Explorer(comparison, term=term), reduced_motion="reduce")
+    before = page.locator(".dpx-plot").inner_html()
+    page.get_by_role("button", name="Replay the noise").click()
+    seen = []
+    for _ in range(3):
+        settle(page)
+        seen.append(page.locator(".dpx-plot").inner_html())
+        page.get_by_role("button", name="Next draw").click()
+    assert len({before, *seen}) == 4
+    assert "the same fit with other noise, draw 4" in page.locator(".dpx-legend").inner_text()
+    page.wait_for_timeout(900)
+    assert "draw 4" in page.locator(".dpx-legend").inner_text()
+
+    page.get_by_role("button", name="Stop replay").click()
+    settle(page)
+    assert "other noise" not in page.locator(".dpx-legend").inner_text()
+
+
+def test_a_replay_plays_by_itself_and_stops(open_page, comparison):
+    page = open_page(Explorer(comparison, term="age"))
+    main = curve_of(page)
+    page.get_by_role("button", name="Replay the noise").click()
+    page.get_by_text("other noise, draw 3").wait_for()
+    assert curve_of(page) == main
+    page.get_by_role("button", name="Stop replay").click()
+    assert page.locator(".dpx-plot .dpx-curve-replay").count() == 0
+
+
+def test_the_reference_has_no_noise_to_replay(open_page, comparison):
+    page = open_page(Explorer(comparison, term="age", epsilon_index=6))
+
+    assert page.get_by_role("button", name="Replay the noise").is_hidden()
+
+
+def test_what_the_variance_is_made_of_is_told(open_page, comparison):
+    explanation = comparison.explanations[1.0][0]
+    terms = [
+        dataclasses.replace(term, structure_std=term.noise_std / 2, sampling_std=term.noise_std / 2)
+        for term in explanation.terms
+    ]
+    page = open_page(Explorer(dataclasses.replace(explanation, terms=terms, noise=None)))
+    page.locator("summary", has_text="What the noise bands mean").click()
+
+    words = page.locator(".dpx-band-limits").inner_text()
+    assert "privacy 67 %, bins and trees 17 %, sampling 17 %" in words
+
+
+@pytest.mark.parametrize("width", [480, 1400])
+def test_small_multiples_choose_and_open_terms(open_page, pictures, comparison, width):
+    page = open_page(
+        Explorer(comparison, term="age", tab="terms"), width=width, wait=".dpx-small svg"
+    )
+    settle(page)
+    assert page.locator(".dpx-small").count() == 7
+    assert layout_problems(page) == []
+    page.screenshot(path=pictures / f"small-multiples-{width}.png", full_page=True)
+    page.locator(".dpx-small", has_text="education").click()
+    settle(page)
+    assert page.locator(".dpx-term[aria-selected=true]").inner_text().startswith("education")
+
+    page.locator(".dpx-small[tabindex='0']").focus()
+    page.keyboard.press("Home")
+    page.keyboard.press("ArrowRight")
+    settle(page)
+    second = page.locator(".dpx-small").nth(1)
+    assert second.get_attribute("aria-selected") == "true"
+    name = second.locator(".dpx-small-name").inner_text()
+    page.keyboard.press("Enter")
+    page.locator(".dpx-plot svg").first.wait_for()
+    assert page.locator(".dpx-shape h3").inner_text() == f"Shape of {name}"
+
+
+def test_forty_terms_are_paged(open_page):
+    wide = view_examples.comparison(view_examples.wide_terms(40, 6), view_examples.EPSILONS[:2])
+    page = open_page(Explorer(wide, tab="terms", term_order="schema"), wait=".dpx-small svg")
+    assert page.locator(".dpx-small").count() == 12
+    page.get_by_role("button", name="Next").click()
+    settle(page)
+    assert page.locator(".dpx-all-terms [role=status]").inner_text() == "13–24 of 40"
+    assert page.locator(".dpx-small").first.get_attribute("aria-posinset") == "13"
+
+
+def test_the_shape_view_alone_switches_to_all_terms_and_back(open_one, comparison):
+    page = open_one(ShapeView(comparison, term="age"))
+    page.locator(".dpx-plot svg").first.wait_for()
+    page.get_by_label("All terms as small pictures").check()
+    page.locator(".dpx-small svg").first.wait_for()
+    page.locator(".dpx-small", has_text="children").dblclick()
+    page.locator(".dpx-plot svg").first.wait_for()
+
+    assert page.locator("h3").first.inner_text() == "Shape of children"
+    assert not page.get_by_label("All terms as small pictures").is_checked()
+    assert "ε = 1 · δ = 10⁻⁶" in page.locator(".dpx-standalone-words").inner_text()
+    assert layout_problems(page) == []
