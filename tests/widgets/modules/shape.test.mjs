@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { orderedRange, rangeSentence, rangeTitle } from "../../../widgets/dpexplain_widgets/static/bin_ranges.js";
+import { orderedRange, rangeSentence, rangeTitle } from "../../../widgets/dpexplain_widgets/static/ranges.js";
 import { PAGE_SIZE, pageOf } from "../../../widgets/dpexplain_widgets/static/multiples.js";
 import { directionsOf, drawnErrors, replayedCurve, uniforms } from "../../../widgets/dpexplain_widgets/static/replay.js";
 import { smallAxisValues } from "../../../widgets/dpexplain_widgets/static/small_shape.js";

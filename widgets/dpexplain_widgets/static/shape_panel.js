@@ -1,5 +1,5 @@
 // One term of one fit, with everything that puts it in perspective.
-import { orderedRange, rangeSentence, rangeTitle } from "./bin_ranges.js";
+import { orderedRange, rangeSentence, rangeTitle } from "./ranges.js";
 import { button, checkbox, choiceBox } from "./controls.js";
 import { mainTerm } from "./curves.js";
 import { html, listen, setText, uniqueId } from "./dom.js";
