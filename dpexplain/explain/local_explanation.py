@@ -145,7 +145,8 @@ class LocalExplanation(Record):
         The same from privacy noise, random structure and sampling together; it leaves out
         nothing that :class:`ShapeFunction` knows. None where that is not known.
     score_std : array-like of shape (n_samples,) or None, default=None
-        Standard deviation of each score from all three, errors of terms taken together.
+        Standard deviation of each score from all three, errors of terms taken together. Of several
+        classes, of the score less `rest_score`, at most: errors of classes are taken to add up.
     of_class : str, default=""
         Class that the score speaks for, where there are several: link "softmax".
     rest_score : array-like of shape (n_samples,) or None, default=None
@@ -244,7 +245,8 @@ class LocalExplanation(Record):
         ----------
         threshold : float or None, default=None
             A probability for a classifier, one half if None; in the unit of the target for a
-            regression, where there is no usual one and it must be given.
+            regression, where there is no usual one and it must be given. Of several classes, a
+            probability of the class that the score speaks for.
 
         Returns
         -------
@@ -254,22 +256,28 @@ class LocalExplanation(Record):
         Raises
         ------
         ValueError
-            If the threshold is missing or no probability between 0 and 1.
+            If the threshold is missing, no probability between 0 and 1, or no positive count.
         """
         score = self._threshold_score(threshold)
         if self.score_std is None:
             return None
-        gap = np.abs(self.scores - score)
+        against = 0.0 if self.rest_score is None else self.rest_score
+        gap = np.abs(self.scores - against - score)
         ratio = np.divide(
             gap, self.score_std, out=np.where(gap > 0, np.inf, 0.0), where=self.score_std > 0
         )
         return normal_certainty(ratio)
 
     def _threshold_score(self, threshold: float | None) -> float:
-        if self.link == "identity":
+        if self.link in ("identity", "log"):
             if threshold is None:
                 raise ValueError("a regression has no usual threshold; give one in its unit.")
-            return finite("threshold", threshold)
+            value = finite("threshold", threshold)
+            if self.link == "identity":
+                return value
+            if not value > 0:
+                raise ValueError(f"threshold={value!r} must be positive: expected counts are.")
+            return float(np.log(value))
         share = finite("threshold", 0.5 if threshold is None else threshold)
         if not 0 < share < 1:
             raise ValueError(f"threshold={share!r} must be a probability between 0 and 1.")

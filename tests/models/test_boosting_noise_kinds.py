@@ -9,12 +9,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpexplain import DPExplainableBoostingClassifier, DPExplainableBoostingRegressor
+from dpexplain import DPExplainableBoostingClassifier, DPExplainableBoostingRegressor, sweep
 from dpexplain.explain.noise import normal_certainty
+from dpexplain.io import from_json, to_json
 from dpexplain.models.boosting.coupling import estimate_coupling
 from dpexplain.models.boosting.curvature import _clipped_classes, _clipped_counts
 from dpexplain.models.boosting.released import released_path
+from dpexplain.models.boosting.term_noise import stds_against_rest
 from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
+from dpexplain_widgets.payload import build_payload
 
 FEATURES = {"age": Numeric(0, 80, unit="years", step=1), "ward": Categorical(["A", "B"])}
 KINDS = ["counts", "classes", "constrained"]
@@ -169,3 +172,37 @@ def test_the_reaction_of_several_classes_is_the_derivative_of_the_mean_residual(
     mean = q @ np.array(outcomes)
     wanted = sum(w * np.outer(o - mean, o - mean) for w, o in zip(q, outcomes, strict=True))
     np.testing.assert_allclose(scatter[0], wanted, atol=1e-12)
+
+
+def test_decisions_of_a_class_are_held_against_all_others_and_counts_in_their_unit():
+    data, model = make("classes", 1500)
+    rows = data.X.head(30)
+    local = model.fit(data.X, data.y).explain_local(rows)
+    for part in local.by_class:
+        log_odds = np.log(part.predictions / (1 - part.predictions))
+        wanted = normal_certainty(log_odds / part.score_std)
+        np.testing.assert_allclose(part.crossing_certainty(), wanted, rtol=1e-6)
+    data, model = make("counts", 1500)
+    local = model.fit(data.X, data.y).explain_local(rows)
+    wanted = normal_certainty(np.log(local.predictions / 2.5) / local.score_std)
+    np.testing.assert_allclose(local.crossing_certainty(2.5), wanted, rtol=1e-6)
+    with pytest.raises(ValueError, match="must be positive"):
+        local.crossing_certainty(0.0)
+
+
+def test_errors_of_several_classes_are_bounded_by_their_sum():
+    scores, stds = np.array([[0.0, 0.0, 0.0]]), np.array([[1.0, 2.0, 4.0]])
+    np.testing.assert_allclose(stds_against_rest(scores, stds), [[4.0, 4.5, 5.5]])
+
+
+def test_a_comparison_of_several_classes_shows_a_band_per_class():
+    data, model = make("classes", 1500)
+    comparison = sweep(model, data.X, data.y, epsilons=(1.0, 4.0), reference=False)
+    again = from_json(to_json(comparison))
+    for name in ("home", "bed", "theatre"):
+        one = again.for_class(name)
+        assert one.explanations == comparison.for_class(name).explanations
+        for fits in build_payload(one)["fits"]:
+            assert fits[0]["noise_words"]
+            assert all(min(term["total_std"]) > 0 for term in fits[0]["terms"])
+            assert all(term["ranks"] is not None for term in fits[0]["terms"])

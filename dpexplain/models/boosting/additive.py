@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
@@ -28,7 +29,7 @@ from dpexplain.explain.edits import edited_terms
 from dpexplain.explain.local_explanation import rest_scores
 from dpexplain.models.boosting.edited import Edited, Released, edited_copy
 from dpexplain.models.boosting.targets import class_labels
-from dpexplain.models.boosting.term_noise import TermNoise, term_noise
+from dpexplain.models.boosting.term_noise import TermNoise, stds_against_rest, term_noise
 from dpexplain.models.inputs import as_table
 from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
 
@@ -162,9 +163,10 @@ class AdditiveModel(BaseEstimator):
         columns = self._columns(X)
         if self._terms.link != "softmax":
             return self._explained_rows(columns, self._terms, samples_public=samples_public)
-        rest = rest_scores(total_score(self._terms.contributions(columns), self.intercept_))
-        return MulticlassLocalExplanation(
-            tuple(
+        scores = total_score(self._terms.contributions(columns), self.intercept_)
+        rest, parts = rest_scores(scores), []
+        for c, name in enumerate(self._class_names() or ()):
+            parts.append(
                 self._explained_rows(
                     columns,
                     self._terms.of_class(c),
@@ -172,8 +174,13 @@ class AdditiveModel(BaseEstimator):
                     of_class=name,
                     rest_score=rest[:, c],
                 )
-                for c, name in enumerate(self._class_names() or ())
             )
+        stds = [part.score_std for part in parts]
+        if any(std is None for std in stds):
+            return MulticlassLocalExplanation(tuple(parts))
+        against = stds_against_rest(scores, np.stack([s for s in stds if s is not None], axis=1))
+        return MulticlassLocalExplanation(
+            tuple(replace(p, score_std=against[:, c]) for c, p in enumerate(parts))
         )
 
     def _explained_rows(

@@ -79,3 +79,27 @@ def term_noise(draws: NoiseDraws, sizes: Sequence[int]) -> TermNoise:
     stds = {name: np.sqrt((getattr(draws, part) ** 2).mean(0)) for name, part in _PARTS.items()}
     joint = NoiseModel.from_draws(sizes, [draws.privacy, draws.structure, draws.sampling])
     return TermNoise(stds, joint, joint.simultaneous_factors(), draws.stretch)
+
+
+def stds_against_rest(scores: FloatArray, stds: FloatArray) -> FloatArray:
+    """Bound the deviations of scores less what the other classes have together.
+
+    To first order an error of that difference is the error of the own score less the mean error
+    of the others, weighted by their probabilities. How errors of classes go together is not kept,
+    so they are taken to add up.
+
+    Parameters
+    ----------
+    scores, stds : ndarray of shape (n_samples, n_classes)
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_classes)
+    """
+    found = np.empty(stds.shape)
+    for c in range(stds.shape[1]):
+        others = np.delete(scores, c, axis=1)
+        weights = np.exp(others - others.max(axis=1, keepdims=True))
+        weights /= weights.sum(axis=1, keepdims=True)
+        found[:, c] = stds[:, c] + (weights * np.delete(stds, c, axis=1)).sum(axis=1)
+    return found
