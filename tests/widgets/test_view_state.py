@@ -228,14 +228,6 @@ def test_two_views_are_linked_trait_by_trait(payload):
     assert two.epsilon_index == 4
 
 
-def test_edits_are_records_in_order(explorer):
-    explorer.edits = [{"term": "age", "operation": "flatten"}]
-
-    assert explorer.edits == [{"term": "age", "operation": "flatten"}]
-    with pytest.raises(traitlets.TraitError):
-        explorer.edits = ["flatten"]
-
-
 def test_a_model_without_privacy_is_shown_even_with_the_reference_off():
     reference = view_examples.comparison().reference
     view = ShapeView(reference, show_reference=False)

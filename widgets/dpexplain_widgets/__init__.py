@@ -12,6 +12,7 @@ except ModuleNotFoundError as error:
     ) from None
 
 from dpexplain_widgets.disagreement import DisagreementView
+from dpexplain_widgets.edit import EditView
 from dpexplain_widgets.explorer import Explorer
 from dpexplain_widgets.importance import ImportanceView
 from dpexplain_widgets.ledger import LedgerView
@@ -25,6 +26,7 @@ del _anywidget, _ipywidgets
 
 __all__ = [
     "DisagreementView",
+    "EditView",
     "Explorer",
     "ImportanceView",
     "LedgerView",

@@ -9,6 +9,7 @@ import anywidget
 import pandas as pd
 
 from dpexplain_widgets.bundle import stylesheet
+from dpexplain_widgets.editing import Editing
 from dpexplain_widgets.export import Exports
 from dpexplain_widgets.fallback import fallback_html
 from dpexplain_widgets.linking import Link, choices_of
@@ -31,7 +32,7 @@ class Origin(NamedTuple):
     samples_public: bool = False
 
 
-class View(Exports, ViewState, anywidget.AnyWidget):
+class View(Exports, Editing, ViewState, anywidget.AnyWidget):
     """A view of a comparison or explanation; subclasses choose the front-end module.
 
     Parameters

@@ -17,6 +17,7 @@ STYLES = (
     "overview.css",
     "terms.css",
     "shape.css",
+    "edit.css",
     "heat.css",
     "multiples.css",
     "rank.css",

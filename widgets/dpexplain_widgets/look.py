@@ -6,7 +6,7 @@ import traitlets
 
 from dpexplain_widgets.trait_types import Index, OneOf
 
-TABS = ("shape", "terms", "disagreement", "rank", "local")
+TABS = ("shape", "edit", "terms", "disagreement", "rank", "local")
 ORDERS = ("last", "this", "schema", "name")
 
 
@@ -15,7 +15,7 @@ class Look(traitlets.HasTraits):
 
     Attributes
     ----------
-    tab : {"shape", "terms", "disagreement", "rank", "local"}
+    tab : {"shape", "edit", "terms", "disagreement", "rank", "local"}
         Part of an Explorer that is open.
     term_order : {"last", "this", "schema", "name"}
         Order of lists of terms: importance at the largest epsilon, importance in the fit that

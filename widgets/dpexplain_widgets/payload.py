@@ -257,9 +257,12 @@ def _outline(explanation: GlobalExplanation, title: str) -> dict[str, Any]:
             {
                 "name": term.name,
                 "kind": term.kind,
+                "ordered": bool(term.ordered),
                 "unit": term.unit,
                 "step": term.step,
-                "description": "; ".join(filter(None, [term.description, term.constraint_words])),
+                "description": "; ".join(
+                    filter(None, [term.description, term.constraint_words, term.edit_words])
+                ),
             }
             for term in explanation.terms
         ],
@@ -316,6 +319,7 @@ def _term_fit(shape: ShapeFunction) -> dict[str, Any]:
             for name in ("noise_std", "structure_std", "sampling_std", "total_std", "bag_std")
         },
         "band_factor": shape.band_factor,
+        "stretch": shape.stretch,
         "signal": None if shape.signal is None else [bool(mark) for mark in shape.signal],
         "noise_floor": shape.noise_floor,
         "importance": shape.importance,

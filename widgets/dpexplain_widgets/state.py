@@ -40,8 +40,6 @@ class ViewState(LocalChoice, Look):
         Bin that is read out, special bins last.
     bin_range : list of two int or None
         First and last bin of a range that is looked at, special bins left out.
-    edits : list of dict
-        Edits made so far, in order.
     pinned_epsilon : float or None
         An epsilon of the payload whose curve stays for comparison.
     show_reference : bool
@@ -54,7 +52,6 @@ class ViewState(LocalChoice, Look):
     term = traitlets.Unicode().tag(sync=True)
     bin_index = Index(None, allow_none=True).tag(sync=True)
     bin_range = traitlets.List(Index(), None, allow_none=True).tag(sync=True)
-    edits = traitlets.List(traitlets.Dict()).tag(sync=True)
     pinned_epsilon = traitlets.Float(None, allow_none=True).tag(sync=True)
     show_reference = traitlets.Bool(True).tag(sync=True)
     repeat = Index().tag(sync=True)

@@ -1,6 +1,7 @@
 // The Explorer: all views of one model object, side by side.
 import { createDisagreement } from "./disagreement.js";
 import { html } from "./dom.js";
+import { createEdit } from "./edit.js";
 import { createImportance } from "./importance.js";
 import { createLedger } from "./ledger.js";
 import { createLocal } from "./local.js";
@@ -14,6 +15,7 @@ import { viewWidget } from "./view.js";
 
 const TABS = [
   ["shape", "Shape", createShapePanel],
+  ["edit", "Edit", createEdit],
   ["terms", "All terms", createMultiples],
   ["disagreement", "Disagreement", createDisagreement],
   ["rank", "Ranks", createRank],

@@ -1,0 +1,43 @@
+"""The explanation behind what a view shows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from dpexplain.explain import GlobalExplanation
+
+
+def explanation_of(view: Any) -> GlobalExplanation:
+    """Find the explanation that a view reads, by model, epsilon and fit.
+
+    Parameters
+    ----------
+    view : View
+        Its choices say which.
+
+    Returns
+    -------
+    GlobalExplanation
+
+    Raises
+    ------
+    ValueError
+        If the view was made from a payload, which holds no explanation.
+    """
+    source = view.origin.source
+    if isinstance(source, Mapping) and not isinstance(source, GlobalExplanation):
+        source = source.get(view.shown["name"], source)
+    if isinstance(source, GlobalExplanation):
+        return source
+    if not hasattr(source, "explanations"):
+        raise ValueError(
+            "the view was made from a payload, which holds no explanation; make it from a "
+            "Comparison or an explanation, or replay view.edit_log on one."
+        )
+    if view.epsilon_index >= len(source.epsilons):
+        reference: GlobalExplanation = source.reference
+        return reference
+    repeats = source.explanations[source.epsilons[view.epsilon_index]]
+    explanation: GlobalExplanation = repeats[min(view.repeat, len(repeats) - 1)]
+    return explanation

@@ -1,0 +1,375 @@
+// The edit view: repair a curve by hand, at no cost in privacy, and keep a record.
+import { button, choiceBox } from "./controls.js";
+import { html, listen, setText, uniqueId } from "./dom.js";
+import { BinChoice } from "./edit_choice.js";
+import { downloadButton, historyList } from "./edit_history.js";
+import { keepLog, logOf, operationsOf, redone, undone, withEdit } from "./edit_log.js";
+import { measurePanel } from "./edit_measure.js";
+import { MENU, operationFrom } from "./edit_menu.js";
+import { afterOperations, effectOf, startCurve } from "./edit_operations.js";
+import { drawEditPlot } from "./edit_plot.js";
+import { scoreChange, scorePanel } from "./edit_scores.js";
+import { bandWords, effectWords, operationWords } from "./edit_words.js";
+import { formatNumber, shortName } from "./format.js";
+import { isTyping } from "./keyboard.js";
+import { standaloneParts } from "./standalone.js";
+import { CHOICE_KEYS, chooseTerm, drawOnChange, readState } from "./state.js";
+import { fontOf } from "./text.js";
+import { observeWidth, viewWidget } from "./view.js";
+import { scoreWords } from "./words.js";
+
+const EDIT_KEYS = [...CHOICE_KEYS, "edits", "denoised", "evaluation"];
+const EDIT_HINT = "Drag over bins to choose them, drag the curve to move it; with the keyboard: arrows, " +
+  "Shift and arrows for a range, Up and Down to nudge, Ctrl-Z and Ctrl-Y.";
+
+class EditPanel {
+  constructor(model, host, { standalone = false } = {}) {
+    this.model = model;
+    this.choice = new BinChoice(model);
+    this.cursor = null;
+    this.drag = null;
+    this.width = 0;
+    this.scoresWidth = 0;
+    this.ids = { clip: uniqueId("clip") };
+    this.build(host, standalone);
+    this.stops = [
+      drawOnChange(model, EDIT_KEYS, () => this.draw()),
+      observeWidth(this.plot, (width) => this.resize(width)),
+      observeWidth(this.scores.picture, (width) => this.resizeScores(width)),
+      listen(host, "keydown", (event) => this.undoByKey(event)),
+      listen(this.plot, "keydown", (event) => this.handleKey(event)),
+      listen(this.plot, "pointerdown", (event) => this.press(event)),
+      listen(this.plot, "pointermove", (event) => this.move(event)),
+      listen(this.plot, "pointerup", (event) => this.release(event)),
+      listen(this.plot, "pointercancel", () => this.cancelDrag()),
+    ];
+    this.draw();
+  }
+
+  build(host, standalone) {
+    this.title = html("bdi");
+    this.termBox = choiceBox("Term", (name) => chooseTerm(this.model, name));
+    this.termBox.element.hidden = !standalone;
+    this.stamp = html("span", { class: "dpx-edit-stamp" }, "ε 0");
+    this.operationBox = choiceBox("Operation", () => this.changeOperation());
+    this.meanBox = choiceBox("Mean", () => this.draw());
+    this.meanBox.fill([["", "as usual"], ["keep", "kept"], ["change", "changes"], ["intercept", "intercept takes it"]], "");
+    this.number = html("input", { type: "number", step: "any", "aria-label": "Number of the operation", value: "0" });
+    this.number.addEventListener("input", () => this.draw());
+    this.apply = button("Apply", () => this.applyPreview());
+    this.undo = button("Undo", () => keepLog(this.model, undone(logOf(this.model))));
+    this.redo = button("Redo", () => keepLog(this.model, redone(logOf(this.model))));
+    this.whole = button("Whole curve", () => this.chooseWhole());
+    this.plot = html("div", { class: "dpx-plot dpx-edit-plot", role: "slider", tabindex: "0" });
+    this.chosenWords = html("p", { class: "dpx-note" });
+    this.warning = html("p", { class: "dpx-edit-warning", role: "status" });
+    this.effect = html("p", { class: "dpx-note dpx-edit-effect" });
+    this.history = historyList(this.model);
+    this.scores = scorePanel();
+    this.measure = measurePanel(this.model);
+    this.alone = standalone ? standaloneParts(this.model) : null;
+    this.operationBox.select.value = "";
+    host.append(
+      html("header", { class: "dpx-head" }, html("h3", {}, "Edit ", this.title), this.stamp, this.termBox.element),
+      html("div", { class: "dpx-controls" }, this.operationBox.element, this.number, this.meanBox.element, this.apply, this.undo, this.redo, this.whole),
+      this.legend(),
+      this.plot,
+      this.chosenWords,
+      this.warning,
+      this.effect,
+      html("div", { class: "dpx-edit-panels" },
+        html("section", {}, html("h4", {}, "History"), this.history.element, downloadButton(this.model)),
+        html("section", {}, this.scores.element, this.measure.element)),
+      html("div", { class: "dpx-controls" }, this.alone?.controls),
+      ...[this.alone?.sentence].filter(Boolean),
+    );
+  }
+
+  legend() {
+    const item = (kind, words) => html("li", { class: "dpx-legend-item" },
+      html("span", { class: `dpx-edit-swatch ${kind}`, "aria-hidden": "true" }), html("span", {}, words));
+    return html("ul", { class: "dpx-legend" },
+      item("dpx-edit-swatch-before", "as released"), item("dpx-edit-swatch-now", "edited"),
+      item("dpx-edit-swatch-preview", "what the operation would do"),
+      item("dpx-edit-swatch-band", "noise band (± 2 standard deviations)"));
+  }
+
+  resize(width) {
+    this.width = width;
+    this.font = fontOf(this.plot);
+    this.draw();
+  }
+
+  resizeScores(width) {
+    this.scoresWidth = width;
+    this.draw();
+  }
+
+  // The curves of this moment: as released, now, and what is being chosen.
+  read() {
+    const state = readState(this.model);
+    const key = [state.payload.name, state.stop, state.repeat, state.term.name].join("/");
+    this.choice.follow(key);
+    const denoised = this.model.get("denoised")?.[key];
+    const termFit = state.fit.terms[state.termIndex];
+    const start = startCurve(state.term, termFit, Array.isArray(denoised) ? denoised : null);
+    const operations = operationsOf(logOf(this.model));
+    const current = this.safely(() => afterOperations(start, operations), start);
+    return { state, key, start, operations, ...current };
+  }
+
+  safely(compute, fallback) {
+    try {
+      return { curve: compute(), problem: "" };
+    } catch (error) {
+      return { curve: fallback, problem: error.message };
+    }
+  }
+
+  draw() {
+    const raw = readState(this.model);
+    if (raw.term === undefined || this.width < 40) return;
+    const now = this.read();
+    this.now = now;
+    const bins = this.choice.bins(now.state, now.curve);
+    const pending = this.pending(now, bins);
+    this.drawControls(now, pending);
+    this.drawn = drawEditPlot({
+      curve: now.curve, preview: pending.curve, chosen: bins, width: this.width, font: this.font,
+      ids: this.ids, scoreWords: scoreWords(now.state.payload),
+      warning: now.state.fit.guarantee.private ? null : "NOT PRIVATE — do not publish",
+    });
+    this.plot.replaceChildren(this.drawn.element);
+    this.describe(now, bins, pending);
+    this.history.draw();
+    this.measure.draw();
+    this.drawScores(now, pending);
+  }
+
+  pending(now, bins) {
+    if (this.drag?.operation) return this.previewOf(now, this.drag.operation);
+    const choice = MENU.find((each) => each.name === this.operationBox.select.value);
+    if (choice === undefined) return { operation: null, curve: null, problem: "" };
+    if (choice.name === "denoise" && now.start.denoised === null) return this.askForDenoised(now, choice);
+    if (choice.chosen && bins.length === 0) return { operation: null, curve: null, problem: "Choose the bins to merge first." };
+    const where = choice.whole ? {} : this.choice.where(now.curve, bins);
+    const number = Number(this.number.value);
+    if (choice.number && !Number.isFinite(number)) return { operation: null, curve: null, problem: "This needs a number." };
+    const operation = operationFrom(choice, now.state.term, { number, where, mean: this.meanBox.select.value });
+    return this.previewOf(now, operation);
+  }
+
+  askForDenoised(now) {
+    const answer = this.model.get("denoised")?.[now.key];
+    if (typeof answer === "string") return { operation: null, curve: null, problem: answer };
+    if (JSON.stringify(this.model.get("denoise_request") ?? []) !== JSON.stringify([now.key])) {
+      this.model.set("denoise_request", [now.key]);
+      this.model.save_changes();
+    }
+    return { operation: null, curve: null, problem: "Denoising is computed in Python; without a kernel it is not to be had." };
+  }
+
+  previewOf(now, operation) {
+    const { curve, problem } = this.safely(() => afterOperations(now.curve, [operation]), null);
+    return { operation: curve === null ? null : operation, curve, problem };
+  }
+
+  drawControls(now, pending) {
+    const { state } = now;
+    setText(this.title, shortName(state.term.name, 120));
+    this.termBox.fill(state.payload.terms.map((term) => [term.name, shortName(term.name, 60)]), state.term.name);
+    const suits = MENU.filter((each) => now.curve.ordered || !each.ordered);
+    const chosen = this.operationBox.select.value;
+    this.operationBox.fill([["", "choose …"], ...suits.map((each) => [each.name, `${each.group}: ${each.text}`])],
+      suits.some((each) => each.name === chosen) ? chosen : "");
+    const choice = MENU.find((each) => each.name === this.operationBox.select.value);
+    this.number.hidden = !choice?.number;
+    this.meanBox.element.hidden = choice === undefined || choice.repair !== undefined || (choice.whole ?? false);
+    this.apply.disabled = pending.operation === null;
+    const log = logOf(this.model);
+    this.undo.disabled = log.head < 0;
+    this.redo.disabled = log.undone.length === 0;
+  }
+
+  describe(now, bins, pending) {
+    const { curve } = now;
+    const labels = curve.termFit.labels;
+    const which = bins.length === 0 ? "the whole curve (special bins left out)"
+      : bins.length === 1 ? labels[bins[0]] : `${bins.length} bins, ${labels[bins[0]]} to ${labels[bins.at(-1)]}`;
+    setText(this.chosenWords, `Chosen: ${shortName(which, 160)}. ${bins.length ? "" : EDIT_HINT}`);
+    const shown = pending.curve ?? curve;
+    const before = pending.curve ? curve : now.start;
+    const effect = effectOf(before, shown);
+    const problem = now.problem || pending.problem;
+    const leaves = effect.outside > 0;
+    this.warning.classList.toggle("dpx-edit-alarm", leaves);
+    setText(this.warning, problem || (leaves ? `Careful: ${pending.curve ? "this" : "the edited curve"} ${bandWords(effect)}: ` +
+      "the released numbers speak against it." : ""));
+    const what = pending.curve ? `${operationWords(pending.operation)} would be an edit that ` : "All edits of this curve: ";
+    setText(this.effect, `${what}${effectWords(effect)}; epsilon 0, from released numbers alone.`);
+    this.plot.setAttribute("aria-label", `Curve of ${shortName(now.state.term.name, 80)}, to edit`);
+    this.plot.setAttribute("aria-valuemin", "1");
+    this.plot.setAttribute("aria-valuemax", String(labels.length));
+    const at = this.cursor ?? bins.at(-1) ?? 0;
+    this.plot.setAttribute("aria-valuenow", String(Math.min(at, labels.length - 1) + 1));
+    this.plot.setAttribute("aria-valuetext", `${shortName(which, 80)}; ${labels[Math.min(at, labels.length - 1)]} ` +
+      `contributes ${formatNumber(curve.values[Math.min(at, labels.length - 1)])}`);
+  }
+
+  drawScores(now, pending) {
+    if (this.scoresWidth < 40) return;
+    const { state, operations } = now;
+    const edited = state.payload.terms.map((term, i) => {
+      if (i === state.termIndex) return pending.curve ?? now.curve;
+      if (!operations.some((each) => (each.steps ?? [each]).some((step) => step.term === term.name))) return null;
+      return this.safely(() => afterOperations(startCurve(term, state.fit.terms[i]), operations), null).curve;
+    });
+    this.scores.draw(scoreChange(state.fit, edited), state.payload.score_unit, this.scoresWidth);
+  }
+
+  changeOperation() {
+    const choice = MENU.find((each) => each.name === this.operationBox.select.value);
+    if (choice?.number) this.number.value = String(choice.start ?? this.levelOfChoice(choice));
+    this.draw();
+  }
+
+  levelOfChoice(choice) {
+    if (choice.name !== "set") return Number(this.drawn.nudge.toPrecision(6));
+    const bins = this.choice.bins(this.now.state, this.now.curve);
+    return Number((this.now.curve.values[bins[0] ?? 0]).toPrecision(6));
+  }
+
+  applyPreview() {
+    const pending = this.pending(this.now, this.choice.bins(this.now.state, this.now.curve));
+    if (pending.operation === null) return;
+    this.operationBox.select.value = "";
+    keepLog(this.model, withEdit(logOf(this.model), pending.operation));
+  }
+
+  chooseWhole() {
+    this.choice.clear();
+    this.draw();
+  }
+
+  undoByKey(event) {
+    if (!(event.ctrlKey || event.metaKey) || event.altKey || isTyping(event)) return;
+    const key = event.key.toLowerCase();
+    const step = key === "z" && !event.shiftKey ? undone : key === "y" || (key === "z" && event.shiftKey) ? redone : null;
+    if (step === null) return;
+    event.preventDefault();
+    event.stopPropagation();
+    keepLog(this.model, step(logOf(this.model)));
+  }
+
+  handleKey(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey || this.now === undefined) return;
+    const side = { ArrowLeft: -1, ArrowRight: 1, Home: -Infinity, End: Infinity }[event.key];
+    const nudge = { ArrowUp: 1, ArrowDown: -1, PageUp: 5, PageDown: -5 }[event.key];
+    if (side !== undefined) this.step(side, event.shiftKey);
+    else if (nudge !== undefined) this.nudge(nudge * this.drawn.nudge);
+    else if (event.key === "Enter" && !event.shiftKey) this.applyPreview();
+    else if (event.key === " ") this.pick();
+    else return;
+    event.preventDefault();
+  }
+
+  step(side, extend) {
+    const { curve } = this.now;
+    const count = curve.values.length;
+    const bins = this.choice.bins(this.now.state, curve);
+    const from = this.cursor ?? (side > 0 ? -1 : count);
+    const to = Math.max(0, Math.min(count - 1, from + side));
+    this.anchor = extend && bins.length > 0 ? this.anchor ?? bins[0] : to;
+    this.cursor = to;
+    this.choice.range(curve, this.anchor, to);
+    this.draw();
+  }
+
+  pick() {
+    if (this.cursor === null) return;
+    this.choice.toggle(this.cursor);
+    this.draw();
+  }
+
+  // Nudges of the same bins, one after the other, are one edit.
+  nudge(by) {
+    const bins = this.choice.bins(this.now.state, this.now.curve);
+    const where = this.choice.where(this.now.curve, bins);
+    const log = logOf(this.model);
+    const last = log.entries.at(-1)?.operation;
+    const same = log.head === log.entries.length - 1 && last?.operation === "shift" && this.nudged === log.head
+      && JSON.stringify({ ...last, by: 0 }) === JSON.stringify({ operation: "shift", term: this.now.state.term.name, by: 0, ...where });
+    const total = Number(((same ? last.by : 0) + by).toPrecision(12));
+    const operation = { operation: "shift", term: this.now.state.term.name, by: total, ...where };
+    const entries = log.entries.map((entry, i) => (i === log.head ? { ...entry, operation } : entry));
+    const next = same ? { ...log, entries } : withEdit(log, operation);
+    this.nudged = next.head;
+    keepLog(this.model, next);
+  }
+
+  placeOf(event) {
+    const frame = this.plot.getBoundingClientRect();
+    return [event.clientX - frame.left, event.clientY - frame.top];
+  }
+
+  press(event) {
+    if (event.button !== 0 || this.drawn === undefined) return;
+    const [x, y] = this.placeOf(event);
+    const bin = this.drawn.binAt(x);
+    this.plot.setPointerCapture(event.pointerId);
+    this.plot.focus({ preventScroll: true });
+    this.cursor = bin;
+    this.anchor = bin;
+    if (this.drawn.nearCurve(x, y)) {
+      const bins = this.choice.bins(this.now.state, this.now.curve);
+      const moved = bins.includes(bin) ? bins : [bin];
+      this.drag = { kind: "curve", start: this.drawn.valueAt(y), where: this.choice.where(this.now.curve, moved), valueAt: this.drawn.valueAt };
+    } else if (event.ctrlKey || event.metaKey) {
+      this.pick();
+    } else {
+      this.drag = { kind: "range", from: bin };
+      this.choice.range(this.now.curve, bin, bin);
+    }
+    this.draw();
+  }
+
+  move(event) {
+    if (this.drag === null) return;
+    const [x, y] = this.placeOf(event);
+    if (this.drag.kind === "range") {
+      const bin = this.drawn.binAt(x);
+      if (bin === this.cursor) return;
+      this.cursor = bin;
+      this.choice.range(this.now.curve, this.drag.from, bin);
+    } else {
+      const by = Number((this.drag.valueAt(y) - this.drag.start).toPrecision(4));
+      this.drag.operation = by === 0 ? null : { operation: "shift", term: this.now.state.term.name, by, ...this.drag.where };
+    }
+    this.draw();
+  }
+
+  release() {
+    const operation = this.drag?.operation;
+    this.drag = null;
+    if (operation) keepLog(this.model, withEdit(logOf(this.model), operation));
+    else this.draw();
+  }
+
+  cancelDrag() {
+    this.drag = null;
+    this.draw();
+  }
+
+  destroy() {
+    for (const stop of this.stops) stop();
+    this.alone?.destroy();
+  }
+}
+
+/** Put the edit view into `host`. Returns a function that ends it. */
+export function createEdit(model, host, options) {
+  const panel = new EditPanel(model, host, options);
+  return () => panel.destroy();
+}
+
+export default viewWidget("edit", createEdit);
