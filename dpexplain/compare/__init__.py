@@ -14,7 +14,12 @@ from dpexplain.compare.faithfulness import (
 from dpexplain.compare.filters import FilterComparison
 from dpexplain.compare.matching import FilterAgreement, filter_agreement, match_filters
 from dpexplain.compare.multiclass import MulticlassComparison
-from dpexplain.compare.planning import epsilon_to_stand_out
+from dpexplain.compare.planning import (
+    epsilon_for_metric,
+    epsilon_to_stand_out,
+    epsilons_to_stand_out,
+)
+from dpexplain.compare.refitting import Refitter
 from dpexplain.compare.releasable import releasable
 from dpexplain.compare.sweep import sweep
 
@@ -24,7 +29,10 @@ __all__ = [
     "FilterAgreement",
     "FilterComparison",
     "MulticlassComparison",
+    "Refitter",
+    "epsilon_for_metric",
     "epsilon_to_stand_out",
+    "epsilons_to_stand_out",
     "faithfulness",
     "filter_agreement",
     "kendall",

@@ -6,12 +6,14 @@ import math
 
 import numpy as np
 
-from dpexplain.accounting.gdp import mu_from_epsilon
+from dpexplain._validation import check_in_range
+from dpexplain.accounting.gdp import epsilon_from_mu, mu_from_epsilon
+from dpexplain.compare.comparison import Comparison
 from dpexplain.explain import GlobalExplanation
 from dpexplain.explain._record import FloatArray
 
 _LARGEST = 50.0
-_HALVINGS = 60
+_SMALLEST = 1e-3
 
 
 def epsilon_to_stand_out(explanation: GlobalExplanation, term: str) -> float:
@@ -41,26 +43,131 @@ def epsilon_to_stand_out(explanation: GlobalExplanation, term: str) -> float:
     ValueError
         If the explanation is not private, or its noise is not known.
     """
-    shape, guarantee, noise = explanation[term], explanation.guarantee, explanation.noise
-    if not guarantee.private or guarantee.mu is None or noise is None or shape.noise_std is None:
+    explanation[term]  # an unknown name is answered before anything else
+    return _needed(explanation, term, _overall_factor(explanation))
+
+
+def epsilons_to_stand_out(explanation: GlobalExplanation) -> dict[str, float]:
+    """Find :func:`epsilon_to_stand_out` of every term.
+
+    Parameters
+    ----------
+    explanation : GlobalExplanation
+        Private, with noise that is known jointly.
+
+    Returns
+    -------
+    dict of str to float
+        In the order of the terms.
+
+    Raises
+    ------
+    ValueError
+        If the explanation is not private, or its noise is not known.
+    """
+    factor = _overall_factor(explanation)
+    return {name: _needed(explanation, name, factor) for name in explanation}
+
+
+def _overall_factor(explanation: GlobalExplanation) -> float:
+    guarantee, noise = explanation.guarantee, explanation.noise
+    known = all(shape.noise_std is not None for shape in explanation.terms)
+    if not guarantee.private or guarantee.mu is None or noise is None or not known:
         raise ValueError(
             "planning needs a private explanation whose noise is known; explain_global() of a "
             "private boosting model gives one."
         )
-    factor = noise.overall_factor()
+    return noise.overall_factor()
+
+
+def _needed(explanation: GlobalExplanation, term: str, factor: float) -> float:
+    shape, delta = explanation[term], explanation.guarantee.delta
+    privacy, mu_now = shape.noise_std, explanation.guarantee.mu
+    assert privacy is not None
+    assert mu_now is not None
     curve = shape.kept_share * np.abs(shape.contribution)
     rest = [p for p in (shape.structure_std, shape.sampling_std) if p is not None]
     left: FloatArray = np.sum(np.square(rest), axis=0) if rest else np.zeros(shape.n_bins)
-    privacy, mu_now, delta = shape.noise_std, guarantee.mu, guarantee.delta
-
-    def stands_out(epsilon: float) -> bool:
-        shrunk = privacy * mu_now / mu_from_epsilon(epsilon, delta)
-        return bool((curve > factor * np.sqrt(shrunk**2 + left)).any())
-
-    if not stands_out(_LARGEST):
+    # A bin stands out where the privacy part has become smaller than what the others leave.
+    room = np.square(curve / factor) - left
+    shares = np.sqrt(room[room > 0]) / privacy[room > 0]
+    if not shares.size:
         return math.inf
-    low, high = math.log(1e-3), math.log(_LARGEST)
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2.0
-        low, high = (low, middle) if stands_out(math.exp(middle)) else (middle, high)
-    return math.exp(high)
+    mu = mu_now / float(shares.max())
+    if mu >= mu_from_epsilon(_LARGEST, delta):
+        return math.inf
+    return max(_SMALLEST, epsilon_from_mu(mu, delta))
+
+
+def epsilon_for_metric(
+    comparison: Comparison, target: float, *, certainty: float = 0.9, metric: str | None = None
+) -> float:
+    """Smallest epsilon at which a fit reaches a metric with some certainty, on stand-in data.
+
+    The comparison must be of public or simulated data that stand in for the private ones, with
+    metrics on held-out records and, best, several repeats: what is learned of the spread between
+    fits is used. The metrics at each epsilon are taken as normal with a common standard deviation,
+    their means as monotone in epsilon, and between two epsilons as linear in its logarithm.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        With metrics; its own guarantees play no part.
+    target : float
+        Value to reach: at least for an AUROC, at most for an error.
+    certainty : float, default=0.9
+        Share of fits that reach it, in [0.5, 1).
+    metric : str or None, default=None
+        Name in the metrics; None takes the only one.
+
+    Returns
+    -------
+    float
+        Between the smallest and largest epsilon of the comparison; infinity if the largest is not
+        enough.
+
+    Raises
+    ------
+    ValueError
+        If there are no metrics, several of them without a name, or a number is out of range.
+    """
+    from scipy.special import ndtri
+
+    certainty = check_in_range("certainty", certainty, 0.5, 1.0, include_high=False)
+    epsilons, values = _metric_values(comparison, metric)
+    name = metric or str(comparison.metrics["metric"].iloc[0])  # type: ignore[index]
+    sign = 1.0 if "AUROC" in name else -1.0
+    means = np.array([sign * group.mean() for group in values])
+    left = sum(group.size - 1 for group in values)
+    spread = sum(float(((group - group.mean()) ** 2).sum()) for group in values)
+    std = math.sqrt(spread / left) if left else 0.0
+    reached = np.maximum.accumulate(means) - float(ndtri(certainty)) * std - sign * target
+    if reached[-1] < 0:
+        return math.inf
+    first = int(np.argmax(reached >= 0))
+    logs = np.log(epsilons)
+    if first == 0:
+        return epsilons[0]
+    step = -reached[first - 1] / (reached[first] - reached[first - 1])
+    return float(np.exp(logs[first - 1] + step * (logs[first] - logs[first - 1])))
+
+
+def _metric_values(
+    comparison: Comparison, metric: str | None
+) -> tuple[list[float], list[FloatArray]]:
+    """Collect the epsilons that were measured, and what was found there."""
+    table = comparison.metrics
+    if table is None:
+        raise ValueError("the comparison has no metrics; pass evaluate=(X, y) to sweep.")
+    names = list(table["metric"].unique())
+    if metric is None and len(names) > 1:
+        raise ValueError(f"the comparison has the metrics {names}; name one.")
+    chosen = table[table["metric"] == (metric or names[0])]
+    measured = [e for e in comparison.epsilons if (chosen["epsilon"] == e).any()]
+    groups = [
+        chosen.loc[chosen["epsilon"] == epsilon, "value"].to_numpy(dtype=np.float64)
+        for epsilon in measured
+    ]
+    if not groups or not all(np.isfinite(group).all() for group in groups):
+        raise ValueError(f"there is no finite {(metric or names[0])!r:.40} to plan with.")
+    return measured, groups

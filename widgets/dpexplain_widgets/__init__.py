@@ -18,6 +18,7 @@ from dpexplain_widgets.importance import ImportanceView
 from dpexplain_widgets.ledger import LedgerView
 from dpexplain_widgets.local import LocalView
 from dpexplain_widgets.overview import OverviewView
+from dpexplain_widgets.planner import PlannerView
 from dpexplain_widgets.rank import RankView
 from dpexplain_widgets.report import write_page
 from dpexplain_widgets.shape import ShapeView
@@ -32,6 +33,7 @@ __all__ = [
     "LedgerView",
     "LocalView",
     "OverviewView",
+    "PlannerView",
     "RankView",
     "ShapeView",
     "write_page",

@@ -58,6 +58,7 @@ class View(Exports, Editing, ViewState, anywidget.AnyWidget):
 
     _css = stylesheet()
     _needs_terms: ClassVar[bool] = True
+    page_traits: ClassVar[tuple[str, ...]] = STATE_TRAITS
 
     def __init__(
         self,

@@ -23,6 +23,7 @@ STYLES = (
     "rank.css",
     "local.css",
     "tables.css",
+    "planner.css",
     "save.css",
     "narrow.css",
 )

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import pandas as pd
 
-from dpexplain_widgets.base import View
 from dpexplain_widgets.bundle import bundle
 from dpexplain_widgets.comparing import disagreement_frame
 from dpexplain_widgets.local import local_frame
+from dpexplain_widgets.planning import Planning
 from dpexplain_widgets.rank import rank_frame
 from dpexplain_widgets.selection import selection_frame
 
 _FRAMES = {"disagreement": disagreement_frame, "rank": rank_frame, "local": local_frame}
 
 
-class Explorer(View):
+class Explorer(Planning):
     """All views in one: scrub epsilon, choose a term, read a bin, see what it costs.
 
     It needs no model and no data; a file made by ``dpexplain.io.save`` is enough.
@@ -25,6 +25,8 @@ class Explorer(View):
         What to show; see :class:`dpexplain_widgets.base.View`.
     samples : DataFrame or None, default=None
         Records to explain one by one.
+    refit : callable or None, default=None
+        Fits at an epsilon that is dragged to; see :class:`dpexplain.compare.Refitter`.
     samples_public : bool, default=False
         Whether these records may be shown to anyone.
     **state

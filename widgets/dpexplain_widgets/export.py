@@ -21,7 +21,6 @@ from dpexplain_widgets.packing import PRECISION_WORDS
 from dpexplain_widgets.page import offline_page, state_of
 from dpexplain_widgets.payload import all_fits
 from dpexplain_widgets.picture import static_svg
-from dpexplain_widgets.state import STATE_TRAITS
 from dpexplain_widgets.still import csv_text, figure_file, table_of
 
 if TYPE_CHECKING:
@@ -68,7 +67,7 @@ def page_of(
     safe = release_safe or _is_all_private(payload)
     prefix = "" if safe else "NOT PRIVATE: "
     return offline_page(
-        [state_of(shown, STATE_TRAITS)],
+        [state_of(shown, shown.page_traits)],
         title=prefix + payload["title"][:200],
         view_script=str(shown._esm),
         warning="" if safe else NOT_RELEASABLE,

@@ -296,6 +296,31 @@ def _fit(
     }
 
 
+def fit_payload(explanation: GlobalExplanation, names: list[str]) -> dict[str, Any]:
+    """Turn one more fit into a part of a payload.
+
+    Parameters
+    ----------
+    explanation : GlobalExplanation
+        With the terms of the payload.
+    names : list of str
+        Names of the terms, in the order of the payload.
+
+    Returns
+    -------
+    dict
+        JSON values only.
+
+    Raises
+    ------
+    ValueError
+        If its terms are others.
+    """
+    if set(explanation) != set(names):
+        raise ValueError("the fit has other terms than those on screen.")
+    return _fit(explanation, names, {})
+
+
 def _ranks(ranking: pd.DataFrame, name: str) -> list[int]:
     """Best and worst place that a term can have with 95 % certainty."""
     return [int(ranking[end][name]) for end in ("rank_low", "rank_high")]

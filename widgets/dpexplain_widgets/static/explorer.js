@@ -7,6 +7,7 @@ import { createLedger } from "./ledger.js";
 import { createLocal } from "./local.js";
 import { createMultiples } from "./multiples.js";
 import { createOverview } from "./overview.js";
+import { createPlanner } from "./planner.js";
 import { createRank } from "./rank.js";
 import { createShapePanel } from "./shape_panel.js";
 import { choose, drawOnChange } from "./state.js";
@@ -53,6 +54,7 @@ const PARTS = [
   ["importance", createImportance],
   ["main", createMain],
   ["ledger", createLedger],
+  ["planner", createPlanner],
 ];
 
 /** Put the Explorer into `host`. Returns a function that ends it. */

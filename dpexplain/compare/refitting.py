@@ -1,0 +1,151 @@
+"""Fits on request, for dashboards that ask for another epsilon."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from dpexplain._tracebacks import without_records
+from dpexplain._validation import check_epsilon
+from dpexplain.accounting.ledger import PrivacyLedger
+from dpexplain.compare._checks import check_estimator, check_rows
+from dpexplain.exceptions import BudgetError
+from dpexplain.explain import GlobalExplanation
+
+KINDS: Final = ("public", "simulated", "private")
+
+
+class Refitter:
+    """Fits one estimator at whatever epsilon is asked for.
+
+    Made for planning: drag epsilon over data that cost nothing, look at what it does to the
+    explanation, then fit the private table once. So the data must be declared. Stand-in data
+    (``data="public"`` or ``"simulated"``) are fitted as often as one likes, and no ledger takes
+    part. Private data need a ledger, every fit is charged to it, and a dashboard asks before each.
+
+    Parameters
+    ----------
+    estimator : private estimator
+        Unfitted; it is cloned, never changed. Its other parameters hold for all fits.
+    X : DataFrame or ndarray of shape (n_samples, n_features)
+        Records.
+    y : array-like of shape (n_samples,)
+        Labels or targets.
+    data : {"public", "simulated", "private"}
+        Whose records these are. Public: anybody may see them. Simulated: drawn from a model that
+        nobody's record went into, or from a private release.
+    ledger : PrivacyLedger or None, default=None
+        Charged for every fit of private data; None takes that of the estimator.
+
+    Raises
+    ------
+    ValueError
+        If the data are not declared, private data come without a ledger, or stand-in data with
+        one.
+
+    Examples
+    --------
+    >>> refit = Refitter(estimator, X, y, data="simulated")  # doctest: +SKIP
+    >>> Explorer(comparison, refit=refit)  # doctest: +SKIP
+    """
+
+    def __init__(
+        self, estimator: Any, X: Any, y: Any, *, data: str, ledger: PrivacyLedger | None = None
+    ) -> None:
+        check_estimator(estimator)
+        if data not in KINDS:
+            raise ValueError(
+                f"data={data!r:.40} must be 'public', 'simulated' or 'private': say whose records "
+                "these are. Refitting private records costs budget each time."
+            )
+        check_rows("y", X, y)
+        own = estimator.get_params(deep=False).get("ledger")
+        self._ledger = own if ledger is None else ledger
+        if data == "private" and not isinstance(self._ledger, PrivacyLedger):
+            raise ValueError(
+                "data='private' needs a ledger to charge each fit to: pass ledger=, or declare "
+                "public or simulated stand-in data to plan with."
+            )
+        if data != "private" and self._ledger is not None:
+            raise ValueError(
+                f"data={data!r} with a ledger: a ledger belongs to private data. Leave the ledger "
+                "out, or say data='private'."
+            )
+        self.data = data
+        self._estimator, self._records = estimator, (X, y)
+
+    @property
+    def private(self) -> bool:
+        """Whether each fit costs budget and has to be agreed to.
+
+        Returns
+        -------
+        bool
+        """
+        return self.data == "private"
+
+    def question(self, epsilons: Sequence[float]) -> str:
+        """Say what fits would cost, before anything is spent.
+
+        Parameters
+        ----------
+        epsilons : sequence of float
+            One fit each.
+
+        Returns
+        -------
+        str
+            What to agree to; "" where the fits cost nothing.
+
+        Raises
+        ------
+        BudgetError
+            If the ledger cannot pay for all of them; nothing is spent.
+        """
+        if not self.private:
+            return ""
+        assert self._ledger is not None
+        events = [
+            event
+            for epsilon in epsilons
+            for event in self._copy(epsilon).planned_events(self._records[0])
+        ]
+        if not self._ledger.affordable(events):
+            raise BudgetError(
+                f"the ledger {self._ledger.dataset!r} cannot pay for this: ε = "
+                f"{self._ledger.private_epsilon():.4g} of {self._ledger.cap_epsilon:.4g} is spent."
+            )
+        listed = ", ".join(f"{epsilon:g}" for epsilon in epsilons)
+        return (
+            f"Fit private records with ε = {listed}? It is charged to the ledger "
+            f"{self._ledger.dataset!r}, where ε = {self._ledger.private_epsilon():.4g} of "
+            f"{self._ledger.cap_epsilon:.4g} is spent, and it stays charged."
+        )
+
+    @without_records
+    def __call__(self, epsilon: float) -> GlobalExplanation:
+        """Fit at an epsilon; private data are charged before they are read.
+
+        Parameters
+        ----------
+        epsilon : float
+            Positive.
+
+        Returns
+        -------
+        GlobalExplanation
+        """
+        model = self._copy(epsilon).fit(*self._records)
+        explanation: GlobalExplanation = model.explain_global()
+        return explanation
+
+    def _copy(self, epsilon: float) -> Any:
+        from sklearn.base import clone
+
+        allow_weak = bool(self._estimator.get_params(deep=False).get("allow_weak", False))
+        checked = check_epsilon(epsilon, allow_weak=allow_weak)
+        return clone(self._estimator).set_params(epsilon=checked, ledger=self._ledger)
+
+    def __repr__(self) -> str:
+        """Name the estimator and whose data these are, and nothing of them."""
+        return f"Refitter({type(self._estimator).__name__}, data={self.data!r})"

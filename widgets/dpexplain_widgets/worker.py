@@ -1,0 +1,78 @@
+"""One thread that fits, so that the kernel stays usable; what was asked for last is done next."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+
+class LatestWins:
+    """Works through the latest list of epsilons that was asked for.
+
+    Parameters
+    ----------
+    work : callable
+        Gets an epsilon and returns a result; runs in the thread.
+    done : callable
+        Gets epsilon, result, how many of the list are done, and how long it is.
+    failed : callable
+        Gets epsilon and the error.
+
+    Notes
+    -----
+    A new list takes the place of what is left of the one before; the fit that is running ends
+    first, and its result counts. After :meth:`cancel` it does not.
+    """
+
+    def __init__(
+        self,
+        work: Callable[[float], Any],
+        done: Callable[[float, Any, int, int], None],
+        failed: Callable[[float, Exception], None],
+    ) -> None:
+        self._work, self._done, self._failed = work, done, failed
+        self._lock = threading.Lock()
+        self._waiting: list[float] = []
+        self._total = 0
+        self._asked = 0
+        self._thread: threading.Thread | None = None
+
+    def submit(self, epsilons: Sequence[float]) -> None:
+        """Ask for fits; what was still waiting is forgotten."""
+        with self._lock:
+            self._waiting, self._total = list(epsilons), len(epsilons)
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, daemon=True)
+                self._thread.start()
+
+    def cancel(self) -> None:
+        """Forget what is waiting, and the result of what is running."""
+        with self._lock:
+            self._waiting, self._asked = [], self._asked + 1
+
+    def join(self, seconds: float = 30.0) -> bool:
+        """Wait until nothing is left to do; say whether that was reached."""
+        thread = self._thread
+        if thread is not None:
+            thread.join(seconds)
+        return thread is None or not thread.is_alive()
+
+    def _next(self) -> tuple[float, int] | None:
+        with self._lock:
+            if not self._waiting:
+                self._thread = None
+                return None
+            return self._waiting.pop(0), self._asked
+
+    def _run(self) -> None:
+        while (job := self._next()) is not None:
+            epsilon, asked = job
+            try:
+                result = self._work(epsilon)
+            except Exception as error:
+                if asked == self._asked:
+                    self._failed(epsilon, error)
+                continue
+            if asked == self._asked:
+                self._done(epsilon, result, self._total - len(self._waiting), self._total)
