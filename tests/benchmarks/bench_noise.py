@@ -15,14 +15,17 @@ from numpy.typing import NDArray
 from dpexplain import DPExplainableBoostingClassifier, DPExplainableBoostingRegressor
 from dpexplain.compare import faithfulness, truth_in_bins
 from dpexplain.datasets import Dataset
-from dpexplain.explain import GlobalExplanation, MulticlassExplanation, denoised, total_score
+from dpexplain.explain import GlobalExplanation, denoised, total_score
 from dpexplain.mechanisms import GaussianMechanism, NoiseSource, Phase
+from dpexplain.models.boosting.noise import simulate_noise
 from dpexplain.schema import Classes, Schema
 
 FloatArray = NDArray[np.float64]
 
 _ROWS = 5_000
 """Rows at which curves of different fits meet."""
+
+_FEW_STRUCTURES = 12
 
 POINTWISE = 1.959964
 """Standard deviations of a nominal 95 % band for single bins."""
@@ -91,12 +94,18 @@ def _curves(model: Any) -> list[FloatArray]:
     return [np.asarray(s) for s in model._terms.scores]
 
 
-def _noise_stds(explanation: Any) -> list[FloatArray]:
-    """Deviations from privacy noise of each term, shaped as its curve."""
-    if not isinstance(explanation, MulticlassExplanation):
-        return [term.noise_std for term in explanation.terms]
-    together = zip(*(part.terms for part in explanation.by_class), strict=True)
-    return [np.stack([term.noise_std for term in terms], axis=1) for terms in together]
+def _noise_stds(model: Any) -> list[FloatArray]:
+    """Deviations from privacy noise of each term, shaped as its curve.
+
+    They are those of its explanation; few structures are simulated, which have no part in them.
+    """
+    objective = model._objective(model.schema_)
+    draws = simulate_noise(model._fit, model._terms, objective, n_structures=_FEW_STRUCTURES)
+    stds = np.stack([np.sqrt((own.privacy**2).mean(axis=0)) for own in draws], axis=1)
+    curves = _curves(model)
+    ends = np.cumsum([len(curve) for curve in curves])
+    parts = np.split(stds[:-1], ends[:-1])
+    return [part.reshape(curve.shape) for part, curve in zip(parts, curves, strict=True)]
 
 
 @dataclass
@@ -131,13 +140,13 @@ def privacy_coverage(data: Dataset, epsilon: float, n_refits: int) -> Coverage:
     """Nominal 95 % privacy band around the noiseless fit with the same bins and trees."""
     first = refit(estimator(data, epsilon, structure_seed=5), data)
     centre = _curves(refit(first, data, first.histograms, quiet=True))
-    stds = _noise_stds(first.explain_global())
+    stds = _noise_stds(first)
     inside: list[list[FloatArray]] = [[] for _ in centre]
     for _ in range(n_refits):
         again = refit(first, data, first.histograms)
-        # Each refit has its own band; every fifth is asked for it, others take the last one.
-        if _ % 5 == 0:
-            stds = _noise_stds(again.explain_global())
+        # Each refit has its own band; every tenth is asked for it, others take the last one.
+        if _ % 10 == 0:
+            stds = _noise_stds(again)
         for k, curve in enumerate(_curves(again)):
             shown = ~first._fit.binned.counts[k].perhaps_nobody
             error = np.abs(curve - centre[k])[shown]
