@@ -23,8 +23,9 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from dpexplain.models.boosting.leaf_equations import Equations, LeafSums
 from dpexplain.models.boosting.private import PrivateFit
-from dpexplain.models.boosting.released import Path, released_path
+from dpexplain.models.boosting.released import released_path
 
 FloatArray = NDArray[np.float64]
 
@@ -43,12 +44,6 @@ _OWN_SHARE = (0.85, 0.25)
 functions here goes together as well."""
 
 _OWN_LIMITS = (0.3, 1.0)
-SMOOTH_SHARE = 0.97
-"""Curvature over that of independent features: residuals near the clip, unequal chances."""
-
-_MISFIT = 0.1
-"""Sums follow the linear model up to a tenth of what has moved."""
-
 _FUNCTIONS = (3, 2, 1)
 _MOST_FUNCTIONS = 36
 """Functions of all features together: pairs of them are what is estimated."""
@@ -127,13 +122,13 @@ def estimate_coupling(
     .. [1] Tipping, "Sparse Bayesian Learning and the Relevance Vector Machine", Journal of
        Machine Learning Research 1 (2001), equations 12, 13 and 16, with groups.
     """
-    path = released_path(fit, bound)
     mean_mass = [np.trace(m, axis1=1, axis2=2) / m.shape[1] for m in mass]
     functions = _functions(fit, mean_mass)
+    sums = LeafSums(fit, released_path(fit, bound), mass, mean_mass, functions, scale)
     problem = _Problem(functions)
     for k in range(len(mass)):
         for c in range(mass[0].shape[1]):
-            problem.add(k, *_equations(fit, path, mass, mean_mass, functions, k, c, scale))
+            problem.add(k, sums.equations(k, c))
     correlations, own = problem.posterior(rng)
     return Coupling(functions, _positive(correlations, _starts(functions)), own)
 
@@ -177,70 +172,6 @@ def _of_feature(mass: FloatArray, n_special: int, ordered: bool, n_functions: in
     return np.asarray((orthonormal * root[:, None])[:, 1:][:, real[1:]])
 
 
-def _equations(
-    fit: PrivateFit,
-    path: Path,
-    mass: Sequence[FloatArray],
-    mean_mass: Sequence[FloatArray],
-    functions: Sequence[FloatArray],
-    k: int,
-    c: int,
-    scale: float,
-) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Leaf sums of one feature and class, beside what could have moved them.
-
-    Returns
-    -------
-    sums : ndarray of shape (n_leaves,)
-        Less what is known to have moved them, in standard deviations.
-    own : ndarray of shape (n_leaves,)
-        What the roughness of the own curve would have moved, fully repaired.
-    loads : ndarray of shape (n_leaves, n_functions, n_functions_total)
-        What a correlation would have moved.
-    members : ndarray of shape (n_leaves, n_bins)
-        Bins of each leaf, over the same deviations, in units of one leaf's noise: there is a
-        residual left over in each bin.
-    """
-    members = path.members[k]
-    rows, leaves = members.visit, members.bins
-    noise = scale * fit.leaf_noise_std[rows]
-    mixing = [
-        m.sum(axis=0)[c] / max(float(w.sum()), 1e-12) for m, w in zip(mass, mean_mass, strict=True)
-    ]
-    means, moved = np.zeros(len(rows)), []
-    for j, (history, weights) in enumerate(zip(path.tables, mean_mass, strict=True)):
-        errors = scale * ((history - history[-1]) @ mixing[j])
-        at = path.before[rows, j]
-        if j != k:
-            means += (errors @ weights / max(float(weights.sum()), 1e-12))[at]
-        moved.append((errors @ functions[j])[at])
-    own = scale * np.einsum("tbs,bs->tb", path.tables[k] - path.tables[k][-1], mass[k][:, c])
-    smooth = _smooth(own, mean_mass[k], functions[k])
-    rough = own - smooth
-    at = path.before[rows, k]
-    seen = scale * members.sums[:, c]
-    of_smooth = -np.einsum("rb,rb->r", leaves, smooth[at])
-    of_means = -(leaves @ mean_mass[k]) * means
-    of_rough = -np.einsum("rb,rb->r", leaves, rough[at])
-    loading = leaves @ functions[k]
-    start = _starts(functions)
-    reach = np.concatenate(moved, axis=1)
-    reach[:, start[k] : start[k + 1]] = 0.0
-    size2 = of_smooth**2 + of_rough**2 + of_means**2 + (loading**2).sum(1) * (reach**2).sum(1)
-    std = np.sqrt(noise**2 + _MISFIT**2 * size2)
-    sums = (seen - SMOOTH_SHARE * of_smooth - of_means) / std
-    loads = -loading[:, :, None] * reach[:, None, :] / std[:, None, None]
-    return sums, of_rough / std, loads, leaves * (noise / std)[:, None]
-
-
-def _smooth(own: FloatArray, mass: FloatArray, functions: FloatArray) -> FloatArray:
-    """Part of a reaction per bin that lies in the functions and the constant one."""
-    safe = np.where(mass > 0, mass, 1.0)
-    within = (own / safe) @ functions
-    mean = own.sum(axis=1) / max(float(mass.sum()), 1e-12)
-    return np.asarray(within @ functions.T + mean[:, None] * mass)
-
-
 class _Problem:
     """Normal equations of all correlations and shares together."""
 
@@ -252,49 +183,47 @@ class _Problem:
         self._first, self._second = first, second
         self._place = np.full((n_total, n_total), -1)
         self._place[first, second] = self._place[second, first] = np.arange(len(first))
-        self._pair = np.unique(feature[first] * n_features + feature[second], return_inverse=True)[
-            1
-        ]
+        pair = feature[first] * n_features + feature[second]
+        self._pair = np.unique(pair, return_inverse=True)[1]
         self._n = len(first)
         n = self._n + n_features
         self._products, self._target = np.zeros((n, n)), np.zeros(n)
 
-    def add(
-        self, k: int, sums: FloatArray, own: FloatArray, loads: FloatArray, members: FloatArray
-    ) -> None:
+    def add(self, k: int, found: Equations) -> None:
         """Add equations of one feature, with an unknown leftover in each of its bins."""
-        if not len(sums):
-            return
         place = self._place[self._start[k] : self._start[k + 1]]
-        known = place >= 0
-        columns = np.column_stack([own, loads[:, known]])
+        known, members = place >= 0, found.members
+        columns = np.column_stack([found.own, found.loads[:, known]])
         at = np.concatenate([[self._n + k], place[known]])
         inner = np.linalg.inv(np.eye(members.shape[1]) + members.T @ members)
         # Woodbury: the leftovers enter the covariance of the sums with low rank.
         crossed = columns.T @ members
         self._products[np.ix_(at, at)] += columns.T @ columns - crossed @ inner @ crossed.T
-        self._target[at] += columns.T @ sums - crossed @ (inner @ (members.T @ sums))
+        self._target[at] += columns.T @ found.sums - crossed @ (inner @ (members.T @ found.sums))
 
     def posterior(self, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
         """Draw correlations, shape (n_draws, n_total, n_total), and take the mean of shares."""
-        n = self._n
+        n, n_all = self._n, len(self._target)
         centre, spread = _OWN_SHARE
-        mean = np.concatenate([np.zeros(n), np.full(len(self._target) - n, centre)])
-        precision = np.full(len(mean), 1.0 / spread**2)
+        mean = np.concatenate([np.zeros(n), np.full(n_all - n, centre)])
+        precision = np.full(n_all, 1.0 / spread**2)
         precision[:n] = 1.0 / _PRIOR_STD**2
         members = np.bincount(self._pair, minlength=1)
-        for i in range(_ROUNDS):
+        for _ in range(_ROUNDS - 1):
             covariance = np.linalg.inv(self._products + np.diag(precision))
             found = covariance @ (self._target + precision * mean)
-            if i < _ROUNDS - 1 and n:
-                size = np.bincount(self._pair, found[:n] ** 2 + np.diag(covariance)[:n])
-                spread2 = (size + _PAIR_WEIGHT * _PRIOR_STD**2) / (members + _PAIR_WEIGHT)
-                precision[:n] = (1.0 / spread2)[self._pair]
-        root = np.linalg.cholesky(covariance[:n, :n] + 1e-12 * np.eye(n)) if n else np.zeros((0, 0))
-        drawn = found[:n] + rng.standard_normal((N_DRAWS, n)) @ root.T
-        n_total = int(self._start[-1])
-        matrix = np.zeros((N_DRAWS, n_total, n_total))
-        matrix[:, self._first, self._second] = matrix[:, self._second, self._first] = drawn
+            size = np.bincount(
+                self._pair, found[:n] ** 2 + np.diag(covariance)[:n], minlength=len(members)
+            )
+            spread2 = (size + _PAIR_WEIGHT * _PRIOR_STD**2) / (members + _PAIR_WEIGHT)
+            precision[:n] = (1.0 / spread2)[self._pair]
+        root = np.linalg.cholesky(self._products + np.diag(precision))
+        whitened = np.linalg.solve(root, self._target + precision * mean)
+        found = np.linalg.solve(root.T, whitened)
+        drawn = found[:, None] + np.linalg.solve(root.T, rng.standard_normal((n_all, N_DRAWS)))
+        matrix = np.zeros((N_DRAWS, int(self._start[-1]), int(self._start[-1])))
+        matrix[:, self._first, self._second] = drawn[:n].T
+        matrix[:, self._second, self._first] = drawn[:n].T
         return matrix, np.clip(found[n:], *_OWN_LIMITS)
 
 

@@ -29,8 +29,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpexplain.models.boosting._noise_kernels import replay_trees
-from dpexplain.models.boosting.coupling import SMOOTH_SHARE, Coupling, estimate_coupling
+from dpexplain.models.boosting.coupling import Coupling, estimate_coupling
 from dpexplain.models.boosting.curvature import Curvature
+from dpexplain.models.boosting.leaf_equations import SMOOTH_SHARE
 from dpexplain.models.boosting.monotone import SIGNS
 from dpexplain.models.boosting.objectives import Objective
 from dpexplain.models.boosting.private import PrivateFit

@@ -129,7 +129,7 @@ def _per_bin(fit: PrivateFit, own: Sequence[int] | NDArray[np.intp]) -> FloatArr
 
 def _members(fit: PrivateFit, own: NDArray[np.intp]) -> Members:
     sizes = [len(fit.visits[v].leaf_weight) for v in own]
-    # A step in which all leaves moved alike, and a tree of one leaf, tell nothing about bins.
+    # A tree of one leaf tells nothing about bins.
     use = [v for v, n in zip(own, sizes, strict=True) if n > 1]
     n_bins = len(fit.visits[own[0]].leaf_of_bin)
     if not use:
