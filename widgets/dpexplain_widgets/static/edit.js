@@ -1,7 +1,8 @@
 // The edit view: repair a curve by hand, at no cost in privacy, and keep a record.
 import { button, choiceBox } from "./controls.js";
-import { html, listen, setText, uniqueId } from "./dom.js";
+import { html, setText, uniqueId } from "./dom.js";
 import { BinChoice } from "./edit_choice.js";
+import { EditHands } from "./edit_hands.js";
 import { downloadButton, historyList } from "./edit_history.js";
 import { keepLog, logOf, operationsOf, redone, undone, withEdit } from "./edit_log.js";
 import { measurePanel } from "./edit_measure.js";
@@ -11,7 +12,6 @@ import { drawEditPlot } from "./edit_plot.js";
 import { scoreChange, scorePanel } from "./edit_scores.js";
 import { bandWords, effectWords, operationWords } from "./edit_words.js";
 import { formatNumber, shortName } from "./format.js";
-import { isTyping } from "./keyboard.js";
 import { standaloneParts } from "./standalone.js";
 import { CHOICE_KEYS, chooseTerm, drawOnChange, readState } from "./state.js";
 import { fontOf } from "./text.js";
@@ -22,12 +22,17 @@ const EDIT_KEYS = [...CHOICE_KEYS, "edits", "denoised", "evaluation"];
 const EDIT_HINT = "Drag over bins to choose them, drag the curve to move it; with the keyboard: arrows, " +
   "Shift and arrows for a range, Up and Down to nudge, Ctrl-Z and Ctrl-Y.";
 
+const MEANS = [["", "as usual"], ["keep", "kept"], ["change", "changes"], ["intercept", "intercept takes it"]];
+
+function problemOnly(problem) {
+  return { operation: null, curve: null, problem };
+}
+
 class EditPanel {
   constructor(model, host, { standalone = false } = {}) {
     this.model = model;
     this.choice = new BinChoice(model);
-    this.cursor = null;
-    this.drag = null;
+    this.hands = new EditHands(this);
     this.width = 0;
     this.scoresWidth = 0;
     this.ids = { clip: uniqueId("clip") };
@@ -36,12 +41,7 @@ class EditPanel {
       drawOnChange(model, EDIT_KEYS, () => this.draw()),
       observeWidth(this.plot, (width) => this.resize(width)),
       observeWidth(this.scores.picture, (width) => this.resizeScores(width)),
-      listen(host, "keydown", (event) => this.undoByKey(event)),
-      listen(this.plot, "keydown", (event) => this.handleKey(event)),
-      listen(this.plot, "pointerdown", (event) => this.press(event)),
-      listen(this.plot, "pointermove", (event) => this.move(event)),
-      listen(this.plot, "pointerup", (event) => this.release(event)),
-      listen(this.plot, "pointercancel", () => this.cancelDrag()),
+      ...this.hands.listen(host),
     ];
     this.draw();
   }
@@ -53,7 +53,7 @@ class EditPanel {
     this.stamp = html("span", { class: "dpx-edit-stamp" }, "ε 0");
     this.operationBox = choiceBox("Operation", () => this.changeOperation());
     this.meanBox = choiceBox("Mean", () => this.draw());
-    this.meanBox.fill([["", "as usual"], ["keep", "kept"], ["change", "changes"], ["intercept", "intercept takes it"]], "");
+    this.meanBox.fill(MEANS, "");
     this.number = html("input", { type: "number", step: "any", "aria-label": "Number of the operation", value: "0" });
     this.number.addEventListener("input", () => this.draw());
     this.apply = button("Apply", () => this.applyPreview());
@@ -71,7 +71,8 @@ class EditPanel {
     this.operationBox.select.value = "";
     host.append(
       html("header", { class: "dpx-head" }, html("h3", {}, "Edit ", this.title), this.stamp, this.termBox.element),
-      html("div", { class: "dpx-controls" }, this.operationBox.element, this.number, this.meanBox.element, this.apply, this.undo, this.redo, this.whole),
+      html("div", { class: "dpx-controls" }, this.operationBox.element, this.number, this.meanBox.element,
+        this.apply, this.undo, this.redo, this.whole),
       this.legend(),
       this.plot,
       this.chosenWords,
@@ -147,26 +148,26 @@ class EditPanel {
   }
 
   pending(now, bins) {
-    if (this.drag?.operation) return this.previewOf(now, this.drag.operation);
+    if (this.hands.drag?.operation) return this.previewOf(now, this.hands.drag.operation);
     const choice = MENU.find((each) => each.name === this.operationBox.select.value);
-    if (choice === undefined) return { operation: null, curve: null, problem: "" };
+    if (choice === undefined) return problemOnly("");
     if (choice.name === "denoise" && now.start.denoised === null) return this.askForDenoised(now, choice);
-    if (choice.chosen && bins.length === 0) return { operation: null, curve: null, problem: "Choose the bins to merge first." };
+    if (choice.chosen && bins.length === 0) return problemOnly("Choose the bins to merge first.");
     const where = choice.whole ? {} : this.choice.where(now.curve, bins);
     const number = Number(this.number.value);
-    if (choice.number && !Number.isFinite(number)) return { operation: null, curve: null, problem: "This needs a number." };
+    if (choice.number && !Number.isFinite(number)) return problemOnly("This needs a number.");
     const operation = operationFrom(choice, now.state.term, { number, where, mean: this.meanBox.select.value });
     return this.previewOf(now, operation);
   }
 
   askForDenoised(now) {
     const answer = this.model.get("denoised")?.[now.key];
-    if (typeof answer === "string") return { operation: null, curve: null, problem: answer };
+    if (typeof answer === "string") return problemOnly(answer);
     if (JSON.stringify(this.model.get("denoise_request") ?? []) !== JSON.stringify([now.key])) {
       this.model.set("denoise_request", [now.key]);
       this.model.save_changes();
     }
-    return { operation: null, curve: null, problem: "Denoising is computed in Python; without a kernel it is not to be had." };
+    return problemOnly("Denoising is computed in Python; without a kernel it is not to be had.");
   }
 
   previewOf(now, operation) {
@@ -194,25 +195,27 @@ class EditPanel {
   describe(now, bins, pending) {
     const { curve } = now;
     const labels = curve.termFit.labels;
-    const which = bins.length === 0 ? "the whole curve (special bins left out)"
+    const chosen = bins.length === 0 ? "the whole curve (special bins left out)"
       : bins.length === 1 ? labels[bins[0]] : `${bins.length} bins, ${labels[bins[0]]} to ${labels[bins.at(-1)]}`;
-    setText(this.chosenWords, `Chosen: ${shortName(which, 160)}. ${bins.length ? "" : EDIT_HINT}`);
+    setText(this.chosenWords, `Chosen: ${shortName(chosen, 160)}. ${bins.length ? "" : EDIT_HINT}`);
     const shown = pending.curve ?? curve;
     const before = pending.curve ? curve : now.start;
     const effect = effectOf(before, shown);
     const problem = now.problem || pending.problem;
     const leaves = effect.outside > 0;
     this.warning.classList.toggle("dpx-edit-alarm", leaves);
-    setText(this.warning, problem || (leaves ? `Careful: ${pending.curve ? "this" : "the edited curve"} ${bandWords(effect)}: ` +
-      "the released numbers speak against it." : ""));
-    const what = pending.curve ? `${operationWords(pending.operation)} would be an edit that ` : "All edits of this curve: ";
+    const which = pending.curve ? "this" : "the edited curve";
+    const alarm = `Careful: ${which} ${bandWords(effect)}: the released numbers speak against it.`;
+    setText(this.warning, problem || (leaves ? alarm : ""));
+    const words = pending.curve ? operationWords(pending.operation) : "";
+    const what = words ? `${words} would be an edit that ` : "All edits of this curve: ";
     setText(this.effect, `${what}${effectWords(effect)}; epsilon 0, from released numbers alone.`);
     this.plot.setAttribute("aria-label", `Curve of ${shortName(now.state.term.name, 80)}, to edit`);
     this.plot.setAttribute("aria-valuemin", "1");
     this.plot.setAttribute("aria-valuemax", String(labels.length));
-    const at = this.cursor ?? bins.at(-1) ?? 0;
+    const at = this.hands.cursor ?? bins.at(-1) ?? 0;
     this.plot.setAttribute("aria-valuenow", String(Math.min(at, labels.length - 1) + 1));
-    this.plot.setAttribute("aria-valuetext", `${shortName(which, 80)}; ${labels[Math.min(at, labels.length - 1)]} ` +
+    this.plot.setAttribute("aria-valuetext", `${shortName(chosen, 80)}; ${labels[Math.min(at, labels.length - 1)]} ` +
       `contributes ${formatNumber(curve.values[Math.min(at, labels.length - 1)])}`);
   }
 
@@ -248,115 +251,6 @@ class EditPanel {
 
   chooseWhole() {
     this.choice.clear();
-    this.draw();
-  }
-
-  undoByKey(event) {
-    if (!(event.ctrlKey || event.metaKey) || event.altKey || isTyping(event)) return;
-    const key = event.key.toLowerCase();
-    const step = key === "z" && !event.shiftKey ? undone : key === "y" || (key === "z" && event.shiftKey) ? redone : null;
-    if (step === null) return;
-    event.preventDefault();
-    event.stopPropagation();
-    keepLog(this.model, step(logOf(this.model)));
-  }
-
-  handleKey(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey || this.now === undefined) return;
-    const side = { ArrowLeft: -1, ArrowRight: 1, Home: -Infinity, End: Infinity }[event.key];
-    const nudge = { ArrowUp: 1, ArrowDown: -1, PageUp: 5, PageDown: -5 }[event.key];
-    if (side !== undefined) this.step(side, event.shiftKey);
-    else if (nudge !== undefined) this.nudge(nudge * this.drawn.nudge);
-    else if (event.key === "Enter" && !event.shiftKey) this.applyPreview();
-    else if (event.key === " ") this.pick();
-    else return;
-    event.preventDefault();
-  }
-
-  step(side, extend) {
-    const { curve } = this.now;
-    const count = curve.values.length;
-    const bins = this.choice.bins(this.now.state, curve);
-    const from = this.cursor ?? (side > 0 ? -1 : count);
-    const to = Math.max(0, Math.min(count - 1, from + side));
-    this.anchor = extend && bins.length > 0 ? this.anchor ?? bins[0] : to;
-    this.cursor = to;
-    this.choice.range(curve, this.anchor, to);
-    this.draw();
-  }
-
-  pick() {
-    if (this.cursor === null) return;
-    this.choice.toggle(this.cursor);
-    this.draw();
-  }
-
-  // Nudges of the same bins, one after the other, are one edit.
-  nudge(by) {
-    const bins = this.choice.bins(this.now.state, this.now.curve);
-    const where = this.choice.where(this.now.curve, bins);
-    const log = logOf(this.model);
-    const last = log.entries.at(-1)?.operation;
-    const same = log.head === log.entries.length - 1 && last?.operation === "shift" && this.nudged === log.head
-      && JSON.stringify({ ...last, by: 0 }) === JSON.stringify({ operation: "shift", term: this.now.state.term.name, by: 0, ...where });
-    const total = Number(((same ? last.by : 0) + by).toPrecision(12));
-    const operation = { operation: "shift", term: this.now.state.term.name, by: total, ...where };
-    const entries = log.entries.map((entry, i) => (i === log.head ? { ...entry, operation } : entry));
-    const next = same ? { ...log, entries } : withEdit(log, operation);
-    this.nudged = next.head;
-    keepLog(this.model, next);
-  }
-
-  placeOf(event) {
-    const frame = this.plot.getBoundingClientRect();
-    return [event.clientX - frame.left, event.clientY - frame.top];
-  }
-
-  press(event) {
-    if (event.button !== 0 || this.drawn === undefined) return;
-    const [x, y] = this.placeOf(event);
-    const bin = this.drawn.binAt(x);
-    this.plot.setPointerCapture(event.pointerId);
-    this.plot.focus({ preventScroll: true });
-    this.cursor = bin;
-    this.anchor = bin;
-    if (this.drawn.nearCurve(x, y)) {
-      const bins = this.choice.bins(this.now.state, this.now.curve);
-      const moved = bins.includes(bin) ? bins : [bin];
-      this.drag = { kind: "curve", start: this.drawn.valueAt(y), where: this.choice.where(this.now.curve, moved), valueAt: this.drawn.valueAt };
-    } else if (event.ctrlKey || event.metaKey) {
-      this.pick();
-    } else {
-      this.drag = { kind: "range", from: bin };
-      this.choice.range(this.now.curve, bin, bin);
-    }
-    this.draw();
-  }
-
-  move(event) {
-    if (this.drag === null) return;
-    const [x, y] = this.placeOf(event);
-    if (this.drag.kind === "range") {
-      const bin = this.drawn.binAt(x);
-      if (bin === this.cursor) return;
-      this.cursor = bin;
-      this.choice.range(this.now.curve, this.drag.from, bin);
-    } else {
-      const by = Number((this.drag.valueAt(y) - this.drag.start).toPrecision(4));
-      this.drag.operation = by === 0 ? null : { operation: "shift", term: this.now.state.term.name, by, ...this.drag.where };
-    }
-    this.draw();
-  }
-
-  release() {
-    const operation = this.drag?.operation;
-    this.drag = null;
-    if (operation) keepLog(this.model, withEdit(logOf(this.model), operation));
-    else this.draw();
-  }
-
-  cancelDrag() {
-    this.drag = null;
     this.draw();
   }
 

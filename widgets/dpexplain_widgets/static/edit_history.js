@@ -12,7 +12,9 @@ function stateButton(model, place, words, current) {
 }
 
 function noteField(model, place, note) {
-  const input = html("input", { type: "text", class: "dpx-edit-note", placeholder: "why?", "aria-label": `Note on edit ${place + 1}` });
+  const input = html("input", {
+    type: "text", class: "dpx-edit-note", placeholder: "why?", "aria-label": `Note on edit ${place + 1}`,
+  });
   input.value = note;
   input.addEventListener("change", () => keepLog(model, withNote(logOf(model), place, input.value)));
   return input;
@@ -29,7 +31,8 @@ export function historyList(model) {
     shown = now;
     const current = new Set(pathTo(log));
     const items = log.entries.map((entry, place) => {
-      const branch = entry.after !== place - 1 ? ` (after ${entry.after < 0 ? "what was released" : entry.after + 1})` : "";
+      const before = entry.after < 0 ? "what was released" : entry.after + 1;
+      const branch = entry.after !== place - 1 ? ` (after ${before})` : "";
       const words = `${operationWords(entry.operation)}${branch}`;
       const item = html("li", { class: current.has(place) ? "" : "dpx-edit-elsewhere" });
       item.append(stateButton(model, place, words, log.head === place), noteField(model, place, entry.note));

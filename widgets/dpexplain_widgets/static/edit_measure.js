@@ -9,7 +9,8 @@ export function measurePanel(model) {
   const ask = button("Measure", () => request());
   const confirm = button("Yes, charge the ledger", () => send());
   const cancel = button("No", () => draw());
-  const element = html("div", {}, html("h4", {}, "Metrics"), words, html("div", { class: "dpx-controls" }, ask, confirm, cancel));
+  const buttons = html("div", { class: "dpx-controls" }, ask, confirm, cancel);
+  const element = html("div", {}, html("h4", {}, "Metrics"), words, buttons);
 
   function send() {
     model.set("evaluation_request", (model.get("evaluation_request") ?? 0) + 1);

@@ -6,13 +6,22 @@ const shaped = (operation, more = {}) => () => ({ operation, ...more });
 export const MENU = [
   { name: "set", group: "Level", text: "Set to", number: "value", make: (value) => ({ operation: "set", value }) },
   { name: "shift", group: "Level", text: "Shift by", number: "by", make: (by) => ({ operation: "shift", by }) },
-  { name: "scale", group: "Level", text: "Scale by", number: "factor", start: 0.5, make: (factor) => ({ operation: "scale", factor }) },
+  {
+    name: "scale", group: "Level", text: "Scale by", number: "factor", start: 0.5,
+    make: (factor) => ({ operation: "scale", factor })
+  },
   { name: "interpolate", group: "Level", text: "Interpolate", ordered: true, make: shaped("interpolate") },
   { name: "left", group: "Level", text: "Align to the left", make: shaped("align", { to: "left" }) },
   { name: "right", group: "Level", text: "Align to the right", make: shaped("align", { to: "right" }) },
   { name: "average", group: "Level", text: "Align to the average", make: shaped("align", { to: "average" }) },
-  { name: "increasing", group: "Shape", text: "Make increasing", ordered: true, make: shaped("monotone", { direction: "increasing" }) },
-  { name: "decreasing", group: "Shape", text: "Make decreasing", ordered: true, make: shaped("monotone", { direction: "decreasing" }) },
+  {
+    name: "increasing", group: "Shape", text: "Make increasing", ordered: true,
+    make: shaped("monotone", { direction: "increasing" })
+  },
+  {
+    name: "decreasing", group: "Shape", text: "Make decreasing", ordered: true,
+    make: shaped("monotone", { direction: "decreasing" })
+  },
   { name: "convex", group: "Shape", text: "Make convex", ordered: true, make: shaped("convex", { bend: "convex" }) },
   { name: "concave", group: "Shape", text: "Make concave", ordered: true, make: shaped("convex", { bend: "concave" }) },
   { name: "smooth", group: "Noise", text: "Smooth as noise allows", ordered: true, make: shaped("smooth") },

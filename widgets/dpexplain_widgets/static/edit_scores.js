@@ -86,16 +86,18 @@ export function scorePanel() {
     const lines = scores.sides.map((side) => coarse(side.shares));
     const x = linearScale([scores.low, scores.high], [4, width - 4]);
     const y = linearScale([0, Math.max(...lines.flat())], [70, 6]);
-    const edges = Array.from({ length: SHOWN + 1 }, (_, i) => scores.low + ((scores.high - scores.low) * i) / SHOWN);
+    const span = scores.high - scores.low;
+    const edges = Array.from({ length: SHOWN + 1 }, (_, i) => scores.low + (span * i) / SHOWN);
     const paths = lines.map((line, i) => svg("path", {
       d: stepPath(edges, line, x, y), class: `dpx-curve ${i === 0 ? "dpx-edit-before" : "dpx-curve-main"}`,
     }));
     picture.replaceChildren(svg("svg", { width, height: 74, class: "dpx-svg", "aria-hidden": "true" }, ...paths));
     const moved = after.mean - before.mean;
     const change = Math.abs(moved) < 1e-9 ? "unchanged" : formatSigned(moved);
-    setText(words, `Mean score ${formatNumber(before.mean)} → ${formatNumber(after.mean)} (${change}), standard deviation ${formatNumber(before.std)} → ` +
-      `${formatNumber(after.std)}${unit ? `, in ${unit}` : ""}. From the released histograms, as if features ` +
-      "were independent: free.");
+    const means = `${formatNumber(before.mean)} → ${formatNumber(after.mean)} (${change})`;
+    const deviations = `${formatNumber(before.std)} → ${formatNumber(after.std)}${unit ? `, in ${unit}` : ""}`;
+    setText(words, `Mean score ${means}, standard deviation ${deviations}. From the released histograms, ` +
+      "as if features were independent: free.");
   };
   return { element, picture, draw };
 }
