@@ -104,19 +104,6 @@ class FilterComparison(Fits[FilterBank]):
             reference=None if self.reference is None else match_filters(self.reference, anchor),
         )
 
-    def release_safe(self) -> FilterComparison:
-        """Leave out what may not leave: the reference and diagnostics on held-out records.
-
-        Returns
-        -------
-        FilterComparison
-            ``private`` is true where all fits that are left are private.
-        """
-        kept = None
-        if self.metrics is not None and self.metrics["private"].any():
-            kept = self.metrics[self.metrics["private"]].reset_index(drop=True)
-        return dataclasses.replace(self, reference=None, metrics=kept)
-
     def repeatability(self, inputs: npt.ArrayLike | None = None) -> pd.DataFrame:
         """Compare the repeats at each epsilon with each other.
 

@@ -6,7 +6,7 @@ import dataclasses
 from typing import Any, TypeVar
 
 from dpexplain.accounting.summary import LedgerSummary
-from dpexplain.compare.comparison import Comparison
+from dpexplain.compare._fits import Fits
 from dpexplain.compare.multiclass import MulticlassComparison
 from dpexplain.explain.guarantee import Guarantee
 from dpexplain.statement.statement import PrivacyStatement
@@ -44,7 +44,7 @@ def releasable(source: Source) -> Source:
     --------
     >>> dpexplain.io.save(releasable(comparison), "for_everyone.json")  # doctest: +SKIP
     """
-    if isinstance(source, Comparison):
+    if isinstance(source, Fits):
         return _of_comparison(source)
     if isinstance(source, MulticlassComparison):
         return dataclasses.replace(source, by_class=tuple(map(releasable, source.by_class)))
@@ -88,7 +88,7 @@ def is_private(source: Any) -> bool:
     )
 
 
-def _of_comparison(comparison: Comparison) -> Any:
+def _of_comparison(comparison: Any) -> Any:
     kept = {
         epsilon: tuple(fit for fit in repeats if is_private(fit))
         for epsilon, repeats in comparison.explanations.items()
@@ -108,7 +108,7 @@ def _of_comparison(comparison: Comparison) -> Any:
     )
 
 
-def _private_metrics(comparison: Comparison, kept: dict[float, Any]) -> Any:
+def _private_metrics(comparison: Any, kept: dict[float, Any]) -> Any:
     """Metrics that were released privately; a dropped repeat would move the places of others."""
     table = comparison.metrics
     if table is None:

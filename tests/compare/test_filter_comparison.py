@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from dpexplain import PrivacyLedger, sweep
 from dpexplain._validation import check_epsilon
 from dpexplain.accounting.events import GaussianEvent
-from dpexplain.compare import FilterComparison, filter_agreement, match_filters
+from dpexplain.compare import FilterComparison, filter_agreement, match_filters, releasable
 from dpexplain.compare.matching import cosines
 from dpexplain.explain import FilterNoise, Guarantee
 from example_explanations import private_guarantee
@@ -167,20 +167,20 @@ def test_matched_comparison_has_one_order_and_the_same_scores():
 def test_what_is_safe_to_release_has_no_reference_and_no_diagnostics():
     comparison = filter_comparison()
     assert not comparison.private
-    safe = comparison.release_safe()
+    safe = releasable(comparison)
     assert safe.private
     assert safe.reference is None
     assert safe.metrics is None
     assert safe.explanations == comparison.explanations
     table = comparison.metrics.assign(private=[True, False, False, False])
-    kept = dataclasses.replace(comparison, metrics=table).release_safe()
+    kept = releasable(dataclasses.replace(comparison, metrics=table))
     assert list(kept.metrics["value"]) == [0.8]
 
 
 def test_order_of_private_fits_does_not_depend_on_the_reference():
     comparison = filter_comparison()
-    safe = comparison.matched().release_safe()
-    assert safe.explanations == comparison.release_safe().matched().explanations
+    safe = releasable(comparison.matched())
+    assert safe.explanations == releasable(comparison).matched().explanations
 
 
 def test_comparison_without_repeats_or_reference_says_what_to_do():
@@ -219,7 +219,7 @@ def test_words_and_html_name_the_reference():
     page = comparison._repr_html_()
     assert "NOT PRIVATE" in page
     assert "accuracy *" in page
-    assert "NOT PRIVATE" not in comparison.release_safe()._repr_html_()
+    assert "NOT PRIVATE" not in releasable(comparison)._repr_html_()
 
 
 class FakeFilters(ClassifierMixin, BaseEstimator):
