@@ -113,7 +113,8 @@ def open_page(new_page, tmp_path):
         page = new_page(width=width, offline=True, **options)
         page.goto(path.as_uri())
         for place in range(len(views)):
-            page.locator(".dpx").nth(place).locator(wait or ".dpx-tab-panel > *").first.wait_for()
+            drawn = wait or ":is(.dpx-tab-panel > *, .dpx-filter-grid :is(svg, canvas))"
+            page.locator(".dpx").nth(place).locator(drawn).first.wait_for()
         return page
 
     return open_page

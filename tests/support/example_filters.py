@@ -122,6 +122,61 @@ def filter_comparison(
     )
 
 
+def picture_comparison(
+    n_classes: int = 3,
+    n_filters: int = 4,
+    side: int = 6,
+    epsilons=(0.5, 1.0, 2.0),
+    *,
+    reference: bool = True,
+    seed: int = 0,
+) -> FilterComparison:
+    """Make a comparison over square pictures, with less noise at larger epsilons."""
+    rng = np.random.default_rng(seed)
+    names = [f"pixel {row}, {column}" for row in range(side) for column in range(side)]
+    shape = (n_classes, n_filters, side * side)
+    truth = rng.standard_normal((n_classes, 1, side * side)) + 0.3 * rng.standard_normal(shape)
+    preparation = InputPreparation(
+        tuple(InputFeature(name, low=0.0, high=255.0, spread=255.0) for name in names),
+        per_record="centred_unit_norm",
+        scale=5.0,
+    )
+
+    def bank(epsilon: float) -> FilterBank:
+        private = math.isfinite(epsilon)
+        std = 0.6 / epsilon if private else 0.0
+        promise = private_guarantee(epsilon) if private else Guarantee.not_private("no noise")
+        noise = FilterNoise(np.full(shape, std**2), np.full(shape[:2], std**2))
+        return FilterBank.from_weights(
+            truth + std * rng.standard_normal(shape),
+            0.1 * rng.standard_normal(shape[:2]),
+            classes=[f"class {k}" for k in range(n_classes)],
+            input_names=names,
+            guarantee=promise,
+            grid_shape=(side, side),
+            noise=noise if private else None,
+            preparation=preparation,
+            target_name="picture",
+            model_name="Filters",
+        )
+
+    rows = [(epsilon, 0, "accuracy", 0.9 - 0.05 / epsilon, False) for epsilon in epsilons]
+    rows += [(math.inf, 0, "accuracy", 0.9713, False)] if reference else []
+    return FilterComparison(
+        tuple(epsilons),
+        {epsilon: (bank(epsilon),) for epsilon in epsilons},
+        bank(math.inf) if reference else None,
+        pd.DataFrame(rows, columns=["epsilon", "repeat", "metric", "value", "private"]),
+        ledger=PrivacyLedger("pictures").summary(),
+        title="Filters: picture",
+    )
+
+
+def some_pictures(n: int = 3, side: int = 6, seed: int = 5) -> np.ndarray:
+    """Draw pictures as a model of :func:`picture_comparison` takes them."""
+    return np.random.default_rng(seed).uniform(0, 255, (n, side * side))
+
+
 # Small enough that sums of squares stay finite; the smallest are subnormal.
 weights = st.floats(-1e6, 1e6, allow_subnormal=True)
 spreads = st.floats(0, 1e6)

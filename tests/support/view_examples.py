@@ -31,9 +31,10 @@ HOSTILE_NAMES = (
 
 
 def view_names() -> list[str]:
-    """Names of the views, among all that the package offers."""
+    """Names of the views of additive models, among all that the package offers."""
     offered = {name: getattr(dpexplain_widgets, name) for name in dpexplain_widgets.__all__}
-    return [name for name, each in offered.items() if hasattr(each, "_esm")]
+    views = {name: each for name, each in offered.items() if hasattr(each, "_esm")}
+    return [name for name, each in views.items() if each._shows != "filters"]
 
 
 def guarantee(epsilon: float) -> Guarantee:

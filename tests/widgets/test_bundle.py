@@ -13,7 +13,15 @@ import view_examples
 from dpexplain_widgets import bundle as bundling
 
 MODULES = sorted(path.name for path in bundling.STATIC.glob("*.js"))
-ENTRIES = ("explorer.js", "importance.js", "ledger.js", "overview.js", "page.js", "shape.js")
+ENTRIES = (
+    "explorer.js",
+    "filter.js",
+    "importance.js",
+    "ledger.js",
+    "overview.js",
+    "page.js",
+    "shape.js",
+)
 
 
 @pytest.fixture

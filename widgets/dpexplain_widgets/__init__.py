@@ -14,6 +14,7 @@ except ModuleNotFoundError as error:
 from dpexplain_widgets.disagreement import DisagreementView
 from dpexplain_widgets.edit import EditView
 from dpexplain_widgets.explorer import Explorer
+from dpexplain_widgets.filter import FilterView
 from dpexplain_widgets.importance import ImportanceView
 from dpexplain_widgets.ledger import LedgerView
 from dpexplain_widgets.local import LocalView
@@ -29,6 +30,7 @@ __all__ = [
     "DisagreementView",
     "EditView",
     "Explorer",
+    "FilterView",
     "ImportanceView",
     "LedgerView",
     "LocalView",

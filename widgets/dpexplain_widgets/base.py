@@ -12,6 +12,7 @@ from dpexplain_widgets.bundle import stylesheet
 from dpexplain_widgets.editing import Editing
 from dpexplain_widgets.export import Exports
 from dpexplain_widgets.fallback import fallback_html
+from dpexplain_widgets.filter_payload import filters_payload, shows_filters
 from dpexplain_widgets.linking import Link, choices_of
 from dpexplain_widgets.payload import build_payload
 from dpexplain_widgets.selection import selection_frame
@@ -32,12 +33,24 @@ class Origin(NamedTuple):
     samples_public: bool = False
 
 
+def _content(source: Any, samples: Any, public: bool) -> tuple[dict[str, Any], bytes]:
+    """Payload and arrays of a source, or of the view that is followed."""
+    if isinstance(source, View):
+        if samples is None:
+            return build_payload(source.payload), source.filter_arrays
+        filters = shows_filters(source.origin.source)
+        source = source.origin.source if filters else source.payload
+    if shows_filters(source):
+        return filters_payload(source, samples, samples_public=public)
+    return build_payload(source, samples, samples_public=public), b""
+
+
 class View(Exports, Editing, ViewState, anywidget.AnyWidget):
     """A view of a comparison or explanation; subclasses choose the front-end module.
 
     Parameters
     ----------
-    source : Comparison, GlobalExplanation, dict or View
+    source : Comparison, GlobalExplanation, FilterComparison, FilterBank, dict or View
         What to show; a dict holds several by the names of their models, or is a payload; of a
         view, its payload and its choices, which stay linked.
     samples : DataFrame or None, default=None
@@ -57,27 +70,22 @@ class View(Exports, Editing, ViewState, anywidget.AnyWidget):
     """
 
     _css = stylesheet()
-    _needs_terms: ClassVar[bool] = True
+    _shows: ClassVar[str] = "terms"
+    """What a source must have: "terms", "filters", "models" (either) or "anything"."""
     page_traits: ClassVar[tuple[str, ...]] = STATE_TRAITS
 
     def __init__(
         self,
         source: Any,
-        samples: pd.DataFrame | None = None,
+        samples: Any = None,
         *,
         samples_public: bool = False,
         **state: Any,
     ) -> None:
         leader = source if isinstance(source, View) else None
-        payload = build_payload(
-            source if leader is None else leader.payload, samples, samples_public=samples_public
-        )
-        if self._needs_terms and not payload["terms"]:
-            raise TypeError(
-                f"{type(self).__name__} shows models, and this has none; LedgerView shows a "
-                "LedgerSummary."
-            )
-        known = {*STATE_TRAITS, "layout"} - {"payload"}
+        payload, arrays = _content(source, samples, samples_public)
+        self._check_shows(payload)
+        known = {*STATE_TRAITS, "layout"} - {"payload", "filter_arrays"}
         if unknown := sorted(set(state) - known):
             raise TypeError(f"no choice named {unknown[0]!r}; the choices are {sorted(known)}.")
         start = {
@@ -86,11 +94,28 @@ class View(Exports, Editing, ViewState, anywidget.AnyWidget):
             "model_name": payload["name"],
             **({} if leader is None else choices_of(leader)),
         }
-        super().__init__(payload=payload, **{**start, **state})
+        super().__init__(payload=payload, filter_arrays=arrays, **{**start, **state})
         given = Origin(source, samples, samples_public) if leader is None else leader.origin
         self._made = (self.payload, given)
         if leader is not None:
             self.link(leader)
+
+    def _check_shows(self, payload: dict[str, Any]) -> None:
+        name, needs = type(self).__name__, self._shows
+        if needs == "filters" and payload["filters"] is None:
+            raise TypeError(
+                f"{name} shows the filters of a locally linear model, and this has none; pass a "
+                "FilterComparison or a FilterBank."
+            )
+        if needs == "terms" and payload["filters"] is not None:
+            raise TypeError(
+                f"{name} shows the terms of an additive model; FilterView and Explorer show "
+                "filters."
+            )
+        if needs in ("terms", "models") and not (payload["terms"] or payload["filters"]):
+            raise TypeError(
+                f"{name} shows models, and this has none; LedgerView shows a LedgerSummary."
+            )
 
     @property
     def origin(self) -> Origin:

@@ -25,6 +25,7 @@ STYLES = (
     "tables.css",
     "planner.css",
     "save.css",
+    "filter.css",
     "narrow.css",
 )
 

@@ -39,6 +39,8 @@ class Explorer(Planning):
     >>> explorer.selection  # doctest: +SKIP
     """
 
+    _shows = "models"
+
     _esm = bundle("explorer.js")
 
     @property

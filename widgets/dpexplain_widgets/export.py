@@ -26,7 +26,10 @@ from dpexplain_widgets.still import csv_text, figure_file, table_of
 if TYPE_CHECKING:
     from dpexplain_widgets.base import View
 
-_CARRIED = ("model_name", "term", "pinned_epsilon", "same_axis", "even_bins", "small_multiples")
+_CARRIED = (
+    "model_name", "term", "pinned_epsilon", "same_axis", "even_bins", "small_multiples",
+    "shown_map", "filter_class", "against_class", "filter_index", "mask_noise", "sort_filters",
+)  # fmt: skip
 _FLAGS = ("private", "releasable", "samples_public", "public")
 
 NOT_RELEASABLE = "NOT PRIVATE — do not publish. This file holds what is not differentially private."
@@ -178,7 +181,7 @@ def _is_all_private(payload: dict[str, Any]) -> bool:
 def _static_html(view: View) -> str:
     """Picture of the chosen fit; of one that is not private a few words."""
     fit = view._fit()
-    if fit is None or not fit["guarantee"]["private"]:
+    if fit is None or not fit["guarantee"]["private"] or view.payload["filters"] is not None:
         return fallback_html(view.shown, fit)
     return static_svg(view.shown, fit, view.term)
 

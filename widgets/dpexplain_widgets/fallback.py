@@ -39,6 +39,8 @@ def fallback_html(payload: Mapping[str, Any], fit: Mapping[str, Any] | None) -> 
     if fit is None:
         words = "".join(f"<div>{_escaped(line, 400)}</div>" for line in payload["guarantee_words"])
         return f"<div>{title}{words}</div>"
+    if payload["filters"] is not None:
+        return f"<div>{title}{_filters_table(payload, fit)}</div>"
     names = [term["name"] for term in payload["terms"]]
     ranked = sorted(zip(names, fit["terms"], strict=True), key=lambda pair: -pair[1]["importance"])
     rows = "".join(
@@ -51,6 +53,24 @@ def fallback_html(payload: Mapping[str, Any], fit: Mapping[str, Any] | None) -> 
         f"<div>{title}<div>{_escaped(fit['guarantee']['short'], 200)}</div>"
         f"<table><thead><tr><th>term</th><th>importance</th></tr></thead><tbody>{rows}</tbody>"
         f"</table>{rest}<div>Run the notebook to explore it.</div></div>"
+    )
+
+
+def _filters_table(payload: Mapping[str, Any], fit: Mapping[str, Any]) -> str:
+    """Say of each class how much of its mean filter stands out of the noise."""
+    outline = payload["filters"]
+    fits = [each for repeats in payload["fits"] for each in repeats]
+    outlines = [each for repeats in outline["fits"] for each in repeats]
+    shares = outlines[fits.index(dict(fit))]["share_of_means"]
+    rows = "".join(
+        f"<tr><td>{_escaped(name, 60)}</td>"
+        f"<td>{'' if share is None else f'{100 * share:.0f} %'}</td></tr>"
+        for name, share in list(zip(outline["classes"], shares, strict=True))[:_ROWS]
+    )
+    return (
+        f"<div>{_escaped(fit['guarantee']['short'], 200)}</div>"
+        "<table><thead><tr><th>class</th><th>weights above noise</th></tr></thead>"
+        f"<tbody>{rows}</tbody></table><div>Run the notebook to explore it.</div>"
     )
 
 

@@ -21,6 +21,6 @@ class LedgerView(View):
         Initial choices by trait name; see :class:`dpexplain_widgets.state.ViewState`.
     """
 
-    _needs_terms = False
+    _shows = "anything"
 
     _esm = bundle("ledger.js")

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 # A model comes before its epsilons, and a term before its bins.
 _FIRST = ("model_name", "show_reference", "term")
-CHOICES = (*_FIRST, *(name for name in STATE_TRAITS if name not in (*_FIRST, "payload")))
+_CONTENT = ("payload", "filter_arrays")
+CHOICES = (*_FIRST, *(name for name in STATE_TRAITS if name not in (*_FIRST, *_CONTENT)))
 
 
 def choices_of(view: View) -> dict[str, Any]:

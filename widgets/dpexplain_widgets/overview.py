@@ -21,4 +21,6 @@ class OverviewView(View):
         Initial choices by trait name; see :class:`dpexplain_widgets.state.ViewState`.
     """
 
+    _shows = "models"
+
     _esm = bundle("overview.js")

@@ -23,10 +23,10 @@ PRECISION_WORDS = (
 _EXACT = frozenset(
     {
         "edges", "edits", "epsilons", "guarantee", "ledger", "metrics", "pinned_epsilon", "samples",
-        "step", "threshold", "what_if",
+        "filters", "step", "threshold", "what_if",
     }
 )  # fmt: skip
-_MARKS = frozenset({"$n", "$b", "$r"})
+_MARKS = frozenset({"$n", "$b", "$r", "$x"})
 _SHORT = 3  # a list no longer than this is not worth a step
 _WORTH_POOLING = 24  # characters
 
@@ -35,13 +35,14 @@ def packed(value: Any) -> Any:
     """Write JSON values with rounded numbers and without repetition.
 
     A list of numbers becomes ``{"$n": [k, first, differences...]}``, in steps of ``10**-k``; a
-    list of true and false a word of ones and zeros, ``{"$b": "101"}``; what occurs several times
+    list of true and false a word of ones and zeros, ``{"$b": "101"}``; bytes are written as base64,
+    ``{"$x": text}``; what occurs several times
     stands in a table and is referred to by ``{"$r": place}``. ``unpack.js`` reads it.
 
     Parameters
     ----------
     value : object
-        JSON values.
+        JSON values and bytes.
 
     Returns
     -------
@@ -51,7 +52,7 @@ def packed(value: Any) -> Any:
     Raises
     ------
     ValueError
-        If a number is not finite, or a key is one of the three marks.
+        If a number is not finite, or a key is one of the marks.
     """
     _check_keys(value)
     return _pooled(_rounded(value, ""))
@@ -103,6 +104,8 @@ def _rounded(value: Any, key: str) -> Any:
         return {name: _rounded(each, name) for name, each in value.items()}
     if isinstance(value, list):
         return _rounded_list(value, key)
+    if isinstance(value, bytes):
+        return {"$x": base64.b64encode(value).decode("ascii")}
     if isinstance(value, float):
         return float(f"{value:.{DIGITS + 1}g}")
     return value

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpexplain.explain.multiclass import one_class_at_a_time
 from dpexplain_widgets.directions import packed_directions
+from dpexplain_widgets.filter_payload import check_filters, shows_filters
 from dpexplain_widgets.samples import sample_rows
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ VERSION = 1
 _KEYS = frozenset(
     {
         "version", "title", "name", "link", "score_unit", "target", "epsilons", "terms", "fits",
-        "reference", "ledger", "guarantee_words", "samples", "others",
+        "reference", "ledger", "guarantee_words", "samples", "others", "filters",
     }
 )  # fmt: skip
 
@@ -78,6 +79,11 @@ def _payload(source: Any) -> dict[str, Any]:
         return check_payload(source)
     if isinstance(source, dict) and source:
         return _models_payload(source)
+    if shows_filters(source):
+        raise TypeError(
+            f"a {type(source).__name__} cannot stand beside other models; show it in an Explorer "
+            "or a FilterView of its own."
+        )
     if hasattr(source, "for_class"):
         one_class_at_a_time("a view", source.classes)
     if hasattr(source, "explanations"):
@@ -124,6 +130,8 @@ def check_payload(payload: Mapping[str, Any]) -> dict[str, Any]:
     n_terms = len(payload["terms"])
     if any(len(fit["terms"]) != n_terms for fit in all_fits(payload)):
         raise ValueError(f"every fit of a payload must hold its {n_terms} terms.")
+    if payload["filters"] is not None:
+        check_filters(payload)
     for other in payload["others"]:
         check_payload(other)
         _check_same_terms(payload, other)
@@ -185,14 +193,14 @@ def _comparison_payload(comparison: Comparison) -> dict[str, Any]:
     names = list(comparison.term_names)
     fits = [
         [
-            _fit(explanation, names, _metrics(comparison.metrics, epsilon, repeat))
+            _fit(explanation, names, metrics_payload(comparison.metrics, epsilon, repeat))
             for repeat, explanation in enumerate(comparison.explanations[epsilon])
         ]
         for epsilon in comparison.epsilons
     ]
     reference = None
     if comparison.reference is not None:
-        metrics = _metrics(comparison.metrics, math.inf, 0)
+        metrics = metrics_payload(comparison.metrics, math.inf, 0)
         reference = _fit(comparison.reference, names, metrics)
     return {
         **_outline(first, comparison.title),
@@ -235,6 +243,7 @@ def _ledger_payload(summary: LedgerSummary) -> dict[str, Any]:
         "guarantee_words": [summary.words()],
         "samples": None,
         "others": [],
+        "filters": None,
     }
 
 
@@ -245,6 +254,7 @@ def _outline(explanation: GlobalExplanation, title: str) -> dict[str, Any]:
         "name": "",
         "samples": None,
         "others": [],
+        "filters": None,
         "link": explanation.link,
         "score_unit": explanation.score_unit,
         "target": {
@@ -277,7 +287,7 @@ def _fit(
     places = {name: place for place, name in enumerate(explanation)}
     return {
         "epsilon": _plain(guarantee.epsilon),
-        "guarantee": _guarantee(guarantee),
+        "guarantee": guarantee_payload(guarantee),
         "metrics": metrics,
         "intercept": explanation.intercept,
         "intercept_std": None if noise is None else float(noise.std[-1]),
@@ -326,7 +336,8 @@ def _ranks(ranking: pd.DataFrame, name: str) -> list[int]:
     return [int(ranking[end][name]) for end in ("rank_low", "rank_high")]
 
 
-def _guarantee(guarantee: Guarantee) -> dict[str, Any]:
+def guarantee_payload(guarantee: Guarantee) -> dict[str, Any]:
+    """Write a guarantee with its words."""
     words = {"short": guarantee.short, "statement": guarantee.statement()}
     return {**guarantee.to_dict(), **words}
 
@@ -361,7 +372,8 @@ def _plain(value: float) -> float | str:
     return "inf" if math.isinf(value) else float(value)
 
 
-def _metrics(table: pd.DataFrame | None, epsilon: float, repeat: int) -> dict[str, float]:
+def metrics_payload(table: pd.DataFrame | None, epsilon: float, repeat: int) -> dict[str, float]:
+    """Metrics of one fit by name; those that are not finite are left out."""
     if table is None:
         return {}
     rows = table[(table["epsilon"] == epsilon) & (table["repeat"] == repeat)]

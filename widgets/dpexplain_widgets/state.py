@@ -10,6 +10,7 @@ from typing import Any
 
 import traitlets
 
+from dpexplain_widgets.filter_choice import FilterChoice
 from dpexplain_widgets.local_choice import LocalChoice
 from dpexplain_widgets.look import Look
 from dpexplain_widgets.trait_types import Index
@@ -18,11 +19,12 @@ STATE_TRAITS = (
     "payload", "model_name", "other_model", "against", "epsilon_index", "term", "bin_index",
     "bin_range", "sample", "what_if", "threshold", "edits", "pinned_epsilon", "show_reference",
     "repeat", "tab", "term_order", "term_search", "above_noise_only", "same_axis", "even_bins",
-    "small_multiples", "page_index", "replay_draw",
+    "small_multiples", "page_index", "replay_draw", "filter_arrays", "shown_map", "filter_class",
+    "against_class", "filter_index", "input_index", "mask_noise", "sort_filters",
 )  # fmt: skip
 
 
-class ViewState(LocalChoice, Look):
+class ViewState(LocalChoice, FilterChoice, Look):
     """The state that all views share.
 
     A refused value raises :class:`traitlets.TraitError` and leaves everything as it was. Two

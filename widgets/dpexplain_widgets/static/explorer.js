@@ -2,6 +2,7 @@
 import { createDisagreement } from "./disagreement.js";
 import { html } from "./dom.js";
 import { createEdit } from "./edit.js";
+import { createFilter } from "./filter.js";
 import { createImportance } from "./importance.js";
 import { createLedger } from "./ledger.js";
 import { createLocal } from "./local.js";
@@ -57,9 +58,16 @@ const PARTS = [
   ["planner", createPlanner],
 ];
 
+const FILTER_PARTS = [
+  ["overview", createOverview],
+  ["filter", createFilter],
+  ["ledger", createLedger],
+];
+
 /** Put the Explorer into `host`. Returns a function that ends it. */
 export function createExplorer(model, host) {
-  const stops = PARTS.map(([name, create]) => {
+  const parts = model.get("payload").filters ? FILTER_PARTS : PARTS;
+  const stops = parts.map(([name, create]) => {
     const part = html("section", { class: `dpx-part dpx-${name}` });
     host.append(part);
     return create(model, part, { standalone: false });

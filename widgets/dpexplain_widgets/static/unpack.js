@@ -10,6 +10,11 @@ export function fromSteps([k, ...differences]) {
   });
 }
 
+/** The bytes of base64 text, as a kernel would send them. */
+export function fromBase64(text) {
+  return new DataView(Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0)).buffer);
+}
+
 /** The values of {table, value}: numbers from steps, marks from ones and zeros, parts from the table. */
 export function unpack({ table, value }) {
   const known = new Map();
@@ -23,6 +28,7 @@ export function unpack({ table, value }) {
     if (Array.isArray(each.$n)) return fromSteps(each.$n);
     if (typeof each.$b === "string") return Array.from(each.$b, (sign) => sign === "1");
     if (Number.isInteger(each.$r)) return fromTable(each.$r);
+    if (typeof each.$x === "string") return fromBase64(each.$x);
     return Object.fromEntries(Object.entries(each).map(([name, inner]) => [name, read(inner)]));
   };
   return read(value);

@@ -1,0 +1,291 @@
+"""Filters in a page without kernel: pictures, keys, words, noise, what is not releasable, speed."""
+
+from __future__ import annotations
+
+import statistics
+
+import numpy as np
+import pytest
+
+from dpexplain_widgets import Explorer, FilterView
+from example_filters import (
+    filter_comparison,
+    picture_comparison,
+    some_pictures,
+)
+from page_checks import layout_problems, scrub_latency, settle
+
+pytestmark = pytest.mark.browser
+
+RECORDS = [[30, "clerk"], [80, "cook"]]
+ISOLATES = str.maketrans("", "", "\u2068\u2069")
+
+PIXELS = """canvas => Array.from(
+  canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data)"""
+
+
+@pytest.fixture
+def pictures_view():
+    return Explorer(
+        picture_comparison(), some_pictures(), samples_public=True, filter_class="class 1"
+    )
+
+
+def picture(view, selector):
+    """Colours of a picture, shape (n_pixels, 4)."""
+    return np.reshape(view.locator(selector).first.evaluate(PIXELS), (-1, 4))
+
+
+def cell(page, k, column):
+    return page.locator(f".dpx-filter-cell[data-class='{k}'][data-column='{column}']")
+
+
+def words(page, selector):
+    return page.locator(selector).first.inner_text().translate(ISOLATES)
+
+
+def test_pictures_have_the_signs_of_the_weights(open_page, pictures_view):
+    page = open_page(pictures_view)
+    comparison = pictures_view.origin.source.matched()
+    for column, epsilon in enumerate(comparison.epsilons):
+        bank = comparison.explanations[epsilon][0]
+        for k in range(3):
+            weights = bank.class_means()[k]
+            colours = picture(page, f"[data-class='{k}'][data-column='{column}'] canvas").astype(
+                int
+            )
+            sized = np.abs(weights) > 0.05 * np.abs(weights).max()
+            blue = colours[:, 2] > colours[:, 0]
+            np.testing.assert_array_equal(blue[sized], weights[sized] > 0)
+
+
+def test_mask_greys_exactly_what_may_be_noise(open_page, pictures_view):
+    page = open_page(pictures_view)
+    before = picture(page, ".dpx-filter-main .dpx-picture-stage canvas")
+    page.get_by_label("Hide what may be noise").check()
+    settle(page)
+    after = picture(page, ".dpx-filter-main .dpx-picture-stage canvas")
+    changed = (before != after).any(axis=1)
+    comparison = pictures_view.origin.source.matched()
+    weights = comparison.explanations[1.0][0].class_mean("class 1")
+    np.testing.assert_array_equal(changed, ~weights.above_noise)
+    assert "grey pixels: inside 2 standard deviations" in words(page, ".dpx-filter > .dpx-note")
+
+    page.get_by_label("Show", exact=True).select_option("filter")
+    settle(page)
+    bank = comparison.explanations[1.0][0]
+    single = picture(page, ".dpx-filter-main .dpx-picture-stage canvas")
+    grey = (single == after[changed][0]).all(axis=1)
+    np.testing.assert_array_equal(grey, np.abs(bank.filters[1, 0]) <= 2 * bank.filter_std[1, 0])
+
+
+def test_class_and_epsilon_are_chosen_in_the_grid_by_pointer_and_keys(open_page, pictures_view):
+    page = open_page(pictures_view)
+    assert words(page, ".dpx-filter-main h4") == "Mean filter of “class 1”, ε = 1"
+    cell(page, 2, 0).click()
+    assert words(page, ".dpx-filter-main h4") == "Mean filter of “class 2”, ε = 0.5"
+    assert page.locator(".dpx-epsilon").inner_text() == "ε = 0.5"
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowUp")
+    assert words(page, ".dpx-filter-main h4") == "Mean filter of “class 1”, ε = 1"
+    assert cell(page, 1, 1).get_attribute("aria-selected") == "true"
+    assert page.locator(".dpx-filter-cell[tabindex='0']").count() == 1
+    label = cell(page, 1, 1).get_attribute("aria-label").translate(ISOLATES)
+    assert label.startswith("mean filter of “class 1”, ε = 1, ")
+    assert "stand out of the noise" in label
+
+
+def test_contrast_is_taken_against_the_chosen_class(open_page, pictures_view):
+    page = open_page(pictures_view)
+    page.get_by_label("Show", exact=True).select_option("contrast")
+    page.get_by_label("Against").select_option("class 2")
+    assert words(page, ".dpx-filter-main h4") == "“class 1” against “class 2”, ε = 1"
+    page.get_by_role("slider", name="“").first.focus()
+    comparison = pictures_view.origin.source.matched()
+    weights = comparison.explanations[1.0][0].contrast("class 1", "class 2").weights
+    colours = picture(page, ".dpx-filter-main .dpx-picture-stage canvas").astype(int)
+    sized = np.abs(weights) > 0.05 * np.abs(weights).max()
+    np.testing.assert_array_equal((colours[:, 2] > colours[:, 0])[sized], weights[sized] > 0)
+
+
+def test_weights_are_read_by_keys_and_by_pointer(open_page, pictures_view):
+    page = open_page(pictures_view)
+    stage = page.locator(".dpx-filter-main .dpx-picture-stage")
+    assert "Point at the picture" in words(page, ".dpx-filter-main .dpx-readout")
+    stage.focus()
+    page.keyboard.press("Home")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowDown")
+    read = words(page, ".dpx-filter-main .dpx-readout")
+    assert read.startswith("pixel 1, 1: weight ")
+    assert "standard deviations of the privacy noise: " in read
+    assert stage.get_attribute("aria-valuenow") == "8"
+    assert stage.get_attribute("aria-valuetext").translate(ISOLATES) == read
+    box = stage.bounding_box()
+    page.mouse.move(box["x"] + box["width"] * 0.95, box["y"] + box["height"] * 0.95)
+    assert words(page, ".dpx-filter-main .dpx-readout").startswith("pixel 5, 5: weight ")
+
+
+def test_filters_are_listed_by_signal_to_noise_and_chosen_by_keys(open_page, pictures_view):
+    page = open_page(pictures_view)
+    bank = pictures_view.origin.source.matched().explanations[1.0][0]
+    order = np.argsort(-bank.signal_to_noise()[1], kind="stable")
+    names = page.locator(".dpx-tile-words").all_inner_texts()
+    assert [name.split(" ")[0] for name in names] == [f"#{m}" for m in order]
+    page.get_by_label("Clearest filters first").uncheck()
+    names = page.locator(".dpx-tile-words").all_inner_texts()
+    assert [name.split(" ")[0] for name in names] == ["#0", "#1", "#2", "#3"]
+    page.locator(".dpx-filter-tile").nth(1).click()
+    assert words(page, ".dpx-filter-main h4") == "Filter 1 of “class 1”, ε = 1"
+    page.locator(".dpx-filter-tile").nth(1).focus()
+    page.keyboard.press("ArrowDown")
+    assert words(page, ".dpx-filter-main h4") == "Filter 2 of “class 1”, ε = 1"
+    assert page.locator(".dpx-filter-tile[aria-selected=true]").count() == 1
+
+
+def test_sample_is_explained_as_python_explains_it(open_page, pictures_view):
+    page = open_page(pictures_view)
+    page.get_by_label("Sample").select_option("2")
+    bank = pictures_view.origin.source.matched().explanations[1.0][0]
+    explanation = bank.explain(bank.inputs(some_pictures()))
+    best = explanation.predicted[2]
+    text = words(page, ".dpx-filter-sample .dpx-sentence")
+    assert text.startswith(f"Predicted “{best}” with ")
+    shown = float(text.split(" with ")[1].split(" %")[0])
+    assert shown == pytest.approx(100 * explanation.predictions[2].max(), rel=6e-3)
+    contributions = explanation.contributions[2, 1]
+    colours = picture(page, ".dpx-filter-sample [role=slider] canvas").astype(int)
+    sized = np.abs(contributions) > 0.05 * np.abs(contributions).max()
+    blue = (colours[:, 2] > colours[:, 0])[sized]
+    np.testing.assert_array_equal(blue, contributions[sized] > 0)
+    shares = page.locator(".dpx-filter-sample [role=img] rect title").all_text_contents()
+    largest = int(np.argmax([float(each.split(": ")[1].split(" ")[0]) for each in shares]))
+    assert largest == explanation.top_filters[2, 1]
+
+
+def test_samples_that_are_not_public_are_called_so(open_page):
+    view = Explorer(picture_comparison(), some_pictures())
+    page = open_page(view)
+    assert "not marked public" in words(page, ".dpx-filter-sample")
+    public = open_page(Explorer(picture_comparison(), some_pictures(), samples_public=True))
+    assert "not marked public" not in words(public, ".dpx")
+
+
+def test_reference_is_called_not_releasable_and_hidden_by_a_key(open_page, pictures_view):
+    page = open_page(pictures_view)
+    assert page.locator(".dpx-filter-reference").count() == 3
+    assert "not releasable" in words(page, ".dpx-filter-table")
+    scale = words(page, ".dpx-filter > .dpx-note")
+    cell(page, 0, 3).click()
+    assert words(page, ".dpx-filter-main .dpx-picture-warning") == (
+        "non-private reference: not releasable"
+    )
+    page.keyboard.press("r")
+    settle(page)
+    assert page.locator(".dpx-filter-reference").count() == 0
+    assert "not releasable" not in words(page, ".dpx-filter")
+    alone = open_page(Explorer(picture_comparison(reference=False), filter_class="class 1"))
+    assert words(alone, ".dpx-filter > .dpx-note") == words(page, ".dpx-filter > .dpx-note")
+    assert scale
+
+
+def test_tables_are_drawn_as_signed_strips(open_page):
+    comparison = filter_comparison()
+    page = open_page(Explorer(comparison, RECORDS, samples_public=True))
+    bank = comparison.matched().explanations[0.5][0]
+    strip = cell(page, 0, 0).locator("rect")
+    classes = strip.evaluate_all("bars => bars.map((bar) => bar.getAttribute('class'))")
+    signs = [int("positive" in each) for each in classes]
+    np.testing.assert_array_equal(signs, bank.class_means()[0] >= 0)
+    rows = words(page, ".dpx-filter-main .dpx-picture-rows")
+    assert "job=clerk" in rows
+    stage = page.locator(".dpx-filter-main .dpx-picture-stage")
+    stage.focus()
+    page.keyboard.press("End")
+    assert words(page, ".dpx-filter-main .dpx-readout").startswith("job=cook: weight ")
+    page.get_by_label("Fit", exact=True).select_option(label="2 of 2")
+    other = comparison.matched().explanations[0.5][1].class_means()[0]
+    classes = strip.evaluate_all("bars => bars.map((bar) => bar.getAttribute('class'))")
+    np.testing.assert_array_equal([int("positive" in each) for each in classes], other >= 0)
+
+
+def test_table_lists_the_weights_of_the_map(open_page, pictures_view):
+    page = open_page(pictures_view)
+    page.locator("summary", has_text="Weights as a table").click()
+    rows = page.locator(".dpx-filter > details .dpx-table tbody tr")
+    assert rows.count() == 36
+    weights = pictures_view.selection["weight"]
+    shown = rows.nth(4).inner_text().split("\t")
+    assert shown[0].translate(ISOLATES) == "pixel 0, 4"
+    assert float(shown[1].replace("−", "-")) == pytest.approx(weights[4], rel=6e-3)
+
+
+def test_hostile_names_of_filters_stay_text(open_page):
+    import view_examples
+    from example_filters import filter_bank
+
+    hostile = view_examples.HOSTILE_NAMES
+    bank = filter_bank(
+        classes=hostile[:3],
+        input_names=hostile[3:7],
+        preparation=None,
+        target_name=hostile[1],
+        model_name=hostile[0],
+    )
+    page = open_page(FilterView(bank))
+    page.locator("summary", has_text="Weights as a table").click()
+    page.locator(".dpx-filter-main .dpx-picture-stage").focus()
+    page.keyboard.press("Home")
+    settle(page)
+    assert page.evaluate("window.stolen") is None
+    strange = ".dpx :is(script, img, b, a, iframe, object, foreignObject), .dpx [onload]"
+    assert page.locator(strange).count() == 0
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1400, 760, 420])
+def test_filters_are_laid_out_without_cut_or_touching_labels(
+    open_page, pictures_view, pictures, width, scheme
+):
+    table = Explorer(filter_comparison(), RECORDS, samples_public=True)
+    page = open_page(pictures_view, table, width=width, color_scheme=scheme)
+    page.get_by_label("Hide what may be noise").first.check()
+    settle(page)
+    assert layout_problems(page) == []
+    page.locator(".dpx").first.screenshot(path=pictures / f"filters-{scheme}-{width}.png")
+    page.locator(".dpx").nth(1).screenshot(path=pictures / f"strips-{scheme}-{width}.png")
+
+
+def test_colours_of_pictures_follow_the_theme(new_page, open_page, pictures_view):
+    page = open_page(pictures_view)
+    light = picture(page, ".dpx-filter-main .dpx-picture-stage canvas")
+    page.emulate_media(color_scheme="dark")
+    page.wait_for_function("document.querySelector('.dpx').dataset.theme === 'dark'")
+    settle(page)
+    dark = picture(page, ".dpx-filter-main .dpx-picture-stage canvas")
+    assert light[:, :3].mean() > 128 > dark[:, :3].mean()
+
+
+def test_view_alone_has_its_own_choice_of_epsilon(open_page):
+    page = open_page(FilterView(picture_comparison()))
+    page.get_by_label("ε", exact=True).select_option("0")
+    assert words(page, ".dpx-filter-main h4").endswith("ε = 0.5")
+    assert page.locator(".dpx-filter-sample").is_hidden()
+
+
+def test_scrubbing_ten_classes_of_thirty_filters_is_measured(open_page, capsys):
+    comparison = picture_comparison(10, 30, 28, (0.5, 1.0, 2.0, 4.0, 8.0))
+    view = Explorer(comparison, some_pictures(4, 28), samples_public=True, shown_map="filter")
+    page = open_page(view)
+    page.locator(".dpx-scrubber").focus()
+    page.keyboard.press("Home")
+    times = scrub_latency(page, page.locator(".dpx-scrubber"), moves=24)
+
+    assert len(times) == 24
+    assert words(page, ".dpx-filter-main h4").startswith("Filter 0 of “class 0”, ε = ")
+    median, slow = statistics.median(times), sorted(times)[22]
+    with capsys.disabled():
+        print(
+            f"\nscrubbing 10 x 30 filters of 28 x 28, {len(view.filter_arrays) / 2**20:.1f} MiB: "
+            f"median {median:.0f} ms, 95th percentile {slow:.0f} ms"
+        )

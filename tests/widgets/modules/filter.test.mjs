@@ -1,0 +1,192 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { FilterData, activeFilters, alignedBuffer, noisyMap, rankedClasses, ratioAt, shareOutside } from "../../../widgets/dpexplain_widgets/static/filter_data.js";
+import { pixelAfterKey } from "../../../widgets/dpexplain_widgets/static/filter_detail.js";
+import { cellWidth } from "../../../widgets/dpexplain_widgets/static/filter_grid.js";
+import { colourTable, paintMap, picturePlaces, pictureSize } from "../../../widgets/dpexplain_widgets/static/filter_picture.js";
+import { readFilters } from "../../../widgets/dpexplain_widgets/static/filter_state.js";
+import { stubModel } from "../../../widgets/dpexplain_widgets/static/stub_model.js";
+import { unpack } from "../../../widgets/dpexplain_widgets/static/unpack.js";
+
+const COLOURS = { negative: [200, 100, 0], zero: [255, 255, 255], positive: [0, 100, 200] };
+
+/** An outline and its bytes: two classes, two filters, two inputs, numbers as given. */
+function written(arrays) {
+  const parts = [];
+  let at = 0;
+  const index = {};
+  for (const [name, values] of Object.entries(arrays)) {
+    const bytes = new Uint8Array(Float32Array.from(values).buffer);
+    index[name] = { at, size: values.length, type: "f4", step: 1 };
+    parts.push(...bytes);
+    at += bytes.length;
+  }
+  return { index, bytes: new DataView(Uint8Array.from(parts).buffer) };
+}
+
+function example(extra = {}) {
+  const { index, bytes } = written({
+    mean: [1, -2, 3, 4],
+    mean_std: [1, 0.5, 1, 1],
+    own_std: [3, 0, 4, 1],
+    filter: [1, 2, 3, 4, 5, 6, 7, 8],
+    inputs: [2, -1],
+    scores: [0, Math.log(3)],
+    shares: [0.5, 0.5, 0.9, 0.1],
+    bias_part: [0.25, 0.5],
+    weighted: [1, 1, 2, 3],
+    weighted_std: [0.1, 2, 1, 1],
+    own_weighted_std: [3, 1, 4, 1],
+    ...extra,
+  });
+  const fit = { arrays: index, limits: { mean: 4, filter: 8 }, signal_to_noise: [[1, 2], [2, 1]], share_of_filters: 0.5 };
+  const outline = {
+    classes: ["a", "b"], input_names: ["x", "y"], grid_shape: [1, 2], n_filters: 2,
+    inputs: index.inputs, fits: [[fit]], reference: null,
+  };
+  return { fit, outline, bytes, data: new FilterData(outline, bytes) };
+}
+
+test("maps of a class are read at its place", () => {
+  const { data, fit } = example();
+  assert.deepEqual([...data.mean(fit, 1).values], [3, 4]);
+  assert.deepEqual([...data.filter(fit, 1, 0).values], [5, 6]);
+  assert.deepEqual([...data.contrast(fit, 1, 0).values], [2, 6]);
+  assert.deepEqual([...data.contrast(fit, 1, 0).std], [5, 1]);
+  assert.equal(data.filter(fit, 0, 0).outside, null);
+});
+
+test("a contrast with the class itself is its mean", () => {
+  const { data, fit } = example();
+  const choice = { kind: "contrast", against: 1, m: 0 };
+  assert.deepEqual([...data.map(fit, choice, 1).values], [3, 4]);
+  assert.deepEqual([...data.map(fit, choice, 0).values], [-2, -6]);
+  assert.equal(data.limit([fit], choice), 6);
+});
+
+test("what lies within two deviations is inside the noise", () => {
+  const map = noisyMap(Float32Array.from([2, -2.5, 0]), Float32Array.from([1, 1, 0]));
+  assert.deepEqual([...map.outside], [0, 1, 0]);
+  assert.equal(shareOutside(map), 1 / 3);
+  assert.deepEqual([0, 1, 2].map((i) => ratioAt(map, i)), [2, 2.5, 0]);
+  assert.equal(ratioAt(noisyMap([1], null), 0), null);
+  assert.equal(ratioAt(noisyMap([1], [0]), 0), Infinity);
+});
+
+test("whole numbers are read in their steps, ratios as marks", () => {
+  const bytes = new DataView(Int8Array.from([127, -127, 64, 0]).buffer);
+  const { outline } = example();
+  const data = new FilterData(outline, bytes);
+  const index = { at: 0, size: 4, type: "i1", step: 0.5 };
+  assert.deepEqual([...data.numbers(index, 1, 2)], [-63.5, 32]);
+  const map = noisyMap([1, 1], null, Float32Array.from([2, 2 + 1 / 32]));
+  assert.deepEqual([...map.outside], [0, 1]);
+});
+
+test("bytes at any place of a message are read right", () => {
+  const { outline, bytes } = example();
+  const shifted = new Uint8Array(bytes.byteLength + 3);
+  shifted.set(new Uint8Array(bytes.buffer), 3);
+  const view = new DataView(shifted.buffer, 3);
+  assert.equal(alignedBuffer(view).start % 4, 0);
+  assert.deepEqual([...new FilterData(outline, view).mean(outline.fits[0][0], 0).values], [1, -2]);
+});
+
+test("contributions are inputs times weighted filters, with their noise", () => {
+  const { data, fit } = example();
+  const map = data.contributions(fit, 0, 1);
+  assert.deepEqual([...map.values], [4, -3]);
+  assert.deepEqual([...map.std], [2, 1]);
+  const against = data.contrastOfSample(fit, 0, 1, 0);
+  assert.deepEqual([...against.values], [2, -2]);
+  assert.deepEqual([...against.std].map(Math.fround), [10, Math.SQRT2].map(Math.fround));
+});
+
+test("probabilities are the softmax of the scores", () => {
+  const { data, fit } = example();
+  const { probabilities, leadCertainty } = data.sample(fit, 0);
+  assert.ok(Math.abs(probabilities[1] - 0.75) < 1e-6);
+  assert.equal(leadCertainty, null);
+  assert.deepEqual(rankedClasses([0.2, 0.5, 0.3]), [1, 2, 0]);
+});
+
+test("filters at work are all where shares are even and one where it decides alone", () => {
+  assert.equal(activeFilters([0.25, 0.25, 0.25, 0.25]), 4);
+  assert.equal(activeFilters([1, 0, 0]), 1);
+});
+
+test("filters are listed by their signal to noise where that is asked for and known", () => {
+  const { data, fit } = example();
+  assert.deepEqual(data.order(fit, 0, true), [1, 0]);
+  assert.deepEqual(data.order(fit, 1, true), [0, 1]);
+  assert.deepEqual(data.order(fit, 0, false), [0, 1]);
+  assert.deepEqual(data.order({ ...fit, signal_to_noise: null }, 0, true), [0, 1]);
+});
+
+test("grids of any shape become pictures with slices side by side", () => {
+  assert.deepEqual(pictureSize([6]), [1, 6]);
+  assert.deepEqual(pictureSize([2, 3]), [2, 3]);
+  assert.deepEqual(pictureSize([2, 2, 2]), [2, 4]);
+  assert.deepEqual([...picturePlaces([2, 3])], [0, 1, 2, 3, 4, 5]);
+  assert.deepEqual([...picturePlaces([2, 2, 2])], [0, 2, 1, 3, 4, 6, 5, 7]);
+  assert.deepEqual([...picturePlaces([3])], [0, 1, 2]);
+});
+
+test("zero is the colour of nothing and the ends have the two hues", () => {
+  const table = colourTable(COLOURS);
+  const colour = (i) => [...table.slice(4 * (i + 127), 4 * (i + 127) + 4)];
+  assert.deepEqual(colour(0), [255, 255, 255, 255]);
+  assert.deepEqual(colour(127), [0, 100, 200, 255]);
+  assert.deepEqual(colour(-127), [200, 100, 0, 255]);
+});
+
+test("values beyond the scale have the colour of its end and masked ones that of the mask", () => {
+  const scale = { places: [0, 1, 2], width: 3, limit: 1, table: colourTable(COLOURS), mask: [9, 9, 9, 255] };
+  const bytes = new Uint8ClampedArray(12);
+  paintMap(bytes, 3, 0, { values: [5, 0, -5], outside: null }, scale);
+  assert.deepEqual([...bytes], [0, 100, 200, 255, 255, 255, 255, 255, 200, 100, 0, 255]);
+  paintMap(bytes, 3, 0, { values: [5, 0, -5], outside: [1, 0, 0] }, scale);
+  assert.deepEqual([...bytes], [0, 100, 200, 255, 9, 9, 9, 255, 9, 9, 9, 255]);
+});
+
+test("arrows move by a pixel and stay in the picture", () => {
+  const scale = { places: [0, 1, 2, 3, 4, 5], width: 3, rows: 2 };
+  const after = (key, i) => pixelAfterKey({ key }, i, scale);
+  assert.equal(after("ArrowRight", 0), 1);
+  assert.equal(after("ArrowDown", 1), 4);
+  assert.equal(after("ArrowUp", 1), 1);
+  assert.equal(after("ArrowRight", 5), 5);
+  assert.equal(after("ArrowLeft", null), 4);
+  assert.equal(after("End", 0), 5);
+  assert.equal(after("x", 0), null);
+});
+
+test("cells fit into narrow places and do not grow without end", () => {
+  assert.equal(cellWidth(2000, 3, true), 64);
+  assert.ok(cellWidth(480, 6, true) < 64);
+  assert.equal(cellWidth(100, 10, true), 28);
+});
+
+test("choices that are not there are brought into range, and a hidden reference has no column", () => {
+  const { outline, bytes, fit } = example();
+  const payload = {
+    epsilons: [1], fits: [[{ guarantee: {} }]], reference: { guarantee: {} }, terms: [],
+    samples: null, filters: { ...outline, reference: { ...fit, limits: { mean: 99, filter: 99 } } },
+  };
+  const state = { payload, filter_arrays: bytes, filter_class: "gone", filter_index: 7, epsilon_index: 0, show_reference: true };
+  const view = readFilters(stubModel(state));
+  assert.equal(view.k, 0);
+  assert.equal(view.choice.m, 0);
+  assert.equal(view.choice.against, 1);
+  assert.equal(view.limit, 99);
+  const hidden = readFilters(stubModel({ ...state, show_reference: false }));
+  assert.equal(hidden.columns.length, 1);
+  assert.equal(hidden.limit, 4);
+  assert.equal(readFilters(stubModel({ payload: { ...payload, filters: null } })), null);
+});
+
+test("bytes of a page become what a kernel would send", () => {
+  const { value } = { value: unpack({ table: [], value: { bytes: { $x: btoa("\u0001\u00ff") } } }) };
+  assert.deepEqual([...new Uint8Array(value.bytes.buffer)], [1, 255]);
+});

@@ -1,0 +1,91 @@
+"""Arrays for a front end: one run of bytes, and an index that says where each of them lies.
+
+Pictures do not need the digits of their numbers, and would take tens of megabytes with them:
+arrays are written as small whole numbers with a step, which the index states.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+FloatArray = npt.NDArray[np.float64]
+
+RATIO_STEP = 1 / 32
+"""Step of ratios of weights to their noise; two of it fall on a step, so no mark is rounded."""
+
+PRECISION_WORDS = (
+    "Weights of single filters are rounded to 1/127 of the largest weight of their model, of class "
+    "means and samples to 1/32767; marks of what stands out of the noise were made before."
+)
+
+_STEPS = {"i1": 127, "i2": 32_767, "u1": 255, "u2": 65_535}
+
+
+class ArrayWriter:
+    """Collects arrays into one run of bytes, each at a place that its numbers fit into.
+
+    Examples
+    --------
+    >>> writer = ArrayWriter()
+    >>> writer.add(np.array([1.0, -0.5]), "i1")
+    {'at': 0, 'size': 2, 'type': 'i1', 'step': 0.007874015748031496}
+    """
+
+    def __init__(self) -> None:
+        self._parts: list[bytes] = []
+        self._length = 0
+
+    def add(self, values: npt.NDArray[Any], kind: str) -> dict[str, Any]:
+        """Append an array.
+
+        Parameters
+        ----------
+        values : ndarray
+            Finite numbers; not negative where `kind` is unsigned.
+        kind : {"i1", "i2", "u1", "u2", "f4"}
+            Whole numbers of one or two bytes in steps of the largest, or single precision.
+
+        Returns
+        -------
+        dict
+            Where it lies ("at", in bytes), how many numbers, of which type, and their step.
+        """
+        flat = np.asarray(values, dtype=np.float64).ravel()
+        if kind == "f4":
+            return self._append(flat.astype("<f4"), kind, 1.0)
+        step = float(np.abs(flat).max(initial=0.0)) / _STEPS[kind] or 1.0
+        return self._append(np.rint(flat / step).astype(f"<{kind}"), kind, step)
+
+    def add_ratios(self, weights: FloatArray, std: FloatArray) -> dict[str, Any]:
+        """Append sizes of weights in standard deviations of their noise, rounded up.
+
+        Parameters
+        ----------
+        weights, std : ndarray of one shape
+            A weight is more than two deviations away from zero exactly where its ratio is.
+
+        Returns
+        -------
+        dict
+            As :meth:`add`.
+        """
+        size = np.abs(weights).ravel()
+        spread = std.ravel()
+        ratio = np.divide(size, spread, out=np.where(size > 0, np.inf, 0.0), where=spread > 0)
+        steps = np.minimum(np.ceil(ratio / RATIO_STEP), _STEPS["u1"])
+        return self._append(steps.astype("u1"), "u1", RATIO_STEP)
+
+    def _append(self, numbers: npt.NDArray[Any], kind: str, step: float) -> dict[str, Any]:
+        place = self._length
+        raw = numbers.tobytes()
+        room = -len(raw) % 4  # every array starts where any type may start
+        self._parts.append(raw + bytes(room))
+        self._length += len(raw) + room
+        return {"at": place, "size": int(numbers.size), "type": kind, "step": step}
+
+    def taken(self) -> bytes:
+        """Return everything that was added."""
+        return b"".join(self._parts)

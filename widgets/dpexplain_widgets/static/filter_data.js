@@ -1,0 +1,172 @@
+// Filters out of the bytes that came along, and the maps that are drawn of them.
+
+const ARRAY_TYPES = { i1: Int8Array, i2: Int16Array, u1: Uint8Array, u2: Uint16Array, f4: Float32Array };
+
+/** Standard deviations of privacy noise inside which a weight may be noise. */
+export const NOISE_BAND = 2;
+
+/** The bytes of a view, at a place where numbers of any type may start. */
+export function alignedBuffer(view) {
+  if (view === undefined || view === null) return { buffer: new ArrayBuffer(0), start: 0 };
+  const start = view.byteOffset ?? 0;
+  const buffer = view.buffer ?? view;
+  return start % 4 === 0 ? { buffer, start } : { buffer: buffer.slice(start, start + view.byteLength), start: 0 };
+}
+
+/** Whether each value lies outside the band of its noise, from deviations or from ratios. */
+function outsideOf(values, std, ratios) {
+  if (ratios !== null) return Uint8Array.from(ratios, (ratio) => (ratio > NOISE_BAND ? 1 : 0));
+  if (std === null) return null;
+  return Uint8Array.from(values, (value, i) => (Math.abs(value) > NOISE_BAND * std[i] ? 1 : 0));
+}
+
+/** A map over the inputs: its values, and where its noise is known what lies outside of it. */
+export function noisyMap(values, std, ratios = null) {
+  return { values, std, ratios, outside: outsideOf(values, std, ratios) };
+}
+
+/** A weight in standard deviations of its noise; null where that is not known. */
+export function ratioAt(map, i) {
+  if (map.ratios !== null) return map.ratios[i];
+  if (map.std === null) return null;
+  if (map.std[i] > 0) return Math.abs(map.values[i]) / map.std[i];
+  return map.values[i] === 0 ? 0 : Infinity;
+}
+
+/** Share of the values outside their noise; null where that is not known. */
+export function shareOutside(map) {
+  if (map.outside === null) return null;
+  return map.outside.reduce((sum, each) => sum + each, 0) / map.outside.length;
+}
+
+function difference(left, right) {
+  return left.map((value, i) => value - right[i]);
+}
+
+function added(left, right) {
+  return left === null ? null : left.map((value, i) => Math.hypot(value, right[i]));
+}
+
+function times(values, factors) {
+  return values === null ? null : values.map((value, i) => value * factors[i]);
+}
+
+/** The filters of a payload, of all fits. */
+export class FilterData {
+  constructor(outline, bytes) {
+    this.outline = outline;
+    this.memory = alignedBuffer(bytes);
+    this.nInputs = outline.input_names.length;
+    this.nFilters = outline.n_filters;
+    this.nClasses = outline.classes.length;
+  }
+
+  /** Numbers `from` to `from + size` of an array of a fit, in their own unit; null if it has none. */
+  part(fit, name, from, size) {
+    const index = fit.arrays[name];
+    return index === undefined ? null : this.numbers(index, from, size);
+  }
+
+  numbers({ at, type, step }, from, size) {
+    const Type = ARRAY_TYPES[type];
+    const place = this.memory.start + at + from * Type.BYTES_PER_ELEMENT;
+    const whole = new Type(this.memory.buffer, place, size);
+    return Float32Array.from(whole, (value) => value * step);
+  }
+
+  ofClass(fit, name, k) {
+    return this.part(fit, name, k * this.nInputs, this.nInputs);
+  }
+
+  mean(fit, k) {
+    return noisyMap(this.ofClass(fit, "mean", k), this.ofClass(fit, "mean_std", k));
+  }
+
+  /** Mean filter of one class less that of another; noise of two classes is independent. */
+  contrast(fit, a, b) {
+    const values = difference(this.ofClass(fit, "mean", a), this.ofClass(fit, "mean", b));
+    return noisyMap(values, added(this.ofClass(fit, "own_std", a), this.ofClass(fit, "own_std", b)));
+  }
+
+  filter(fit, k, m) {
+    const row = k * this.nFilters + m;
+    const read = (name) => this.ofClass(fit, name, row);
+    return noisyMap(read("filter"), read("filter_std"), read("filter_ratio"));
+  }
+
+  /** What is drawn of class `k`: its mean, one filter, or what sets it against another class. */
+  map(fit, { kind, against, m }, k) {
+    if (kind === "filter") return this.filter(fit, k, m);
+    return kind === "contrast" && against !== k ? this.contrast(fit, k, against) : this.mean(fit, k);
+  }
+
+  /** Value at the ends of the scale that holds the maps of some fits. */
+  limit(fits, choice) {
+    if (choice.kind !== "contrast") {
+      return Math.max(...fits.map((fit) => fit.limits[choice.kind]));
+    }
+    let largest = 0;
+    for (const fit of fits) {
+      for (let k = 0; k < this.nClasses; k += 1) {
+        for (const value of this.map(fit, choice, k).values) largest = Math.max(largest, Math.abs(value));
+      }
+    }
+    return largest || 1;
+  }
+
+  /** Places of the filters of a class, best signal to noise first where asked and known. */
+  order(fit, k, sorted) {
+    const places = Array.from({ length: this.nFilters }, (_, m) => m);
+    const ratios = fit.signal_to_noise?.[k];
+    if (sorted && ratios) places.sort((a, b) => ratios[b] - ratios[a] || a - b);
+    return places;
+  }
+
+  inputsOf(n) {
+    return this.numbers(this.outline.inputs, n * this.nInputs, this.nInputs);
+  }
+
+  /** Scores, probabilities and shares of the filters for sample `n`. */
+  sample(fit, n) {
+    const scores = this.part(fit, "scores", n * this.nClasses, this.nClasses);
+    const top = Math.max(...scores);
+    const powers = Array.from(scores, (score) => Math.exp(score - top));
+    const total = powers.reduce((sum, power) => sum + power, 0);
+    const rows = this.nClasses * this.nFilters;
+    return {
+      scores,
+      probabilities: powers.map((power) => power / total),
+      shares: this.part(fit, "shares", n * rows, rows),
+      biasPart: this.part(fit, "bias_part", n * this.nClasses, this.nClasses),
+      leadCertainty: this.part(fit, "lead_certainty", n, 1)?.[0] ?? null,
+    };
+  }
+
+  /** Contributions of the inputs of sample `n` to the score of a class. */
+  contributions(fit, n, k) {
+    const inputs = this.inputsOf(n);
+    const read = (name) => this.ofClass(fit, name, n * this.nClasses + k);
+    const std = times(read("weighted_std"), inputs.map(Math.abs));
+    return noisyMap(times(read("weighted"), inputs), std);
+  }
+
+  /** Contributions to the score of class `a` less those to that of class `b`. */
+  contrastOfSample(fit, n, a, b) {
+    const inputs = this.inputsOf(n);
+    const read = (name, k) => this.ofClass(fit, name, n * this.nClasses + k);
+    const values = times(difference(read("weighted", a), read("weighted", b)), inputs);
+    const own = added(read("own_weighted_std", a), read("own_weighted_std", b));
+    return noisyMap(values, times(own, inputs.map(Math.abs)));
+  }
+}
+
+/** Places of classes from the most probable one down. */
+export function rankedClasses(probabilities) {
+  const order = probabilities.map((_, k) => k);
+  return order.sort((a, b) => probabilities[b] - probabilities[a] || a - b);
+}
+
+/** How many filters share a score: 1 over the sum of the squares of their shares. */
+export function activeFilters(shares) {
+  return 1 / shares.reduce((sum, share) => sum + share * share, 0);
+}
