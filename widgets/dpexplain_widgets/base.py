@@ -13,6 +13,7 @@ from dpexplain_widgets.editing import Editing
 from dpexplain_widgets.export import Exports
 from dpexplain_widgets.fallback import fallback_html
 from dpexplain_widgets.filter_payload import filters_payload, shows_filters
+from dpexplain_widgets.filter_selection import filter_frame
 from dpexplain_widgets.linking import Link, choices_of
 from dpexplain_widgets.payload import build_payload
 from dpexplain_widgets.selection import selection_frame
@@ -161,9 +162,11 @@ class View(Exports, Editing, ViewState, anywidget.AnyWidget):
     def selection(self) -> pd.DataFrame:
         """What is chosen: the bins of the term in the fit that is read, or the one chosen bin.
 
-        Columns as in :meth:`dpexplain.compare.Comparison.frame`.
+        Columns as in :meth:`dpexplain.compare.Comparison.frame`. Of filters, the weights that are
+        read: columns epsilon, repeat, private, map, and those of
+        :meth:`dpexplain.explain.WeightMap.frame`.
         """
-        return selection_frame(self)
+        return selection_frame(self) if self.payload["filters"] is None else filter_frame(self)
 
     def __repr__(self) -> str:
         """Return a line that names what is chosen."""

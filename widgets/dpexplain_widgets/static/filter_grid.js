@@ -33,11 +33,14 @@ export class FilterGrid {
   /** Draw what differs: cells only where one of them would look other than before. */
   draw(view, scale, width) {
     const signature = this.signatureOf(view, scale, width);
-    if (signature !== this.drawn) {
+    const anew = signature !== this.drawn;
+    const focused = anew && this.table.contains(document.activeElement);
+    if (anew) {
       this.drawn = signature;
       this.build(view, scale, width);
     }
     this.mark(view);
+    if (focused) this.table.querySelector("[aria-selected=true]")?.focus();
   }
 
   signatureOf(view, scale, width) {
@@ -93,7 +96,7 @@ export class FilterGrid {
     const picture = scale === null
       ? signedStrip(map, { width: size, height: CELL.stripHeight, limit: own, masked })
       : pictureOf(shown, { ...scale, limit: own }, size);
-    return html("td", attributes, picture);
+    return html("td", attributes, html("div", { class: "dpx-tile-picture" }, picture));
   }
 
   mark({ k, state }) {

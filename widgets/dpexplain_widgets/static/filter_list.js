@@ -53,7 +53,7 @@ export class FilterList {
     this.tiles = Array.from({ length: count }, () => {
       const canvas = onGrid ? html("canvas", { class: "dpx-picture", "aria-hidden": "true" }) : null;
       if (canvas !== null) canvas.style.width = `${TILE.picture}px`;
-      const frame = html("div", {}, canvas);
+      const frame = html("div", { class: "dpx-tile-picture" }, canvas);
       const caption = html("span", { class: "dpx-tile-words" });
       const element = html("div", { role: "option", class: "dpx-filter-tile" }, frame, caption);
       return { canvas, frame, caption, element };

@@ -60,7 +60,7 @@ export class FilterSample {
     this.forClass = new MapReader(model, { what: "contribution", hint: "" });
     this.against = new MapReader(model, { what: "contribution", hint: "" });
     this.rows = html("tbody", {});
-    this.shares = html("div", { role: "img" });
+    this.shares = html("div", { class: "dpx-shares", role: "img" });
     this.sharesHeading = html("h4", {});
     const table = html("table", { class: "dpx-table" }, html("caption", {}, "Probabilities"), this.rows);
     this.element = html(
