@@ -106,15 +106,14 @@ def _note(message: Any, problems: list[str]) -> None:
 def open_page(new_page, tmp_path):
     """Open a page of Explorers from a file, with every request refused."""
 
-    def open_page(*views, width: int = 1400, wait: str = ".dpx-plot svg", **options):
+    def open_page(*views, width: int = 1400, wait: str = ".dpx-plot :is(svg, canvas)", **options):
         path = tmp_path / "page.html"
         states = [state_of(view, STATE_TRAITS) for view in views]
         path.write_text(offline_page(states), encoding="utf-8")
         page = new_page(width=width, offline=True, **options)
         page.goto(path.as_uri())
         for place in range(len(views)):
-            drawn = wait or ":is(.dpx-tab-panel > *, .dpx-filter-grid :is(svg, canvas))"
-            page.locator(".dpx").nth(place).locator(drawn).first.wait_for()
+            page.locator(".dpx").nth(place).locator(wait or ".dpx-tab-panel > *").first.wait_for()
         return page
 
     return open_page

@@ -48,6 +48,9 @@ class Explorer(Planning):
         """What is shown in the open part, as the view of that part gives it alone.
 
         Set `tab` to choose the part: of the shape, the bins of the term; of disagreement and
-        ranks, all terms at all epsilons; of a sample, the contributions to its score.
+        ranks, all terms at all epsilons; of a sample, the contributions to its score. Of filters,
+        which have no parts, the weights that are read.
         """
+        if self.payload["filters"] is not None:
+            return super().selection
         return _FRAMES.get(self.tab, selection_frame)(self)

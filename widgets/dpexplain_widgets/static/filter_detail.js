@@ -1,6 +1,6 @@
 // One map in large: every weight can be read by pointer and keys.
 import { html, listen, setText } from "./dom.js";
-import { pictureOf } from "./filter_grid.js";
+import { mapPicture } from "./filter_grid.js";
 import { signedRows } from "./filter_strip.js";
 import { shareWords, weightSentence } from "./filter_words.js";
 import { indexAfterKey } from "./keyboard.js";
@@ -46,7 +46,7 @@ export class MapReader {
     const masked = view.masked ? map : { ...map, outside: null };
     if (scale !== null) {
       const size = Math.max(96, Math.min(LARGEST_PICTURE, width));
-      this.stage.replaceChildren(pictureOf(masked, { ...scale, limit }, size), this.mark);
+      this.stage.replaceChildren(mapPicture(masked, { ...scale, limit }, size), this.mark);
     } else {
       const scrolled = this.stage.scrollTop;
       const options = { width: Math.max(240, width), limit, masked: view.masked, chosen: this.input(), font };

@@ -95,7 +95,7 @@ export class FilterGrid {
     };
     const picture = scale === null
       ? signedStrip(map, { width: size, height: CELL.stripHeight, limit: own, masked })
-      : pictureOf(shown, { ...scale, limit: own }, size);
+      : mapPicture(shown, { ...scale, limit: own }, size);
     return html("td", attributes, html("div", { class: "dpx-tile-picture" }, picture));
   }
 
@@ -136,7 +136,7 @@ export class FilterGrid {
 }
 
 /** A canvas with the picture of a map, `size` pixels wide on the page. */
-export function pictureOf(map, scale, size) {
+export function mapPicture(map, scale, size) {
   const canvas = html("canvas", { class: "dpx-picture", "aria-hidden": "true" });
   drawPicture(canvas, map, scale);
   canvas.style.width = `${size}px`;

@@ -3,7 +3,7 @@ import { html, setText, svg } from "./dom.js";
 import { choiceBox } from "./controls.js";
 import { MapReader } from "./filter_detail.js";
 import { activeFilters, rankedClasses } from "./filter_data.js";
-import { pictureOf } from "./filter_grid.js";
+import { mapPicture } from "./filter_grid.js";
 import { sampleSentence } from "./filter_words.js";
 import { formatNumber, quotedName, shortName } from "./format.js";
 import { choose } from "./state.js";
@@ -113,7 +113,7 @@ export class FilterSample {
     this.inputFigure.hidden = scale === null;
     if (scale === null) return;
     const grey = { ...scale, table: colours.inputs, limit: largestOf(values) };
-    this.input.replaceChildren(pictureOf({ values, outside: null }, grey, Math.max(96, room.width)));
+    this.input.replaceChildren(mapPicture({ values, outside: null }, grey, Math.max(96, room.width)));
     this.input.setAttribute("aria-label", `sample ${shortName(view.samples.names[view.sample], 40)}`);
   }
 

@@ -28,7 +28,7 @@ export function signedStrip(map, { width, height, limit, masked }) {
   return svg("svg", { ...attributes, "aria-hidden": "true" }, zero, bars);
 }
 
-function rowWhisker(x, y, value, std) {
+function weightWhisker(x, y, value, std) {
   const [from, to] = [x(value - NOISE_BAND * std), x(value + NOISE_BAND * std)];
   const d = `M${from} ${y}H${to}M${from} ${y - 4}V${y + 4}M${to} ${y - 4}V${y + 4}`;
   return svg("path", { d, class: "dpx-whisker" });
@@ -54,7 +54,7 @@ export function signedRows(map, names, { width, limit, masked, chosen, font }) {
       svg("title", {}, shortName(names[i], 500)),
       label(fitText(names[i], left - 12, LABEL_SIZE, font), left - 8, y + 4.5, "end"),
       svg("rect", { ...frame, class: barClass(map, i, masked) }),
-      map.std === null ? null : rowWhisker(x, y, value, map.std[i]),
+      map.std === null ? null : weightWhisker(x, y, value, map.std[i]),
       label(formatSigned(value, 2), width - 4, y + 4.5, "end", "dpx-row-number"),
     );
   });
