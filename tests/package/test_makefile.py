@@ -19,6 +19,7 @@ PROMISED = {
     "bench-paper",
     "bench-recipe",
     "bench-parts",
+    "bench-ui",
     "lint",
     "format",
     "types",

@@ -23,10 +23,10 @@ def settle(page: Any) -> None:
 
 
 # From a key press to the frame after the one that shows the new curve.
-_WATCH_LATENCY = """() => {
+_WATCH_LATENCY = """(kind) => {
   const times = [];
   const channel = new MessageChannel();
-  addEventListener("keydown", () => {
+  addEventListener(kind, () => {
     const start = performance.now();
     requestAnimationFrame(() => {
       channel.port1.onmessage = () => times.push(performance.now() - start);
@@ -45,11 +45,22 @@ _WAIT_FOR_MOVE = """(count) => new Promise((done) => {
 
 def scrub_latency(page: Any, scrubber: Any, moves: int) -> list[float]:
     """Milliseconds from each of `moves` key presses on a scrubber to the painted frame."""
-    page.evaluate(_WATCH_LATENCY)
+    page.evaluate(_WATCH_LATENCY, "keydown")
     scrubber.focus()
     for move in range(moves):
         # Four to the right, four to the left, so that every press moves.
         page.keyboard.press("ArrowRight" if (move // 4) % 2 == 0 else "ArrowLeft")
+        page.evaluate(_WAIT_FOR_MOVE, move + 1)
+    times: list[float] = page.evaluate("window.dpxLatency")
+    return times
+
+
+def latency_of_clicks(page: Any, places: Any, moves: int) -> list[float]:
+    """Milliseconds from each of `moves` clicks, on one place after the other, to the frame."""
+    page.evaluate(_WATCH_LATENCY, "click")
+    count = min(8, places.count())
+    for move in range(moves):
+        places.nth((move + 1) % count).click()
         page.evaluate(_WAIT_FOR_MOVE, move + 1)
     times: list[float] = page.evaluate("window.dpxLatency")
     return times

@@ -27,6 +27,7 @@ STYLES = (
     "save.css",
     "filter.css",
     "narrow.css",
+    "print.css",
 )
 
 _IMPORT = re.compile(r'^import \{([^}]*)\} from "\./(\w+\.js)";\n', re.MULTILINE)

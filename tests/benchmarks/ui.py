@@ -1,0 +1,172 @@
+"""How quick the Explorer is in a browser: ``make bench-ui``.
+
+From a key press or a click to the frame after the one that shows the change, in an exported page of
+14 features at 7 epsilons and in JupyterLab; how large such a page is and how soon it can be used.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import nbformat
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
+
+import dpexplain.io
+import view_examples
+from chromium import find_chromium
+from dpexplain import DPExplainableBoostingClassifier, sweep
+from dpexplain.compare import Comparison
+from dpexplain.datasets import load_adult
+from dpexplain_widgets import Explorer
+from jupyter_lab import JupyterLab, open_notebook, run_all_cells
+from page_checks import latency_of_clicks, scrub_latency
+
+SEVEN = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
+ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync"]
+PAINTED = ".dpx-plot svg"
+NOTEBOOK = (
+    "import dpexplain.io\nfrom dpexplain_widgets import Explorer\n"
+    "comparison = dpexplain.io.load('comparison.json')\nExplorer(comparison)",
+    "Explorer(comparison)",
+)
+# Milliseconds from the start of the navigation, or from a mark, until the first curve is painted.
+_UNTIL_PAINTED = """(selector) => new Promise((done) => {
+  const start = window.dpxStart ?? 0;
+  const look = () => {
+    if (document.querySelector(selector) === null) requestAnimationFrame(look);
+    else requestAnimationFrame(() => done(performance.now() - start));
+  };
+  look();
+})"""
+_RUN_LAST = """async (selector) => {
+  const { commands, shell } = window.jupyterapp;
+  const notebook = shell.currentWidget.content;
+  notebook.activeCellIndex = notebook.widgets.length - 1;
+  const cell = notebook.widgets.at(-1).node;
+  const start = performance.now();
+  const painted = new Promise((done) => {
+    const look = () => {
+      if (cell.querySelector(selector) === null) requestAnimationFrame(look);
+      else requestAnimationFrame(() => done(performance.now() - start));
+    };
+    look();
+  });
+  await commands.execute("notebook:run-cell");
+  return painted;
+}"""
+
+
+def example() -> tuple[str, Comparison]:
+    """Adult where the data are at hand, else a simulated comparison of the same size."""
+    if os.environ.get("DPEXPLAIN_DATA"):
+        adult = load_adult()
+        model = DPExplainableBoostingClassifier(schema=adult.schema)
+        found = sweep(model, adult.X, adult.y, SEVEN, progress=False)
+        assert isinstance(found, Comparison)
+        return "adult", found
+    terms = view_examples.wide_terms(14, 12)
+    return "simulated", view_examples.comparison(terms, SEVEN)
+
+
+def report(name: str, times: list[float], target: str) -> None:
+    """Print a row: median, 95th percentile and what was aimed at."""
+    ordered = sorted(times)
+    slow = ordered[min(len(ordered) - 1, round(0.95 * (len(ordered) - 1)))]
+    print(f"| {name:<44} | {statistics.median(times):>7.0f} | {slow:>7.0f} | {target:<26} |")
+
+
+def measure_page(browser: Any, explorer: Explorer, folder: Path, moves: int) -> None:
+    """Measure an exported page, opened from disk with every request refused."""
+    path = explorer.export_html(folder / "page.html")
+    opened = []
+    for _ in range(5):
+        page = browser.new_page(viewport={"width": 1400, "height": 1000})
+        page.context.set_offline(True)
+        page.goto(path.as_uri(), wait_until="commit")
+        opened.append(page.evaluate(_UNTIL_PAINTED, PAINTED))
+        page.close()
+    report("open a page from disk, no network", opened, "< 1000")
+    page = browser.new_page(viewport={"width": 1400, "height": 1000})
+    page.goto(path.as_uri())
+    page.locator(PAINTED).first.wait_for()
+    scrub(page, "page", moves)
+    page.close()
+    print(f"\nSize of the page: {path.stat().st_size / 1000:.0f} kB (target: under 150 kB)")
+
+
+def scrub(view: Any, where: str, moves: int) -> None:
+    """Scrub with one curve and with small pictures of all terms, then choose terms."""
+    scrubber = view.locator(".dpx-scrubber").first
+    page = scrubber.page
+    target = "median <= 33, p95 <= 100"
+    report(f"scrub, one term ({where})", scrub_latency(page, scrubber, moves), target)
+    terms = view.locator(".dpx-terms").first.locator(".dpx-term")
+    report(f"select a term ({where})", latency_of_clicks(page, terms, moves), target)
+    grid = view.get_by_label("All terms").first
+    if grid.count():
+        grid.check()
+        report(f"scrub, small multiples ({where})", scrub_latency(page, scrubber, moves), target)
+
+
+def measure_lab(browser: Any, comparison: Comparison, folder: Path, moves: int) -> None:
+    """Measure JupyterLab: from running a cell to the first curve, then scrubbing."""
+    notebooks = folder / "notebooks"
+    notebooks.mkdir()
+    dpexplain.io.save(comparison, notebooks / "comparison.json")
+    cells = [nbformat.v4.new_code_cell(source) for source in NOTEBOOK]
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    content = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})
+    nbformat.write(content, notebooks / "bench.ipynb")
+    scratch = folder / "jupyter"
+    scratch.mkdir()
+    server = JupyterLab(notebooks, scratch)
+    try:
+        page = browser.new_page(viewport={"width": 1500, "height": 1500})
+        open_notebook(page, server, "bench.ipynb")
+        run_all_cells(page)
+        page.locator(PAINTED).nth(1).wait_for()
+        times = [page.evaluate(_RUN_LAST, PAINTED) for _ in range(3)]
+        report("run a cell to the first curve (JupyterLab)", times, "< 1000")
+        scrub(page.locator(".dpx").last, "JupyterLab", moves)
+    finally:
+        server.stop()
+
+
+def main() -> None:
+    """Print the table."""
+    from playwright.sync_api import sync_playwright
+
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--moves", type=int, default=24, help="presses and clicks for each row")
+    parser.add_argument("--no-lab", action="store_true", help="measure the page alone")
+    options = parser.parse_args()
+    chromium = find_chromium()
+    if chromium is None:
+        sys.exit("no Chromium that starts: install one, or name it in DPEXPLAIN_CHROMIUM")
+    name, comparison = example()
+    start = time.perf_counter()
+    explorer = Explorer(comparison)
+    made = time.perf_counter() - start
+    terms, epsilons = len(comparison.term_names), len(comparison.epsilons)
+    print(f"{name}: {terms} terms, {epsilons} epsilons; load {os.getloadavg()[0]:.1f}\n")
+    print(f"| {'milliseconds':<44} |  median |     p95 | {'target':<26} |")
+    print(f"| :{'-' * 43} | ------: | ------: | :{'-' * 25} |")
+    report("make an Explorer in Python", [1000 * made], "")
+    with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
+        browser = playwright.chromium.launch(executable_path=chromium, args=ARGUMENTS)
+        if not options.no_lab:
+            measure_lab(browser, comparison, Path(folder), options.moves)
+        measure_page(browser, explorer, Path(folder), options.moves)
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,69 @@
+"""axe-core finds nothing to mend, on light and dark pages and in every part; printing shows all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import axe_playwright_python
+import pytest
+
+import view_examples
+from dpexplain_widgets import Explorer
+from page_checks import settle
+
+pytestmark = pytest.mark.browser
+
+AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
+# A page of ours is one part of a document of others, which has headings and landmarks of its own.
+RULES = {
+    "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
+    "rules": {"page-has-heading-one": {"enabled": False}, "region": {"enabled": False}},
+}
+
+
+def violations(page: Any) -> list[str]:
+    page.evaluate(AXE)
+    found = page.evaluate("(rules) => axe.run('.dpx', rules)", RULES)
+    assert found["passes"]
+    return [
+        f"{each['id']}: {each['help']} at {[node['target'] for node in each['nodes'][:3]]}"
+        for each in found["violations"]
+    ]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_in_any_part_of_the_explorer(open_page, scheme):
+    source = view_examples.comparison(n_repeats=2)
+    page = open_page(
+        Explorer(source, term="age", epsilon_index=1), color_scheme=scheme, bypass_csp=True
+    )
+    assert violations(page) == []
+    for tab in page.get_by_role("tab").all():
+        tab.click()
+        settle(page)
+        assert violations(page) == []
+    for summary in page.locator(".dpx summary:visible").all():
+        summary.click()
+    assert violations(page) == []
+
+
+def test_axe_sees_a_planted_fault(open_page, survey):
+    page = open_page(survey, bypass_csp=True)
+    page.evaluate("document.querySelector('.dpx-scrubber').removeAttribute('aria-label')")
+    page.evaluate("document.querySelector('.dpx-note').style.color = '#bbbbbb'")
+
+    assert {each.split(":")[0] for each in violations(page)} >= {"color-contrast"}
+
+
+def test_what_is_printed_is_light_whole_and_without_buttons(open_page, survey, pictures):
+    page = open_page(survey, color_scheme="dark")
+    page.emulate_media(media="print")
+    settle(page)
+
+    assert page.locator(".dpx-save, .dpx-button").locator("visible=true").count() == 0
+    terms = page.locator(".dpx-terms")
+    assert terms.evaluate("e => e.scrollHeight <= e.clientHeight + 1")
+    ground = page.locator(".dpx-panel").evaluate("e => getComputedStyle(e).backgroundColor")
+    assert ground == "rgb(255, 255, 255)"
+    page.screenshot(path=pictures / "print.png", full_page=True)
