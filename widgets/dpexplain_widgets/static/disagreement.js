@@ -58,7 +58,7 @@ class Disagreement {
   build(host) {
     this.about = html("p", { class: "dpx-note" });
     this.head = html("div", { class: "dpx-heat-row dpx-heat-head", role: "row" });
-    this.body = html("ul", { class: "dpx-heat-body", role: "rowgroup" });
+    this.body = html("div", { class: "dpx-heat-body", role: "rowgroup" });
     this.mark = html("div", { class: "dpx-heat-mark", "aria-hidden": "true" }, MARK);
     this.grid = html("div", { class: "dpx-heat", role: "grid", tabindex: "0" }, this.head, this.body, this.mark);
     this.readout = html("p", { class: "dpx-readout" });
@@ -87,7 +87,7 @@ class Disagreement {
       return cell;
     });
     const head = html("div", { class: "dpx-heat-name", role: "rowheader", title }, html("bdi", {}, name));
-    return html("li", { class: "dpx-heat-row", role: "row" }, head, cells);
+    return html("div", { class: "dpx-heat-row", role: "row" }, head, cells);
   }
 
   draw() {

@@ -23,8 +23,9 @@ export class Rows {
     this.made = new Map();
     this.keys = [];
     this.drawRow = () => {};
-    this.above = html("li", { class: "dpx-space", role: "presentation" });
-    this.below = html("li", { class: "dpx-space", role: "presentation" });
+    const tag = box.tagName === "UL" ? "li" : "div";
+    this.above = html(tag, { class: "dpx-space", role: "presentation" });
+    this.below = html(tag, { class: "dpx-space", role: "presentation" });
     this.stop = listen(box, "scroll", () => this.show());
   }
 
