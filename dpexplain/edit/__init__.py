@@ -12,6 +12,7 @@ redo, branches and checkpoints, and replays them on an explanation or on a fitte
 
 from __future__ import annotations
 
+from dpexplain.edit.gamchanger import ImportedEdits, from_gamchanger
 from dpexplain.edit.levels import Align, Interpolate, Scale, Set, Shift
 from dpexplain.edit.log import EditLog, Entry
 from dpexplain.edit.operation import Operation
@@ -27,6 +28,7 @@ __all__ = [
     "EditLog",
     "Entry",
     "Flatten",
+    "ImportedEdits",
     "Interpolate",
     "Merge",
     "Monotone",
@@ -38,6 +40,7 @@ __all__ = [
     "Shift",
     "Smooth",
     "Stretch",
+    "from_gamchanger",
     "operation_from_plain",
     "operation_to_plain",
     "repair",
