@@ -26,12 +26,12 @@ ARGUMENTS = [
 ]  # fmt: skip
 
 EXPLORERS = (
-    "import traitlets\nimport dpexplain.io\nfrom dpexplain_widgets import Explorer\n"
+    "import dpexplain.io\nfrom dpexplain_widgets import Explorer\n"
     "comparison = dpexplain.io.load('survey.json')",
     "first = Explorer(comparison, term='age', epsilon_index=2)\nfirst",
     "second = Explorer(comparison, term='occupation', epsilon_index=2)\nsecond",
     "third = Explorer(comparison, term='age', epsilon_index=2)\n"
-    "link = traitlets.link((first, 'epsilon_index'), (third, 'epsilon_index'))\nthird",
+    "link = first.link(third, ['epsilon_index', 'term'])\nthird",
 )
 
 FIT = """

@@ -114,6 +114,22 @@ def test_two_explorers_are_independent_and_a_linked_one_follows(notebook, explor
     assert curve_of(third) == curve_of(first)
     assert (curve_of_rows(second), guarantee_of(second)) == alone
     wait_for_kernel(notebook, "(first.epsilon, second.epsilon)", "(0.25, 1.0)")
+    third.locator(".dpx-term", has_text="education").click()
+    first.locator(".dpx-shape h3", has_text="Shape of education").wait_for()
+    wait_for_kernel(notebook, "(first.term, second.term)", "('education', 'occupation')")
+
+
+def test_tabs_keep_their_keys_from_the_notebook_and_tell_python(notebook, explorers):
+    first = explorers[0]
+    first.get_by_role("tab", name="Shape").focus()
+    parts = (("All terms", "terms"), ("Disagreement", "disagreement"), ("Ranks", "rank"))
+    for name, trait in parts:
+        first.page.keyboard.press("ArrowRight")
+        first.locator("[role=tab][aria-selected=true]", has_text=name).wait_for()
+        wait_for_kernel(notebook, "first.tab", repr(trait))
+    first.locator(".dpx-rank-plot").focus()
+    first.page.keyboard.press("Home")
+    wait_for_kernel(notebook, "first.selection['term'].nunique()", "7")
 
 
 def curve_of_rows(view) -> list[str]:

@@ -156,12 +156,12 @@ def test_forty_terms_are_paged(open_page):
 def test_the_shape_view_alone_switches_to_all_terms_and_back(open_one, comparison):
     page = open_one(ShapeView(comparison, term="age"))
     page.locator(".dpx-plot svg").first.wait_for()
-    page.get_by_label("All terms as small pictures").check()
+    page.get_by_label("Show all as small pictures").check()
     page.locator(".dpx-small svg").first.wait_for()
     page.locator(".dpx-small", has_text="children").dblclick()
     page.locator(".dpx-plot svg").first.wait_for()
 
     assert page.locator("h3").first.inner_text() == "Shape of children"
-    assert not page.get_by_label("All terms as small pictures").is_checked()
+    assert not page.get_by_label("Show all as small pictures").is_checked()
     assert "ε = 1 · δ = 10⁻⁶" in page.locator(".dpx-standalone-words").inner_text()
     assert layout_problems(page) == []

@@ -18,6 +18,7 @@ from dpexplain.compare import Comparison
 from dpexplain.explain import GlobalExplanation
 from dpexplain_widgets import Explorer, LedgerView, export, write_page
 from dpexplain_widgets.export import check_releasable
+from dpexplain_widgets.look import TABS
 from dpexplain_widgets.packing import inflated
 from dpexplain_widgets.page import state_of
 from dpexplain_widgets.payload import build_payload
@@ -53,7 +54,12 @@ def with_reference(comparison: Comparison, scale: float) -> Comparison:
 
 
 @pytest.mark.parametrize(
-    ("view", "choices"), [*((view, {}) for view in VIEWS), (Explorer, {"epsilon_index": 6})]
+    ("view", "choices"),
+    [
+        *((view, {}) for view in VIEWS),
+        (Explorer, {"epsilon_index": 6}),
+        *((Explorer, {"tab": tab}) for tab in TABS[1:]),
+    ],
 )
 def test_no_byte_depends_on_the_reference_or_on_held_out_records(
     view, choices, comparison, tmp_path

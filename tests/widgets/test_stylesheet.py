@@ -11,12 +11,12 @@ from dpexplain_widgets.bundle import STATIC, STYLES, stylesheet
 CSS = re.sub(r"/\*.*?\*/", "", stylesheet(), flags=re.DOTALL)
 PALETTES = {"light": r"\.dpx \{(.*?)\}", "dark": r'\.dpx\[data-theme="dark"\] \{(.*?)\}'}
 TEXT = ("text", "muted", "reference")
-MARKS = ("main", "reference", "pinned", "axis", "whisker", "focus")
+MARKS = ("main", "reference", "pinned", "other", "axis", "whisker", "focus")
 
 
 def palette(theme: str) -> dict[str, str]:
-    block = re.search(PALETTES[theme], CSS, re.DOTALL).group(1)
-    return dict(re.findall(r"--dpx-([\w-]+): (#[0-9a-f]{6});", block))
+    blocks = re.findall(PALETTES[theme], CSS, re.DOTALL)
+    return dict(re.findall(r"--dpx-([\w-]+): (#[0-9a-f]{6});", "".join(blocks)))
 
 
 def luminance(color: str) -> float:
@@ -71,6 +71,23 @@ def test_marks_stand_out(theme, name):
     colors = palette(theme)
 
     assert contrast(colors[name], colors["surface"]) >= 3
+
+
+@pytest.mark.parametrize("theme", PALETTES)
+@pytest.mark.parametrize("level", range(7))
+def test_numbers_stand_out_of_every_level_of_a_heat_map(theme, level):
+    colors = palette(theme)
+    ink = colors["on-pale" if level < 5 else "on-strong"]
+
+    assert contrast(ink, colors[f"heat-{level}"]) >= 4.5
+
+
+@pytest.mark.parametrize("theme", PALETTES)
+def test_levels_of_a_heat_map_go_one_way_from_the_page_on(theme):
+    colors = palette(theme)
+    steps = [contrast(colors[f"heat-{level}"], colors["surface"]) for level in range(7)]
+
+    assert steps == sorted(steps)
 
 
 def test_dark_pages_have_a_palette_of_their_own():

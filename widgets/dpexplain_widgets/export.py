@@ -27,8 +27,9 @@ if TYPE_CHECKING:
     from dpexplain_widgets.base import View
 
 _CARRIED = (
-    "model_name", "term", "pinned_epsilon", "same_axis", "even_bins", "small_multiples",
-    "shown_map", "filter_class", "against_class", "filter_index", "mask_noise", "sort_filters",
+    "model_name", "other_model", "term", "pinned_epsilon", "same_axis", "even_bins",
+    "small_multiples", "tab", "term_order", "shown_map", "filter_class", "against_class",
+    "filter_index", "mask_noise", "sort_filters",
 )  # fmt: skip
 _FLAGS = ("private", "releasable", "samples_public", "public")
 

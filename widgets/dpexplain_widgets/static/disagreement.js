@@ -60,7 +60,7 @@ class Disagreement {
     this.head = html("div", { class: "dpx-heat-row dpx-heat-head", role: "row" });
     this.body = html("div", { class: "dpx-heat-body", role: "rowgroup" });
     this.mark = html("div", { class: "dpx-heat-mark", "aria-hidden": "true" }, MARK);
-    this.grid = html("div", { class: "dpx-heat", role: "grid", tabindex: "0" }, this.head, this.body, this.mark);
+    this.grid = html("div", { class: "dpx-heat", role: "grid", tabindex: "0" }, this.head, this.body);
     this.readout = html("p", { class: "dpx-readout" });
     this.againstBox = choiceBox("Compare with", (kind) => choose(this.model, { against: kind }));
     this.table = numbersTable(() => this.asTable());
@@ -72,7 +72,7 @@ class Disagreement {
       html("header", { class: "dpx-head" }, html("h3", {}, "Where explanations disagree"), this.againstBox.element),
       this.about,
       ...[this.controls?.element].filter(Boolean),
-      this.grid, legend, this.readout,
+      this.grid, this.mark, legend, this.readout,
       ...(this.alone ? [html("div", { class: "dpx-controls" }, this.alone.controls), this.alone.sentence] : []),
       this.table.element,
     );

@@ -75,7 +75,7 @@ function fallLayout(view) {
   const words = narrow ? 0 : 118;
   const right = width - number - words - 10;
   const domain = fallDomain(view);
-  const axis = niceTicks(...domain, Math.max(2, (right - left) / 90));
+  const axis = niceTicks(...domain, Math.max(3, (right - left) / 90));
   return {
     ...view, narrow, left, right, number, words, texts, axis,
     x: linearScale(domain, [left + 14, right - 8]),
