@@ -64,7 +64,7 @@ class Disagreement {
     this.readout = html("p", { class: "dpx-readout" });
     this.againstBox = choiceBox("Compare with", (kind) => choose(this.model, { against: kind }));
     this.table = numbersTable(() => this.asTable());
-    const legend = html("ul", { class: "dpx-legend" }, LEVELS.map((_, level) => html(
+    this.legend = html("ul", { class: "dpx-legend" }, LEVELS.map((_, level) => html(
       "li", { class: "dpx-legend-item" },
       html("span", { class: `dpx-heat-cell dpx-heat-${level} dpx-heat-key` }, heatText(LEVELS[level])),
       html("span", {}, levelWords(level)))));
@@ -72,7 +72,7 @@ class Disagreement {
       html("header", { class: "dpx-head" }, html("h3", {}, "Where explanations disagree"), this.againstBox.element),
       this.about,
       ...[this.controls?.element].filter(Boolean),
-      this.grid, this.mark, legend, this.readout,
+      this.grid, this.mark, this.legend, this.readout,
       ...(this.alone ? [html("div", { class: "dpx-controls" }, this.alone.controls), this.alone.sentence] : []),
       this.table.element,
     );
@@ -97,7 +97,8 @@ class Disagreement {
     this.state = state;
     this.comparison = comparisonOf(state, this.model.get("against"));
     this.controls?.draw(state);
-    this.grid.hidden = this.comparison === null;
+    const nothing = this.comparison === null;
+    for (const part of [this.grid, this.legend, this.mark, this.table.element]) part.hidden = nothing;
     this.drawWords(state);
     if (this.comparison === null) return;
     this.values = disagreements(state, this.comparison);
