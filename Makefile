@@ -104,8 +104,8 @@ unit: $(VENV)/.test ## unit and property tests (PYTEST_ARGS="-k name")
 	$(PYTEST) $(PARALLEL) -m "not browser and not slow" $(PYTEST_ARGS) tests
 
 .PHONY: doctest
-doctest: $(VENV)/.test ## examples in docstrings
-	$(PYTEST) --doctest-modules $(PYTEST_ARGS) dpexplain widgets/dpexplain_widgets
+doctest: $(VENV)/.test ## examples in docstrings and pages
+	$(PYTEST) --doctest-modules --doctest-glob='*.md' $(PYTEST_ARGS) dpexplain widgets/dpexplain_widgets docs
 
 .PHONY: notebooks
 notebooks: $(VENV)/.test ## every cell of every notebook, marked outputs compared
@@ -151,6 +151,10 @@ outputs: $(VENV)/.test ## run the notebooks, keep the outputs of checked cells o
 .PHONY: pictures
 pictures: $(VENV)/.test ## take the pictures of the README
 	$(BIN)/python $(SUPPORT)/pictures.py
+
+.PHONY: docs
+docs: $(VENV)/.test ## build the documentation into build/docs, warnings are errors, links followed
+	$(BIN)/python $(SUPPORT)/documentation.py build/docs
 
 .PHONY: dist
 dist: $(VENV)/.test ## build the source archive and the wheel into dist/

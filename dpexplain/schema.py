@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
     from dpexplain._schema_report import SchemaReport
 
+__all__ = ["Categorical", "Classes", "Numeric", "Range", "Schema"]
+
 Task: TypeAlias = Literal["auto", "classification", "regression"]
 
 

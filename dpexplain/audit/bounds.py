@@ -74,7 +74,7 @@ class Guesses:
         -------
         float
             At least 0. Under mu-GDP no attacker has error rates a and b with
-            ``Phi^-1(1 - a) - Phi^-1(b) > mu``; this is the form of [3]_.
+            ``Phi^-1(1 - a) - Phi^-1(b) > mu``; this is the form of Nasr et al. (2023).
         """
         false_alarm_rate, miss_rate = self.error_rates(confidence)
         if 1.0 in (false_alarm_rate, miss_rate):

@@ -81,11 +81,11 @@ class NoiseSource:
     Parameters
     ----------
     backend : {"exact", "opendp", "rounded"}, default="exact"
-        ``"exact"`` draws from the discrete Gaussian [2]_ exactly, every bit from the operating
+        ``"exact"`` draws from the discrete Gaussian exactly, every bit from the operating
         system, with the sampler of `dpexplain.mechanisms.discrete_gaussian`. ``"opendp"`` draws
         from the same distribution with OpenDP's sampler, some hundred times slower: an
         independent implementation. ``"rounded"`` rounds the sum of four normal variates over
-        two [3]_ from a generator keyed by the operating system: rounding a Gaussian that is
+        two from a generator keyed by the operating system: rounding a Gaussian that is
         added to an integer is post-processing, so it is as private as the continuous mechanism
         but for the quality of floating-point normals in the far tail.
     reproducible_seed : int or None, default=None

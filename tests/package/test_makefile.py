@@ -29,6 +29,7 @@ PROMISED = {
     "notebooks",
     "browser",
     "dist",
+    "docs",
     "clean",
     "binder-check",
     "fuzz",

@@ -55,7 +55,7 @@ class ExplainableBoostingClassifier(AdditiveClassifier, _Reference):
         Holds one non-private event.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features.
 
     References
@@ -189,7 +189,7 @@ class DPExplainableBoostingClassifier(_PrivateBoosting, AdditiveClassifier):
         Standard deviation of the noise on one leaf sum, in units of probability.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features.
 
     References

@@ -63,7 +63,7 @@ class ExplainableBoostingRegressor(AdditiveRegressor, _Reference):
         Holds one non-private event.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features.
 
     References
@@ -218,7 +218,7 @@ class DPExplainableBoostingRegressor(_PrivateBoosting, AdditiveRegressor):
         target.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features.
 
     References

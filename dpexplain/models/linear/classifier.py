@@ -86,7 +86,7 @@ class DPLogisticRegression(_PrivateLinear, AdditiveClassifier):
         `ledger`, or the ledger of this fit alone.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features.
 
     References

@@ -73,7 +73,7 @@ class DPLinearRegression(_PrivateLinear, AdditiveRegressor):
         `ledger`, or the ledger of this fit alone.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features.
 
     References

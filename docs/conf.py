@@ -1,0 +1,121 @@
+"""How `make docs` builds the pages: README, docs/, notebooks and docstrings, without a network.
+
+The source folder is the repository itself, so every relative link that works where the files lie
+works on the pages as well. Pages are found by pattern; a new one in ``docs/`` needs no entry.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(REPOSITORY), str(REPOSITORY / "widgets")]
+
+import dpexplain  # noqa: E402
+
+project = "dpexplain"
+author = "dpexplain contributors"
+project_copyright = author
+version = release = dpexplain.__version__
+
+extensions = ["sphinx.ext.autodoc", "numpydoc", "myst_nb"]
+root_doc = "README"
+include_patterns = ["*.md", "docs/**.md", "notebooks/*.ipynb"]
+exclude_patterns = [".*", "build", "dist", "data", "tests", "widgets", "**/.ipynb_checkpoints"]
+
+# Notebooks are shown as they are stored: outputs of checked cells only, nothing is run.
+nb_execution_mode = "off"
+myst_heading_anchors = 3
+
+autodoc_default_options = {"inherited-members": True}
+autodoc_typehints = "none"  # numpydoc sections say the types
+autodoc_member_order = "groupwise"
+numpydoc_show_class_members = False
+
+html_theme = "furo"
+html_title = f"dpexplain {release}"
+html_show_sourcelink = False
+html_copy_source = False
+html_permalinks_icon = "#"
+
+CONTENTS = """
+
+```{toctree}
+:hidden:
+:caption: Tutorials
+docs/tutorials
+```
+
+```{toctree}
+:hidden:
+:glob:
+:caption: Concepts
+docs/concepts/*
+```
+
+```{toctree}
+:hidden:
+:glob:
+:caption: How to
+docs/howto/*
+```
+
+```{toctree}
+:hidden:
+:glob:
+:caption: Background and evidence
+docs/*
+```
+
+```{toctree}
+:hidden:
+:caption: Reference
+docs/reference/index
+```
+
+```{toctree}
+:hidden:
+:caption: Project
+CONTRIBUTING
+SECURITY
+CHANGELOG
+```
+"""
+
+
+def add_contents(app: Any, document: str, source: list[str]) -> None:
+    """Put the table of contents behind the README, which is read on its own elsewhere."""
+    if document == root_doc:
+        source[0] += CONTENTS
+
+
+def finish(app: Any, error: Exception | None) -> None:
+    """Add pictures that raw HTML names, and a first page under the name that servers look for."""
+    if error is not None or app.builder.format != "html":
+        return
+    pages = Path(app.outdir)
+    for picture in (REPOSITORY / "docs").glob("*.png"):
+        shutil.copy(picture, pages / "docs" / picture.name)
+    first = '<!doctype html><meta charset="utf-8"><title>dpexplain</title>'
+    forward = f'<meta http-equiv="refresh" content="0; url={root_doc}.html">'
+    link = f'<a href="{root_doc}.html">dpexplain</a>'
+    (pages / "index.html").write_text(f"{first}{forward}{link}\n", encoding="utf-8")
+
+
+def skip_foreign(
+    app: Any, what: str, name: str, member: Any, skip: bool, options: Any
+) -> bool | None:
+    """Leave out what a class takes from other libraries; it is described there."""
+    function = getattr(member, "fget", None) or getattr(member, "__func__", member)
+    module = getattr(function, "__module__", None) or "dpexplain"
+    return None if module.startswith("dpexplain") else True
+
+
+def setup(app: Any) -> None:
+    """Register what happens while pages are read and after they are written."""
+    app.connect("source-read", add_contents)
+    app.connect("autodoc-skip-member", skip_foreign)
+    app.connect("build-finished", finish)
