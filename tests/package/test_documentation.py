@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import dpexplain
 import pytest
+
+import dpexplain
 from documentation import Site, build, described_parts
 
 
