@@ -46,7 +46,7 @@ CONTENTS = """
 ```{toctree}
 :hidden:
 :caption: Tutorials
-docs/tutorials
+docs/tutorials/index
 ```
 
 ```{toctree}
