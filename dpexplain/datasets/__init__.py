@@ -11,6 +11,7 @@ from dpexplain.datasets._dataset import Dataset
 from dpexplain.datasets.adult import load_adult
 from dpexplain.datasets.california_housing import load_california_housing
 from dpexplain.datasets.fair import load_fair
+from dpexplain.datasets.images import load_fashion_mnist, load_mnist
 from dpexplain.datasets.randhie import load_randhie
 from dpexplain.datasets.simulated import AdditiveTruth, SimulatedDataset, make_additive
 from dpexplain.datasets.telco_churn import load_telco_churn
@@ -23,6 +24,8 @@ __all__ = [
     "load_adult",
     "load_california_housing",
     "load_fair",
+    "load_fashion_mnist",
+    "load_mnist",
     "load_randhie",
     "load_telco_churn",
     "load_wine_quality",

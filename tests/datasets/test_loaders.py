@@ -17,6 +17,8 @@ from dpexplain.datasets import (
     load_adult,
     load_california_housing,
     load_fair,
+    load_fashion_mnist,
+    load_mnist,
     load_randhie,
     load_telco_churn,
     load_wine_quality,
@@ -53,6 +55,10 @@ LOADERS = [
     pytest.param(load_telco_churn, 7_043, {"TotalCharges": 11}, id="telco", marks=needs_data),
     pytest.param(load_california_housing, 20_640, {}, id="california", marks=needs_data),
     pytest.param(load_wine_quality, 6_497, {}, id="wine", marks=needs_data),
+    pytest.param(lambda: load_mnist("test"), 10_000, {}, id="mnist test", marks=needs_data),
+    pytest.param(
+        lambda: load_fashion_mnist("test"), 10_000, {}, id="fashion test", marks=needs_data
+    ),
 ]
 
 
