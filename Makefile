@@ -70,6 +70,10 @@ bench-objectives: $(VENV)/.bench ## measure counts, several classes and outer ba
 bench-parts: $(VENV)/.bench ## memory and time of a fit on files and on a Dask cluster
 	$(BIN)/python tests/benchmarks/beyond_memory.py $(BENCH_ARGS)
 
+.PHONY: bench-locally-linear
+bench-locally-linear: $(VENV)/.bench ## locally linear models beside published figures and Opacus (BENCH_ARGS="--help")
+	$(BIN)/python tests/benchmarks/locally_linear.py $(BENCH_ARGS)
+
 .PHONY: bench-noise
 bench-noise: $(VENV)/.bench ## hold bands and marks against refits and known truth
 	$(BIN)/python tests/benchmarks/noise.py $(BENCH_ARGS)

@@ -26,9 +26,11 @@ if TYPE_CHECKING:
         DPExplainableBoostingClassifier,
         DPExplainableBoostingRegressor,
         DPLinearRegression,
+        DPLocallyLinearClassifier,
         DPLogisticRegression,
         ExplainableBoostingClassifier,
         ExplainableBoostingRegressor,
+        LocallyLinearClassifier,
     )
     from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
 
@@ -42,12 +44,14 @@ __all__ = [
     "DPExplainableBoostingClassifier",
     "DPExplainableBoostingRegressor",
     "DPLinearRegression",
+    "DPLocallyLinearClassifier",
     "DPLogisticRegression",
     "ExplainableBoostingClassifier",
     "ExplainableBoostingRegressor",
     "GlobalExplanation",
     "Guarantee",
     "LocalExplanation",
+    "LocallyLinearClassifier",
     "Numeric",
     "PrivacyLedger",
     "PrivacyWarning",
@@ -71,8 +75,10 @@ _NAMES_BY_PART = {
         "DPExplainableBoostingRegressor",
         "DPLinearRegression",
         "DPLogisticRegression",
+        "DPLocallyLinearClassifier",
         "ExplainableBoostingClassifier",
         "ExplainableBoostingRegressor",
+        "LocallyLinearClassifier",
     ),
     "schema": ("Categorical", "Classes", "Numeric", "Range", "Schema"),
 }

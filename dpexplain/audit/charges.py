@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from functools import singledispatch
+from functools import lru_cache, singledispatch
 from typing import Any
 
-from dpexplain.accounting import Event, GaussianEvent, NonPrivateEvent
+from scipy import special
+
+from dpexplain.accounting import (
+    Event,
+    GaussianEvent,
+    NonPrivateEvent,
+    SubsampledGaussianEvent,
+)
 from dpexplain.accounting.spending import private_mu
-from dpexplain.mechanisms import Phase
+from dpexplain.mechanisms import Phase, SampledPhase
 
 _ROUNDING = 1e-9
 
@@ -62,6 +69,33 @@ def _(event: GaussianEvent, events: Sequence[Event]) -> float:
 def _(event: GaussianEvent, events: Sequence[Event], phases: Sequence[Phase]) -> float:
     stated_mu = math.sqrt(math.fsum((p.sensitivity_int / p.sigma_int) ** 2 for p in phases))
     return private_mu(events) / stated_mu
+
+
+@charged_mu.register
+def _(event: SubsampledGaussianEvent, events: Sequence[Event]) -> float:
+    """Return the parameter of a Gaussian release whose best attacker errs as often.
+
+    Releases about samples have no such parameter themselves. Their total variation, which is
+    delta at epsilon 0, says how often the best attacker errs who guesses by the ratio of
+    likelihoods; a Gaussian release of parameter mu has ``2 Phi(mu / 2) - 1``.
+    """
+    sampled = [e for e in events if isinstance(e, SubsampledGaussianEvent)]
+    if all(e.sampling_probability == 1.0 for e in sampled):
+        return private_mu(events)
+    return float(2.0 * special.ndtri(0.5 + 0.5 * _total_variation(tuple(sampled))))
+
+
+@stated_over_charged.register
+def _(event: SubsampledGaussianEvent, events: Sequence[Event], phases: Sequence[Phase]) -> float:
+    """Least noise of a release over that of its event; 0 where samples or numbers differ."""
+    charged = [e for e in events if isinstance(e, SubsampledGaussianEvent)]
+    stated = [phase for phase in phases if isinstance(phase, SampledPhase)]
+    probability = max(e.sampling_probability for e in charged)
+    paid = len(stated) == len(phases) <= sum(e.count for e in charged)
+    if not paid or any(phase.sampling_probability > probability for phase in stated):
+        return 0.0
+    multiplier = max(e.noise_multiplier for e in charged)
+    return min(phase.sigma_int / phase.record_bound_int for phase in stated) / multiplier
 
 
 def by_label(named: Iterable[Any]) -> dict[str, list[Any]]:
@@ -130,6 +164,20 @@ def unpaid(model: Any, phases: Sequence[Phase]) -> list[str]:
     if charged > guarantee.epsilon * (1.0 + 1e-6):
         found.append(f"events of epsilon={charged:g} stand behind epsilon={guarantee.epsilon:g}")
     return found
+
+
+@lru_cache(maxsize=256)
+def _total_variation(events: tuple[SubsampledGaussianEvent, ...]) -> float:
+    from dp_accounting import DpEvent, GaussianDpEvent, PoissonSampledDpEvent, SelfComposedDpEvent
+    from dp_accounting.pld import PLDAccountant
+
+    accountant = PLDAccountant()
+    for e in events:
+        one: DpEvent = GaussianDpEvent(e.noise_multiplier)
+        if e.sampling_probability < 1.0:
+            one = PoissonSampledDpEvent(e.sampling_probability, one)
+        accountant.compose(SelfComposedDpEvent(one, e.count))
+    return float(accountant.get_delta(0.0))
 
 
 def _unknown(event: object) -> TypeError:

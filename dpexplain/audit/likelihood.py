@@ -11,6 +11,7 @@ many as it takes to tell what is stated from clearly more.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
@@ -22,6 +23,7 @@ from dpexplain.audit.charges import by_label, charged_mu, private_events
 from dpexplain.audit.recording import Transcript, record
 from dpexplain.audit.releases import log_likelihood_ratio
 from dpexplain.audit.sequential import ErrorTest
+from dpexplain.mechanisms import SampledPhase
 
 ALL = "all releases"
 
@@ -216,8 +218,16 @@ def stated_mu(model: Any) -> dict[str, float]:
     dict of str to float
         For all releases together, and for those of each label alone.
     """
-    events = by_label(private_events(model))
-    return {ALL: model.guarantee_.mu} | {k: charged_mu(v[0], v) for k, v in events.items()}
+    by_release = {k: charged_mu(v[0], v) for k, v in by_label(private_events(model)).items()}
+    whole = model.guarantee_.mu
+    if whole is None:
+        if len(by_release) > 1:
+            raise ValueError(
+                "releases about samples beside others have no parameter together; audit models "
+                "with either."
+            )
+        (whole,) = by_release.values()
+    return {ALL: whole} | by_release
 
 
 def _error_tests(stated: Mapping[str, float], doubt: float) -> dict[str, ErrorTest]:
@@ -228,11 +238,17 @@ def _error_tests(stated: Mapping[str, float], doubt: float) -> dict[str, ErrorTe
 def _evidence(case: CanaryCase, present: bool) -> tuple[Any, dict[str, float] | None]:
     """Fit once; log-likelihood ratio of presence against absence per label of release."""
     here, there = (case.present, case.absent) if present else (case.absent, case.present)
-    model, own = record(case.estimator, *here)
-    _, other = record(case.estimator, *there, answers=own.answers)
+    coins = int.from_bytes(os.urandom(8), "little")
+    model, own = record(case.estimator, *here, coins=coins)
+    _, other = record(case.estimator, *there, answers=own.answers, coins=coins)
     if not _alike(own, other):
         return model, None
     with_it, without_it = (own, other) if present else (other, own)
+    if any(isinstance(phase, SampledPhase) for phase in own.phases):
+        # What the canary adds to a sample that it is in, whether or not it was in this one.
+        _, with_it = record(
+            case.estimator, *case.present, answers=own.answers, coins=coins, last_is_sampled=True
+        )
     ratios: dict[str, float] = {}
     for place, phase in enumerate(own.phases):
         ratios[phase.label] = ratios.get(phase.label, 0.0) + log_likelihood_ratio(

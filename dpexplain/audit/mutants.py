@@ -7,8 +7,8 @@ handed, the records that it reads, what it keeps. None of them is fit for use.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -40,6 +40,8 @@ class Mutant:
         Whether an estimator can make this mistake.
     lone_class : bool, default=False
         Whether it shows only if no other record is of the canary's class.
+    settings : mapping, default={}
+        Parameters under which it shows, for the estimators that have them.
     """
 
     name: str
@@ -47,6 +49,7 @@ class Mutant:
     mixin: type
     applies: Callable[[Any], bool]
     lone_class: bool = False
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
     def plant(self, estimator: Any) -> Any:
         """Make an estimator with the mistake.
@@ -262,6 +265,92 @@ class _SizeKept:
         self.n_samples_ = len(X)
 
 
+# --- samples ----------------------------------------------------------------------------------
+
+
+class _Shuffled:
+    """Parts a shuffled table into batches of equal size, and calls them Poisson samples."""
+
+    def __init__(self, n: int, probability: float, coins: np.random.Generator) -> None:
+        self._n, self._size, self._coins = n, max(1, round(probability * n)), coins
+
+    def samples(self, n_steps: int) -> Iterator[Integers]:
+        order = self._coins.permutation(self._n)
+        for step in range(n_steps):
+            yield np.take(order, range(step * self._size, (step + 1) * self._size), mode="wrap")
+
+
+class _ShuffledBatches:
+    def _sampler(self, person: Any, probability: float) -> Any:
+        return _Shuffled(len(person), probability, self._coins())  # type: ignore[attr-defined]
+
+
+class _EverybodySampled:
+    """Takes everybody into every sample."""
+
+    def _sampler(self, person: Any, probability: float) -> Any:
+        return super()._sampler(person, 1.0)  # type: ignore[misc]
+
+
+class _Counted:
+    """Remembers how many rows the last sample had."""
+
+    def __init__(self, honest: Any) -> None:
+        self._honest, self.size = honest, 0
+
+    def samples(self, n_steps: int) -> Iterator[Integers]:
+        for rows in self._honest.samples(n_steps):
+            self.size = len(rows)
+            yield rows
+
+
+class _Averaging(_Tampered):
+    """Divides noisy sums by the number of records that were in the sample."""
+
+    def __init__(self, honest: GaussianMechanism, owner: Any) -> None:
+        super().__init__(honest)
+        self._owner = owner
+
+    def release(self, query: Integers) -> Integers:
+        noisy = self._honest.release(query)
+        return np.rint(noisy / max(self._owner.counted.size, 1)).astype(np.int64)
+
+
+class _RealisedBatchSize:
+    def _sampler(self, person: Any, probability: float) -> Any:
+        self.counted = _Counted(super()._sampler(person, probability))  # type: ignore[misc]
+        return self.counted
+
+    def _fit_released(self, X: Any, y: Any, schema: Schema, mechanism: Any) -> None:
+        try:
+            super()._fit_released(X, y, schema, _Averaging(mechanism, self))  # type: ignore[misc]
+        finally:
+            del self.counted
+
+
+class _NoMargin:
+    """Lets gradients be as much longer than the clip as single precision makes them in a batch."""
+
+    def _gradient_sums(self, *parts: Any) -> Any:
+        sums = super()._gradient_sums(*parts)  # type: ignore[misc]
+        sums._limit *= 1.0 + 2.0**-12
+        return sums
+
+
+class _NoiseOfTheMean(_Tampered):
+    """Adds to the sum what would be the noise of its mean over so many records."""
+
+    def _tampered(self, phase: Phase) -> Phase:
+        return replace(phase, sigma_int=phase.sigma_int / 8)
+
+
+def _samples(estimator: Any) -> bool:
+    return hasattr(estimator, "_sampler")
+
+
+_SAMPLED: Mapping[str, Any] = {"sampling_probability": 0.4, "n_steps": 6}
+
+
 def _always(estimator: Any) -> bool:
     return True
 
@@ -303,5 +392,27 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant("target range from data", _SEEN_IN_MODEL, _RangeSeen, _predicts_numbers),
     Mutant("exact number of records kept", _SEEN_IN_MODEL, _SizeKept, _add_remove),
     Mutant("seed reused between fits", frozenset({2, 4}), _source(_SameEachTime), _always),
+    Mutant(
+        "shuffled in place of Poisson batches",
+        frozenset({1}),
+        _ShuffledBatches,
+        _samples,
+        settings=_SAMPLED,
+    ),
+    Mutant("everybody sampled", frozenset({3}), _EverybodySampled, _samples, settings=_SAMPLED),
+    Mutant(
+        "division by the realised batch size",
+        frozenset({1}),
+        _RealisedBatchSize,
+        _samples,
+        settings=_SAMPLED,
+    ),
+    Mutant("clip margin removed", frozenset({1}), _NoMargin, _samples),
+    Mutant(
+        "noise of the mean added to the sum",
+        _SEEN_IN_NOISE | {1},
+        _mechanism(_NoiseOfTheMean),
+        _samples,
+    ),
 )
 """Every mistake, with the tiers that have to notice it."""

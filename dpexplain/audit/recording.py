@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -94,6 +94,18 @@ class RecordingMechanism(GaussianMechanism):
         return drawn
 
 
+class _LastSampled:
+    """Takes the samples of another sampler, and the last record in each of them."""
+
+    def __init__(self, honest: Any) -> None:
+        self._honest = honest
+
+    def samples(self, n_steps: int) -> Iterator[Integers]:
+        last = len(self._honest._person) - 1
+        for rows in self._honest.samples(n_steps):
+            yield rows if last in rows else np.append(rows, last)
+
+
 class _Silence(NoiseSource):
     """Speaks of itself as another source does, and draws zeros: the answers are forced."""
 
@@ -120,6 +132,8 @@ def record(
     groups: Any = None,
     *,
     answers: Sequence[Integers] | Forge | None = None,
+    coins: int = _COINS,
+    last_is_sampled: bool = False,
 ) -> tuple[Any, Transcript]:
     """Fit a clone and write down every release. For PUBLIC or made-up data: no ledger is charged.
 
@@ -137,6 +151,10 @@ def record(
     answers : sequence of ndarray of int64, callable or None, default=None
         Answers to force instead of drawing noise: one per release, or a function of the
         phase and the drawn answer.
+    coins : int, default=2718
+        Seed of what stands for secret coins.
+    last_is_sampled : bool, default=False
+        Whether the last record is in every sample, where the estimator takes samples.
 
     Returns
     -------
@@ -157,7 +175,11 @@ def record(
     mechanism = RecordingMechanism(model._noise_source(), answers)
     model._mechanism = lambda: mechanism
     # As the proofs have it: given which records are in which sample.
-    model._coins = lambda: np.random.default_rng(_COINS)
+    model._coins = lambda: np.random.default_rng(coins)
+    if last_is_sampled:
+        honest = model._sampler
+        model._sampler = lambda person, probability: _LastSampled(honest(person, probability))
     model.fit(X, y, groups=groups)
-    del model._mechanism, model._coins
+    for name in ("_mechanism", "_coins", "_sampler"):
+        vars(model).pop(name, None)
     return model, mechanism.transcript

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpexplain.mechanisms import Phase
+from dpexplain.mechanisms import Phase, SampledPhase
 
 Integers = NDArray[np.int64]
 
@@ -85,6 +85,19 @@ def _(phase: Phase, answer: Integers, first: Integers, second: Integers) -> floa
     apart = (first - second) / phase.sigma_int
     beyond = (answer - first) / phase.sigma_int
     return float(apart @ beyond + 0.5 * apart @ apart)
+
+
+@log_likelihood_ratio.register
+def _(phase: SampledPhase, answer: Integers, first: Integers, second: Integers) -> float:
+    """Evidence for a record that is in the first data set, and in a sample of it or not.
+
+    `first` is the sum with the record in the sample: presence makes the answer a mixture.
+    """
+    apart = (first - second) / phase.sigma_int
+    beyond = (answer - first) / phase.sigma_int
+    ratio = float(apart @ beyond + 0.5 * apart @ apart)
+    q = phase.sampling_probability
+    return float(np.logaddexp(np.log(q) + ratio, np.log1p(-q) if q < 1.0 else -np.inf))
 
 
 @standard_noise.register

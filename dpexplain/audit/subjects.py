@@ -12,6 +12,8 @@ needs other columns, or does most under other parameters, says so in class attri
 ``_audit_replaced``
     Share of its guarantee that a canary of two classes, or of a number, uses up when it is
     exchanged for a record with the same features at the other end of the target.
+``_audit_by_place``
+    True where secret coins decide which records are sampled.
 """
 
 from __future__ import annotations
@@ -260,4 +262,5 @@ def goes_by_place(estimator: Any) -> bool:
     bool
         Data sets are neighbours for a replay only if they differ in their last records then.
     """
-    return bool(estimator.get_params(deep=False).get("outer_bags", 1) != 1)
+    sampled = getattr(estimator, "_audit_by_place", False)
+    return bool(sampled or estimator.get_params(deep=False).get("outer_bags", 1) != 1)

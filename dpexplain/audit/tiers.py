@@ -15,7 +15,7 @@ from dpexplain.audit.mutants import Mutant
 from dpexplain.audit.noise_scale import audit_noise
 from dpexplain.audit.recording import Forge, record
 from dpexplain.audit.replay import ReplayReport, replay
-from dpexplain.audit.subjects import Subject
+from dpexplain.audit.subjects import Subject, known_settings
 from dpexplain.mechanisms import Phase
 
 CONFIDENCE = 1.0 - 1e-7
@@ -138,7 +138,8 @@ def planted_case(mutant: Mutant, subject: Subject) -> CanaryCase | None:
     CanaryCase or None
         None where the estimator cannot make this mistake.
     """
-    case = canary_case(subject, lone_class=mutant.lone_class)
+    settings = known_settings(subject.estimator_class, mutant.settings)
+    case = canary_case(subject, lone_class=mutant.lone_class, **settings)
     if not mutant.applies(case.estimator):
         return None
     return CanaryCase(mutant.plant(case.estimator), case.present, case.absent)

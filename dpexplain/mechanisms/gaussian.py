@@ -78,30 +78,41 @@ class SampledPhase(Phase):
 
     Parameters
     ----------
-    label, sensitivity_int, sigma_int, n_values
-        As for `Phase`; the sensitivity is that of one sum whose sample the record is in.
-    record_bound_int : float
-        Bound on the L2 norm of what one person adds to a sum, in lattice steps. It is the
-        sensitivity for add/remove adjacency, and half of it where a record may be exchanged.
+    label : str
+        As for `Phase`.
+    sensitivity_int : float
+        As for `Phase`: of one sum whose sample the record is in.
+    sigma_int : float
+        As for `Phase`.
+    n_values : int
+        As for `Phase`.
+    n_changed : int
+        Records that differ between neighbours: 1 for add/remove adjacency, 2 where one may be
+        exchanged for another. Each is bounded by its share of the sensitivity.
     sampling_probability : float
         Probability with which a person takes part in a release, in (0, 1].
     """
 
-    record_bound_int: float
+    n_changed: int
     sampling_probability: float
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_in_range(
-            "record_bound_int",
-            self.record_bound_int,
-            0.0,
-            self.sensitivity_int,
-            include_low=False,
-        )
+        check_count("n_changed", self.n_changed)
         check_in_range(
             "sampling_probability", self.sampling_probability, 0.0, 1.0, include_low=False
         )
+
+    @property
+    def record_bound_int(self) -> float:
+        """Bound on the L2 norm of what one person adds to a sum, in lattice steps.
+
+        Returns
+        -------
+        float
+            What the noise multiplier of a `SubsampledGaussianEvent` is relative to.
+        """
+        return self.sensitivity_int / self.n_changed
 
 
 class GaussianMechanism:

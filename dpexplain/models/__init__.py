@@ -9,12 +9,15 @@ from dpexplain.models.boosting import (
     ExplainableBoostingRegressor,
 )
 from dpexplain.models.linear import DPLinearRegression, DPLogisticRegression
+from dpexplain.models.locally_linear import DPLocallyLinearClassifier, LocallyLinearClassifier
 
 __all__ = [
     "DPExplainableBoostingClassifier",
     "DPExplainableBoostingRegressor",
     "DPLinearRegression",
+    "DPLocallyLinearClassifier",
     "DPLogisticRegression",
     "ExplainableBoostingClassifier",
     "ExplainableBoostingRegressor",
+    "LocallyLinearClassifier",
 ]

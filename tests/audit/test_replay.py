@@ -31,7 +31,8 @@ FEATURES = {
 def make_estimator(name, **settings_):
     regression = is_regression(name)
     target = Range(-1, 3) if regression else Classes(["no", "yes"])
-    settings_ = {"epsilon": 1.0, "structure_seed": 7, **known(name, max_rounds=4), **settings_}
+    few = known(name, max_rounds=4) | getattr(getattr(models, name), "_audit_settings", {})
+    settings_ = {"epsilon": 1.0, "structure_seed": 7, **few, **settings_}
     return getattr(models, name)(schema=Schema(FEATURES, target=target), **settings_)
 
 

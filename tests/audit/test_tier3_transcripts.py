@@ -44,6 +44,25 @@ def test_the_best_attacker_learns_nearly_what_is_stated(subject):
     assert test.refutes
 
 
+SAMPLING = [s for s in SUBJECTS if hasattr(s.estimator_class, "_sampler")]
+
+
+@pytest.mark.parametrize("subject", SAMPLING, ids=lambda s: s.name)
+def test_samples_hide_as_much_as_is_stated_and_hardly_more(subject):
+    """Each part wrong once in ten million runs; the margins are those of the tests above."""
+    case = canary_case(subject, epsilon=10.0, sampling_probability=0.7, n_steps=3)
+    assert refute_transcripts(case, doubt=1e-7) == []
+    test = None
+    for model, errors in paired_errors(case):
+        assert model.guarantee_.mu is None
+        stated = stated_mu(model)[ALL]
+        test = test or ErrorTest(0.55 * stated, 0.85 * stated, 1e-7)
+        test.count(errors[ALL])
+        if test.decided:
+            break
+    assert test.refutes
+
+
 def test_too_few_fits_are_an_error_and_no_verdict():
     with pytest.raises(RuntimeError, match=r"3 fits .* all releases"):
         refute_transcripts(canary_case(SUBJECTS[0]), most_pairs=3)

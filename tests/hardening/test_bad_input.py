@@ -20,6 +20,7 @@ from canary_channels import Listener
 from dpexplain import PrivacyLedger
 from dpexplain.audit import record, replay
 from dpexplain.exceptions import PrivacyWarning
+from dpexplain.explain import FilterBank
 from dpexplain_widgets import Explorer
 from hostile_tables import NAMES, Bomb, as_objects, features, tables
 from private_models import PRIVATE, is_regression, make, records_for, schema_for
@@ -45,18 +46,30 @@ def test_any_table_is_fitted_without_a_word_and_explained_in_finite_numbers(name
         scores = model.predict(X) if is_regression(name) else model.decision_function(X)
         local = model.explain_local(X)
     assert listener.text == ""
+    assert np.isfinite(scores).all()
+    check_numbers(explanation, local, scores, known)
+    assert dpexplain.io.from_json(dpexplain.io.to_json(explanation)) == explanation
+    explanation._repr_html_()
+
+
+def check_numbers(explanation, local, scores, known):
+    """Everything that is shown is finite, and contributions add up to the score."""
+    if isinstance(explanation, FilterBank):
+        assert explanation.preparation is not None
+        assert tuple(f.name for f in explanation.preparation.features) == tuple(known)
+        assert np.isfinite(explanation.filters).all()
+        found = local.scores[:, 1] - local.scores[:, 0]
+        np.testing.assert_allclose(found, scores, rtol=1e-9, atol=1e-9)
+        return
     assert tuple(explanation) == tuple(known)
     for term in explanation.terms:
         assert np.isfinite(term.contribution).all()
         assert np.isfinite(term.count).all()
         assert set(term.special) >= {"missing"}
-    assert np.isfinite(scores).all()
     np.testing.assert_allclose(
         local.contributions.sum(axis=1) + local.intercept, scores, rtol=1e-9, atol=1e-9
     )
-    assert dpexplain.io.from_json(dpexplain.io.to_json(explanation)) == explanation
     json.dumps(Explorer(explanation).payload, allow_nan=False)
-    explanation._repr_html_()
 
 
 # --- each rule, exactly: the same sums as for the cell that it stands for -----------------------

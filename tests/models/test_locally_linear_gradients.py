@@ -201,10 +201,12 @@ def test_the_budget_of_bits_is_kept_for_every_size():
     for n in (1, 2, 49, 121, 785, 4096, 100_000):
         assert n * 2**FEATURE_BITS * 2 ** weight_bits(n) <= 2**53
         assert n * 2**20 * 2 ** projection_bits(n) <= 2**53
-    for multiplier in (0.3, 1.0, 11.6, 330.0, 1e6):
+    for multiplier in (0.3, 1.0, 11.6, 330.0, 5e5):
         assert multiplier * 2 ** lattice_bits(multiplier) <= 2**43
         assert BLOCK * 2 ** lattice_bits(multiplier) <= 2**53
     integers, unit = to_integers(np.array([-3.0, 0.1, 9.0]), 4, bound=3.0)
     assert list(integers * unit) == [-3.0, 0.1875, 3.0]
+    with pytest.raises(ValueError, match="no digits"):
+        lattice_bits(1e9)
     with pytest.raises(ValueError, match="too many"):
         weight_bits(2**28)

@@ -67,6 +67,22 @@ def make(name, **settings):
     return getattr(models, name)(**{"schema": schema_for(name), **settings})
 
 
+def accepts(name, parameter):
+    return parameter in inspect.signature(getattr(models, name)).parameters
+
+
+def made_quickly(name, rounds=2, **settings):
+    """A model that is fitted in few rounds, whatever it calls them."""
+    return make(name, **known(name, max_rounds=rounds), **settings)
+
+
+def finite_numbers(explanation):
+    """Whether a global explanation of any kind holds finite numbers alone."""
+    frame = explanation.frame()
+    column = "weight" if "weight" in frame else "contribution"
+    return bool(np.isfinite(frame[column]).all())
+
+
 def make_data(name, n=400, seed=0):
     rng = np.random.default_rng(seed)
     X = pd.DataFrame({"age": rng.integers(0, 101, n), "job": rng.choice(["clerk", "nurse"], n)})
@@ -212,14 +228,15 @@ def test_schemas_at_the_limits_of_floating_point_are_fitted_or_refused_for_free(
     ledger = PrivacyLedger("patients")
     schema = Schema({"x": feature}, target=schema_for(name).target)
     X, y = make_data(name)
-    quick = known(name, preset=preset, max_rounds=2)
-    estimator = make(name, schema=schema, ledger=ledger, **quick)
+    estimator = made_quickly(name, schema=schema, ledger=ledger, **known(name, preset=preset))
     try:
         estimator.planned_events(X[["age"]].rename(columns={"age": "x"}))
     except ValueError:
         return
-    shapes = estimator.fit(X[["age"]].rename(columns={"age": "x"}), y).explain_global()
-    assert (np.diff(shapes["x"].bin_edges) > 0).all()
+    found = estimator.fit(X[["age"]].rename(columns={"age": "x"}), y).explain_global()
+    assert finite_numbers(found)
+    if "max_bins" in estimator.get_params():
+        assert (np.diff(found["x"].bin_edges) > 0).all()
 
 
 def test_a_failed_refit_leaves_no_model_of_an_earlier_fit(name, monkeypatch):
@@ -240,8 +257,8 @@ def test_a_refit_forgets_the_band_of_the_fit_before_and_keeps_what_the_user_set(
     X, y = make_data(name)
     model = make(name, epsilon=8.0).fit(X, y)
     model._user_setting = "kept"
-    before = model.explain_global()["job"].noise_std
-    after = model.set_params(epsilon=0.2).fit(X, y).explain_global()["job"].noise_std
+    before = model.explain_global().frame()["noise_std"]
+    after = model.set_params(epsilon=0.2).fit(X, y).explain_global().frame()["noise_std"]
     assert not np.array_equal(before, after)
     assert model._user_setting == "kept"
 
@@ -276,7 +293,8 @@ def test_without_a_schema_the_fit_warns_and_its_total_is_infinite(name):
     with pytest.warns(PrivacyWarning, match="schema"):
         model = make(name, schema=None, ledger=ledger).fit(X, y)
     assert np.isinf(ledger.total_epsilon())
-    assert ledger.private_epsilon() == pytest.approx(1.0, rel=1e-6)
+    # Noise of subsampled releases is searched until a share of 1e-4 of epsilon is left.
+    assert ledger.private_epsilon() == pytest.approx(1.0, rel=1.1e-4)
     assert not model.guarantee_.private
     assert not model.explain_global().guarantee.private
 
@@ -299,7 +317,7 @@ def test_no_cell_of_any_kind_stops_a_fit_or_shows_in_the_model(name):
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # a warning would tell that such a cell is there
         model = make(name).fit(X, y)
-        make(name, **known(name, max_rounds=2)).fit(X, list(y))
+        made_quickly(name).fit(X, list(y))
     assert CANARY not in str(vars(model)) + model.explain_global().frame().to_csv()
     assert CANARY.encode() not in pickle.dumps(model)
     assert np.isfinite(
@@ -310,17 +328,21 @@ def test_no_cell_of_any_kind_stops_a_fit_or_shows_in_the_model(name):
 @pytest.mark.parametrize("n", [0, 1, 2, 5])
 def test_tiny_and_empty_tables_are_fitted_like_any_other(name, n):
     X, y = make_data(name, n)
-    shapes = make(name, **known(name, max_rounds=3)).fit(X, y).explain_global()
-    assert list(shapes) == ["age", "job"]
-    assert all(np.isfinite(shape.contribution).all() for shape in shapes.values())
+    model = made_quickly(name, 3).fit(X, y)
+    assert list(model.feature_names_in_) == ["age", "job"]
+    assert finite_numbers(model.explain_global())
 
 
 def test_one_class_and_constant_columns_are_fitted_like_any_other(name):
     X, y = make_data(name)
     X["age"], X["job"], y.iloc[:] = 50, "clerk", y.iloc[0]
-    shapes = make(name).fit(X, y).explain_global()
-    assert shapes["job"].categories == ("clerk", "nurse")
-    assert shapes["job"].special == ("other", "missing")
+    found = make(name).fit(X, y).explain_global()
+    assert finite_numbers(found)
+    if hasattr(found, "input_names"):
+        assert found.input_names == ("age", "job=clerk", "job=nurse")
+    else:
+        assert found["job"].categories == ("clerk", "nurse")
+        assert found["job"].special == ("other", "missing")
 
 
 def test_a_failing_fit_stays_charged_and_its_error_holds_no_value(name, monkeypatch):
@@ -352,20 +374,28 @@ def test_the_guarantee_states_what_was_asked_for_under_both_adjacencies(name):
     assert guarantee.adjacency == "add_remove"
     assert guarantee.epsilon_replace > guarantee.epsilon
     replaced = make(name, epsilon=0.7, adjacency="replace").fit(X, y).guarantee_
-    assert replaced.epsilon_replace == pytest.approx(0.7, rel=1e-6)
+    assert replaced.epsilon_replace == pytest.approx(0.7, rel=1.1e-4)
 
 
 @pytest.mark.parametrize("preset", ["default", "paper"])
-@pytest.mark.parametrize("composition", [None, "joint", "gdp", "classic"])
+@pytest.mark.parametrize("composition", [None, "joint", "gdp", "classic", "pld", "rdp", "moments"])
 def test_the_ledger_never_holds_more_than_was_asked_for(name, preset, composition):
     X, y = make_data(name)
-    settings = known(name, preset=preset, composition=composition, max_rounds=5)
-    model = make(name, **settings).fit(X, y)
+    settings = known(name, preset=preset, composition=composition)
+    estimator = made_quickly(name, 5, **settings)
+    try:
+        estimator.planned_events(X)
+    except ValueError as error:
+        if "is not a choice" not in str(error):
+            raise
+        pytest.skip(f"{name} has no such preset or composition")
+    model = estimator.fit(X, y)
     spent = model.ledger_.total_epsilon(1e-6)
     assert spent <= 1.0 * (1 + 1e-6)
-    assert model.ledger_.summary().entries[0].mu == pytest.approx(model.guarantee_.mu)
-    if composition == "joint":
-        assert spent == pytest.approx(1.0, rel=1e-6)
+    if model.guarantee_.mu is not None:
+        assert model.ledger_.summary().entries[0].mu == pytest.approx(model.guarantee_.mu)
+    if composition in ("joint", "pld"):
+        assert spent == pytest.approx(1.0, rel=1.1e-4)
 
 
 def test_planned_events_are_the_ones_that_a_fit_charges(name, untouched):
@@ -392,8 +422,9 @@ def test_a_seeded_model_repeats_says_it_is_not_private_and_no_shared_ledger_take
 def test_fits_with_the_same_structure_seed_have_fresh_noise(name):
     X, y = make_data(name)
     estimator = make(name, structure_seed=1)
-    first, second = (clone(estimator).fit(X, y).explain_global() for _ in range(2))
-    assert not np.array_equal(first["job"].count, second["job"].count)
+    first, second = (clone(estimator).fit(X, y).explain_global().frame() for _ in range(2))
+    column = "count" if "count" in first else "weight"
+    assert not np.array_equal(first[column], second[column])
 
 
 def test_clones_and_their_fits_share_the_ledger(name):
@@ -430,6 +461,8 @@ def test_no_attribute_of_a_fitted_model_tells_the_number_of_records(name):
 
 
 def test_at_most_the_stated_rows_of_a_person_are_used(name):
+    if not accepts(name, "max_bins"):
+        pytest.skip("no released number counts rows")
     X, y = make_data(name, 600)
     one_person = make(name, epsilon=8.0, max_rows_per_person=2)
     people = np.where(np.arange(600) < 500, "same", [str(i) for i in range(600)])

@@ -8,6 +8,7 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import dpexplain.models as models
 from dpexplain.models.private import PrivateEstimator
+from private_models import known
 
 # A private fit must treat neighbouring data sets alike, so it never raises because of a value
 # and accepts any number of records; without a schema it reports only that it stopped.
@@ -39,7 +40,8 @@ def checks():
     for name in models.__all__:
         estimator_class = getattr(models, name)
         private = issubclass(estimator_class, PrivateEstimator)
-        estimator = estimator_class() if private else estimator_class(max_rounds=30)
+        quick = {} if private else known(name, max_rounds=30)
+        estimator = estimator_class(**quick)
         exceptions = dict(NO_ERROR_MAY_DEPEND_ON_A_VALUE) if private else {}
         if private and is_classifier(estimator):
             exceptions |= CLASSIFIER_ONLY

@@ -19,6 +19,7 @@ import matplotlib.pyplot as plt
 import dpexplain.io
 from canary import canary_records, in_bytes, in_object, in_text, in_words
 from dpexplain import GlobalExplanation, PrivacyLedger
+from dpexplain.explain import FilterBank
 from dpexplain.plotting import plot_importance, plot_shape_function
 from dpexplain_widgets import Explorer, LedgerView
 
@@ -27,7 +28,7 @@ class Fitted(NamedTuple):
     """A model that was fitted on the canary records, and what was heard meanwhile."""
 
     model: Any
-    explanation: GlobalExplanation
+    explanation: GlobalExplanation | FilterBank
     heard: str
     files: dict[str, bytes]
 
@@ -104,16 +105,22 @@ def _defaults_of(module: types.ModuleType) -> list[Any]:
     ]
 
 
+def _terms(fitted: Fitted) -> tuple[Any, ...]:
+    return tuple(getattr(fitted.explanation, "terms", ()))
+
+
 def _words(fitted: Fitted) -> list[str]:
-    shown = (*fitted.explanation.terms, fitted.explanation, fitted.model, fitted.model.ledger_)
+    shown = (*_terms(fitted), fitted.explanation, fitted.model, fitted.model.ledger_)
     return in_words(fitted.heard + "".join(repr(each) for each in shown))
 
 
 def _html(fitted: Fitted) -> list[str]:
     explanation = fitted.explanation
-    shown = [*explanation.terms, explanation, explanation.guarantee, fitted.model.ledger_]
+    shown = [*_terms(fitted), explanation, explanation.guarantee, fitted.model.ledger_]
     pages = [each._repr_html_() for each in (*shown, fitted.model, fitted.model.schema_)]
-    tables = [explanation.frame().to_csv(), explanation.importances().to_csv()]
+    tables = [explanation.frame().to_csv()]
+    if hasattr(explanation, "importances"):
+        tables.append(explanation.importances().to_csv())
     return in_text("".join((*pages, *tables, fitted.model.guarantee_.statement())))
 
 
@@ -133,8 +140,11 @@ def _pickles(fitted: Fitted) -> list[str]:
 
 def _figures(fitted: Fitted) -> list[str]:
     with plt.rc_context({"svg.fonttype": "none"}):
-        axes = [plot_shape_function(term) for term in fitted.explanation.terms]
-        axes.append(plot_importance(fitted.explanation))
+        if isinstance(fitted.explanation, FilterBank):
+            axes = [fitted.explanation.plot(what).flat[0] for what in ("class_means", "filters")]
+        else:
+            axes = [plot_shape_function(term) for term in _terms(fitted)]
+            axes.append(plot_importance(fitted.explanation))
         return [secret for each in axes for secret in _figure(each.figure)]
 
 
@@ -154,7 +164,10 @@ def _figure(figure: Any) -> list[str]:
 
 def _widgets(fitted: Fitted) -> list[str]:
     found = []
-    for view in (Explorer(fitted.explanation), LedgerView(fitted.model.ledger_.summary())):
+    views = [LedgerView(fitted.model.ledger_.summary())]
+    if isinstance(fitted.explanation, GlobalExplanation):
+        views.append(Explorer(fitted.explanation))
+    for view in views:
         state = {key: value for key, value in view.get_state().items() if key[0] != "_"}
         bundle = view._repr_mimebundle_()
         found += in_object(state) + in_words(repr(view))

@@ -9,10 +9,12 @@ import numpy as np
 import pandas as pd
 
 import dpexplain.models as models
+from dpexplain.models.boosting.additive import AdditiveModel
 from dpexplain.models.private import PrivateEstimator
 from dpexplain.schema import Categorical, Classes, Feature, Numeric, Range, Schema
 
 PRIVATE = [name for name in models.__all__ if issubclass(getattr(models, name), PrivateEstimator)]
+ADDITIVE = [name for name in PRIVATE if issubclass(getattr(models, name), AdditiveModel)]
 # Ways of fitting that take other paths through the records, for the models that offer them.
 _OTHER_WAYS: tuple[dict[str, Any], ...] = (
     {"objective": "poisson"},
@@ -48,8 +50,13 @@ def make(name: str, **settings: Any) -> Any:
 
 
 def known(name: str, **settings: Any) -> dict[str, Any]:
-    """Those settings that a model has a parameter for."""
-    return {k: v for k, v in settings.items() if k in getattr(models, name)._get_param_names()}
+    """Those settings that a model has a parameter for, in its own words."""
+    parameters = inspect.signature(getattr(models, name)).parameters
+    if "n_steps" in parameters and "max_rounds" in settings:
+        settings["n_steps"] = settings["max_rounds"]
+    if settings.get("preset") == "default" and "preset" in parameters:
+        settings["preset"] = parameters["preset"].default
+    return {word: value for word, value in settings.items() if word in parameters}
 
 
 def records_for(name: str, n: int = 200, seed: int = 0) -> tuple[pd.DataFrame, pd.Series]:

@@ -94,14 +94,11 @@ def clipped_factors(  # type: ignore[no-untyped-def]
                 row[k * n_filters + m] = c
                 square += c * c * squared_norm[n, 0 if shared else m]
         norm = np.sqrt(square)
-        factor = np.float64(1.0 / step)
-        if norm > limit:
-            factor = np.float64(limit / norm / step)
-        if not (norm < np.inf):  # nothing finite to add: NaN is no integer
-            factor = np.float64(0.0)
+        factor = limit / norm / step if norm > limit else 1.0 / step
+        usable = norm < np.inf  # else there is nothing finite to add: NaN is no integer
         for j in range(n_classes * n_filters):
-            c = row[j] * factor if factor > 0.0 else 0.0
-            row[j] = np.trunc(c) if whole else c
+            scaled = row[j] * factor if usable else 0.0
+            row[j] = np.trunc(scaled) if whole else scaled
 
 
 @njit(cache=True, nogil=True)

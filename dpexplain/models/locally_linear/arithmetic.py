@@ -52,7 +52,7 @@ INPUT_BITS = 20
 BLOCK = 1 << 12
 """Records whose contributions are summed in floating point, at most."""
 
-_WIDEST_LATTICE = 38
+_WIDEST_LATTICE, _NARROWEST_LATTICE = 38, 24
 _NOISE_BITS = 43  # rounded normals have enough bits up to 2**44
 
 assert BLOCK * 2**_WIDEST_LATTICE <= 2**EXACT_BITS
@@ -124,8 +124,19 @@ def lattice_bits(noise_multiplier: float) -> int:
     Returns
     -------
     int
+
+    Raises
+    ------
+    ValueError
+        If too few are left.
     """
-    return min(_WIDEST_LATTICE, _NOISE_BITS - math.ceil(math.log2(max(noise_multiplier, 1.0))))
+    bits = _NOISE_BITS - math.ceil(math.log2(max(noise_multiplier, 1.0)))
+    if bits < _NARROWEST_LATTICE:
+        raise ValueError(
+            f"noise of {noise_multiplier:.3g} clips leaves no digits for a gradient: raise a tiny "
+            "epsilon or delta, or lower n_steps or max_rows_per_person."
+        )
+    return min(_WIDEST_LATTICE, bits)
 
 
 def to_integers(values: Floats, bits: int, bound: float | None = None) -> tuple[Floats, float]:

@@ -68,10 +68,9 @@ class LocallyLinearModel(ClassifierMixin, BaseEstimator):
         for name in ("n_filters", "n_basis"):
             if getattr(self, name) is not None:
                 check_count(name, getattr(self, name))
-        for name in ("inverse_temperature", "learning_rate"):
+        for name, most in (("inverse_temperature", 1e6), ("learning_rate", 1.0)):
             if getattr(self, name) is not None:
-                value = getattr(self, name)
-                check_in_range(name, value, 0.0, 1e6, include_low=False)
+                check_in_range(name, getattr(self, name), 0.0, most, include_low=False)
         if self.progress is not None and not callable(self.progress):
             raise TypeError("progress must be called as progress(steps_done, n_steps), or be None.")
         grid = self._grid()
@@ -201,9 +200,8 @@ class LocallyLinearModel(ClassifierMixin, BaseEstimator):
         return np.array(target.labels)
 
     def _inputs(self, X: Any) -> Floats:
-        assert self._bank_of().preparation is not None
-        columns = list(encoded_columns(X, self.schema_))
-        return np.asarray(self._bank_of().preparation.of_columns(columns))  # type: ignore[union-attr]
+        preparation: InputPreparation = self._parts["preparation"]
+        return np.asarray(preparation.of_columns(list(encoded_columns(X, self.schema_))))
 
     def _bank_of(self) -> FilterBank:
         return FilterBank.from_weights(guarantee=self.guarantee_, **self._parts)
@@ -267,7 +265,8 @@ class LocallyLinearModel(ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples,)
             Labels from ``classes_``.
         """
-        return np.asarray(self.classes_[self._scores(X).argmax(axis=1)])
+        chosen = self._scores(X).argmax(axis=1)
+        return np.asarray(self.classes_[chosen])
 
     def explain_global(self) -> FilterBank:
         """Return the filters of every class, with the guarantee of the model.

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from dpexplain._tables import cells_of, values_of
@@ -20,10 +21,12 @@ from dpexplain.accounting import (
 )
 from dpexplain.mechanisms import GaussianMechanism, NoiseBackend
 from dpexplain.models.inputs import person_of
-from dpexplain.models.locally_linear.arithmetic import lattice_bits, weight_bits
-from dpexplain.models.locally_linear.gradients import GradientSums
+from dpexplain.models.locally_linear.arithmetic import lattice_bits
+from dpexplain.models.locally_linear.gradients import FilterShape, GradientSums
+from dpexplain.models.locally_linear.inputs import Features, preparation_of
 from dpexplain.models.locally_linear.model import LocallyLinearModel
 from dpexplain.models.locally_linear.optimiser import linear_rates, stepped_rates
+from dpexplain.models.locally_linear.projections import Basis
 from dpexplain.models.locally_linear.recipe import (
     COMPOSITIONS,
     Recipe,
@@ -42,6 +45,10 @@ from dpexplain.models.locally_linear.training import (
 from dpexplain.models.private import PrivateEstimator
 from dpexplain.schema import Classes, Schema
 
+LARGEST_INPUTS = 1 << 14
+"""Numbers and categories together that a model takes, at most."""
+
+_LEAST_NOISE = 0.1
 _EPOCHS_PER_DECAY = 5
 
 
@@ -158,6 +165,25 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
     _target_kind = Classes
     _hidden_fit: ClassVar[tuple[str, ...]] = ("_parts", "_person")
 
+    _audit_by_place: ClassVar[bool] = True
+    _audit_settings: ClassVar[dict[str, Any]] = {
+        "clip": 0.05,
+        "learning_rate": 1e-3,
+        "n_filters": 2,
+        "n_steps": 2,
+        "sampling_probability": 1.0,
+    }
+    _audit_variants: ClassVar[dict[str, tuple[Any, ...]]] = {
+        "preset": ("accurate", "readable", "paper"),
+        "projection": ("auto", "shared", "per_filter"),
+        "n_basis": (3,),
+        "n_filters": (1, 3),
+        "n_steps": (1, 4),
+        "sampling_probability": (0.4, 1.0),
+        "composition": ("rdp",),
+        "clip": (None, 0.05),
+    }
+
     def __init__(
         self,
         epsilon: float = 1.0,
@@ -253,19 +279,30 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
             rows_per_person=rows,
             sampling_probability=steps.sampling_probability,
             lattice_bits=lattice_bits(multiplier * rows),
-            sensitivity_factor=1.0 if self.adjacency == "add_remove" else 2.0,
+            n_changed=1 if self.adjacency == "add_remove" else 2,
         )
         return steps, plan
 
     def _check_plan(self, n_features: int) -> None:
-        _, plan = self._plan(self._recipe(n_features))
-        self._noise_source().check_sigma(plan.phase(0).sigma_int)
+        n_inputs = n_features
         if self.schema is not None:
-            weight_bits(1 + sum(len(getattr(f, "categories", "1")) for f in self._columns()))
-
-    def _columns(self) -> list[Any]:
-        assert self.schema is not None
-        return list(self.schema.features.values())
+            sizes = [len(getattr(f, "categories", "1")) for f in self.schema.features.values()]
+            n_inputs = sum(sizes)
+        if n_inputs > LARGEST_INPUTS:
+            raise ValueError(
+                f"{n_inputs} inputs, one per number and per category, are more than "
+                f"{LARGEST_INPUTS}: noise drowns weights long before that. Merge categories, or "
+                "leave features out."
+            )
+        if self.schema is not None:
+            preparation_of(self.schema, per_image=False, scale=1.0)
+        _, plan = self._plan(self._recipe(n_inputs))
+        if plan.noise_multiplier < _LEAST_NOISE:
+            raise ValueError(
+                f"epsilon={self.epsilon:g} leaves noise of {plan.noise_multiplier:.2g} clips, "
+                f"below {_LEAST_NOISE:g}, which protects nobody; lower epsilon or raise n_steps."
+            )
+        self._noise_source().check_sigma(plan.phase(0).sigma_int)
 
     def _events(self, n_features: int) -> tuple[Event, ...]:
         steps, plan = self._plan(self._recipe(n_features))
@@ -302,13 +339,29 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
         finally:
             self.__dict__.pop("_person", None)  # who is who is nobody's business
 
+    def _sampler(self, person: NDArray[np.int32], probability: float) -> PoissonSampler:
+        """Make what decides who is in which sample; audits put their own in its place."""
+        return PoissonSampler(person, probability, self._coins())
+
+    def _gradient_sums(
+        self,
+        features: Features,
+        labels: NDArray[np.int32],
+        shape: FilterShape,
+        basis: Basis,
+        plan: NoisePlan,
+    ) -> GradientSums:
+        return GradientSums(
+            features, labels, shape, basis, clip=plan.clip, lattice_bits=plan.lattice_bits
+        )
+
     def _fit_released(self, X: Any, y: Any, schema: Schema, mechanism: GaussianMechanism) -> None:
         rng = np.random.default_rng(self.structure_seed)
         preparation, basis, shape, recipe = self._set_up(schema, rng)
         steps, plan = self._plan(recipe)
         start = self._start(shape, basis, recipe, rng)
         person = vars(self).get("_person", np.arange(len(X), dtype=np.int32))
-        sampler = PoissonSampler(person, steps.sampling_probability, self._coins())
+        sampler = self._sampler(person, steps.sampling_probability)
         per_decay = _EPOCHS_PER_DECAY * steps.steps_per_epoch
         rates = (
             stepped_rates(recipe.learning_rate, steps.n_steps, per_decay)
@@ -317,9 +370,7 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
         )
         with threadpool_limits(1, "blas"):
             features, labels = self._read(X, y, schema, preparation, basis)
-            sums = GradientSums(
-                features, labels, shape, basis, clip=plan.clip, lattice_bits=plan.lattice_bits
-            )
+            sums = self._gradient_sums(features, labels, shape, basis, plan)
             trained = train_private(
                 sums,
                 sampler.samples(steps.n_steps),

@@ -71,7 +71,7 @@ _DEFAULT_PROBABILITY = 1.0 / 15.0
 
 _IMAGE = Recipe(
     projection="frequency",
-    n_basis=120,
+    n_basis=100,
     n_filters=20,
     inverse_temperature=1.0 / 30.0,
     per_image=True,

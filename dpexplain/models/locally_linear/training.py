@@ -52,8 +52,8 @@ class NoisePlan:
     rows_per_person : int
     sampling_probability : float
     lattice_bits : int
-    sensitivity_factor : float
-        1 for add/remove adjacency, 2 where a record may be exchanged.
+    n_changed : int
+        Records that differ between neighbours.
     """
 
     clip: float
@@ -61,17 +61,17 @@ class NoisePlan:
     rows_per_person: int
     sampling_probability: float
     lattice_bits: int
-    sensitivity_factor: float
+    n_changed: int
 
     def phase(self, n_values: int) -> SampledPhase:
         """Phase of so many values."""
         bound = self.rows_per_person * 2.0**self.lattice_bits
         return SampledPhase(
             LABEL,
-            self.sensitivity_factor * bound,
+            self.n_changed * bound,
             self.noise_multiplier * bound,
             n_values,
-            record_bound_int=bound,
+            n_changed=self.n_changed,
             sampling_probability=self.sampling_probability,
         )
 

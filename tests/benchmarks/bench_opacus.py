@@ -1,0 +1,175 @@
+"""Time and memory of a step beside Opacus, on made-up images of 28 x 28."""
+
+from __future__ import annotations
+
+import time
+import tracemalloc
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from dpexplain.mechanisms import GaussianMechanism, NoiseSource
+from dpexplain.models.locally_linear.arithmetic import FEATURE_BITS, ROW_BITS, to_integers
+from dpexplain.models.locally_linear.gradients import FilterShape, GradientSums
+from dpexplain.models.locally_linear.inputs import Features
+from dpexplain.models.locally_linear.optimiser import Adam
+from dpexplain.models.locally_linear.projections import Basis
+from dpexplain.models.locally_linear.training import NoisePlan
+
+N_CLASSES, N_FILTERS, N_INPUTS, N_BASIS, BATCH = 10, 30, 784, 300, 500
+KINDS = {"one projection per filter, 300": True, "no projection, 784": False}
+N_STEPS = 8
+
+_MISSING = (
+    "Opacus was not run: it needs torch and opacus (pip install torch; "
+    "pip install --no-deps opacus; pip install opt_einsum)."
+)
+
+
+def step_times() -> tuple[list[tuple[str, ...]], str]:
+    """Measure one step of ours and, where it is installed, of Opacus.
+
+    Returns
+    -------
+    rows : list of tuple of str
+        Kind of filters, how, CPU per step, how many times ours, extra memory.
+    missing : str
+        Why Opacus is not among them; empty if it is.
+    """
+    try:
+        import opacus  # noqa: F401
+        import torch
+    except ImportError:
+        torch = None
+    rows = []
+    for kind, projected in KINDS.items():
+        with threadpool_limits(1):
+            ours, memory = _measured(_our_step(projected))
+        rows.append((kind, "dpexplain, exact sums and noise", _ms(ours), "1", f"{memory:.0f} MB"))
+        if torch is None:
+            continue
+        torch.set_num_threads(1)
+        for mode in ("hooks", "ghost"):
+            theirs, _ = _measured(_opacus_step(torch, projected, mode))
+            rows.append((kind, f"Opacus, {mode}", _ms(theirs), f"{theirs / ours:.1f}", ""))
+    return rows, "" if torch is not None else _MISSING
+
+
+def _ms(seconds: float) -> str:
+    return f"{1000 * seconds:.0f} ms"
+
+
+def _measured(step: Callable[[], object]) -> tuple[float, float]:
+    """Least CPU seconds of a step, and MB that Python allocates in it."""
+    step()
+    seconds = []
+    for _ in range(N_STEPS):
+        start = time.process_time()
+        step()
+        seconds.append(time.process_time() - start)
+    tracemalloc.start()
+    step()
+    peak = tracemalloc.get_traced_memory()[1] / 2**20
+    tracemalloc.stop()
+    return min(seconds), peak
+
+
+def _images() -> tuple[Any, Any]:
+    rng = np.random.default_rng(0)
+    return rng.random((BATCH, N_INPUTS)), rng.integers(0, N_CLASSES, BATCH).astype(np.int32)
+
+
+def _our_step(projected: bool) -> Callable[[], object]:
+    X, y = _images()
+    rng = np.random.default_rng(1)
+    bits = 12 if projected else FEATURE_BITS
+    whole, unit = to_integers(X, bits, 1.0)
+    features = Features(np.column_stack([whole, np.full(BATCH, 2.0**bits)]).astype("f4"), unit)
+    basis = Basis.of(None, N_INPUTS)
+    if projected:
+        rows, row_unit = to_integers(rng.standard_normal((N_FILTERS, N_BASIS, N_INPUTS)), ROW_BITS)
+        basis = Basis(rows, row_unit, N_INPUTS)
+    shape = FilterShape(N_CLASSES, N_FILTERS, 1 / 30)
+    sums = GradientSums(features, y, shape, basis, clip=0.5, lattice_bits=38)
+    weights = 0.01 * rng.standard_normal((shape.n_rows, basis.n_basis + 1))
+    plan = NoisePlan(0.5, 1.3, 1, BATCH / 60_000, 38, 1)
+    adam, mechanism = Adam(weights.shape, plan.noise_std), GaussianMechanism(NoiseSource())
+    people = np.arange(BATCH)
+
+    def step() -> None:
+        with mechanism.phase(plan.phase(weights.size)):
+            noisy = mechanism.release(sums(weights, people).ravel())
+        weights[:] -= adam.update(noisy.reshape(weights.shape) * sums.unit, 1e-3)
+
+    return step
+
+
+def _opacus_step(torch: Any, projected: bool, mode: str) -> Callable[[], object]:
+    """Make a step of the same model with Opacus: a linear layer per filter, clip 0.5."""
+    from opacus import GradSampleModule
+    from opacus.optimizers import DPOptimizer, DPOptimizerFastGradientClipping
+
+    X, y = _images()
+    X, y = torch.tensor(X, dtype=torch.float32), torch.tensor(y, dtype=torch.long)
+    model = _torch_model(torch, projected)
+    loss_of = torch.nn.CrossEntropyLoss(reduction="mean" if mode == "hooks" else "none")
+    if mode == "hooks":
+        module = GradSampleModule(model)
+        optimiser = DPOptimizer(
+            torch.optim.Adam(module.parameters(), lr=1e-3),
+            noise_multiplier=1.3, max_grad_norm=0.5, expected_batch_size=BATCH,
+        )  # fmt: skip
+
+        def step() -> None:
+            optimiser.zero_grad()
+            loss_of(module(X), y).backward()
+            optimiser.step()
+
+        return step
+    from opacus.grad_sample import GradSampleModuleFastGradientClipping
+    from opacus.utils.fast_gradient_clipping_utils import DPLossFastGradientClipping
+
+    module = GradSampleModuleFastGradientClipping(
+        model, max_grad_norm=0.5, use_ghost_clipping=True, loss_reduction="mean"
+    )
+    optimiser = DPOptimizerFastGradientClipping(
+        torch.optim.Adam(module.parameters(), lr=1e-3),
+        noise_multiplier=1.3, max_grad_norm=0.5, expected_batch_size=BATCH,
+    )  # fmt: skip
+    criterion = DPLossFastGradientClipping(
+        module, optimiser, torch.nn.CrossEntropyLoss(reduction="mean"), loss_reduction="mean"
+    )
+
+    def step() -> None:
+        optimiser.zero_grad()
+        criterion(module(X), y).backward()
+        optimiser.step()
+
+    return step
+
+
+def _torch_model(torch: Any, projected: bool) -> Any:
+    class Filters(torch.nn.Module):  # type: ignore[misc,name-defined]
+        def __init__(self) -> None:
+            super().__init__()
+            if projected:
+                rows = torch.randn(N_FILTERS, N_INPUTS, N_BASIS) / 2**0.5
+                self.register_buffer("rows", rows)
+                self.banks = torch.nn.ModuleList(
+                    torch.nn.Linear(N_BASIS, N_CLASSES) for _ in range(N_FILTERS)
+                )
+            else:
+                self.bank = torch.nn.Linear(N_INPUTS, N_CLASSES * N_FILTERS)
+
+        def forward(self, x: Any) -> Any:
+            if projected:
+                g = torch.stack(
+                    [bank(x @ rows) for bank, rows in zip(self.banks, self.rows, strict=True)], 2
+                )
+            else:
+                g = self.bank(x).reshape(len(x), N_CLASSES, N_FILTERS)
+            return (torch.softmax(g / 30, dim=2) * g).sum(dim=2)
+
+    return Filters()

@@ -1,0 +1,178 @@
+"""Hold locally linear models against published figures and Opacus: `make bench-locally-linear`.
+
+Fits are kept in a folder (``--keep``), so that an interrupted run goes on where it stopped and
+parts share what they have in common. What is kept is computed from public images.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from bench_images import EPSILONS, Fit, Request, fitted, loaded
+from bench_opacus import step_times
+from bench_print import machine, table, versions
+from bench_readable import coverage, repeatability
+
+from dpexplain.accounting import epsilon_from_events
+
+PARTS = ("accuracy", "paper", "band", "front", "speed")
+
+# Accuracy on the test images, in percent: what is to be reached, and the goals beyond.
+TARGETS = {
+    "mnist": {0.5: 93.69, 1.0: 94.9, 2.0: 96.13, 4.0: 96.6},
+    "fashion_mnist": {0.5: 83.66, 1.0: 85.1, 2.0: 86.02, 4.0: 86.6},
+}
+GOALS = {("mnist", 0.5): 94.2, ("fashion_mnist", 0.5): 84.5}
+PAPER = {
+    "mnist": {0.5: 91.86, 2.0: 94.21},
+    "fashion_mnist": {0.5: 81.30, 2.0: 83.46},
+}
+# Noise multipliers that were run for the paper, by the epsilon that it states.
+PAPER_NOISE = {0.5: 4.1, 2.0: 1.3}
+FRONT: dict[str, dict[str, Any]] = {
+    "accurate": {},
+    "readable": {"preset": "readable"},
+    "40 frequencies": {"n_basis": 40},
+    "rate 0.002": {"learning_rate": 2e-3},
+    "rate 0.002, 10 filters": {"learning_rate": 2e-3, "n_filters": 10},
+    "1 filter": {"n_filters": 1},
+}
+
+
+def main(given: Sequence[str] | None = None) -> None:
+    """Measure and print the tables."""
+    arguments = _arguments(given)
+    print(f"{machine()}. {versions()}.")
+    names = [name for name in arguments.datasets if loaded(name) is not None]
+    for name in set(arguments.datasets) - set(names):
+        print(f"{name} was not found: set DPEXPLAIN_DATA to a folder that holds it.")
+    keep = Path(arguments.keep)
+    if "accuracy" in arguments.parts:
+        _accuracy(names, arguments, keep)
+    if "paper" in arguments.parts:
+        _paper(names, arguments, keep)
+    if "band" in arguments.parts:
+        _band(names, arguments, keep)
+    if "front" in arguments.parts:
+        _front(names, arguments, keep)
+    if "speed" in arguments.parts:
+        _speed(names)
+
+
+def _arguments(given: Sequence[str] | None) -> Any:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--datasets", nargs="+", default=list(TARGETS), choices=list(TARGETS))
+    parser.add_argument("--epsilons", nargs="+", type=float, default=list(EPSILONS))
+    parser.add_argument("--seeds", type=int, default=5, help="fits with fresh noise")
+    parser.add_argument("--refits", type=int, default=20, help="fits that hold the noise band")
+    parser.add_argument("--parts", nargs="+", default=list(PARTS), choices=PARTS)
+    folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    parser.add_argument("--keep", default=folder / "dpexplain" / "locally_linear_bench")
+    return parser.parse_args(given)
+
+
+def _fits(request: Request, n: int, keep: Path) -> list[Fit]:
+    return [fitted(request, place, keep) for place in range(n)]
+
+
+def _mean(fits: Sequence[Fit]) -> tuple[float, float]:
+    """Mean accuracy in percent and its standard error (0 for one fit)."""
+    values = [100 * fit.accuracy for fit in fits]
+    mean = sum(values) / len(values)
+    if len(values) == 1:
+        return mean, 0.0
+    variance = sum((v - mean) ** 2 for v in values) / (len(values) - 1)
+    return mean, (variance / len(values)) ** 0.5
+
+
+def _accuracy(names: Sequence[str], arguments: Any, keep: Path) -> None:
+    rows = []
+    for name in names:
+        for epsilon in arguments.epsilons:
+            fits = _fits(Request(name, epsilon), arguments.seeds, keep)
+            mean, error = _mean(fits)
+            target = TARGETS[name].get(epsilon)
+            goal = GOALS.get((name, epsilon))
+            rows.append(
+                (
+                    name,
+                    f"{epsilon:g}",
+                    f"{mean:.2f} ± {error:.2f}",
+                    "" if target is None else f"{target:.2f}",
+                    "" if target is None else ("yes" if mean >= target - 2 * error else "NO"),
+                    "" if goal is None else f"{goal:.1f}",
+                    "" if goal is None else ("yes" if mean >= goal else f"{mean - goal:+.2f}"),
+                    f"{sum(f.seconds for f in fits) / len(fits):.0f} s",
+                )
+            )
+    print(f"\nAccuracy on the test images, %, preset accurate, {arguments.seeds} fits each:\n")
+    header = ("images", "epsilon", "accuracy", "target", "met", "goal", "reached", "CPU of a fit")
+    print(table(header, rows))
+
+
+def _paper(names: Sequence[str], arguments: Any, keep: Path) -> None:
+    rows = []
+    for name in names:
+        for epsilon in (e for e in arguments.epsilons if e in PAPER_NOISE):
+            request = Request(name, epsilon, (("preset", "paper"),))
+            fits = _fits(request, min(arguments.seeds, 2), keep)
+            mean, error = _mean(fits)
+            spent = [
+                epsilon_from_events(fits[0].events, 1e-5, accountant=accountant)
+                for accountant in ("moments", "rdp", "pld")
+            ]
+            rows.append(
+                (
+                    name,
+                    f"{epsilon:g}",
+                    *(f"{e:.3f}" for e in spent),
+                    f"{fits[0].noise_multiplier:.2f}",
+                    f"{PAPER_NOISE[epsilon]:.1f}",
+                    f"{mean:.2f} ± {error:.2f}",
+                    f"{PAPER[name][epsilon]:.2f}",
+                )
+            )
+    print("\nPreset paper: its epsilon, what the accountants say of the same fit, accuracy, %:\n")
+    header = ("images", "epsilon", "moments", "RDP", "PLD", "noise", "theirs", "accuracy", "rerun")
+    print(table(header, rows))
+
+
+def _band(names: Sequence[str], arguments: Any, keep: Path) -> None:
+    rows = []
+    for name in names[:1]:
+        fits = _fits(Request(name, 2.0), arguments.refits, keep)
+        for what, found in coverage(fits).items():
+            rows.append((name, what, f"{found.share:.3f}", f"{found.spread:.3f}"))
+    print(f"\nNoise band, epsilon 2, {arguments.refits} fits to the same images:\n")
+    header = ("images", "weights", "within the 95 % band", "realised over stated deviation")
+    print(table(header, rows))
+
+
+def _front(names: Sequence[str], arguments: Any, keep: Path) -> None:
+    rows = []
+    for name in names:
+        for title, settings in FRONT.items():
+            request = Request(name, 2.0, tuple(sorted(settings.items())))
+            fits = _fits(request, max(2, min(arguments.seeds, 3)), keep)
+            mean, _ = _mean(fits)
+            filters, local = repeatability(fits)
+            rows.append((name, title, f"{mean:.2f}", f"{filters:.2f}", f"{local:.2f}"))
+    print("\nAccuracy against repeatability under fresh noise, epsilon 2:\n")
+    print(table(("images", "settings", "accuracy", "filters", "local explanations"), rows))
+
+
+def _speed(names: Sequence[str]) -> None:
+    rows, missing = step_times()
+    print("\nOne step of 500 records, 10 classes, 30 filters, one thread:\n")
+    header = ("filters", "how", "CPU per step", "over ours", "memory beyond the data")
+    print(table(header, rows))
+    if missing:
+        print(f"\n{missing}")
+
+
+if __name__ == "__main__":
+    main()
