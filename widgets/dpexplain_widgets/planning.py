@@ -66,11 +66,12 @@ class Planning(View):
         samples: Any = None,
         *,
         refit: Callable[[float], GlobalExplanation] | None = None,
+        samples_public: bool = False,
         **state: Any,
     ) -> None:
         if refit is not None and not callable(refit):
             raise TypeError(f"refit must be callable with an epsilon, got {type(refit).__name__}.")
-        super().__init__(source, samples, **state)
+        super().__init__(source, samples, samples_public=samples_public, **state)
         if refit is not None and not isinstance(self.origin.source, Comparison):
             raise TypeError("refit= puts fits into a Comparison; pass one as source.")
         self._refit = refit
