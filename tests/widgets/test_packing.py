@@ -55,7 +55,7 @@ def test_everything_but_numbers_of_fits_comes_back_as_it_was(payload, back):
 
 
 @pytest.mark.parametrize(
-    ("key", "digits"), [("contribution", 5), ("count", 5), ("noise_std", 4), ("total_std", 4)]
+    ("key", "digits"), [("contribution", 4), ("count", None), ("noise_std", 4), ("total_std", 4)]
 )
 def test_lists_are_rounded_to_digits_of_their_largest_number(payload, back, key, digits):
     for before, after in zip(payload["fits"], back["fits"], strict=True):
@@ -65,7 +65,7 @@ def test_lists_are_rounded_to_digits_of_their_largest_number(payload, back, key,
                 continue
             exact, rounded = np.array(term[key]), np.array(other[key])
             largest = np.abs(exact).max()
-            step = 10.0 ** (math.floor(math.log10(largest)) - digits + 1)
+            step = 1.0 if digits is None else 10.0 ** (math.floor(math.log10(largest)) - digits + 1)
             # Half a step, and what the sum of differences loses in doubles.
             assert np.abs(exact - rounded).max() <= step * (0.5 + 1e-9)
 
@@ -118,4 +118,23 @@ def test_folded_text_is_letters_only_and_comes_back():
     folded = deflated(text)
 
     assert inflated(folded) == text
-    assert not set("<>&\"'") & set(folded)
+    assert not set("<>&") & set(folded)
+
+
+@pytest.mark.parametrize("size", range(6))
+def test_texts_of_every_length_come_back(size):
+    assert inflated(deflated("x" * size)) == "x" * size
+
+
+def test_a_total_is_left_to_the_reader_where_it_follows_from_its_parts():
+    parts = {
+        "noise_std": [3.0, 0.6, 5.0, 8.0],
+        "structure_std": None,
+        "sampling_std": [4.0, 0.8, 12.0, 15.0],
+    }
+    follows = {**parts, "total_std": [5.0, 1.0, 13.0, 17.0]}
+    differs = {**parts, "total_std": [5.0, 1.0, 13.0, 18.0]}
+
+    assert packed(follows)["value"]["total_std"] == {"$q": 1}
+    for value in (follows, differs):
+        assert read_in_node(value)["total_std"] == pytest.approx(value["total_std"], rel=1e-3)

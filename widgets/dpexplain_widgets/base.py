@@ -124,6 +124,16 @@ class View(Exports, Editing, ViewState, anywidget.AnyWidget):
         payload, origin = self._made
         return origin if payload is self.payload else Origin(self.payload)
 
+    def page_module(self) -> str:
+        """Give the script of the view for a page, without what this payload does not need.
+
+        Returns
+        -------
+        str
+            JavaScript with a default export.
+        """
+        return str(self._esm)
+
     @property
     def epsilon(self) -> float:
         """Epsilon that is chosen, to read or set; infinite for the non-private reference.

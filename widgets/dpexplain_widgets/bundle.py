@@ -41,7 +41,7 @@ _DECLARATION = re.compile(
 
 
 @functools.cache
-def bundle(entry: str) -> str:
+def bundle(entry: str, without: tuple[str, ...] = ()) -> str:
     """Join a module and everything it imports into one ES module.
 
     The modules share one scope afterwards, so their top-level names must differ; imports must
@@ -52,6 +52,9 @@ def bundle(entry: str) -> str:
     entry : str
         File name in the folder of modules, such as ``"explorer.js"``. Its default export, if
         any, is the default export of the result.
+    without : tuple of str, default=()
+        Names that the entry imports and then lists, each on lines of their own: they are left out,
+        with whatever is needed for them alone.
 
     Returns
     -------
@@ -64,8 +67,8 @@ def bundle(entry: str) -> str:
         If a module cannot be joined: unknown file or name, circular import, or a top-level
         name that two modules use.
     """
-    order = _modules_in_order(entry)
-    sources = {name: _source(name) for name in order}
+    sources = _sources_in_order(entry, without)
+    order = list(sources)
     _check_names(sources)
     parts = [_stripped(name, sources[name], is_entry=name == entry) for name in order]
     return "\n".join(parts)
@@ -111,9 +114,9 @@ def _source(name: str) -> str:
     return path.read_text(encoding="utf-8")
 
 
-def _modules_in_order(entry: str) -> list[str]:
-    """List the entry after everything it needs, each module once."""
-    order: list[str] = []
+def _sources_in_order(entry: str, without: tuple[str, ...]) -> dict[str, str]:
+    """Read the entry after everything it needs, each module once."""
+    order: dict[str, str] = {}
     open_modules: list[str] = []
 
     def visit(name: str) -> None:
@@ -122,13 +125,21 @@ def _modules_in_order(entry: str) -> list[str]:
         if name in open_modules:
             raise ValueError(f"circular import: {' -> '.join([*open_modules, name])}.")
         open_modules.append(name)
-        for _, needed in _IMPORT.findall(_source(name)):
+        source = _without_names(_source(name), without) if name == entry else _source(name)
+        for _, needed in _IMPORT.findall(source):
             visit(needed)
         open_modules.pop()
-        order.append(name)
+        order[name] = source
 
     visit(entry)
     return order
+
+
+def _without_names(source: str, names: tuple[str, ...]) -> str:
+    """Leave out the lines of a module that name one of these."""
+    for name in names:
+        source = re.sub(rf"^.*\b{name}\b.*\n", "", source, flags=re.MULTILINE)
+    return source
 
 
 def _check_names(sources: dict[str, str]) -> None:

@@ -13,6 +13,19 @@ from dpexplain_widgets.selection import selection_frame
 
 _FRAMES = {"disagreement": disagreement_frame, "rank": rank_frame, "local": local_frame}
 
+# Parts of the page for the one kind of model and for the other.
+_OF_FILTERS = ("createFilter",)
+_OF_TERMS = (
+    "createDisagreement",
+    "createEdit",
+    "createImportance",
+    "createLocal",
+    "createMultiples",
+    "createPlanner",
+    "createRank",
+    "createShapePanel",
+)
+
 
 class Explorer(Planning):
     """All views in one: scrub epsilon, choose a term, read a bin, see what it costs.
@@ -54,3 +67,18 @@ class Explorer(Planning):
         if self.payload["filters"] is not None:
             return super().selection
         return _FRAMES.get(self.tab, selection_frame)(self)
+
+    def page_module(self) -> str:
+        """Give the script of the Explorer for a page, without views that it does not need.
+
+        These are views of other kinds of models, and the one for editing unless something was
+        edited: a page has no model to apply an edit to.
+
+        Returns
+        -------
+        str
+            JavaScript with a default export.
+        """
+        if self.payload.get("filters"):
+            return bundle("explorer.js", _OF_TERMS)
+        return bundle("explorer.js", _OF_FILTERS if self.edits else (*_OF_FILTERS, "createEdit"))

@@ -73,7 +73,7 @@ def page_of(
     return offline_page(
         [state_of(shown, shown.page_traits)],
         title=prefix + payload["title"][:200],
-        view_script=str(shown._esm),
+        view_script=shown.page_module(),
         warning="" if safe else NOT_RELEASABLE,
         static=_static_html(shown),
         notes=_notes(source, payload, statement, safe),

@@ -12,12 +12,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 # Digits kept of the largest number of a list; every other number of it has the same step.
-DIGITS = 5
-DIGITS_OF_STD = 4
+DIGITS = 4
 PRECISION_WORDS = (
-    f"Lists of numbers are rounded to steps of which their largest number has {DIGITS} digits, "
-    f"standard deviations to {DIGITS_OF_STD}. Privacy parameters, the edges of bins and public "
-    "samples are exact."
+    f"Lists of numbers are rounded to steps of which their largest number has {DIGITS} digits, and "
+    "counts to whole numbers. Privacy parameters, the edges of bins and public samples are exact."
 )
 
 _EXACT = frozenset(
@@ -26,7 +24,9 @@ _EXACT = frozenset(
         "filters", "step", "threshold", "what_if",
     }
 )  # fmt: skip
-_MARKS = frozenset({"$n", "$b", "$r", "$x"})
+_MARKS = frozenset({"$n", "$b", "$r", "$x", "$q"})
+_PARTS_OF_TOTAL = ("noise_std", "structure_std", "sampling_std")
+_PLAIN_LETTERS = bytes.maketrans(b"<>&", b"\"',")  # no sign that HTML reads
 _SHORT = 3  # a list no longer than this is not worth a step
 _WORTH_POOLING = 24  # characters
 
@@ -37,7 +37,8 @@ def packed(value: Any) -> Any:
     A list of numbers becomes ``{"$n": [k, first, differences...]}``, in steps of ``10**-k``; a
     list of true and false a word of ones and zeros, ``{"$b": "101"}``; bytes are written as base64,
     ``{"$x": text}``; what occurs several times
-    stands in a table and is referred to by ``{"$r": place}``. ``unpack.js`` reads it.
+    stands in a table and is referred to by ``{"$r": place}``; a total that is the root of the sum
+    of the squares of its parts is left to the reader, ``{"$q": 1}``. ``unpack.js`` reads it.
 
     Parameters
     ----------
@@ -69,9 +70,12 @@ def deflated(text: str) -> str:
     Returns
     -------
     str
-        Base64 of its UTF-8 bytes in zlib format.
+        Its UTF-8 bytes in zlib format: how many they are, then they in base 85 with letters that
+        mean nothing in HTML.
     """
-    return base64.b64encode(zlib.compress(text.encode(), 9)).decode()
+    folded = zlib.compress(text.encode(), 9)
+    letters = base64.b85encode(folded, pad=True).translate(_PLAIN_LETTERS)
+    return f"{len(folded)} {letters.decode()}"
 
 
 def inflated(text: str) -> str:
@@ -87,7 +91,9 @@ def inflated(text: str) -> str:
     str
         The text.
     """
-    return zlib.decompress(base64.b64decode(text)).decode()
+    size, letters = text.split(" ")
+    folded = base64.b85decode(letters.translate(str.maketrans("\"',", "<>&")))
+    return zlib.decompress(folded[: int(size)]).decode()
 
 
 def _check_keys(value: Any) -> None:
@@ -101,13 +107,14 @@ def _rounded(value: Any, key: str) -> Any:
     if key in _EXACT:
         return value
     if isinstance(value, dict):
-        return {name: _rounded(each, name) for name, each in value.items()}
+        rounded = {name: _rounded(each, name) for name, each in value.items()}
+        return {**rounded, "total_std": {"$q": 1}} if _total_follows(value) else rounded
     if isinstance(value, list):
         return _rounded_list(value, key)
     if isinstance(value, bytes):
         return {"$x": base64.b64encode(value).decode("ascii")}
     if isinstance(value, float):
-        return float(f"{value:.{DIGITS + 1}g}")
+        return float(f"{value:.{DIGITS + 2}g}")
     return value
 
 
@@ -115,14 +122,24 @@ def _rounded_list(values: list[Any], key: str) -> Any:
     if len(values) > _SHORT and all(isinstance(value, bool) for value in values):
         return {"$b": "".join("01"[value] for value in values)}
     if len(values) > _SHORT and all(type(value) is float for value in values):
-        return _in_steps(values, DIGITS_OF_STD if key.endswith("_std") else DIGITS)
+        return _in_steps(values, whole=key == "count")
     return [_rounded(value, "") for value in values]
 
 
-def _in_steps(values: Sequence[float], digits: int) -> dict[str, list[int]]:
+def _total_follows(values: dict[str, Any]) -> bool:
+    """Whether total_std is the root of the sum of the squares of its parts."""
+    total = values.get("total_std")
+    parts = [values[name] for name in _PARTS_OF_TOTAL if values.get(name)]
+    if not total or not parts or any(len(part) != len(total) for part in parts):
+        return False
+    roots = (math.hypot(*stds) for stds in zip(*parts, strict=True))
+    return all(math.isclose(a, b, rel_tol=1e-6) for a, b in zip(roots, total, strict=True))
+
+
+def _in_steps(values: Sequence[float], *, whole: bool) -> dict[str, list[int]]:
     largest = max(abs(value) for value in values)
-    k = digits - 1 - math.floor(math.log10(largest)) if largest > 0 else 0
-    k = max(-300, min(300, k))
+    k = DIGITS - 1 - math.floor(math.log10(largest)) if largest > 0 else 0
+    k = 0 if whole else max(-300, min(300, k))
     steps = [round(value * 10**k) if k >= 0 else round(value / 10**-k) for value in values]
     differences = [after - before for before, after in itertools.pairwise(steps)]
     return {"$n": [k, steps[0], *differences]}

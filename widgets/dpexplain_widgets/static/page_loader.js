@@ -1,9 +1,23 @@
 // The first script of a page without a kernel: unfolds the style, the states and the code that
 // draws them. The policy of the page names the hash of that code, so nothing else can run.
 
+const SIGNS_OF_85 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%,()*+-;\"='?@^_`{|}~";
+
+// Five letters are a number in base 85, and it is four bytes. Zeros at the end are of no stream.
+const bytesOf = (folded) => {
+  const [size, letters] = folded.split(" ");
+  const values = new Map(Array.from(SIGNS_OF_85, (letter, i) => [letter, i]));
+  const view = new DataView(new ArrayBuffer((letters.length / 5) * 4));
+  for (let start = 0; start < letters.length; start += 5) {
+    let number = 0;
+    for (let i = start; i < start + 5; i += 1) number = 85 * number + values.get(letters[i]);
+    view.setUint32((start / 5) * 4, number);
+  }
+  return view.buffer.slice(0, Number(size));
+};
+
 const inflate = async (folded) => {
-  const bytes = Uint8Array.from(atob(folded), (sign) => sign.charCodeAt(0));
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+  const stream = new Blob([bytesOf(folded)]).stream().pipeThrough(new DecompressionStream("deflate"));
   return new Response(stream).text();
 };
 

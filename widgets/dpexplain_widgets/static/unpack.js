@@ -15,6 +15,14 @@ export function fromBase64(text) {
   return new DataView(Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0)).buffer);
 }
 
+const PARTS_OF_TOTAL = ["noise_std", "structure_std", "sampling_std"];
+
+/** The total of standard deviations that go together without correlation. */
+function totalOf(values) {
+  const parts = PARTS_OF_TOTAL.map((name) => values[name]).filter(Boolean);
+  return parts[0].map((_, i) => Math.hypot(...parts.map((part) => part[i])));
+}
+
 /** The values of {table, value}: numbers from steps, marks from ones and zeros, parts from the table. */
 export function unpack({ table, value }) {
   const known = new Map();
@@ -29,7 +37,9 @@ export function unpack({ table, value }) {
     if (typeof each.$b === "string") return Array.from(each.$b, (sign) => sign === "1");
     if (Number.isInteger(each.$r)) return fromTable(each.$r);
     if (typeof each.$x === "string") return fromBase64(each.$x);
-    return Object.fromEntries(Object.entries(each).map(([name, inner]) => [name, read(inner)]));
+    const values = Object.fromEntries(Object.entries(each).map(([name, inner]) => [name, read(inner)]));
+    if (values.total_std?.$q === 1) values.total_std = totalOf(values);
+    return values;
   };
   return read(value);
 }
