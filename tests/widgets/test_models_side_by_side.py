@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 
 import pytest
 import traitlets
 
 import view_examples
+from dpexplain.accounting.gdp import epsilon_from_mu
 from dpexplain_widgets import Explorer
 from dpexplain_widgets.payload import build_payload, models_of
+from dpexplain_widgets.together import together_words
 
 TERMS = view_examples.survey_terms()
 
@@ -92,3 +95,28 @@ def test_models_of_one_ledger_keep_their_guarantees(models):
 
     assert payload["reference"] is None
     assert payload["others"][0]["reference"] is not None
+
+
+def test_side_by_side_their_costs_are_composed(models):
+    words = build_payload(models)["guarantee_words"][-1]
+    mus = [fit.guarantee.mu for each in models.values() for _, _, fit in each.fits()]
+    private = [mu for mu in mus if mu is not None]
+    epsilon = epsilon_from_mu(math.sqrt(sum(mu**2 for mu in private)), view_examples.DELTA)
+
+    assert words.startswith("all models side by side, if fitted on the same people and published")
+    stated = float(words.split("ε = ")[1].split(" ")[0])
+    assert epsilon <= stated <= epsilon * 1.001
+
+
+def test_costs_without_a_gaussian_parameter_are_added_up(models):
+    payloads = [build_payload(each) for each in models.values()]
+    payloads[0]["fits"][0][0]["guarantee"]["mu"] = None
+
+    assert "ε = 18.25 (δ = 8e-06)" in together_words(payloads)
+
+
+def test_one_fit_that_is_not_private_leaves_nothing_to_promise_together(models):
+    seeded = view_examples.comparison(private=False)
+    payload = build_payload({"a": models["DP-EBM"], "seeded": seeded})
+
+    assert payload["guarantee_words"][-1].endswith("NOT PRIVATE \u2014 do not publish")

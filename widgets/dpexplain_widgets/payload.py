@@ -10,6 +10,7 @@ from dpexplain.explain.multiclass import one_class_at_a_time
 from dpexplain_widgets.directions import packed_directions
 from dpexplain_widgets.filter_payload import check_filters, shows_filters
 from dpexplain_widgets.samples import sample_rows
+from dpexplain_widgets.together import together_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -154,6 +155,9 @@ def _models_payload(sources: Mapping[str, Any]) -> dict[str, Any]:
         raise TypeError("only models can stand side by side; show a ledger in LedgerView.")
     for other in others:
         _check_same_terms(first, other)
+    words = together_words(payloads)
+    for payload in payloads:
+        payload["guarantee_words"] = [*payload["guarantee_words"], words]
     return {**first, "others": [_in_order_of(first, other) for other in others]}
 
 

@@ -19,6 +19,8 @@ class PlannerView(Planning):
         As for every view.
     refit : callable or None, default=None
         For fits at an epsilon that is dragged to; see :class:`dpexplain.compare.Refitter`.
+    samples_public : bool, default=False
+        As for every view.
     **state
         As for every view.
     """

@@ -1,0 +1,39 @@
+"""What models that stand side by side cost together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from dpexplain.accounting.composition import compose_mu
+from dpexplain.accounting.gdp import epsilon_from_mu
+from dpexplain.explain._text import upper_number
+from dpexplain.explain.guarantee import NOT_PRIVATE
+
+_WHAT = "all models side by side, if fitted on the same people and published together"
+
+
+def together_words(payloads: Sequence[Mapping[str, Any]]) -> str:
+    """Say what the private fits of several models promise together.
+
+    Parameters
+    ----------
+    payloads : sequence of mapping
+        One payload for each model; references are left out.
+
+    Returns
+    -------
+    str
+        By composition of Gaussian mechanisms where each parameter is known, else by adding up.
+    """
+    guarantees = [fit["guarantee"] for each in payloads for row in each["fits"] for fit in row]
+    if not guarantees or not all(guarantee["private"] for guarantee in guarantees):
+        return f"{_WHAT}: {NOT_PRIVATE}"
+    mus = [guarantee["mu"] for guarantee in guarantees]
+    if any(mu is None for mu in mus):
+        epsilon = sum(guarantee["epsilon"] for guarantee in guarantees)
+        delta = sum(guarantee["delta"] for guarantee in guarantees)
+    else:
+        delta = max(guarantee["delta"] for guarantee in guarantees)
+        epsilon = epsilon_from_mu(compose_mu(mus), delta)
+    return f"{_WHAT}: ε = {upper_number(epsilon)} (δ = {upper_number(delta)})"
