@@ -15,14 +15,14 @@ contributions and bias part add up to the score.
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from dpexplain.explain import _html
-from dpexplain.explain._filter_math import Linearised, filter_shares, softmax
+from dpexplain.explain._filter_math import softmax
 from dpexplain.explain._record import FloatArray, Record, bounded, distinct, read_only, text, texts
 from dpexplain.explain._text import short_number, signed_number
 from dpexplain.explain.filter_inputs import LARGEST, checked_inputs
@@ -30,9 +30,6 @@ from dpexplain.explain.guarantee import Guarantee
 from dpexplain.explain.local_explanation import NOT_RELEASABLE, total_score
 from dpexplain.explain.multiclass import class_position
 from dpexplain.explain.weight_map import LARGEST_WEIGHT, WeightMap, checked_grid, sign_certainty
-
-if TYPE_CHECKING:
-    from dpexplain.explain.filter_bank import FilterBank
 
 _HTML_ROWS = 10
 _SHARES_TOLERANCE = 1e-6
@@ -445,58 +442,3 @@ def _of_samples(guarantee: Guarantee) -> Guarantee:
         version=guarantee.version,
         unit=guarantee.unit,
     )
-
-
-def explain_inputs(bank: FilterBank, inputs: FloatArray, public: bool) -> FilterExplanation:
-    """Explain prepared inputs; see :meth:`FilterBank.explain`.
-
-    Parameters
-    ----------
-    bank : FilterBank
-    inputs : ndarray of shape (n_samples, n_inputs)
-    public : bool
-        Whether the samples may be shown to anyone.
-
-    Returns
-    -------
-    FilterExplanation
-    """
-    said = bank.filter_scores(inputs)
-    shares = filter_shares(said, bank.inverse_temperature)
-    effective = np.einsum("nkm,kmd->nkd", shares, bank.filters, optimize=True)
-    return FilterExplanation(
-        inputs,
-        effective,
-        (shares * bank.biases).sum(axis=2),
-        shares,
-        classes=bank.classes,
-        input_names=bank.input_names,
-        guarantee=bank.guarantee,
-        grid_shape=bank.grid_shape,
-        samples_public=public,
-        target_name=bank.target_name,
-        **_spread(bank, inputs, said, shares, effective),
-    )
-
-
-def _spread(
-    bank: FilterBank,
-    inputs: FloatArray,
-    said: FloatArray,
-    shares: FloatArray,
-    effective: FloatArray,
-) -> dict[str, FloatArray]:
-    if bank.noise is None:
-        return {}
-    noise = Linearised(bank.filters, bank.noise, bank.inverse_temperature)
-    found = [noise.at(*row) for row in zip(inputs, said, shares, effective, strict=True)]
-    by_input, by_class = effective.shape, effective.shape[:2]
-    fields = {"effective_std": "effective", "own_std": "own", "score_std": "score"}
-    fields["own_score_std"] = "own_score"
-    return {
-        name: np.reshape(
-            [getattr(each, part) for each in found],
-            by_class if name.endswith("score_std") else by_input,
-        )
-        for name, part in fields.items()
-    }

@@ -67,7 +67,7 @@ def plot_weights(
     if limit is not None and not 0 < limit < np.inf:
         raise ValueError(f"limit={limit!r} must be a positive number.")
     on_grid = weights.grid_shape is not None
-    ax = new_axes(ax, (4.2, 4.4) if on_grid else (7.2, 3.4))
+    ax = new_axes(ax, (5.8, 4.8) if on_grid else (7.2, 3.4))
     scale = strip_limit([weights]) if limit is None else float(limit)
     draw_weights(ax, weights, limit=scale, mask_noise=mask_noise)
     if on_grid:

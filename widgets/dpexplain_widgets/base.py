@@ -184,8 +184,10 @@ class View(Exports, Editing, ViewState, anywidget.AnyWidget):
         shown = title if len(title) <= 60 else f"{title[:59]}…"
         fit = self._fit()
         guarantee = "" if fit is None else f"; {fit['guarantee']['short']}"
-        term = "" if fit is None else f", term {self.term[:60]!r}"
-        return f"{type(self).__name__}({shown!r}{term}{guarantee})"
+        chosen = f", term {self.term[:60]!r}" if fit is not None and self.term else ""
+        if self.filter_class:
+            chosen = f", class {self.filter_class[:60]!r}"
+        return f"{type(self).__name__}({shown!r}{chosen}{guarantee})"
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:
         """Add a static table, for places that show notebooks without running them."""
