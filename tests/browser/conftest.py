@@ -16,7 +16,6 @@ import view_examples
 from chromium import find_chromium
 from dpexplain_widgets import Explorer
 from dpexplain_widgets.page import offline_page, state_of
-from dpexplain_widgets.state import STATE_TRAITS
 from jupyter_lab import JupyterLab
 from notebooks import FOLDER
 
@@ -108,7 +107,7 @@ def open_page(new_page, tmp_path):
 
     def open_page(*views, width: int = 1400, wait: str = ".dpx-plot :is(svg, canvas)", **options):
         path = tmp_path / "page.html"
-        states = [state_of(view, STATE_TRAITS) for view in views]
+        states = [state_of(view, view.page_traits) for view in views]
         path.write_text(offline_page(states), encoding="utf-8")
         page = new_page(width=width, offline=True, **options)
         page.goto(path.as_uri())

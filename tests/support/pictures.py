@@ -1,24 +1,26 @@
 """Take the pictures of the README: ``make pictures``.
 
-The Explorer of the first notebook, fitted anew, in light and dark. The noise is fresh, so
+The Explorer of the first notebook, fitted anew, in light, dark and narrow. The noise is fresh, so
 every run gives another picture of the same thing.
 """
 
 from __future__ import annotations
 
+import io
 import sys
 import tempfile
 from pathlib import Path
+
+from PIL import Image
 
 from chromium import find_chromium
 from dpexplain import DPExplainableBoostingClassifier, PrivacyLedger, sweep
 from dpexplain.datasets import load_fair
 from dpexplain_widgets import Explorer
-from dpexplain_widgets.page import offline_page, state_of
-from dpexplain_widgets.state import STATE_TRAITS
 
 FOLDER = Path(__file__).parents[2] / "docs"
-WIDTH = 1240
+PICTURES = (("light", 1240, "light"), ("dark", 1240, "dark"), ("narrow", 430, "light"))
+COLOURS = 96
 
 
 def survey_explorer() -> Explorer:
@@ -40,25 +42,30 @@ def survey_explorer() -> Explorer:
 
 
 def main() -> None:
-    """Write docs/explorer-light.png and docs/explorer-dark.png."""
+    """Write the pictures in docs/: light, dark, and as narrow as a phone."""
     from playwright.sync_api import sync_playwright
 
     path = find_chromium()
     if path is None:
         sys.exit("no Chromium that starts: install one, or name it in DPEXPLAIN_CHROMIUM")
     FOLDER.mkdir(exist_ok=True)
-    html = offline_page([state_of(survey_explorer(), STATE_TRAITS)])
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        file = Path(folder) / "page.html"
-        file.write_text(html, encoding="utf-8")
+        file = survey_explorer().export_html(Path(folder) / "page.html", release_safe=False)
         browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        for scheme in ("light", "dark"):
-            page = browser.new_page(viewport={"width": WIDTH, "height": 900}, color_scheme=scheme)
+        for name, width, scheme in PICTURES:
+            page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
             page.goto(file.as_uri())
             view = page.locator(".dpx").first
             view.locator(".dpx-plot svg").first.wait_for()
-            view.screenshot(path=FOLDER / f"explorer-{scheme}.png")
+            page.wait_for_timeout(300)  # until nothing moves any more
+            save_small(view.screenshot(), FOLDER / f"explorer-{name}.png")
         browser.close()
+
+
+def save_small(png: bytes, path: Path) -> None:
+    """Keep a picture with few colours: a quarter of the size, and nobody sees it."""
+    image = Image.open(io.BytesIO(png)).convert("RGB")
+    image.quantize(COLOURS, dither=Image.Dither.NONE).save(path, optimize=True)
 
 
 if __name__ == "__main__":
