@@ -70,9 +70,13 @@ def test_the_heat_map_shows_what_python_reads(open_page, comparison, against):
     frame = view.selection
     shown = page.locator(".dpx-heat-body [role=gridcell]").all_inner_texts()
 
-    percent = ["–" if math.isnan(v) else str(round(100 * v)) for v in frame["disagreement"]]
-    assert shown == percent
-    assert page.locator(".dpx-heat-6").count() - 1 == (frame["disagreement"] >= 1).sum()
+    # A page holds rounded numbers, so that a share next to a half may be rounded the other way.
+    for text, share in zip(shown, frame["disagreement"], strict=True):
+        assert (text == "–") == math.isnan(share)
+        assert text == "–" or abs(int(text) - 100 * share) <= 0.6
+    full = page.locator(".dpx-heat-6").count() - 1  # one of them is in the legend
+    unsure = (abs(frame["disagreement"] - 1) < 1e-3).sum()
+    assert abs(full - (frame["disagreement"] >= 1).sum()) <= unsure
     released = page.locator(".dpx-heat-mark").is_hidden()
     assert released == bool(frame["private"].all())
 

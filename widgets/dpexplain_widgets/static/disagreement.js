@@ -101,7 +101,7 @@ class Disagreement {
     for (const part of [this.grid, this.legend, this.mark, this.table.element]) part.hidden = nothing;
     this.drawWords(state);
     if (this.comparison === null) return;
-    this.values = disagreements(state, this.comparison);
+    this.values = this.valuesOf(state, this.comparison);
     this.grid.style.setProperty("--dpx-columns", String(state.payload.epsilons.length));
     this.head.replaceChildren(html("div", { class: "dpx-heat-name", role: "columnheader" }, "term"),
       ...state.payload.epsilons.map((epsilon, stop) => html(
@@ -112,6 +112,16 @@ class Disagreement {
     this.grid.setAttribute("aria-label", this.summary(state));
     this.describe();
     this.table.draw();
+  }
+
+  // Numbers of all epsilons stay the same while one of them is read.
+  valuesOf(state, comparison) {
+    const { kind, baseStop, words } = comparison;
+    const key = JSON.stringify([kind, baseStop, words, state.repeat]);
+    if (this.known?.key !== key || this.known.payload !== state.payload) {
+      this.known = { key, payload: state.payload, values: disagreements(state, comparison) };
+    }
+    return this.known.values;
   }
 
   drawWords(state) {
