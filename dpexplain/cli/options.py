@@ -10,8 +10,10 @@ from typing import Any
 from dpexplain.cli.errors import CommandError
 
 # What a person calls a model, by the kind of target: classes, range.
-MODELS = {
+MODELS: dict[str, tuple[str, str | None]] = {
     "boosting": ("DPExplainableBoostingClassifier", "DPExplainableBoostingRegressor"),
+    "locally-linear": ("DPLocallyLinearClassifier", None),
+    "linear": ("DPLogisticRegression", "DPLinearRegression"),
 }
 
 
@@ -115,6 +117,12 @@ def private_estimator(asked: argparse.Namespace, schema: Any, **parameters: Any)
     from dpexplain.schema import Classes
 
     name = MODELS[asked.model][0 if isinstance(schema.target, Classes) else 1]
+    if name is None:
+        fitting = ", ".join(kind for kind, (_, regressor) in MODELS.items() if regressor)
+        raise CommandError(
+            f"--model {asked.model} is for classes, and the schema's target is a range; choose "
+            f"one of {fitting}."
+        )
     estimator = getattr(models, name)(schema=schema, **parameters)
     settings = dict(setting(text) for text in asked.settings)
     if taken := sorted(set(settings) & {"schema", "epsilon", "delta", "ledger"}):

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import dpexplain
-from dpexplain import Categorical, Classes, Numeric, PrivacyLedger, Schema
+from dpexplain import Categorical, Classes, Numeric, PrivacyLedger, Range, Schema
 from dpexplain.cli import main
 
 SCHEMA = Schema(
@@ -118,6 +118,22 @@ def test_parameters_are_given_as_toml(folder):
     bins = dpexplain.io.load("model.json")["age"].frame()
     values = bins["contribution"][~bins["special"].astype(bool)]
     assert np.all(np.diff(values) >= 0)
+
+
+@pytest.mark.parametrize("model", ["locally-linear", "linear"])
+def test_other_models_are_fitted_explained_and_reported(folder, capsys, model):
+    assert main([*SWEEP, "--model", model, "--out", "sweep.json"]) == 0
+    assert main(["explain", "sweep.json"]) == 0
+    assert "if published together" in capsys.readouterr().out
+    assert main(["explain", "sweep.json", "--epsilon", "1"]) == 0
+    assert "differential privacy" in capsys.readouterr().out
+    assert main(["report", "sweep.json", "--out", "report.html"]) == 0
+
+
+def test_a_model_of_classes_is_refused_for_a_range(folder, capsys):
+    Schema(SCHEMA.features, target=Range(0, 1)).to_toml("schema.toml")
+    assert main([*FIT, "--model", "locally-linear", "--out", "model.json"]) == 2
+    assert "choose one of boosting, linear" in capsys.readouterr().err
 
 
 def test_sweep_saves_a_comparison_without_the_reference_unless_it_is_asked_for(folder, capsys):
