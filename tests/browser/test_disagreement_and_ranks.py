@@ -70,12 +70,13 @@ def test_the_heat_map_shows_what_python_reads(open_page, comparison, against):
     frame = view.selection
     shown = page.locator(".dpx-heat-body [role=gridcell]").all_inner_texts()
 
-    # A page holds rounded numbers, so that a share next to a half may be rounded the other way.
+    # A page holds four digits of the largest number of a curve, which may stand in a bin with
+    # hardly anybody: up to 0.05 % of it, and it is up to 40 times the mean size of the curve.
     for text, share in zip(shown, frame["disagreement"], strict=True):
         assert (text == "–") == math.isnan(share)
-        assert text == "–" or abs(int(text) - 100 * share) <= 0.6
+        assert text == "–" or abs(int(text) - 100 * share) <= 2.5
     full = page.locator(".dpx-heat-6").count() - 1  # one of them is in the legend
-    unsure = (abs(frame["disagreement"] - 1) < 1e-3).sum()
+    unsure = (abs(frame["disagreement"] - 1) < 0.025).sum()
     assert abs(full - (frame["disagreement"] >= 1).sum()) <= unsure
     released = page.locator(".dpx-heat-mark").is_hidden()
     assert released == bool(frame["private"].all())
