@@ -18,9 +18,11 @@ from dpexplain.models import (
     DPExplainableBoostingClassifier,
     DPExplainableBoostingRegressor,
     DPLinearRegression,
+    DPLocallyLinearClassifier,
     DPLogisticRegression,
     ExplainableBoostingClassifier,
     ExplainableBoostingRegressor,
+    LocallyLinearClassifier,
 )
 from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
 
@@ -63,6 +65,9 @@ def warm_models() -> None:
     ):
         _warm_one(classifier(schema=for_classes), X, classes)
         _warm_one(classifier(schema=for_wards), X, wards)
+    quick = DPLocallyLinearClassifier(schema=for_classes, n_steps=2, composition="rdp")
+    _warm_one(quick, X, classes)
+    _warm_one(LocallyLinearClassifier(schema=for_classes, max_epochs=2), X, classes)
     for regressor in (ExplainableBoostingRegressor, DPExplainableBoostingRegressor):
         _warm_one(regressor(schema=for_numbers), X, X["age"])
         _warm_one(regressor(schema=for_numbers, objective="poisson"), X, X["age"])

@@ -12,7 +12,7 @@ from numbers import Real
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import dpexplain.io
@@ -40,6 +40,8 @@ def test_any_table_is_fitted_without_a_word_and_explained_in_finite_numbers(name
     bound = data.draw(st.sampled_from([None, 1, 3]))
     model = make(name, schema=schema_for(name, known), max_rows_per_person=bound)
     model.set_params(ledger=PrivacyLedger("hostile"), **known_settings(name, max_rounds=2))
+    if hasattr(model, "n_filters"):  # which refuses bounds beyond 1e30, before it reads a record
+        assume(not refusal_of(model, X))
     with Listener() as listener:
         model.fit(X, y, groups=None if bound is None else groups)
         explanation = model.explain_global()
@@ -157,6 +159,10 @@ def test_the_number_of_records_changes_nothing_in_the_outline(name, n, constant)
     with Listener() as listener:
         explanation = make(name, **known_settings(name, max_rounds=2)).fit(X, y).explain_global()
     assert listener.text == ""
+    if isinstance(explanation, FilterBank):
+        assert explanation.input_names == ("age", "job=clerk", "job=nurse")
+        assert np.isfinite(explanation.filters).all()
+        return
     assert list(explanation) == ["age", "job"]
     assert explanation["age"].special == ("missing",)
     assert explanation["job"].categories == ("clerk", "nurse")
