@@ -186,7 +186,7 @@ class NoisyFilters:
             grid_shape=self.grid_shape,
             noise_std=std,
             bias_std=bias_std,
-            score_unit=self.score_unit,
+            unit=f"{self.score_unit} per unit of input",
         )
 
     def signal_to_noise(self) -> FloatArray | None:

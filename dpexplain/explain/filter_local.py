@@ -236,6 +236,7 @@ class FilterExplanation(Record):
             self.effective[n, k],
             None if std is None else std[n, k],
             float(self.bias_part[n, k]),
+            "log-odds per unit of input",
         )
 
     def contribution_map(self, sample: int, label: object | None = None) -> WeightMap:
@@ -306,7 +307,12 @@ class FilterExplanation(Record):
         )
 
     def _map(
-        self, title: str, weights: FloatArray, std: FloatArray | None, bias: float
+        self,
+        title: str,
+        weights: FloatArray,
+        std: FloatArray | None,
+        bias: float,
+        unit: str = "log-odds",
     ) -> WeightMap:
         guarantee = self.guarantee
         return WeightMap(
@@ -317,6 +323,7 @@ class FilterExplanation(Record):
             bias=bias,
             grid_shape=self.grid_shape,
             noise_std=std,
+            unit=unit,
         )
 
     def frame(self, sample: int | None = None) -> pd.DataFrame:

@@ -75,7 +75,7 @@ class WeightMap(Record):
     title : str
         What it is, such as ``"mean filter of 3"``.
     weights : array-like of shape (n_inputs,)
-        Score per unit of each input.
+        In `unit`.
     input_names : sequence of str
         Names of the inputs.
     guarantee : Guarantee
@@ -88,8 +88,8 @@ class WeightMap(Record):
         Standard deviation of each weight under privacy noise.
     bias_std : float or None, default=None
         That of the bias.
-    score_unit : str, default="log-odds"
-        Unit of the score.
+    unit : str, default="log-odds per unit of input"
+        Unit of the weights.
 
     Raises
     ------
@@ -106,12 +106,12 @@ class WeightMap(Record):
     grid_shape: tuple[int, ...] | None = None
     noise_std: FloatArray | None = None
     bias_std: float | None = None
-    score_unit: str = "log-odds"
+    unit: str = "log-odds per unit of input"
 
     def __post_init__(self) -> None:
         """Check the fields against each other and freeze the arrays."""
         text("title", self.title)
-        text("score_unit", self.score_unit)
+        text("unit", self.unit)
         if not isinstance(self.guarantee, Guarantee):
             raise ValueError("guarantee must be a Guarantee.")
         names = distinct("input_names", texts("input_names", self.input_names))

@@ -193,7 +193,7 @@ def weights_to_plain(weights: WeightMap) -> dict[str, Any]:
         "grid_shape": None if weights.grid_shape is None else list(weights.grid_shape),
         "noise_std": None if weights.noise_std is None else packed_array(weights.noise_std),
         "bias_std": weights.bias_std,
-        "score_unit": weights.score_unit,
+        "unit": weights.unit,
     }
 
 
@@ -210,7 +210,7 @@ def weights_from_plain(value: Any, path: str = "weights") -> WeightMap:
         "grid_shape": fields.take("grid_shape", _shape),
         "noise_std": fields.take("noise_std", optional(array_of((len(names),)))),
         "bias_std": fields.take("bias_std", optional(number)),
-        "score_unit": fields.take("score_unit", text),
+        "unit": fields.take("unit", text),
     }
     fields.finish()
     return WeightMap(**arguments)

@@ -73,10 +73,10 @@ def plot_weights(
     if on_grid:
         shown = colour_scale(theme(ax), scale)
         bar = ax.figure.colorbar(shown, ax=ax, shrink=0.7)
-        bar.set_label(f"{plain(weights.score_unit, 20)} per unit of input", fontsize="small")
+        bar.set_label(plain(weights.unit), fontsize="small")
         bar.ax.tick_params(labelsize="x-small")
     else:
-        ax.set_ylabel(plain(weights.score_unit, 20), fontsize="small")
+        ax.set_ylabel(plain(weights.unit), fontsize="small")
     privacy_title(ax, weights.title, weights.guarantee)
     watermark(ax, weights.guarantee)
     return ax

@@ -232,5 +232,5 @@ def test_explanations_of_filters_draw_themselves():
     assert len(filter_bank().plot()) == 3
     assert len(sample(filter_bank).plot(1, mask_noise=True)) == 4
     assert filter_comparison().plot().shape == (3, 3)
-    assert filter_bank().filter("low", 1).plot().get_ylabel() == "log-odds"
+    assert filter_bank().filter("low", 1).plot().get_ylabel() == "log-odds per unit of input"
     pyplot.close("all")

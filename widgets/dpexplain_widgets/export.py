@@ -17,6 +17,7 @@ from dpexplain.accounting.summary import LedgerSummary
 from dpexplain.compare import releasable
 from dpexplain.statement import PrivacyStatement, statement_of
 from dpexplain_widgets.fallback import fallback_html
+from dpexplain_widgets.filter_arrays import PRECISION_WORDS as FILTER_PRECISION_WORDS
 from dpexplain_widgets.packing import PRECISION_WORDS
 from dpexplain_widgets.page import offline_page, state_of
 from dpexplain_widgets.payload import all_fits
@@ -195,7 +196,8 @@ def _notes(
     fits = all_fits(payload)
     if not words and fits:
         words = f"<p>{html.escape(fits[0]['guarantee']['statement'])}</p>"
-    about = f"{_RELEASABLE if safe else NOT_RELEASABLE} {PRECISION_WORDS} dpexplain {__version__}."
+    rounded = FILTER_PRECISION_WORDS if payload["filters"] is not None else PRECISION_WORDS
+    about = f"{_RELEASABLE if safe else NOT_RELEASABLE} {rounded} dpexplain {__version__}."
     return (
         f"<details><summary>Privacy statement</summary>{words}</details>"
         f"<details><summary>About this file</summary><p>{html.escape(about)}</p></details>"
