@@ -15,7 +15,8 @@ MARKS = ("main", "reference", "pinned", "other", "axis", "whisker", "focus")
 
 
 def palette(theme: str) -> dict[str, str]:
-    blocks = re.findall(PALETTES[theme], CSS, re.DOTALL)
+    # Indented are those for paper, which are light in either theme.
+    blocks = re.findall("^" + PALETTES[theme], CSS, re.DOTALL | re.MULTILINE)
     return dict(re.findall(r"--dpx-([\w-]+): (#[0-9a-f]{6});", "".join(blocks)))
 
 

@@ -53,7 +53,9 @@ class ViewState(LocalChoice, FilterChoice, Look):
     epsilon_index = Index().tag(sync=True)
     term = traitlets.Unicode().tag(sync=True)
     bin_index = Index(None, allow_none=True).tag(sync=True)
-    bin_range = traitlets.List(Index(), None, allow_none=True).tag(sync=True)
+    bin_range: traitlets.TraitType[Any, Any] = traitlets.List(Index(), None, allow_none=True).tag(
+        sync=True
+    )
     pinned_epsilon = traitlets.Float(None, allow_none=True).tag(sync=True)
     show_reference = traitlets.Bool(True).tag(sync=True)
     repeat = Index().tag(sync=True)
