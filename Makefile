@@ -197,7 +197,7 @@ $(VENV)/.made:
 # A stamp says that an extra is installed as pyproject.toml asks; `test` brings all the others.
 $(VENV)/.explore: $(VENV)/.made pyproject.toml
 	@echo "Installing dpexplain with JupyterLab into $(VENV) (once, one or two minutes) ..."
-	$(PIP_INSTALL) --editable '.[examples,lab]'
+	$(PIP_INSTALL) --editable '.[bench,dask,examples,lab]'
 	@touch $@
 
 $(VENV)/.bench: $(VENV)/.made pyproject.toml
