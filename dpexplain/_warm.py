@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from dpexplain.models import (
+    DPBoostClassifier,
     DPExplainableBoostingClassifier,
     DPExplainableBoostingRegressor,
     DPLinearRegression,
@@ -62,6 +63,7 @@ def warm_models() -> None:
         ExplainableBoostingClassifier,
         DPExplainableBoostingClassifier,
         DPLogisticRegression,
+        DPBoostClassifier,  # compiles what all trees need
     ):
         _warm_one(classifier(schema=for_classes), X, classes)
         _warm_one(classifier(schema=for_wards), X, wards)

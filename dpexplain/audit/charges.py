@@ -7,16 +7,20 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache, singledispatch
 from typing import Any
 
+import numpy as np
 from scipy import special
 
 from dpexplain.accounting import (
     Event,
     GaussianEvent,
+    LaplaceEvent,
     NonPrivateEvent,
+    PureEvent,
     SubsampledGaussianEvent,
 )
-from dpexplain.accounting.spending import private_mu
-from dpexplain.mechanisms import Phase, SampledPhase
+from dpexplain.accounting.pld import pld_delta
+from dpexplain.accounting.spending import Spending, private_mu
+from dpexplain.mechanisms import AnyPhase, ChoicePhase, LaplacePhase, Phase, SampledPhase
 
 _ROUNDING = 1e-9
 
@@ -98,6 +102,46 @@ def _(event: SubsampledGaussianEvent, events: Sequence[Event], phases: Sequence[
     return min(phase.sigma_int / phase.record_bound_int for phase in stated) / multiplier
 
 
+@charged_mu.register(LaplaceEvent)
+@charged_mu.register(PureEvent)
+def _(event: LaplaceEvent | PureEvent, events: Sequence[Event]) -> float:
+    return error_mu(events)
+
+
+@stated_over_charged.register
+def _(event: LaplaceEvent, events: Sequence[Event], phases: Sequence[LaplacePhase]) -> float:
+    charged = math.fsum(e.count / e.noise_multiplier for e in events if isinstance(e, LaplaceEvent))
+    return charged / math.fsum(1.0 / p.noise_multiplier / p.n_disjoint for p in phases)
+
+
+@stated_over_charged.register
+def _(event: PureEvent, events: Sequence[Event], phases: Sequence[ChoicePhase]) -> float:
+    charged = math.fsum(e.count * e.epsilon for e in events if isinstance(e, PureEvent))
+    return charged / math.fsum(p.epsilon / p.n_disjoint for p in phases)
+
+
+def error_mu(events: Sequence[Event]) -> float:
+    """Gaussian-DP parameter at which an attacker who guesses errs as often as with these events.
+
+    The two error rates of any attacker add up to ``1 - delta(0)`` at least, where ``delta(0)`` is
+    the total variation that the events allow; those of mu-GDP to ``2 Phi(-mu / 2)``.
+
+    Parameters
+    ----------
+    events : sequence of Event
+        Private ones.
+
+    Returns
+    -------
+    float
+    """
+    spending = Spending.of(events)
+    if spending.gaussian:
+        return spending.mu
+    variation = float(pld_delta(spending, np.zeros(1))[0])
+    return float(-2.0 * special.ndtri(max((1.0 - variation) / 2.0, 1e-300)))
+
+
 def by_label(named: Iterable[Any]) -> dict[str, list[Any]]:
     """Events or phases by their label, in order.
 
@@ -134,7 +178,7 @@ def private_events(model: Any) -> list[Event]:
     return [event for event in charged if not isinstance(event, NonPrivateEvent)]
 
 
-def unpaid(model: Any, phases: Sequence[Phase]) -> list[str]:
+def unpaid(model: Any, phases: Sequence[AnyPhase]) -> list[str]:
     """Say which releases the charged events do not pay for.
 
     Parameters
@@ -159,7 +203,7 @@ def unpaid(model: Any, phases: Sequence[Phase]) -> list[str]:
         if ratio < 1.0 - _ROUNDING:
             found.append(f"releases {label!r} state {ratio:.3g} times the noise that was charged")
     guarantee = model.guarantee_
-    charged = model.ledger_.private_epsilon(guarantee.delta)
+    charged = charged_epsilon(model)
     # Epsilon is found by bisection from mu and mu from epsilon: a share of 1e-6 is left to that.
     if charged > guarantee.epsilon * (1.0 + 1e-6):
         found.append(f"events of epsilon={charged:g} stand behind epsilon={guarantee.epsilon:g}")
@@ -178,6 +222,24 @@ def _total_variation(events: tuple[SubsampledGaussianEvent, ...]) -> float:
             one = PoissonSampledDpEvent(e.sampling_probability, one)
         accountant.compose(SelfComposedDpEvent(one, e.count))
     return float(accountant.get_delta(0.0))
+
+
+def charged_epsilon(model: Any) -> float:
+    """Epsilon that the charged events of a fit amount to, at the delta of its guarantee.
+
+    Parameters
+    ----------
+    model : private estimator
+        Fitted, with a ledger of its own.
+
+    Returns
+    -------
+    float
+    """
+    if model.guarantee_.delta > 0.0:
+        return float(model.ledger_.private_epsilon(model.guarantee_.delta))
+    spending = Spending.of(private_events(model))
+    return math.inf if spending.mu or spending.subsampled else spending.sum_of_pure
 
 
 def _unknown(event: object) -> TypeError:

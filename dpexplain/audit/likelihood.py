@@ -17,9 +17,10 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
+from dpexplain.accounting import SubsampledGaussianEvent
 from dpexplain.audit.bounds import Guesses
 from dpexplain.audit.cases import CanaryCase
-from dpexplain.audit.charges import by_label, charged_mu, private_events
+from dpexplain.audit.charges import by_label, charged_mu, error_mu, private_events
 from dpexplain.audit.recording import Transcript, record
 from dpexplain.audit.releases import log_likelihood_ratio
 from dpexplain.audit.sequential import ErrorTest
@@ -218,15 +219,17 @@ def stated_mu(model: Any) -> dict[str, float]:
     dict of str to float
         For all releases together, and for those of each label alone.
     """
-    by_release = {k: charged_mu(v[0], v) for k, v in by_label(private_events(model)).items()}
+    events = private_events(model)
+    by_release = {k: charged_mu(v[0], v) for k, v in by_label(events).items()}
     whole = model.guarantee_.mu
     if whole is None:
-        if len(by_release) > 1:
+        sampled = any(isinstance(event, SubsampledGaussianEvent) for event in events)
+        if sampled and len(by_release) > 1:
             raise ValueError(
                 "releases about samples beside others have no parameter together; audit models "
                 "with either."
             )
-        (whole,) = by_release.values()
+        whole = next(iter(by_release.values())) if sampled else error_mu(events)
     return {ALL: whole} | by_release
 
 

@@ -8,14 +8,14 @@ handed, the records that it reads, what it keeps. None of them is fit for use.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dpexplain.mechanisms import GaussianMechanism, NoiseSource, Phase
+from dpexplain.mechanisms import AnyPhase, GaussianMechanism, NoiseSource, exponential
 from dpexplain.schema import Categorical, Classes, Range, Schema
 
 Integers = NDArray[np.int64]
@@ -91,6 +91,12 @@ class _HalvedSource(_Disguised):
     def draw_int(self, sigma_int: float, size: int) -> Integers:
         return self._honest.draw_int(sigma_int, size) // 2
 
+    def draw_laplace(self, scale_int: float, size: int) -> Integers:
+        return self._honest.draw_laplace(scale_int, size) // 2
+
+    def choose(self, utilities: Integers, epsilon: float, spread: float) -> Integers:
+        return self._honest.choose(utilities, 2.0 * epsilon, spread)
+
 
 class _SameEachTime(_Disguised):
     """Draws the same noise in every fit."""
@@ -101,6 +107,12 @@ class _SameEachTime(_Disguised):
 
     def draw_int(self, sigma_int: float, size: int) -> Integers:
         return np.rint(sigma_int * self._rng.standard_normal(size)).astype(np.int64)
+
+    def draw_laplace(self, scale_int: float, size: int) -> Integers:
+        return np.rint(self._rng.laplace(scale=scale_int, size=size)).astype(np.int64)
+
+    def choose(self, utilities: Integers, epsilon: float, spread: float) -> Integers:
+        return exponential.choose(utilities, epsilon, spread, self._rng.bytes)
 
 
 def _source(disguise: type[_Disguised]) -> type:
@@ -124,12 +136,15 @@ class _Tampered(GaussianMechanism):
         self._factor = factor
         self._label = ""
 
-    def begin(self, phase: Phase) -> None:
+    def begin(self, phase: AnyPhase) -> None:
         self._label = phase.label
         self._honest.begin(self._tampered(phase))
 
     def release(self, query: Integers) -> Integers:
         return self._honest.release(query)
+
+    def choose(self, utilities: Integers) -> Integers:
+        return self._honest.choose(utilities)
 
     def finish(self) -> None:
         self._honest.finish()
@@ -139,24 +154,22 @@ class _Tampered(GaussianMechanism):
             self._honest._forget()
         super()._forget()
 
-    def _tampered(self, phase: Phase) -> Phase:
+    def _tampered(self, phase: AnyPhase) -> AnyPhase:
         return phase
 
 
 class _SmallerScale(_Tampered):
     """States and draws half the noise that the ledger was charged for."""
 
-    def _tampered(self, phase: Phase) -> Phase:
-        return replace(phase, sigma_int=phase.sigma_int / 2)
+    def _tampered(self, phase: AnyPhase) -> AnyPhase:
+        return phase.with_noise(0.5)
 
 
 class _WrongSensitivity(_Tampered):
     """Takes the sensitivity for half of what it is."""
 
-    def _tampered(self, phase: Phase) -> Phase:
-        return replace(
-            phase, sigma_int=phase.sigma_int / 2, sensitivity_int=phase.sensitivity_int / 2
-        )
+    def _tampered(self, phase: AnyPhase) -> AnyPhase:
+        return phase.with_sensitivity(0.5)
 
 
 class _Unclipped(_Tampered):
@@ -172,7 +185,7 @@ class _Unclipped(_Tampered):
 class _FirstSilent(_Tampered):
     """Forgets the noise of histograms, or of what else comes first."""
 
-    def begin(self, phase: Phase) -> None:
+    def begin(self, phase: AnyPhase) -> None:
         super().begin(phase)
         if phase.label == self._first:
             self._honest._noise[:] = 0
@@ -184,6 +197,10 @@ class _FirstUnused(_Tampered):
     def release(self, query: Integers) -> Integers:
         noisy = self._honest.release(query)
         return query.copy() if self._label == self._first else noisy
+
+    def choose(self, utilities: Integers) -> Integers:
+        chosen = self._honest.choose(utilities)
+        return utilities.argmax(axis=1) if self._label == self._first else chosen
 
 
 def _mechanism(tampered: type[_Tampered]) -> type:
@@ -340,8 +357,8 @@ class _NoMargin:
 class _NoiseOfTheMean(_Tampered):
     """Adds to the sum what would be the noise of its mean over so many records."""
 
-    def _tampered(self, phase: Phase) -> Phase:
-        return replace(phase, sigma_int=phase.sigma_int / 8)
+    def _tampered(self, phase: AnyPhase) -> AnyPhase:
+        return phase.with_noise(0.125)
 
 
 def _samples(estimator: Any) -> bool:

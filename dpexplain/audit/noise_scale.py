@@ -120,8 +120,15 @@ def _noise(model: Any, transcript: Transcript) -> dict[str, list[NDArray[np.floa
     for phase, query, answer in zip(
         transcript.phases, transcript.queries, transcript.answers, strict=True
     ):
-        noise[phase.label].append(standard_noise(phase, answer - query) * factor[phase.label])
+        noise[phase.label].append(_noise_of(phase, query, answer, factor[phase.label]))
     return noise
+
+
+def _noise_of(
+    phase: Any, query: NDArray[np.int64], answer: NDArray[np.int64], factor: float
+) -> NDArray[np.float64]:
+    """Noise of one release, if it were as wide as what was charged for."""
+    return standard_noise(phase.with_noise(1.0 / factor), query, answer)
 
 
 def _n_draws(fits: list[dict[str, list[NDArray[np.float64]]]], label: str) -> int:

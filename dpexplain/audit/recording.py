@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from dpexplain.mechanisms import GaussianMechanism, NoiseSource, Phase
+from dpexplain.mechanisms import AnyPhase, GaussianMechanism, NoiseSource
 
 Integers = NDArray[np.int64]
 
 _COINS = 2718
 
-Forge = Callable[[Phase, Integers], Integers]
+Forge = Callable[[AnyPhase, Integers], Integers]
 """Makes up an answer from the phase and the answer that was drawn."""
 
 
@@ -34,7 +34,7 @@ class Transcript:
         What was released.
     """
 
-    phases: list[Phase] = field(default_factory=list)
+    phases: list[AnyPhase] = field(default_factory=list)
     queries: list[Integers] = field(default_factory=list)
     answers: list[Integers] = field(default_factory=list)
 
@@ -82,7 +82,28 @@ class RecordingMechanism(GaussianMechanism):
         self.transcript.answers.append(answer.copy())
         return answer
 
-    def _forced(self, phase: Phase, drawn: Integers) -> Integers:
+    def choose(self, utilities: Integers) -> Integers:
+        """Choose as usual, put the forced choice in its place, and write both down.
+
+        Parameters
+        ----------
+        utilities : ndarray of shape (n_groups, n_candidates), dtype int64
+            Exact utilities in lattice steps.
+
+        Returns
+        -------
+        ndarray of shape (n_groups,), dtype int64
+            The candidates.
+        """
+        assert self._phase is not None
+        phase = self._phase
+        answer = self._forced(phase, super().choose(utilities))
+        self.transcript.phases.append(phase)
+        self.transcript.queries.append(utilities.ravel().copy())
+        self.transcript.answers.append(answer.copy())
+        return answer
+
+    def _forced(self, phase: AnyPhase, drawn: Integers) -> Integers:
         if self._answers is None:
             return drawn
         if callable(self._answers):
@@ -123,6 +144,12 @@ class _Silence(NoiseSource):
 
     def draw_int(self, sigma_int: float, size: int) -> Integers:
         return np.zeros(size, dtype=np.int64)
+
+    def draw_laplace(self, scale_int: float, size: int) -> Integers:
+        return np.zeros(size, dtype=np.int64)
+
+    def choose(self, utilities: Integers, epsilon: float, spread: float) -> Integers:
+        return np.zeros(len(utilities), dtype=np.int64)
 
 
 def record(

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import special
 
-from dpexplain.mechanisms import Phase, SampledPhase
+from dpexplain.mechanisms import ChoicePhase, LaplacePhase, Phase, SampledPhase
 
 Integers = NDArray[np.int64]
 
@@ -57,15 +58,15 @@ def log_likelihood_ratio(phase: Any, answer: Integers, first: Integers, second: 
 
 
 @singledispatch
-def standard_noise(phase: Any, noise: Integers) -> NDArray[np.float64]:
+def standard_noise(phase: Any, query: Integers, answer: Integers) -> NDArray[np.float64]:
     """Noise of one release as it would be for a standard normal distribution.
 
     Parameters
     ----------
     phase : Phase
         What the release belongs to.
-    noise : ndarray of shape (n,), dtype int64
-        Answer minus query.
+    query, answer : ndarray of shape (n,), dtype int64
+        What was asked for and what was released.
 
     Returns
     -------
@@ -101,8 +102,55 @@ def _(phase: SampledPhase, answer: Integers, first: Integers, second: Integers) 
 
 
 @standard_noise.register
-def _(phase: Phase, noise: Integers) -> NDArray[np.float64]:
-    return noise / phase.sigma_int
+def _(phase: Phase, query: Integers, answer: Integers) -> NDArray[np.float64]:
+    return (answer - query) / phase.sigma_int
+
+
+@distance.register
+def _(phase: LaplacePhase, first: Integers, second: Integers) -> float:
+    return float(np.abs(first - second).astype(np.float64).sum() / phase.sensitivity_int)
+
+
+@log_likelihood_ratio.register
+def _(phase: LaplacePhase, answer: Integers, first: Integers, second: Integers) -> float:
+    beyond = np.abs(answer - second) - np.abs(answer - first)
+    return float(beyond.astype(np.float64).sum() / phase.scale_int)
+
+
+@standard_noise.register
+def _(phase: LaplacePhase, query: Integers, answer: Integers) -> NDArray[np.float64]:
+    noise = (answer - query) / phase.scale_int
+    # The tail on the far side keeps its digits.
+    return np.asarray(-np.sign(noise) * special.ndtri(0.5 * np.exp(-np.abs(noise))))
+
+
+@distance.register
+def _(phase: ChoicePhase, first: Integers, second: Integers) -> float:
+    moved = (first - second).reshape(-1, phase.n_candidates)
+    return float((moved.max(axis=1) - moved.min(axis=1)).sum() / phase.spread_int)
+
+
+@log_likelihood_ratio.register
+def _(phase: ChoicePhase, answer: Integers, first: Integers, second: Integers) -> float:
+    rows = np.arange(len(answer))
+    chances = [_log_chances(phase, utilities)[rows, answer] for utilities in (first, second)]
+    return float((chances[0] - chances[1]).sum())
+
+
+@standard_noise.register
+def _(phase: ChoicePhase, query: Integers, answer: Integers) -> NDArray[np.float64]:
+    """Place of the choice among all, which is even on the unit interval if it is right."""
+    chances = np.exp(_log_chances(phase, query))
+    rows = np.arange(len(answer))
+    below = np.where(np.arange(phase.n_candidates) < answer[:, None], chances, 0.0).sum(axis=1)
+    place = below + np.random.default_rng().random(len(answer)) * chances[rows, answer]
+    return np.asarray(special.ndtri(np.clip(place, 1e-300, 1.0 - 1e-16)))
+
+
+def _log_chances(phase: ChoicePhase, utilities: Integers) -> NDArray[np.float64]:
+    rows = utilities.reshape(-1, phase.n_candidates)
+    below = (rows - rows.max(axis=1, keepdims=True)) * (phase.epsilon / phase.spread_int)
+    return np.asarray(below - np.log(np.exp(below).sum(axis=1, keepdims=True)))
 
 
 def _unknown(phase: object) -> TypeError:

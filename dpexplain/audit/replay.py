@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from dpexplain.audit.charges import private_events, unpaid
 from dpexplain.audit.recording import Transcript, record
 from dpexplain.audit.releases import distance
-from dpexplain.mechanisms import Phase
+from dpexplain.mechanisms import ChoicePhase, LaplacePhase, Phase
 
 _ROUNDING = 1e-9
 
@@ -35,6 +35,10 @@ class ReplayReport:
         deviations: the Gaussian-DP parameter that this pair of data sets used up.
     claimed_mu : float or None
         The parameter that the estimator's guarantee states; None where it states none.
+    spent_epsilon : float
+        Sum of the log-ratios that the answers of pure mechanisms showed at most.
+    claimed_epsilon : float
+        Epsilon that the guarantee states; it is held against `spent_epsilon` where there is no mu.
     differences : tuple of str
         What differed although the answers were the same: call order, shapes, noise
         scales, or attributes of the fitted model.
@@ -45,13 +49,28 @@ class ReplayReport:
 
     spent_mu: float
     claimed_mu: float | None
+    spent_epsilon: float
+    claimed_epsilon: float
     differences: tuple[str, ...]
     overspent: tuple[str, ...] = ()
 
     @property
+    def spent_share(self) -> float:
+        """Share of the guarantee that this pair of data sets used up.
+
+        Returns
+        -------
+        float
+            Of mu, where one is stated; else that of epsilon, by pure mechanisms.
+        """
+        if self.claimed_mu is not None:
+            return self.spent_mu / self.claimed_mu
+        return self.spent_epsilon / self.claimed_epsilon
+
+    @property
     def holds(self) -> bool:
         """Whether the pair of data sets is no counterexample to the guarantee."""
-        within = self.claimed_mu is None or self.spent_mu <= self.claimed_mu * (1.0 + _ROUNDING)
+        within = self.spent_share <= 1.0 + _ROUNDING
         return within and not self.differences and not self.overspent
 
 
@@ -80,6 +99,8 @@ def replay(
     return ReplayReport(
         spent_mu=_spent_mu(transcript, apart),
         claimed_mu=model.guarantee_.mu,
+        spent_epsilon=_spent_epsilon(transcript, apart),
+        claimed_epsilon=model.guarantee_.epsilon,
         differences=(
             *_structural_differences(transcript, second),
             *_state_differences(model, other),
@@ -105,14 +126,39 @@ def _spent_mu(transcript: Transcript, apart: list[float]) -> float:
     return math.sqrt(math.fsum(squares))
 
 
+def _spent_epsilon(transcript: Transcript, apart: list[float]) -> float:
+    """Log-ratio of all answers of pure mechanisms at most."""
+    return math.fsum(
+        d * (phase.epsilon if isinstance(phase, ChoicePhase) else 1.0 / phase.noise_multiplier)
+        for phase, d in zip(transcript.phases, apart, strict=False)
+        if isinstance(phase, ChoicePhase | LaplacePhase)
+    )
+
+
 def _beyond_sensitivity(transcript: Transcript, apart: list[float]) -> list[str]:
     largest: dict[str, float] = {}
     for phase, d in zip(transcript.phases, apart, strict=False):
         largest[phase.label] = max(largest.get(phase.label, 0.0), d)
-    return [
+    beyond = [
         f"releases {label!r} are up to {d:.3g} times their sensitivity apart"
         for label, d in largest.items()
         if d > 1.0 + _ROUNDING
+    ]
+    return beyond + _not_disjoint(transcript, apart)
+
+
+def _not_disjoint(transcript: Transcript, apart: list[float]) -> list[str]:
+    """Releases about parts of the records that a record is in more than one of."""
+    moved: dict[str, float] = {}
+    permitted: dict[str, float] = {}
+    for phase, d in zip(transcript.phases, apart, strict=False):
+        moved[phase.label] = moved.get(phase.label, 0.0) + d
+        share = 1.0 / getattr(phase, "n_disjoint", 1)
+        permitted[phase.label] = permitted.get(phase.label, 0.0) + share
+    return [
+        f"releases {label!r} are about parts of the records that are not disjoint"
+        for label, d in moved.items()
+        if d > permitted[label] * (1.0 + _ROUNDING)
     ]
 
 

@@ -9,6 +9,11 @@ needs other columns, or does most under other parameters, says so in class attri
     Parameters under which the canary moves every sum by the full sensitivity.
 ``_audit_variants``
     Further parameters that tier 1 draws from: a mapping of a name to the values to try.
+``_audit_size``
+    Parameters that make the fits of tiers 1 and 2 small.
+``_audit_powerful``
+    Tiers that can notice every mistake, if no canary uses up what is stated: such a model needs
+    tests of its own.
 ``_audit_replaced``
     Share of its guarantee that a canary of two classes, or of a number, uses up when it is
     exchanged for a record with the same features at the other end of the target.
@@ -25,6 +30,7 @@ from typing import Any
 import dpexplain.models as models
 from dpexplain.audit.records import made_up_records
 from dpexplain.models.private import PrivateEstimator
+from dpexplain.models.pure import PureEstimator
 from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
 
 FEATURES: Mapping[str, Numeric | Categorical] = {
@@ -55,14 +61,15 @@ def private_estimators() -> dict[str, type[Any]]:
     Returns
     -------
     dict of str to type
-        In the order of ``__all__``.
+        In the order of ``__all__``, those with pure mechanisms last.
     """
     found = {name: getattr(models, name) for name in models.__all__}
-    return {
+    private = {
         name: value
         for name, value in found.items()
         if isinstance(value, type) and issubclass(value, PrivateEstimator)
     }
+    return dict(sorted(private.items(), key=lambda item: issubclass(item[1], PureEstimator)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,7 +173,8 @@ def audited(subject: Subject, *, epsilon: float = 1.0, **settings: Any) -> Any:
     private estimator
     """
     schema = Schema(features_for(subject.estimator_class, FEATURES), target=subject.target)
-    settings = {**subject.settings, **settings}
+    own = getattr(subject.estimator_class, "_audit_size", {})
+    settings = {**own, **subject.settings, **settings}
     return subject.estimator_class(schema=schema, epsilon=epsilon, structure_seed=7, **settings)
 
 
@@ -224,6 +232,22 @@ def known_settings(estimator_class: type[Any], settings: Mapping[str, Any]) -> d
     return {name: value for name, value in settings.items() if name in names}
 
 
+def powerful_tiers(subject: Subject) -> frozenset[int]:
+    """Tiers that have to notice every planted mistake that they look for.
+
+    Parameters
+    ----------
+    subject : Subject
+        What is audited.
+
+    Returns
+    -------
+    frozenset of int
+        All four, unless no canary can use up what the estimator states.
+    """
+    return getattr(subject.estimator_class, "_audit_powerful", frozenset({1, 2, 3, 4}))
+
+
 def canary_share(subject: Subject, adjacency: str) -> float:
     """Share of the guarantee that the canary has to use up.
 
@@ -242,6 +266,8 @@ def canary_share(subject: Subject, adjacency: str) -> float:
     -------
     float
     """
+    if 3 not in powerful_tiers(subject):
+        return 0.0
     several = len(getattr(subject.target, "labels", ())) > 2
     if adjacency == "add_remove":
         return 0.88 if several else 0.98

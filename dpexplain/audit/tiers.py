@@ -16,7 +16,7 @@ from dpexplain.audit.noise_scale import audit_noise
 from dpexplain.audit.recording import Forge, record
 from dpexplain.audit.replay import ReplayReport, replay
 from dpexplain.audit.subjects import Subject, known_settings
-from dpexplain.mechanisms import Phase
+from dpexplain.mechanisms import AnyPhase, ChoicePhase
 
 CONFIDENCE = 1.0 - 1e-7
 """Tiers 3 and 4 call a right estimator wrong once in ten million runs."""
@@ -37,8 +37,10 @@ def hostile(seed: int) -> Forge:
     """
     rng = np.random.default_rng(seed)
 
-    def forge(phase: Phase, drawn: NDArray[np.int64]) -> NDArray[np.int64]:
+    def forge(phase: AnyPhase, drawn: NDArray[np.int64]) -> NDArray[np.int64]:
         kind = rng.integers(4)
+        if isinstance(phase, ChoicePhase):
+            return drawn if kind == 0 else rng.integers(0, phase.n_candidates, drawn.shape)
         if kind == 0:
             return drawn
         if kind == 1:
@@ -75,8 +77,8 @@ def _replay(case: CanaryCase, n_fits: int) -> list[str]:
     found: dict[str, None] = {}
     for report in replays(case):
         found |= dict.fromkeys((*report.differences, *report.overspent))
-        if report.claimed_mu is not None and report.spent_mu > report.claimed_mu * (1.0 + 1e-9):
-            found[f"mu={report.spent_mu:.3f} of {report.claimed_mu:.3f} was spent"] = None
+        if report.spent_share > 1.0 + 1e-9:
+            found[f"{report.spent_share:.3f} of what is claimed was spent"] = None
     return list(found)
 
 

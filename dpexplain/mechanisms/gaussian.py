@@ -1,4 +1,4 @@
-"""The Gaussian mechanism on integers: every private release passes through one object."""
+"""Mechanisms on integers: every private release passes through one object."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpexplain._validation import check_count, check_in_range, shown
+from dpexplain.mechanisms.exponential import ChoicePhase
+from dpexplain.mechanisms.laplace import LaplacePhase
 from dpexplain.mechanisms.noise import NoiseSource, check_scale
 
 __all__ = ["GaussianMechanism", "Phase", "SampledPhase"]
@@ -71,6 +73,18 @@ class Phase:
         """
         return self.sigma_int / self.sensitivity_int
 
+    def drawn(self, source: NoiseSource) -> NDArray[np.int64]:
+        """Draw the noise of the whole phase."""
+        return source.draw_int(self.sigma_int, self.n_values)
+
+    def with_noise(self, factor: float) -> Phase:
+        """Return the phase with so many times the noise, for audits."""
+        return replace(self, sigma_int=factor * self.sigma_int)
+
+    def with_sensitivity(self, factor: float) -> Phase:
+        """Return the phase with so many times the sensitivity, and the noise for it."""
+        return replace(self.with_noise(factor), sensitivity_int=factor * self.sensitivity_int)
+
 
 @dataclass(frozen=True)
 class SampledPhase(Phase):
@@ -115,6 +129,10 @@ class SampledPhase(Phase):
         return self.sensitivity_int / self.n_changed
 
 
+AnyPhase = Phase | LaplacePhase | ChoicePhase
+"""Releases of any kind."""
+
+
 class GaussianMechanism:
     """Add fresh integer noise to integer sums, each draw once.
 
@@ -141,7 +159,7 @@ class GaussianMechanism:
         if not isinstance(source, NoiseSource):
             raise TypeError(f"source is {shown(source)}; pass NoiseSource().")
         self._source = source
-        self._phase: Phase | None = None
+        self._phase: AnyPhase | None = None
         self._process = os.getpid()
         self._noise: NDArray[np.int64] = np.empty(0, dtype=np.int64)
         self._used = 0
@@ -157,12 +175,12 @@ class GaussianMechanism:
         """
         return self._source
 
-    def begin(self, phase: Phase) -> None:
+    def begin(self, phase: AnyPhase) -> None:
         """Start a phase and draw all its noise in one call.
 
         Parameters
         ----------
-        phase : Phase
+        phase : Phase, LaplacePhase or ChoicePhase
             Scale and number of the values to come.
 
         Raises
@@ -175,7 +193,7 @@ class GaussianMechanism:
                 f"phase {self._phase.label!r} is not finished; call finish() before "
                 f"begin({phase.label!r})."
             )
-        self._noise = self._source.draw_int(phase.sigma_int, phase.n_values)
+        self._noise = phase.drawn(self._source)
         self._phase, self._used, self._process = phase, 0, os.getpid()
 
     def release(self, query: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -223,6 +241,43 @@ class GaussianMechanism:
         self._used = end
         return noisy
 
+    def choose(self, utilities: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Choose one candidate of each group; see `dpexplain.mechanisms.exponential`.
+
+        Parameters
+        ----------
+        utilities : ndarray of shape (n_groups, n_candidates), dtype int64
+            Exact utilities in lattice steps.
+
+        Returns
+        -------
+        ndarray of shape (n_groups,), dtype int64
+            The chosen candidates, which may be published.
+
+        Raises
+        ------
+        RuntimeError
+            If no phase of choices was begun, or it has fewer choices left.
+        ValueError
+            If `utilities` is no two-dimensional int64 array with that many candidates.
+        """
+        phase = self._phase
+        if not isinstance(phase, ChoicePhase):
+            raise RuntimeError("no choices were begun; call begin(ChoicePhase(...)) first.")
+        shape = (len(utilities), phase.n_candidates)
+        if utilities.dtype != np.int64 or utilities.shape != shape:
+            raise ValueError(
+                f"utilities must be int64 lattice steps of {phase.n_candidates} candidates per "
+                "group; floating-point utilities cannot be chosen by."
+            )
+        if self._used + len(utilities) > phase.n_values:
+            raise RuntimeError(
+                f"phase {phase.label!r} has {phase.n_values - self._used} choices left and "
+                f"{len(utilities)} are asked for; state the right n_values in ChoicePhase(...)."
+            )
+        self._used += len(utilities)
+        return self._source.choose(utilities, phase.epsilon, phase.spread_int)
+
     def finish(self) -> None:
         """End the phase.
 
@@ -234,7 +289,7 @@ class GaussianMechanism:
         """
         if self._phase is None:
             raise RuntimeError("no phase was begun; call begin(Phase(...)) before finish().")
-        label, left = self._phase.label, len(self._noise) - self._used
+        label, left = self._phase.label, self._phase.n_values - self._used
         self._forget()
         if left:
             raise RuntimeError(
@@ -243,12 +298,12 @@ class GaussianMechanism:
             )
 
     @contextmanager
-    def phase(self, phase: Phase) -> Iterator[GaussianMechanism]:
+    def phase(self, phase: AnyPhase) -> Iterator[GaussianMechanism]:
         """Begin a phase and finish it; an error on the way makes the mechanism forget its noise.
 
         Parameters
         ----------
-        phase : Phase
+        phase : Phase, LaplacePhase or ChoicePhase
             Scale and number of the values to come.
 
         Yields

@@ -223,6 +223,48 @@ class NoiseSource:
             return _opendp(sigma * _INFLATION, size)
         return _rounded(_secret_generator(), sigma * _INFLATION, size)
 
+    def draw_laplace(self, scale_int: float, size: int) -> NDArray[np.int64]:
+        """Draw independent integer noise from the discrete Laplace distribution, exactly.
+
+        Parameters
+        ----------
+        scale_int : float
+            Scale in lattice steps, from 1 to ``2**50``; rounded up to an integer.
+        size : int
+            Number of draws.
+
+        Returns
+        -------
+        ndarray of shape (size,), dtype int64
+            Fresh noise, whatever the backend of Gaussian noise.
+        """
+        from dpexplain.mechanisms import laplace
+
+        if self._seeded is None:
+            return laplace.draw(scale_int, size)
+        return np.rint(self._seeded.laplace(scale=scale_int, size=size)).astype(np.int64)
+
+    def choose(
+        self, utilities: NDArray[np.int64], epsilon: float, spread: float
+    ) -> NDArray[np.int64]:
+        """Choose a candidate of each group by the exponential mechanism, exactly.
+
+        Parameters
+        ----------
+        utilities : ndarray of shape (n_groups, n_candidates), dtype int64
+            In lattice steps.
+        epsilon, spread : float
+            A candidate is ``exp(epsilon * (u - u') / spread)`` times as likely as another.
+
+        Returns
+        -------
+        ndarray of shape (n_groups,), dtype int64
+        """
+        from dpexplain.mechanisms import exponential
+
+        random_bytes = os.urandom if self._seeded is None else self._seeded.bytes
+        return exponential.choose(utilities, epsilon, spread, random_bytes)
+
     def __repr__(self) -> str:
         seeded = "" if self.private else ", NOT PRIVATE: seeded"
         return f"NoiseSource(backend={self._backend!r}{seeded})"

@@ -29,6 +29,16 @@ class _Silence(NoiseSource):
         """Return zeros, whatever the scale."""
         return np.zeros(size, dtype=np.int64)
 
+    def draw_laplace(self, scale_int: float, size: int) -> NDArray[np.int64]:
+        """Return zeros, whatever the scale."""
+        return np.zeros(size, dtype=np.int64)
+
+    def choose(
+        self, utilities: NDArray[np.int64], epsilon: float, spread: float
+    ) -> NDArray[np.int64]:
+        """Return the best candidate of each group."""
+        return np.asarray(utilities.argmax(axis=1), dtype=np.int64)
+
 
 def _has(name: str) -> Any:
     return available_if(lambda self: hasattr(self.estimator, name))

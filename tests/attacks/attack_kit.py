@@ -20,13 +20,17 @@ import dpexplain.models as models
 from dpexplain import Categorical, Classes, Numeric, Range, Schema
 from dpexplain.audit import private_estimators, record, replay
 from dpexplain.models.locally_linear.model import LocallyLinearModel
+from dpexplain.models.pure import PureEstimator
 
 PRIVATE = [
-    name for name, kind in private_estimators().items() if not issubclass(kind, LocallyLinearModel)
+    name
+    for name, kind in private_estimators().items()
+    if not issubclass(kind, LocallyLinearModel | PureEstimator)
 ]
-"""Every private estimator, attacked as soon as it is listed, but those that take samples.
+"""Every private estimator, attacked as soon as it is listed, if its answers are Gaussian sums.
 
-These are held by the audits, whose planted mistakes include those of sampling.
+Those that take samples and those with pure mechanisms are held by the audits, which have
+mistakes of their kinds.
 """
 
 FEATURES = {

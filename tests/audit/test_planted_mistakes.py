@@ -6,6 +6,7 @@ import pytest
 
 from audit_subjects import SUBJECTS
 from dpexplain.audit.mutants import MUTANTS
+from dpexplain.audit.subjects import powerful_tiers
 from dpexplain.audit.tiers import planted_case, problems
 
 PLANTED = [
@@ -13,6 +14,7 @@ PLANTED = [
     for mutant in MUTANTS
     for tier in sorted(mutant.seen_by - {4})
     for subject in SUBJECTS
+    if tier in powerful_tiers(subject)
     if planted_case(mutant, subject) is not None
 ]
 

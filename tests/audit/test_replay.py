@@ -13,6 +13,7 @@ import pytest
 
 import dpexplain.models as models
 from dpexplain.audit import record, replay
+from dpexplain.audit.subjects import Subject, powerful_tiers
 from dpexplain.binning import private as private_binning
 from dpexplain.models.boosting import estimator as boosting_estimator
 from dpexplain.models.boosting import private as boosting_private
@@ -68,16 +69,18 @@ def adversarial(transcript, seed):
 def test_a_person_with_several_rows_stays_within_the_guarantee_for_persons(name):
     estimator = make_estimator(name, max_rows_per_person=3)
     X, y = make_data(name, 30, 3)
-    # Three rows of one person in one bin and leaf.
-    X = X.iloc[[0, 0, 0, *range(3, 30)]].reset_index(drop=True)
-    y.iloc[:3] = y.iloc[0]
-    people = [0, 0, 0, *range(1, 28)]
+    # Three rows of one person in one bin and leaf; the last, since coins go by place.
+    X = X.iloc[[*range(3, 30), 0, 0, 0]].reset_index(drop=True)
+    y = y.iloc[[*range(3, 30), 0, 0, 0]].reset_index(drop=True)
+    people = [*range(1, 28), 0, 0, 0]
     model, transcript = record(estimator, X, y, people)
-    report = replay(estimator, (X.iloc[3:], y.iloc[3:], people[3:]), model, transcript)
+    report = replay(estimator, (X.iloc[:-3], y.iloc[:-3], people[:-3]), model, transcript)
     assert report.holds, report
+    if 1 not in powerful_tiers(Subject(type(estimator), estimator.schema.target, {})):
+        return
     single = make_estimator(name)
     model, transcript = record(single, X, y)
-    assert not replay(single, (X.iloc[3:], y.iloc[3:]), model, transcript).holds
+    assert not replay(single, (X.iloc[:-3], y.iloc[:-3]), model, transcript).holds
 
 
 def test_a_saturating_record_uses_up_nearly_all_of_a_regression_guarantee():

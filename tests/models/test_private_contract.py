@@ -16,6 +16,7 @@ import dpexplain.models as models
 from dpexplain.accounting import PrivacyLedger
 from dpexplain.exceptions import BudgetError, PrivacyWarning, SchemaError
 from dpexplain.mechanisms import NoiseSource
+from dpexplain.models.pure import PureEstimator
 from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
 from private_models import is_regression, known
 
@@ -81,6 +82,21 @@ def finite_numbers(explanation):
     frame = explanation.frame()
     column = "weight" if "weight" in frame else "contribution"
     return bool(np.isfinite(frame[column]).all())
+
+
+def break_noise(monkeypatch, text):
+    """Let every draw of every mechanism fail."""
+
+    def broken(self, *arguments):
+        raise ValueError(text)
+
+    for draw in ("draw_int", "draw_laplace", "choose"):
+        monkeypatch.setattr(NoiseSource, draw, broken)
+
+
+def has_delta(name):
+    """Whether the guarantee has a delta other than zero."""
+    return not issubclass(getattr(models, name), PureEstimator)
 
 
 def make_data(name, n=400, seed=0):
@@ -187,8 +203,10 @@ def test_a_fit_beyond_the_cap_reads_nothing_and_leaves_the_ledger_as_it_was(name
     X, y = make_data(name)
     make(name, epsilon=0.8, ledger=ledger).fit(X, y)
     before = ledger.private_epsilon()
+    # Many pure releases compose so well that two fits of 0.8 would stay below 1.
+    second = 0.8 if has_delta(name) else 8.0
     with pytest.raises(BudgetError, match="left"):
-        make(name, epsilon=0.8, ledger=ledger).fit(*untouched)
+        make(name, epsilon=second, ledger=ledger).fit(*untouched)
     assert len(ledger.entries) == 1
     assert ledger.private_epsilon() == before
 
@@ -208,6 +226,8 @@ def test_what_the_arithmetic_cannot_do_is_refused_before_the_charge(name, settin
     ledger = PrivacyLedger("patients")
     settings = dict(settings)
     features = settings.pop("features", FEATURES)
+    if "epsilon" in settings and not has_delta(name):
+        settings["epsilon"] = 1e9
     schema = Schema(features, target=schema_for(name).target)
     secrets = Untouchable(features)
     with pytest.raises(ValueError, match=r"sigma|noise|bins"):
@@ -243,10 +263,7 @@ def test_a_failed_refit_leaves_no_model_of_an_earlier_fit(name, monkeypatch):
     X, y = make_data(name)
     model = make(name).fit(X, y)
 
-    def broken(self, sigma_int, size):
-        raise ValueError("no noise today")
-
-    monkeypatch.setattr(NoiseSource, "draw_int", broken)
+    break_noise(monkeypatch, "no noise today")
     with pytest.raises(RuntimeError, match="charge"):
         model.fit(X, y)
     assert not hasattr(model, "guarantee_")
@@ -257,9 +274,11 @@ def test_a_refit_forgets_the_band_of_the_fit_before_and_keeps_what_the_user_set(
     X, y = make_data(name)
     model = make(name, epsilon=8.0).fit(X, y)
     model._user_setting = "kept"
-    before = model.explain_global().frame()["noise_std"]
-    after = model.set_params(epsilon=0.2).fit(X, y).explain_global().frame()["noise_std"]
-    assert not np.array_equal(before, after)
+    before = model.explain_global().frame()
+    after = model.set_params(epsilon=0.2).fit(X, y).explain_global().frame()
+    # Without a band the numbers themselves must be new.
+    shown = "noise_std" if before["noise_std"].notna().all() else "contribution"
+    assert not np.array_equal(before[shown], after[shown])
     assert model._user_setting == "kept"
 
 
@@ -282,6 +301,8 @@ def test_a_large_epsilon_warns_and_a_very_large_one_needs_permission(name):
 
 
 def test_a_delta_of_one_person_or_more_warns(name):
+    if not has_delta(name):
+        pytest.skip("has no delta")
     X, y = make_data(name)
     with pytest.warns(PrivacyWarning, match="delta"):
         make(name, delta=1e-2, n_public=400).fit(X, y)
@@ -293,8 +314,10 @@ def test_without_a_schema_the_fit_warns_and_its_total_is_infinite(name):
     with pytest.warns(PrivacyWarning, match="schema"):
         model = make(name, schema=None, ledger=ledger).fit(X, y)
     assert np.isinf(ledger.total_epsilon())
-    # Noise of subsampled releases is searched until a share of 1e-4 of epsilon is left.
-    assert ledger.private_epsilon() == pytest.approx(1.0, rel=1.1e-4)
+    # Noise of subsampled releases is searched until a share of 1e-4 of epsilon is left. At a delta
+    # above zero, many pure releases amount to less than the sum of their epsilons.
+    least = 1.0 if has_delta(name) else 0.2
+    assert least * (1 - 1.1e-4) <= ledger.private_epsilon() <= 1.0 + 1.1e-4
     assert not model.guarantee_.private
     assert not model.explain_global().guarantee.private
 
@@ -350,10 +373,7 @@ def test_a_failing_fit_stays_charged_and_its_error_holds_no_value(name, monkeypa
     X, y = make_data(name)
     X["job"] = CANARY
 
-    def broken(self, sigma_int, size):
-        raise ValueError(f"values {CANARY}")
-
-    monkeypatch.setattr(NoiseSource, "draw_int", broken)
+    break_noise(monkeypatch, f"values {CANARY}")
     with pytest.raises(RuntimeError, match="charge") as caught:
         make(name, ledger=ledger).fit(X, y)
     assert len(ledger.entries) == 1
@@ -368,8 +388,9 @@ def test_a_failing_fit_stays_charged_and_its_error_holds_no_value(name, monkeypa
 
 def test_the_guarantee_states_what_was_asked_for_under_both_adjacencies(name):
     X, y = make_data(name)
-    guarantee = make(name, epsilon=0.7, delta=1e-5).fit(X, y).guarantee_
-    assert (guarantee.epsilon, guarantee.delta) == (0.7, 1e-5)
+    delta = {"delta": 1e-5} if has_delta(name) else {}
+    guarantee = make(name, epsilon=0.7, **delta).fit(X, y).guarantee_
+    assert (guarantee.epsilon, guarantee.delta) == (0.7, delta.get("delta", 0.0))
     assert guarantee.private
     assert guarantee.adjacency == "add_remove"
     assert guarantee.epsilon_replace > guarantee.epsilon
@@ -392,6 +413,8 @@ def test_the_ledger_never_holds_more_than_was_asked_for(name, preset, compositio
     model = estimator.fit(X, y)
     spent = model.ledger_.total_epsilon(1e-6)
     assert spent <= 1.0 * (1 + 1e-6)
+    if not has_delta(name):
+        return
     if model.guarantee_.mu is not None:
         assert model.ledger_.summary().entries[0].mu == pytest.approx(model.guarantee_.mu)
     if composition in ("joint", "pld"):
@@ -423,7 +446,7 @@ def test_fits_with_the_same_structure_seed_have_fresh_noise(name):
     X, y = make_data(name)
     estimator = make(name, structure_seed=1)
     first, second = (clone(estimator).fit(X, y).explain_global().frame() for _ in range(2))
-    column = "count" if "count" in first else "weight"
+    column = "contribution" if "contribution" in first else "weight"
     assert not np.array_equal(first[column], second[column])
 
 

@@ -1,0 +1,84 @@
+"""Random words that are read one after the other, and coins of which no outcome is rounded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpexplain.mechanisms._pure_kernels import DONE, MORE_WORDS
+from dpexplain.mechanisms.discrete_gaussian import RandomBytes, _Uniform, exponential
+
+__all__ = ["Words", "run"]
+
+_WORDS_AT_ONCE = 4096
+_WORD = 8
+
+
+class Words:
+    """Words of 64 random bits: some that are there, then fresh ones.
+
+    Parameters
+    ----------
+    there : ndarray of shape (n_words,), dtype uint64
+    random_bytes : callable
+        Returns so many bytes of fresh random bits.
+
+    Attributes
+    ----------
+    n_read : int
+        Words read so far.
+    """
+
+    def __init__(self, there: NDArray[np.uint64], random_bytes: RandomBytes) -> None:
+        self._there, self._random_bytes, self.n_read = there, random_bytes, 0
+
+    def next(self) -> int:
+        """Read a word."""
+        self.n_read += 1
+        if self.n_read <= len(self._there):
+            return int(self._there[self.n_read - 1])
+        return int.from_bytes(self._random_bytes(_WORD), "little")
+
+    def place(self, width: int) -> int | None:
+        """Read an evenly distributed number below `width`; None if the word is to be left out."""
+        place, rest = divmod(self.next() * width, 1 << 64)
+        return None if rest < (1 << 64) % width else place
+
+    def flip(self, numerator: int, denominator: int) -> bool:
+        """Throw a coin that shows heads with probability ``exp(-numerator / denominator)``."""
+        coin = _Uniform(self.next(), 64, self._random_bytes)
+        return coin.below(partial(exponential, numerator, denominator))
+
+
+def run(
+    trials: Callable[[NDArray[np.uint64], int, int], tuple[int, int, int]],
+    settle: Callable[[Words, int], bool],
+    random_bytes: RandomBytes,
+) -> None:
+    """Run compiled trials to the end, and what they leave open in exact arithmetic.
+
+    Parameters
+    ----------
+    trials : callable
+        ``trials(words, start, n_done)`` gives how many outcomes there are now, the first word of
+        the trial that was not ended, and why not.
+    settle : callable
+        ``settle(words, n_done)`` runs one trial and says whether it had an outcome.
+    random_bytes : callable
+        Returns so many bytes of fresh random bits.
+    """
+    words, start, n_done, state = np.empty(0, dtype=np.uint64), 0, 0, MORE_WORDS
+    while True:
+        if state == MORE_WORDS:
+            fresh = np.frombuffer(random_bytes(_WORD * _WORDS_AT_ONCE), dtype=np.uint64)
+            words, start = np.concatenate([words[start:], fresh]), 0
+        n_done, start, state = trials(words, start, n_done)
+        if state == DONE:
+            return
+        if state != MORE_WORDS:
+            left = Words(words[start:], random_bytes)
+            n_done += settle(left, n_done)
+            start = min(start + left.n_read, len(words))

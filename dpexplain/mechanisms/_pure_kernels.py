@@ -1,0 +1,158 @@
+"""Trials of the exact discrete Laplace and of exact choices that random bits and floats can decide.
+
+Nothing here rounds an outcome: a comparison that lies within the error of its floats is handed
+back undecided, to be settled in exact arithmetic on the same bits. A trial for which the words do
+not reach is handed back as well and run again with more words behind the same ones; leaving it
+out would prefer short trials.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from dpexplain.mechanisms._kernels import COIN_BITS, _compare, _multiply
+
+DONE, UNDECIDED, MORE_WORDS = 0, 1, 2
+_REJECT, _OPEN = 0, 2
+
+PART = 2.0
+"""Exponents are taken off in parts of this size, with a coin for each."""
+
+LAST = 3.5
+"""Up to here an exponent is one part."""
+
+MOST_PARTS = 1 << 14
+"""So many coins in a row never come up heads; beyond, floats would not be sure of the rest."""
+
+_COIN_STEP = 2.0**-COIN_BITS
+_COIN_SHIFT, _SIGN_SHIFT = np.uint64(64 - COIN_BITS), np.uint64(63)
+
+
+@njit(inline="always", error_model="numpy")
+def _flip(word, exponent):  # type: ignore[no-untyped-def]
+    """Whether a uniform number that begins with these bits is below ``exp(-exponent)``."""
+    return _compare(float(np.int64(word >> _COIN_SHIFT)) * _COIN_STEP, exponent)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def laplace_trials(words, start, scale, drawn, n_drawn):  # type: ignore[no-untyped-def]
+    """Run trials of the discrete Laplace until enough are accepted.
+
+    Parameters
+    ----------
+    words : ndarray of shape (n_words,), dtype uint64
+        Random bits. A trial reads a sign (highest bit), a place, the coin of the place, and a coin
+        for each whole scale until one fails.
+    start : int
+        First word of the first trial.
+    scale : int
+        In lattice steps, positive.
+    drawn : ndarray of shape (size,), dtype int64
+        Filled with the accepted values.
+    n_drawn : int
+        How many are filled already.
+
+    Returns
+    -------
+    n_drawn : int
+        How many are filled now.
+    start : int
+        First word of the trial that was not ended.
+    state : int
+        `DONE`, `UNDECIDED` or `MORE_WORDS`.
+    """
+    n_words = words.shape[0]
+    width, float_scale = np.uint64(scale), float(scale)
+    # Words whose product ends below this would make some places likelier than others (Lemire).
+    uneven = (np.uint64(0) - width) % width
+    while n_drawn < drawn.shape[0]:
+        at = start + 3
+        if at > n_words:
+            return n_drawn, start, MORE_WORDS
+        negative = (words[start] >> _SIGN_SHIFT) == np.uint64(1)
+        place, rest = _multiply(words[start + 1], width)
+        if rest < uneven:
+            start += 2
+            continue
+        value = np.int64(place)
+        decision = _flip(words[start + 2], float(value) / float_scale)
+        if decision == _REJECT:
+            start = at
+            continue
+        while decision != _OPEN:
+            if at == n_words:
+                return n_drawn, start, MORE_WORDS
+            decision = _flip(words[at], 1.0)
+            at += 1
+            if decision == _REJECT:
+                break
+            value += scale
+        if decision == _OPEN:
+            return n_drawn, start, UNDECIDED
+        start = at
+        if value != 0 or not negative:
+            drawn[n_drawn] = -value if negative else value
+            n_drawn += 1
+    return n_drawn, start, DONE
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def choice_trials(words, start, utilities, best, ratio, chosen, n_chosen):  # type: ignore[no-untyped-def]
+    """Run trials of choices until each group has one.
+
+    Parameters
+    ----------
+    words : ndarray of shape (n_words,), dtype uint64
+        Random bits. A trial reads a candidate, then a coin for each part of its exponent until one
+        fails.
+    start : int
+        First word of the first trial.
+    utilities : ndarray of shape (n_groups, n_candidates), dtype int64
+        In lattice steps.
+    best : ndarray of shape (n_groups,), dtype int64
+        The largest of each group.
+    ratio : float
+        Exponent per lattice step.
+    chosen : ndarray of shape (n_groups,), dtype int64
+        Filled with candidates.
+    n_chosen : int
+        How many are filled already.
+
+    Returns
+    -------
+    n_chosen : int
+        How many are filled now.
+    start : int
+        First word of the trial that was not ended.
+    state : int
+        `DONE`, `UNDECIDED` or `MORE_WORDS`.
+    """
+    n_words = words.shape[0]
+    width = np.uint64(utilities.shape[1])
+    uneven = (np.uint64(0) - width) % width
+    while n_chosen < chosen.shape[0]:
+        if start == n_words:
+            return n_chosen, start, MORE_WORDS
+        candidate, rest = _multiply(words[start], width)
+        at = start + 1
+        if rest < uneven:
+            start = at
+            continue
+        exponent = float(best[n_chosen] - utilities[n_chosen, np.int64(candidate)]) * ratio
+        parts, last, decision = 0, False, 1
+        while decision != _REJECT and not last:
+            if at == n_words:
+                return n_chosen, start, MORE_WORDS
+            left = exponent - PART * parts
+            last = left <= LAST
+            decision = _flip(words[at], left if last else PART)
+            at += 1
+            parts += 1
+            if decision == _OPEN or parts > MOST_PARTS:
+                return n_chosen, start, UNDECIDED
+        start = at
+        if decision != _REJECT:
+            chosen[n_chosen] = np.int64(candidate)
+            n_chosen += 1
+    return n_chosen, start, DONE

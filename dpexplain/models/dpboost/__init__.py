@@ -1,0 +1,7 @@
+"""DPBoost: gradient boosting of trees with pure differential privacy."""
+
+from __future__ import annotations
+
+from dpexplain.models.dpboost.estimator import DPBoostClassifier, DPBoostRegressor
+
+__all__ = ["DPBoostClassifier", "DPBoostRegressor"]

@@ -1,0 +1,1 @@
+"""What private tree ensembles share: public candidates, complete trees, exact explanations."""

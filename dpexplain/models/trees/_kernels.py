@@ -1,0 +1,163 @@
+"""Passes over the records of a tree, and exact Shapley values of released trees.
+
+Sums over records are integers, so they do not depend on order, block or thread. Each kernel has a
+naive numpy twin in its test.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from dpexplain.models.boosting._kernels import _logistic32
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def descend(cells, place, feature, low, high, first):  # type: ignore[no-untyped-def]
+    """Move records one level down, in place.
+
+    Parameters
+    ----------
+    cells : ndarray of shape (n_samples, n_features), dtype uint16
+        Bin of each record in each feature.
+    place : ndarray of shape (n_samples,), dtype int64
+        Place of each record among the nodes of its level; negative where it takes no part.
+    feature, low, high : ndarray of shape (n_nodes,), dtype int64
+        Feature of each node of the tree, level by level, and the first and last bin that go right.
+    first : int
+        First node of the level.
+    """
+    for i in range(cells.shape[0]):
+        if place[i] >= 0:
+            node = first + place[i]
+            b = np.int64(cells[i, feature[node]])
+            place[i] = 2 * place[i] + (1 if low[node] <= b <= high[node] else 0)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def node_sums(cells, start, place, steps, n_nodes, n_bins):  # type: ignore[no-untyped-def]
+    """Sum values of records by node, feature and bin.
+
+    Parameters
+    ----------
+    cells, place
+        As in `descend`.
+    start : ndarray of shape (n_features,), dtype int64
+        Place of the first bin of each feature among all bins.
+    steps : ndarray of shape (n_samples, n_values), dtype int64
+        Values of each record in lattice steps.
+    n_nodes, n_bins : int
+        Nodes of the level; bins of all features together.
+
+    Returns
+    -------
+    ndarray of shape (n_nodes, n_bins, n_values), dtype int64
+    """
+    sums = np.zeros((n_nodes, n_bins, steps.shape[1]), np.int64)
+    for i in range(cells.shape[0]):
+        if place[i] >= 0:
+            for k in range(cells.shape[1]):
+                b = start[k] + np.int64(cells[i, k])
+                for v in range(steps.shape[1]):
+                    sums[place[i], b, v] += steps[i, v]
+    return sums
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def leaf_sums(place, steps, n_leaves):  # type: ignore[no-untyped-def]
+    """Sum values of records by leaf.
+
+    Parameters
+    ----------
+    place, steps
+        As in `node_sums`.
+    n_leaves : int
+
+    Returns
+    -------
+    ndarray of shape (n_leaves, n_values), dtype int64
+    """
+    sums = np.zeros((n_leaves, steps.shape[1]), np.int64)
+    for i in range(place.shape[0]):
+        if place[i] >= 0:
+            for v in range(steps.shape[1]):
+                sums[place[i], v] += steps[i, v]
+    return sums
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def chances(score):  # type: ignore[no-untyped-def]
+    """Logistic function of each score, by single IEEE operations.
+
+    Parameters
+    ----------
+    score : ndarray of shape (n_samples,), dtype float32
+
+    Returns
+    -------
+    ndarray of shape (n_samples,), dtype float32
+    """
+    found = np.empty_like(score)
+    for i in range(score.shape[0]):
+        found[i] = _logistic32(score[i])
+    return found
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def shapley_values(cells, slot_feature, slot_share, inside, values, n_features):  # type: ignore[no-untyped-def]
+    """Shapley values of released trees, by the product game of each leaf.
+
+    A leaf adds its value times one factor for each feature on its way: whether the record passes
+    there, or, for a feature that is not known, the share of people who do. The Shapley value of a
+    product is a sum over the elementary symmetric polynomials of the other factors.
+
+    Parameters
+    ----------
+    cells : ndarray of shape (n_samples, n_features), dtype uint16
+    slot_feature : ndarray of shape (n_leaves, depth), dtype int64
+        Different features on the way to each leaf; -1 where there are fewer.
+    slot_share : ndarray of shape (n_leaves, depth)
+        Share of people who pass there.
+    inside : ndarray of shape (n_leaves, depth, n_bins), dtype uint8
+        Bins that pass there.
+    values : ndarray of shape (n_leaves, n_scores)
+    n_features : int
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_features, n_scores)
+    """
+    n_leaves, depth = slot_feature.shape
+    n_scores = values.shape[1]
+    found = np.zeros((cells.shape[0], n_features, n_scores))
+    passes, polynomial = np.empty(depth), np.empty(depth + 1)
+    for leaf in range(n_leaves):
+        n = 0
+        while n < depth and slot_feature[leaf, n] >= 0:
+            n += 1
+        for i in range(cells.shape[0]):
+            for s in range(n):
+                passes[s] = float(inside[leaf, s, cells[i, slot_feature[leaf, s]]])
+            for s in range(n):
+                # Coefficient k: products in which k of the other features are known.
+                polynomial[0] = 1.0
+                length = 1
+                for j in range(n):
+                    if j == s:
+                        continue
+                    polynomial[length] = 0.0
+                    for k in range(length, 0, -1):
+                        polynomial[k] = (
+                            polynomial[k] * slot_share[leaf, j] + polynomial[k - 1] * passes[j]
+                        )
+                    polynomial[0] *= slot_share[leaf, j]
+                    length += 1
+                weight, total = 1.0 / n, 0.0  # k! (n - 1 - k)! / n!
+                for k in range(n):
+                    total += weight * polynomial[k]
+                    if k < n - 1:
+                        weight *= (k + 1.0) / (n - 1.0 - k)
+                total *= passes[s] - slot_share[leaf, s]
+                for c in range(n_scores):
+                    found[i, slot_feature[leaf, s], c] += total * values[leaf, c]
+    return found

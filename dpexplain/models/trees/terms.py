@@ -1,0 +1,221 @@
+"""What trees say of single features and single rows, computed from released trees alone.
+
+Rows are explained by exact Shapley values, for people whose features are independent and spread as
+stated: by released counts where there are some, evenly over the public grid otherwise. The curve of
+a feature is its main effect under the same people. Interactions are in the contributions of rows,
+and in no curve.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpexplain.binning import FeatureBins
+from dpexplain.binning.bins import Encoded
+from dpexplain.explain.global_explanation import Link
+from dpexplain.models.boosting.terms import AdditiveTerms
+from dpexplain.models.trees import _kernels
+from dpexplain.models.trees.structure import Candidates, FloatArray, Integers, Trees
+
+
+@dataclass(frozen=True, eq=False)
+class Ways:
+    """Which bins pass on the way to each leaf of all trees.
+
+    Attributes
+    ----------
+    feature : ndarray of shape (n_leaves, depth), dtype int64
+        Different features on the way; -1 where there are fewer.
+    share : ndarray of shape (n_leaves, depth)
+        Share of people who pass.
+    inside : ndarray of shape (n_leaves, depth, n_bins), dtype uint8
+    values : ndarray of shape (n_leaves, n_scores)
+    """
+
+    feature: Integers
+    share: FloatArray
+    inside: NDArray[np.uint8]
+    values: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class TreeTerms(AdditiveTerms):
+    """Main effects of trees in the form of an additive model, with the trees behind them.
+
+    Attributes
+    ----------
+    ways : Ways
+    """
+
+    ways: Ways
+
+    def of_class(self, c: int) -> TreeTerms:
+        """Take the scores of one of several classes."""
+        one = super().of_class(c)
+        ways = replace(self.ways, values=np.ascontiguousarray(self.ways.values[:, [c]]))
+        return TreeTerms(**{**vars(one), "ways": ways})
+
+    def contributions(self, columns: Sequence[Encoded]) -> FloatArray:
+        """Shapley value of each feature for each record.
+
+        Parameters
+        ----------
+        columns : sequence of ndarray of shape (n_samples,)
+            Encoded features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features) or (n_samples, n_features, n_scores)
+        """
+        index = [b.index(c) for b, c in zip(self.bins, columns, strict=True)]
+        cells = np.ascontiguousarray(np.stack(index, axis=1).astype(np.uint16))
+        kernel: Callable[..., Any] = _kernels.shapley_values
+        ways = self.ways
+        found: FloatArray = kernel(
+            cells, ways.feature, ways.share, ways.inside, ways.values, len(self.bins)
+        )
+        return found[:, :, 0] if isinstance(self.intercept, float) else found
+
+
+def tree_terms(
+    trees: Trees,
+    candidates: Candidates,
+    bins: Sequence[FeatureBins],
+    counts: Sequence[FloatArray],
+    *,
+    link: Link,
+    offset: float | FloatArray = 0.0,
+) -> TreeTerms:
+    """Explain released trees.
+
+    Parameters
+    ----------
+    trees : Trees
+    candidates : Candidates
+    bins : sequence of FeatureBins
+    counts : sequence of ndarray of shape (n_bins,)
+        People per bin as far as they were released; zeros where they were not.
+    link : {"logit", "identity", "softmax"}
+    offset : float or ndarray of shape (n_scores,)
+        Score before any tree.
+
+    Returns
+    -------
+    TreeTerms
+    """
+    spread = [_spread(b, c) for b, c in zip(bins, counts, strict=True)]
+    ways = ways_of(trees, candidates, [b.n_bins for b in bins], spread)
+    on_way = ways.feature >= 0
+    shares = np.where(on_way, ways.share, 1.0)
+    tables = [np.zeros((b.n_bins, ways.values.shape[1])) for b in bins]
+    for s in range(ways.feature.shape[1]):
+        others = np.delete(shares, s, axis=1).prod(axis=1)
+        for leaf in np.flatnonzero(on_way[:, s]):
+            k = ways.feature[leaf, s]
+            inside = ways.inside[leaf, s, : len(tables[k])] - ways.share[leaf, s]
+            tables[k] += np.outer(inside, others[leaf] * ways.values[leaf])
+    intercept = offset + shares.prod(axis=1) @ ways.values
+    one_score = link != "softmax"
+    return TreeTerms(
+        bins=tuple(bins),
+        scores=tuple(t[:, 0] if one_score else t for t in tables),
+        counts=tuple(counts),
+        intercept=float(intercept[0]) if one_score else intercept,
+        link=link,
+        monotone=(None,) * len(bins),
+        bag_std=None,
+        ways=ways,
+    )
+
+
+def _spread(bins: FeatureBins, counts: FloatArray) -> FloatArray:
+    """Share of people per bin: as counted, or even over the values of the schema."""
+    people = np.maximum(counts, 0.0)
+    if people.sum() > 0:
+        return np.asarray(people / people.sum())
+    return np.where(np.arange(bins.n_bins) < bins.n_value_bins, 1.0 / bins.n_value_bins, 0.0)
+
+
+def ways_of(
+    trees: Trees, candidates: Candidates, n_bins: Sequence[int], spread: Sequence[FloatArray]
+) -> Ways:
+    """Find which bins pass on the way to each leaf.
+
+    Parameters
+    ----------
+    trees : Trees
+    candidates : Candidates
+    n_bins : sequence of int
+    spread : sequence of ndarray of shape (n_bins,)
+        Share of people per bin of each feature.
+
+    Returns
+    -------
+    Ways
+    """
+    depth, n_leaves = trees.depth, trees.values.shape[1]
+    n_all = len(trees.splits) * n_leaves
+    feature = np.full((n_all, depth), -1, dtype=np.int64)
+    share = np.zeros((n_all, depth))
+    inside = np.zeros((n_all, depth, max(n_bins)), dtype=np.uint8)
+    at = 0
+    for splits in trees.splits:
+        for leaf in range(n_leaves):
+            for s, (k, passes) in enumerate(_way(splits, leaf, depth, candidates, n_bins).items()):
+                feature[at, s], share[at, s] = k, spread[k] @ passes
+                inside[at, s, : len(passes)] = passes
+            at += 1
+    return Ways(feature, share, inside, trees.values.reshape(n_all, -1))
+
+
+def _way(
+    splits: Integers, leaf: int, depth: int, candidates: Candidates, n_bins: Sequence[int]
+) -> dict[int, NDArray[np.bool_]]:
+    """Bins of each feature that pass on the way to one leaf of one tree."""
+    found: dict[int, NDArray[np.bool_]] = {}
+    place = 0
+    for level in range(depth):
+        split = splits[(1 << level) - 1 + place]
+        k, right = int(candidates.feature[split]), leaf >> (depth - 1 - level) & 1
+        bins = np.arange(n_bins[k])
+        passes = (bins >= candidates.low[split]) & (bins <= candidates.high[split])
+        passes = passes if right else ~passes
+        found[k] = found[k] & passes if k in found else passes
+        place = 2 * place + right
+    return found
+
+
+def counted_spread(
+    trees: Trees, candidates: Candidates, bins: Sequence[FeatureBins], people: FloatArray
+) -> list[FloatArray]:
+    """Estimate people per bin from released people per leaf, evenly inside of a leaf.
+
+    Parameters
+    ----------
+    trees : Trees
+    candidates : Candidates
+    bins : sequence of FeatureBins
+    people : ndarray of shape (n_trees, n_leaves)
+        Noisy.
+
+    Returns
+    -------
+    list of ndarray of shape (n_bins,)
+        Mean over the trees.
+    """
+    n_bins = [b.n_bins for b in bins]
+    counts = [np.zeros(n) for n in n_bins]
+    for splits, in_leaf in zip(trees.splits, people, strict=True):
+        for leaf, n in enumerate(in_leaf):
+            way = _way(splits, leaf, trees.depth, candidates, n_bins)
+            for k, b in enumerate(bins):
+                value = np.arange(b.n_bins) < b.n_value_bins
+                passes = way.get(k, value) & value
+                if passes.any():
+                    counts[k] += max(n, 0.0) * passes / passes.sum() / len(trees.splits)
+    return counts

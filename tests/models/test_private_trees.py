@@ -1,0 +1,321 @@
+"""Private tree ensembles: kernels, explanations, sensitivities, and mistakes replays notice."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dpexplain import (
+    DPBoostClassifier,
+    DPBoostedTreesClassifier,
+    DPBoostRegressor,
+    DPRandomForestClassifier,
+)
+from dpexplain.audit import record, replay
+from dpexplain.models.boosted_trees import losses
+from dpexplain.models.dpboost import boosting
+from dpexplain.models.random_forest import estimator as forest
+from dpexplain.models.trees import _kernels
+from dpexplain.models.trees.structure import Trees, candidates_of, grid_of, leaf_of
+from dpexplain.models.trees.terms import ways_of
+from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
+
+FEATURES = {
+    "age": Numeric(0, 100, unit="years"),
+    "income": Numeric(0, 1e6),
+    "job": Categorical(["clerk", "nurse", "smith"]),
+}
+SMALL = {"n_trees": 3, "depth": 2}
+MODELS = {
+    DPRandomForestClassifier: Classes(["no", "yes"]),
+    DPBoostClassifier: Classes(["no", "yes"]),
+    DPBoostRegressor: Range(0, 10),
+    DPBoostedTreesClassifier: Classes(["no", "yes"]),
+}
+models_ = pytest.mark.parametrize("model", MODELS)
+
+
+def make_data(target, n=3000, seed=0):
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame(
+        {
+            "age": rng.uniform(0, 100, n),
+            "income": rng.uniform(0, 1e6, n),
+            "job": rng.choice(["clerk", "nurse", "smith"], n),
+        }
+    )
+    score = (X["age"] - 50) / 15 + 2.0 * (X["job"] == "nurse") - 1.0
+    if isinstance(target, Range):
+        return X, (5 + score).clip(0, 10)
+    if len(target.labels) == 2:
+        return X, pd.Series(np.where(rng.logistic(size=n) < score, "yes", "no"))
+    scores = np.c_[0 * score, score, -score] + rng.gumbel(size=(n, 3))
+    return X, pd.Series(np.array(target.labels)[scores.argmax(axis=1)])
+
+
+def make(model, target=None, **settings):
+    schema = Schema(FEATURES, target=target or MODELS[model])
+    return model(schema=schema, **{**SMALL, "structure_seed": 1, **settings})
+
+
+# --- kernels and explanations -----------------------------------------------------------------
+
+
+def made_up_trees(n_trees=2, depth=3, seed=0):
+    rng = np.random.default_rng(seed)
+    bins = grid_of(Schema(FEATURES), 4)
+    candidates = candidates_of(bins)
+    splits = candidates.at_random(n_trees * (2**depth - 1), rng).reshape(n_trees, -1)
+    trees = Trees(splits, rng.standard_normal((n_trees, 2**depth, 1)))
+    cells = np.stack([rng.integers(0, b.n_bins, 40) for b in bins], axis=1).astype(np.uint16)
+    return bins, candidates, trees, cells
+
+
+def walked(cells, splits, candidates):
+    """Leaf of one record, by walking down."""
+    depth, place = int(math.log2(len(splits) + 1)), 0
+    for level in range(depth):
+        split = splits[2**level - 1 + place]
+        b = int(cells[candidates.feature[split]])
+        place = 2 * place + (candidates.low[split] <= b <= candidates.high[split])
+    return place
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_records_walk_down_as_one_by_one(seed):
+    _, candidates, trees, cells = made_up_trees(seed=seed)
+    for splits in trees.splits:
+        expected = [walked(row, splits, candidates) for row in cells]
+        assert leaf_of(cells, splits, candidates).tolist() == expected
+
+
+def test_sums_per_node_and_leaf_equal_naive_ones():
+    bins, candidates, _, cells = made_up_trees()
+    rng = np.random.default_rng(1)
+    place, steps = rng.integers(-1, 4, 40), rng.integers(-99, 99, (40, 2))
+    found = _kernels.node_sums(cells, candidates.start, place, steps, 4, candidates.n_bins)
+    right = candidates.right_sums(found)
+    for node, c in itertools.product(range(4), range(len(candidates))):
+        k = candidates.feature[c]
+        inside = (cells[:, k] >= candidates.low[c]) & (cells[:, k] <= candidates.high[c])
+        assert right[node, c].tolist() == steps[(place == node) & inside].sum(axis=0).tolist()
+    leaves = _kernels.leaf_sums(place, steps, 4)
+    assert leaves.tolist() == [steps[place == leaf].sum(axis=0).tolist() for leaf in range(4)]
+    assert sum(b.n_bins for b in bins) == candidates.n_bins
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_shapley_values_equal_those_of_all_orders_of_the_features(seed):
+    """Independent features: unknown ones are averaged over every combination of bins."""
+    bins, candidates, trees, cells = made_up_trees(seed=seed)
+    rng = np.random.default_rng(seed)
+    spread = [rng.dirichlet(np.ones(b.n_bins)) for b in bins]
+    ways = ways_of(trees, candidates, [b.n_bins for b in bins], spread)
+    found = _kernels.shapley_values(
+        cells[:3], ways.feature, ways.share, ways.inside, ways.values, len(bins)
+    )
+    grid = np.array(list(itertools.product(*(range(b.n_bins) for b in bins))), dtype=np.uint16)
+    chance = np.prod([s[grid[:, k]] for k, s in enumerate(spread)], axis=0)
+
+    def expected_score(row, known):
+        people = grid.copy()
+        people[:, list(known)] = row[list(known)]
+        return float(chance @ trees.scores(people, candidates)[:, 0])
+
+    for row, values in zip(cells[:3], found, strict=True):
+        expected = np.zeros(len(bins))
+        for order in itertools.permutations(range(len(bins))):
+            for i, k in enumerate(order):
+                gain = expected_score(row, order[: i + 1]) - expected_score(row, order[:i])
+                expected[k] += gain / math.factorial(len(bins))
+        np.testing.assert_allclose(values[:, 0], expected, atol=1e-12)
+
+
+@models_
+def test_contributions_and_intercept_add_up_to_the_score_of_the_leaves(model):
+    X, y = make_data(MODELS[model], 500)
+    fitted = make(model, epsilon=5).fit(X, y)
+    local = fitted.explain_local(X[:30])
+    score = fitted.predict(X[:30]) if model is DPBoostRegressor else None
+    score = fitted.decision_function(X[:30]) if score is None else score
+    np.testing.assert_allclose(local.scores, score, atol=1e-9)
+
+
+@models_
+def test_a_summary_tells_how_much_there_is_to_read(model):
+    X, y = make_data(MODELS[model], 100)
+    summary = make(model).fit(X, y).structure_summary()
+    assert summary["depth"].tolist() == [2, 2, 2]
+    assert summary["leaves"].tolist() == [4, 4, 4]
+    assert (summary["different_features"] <= 3).all()
+
+
+@models_
+def test_with_little_noise_the_pattern_is_learned(model):
+    X, y = make_data(MODELS[model])
+    more = {"n_trees": 9, "depth": 3, "epsilon": 10}
+    fitted = make(model, **more).fit(X, y)
+    curve = fitted.explain_global()["age"]
+    assert curve.evaluate([95.0])[0] > curve.evaluate([5.0])[0]
+    assert not fitted.guarantee_.delta
+
+
+@pytest.mark.parametrize("model", [m for m in MODELS if m is not DPBoostRegressor])
+def test_several_classes_have_probabilities_that_add_up(model):
+    target = Classes(["home", "moved", "readmitted"])
+    X, y = make_data(target)
+    fitted = make(model, target, epsilon=10, n_trees=6, depth=3).fit(X, y)
+    np.testing.assert_allclose(fitted.predict_proba(X).sum(axis=1), 1.0, atol=1e-12)
+    assert set(fitted.predict(X)) <= set(target.labels)
+    assert len(fitted.explain_global().by_class) == 3
+
+
+# --- losses and sensitivities -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("alpha", [0.05, 0.1, 0.5, 1.0])
+def test_link_weight_and_surrogate_belong_together(alpha):
+    u = np.linspace(0.01, 0.99, 99)
+    u = u[np.abs(u - 0.5) > 1e-9]
+    np.testing.assert_allclose(1.0 - losses.weight(losses.link(u, alpha), alpha), u, atol=1e-12)
+    z = np.linspace(-5, 5, 2001)
+    slope = np.gradient(losses.surrogate(z, alpha), z)
+    smooth = np.abs(np.abs(z) - 2 * (1 - alpha)) > 0.05
+    np.testing.assert_allclose(slope[smooth], -losses.weight(z, alpha)[smooth], atol=2e-3)
+    # Its conjugate is the Bayes risk: properness.
+    risk = losses.criterion_value("m_alpha", u, 1.0 - u, alpha)
+    wide = np.linspace(-60, 60, 240_001)
+    least = [
+        np.min(v * losses.surrogate(wide, alpha) + (1 - v) * losses.surrogate(-wide, alpha))
+        for v in (0.2, 0.5, 0.7)
+    ]
+    expected = np.interp([0.2, 0.7], u, risk)
+    np.testing.assert_allclose([least[0], least[2]], expected, atol=2e-3)
+
+
+@pytest.mark.parametrize("name", losses.CRITERIA)
+def test_adding_a_record_raises_a_criterion_by_its_sensitivity_at_most(name):
+    rng = np.random.default_rng(0)
+    largest = 0.0
+    for _ in range(3000):
+        m, alpha = int(rng.integers(2, 30)), rng.random()
+        weights = rng.random(m) if rng.random() < 0.5 else np.ones(m)
+        positive = rng.random(m) < rng.random()
+        p, q = weights[positive].sum(), weights[~positive].sum()
+        change = losses.criterion_value(name, p + 1.0, q, alpha) - losses.criterion_value(
+            name, p, q, alpha
+        )
+        bound = losses.criterion_sensitivity(name, m + 1, alpha)
+        assert -1e-9 <= change <= bound + 1e-9
+        largest = max(largest, float(change) / bound)
+    alone = losses.criterion_value(name, np.float64(1.0), np.float64(28.0), 1.0)
+    largest = max(largest, float(alone) / losses.criterion_sensitivity(name, 29, 1.0))
+    assert largest > 0.85  # the bound is reached, or nearly
+
+
+def gain(gradients, lam):
+    return sum(gradients) ** 2 / (len(gradients) + lam)
+
+
+def test_a_record_changes_gains_and_leaves_within_the_lemmas():
+    rng = np.random.default_rng(0)
+    up, down, leaf = 0.0, 0.0, 0.0
+    for _ in range(5000):
+        lam = float(rng.choice([0.1, 1.0]))
+        rest = rng.choice([-1.0, 1.0], rng.integers(0, 20)) * rng.random() ** 0.1
+        g = float(rng.choice([-1.0, 1.0]))
+        change = gain([*rest, g], lam) - gain(rest, lam)
+        up, down = max(up, change), min(down, change)
+        value = abs(sum(rest) / (len(rest) + lam) - (sum(rest) + g) / (len(rest) + 1 + lam))
+        leaf = max(leaf, value * (1 + lam))
+    assert up <= 1.0 + 1e-9
+    assert -3.0 <= down < -1.5
+    assert 0.99 < leaf <= 1.0 + 1e-9
+
+
+# --- planted mistakes -------------------------------------------------------------------------
+
+
+def extreme(model, n=6):
+    """Equal records with the largest gradient, the last of which goes."""
+    target = MODELS[model]
+    end = target.high if isinstance(target, Range) else target.labels[1]
+    X = pd.DataFrame({"age": [100.0] * n, "income": [1e6] * n, "job": ["smith"] * n})
+    y = pd.Series([end] * n)
+    return (X, y), (X[:-1], y[:-1])
+
+
+def reports(estimator, n=1):
+    found = []
+    present, absent = extreme(type(estimator), n)
+    for _ in range(5):
+        model, transcript = record(estimator, *present)
+        found.append(replay(estimator, absent, model, transcript))
+    return found
+
+
+@models_
+@pytest.mark.parametrize("n", [1, 2, 6])
+def test_extreme_records_stay_within_the_guarantee(model, n):
+    assert all(report.holds for report in reports(make(model), n))
+
+
+def test_a_leaf_that_counts_twice_is_noticed(monkeypatch):
+    honest = forest.leaf_sums
+    monkeypatch.setattr(forest, "leaf_sums", lambda *a: 2 * honest(*a))
+    assert not any(report.holds for report in reports(make(DPRandomForestClassifier)))
+
+
+def test_leaves_with_the_noise_of_a_third_of_their_sensitivity_are_noticed(monkeypatch):
+    estimator = make(DPBoostRegressor, n_trees=1, trees_per_ensemble=1)
+    assert all(report.holds for report in reports(estimator))
+    honest = boosting.Plan.leaf_sensitivity
+    monkeypatch.setattr(boosting.Plan, "leaf_sensitivity", lambda self, k: honest(self, k) / 3)
+    assert not any(report.holds for report in reports(estimator))
+
+
+def test_geometric_clipping_bounds_what_a_late_tree_releases():
+    """Tree 19 at a rate of 0.3: values within 0.7^19 = 0.0011, noise for twice that."""
+    X, y = make_data(Range(0, 10), 300)
+    estimator = make(DPBoostRegressor, n_trees=20, trees_per_ensemble=20, learning_rate=0.3)
+    _, transcript = record(estimator, X, y)
+    leaves = [
+        (phase, query)
+        for phase, query in zip(transcript.phases, transcript.queries, strict=True)
+        if phase.label == "leaves"
+    ]
+    phase, query = leaves[19]
+    assert np.abs(query).max() <= 0.7**19 * boosting.LATTICE + 1
+    assert phase.sensitivity_int == pytest.approx(2 * 0.7**19 * boosting.LATTICE + 1)
+
+
+def test_records_that_are_in_every_tree_of_an_ensemble_are_noticed(monkeypatch):
+    class Everywhere(np.ndarray):
+        """Equal to every number."""
+
+        def __eq__(self, other):
+            return np.ones(self.shape, dtype=bool)
+
+        __hash__ = None
+
+    monkeypatch.setattr(
+        boosting, "_drawn_trees", lambda plan, size, n, coins: np.zeros(n, int).view(Everywhere)
+    )
+    found = reports(make(DPBoostRegressor, n_trees=4, trees_per_ensemble=4))
+    assert any("disjoint" in text for report in found for text in report.overspent)
+
+
+def test_a_criterion_with_the_sensitivity_of_another_is_noticed(monkeypatch):
+    """Records of both classes in one node: Gini moves by up to 4, the stated 0.1 is too little."""
+    from dpexplain.models.boosted_trees import estimator as boosted
+
+    monkeypatch.setattr(boosted, "criterion_sensitivity", lambda *a: 0.1)
+    estimator = make(DPBoostedTreesClassifier)
+    X, y = make_data(MODELS[DPBoostedTreesClassifier], 30)
+    model, transcript = record(estimator, X, y)
+    report = replay(estimator, (X[:-1], y[:-1]), model, transcript)
+    assert any("splits" in text for text in report.overspent)
