@@ -140,7 +140,7 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
         Bound on the norm of one record's gradient.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features.
 
     References

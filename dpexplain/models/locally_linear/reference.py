@@ -69,7 +69,7 @@ class LocallyLinearClassifier(LocallyLinearModel):
         Holds one non-private event.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features.
 
     References
