@@ -74,6 +74,10 @@ bench-parts: $(VENV)/.bench ## memory and time of a fit on files and on a Dask c
 bench-locally-linear: $(VENV)/.bench ## locally linear models beside published figures and Opacus (BENCH_ARGS="--help")
 	$(BIN)/python tests/benchmarks/locally_linear.py $(BENCH_ARGS)
 
+.PHONY: bench-baselines
+bench-baselines: $(VENV)/.bench ## accuracy of the models to compare with, beside DP-EBM
+	$(BIN)/python tests/benchmarks/comparison_models.py $(BENCH_ARGS)
+
 .PHONY: bench-noise
 bench-noise: $(VENV)/.bench ## hold bands and marks against refits and known truth
 	$(BIN)/python tests/benchmarks/noise.py $(BENCH_ARGS)
