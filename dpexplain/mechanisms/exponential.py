@@ -87,15 +87,45 @@ class ChoicePhase:
         check_count("n_disjoint", self.n_disjoint)
 
     def drawn(self, source: NoiseSource) -> NDArray[np.int64]:
-        """Return the noise of the phase: none, every choice draws its own."""
+        """Return the noise of the phase: none, every choice draws its own.
+
+        Parameters
+        ----------
+        source : NoiseSource
+            Where randomness comes from.
+
+        Returns
+        -------
+        ndarray of int64
+        """
         return np.empty(0, dtype=np.int64)
 
     def with_noise(self, factor: float) -> ChoicePhase:
-        """Return the phase with so many times the scale of choices, for audits."""
+        """Return the phase with so many times the scale of choices, for audits.
+
+        Parameters
+        ----------
+        factor : float
+            Positive.
+
+        Returns
+        -------
+        ChoicePhase
+        """
         return replace(self, epsilon=self.epsilon / factor)
 
     def with_sensitivity(self, factor: float) -> ChoicePhase:
-        """Return the phase with so many times the spread of utilities."""
+        """Return the phase with so many times the spread of utilities.
+
+        Parameters
+        ----------
+        factor : float
+            Positive.
+
+        Returns
+        -------
+        ChoicePhase
+        """
         return replace(self, spread_int=factor * self.spread_int)
 
 

@@ -74,15 +74,45 @@ class Phase:
         return self.sigma_int / self.sensitivity_int
 
     def drawn(self, source: NoiseSource) -> NDArray[np.int64]:
-        """Draw the noise of the whole phase."""
+        """Draw the noise of the whole phase.
+
+        Parameters
+        ----------
+        source : NoiseSource
+            Where randomness comes from.
+
+        Returns
+        -------
+        ndarray of int64
+        """
         return source.draw_int(self.sigma_int, self.n_values)
 
     def with_noise(self, factor: float) -> Phase:
-        """Return the phase with so many times the noise, for audits."""
+        """Return the phase with so many times the noise, for audits.
+
+        Parameters
+        ----------
+        factor : float
+            Positive.
+
+        Returns
+        -------
+        Phase
+        """
         return replace(self, sigma_int=factor * self.sigma_int)
 
     def with_sensitivity(self, factor: float) -> Phase:
-        """Return the phase with so many times the sensitivity, and the noise for it."""
+        """Return the phase with so many times the sensitivity, and the noise for it.
+
+        Parameters
+        ----------
+        factor : float
+            Positive.
+
+        Returns
+        -------
+        Phase
+        """
         return replace(self.with_noise(factor), sensitivity_int=factor * self.sensitivity_int)
 
 

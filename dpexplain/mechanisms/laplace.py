@@ -107,15 +107,45 @@ class LaplacePhase:
         return self.scale_int / self.sensitivity_int
 
     def drawn(self, source: NoiseSource) -> NDArray[np.int64]:
-        """Draw the noise of the whole phase."""
+        """Draw the noise of the whole phase.
+
+        Parameters
+        ----------
+        source : NoiseSource
+            Where randomness comes from.
+
+        Returns
+        -------
+        ndarray of int64
+        """
         return source.draw_laplace(self.scale_int, self.n_values)
 
     def with_noise(self, factor: float) -> LaplacePhase:
-        """Return the phase with so many times the noise, for audits."""
+        """Return the phase with so many times the noise, for audits.
+
+        Parameters
+        ----------
+        factor : float
+            Positive.
+
+        Returns
+        -------
+        LaplacePhase
+        """
         return replace(self, scale_int=factor * self.scale_int)
 
     def with_sensitivity(self, factor: float) -> LaplacePhase:
-        """Return the phase with so many times the sensitivity, and the noise for it."""
+        """Return the phase with so many times the sensitivity, and the noise for it.
+
+        Parameters
+        ----------
+        factor : float
+            Positive.
+
+        Returns
+        -------
+        LaplacePhase
+        """
         return replace(self.with_noise(factor), sensitivity_int=factor * self.sensitivity_int)
 
 
