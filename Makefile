@@ -136,6 +136,18 @@ attack: $(VENV)/.test ## try to break the promises, ours and InterpretML's (ATTA
 fuzz: $(VENV)/.fuzz ## read hostile files for minutes (FUZZ_ARGS="--help")
 	$(BIN)/python $(SUPPORT)/fuzz.py $(FUZZ_ARGS)
 
+.PHONY: test-all
+test-all: test notebooks-full docs oldest audit binder-check ## test, then full notebooks, docs, oldest versions, audit, Binder
+
+.PHONY: notebooks-full
+notebooks-full: $(VENV)/.test ## every notebook with all its data (notebooks takes FAST=1)
+	$(PYTEST) $(NBVAL) $(PYTEST_ARGS) notebooks
+
+.PHONY: oldest
+oldest: ## tests on the oldest numpy, pandas and scikit-learn that pyproject.toml names (Python 3.11 or 3.12)
+	@$(require-python)
+	$(PYTHON) $(SUPPORT)/oldest.py
+
 .PHONY: binder-check
 binder-check: ## the Binder set-up in an environment of its own, without docker
 	@$(require-python)

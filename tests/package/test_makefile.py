@@ -30,6 +30,9 @@ PROMISED = {
     "browser",
     "dist",
     "docs",
+    "notebooks-full",
+    "oldest",
+    "test-all",
     "clean",
     "binder-check",
     "fuzz",
@@ -78,6 +81,14 @@ def test_make_test_runs_each_kind_of_test(repository):
         assert part in plan
     for part in ("--doctest-modules", "--nbval-lax", "-m browser", "not browser and not slow"):
         assert part in plan
+
+
+def test_make_test_all_adds_the_long_checks(repository):
+    plan = make(repository, "--dry-run", "test-all").stdout
+
+    parts = ("documentation.py", "oldest.py", "dpexplain.audit", "binder_check.py")
+    assert [part for part in parts if part not in plan] == []
+    assert plan.count("--nbval-lax") == plan.count("FAST=1") + 1
 
 
 def test_missing_python_is_said_clearly(repository, tmp_path):

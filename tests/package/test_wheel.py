@@ -16,18 +16,6 @@ SHIPPED = {".py", ".typed", ".js", ".css", ".toml"}
 
 
 @pytest.fixture(scope="module")
-def built(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Folder with the source archive and the wheel that was built from it."""
-    folder = tmp_path_factory.mktemp("dist")
-    command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(folder)]
-    result = subprocess.run(
-        [*command, str(repository)], capture_output=True, text=True, check=False
-    )
-    assert result.returncode == 0, result.stdout + result.stderr
-    return folder
-
-
-@pytest.fixture(scope="module")
 def wheel(built: Path) -> zipfile.ZipFile:
     (path,) = built.glob("*.whl")
     return zipfile.ZipFile(path)

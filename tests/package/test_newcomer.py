@@ -1,0 +1,101 @@
+"""The path of a newcomer: install the wheel, follow the how-to, open what it wrote."""
+
+from __future__ import annotations
+
+import html
+import os
+import re
+import subprocess
+import sys
+import sysconfig
+import venv
+from pathlib import Path
+
+import pytest
+
+from documentation import Page
+from dpexplain.datasets import make_additive
+
+IMPORT_FROM_INTERPRET = """
+import numpy as np
+from interpret.glassbox import ExplainableBoostingRegressor
+from dpexplain import io
+from dpexplain.explain import from_interpret
+rng = np.random.default_rng(0)
+X = rng.normal(size=(200, 2))
+ebm = ExplainableBoostingRegressor(interactions=0, outer_bags=1, max_rounds=5, n_jobs=1)
+io.save(from_interpret(ebm.fit(X, X[:, 0])), "theirs.json")
+"""
+
+
+@pytest.fixture(scope="module")
+def environment(built: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Variables of an environment that holds the wheel, and of this one only its dependencies."""
+    folder = tmp_path_factory.mktemp("newcomer") / "environment"
+    venv.create(folder, with_pip=False)
+    (packages,) = folder.glob("lib/python*/site-packages")
+    # A path in a .pth file is added as it is: the .pth file of an editable install is not read.
+    (packages / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    (wheel,) = built.glob("*.whl")
+    pip = [sys.executable, "-m", "pip", "--python", str(folder / "bin" / "python"), "install"]
+    subprocess.run([*pip, "-q", "--no-deps", "--no-index", str(wheel)], check=True)
+    inherited = {name: text for name, text in os.environ.items() if not name.startswith("PYTHON")}
+    return {**inherited, "PATH": f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}"}
+
+
+def run(folder: Path, environment: dict[str, str], *command: str) -> str:
+    result = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
+    assert result.returncode == 0, f"{command}\n{result.stdout}{result.stderr}"
+    return result.stdout
+
+
+def write_tables(folder: Path) -> None:
+    """Write the two tables of the how-to: a public one, and one that plays the private one."""
+    for name, seed, n_samples in (("public_sample", 0, 500), ("data", 1, 1500)):
+        table = make_additive("clinical", n_samples=n_samples, random_state=seed)
+        table.X.assign(readmitted=table.y).to_csv(folder / f"{name}.csv", index=False)
+
+
+@pytest.fixture(scope="module")
+def followed(
+    environment: dict[str, str], repository: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """An empty folder, the two tables in it, and then every command of the how-to."""
+    folder = tmp_path_factory.mktemp("empty")
+    write_tables(folder)
+    page = (repository / "docs" / "howto" / "command_line.md").read_text(encoding="utf-8")
+    commands = "".join(re.findall(r"```sh\n(.*?)```", page, flags=re.DOTALL))
+    assert commands.count("dpexplain ") >= 8
+    run(folder, environment, "bash", "-euc", commands)
+    return folder
+
+
+def test_the_installed_wheel_is_what_runs(environment, tmp_path):
+    program = "import dpexplain; print(dpexplain.__file__)"
+    place = Path(run(tmp_path, environment, "python", "-c", program).strip())
+
+    assert place.parents[1].name == "site-packages"
+    assert place.is_relative_to(Path(environment["PATH"].split(os.pathsep)[0]).parent)
+
+
+def test_commands_of_the_how_to_write_what_it_says(followed):
+    names = {path.name for path in followed.iterdir()}
+
+    assert {"schema.toml", "report.html", "model.json", "curves.csv", "data.ledger.json"} <= names
+    assert (followed / "curves.csv").read_text(encoding="utf-8").startswith("term,")
+
+
+def test_the_page_loads_nothing_and_states_what_it_promises(followed):
+    text = html.unescape((followed / "report.html").read_text(encoding="utf-8"))
+
+    assert Page(followed / "report.html").loaded == []
+    assert "default-src 'none'" in text
+    assert "add/remove" in text
+
+
+def test_a_model_of_interpretml_opens(environment, followed):
+    run(followed, environment, "python", "-c", IMPORT_FROM_INTERPRET)
+
+    assert "feature_0000" in run(followed, environment, "dpexplain", "explain", "theirs.json")

@@ -1,0 +1,74 @@
+"""Run the tests that touch numpy, pandas and scikit-learn on the oldest versions we promise.
+
+``make oldest`` reads every lower bound of ``pyproject.toml``, installs exactly these versions into
+an environment of its own, and runs there what depends on them. Bounds of packages that only the
+tests need are not held.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import tomllib
+from pathlib import Path
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+EXTRAS = ("widgets", "examples")
+NEEDED_TO_CHECK = ("hypothesis", "polars", "pyarrow", "pytest", "pytest-xdist")
+TESTS = (
+    "tests/test_encoding.py",
+    "tests/test_schema.py",
+    "tests/test_validation.py",
+    "tests/binning",
+    "tests/datasets",
+    "tests/explain",
+    "tests/io",
+    "tests/models/test_boosting_kernels.py",
+    "tests/models/test_private_contract.py",
+    "tests/models/test_sklearn_checks.py",
+    "tests/plotting",
+)
+LOWER_BOUND = re.compile(r"(?P<name>[\w.-]+)(\[[^]]*\])?>=(?P<version>[\w.]+)")
+LATEST_PYTHON = (3, 12)  # of numpy 1.26
+
+
+def lower_bounds() -> list[str]:
+    """Constraints that hold every package of the core and of `EXTRAS` to its lower bound."""
+    with open(REPOSITORY / "pyproject.toml", "rb") as file:
+        project = tomllib.load(file)["project"]
+    extras = [text for extra in EXTRAS for text in project["optional-dependencies"][extra]]
+    needs = [LOWER_BOUND.match(text) for text in project["dependencies"] + extras]
+    return [f"{need['name']}=={need['version']}" for need in needs if need is not None]
+
+
+def main(*arguments: str) -> int:
+    """Make the environment and run the tests in it; return the status of pytest."""
+    if sys.version_info[:2] > LATEST_PYTHON:
+        print("oldest versions need Python 3.11 or 3.12: make oldest PYTHON=python3.11")
+        return 2
+    with tempfile.TemporaryDirectory() as folder:
+        environment, constraints = Path(folder, "environment"), Path(folder, "constraints.txt")
+        constraints.write_text("\n".join(lower_bounds()) + "\n", encoding="utf-8")
+        python = str(environment / "bin" / "python")
+        _run(sys.executable, "-m", "venv", str(environment))
+        install = (python, "-m", "pip", "install", "-q", "--disable-pip-version-check")
+        package = f"{REPOSITORY}[{','.join(EXTRAS)}]"
+        _run(*install, "-c", str(constraints), "--editable", package, *NEEDED_TO_CHECK)
+        print("\n".join(lower_bounds()), flush=True)
+        tests = (*TESTS, *arguments)
+        return _run(python, "-m", "pytest", "-q", "-m", "not browser and not slow", *tests)
+
+
+def _run(*command: str) -> int:
+    inherited = {name: text for name, text in os.environ.items() if not name.startswith("PYTHON")}
+    result = subprocess.run(command, cwd=REPOSITORY, env=inherited, check=False)
+    if result.returncode != 0 and "pytest" not in command:
+        raise SystemExit(f"failed with {result.returncode}: {' '.join(command)}")
+    return result.returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
