@@ -16,8 +16,8 @@ import tomllib
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-EXTRAS = ("widgets", "examples")
-NEEDED_TO_CHECK = ("hypothesis", "polars", "pyarrow", "pytest", "pytest-xdist")
+EXTRAS = ("widgets", "examples", "dask", "subsampled")
+NEEDED_TO_CHECK = ("hypothesis", "polars", "pytest", "pytest-xdist")
 TESTS = (
     "tests/test_encoding.py",
     "tests/test_schema.py",
