@@ -269,21 +269,21 @@ class FilterBank(NoisyFilters, Record):
         """
         return softmax(self.scores(inputs))
 
-    def explain(self, inputs: npt.ArrayLike, *, public: bool = False) -> FilterExplanation:
+    def explain(self, inputs: npt.ArrayLike, *, samples_public: bool = False) -> FilterExplanation:
         """Say why some inputs got their scores: exact contributions of every input.
 
         Parameters
         ----------
         inputs : array-like of shape (n_samples, n_inputs)
             Prepared inputs, see :meth:`inputs`.
-        public : bool, default=False
+        samples_public : bool, default=False
             Whether the samples may be shown to anyone: public records or what-if inputs.
 
         Returns
         -------
         FilterExplanation
         """
-        return explain_inputs(self, checked_inputs(inputs, len(self.input_names)), public)
+        return explain_inputs(self, checked_inputs(inputs, len(self.input_names)), samples_public)
 
     def frame(self) -> pd.DataFrame:
         """Return one row per class, filter and input.

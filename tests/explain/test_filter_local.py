@@ -189,7 +189,7 @@ def test_samples_are_not_public_unless_marked():
 
 
 def test_public_samples_of_a_reference_are_not_releasable():
-    explanation = reference_bank().explain(some_inputs(1), public=True)
+    explanation = reference_bank().explain(some_inputs(1), samples_public=True)
     assert not explanation.releasable
     assert explanation.sign_certainty is None
     assert explanation.lead_certainty is None

@@ -27,7 +27,7 @@ MAKES = {"table": filter_bank, "pictures": image_bank}
 
 def sample(make, public=True):
     bank = make()
-    return bank.explain(some_inputs(2, len(bank.input_names)), public=public)
+    return bank.explain(some_inputs(2, len(bank.input_names)), samples_public=public)
 
 
 FIGURES = {

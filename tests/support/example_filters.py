@@ -96,7 +96,7 @@ def some_inputs(n: int = 5, n_inputs: int = 4, seed: int = 1) -> np.ndarray:
 
 def filter_samples(public: bool = False) -> FilterExplanation:
     """Make the explanation of two samples."""
-    return filter_bank().explain(some_inputs(2), public=public)
+    return filter_bank().explain(some_inputs(2), samples_public=public)
 
 
 def filter_comparison(
@@ -217,7 +217,9 @@ def filter_explanations(draw: st.DrawFn) -> FilterExplanation:
     """Draw the explanation of any samples by any bank."""
     bank = draw(filter_banks())
     shape = (draw(st.integers(0, 3)), len(bank.input_names))
-    return bank.explain(draw(arrays(float, shape, elements=weights)), public=draw(st.booleans()))
+    return bank.explain(
+        draw(arrays(float, shape, elements=weights)), samples_public=draw(st.booleans())
+    )
 
 
 @st.composite

@@ -294,7 +294,7 @@ class LocallyLinearModel(ClassifierMixin, BaseEstimator):
         FilterExplanation
         """
         X = self._checked(X)
-        return self._bank_of().explain(self._inputs(X), public=samples_public)
+        return self._bank_of().explain(self._inputs(X), samples_public=samples_public)
 
     def __sklearn_tags__(self) -> Any:
         """Missing values and categories are welcome."""
