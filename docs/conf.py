@@ -6,6 +6,7 @@ works on the pages as well. Pages are found by pattern; a new one in ``docs/`` n
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -114,8 +115,18 @@ def skip_foreign(
     return None if module.startswith("dpexplain") else True
 
 
+def escape_shapes(
+    app: Any, what: str, name: str, member: Any, options: Any, lines: list[str]
+) -> None:
+    """Keep fitted attributes in shapes, as in ``shape (n_features_in_,)``, from being links."""
+    for place, line in enumerate(lines):
+        before, shape, after = line.partition(" of shape (")
+        lines[place] = before + shape + re.sub(r"_(?=[,)])", r"\\_", after) if shape else line
+
+
 def setup(app: Any) -> None:
     """Register what happens while pages are read and after they are written."""
     app.connect("source-read", add_contents)
     app.connect("autodoc-skip-member", skip_foreign)
+    app.connect("autodoc-process-docstring", escape_shapes, priority=400)  # before numpydoc
     app.connect("build-finished", finish)
