@@ -16,6 +16,7 @@ import view_examples
 from chromium import find_chromium
 from dpexplain_widgets import Explorer
 from dpexplain_widgets.page import offline_page, state_of
+from fitted_models import fitted_binary
 from jupyter_lab import JupyterLab
 from notebooks import FOLDER
 
@@ -50,6 +51,38 @@ VIEWS = (
     "importance = ImportanceView(comparison)\nimportance",
     "shape = ShapeView(comparison, term='occupation')\nshape",
     "ledger = LedgerView(comparison)\nledger",
+)
+EDITS = (
+    """
+import dpexplain.io
+import numpy as np
+from dpexplain import PrivacyLedger
+from dpexplain.accounting import GaussianEvent
+from dpexplain_widgets import EditView
+
+explanation = dpexplain.io.load("fitted.json")
+ages = np.linspace(18, 90, 50)
+""".strip(),
+    """
+def on_public_ages(edited):
+    return {"mean score": float(edited["age"].evaluate(ages).mean())}
+
+public = EditView(explanation, term="age")
+public.measure_edits(on_public_ages)
+public
+""".strip(),
+    """
+held_out = PrivacyLedger("held out", cap_epsilon=0.5, delta=1e-6)
+charged = []
+
+def on_private_data(edited):
+    charged.append(len(held_out.summary().entries))
+    return {"AUROC": 0.75}
+
+private = EditView(explanation, term="age")
+private.measure_edits(on_private_data, ledger=held_out, price=[GaussianEvent("AUROC", 20.0)])
+private
+""".strip(),
 )
 
 
@@ -160,6 +193,8 @@ def lab_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[JupyterLab]
     dpexplain.io.save(comparison, notebooks / "survey.json")
     nbformat.write(notebook(EXPLORERS), notebooks / "survey.ipynb")
     nbformat.write(notebook(VIEWS), notebooks / "views.ipynb")
+    dpexplain.io.save(fitted_binary().explain_global(), notebooks / "fitted.json")
+    nbformat.write(notebook(EDITS), notebooks / "edits.ipynb")
     shutil.copy(FOLDER / "01_explore.ipynb", notebooks)
     server = JupyterLab(notebooks, tmp_path_factory.mktemp("jupyter"))
     yield server
