@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -92,6 +93,10 @@ class NoisyModel:
            Mobility across Neighbourhoods and Academic Achievement across Countries", Review of
            Economic Studies 91 (2024), section 3.2, with simulated differences.
         """
+        return self._ranking.copy()
+
+    @cached_property
+    def _ranking(self) -> pd.DataFrame:
         terms = self.terms
         above = self.terms_above_noise
         floors = [np.nan if t.noise_floor is None else t.noise_floor for t in terms]

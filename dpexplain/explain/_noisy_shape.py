@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from dpexplain.explain._record import FloatArray
-from dpexplain.explain.noise import mean_absolute
+from dpexplain.explain._record import FloatArray, frozen
+from dpexplain.explain.noise import mean_absolute, normal_certainty
 
 # Without joint draws a band is drawn bin by bin.
 _POINTWISE = 2.0
-_HALVINGS = 40
+_STEPS, _CLOSE = 60, 1e-13
 MEAN_ABSOLUTE_NORMAL = math.sqrt(2.0 / math.pi)
 
 
@@ -28,16 +29,16 @@ class NoisyShape:
 
     if TYPE_CHECKING:
 
-        @property
+        @cached_property
         def weights(self) -> FloatArray: ...
 
-        @property
+        @cached_property
         def importance(self) -> float: ...
 
         @property
         def n_value_bins(self) -> int: ...
 
-    @property
+    @cached_property
     def total_std(self) -> FloatArray | None:
         """Deviation of each contribution from all causes that are known, in `score_unit`.
 
@@ -47,7 +48,7 @@ class NoisyShape:
             return None
         parts = (self.noise_std, self.structure_std, self.sampling_std)
         squares = [np.square(part) for part in parts if part is not None]
-        return np.asarray(np.sqrt(np.sum(squares, axis=0)))
+        return frozen(np.asarray(np.sqrt(np.sum(squares, axis=0))))
 
     @property
     def band(self) -> tuple[FloatArray, FloatArray] | None:
@@ -101,23 +102,26 @@ class NoisyShape:
         """
         return self.importance * self.kept_share
 
-    @property
+    @cached_property
     def kept_share(self) -> float:
         """Factor on the curve that makes noise on top of it show the importance seen."""
-        std = self.total_std
+        std, share = self.total_std, 1.0
         if std is None:
             return 1.0
-
-        def shown(share: float) -> float:
-            return float(self.weights @ mean_absolute(share * self.contribution, std))
-
-        low, high = 0.0, 1.0
-        if self.importance <= shown(0.0):
+        size = np.abs(self.contribution)
+        if self.importance <= float(self.weights @ mean_absolute(np.zeros_like(size), std)):
             return 0.0
-        for _ in range(_HALVINGS):
-            middle = (low + high) / 2.0
-            low, high = (middle, high) if shown(middle) < self.importance else (low, middle)
-        return (low + high) / 2.0
+        # What is shown is convex in the share and at least what was seen at share 1, so Newton's
+        # steps come down to the solution without passing it.
+        for _ in range(_STEPS):
+            curve = share * size
+            ratio = np.divide(curve, std, out=np.full(curve.shape, np.inf), where=std > 0)
+            excess = float(self.weights @ mean_absolute(curve, std)) - self.importance
+            slope = float(self.weights @ (size * (2.0 * normal_certainty(ratio) - 1.0)))
+            if excess <= _CLOSE * self.importance or not slope > 0:
+                break
+            share -= excess / slope
+        return max(0.0, share)
 
     @property
     def possible_directions(self) -> tuple[str, ...]:

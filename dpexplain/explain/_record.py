@@ -19,7 +19,8 @@ class Record:
     """Base of frozen dataclasses that hold arrays.
 
     ``dataclass`` compares fields as a tuple, which fails for arrays, and pickling brings
-    arrays back writeable; both are put right here once.
+    arrays back writeable; both are put right here once. What follows from the fields may be
+    kept by ``functools.cached_property``, since they never change; copies and pickles leave it out.
     """
 
     def __eq__(self, other: object) -> bool:
@@ -31,6 +32,11 @@ class Record:
 
     __hash__ = None  # type: ignore[assignment]  # arrays have no hash
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Keep the fields only: what follows from them is worked out anew."""
+        names = [field.name for field in dataclasses.fields(self)]  # type: ignore[arg-type]
+        return {name: getattr(self, name) for name in names}
+
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Restore the fields and make the arrays read-only again."""
         for name, value in state.items():
@@ -41,6 +47,12 @@ class Record:
     def _set(self, name: str, value: object) -> None:
         """Store a checked or converted field while the frozen record is being built."""
         object.__setattr__(self, name, value)
+
+
+def frozen(array: FloatArray) -> FloatArray:
+    """Make an array read-only, so that it can be kept and handed out."""
+    array.setflags(write=False)
+    return array
 
 
 def _same(left: Any, right: Any) -> bool:

@@ -11,11 +11,12 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
-from dpexplain.explain._record import FloatArray, Record, read_only
+from dpexplain.explain._record import FloatArray, Record, frozen, read_only
 
 RANK = 40
 """Columns of the factor at most. Curves of bins vary in few directions."""
@@ -133,10 +134,10 @@ class NoiseModel(Record):
         left = np.sqrt(np.maximum(std**2 - (factor**2).sum(axis=1), 0.0))
         return cls(tuple(sizes), factor, left)
 
-    @property
+    @cached_property
     def std(self) -> FloatArray:
         """Standard deviation of each value, shape (n_values,)."""
-        return np.sqrt((self.factor**2).sum(axis=1) + self.remainder_std**2)
+        return frozen(np.sqrt((self.factor**2).sum(axis=1) + self.remainder_std**2))
 
     def term(self, place: int) -> slice:
         """Find the bins of a term among the values.
@@ -186,6 +187,7 @@ class NoiseModel(Record):
             Quantile of the largest absolute error of a term in units of its bins' deviations.
         """
         largest = self._largest_ratios()
+        self._set("_largest_of_all", frozen(largest.max(axis=1)))  # the draws are at hand
         return np.asarray(np.quantile(largest, level, axis=0), dtype=np.float64)
 
     def overall_factor(self, level: float = STANDS_OUT_LEVEL) -> float:
@@ -200,7 +202,12 @@ class NoiseModel(Record):
         -------
         float
         """
-        return float(np.quantile(self._largest_ratios().max(axis=1), level))
+        return float(np.quantile(self._largest_of_all, level))
+
+    @cached_property
+    def _largest_of_all(self) -> FloatArray:
+        """Largest absolute error of all terms per draw, in standard deviations."""
+        return frozen(self._largest_ratios().max(axis=1))
 
     def _largest_ratios(self) -> FloatArray:
         """Largest absolute error per draw and term, in standard deviations."""

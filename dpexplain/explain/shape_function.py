@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -18,6 +19,7 @@ from dpexplain.explain._record import (
     choice,
     distinct,
     finite,
+    frozen,
     read_only,
     text,
     texts,
@@ -212,7 +214,7 @@ class ShapeFunction(NoisyShape, Record):
             return self.bin_edges.size - 1
         return len(self.categories or ())
 
-    @property
+    @cached_property
     def bin_labels(self) -> tuple[str, ...]:
         """Text of each bin, such as ``"30 - 34"`` (with an en dash), ``"nurse"``, ``"missing"``."""
         if self.bin_edges is not None:
@@ -240,14 +242,14 @@ class ShapeFunction(NoisyShape, Record):
         before = f"{len(self.edits) - 1} more, then " if len(self.edits) > 1 else ""
         return f"edited by hand after the fit: {before}{last}"
 
-    @property
+    @cached_property
     def weights(self) -> FloatArray:
         """Share of records per bin; a negative noisy count weighs nothing."""
         positive = np.maximum(self.count, 0.0)
         total = positive.sum()
-        return positive / total if total > 0 else np.full(self.n_bins, 1.0 / self.n_bins)
+        return frozen(positive / total if total > 0 else np.full(self.n_bins, 1.0 / self.n_bins))
 
-    @property
+    @cached_property
     def importance(self) -> float:
         """Mean absolute contribution over the records, in `score_unit`."""
         return float(self.weights @ np.abs(self.contribution))

@@ -1,7 +1,8 @@
 """How quick the Explorer is in a browser: ``make bench-ui``.
 
 From a key press or a click to the frame after the one that shows the change, in an exported page of
-14 features at 7 epsilons and in JupyterLab; how large such a page is and how soon it can be used.
+14 features at 7 epsilons and in JupyterLab; how large such a page is and how soon it can be used;
+and how long the kernel takes for a payload and for a live fit.
 """
 
 from __future__ import annotations
@@ -11,13 +12,14 @@ import os
 import statistics
 import sys
 import tempfile
-import time
 from pathlib import Path
 from typing import Any
 
 import nbformat
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
+
+from bench_views import explorer_times, live_fit_times, payload_times
 
 import dpexplain.io
 import view_examples
@@ -103,17 +105,16 @@ def measure_page(browser: Any, explorer: Explorer, folder: Path, moves: int) -> 
 
 
 def scrub(view: Any, where: str, moves: int) -> None:
-    """Scrub with one curve and with small pictures of all terms, then choose terms."""
+    """Scrub with one curve, choose terms, then scrub with small pictures of all terms."""
     scrubber = view.locator(".dpx-scrubber").first
     page = scrubber.page
     target = "median <= 33, p95 <= 100"
     report(f"scrub, one term ({where})", scrub_latency(page, scrubber, moves), target)
     terms = view.locator(".dpx-terms").first.locator(".dpx-term")
     report(f"select a term ({where})", latency_of_clicks(page, terms, moves), target)
-    grid = view.get_by_label("All terms as small pictures").first
-    if grid.count():
-        grid.check()
-        report(f"scrub, small multiples ({where})", scrub_latency(page, scrubber, moves), target)
+    view.get_by_role("tab", name="All terms").first.click()
+    view.get_by_role("listbox", name="Terms as small pictures").locator("svg").nth(1).wait_for()
+    report(f"scrub, small multiples ({where})", scrub_latency(page, scrubber, moves), target)
 
 
 def measure_lab(browser: Any, comparison: Comparison, folder: Path, moves: int) -> None:
@@ -140,32 +141,44 @@ def measure_lab(browser: Any, comparison: Comparison, folder: Path, moves: int) 
         server.stop()
 
 
-def main() -> None:
-    """Print the table."""
+def measure_kernel(comparison: Comparison) -> None:
+    """Measure what needs no browser."""
+    report("payload of a sweep from a file (Python)", payload_times(comparison), "")
+    report("another Explorer of it (Python)", explorer_times(comparison), "")
+    name, times = live_fit_times()
+    report(f"live fit at an epsilon ({name}, Python)", times, "<= 400")
+
+
+def measure_browser(comparison: Comparison, moves: int, *, lab: bool) -> None:
+    """Measure a page from disk, and JupyterLab if wanted."""
     from playwright.sync_api import sync_playwright
 
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--moves", type=int, default=24, help="presses and clicks for each row")
-    parser.add_argument("--no-lab", action="store_true", help="measure the page alone")
-    options = parser.parse_args()
     chromium = find_chromium()
     if chromium is None:
         sys.exit("no Chromium that starts: install one, or name it in DPEXPLAIN_CHROMIUM")
+    with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
+        browser = playwright.chromium.launch(executable_path=chromium, args=ARGUMENTS)
+        if lab:
+            measure_lab(browser, comparison, Path(folder), moves)
+        measure_page(browser, Explorer(comparison), Path(folder), moves)
+        browser.close()
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--moves", type=int, default=24, help="presses and clicks for each row")
+    parser.add_argument("--no-lab", action="store_true", help="measure the page alone")
+    parser.add_argument("--no-browser", action="store_true", help="measure the kernel alone")
+    options = parser.parse_args()
     name, comparison = example()
-    start = time.perf_counter()
-    explorer = Explorer(comparison)
-    made = time.perf_counter() - start
     terms, epsilons = len(comparison.term_names), len(comparison.epsilons)
     print(f"{name}: {terms} terms, {epsilons} epsilons; load {os.getloadavg()[0]:.1f}\n")
     print(f"| {'milliseconds':<44} |  median |     p95 | {'target':<26} |")
     print(f"| :{'-' * 43} | ------: | ------: | :{'-' * 25} |")
-    report("make an Explorer in Python", [1000 * made], "")
-    with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
-        browser = playwright.chromium.launch(executable_path=chromium, args=ARGUMENTS)
-        if not options.no_lab:
-            measure_lab(browser, comparison, Path(folder), options.moves)
-        measure_page(browser, explorer, Path(folder), options.moves)
-        browser.close()
+    measure_kernel(comparison)
+    if not options.no_browser:
+        measure_browser(comparison, options.moves, lab=not options.no_lab)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+from functools import cached_property
 
 import pytest
 from numpydoc.validate import validate
@@ -62,7 +63,8 @@ def _methods(cls: type) -> list[str]:
 
 
 def _is_described(member: object) -> bool:
-    return inspect.isfunction(member) or isinstance(member, (property, classmethod, staticmethod))
+    kinds = (property, cached_property, classmethod, staticmethod)
+    return inspect.isfunction(member) or isinstance(member, kinds)
 
 
 PUBLIC = public_objects()
