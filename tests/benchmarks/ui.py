@@ -29,10 +29,11 @@ from dpexplain.compare import Comparison
 from dpexplain.datasets import load_adult
 from dpexplain_widgets import Explorer
 from jupyter_lab import JupyterLab, open_notebook, run_all_cells
-from page_checks import latency_of_clicks, scrub_latency
+from page_checks import latency_of_choices, latency_of_clicks, nudge_latency, scrub_latency
 
 SEVEN = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync"]
+EDITS = ("increasing", "smooth", "flatten", "convex", "average", "scale")
 PAINTED = ".dpx-plot svg"
 NOTEBOOK = (
     "import dpexplain.io\nfrom dpexplain_widgets import Explorer\n"
@@ -100,6 +101,7 @@ def measure_page(browser: Any, explorer: Explorer, folder: Path, moves: int) -> 
     page.goto(path.as_uri())
     page.locator(PAINTED).first.wait_for()
     scrub(page, "page", moves)
+    edit(page, "page", moves)
     page.close()
     print(f"\nSize of the page: {path.stat().st_size / 1000:.0f} kB (target: under 150 kB)")
 
@@ -115,6 +117,18 @@ def scrub(view: Any, where: str, moves: int) -> None:
     view.get_by_role("tab", name="All terms").first.click()
     view.get_by_role("listbox", name="Terms as small pictures").locator("svg").nth(1).wait_for()
     report(f"scrub, small multiples ({where})", scrub_latency(page, scrubber, moves), target)
+
+
+def edit(view: Any, where: str, moves: int) -> None:
+    """Nudge a part of a curve, then choose what to do with it."""
+    view.get_by_role("tab", name="Edit").click()
+    plot = view.locator(".dpx-edit-plot")
+    plot.locator("svg").wait_for()
+    page, target = plot.page, "median <= 33, p95 <= 100"
+    report(f"edit: nudge ({where})", nudge_latency(page, plot, moves), target)
+    box = view.get_by_label("Operation", exact=True)
+    times = latency_of_choices(page, box, EDITS, moves)
+    report(f"edit: choose an operation ({where})", times, target)
 
 
 def measure_lab(browser: Any, comparison: Comparison, folder: Path, moves: int) -> None:
@@ -137,6 +151,7 @@ def measure_lab(browser: Any, comparison: Comparison, folder: Path, moves: int) 
         times = [page.evaluate(_RUN_LAST, PAINTED) for _ in range(3)]
         report("run a cell to the first curve (JupyterLab)", times, "< 1000")
         scrub(page.locator(".dpx").last, "JupyterLab", moves)
+        edit(page.locator(".dpx").last, "JupyterLab", moves)
     finally:
         server.stop()
 

@@ -221,6 +221,21 @@ def test_undo_and_redo_by_key_and_any_state_from_the_history(page):
     assert "(after 1)" in page.locator(".dpx-edit-history").inner_text()
 
 
+def test_scores_of_people_follow_what_is_previewed_and_applied(page):
+    words = page.locator("div:has(> h4:text-is('Scores of people')) > p")
+    picture = page.locator(".dpx-edit-scores svg .dpx-curve-main")
+    words.filter(has_text="(unchanged)").wait_for()
+    released = picture.get_attribute("d")
+    chosen_by_mouse(page, "shift")
+    page.get_by_label("Number of the operation").fill("0.25")
+    words.filter(has_text="(+0.2").wait_for()
+    assert picture.get_attribute("d") != released
+    page.get_by_role("button", name="Apply", exact=True).click()
+    page.get_by_role("button", name="Undo", exact=True).click()
+    words.filter(has_text="(unchanged)").wait_for()
+    assert picture.get_attribute("d") == released
+
+
 def test_notes_are_part_of_the_log(page):
     chosen_by_mouse(page, "increasing")
     page.get_by_role("button", name="Apply", exact=True).click()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ def settle(page: Any) -> None:
     page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
 
-# From a key press to the frame after the one that shows the new curve.
+# From an event to the frame after the one that shows the new curve.
 _WATCH_LATENCY = """(kind) => {
   const times = [];
   const channel = new MessageChannel();
@@ -45,22 +46,46 @@ _WAIT_FOR_MOVE = """(count) => new Promise((done) => {
 
 def scrub_latency(page: Any, scrubber: Any, moves: int) -> list[float]:
     """Milliseconds from each of `moves` key presses on a scrubber to the painted frame."""
-    page.evaluate(_WATCH_LATENCY, "keydown")
-    scrubber.focus()
-    for move in range(moves):
-        # Four to the right, four to the left, so that every press moves.
-        page.keyboard.press("ArrowRight" if (move // 4) % 2 == 0 else "ArrowLeft")
-        page.evaluate(_WAIT_FOR_MOVE, move + 1)
-    times: list[float] = page.evaluate("window.dpxLatency")
-    return times
+    return _latency_of_keys(page, scrubber, ("ArrowRight", "ArrowLeft"), moves)
+
+
+def nudge_latency(page: Any, plot: Any, moves: int) -> list[float]:
+    """Milliseconds from each of `moves` nudges of the first bins of a curve to the frame."""
+    plot.focus()
+    for key in ("Home", "Shift+ArrowRight", "Shift+ArrowRight"):
+        page.keyboard.press(key)
+    return _latency_of_keys(page, plot, ("ArrowUp", "ArrowDown"), moves)
+
+
+def _latency_of_keys(page: Any, place: Any, keys: tuple[str, str], moves: int) -> list[float]:
+    place.focus()
+
+    def press(move: int) -> None:
+        # Four times one way, four times back, so that every press moves.
+        page.keyboard.press(keys[(move // 4) % 2])
+
+    return _latency(page, "keydown", press, moves)
 
 
 def latency_of_clicks(page: Any, places: Any, moves: int) -> list[float]:
     """Milliseconds from each of `moves` clicks, on one place after the other, to the frame."""
-    page.evaluate(_WATCH_LATENCY, "click")
     count = min(8, places.count())
+    return _latency(page, "click", lambda move: places.nth((move + 1) % count).click(), moves)
+
+
+def latency_of_choices(page: Any, box: Any, values: Sequence[str], moves: int) -> list[float]:
+    """Milliseconds from each of `moves` choices in a box, one after the other, to the frame."""
+
+    def choose(move: int) -> None:
+        box.select_option(values[move % len(values)])
+
+    return _latency(page, "change", choose, moves)
+
+
+def _latency(page: Any, kind: str, act: Callable[[int], None], moves: int) -> list[float]:
+    page.evaluate(_WATCH_LATENCY, kind)
     for move in range(moves):
-        places.nth((move + 1) % count).click()
+        act(move)
         page.evaluate(_WAIT_FOR_MOVE, move + 1)
     times: list[float] = page.evaluate("window.dpxLatency")
     return times

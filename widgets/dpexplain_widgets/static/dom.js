@@ -36,6 +36,26 @@ export function uniqueId(kind) {
   return `dpx-${kind}-${Array.from(words, (word) => word.toString(36)).join("")}`;
 }
 
+/** What is too slow for every key: `ask()` calls `draw` once after the next frame, until `stop()`. */
+export function afterNextFrame(draw) {
+  let [frame, timer] = [null, null];
+  const ask = () => {
+    if (frame !== null || timer !== null) return;
+    frame = requestAnimationFrame(() => {
+      frame = null;
+      timer = setTimeout(() => {
+        timer = null;
+        draw();
+      });
+    });
+  };
+  const stop = () => {
+    cancelAnimationFrame(frame);
+    clearTimeout(timer);
+  };
+  return { ask, stop };
+}
+
 /** Listen until the returned function is called. */
 export function listen(target, type, listener, options) {
   target.addEventListener(type, listener, options);

@@ -1,6 +1,6 @@
 // The edit view: repair a curve by hand, at no cost in privacy, and keep a record.
 import { button, choiceBox } from "./controls.js";
-import { html, setText, uniqueId } from "./dom.js";
+import { afterNextFrame, html, setText, uniqueId } from "./dom.js";
 import { BinChoice } from "./edit_choice.js";
 import { EditHands } from "./edit_hands.js";
 import { downloadButton, historyList } from "./edit_history.js";
@@ -37,7 +37,9 @@ class EditPanel {
     this.scoresWidth = 0;
     this.ids = { clip: uniqueId("clip") };
     this.build(host, standalone);
+    this.scoresLater = afterNextFrame(() => this.drawScores());
     this.stops = [
+      this.scoresLater.stop,
       drawOnChange(model, EDIT_KEYS, () => this.draw()),
       observeWidth(this.plot, (width) => this.resize(width)),
       observeWidth(this.scores.picture, (width) => this.resizeScores(width)),
@@ -103,7 +105,7 @@ class EditPanel {
 
   resizeScores(width) {
     this.scoresWidth = width;
-    this.draw();
+    this.scoresLater.ask();
   }
 
   // The curves of this moment: as released, now, and what is being chosen.
@@ -144,7 +146,8 @@ class EditPanel {
     this.describe(now, bins, pending);
     this.history.draw();
     this.measure.draw();
-    this.drawScores(now, pending);
+    this.shown = { ...now, curve: pending.curve ?? now.curve };
+    this.scoresLater.ask();
   }
 
   pending(now, bins) {
@@ -219,11 +222,12 @@ class EditPanel {
       `contributes ${formatNumber(curve.values[Math.min(at, labels.length - 1)])}`);
   }
 
-  drawScores(now, pending) {
-    if (this.scoresWidth < 40) return;
-    const { state, operations } = now;
+  // Scores need every term: the curve under the hand comes first.
+  drawScores() {
+    if (this.scoresWidth < 40 || this.shown === undefined) return;
+    const { state, operations, curve } = this.shown;
     const edited = state.payload.terms.map((term, i) => {
-      if (i === state.termIndex) return pending.curve ?? now.curve;
+      if (i === state.termIndex) return curve;
       if (!operations.some((each) => (each.steps ?? [each]).some((step) => step.term === term.name))) return null;
       return this.safely(() => afterOperations(startCurve(term, state.fit.terms[i]), operations), null).curve;
     });
