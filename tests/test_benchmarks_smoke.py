@@ -5,11 +5,14 @@ from __future__ import annotations
 import importlib
 import re
 from dataclasses import replace
+from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from dpexplain import Range, Schema
+from dpexplain import Classes, Numeric, Range, Schema
 
 EPSILONS = (1.0, 8.0)
 RACERS = ["dpexplain, default", "dpexplain, paper preset", "InterpretML, default"]
@@ -300,6 +303,57 @@ def test_a_fit_on_files_is_measured_and_gives_the_model_of_the_table(load, monke
     found = [beyond.measured(way, path, epochs=2) for way in ("memory", "files", "disk")]
     assert len({row["scores"] for row in found}) == 1
     assert all(row["peak"] >= 0 for row in found)
+
+
+@pytest.fixture
+def small_images(load, monkeypatch):
+    """Made-up images of 28 x 28 in place of MNIST, and fits of a few steps with a few numbers."""
+    images = load("bench_images")
+    names = [f"pixel {place}" for place in range(784)]
+    labels = [str(digit) for digit in range(10)]
+    schema = Schema({name: Numeric(0, 255) for name in names}, target=Classes(labels))
+    rng = np.random.default_rng(0)
+    data = SimpleNamespace(
+        X=pd.DataFrame(rng.integers(0, 256, (60, 784)), columns=names),
+        y=pd.Series(rng.choice(labels, 60)),
+        schema=schema,
+    )
+    few = {"n_steps": 3, "n_filters": 2, "n_basis": 5}
+    model = partial(images.DPLocallyLinearClassifier, **few)
+    monkeypatch.setattr(images, "DPLocallyLinearClassifier", model)
+    monkeypatch.setattr(images, "N_EXPLAINED", 5)
+    for module in (images, load("locally_linear")):
+        monkeypatch.setattr(
+            module, "loaded", lambda name: (data, data) if name == "mnist" else None
+        )
+    return images
+
+
+def test_filters_are_held_against_published_figures_and_their_own_refits(
+    load, capsys, monkeypatch, tmp_path, small_images
+):
+    bench = load("locally_linear")
+    monkeypatch.setattr(bench, "step_times", lambda: ([("kind", "ours", "1 ms", "1", "")], "none"))
+    options = ["--epsilons", "2", "--seeds", "2", "--refits", "3", "--keep", str(tmp_path)]
+
+    bench.main(options)
+
+    text = capsys.readouterr().out
+    assert "fashion_mnist was not found: set DPEXPLAIN_DATA" in text
+    accuracy, paper, band, front, speed = tables(text)
+    assert accuracy[1][:2] == ["mnist", "2"]
+    assert accuracy[1][4] == "NO"  # labels are random
+    spent = [float(cell) for cell in paper[1][2:5]]
+    assert spent == sorted(spent, reverse=True)
+    assert spent[0] == pytest.approx(2.0, abs=0.002)
+    assert 0 <= float(band[1][2]) <= 1
+    assert [row[1] for row in front[1:]] == list(bench.FRONT)
+    assert all(-1 <= float(cell) <= 1 for row in front[1:] for cell in row[3:])
+    assert speed[1][1] == "ours"
+
+    monkeypatch.setattr(small_images, "_fit", None)
+    bench.main(options)  # every fit was kept
+    assert tables(capsys.readouterr().out) == [accuracy, paper, band, front, speed]
 
 
 @pytest.mark.slow

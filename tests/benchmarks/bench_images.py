@@ -15,6 +15,7 @@ import numpy as np
 from dpexplain.accounting import SubsampledGaussianEvent
 from dpexplain.datasets import load_fashion_mnist, load_mnist
 from dpexplain.models import DPLocallyLinearClassifier
+from dpexplain.models.locally_linear.recipe import recipe_for
 
 EPSILONS = (0.5, 1.0, 2.0, 4.0)
 DELTA = 1e-5
@@ -41,10 +42,10 @@ class Request:
 
     def file(self, place: int) -> str:
         """Name of the file that keeps fit number `place`."""
-        import dpexplain.models.locally_linear.recipe as recipe
-
-        settings = json.dumps([self.settings, repr(recipe._IMAGE), repr(recipe._PAPER)])
-        key = sha256(settings.encode()).hexdigest()[:10]
+        given = dict(self.settings)
+        preset = given.pop("preset", "accurate")
+        resolved = repr(recipe_for(preset, grid=True, n_inputs=784, **given))
+        key = sha256(json.dumps([self.settings, resolved]).encode()).hexdigest()[:10]
         return f"{self.dataset}-{self.epsilon:g}-{key}-{place}.npz"
 
 

@@ -92,6 +92,18 @@ def test_the_public_number_of_people_sets_samples_and_steps_and_the_exact_one_do
     assert len(events) == 1
 
 
+def test_tables_have_smaller_samples_than_images():
+    table = recipe.recipe_for("accurate", grid=False, n_inputs=3)
+    assert recipe.schedule(table, 60_000, None).n_steps == 4800
+
+
+def test_the_paper_preset_reads_pixels_as_was_done_for_digits():
+    X, y = pictures(50)
+    model = private(schema=GRID, grid_shape=(4, 4), preset="paper", n_basis=5, n_filters=2)
+    inputs = model.fit(X, y).explain_global().inputs(X)
+    np.testing.assert_allclose(inputs, (X / 255 - 0.1307) / 0.3081, atol=1e-12)
+
+
 def test_without_dp_accounting_the_fit_says_so_before_it_reads_or_charges(monkeypatch):
     monkeypatch.setattr(accountant, "pld_available", lambda: False)
     recipe.noise_multiplier.cache_clear()

@@ -28,7 +28,9 @@ _ROWS = 1 << 13
 """Records that are read at a time, so that no second copy of the table is made."""
 
 
-def preparation_of(schema: Schema, *, per_image: bool, scale: float) -> InputPreparation:
+def preparation_of(
+    schema: Schema, *, per_image: bool, scale: float, centre: float = 0.5
+) -> InputPreparation:
     """Say how records of a schema become inputs.
 
     Parameters
@@ -38,25 +40,26 @@ def preparation_of(schema: Schema, *, per_image: bool, scale: float) -> InputPre
         Whether each record is centred and divided by its norm: for grids.
     scale : float
         Factor on all inputs.
+    centre : float, default=0.5
+        Share of the range of a number that becomes 0, in [0, 1]; the farther end becomes 1.
 
     Returns
     -------
     InputPreparation
-        Numbers in [-1, 1] by their range, 0 where they are missing; one input per category.
+        Numbers by their range, 0 where they are missing; one input per category.
     """
-    features = tuple(_input_feature(name, f) for name, f in schema.features.items())
+    features = tuple(_input_feature(name, f, centre) for name, f in schema.features.items())
     return InputPreparation(
         features, per_record="centred_unit_norm" if per_image else "none", scale=scale
     )
 
 
-def _input_feature(name: str, feature: Numeric | Categorical) -> InputFeature:
+def _input_feature(name: str, feature: Numeric | Categorical, centre: float) -> InputFeature:
     if isinstance(feature, Categorical):
         return InputFeature(name, tuple(map(str, feature.categories)))
     low, high = float(feature.low), float(feature.high)
-    return InputFeature(
-        name, low=low, high=high, centre=(low + high) / 2.0, spread=(high - low) / 2.0
-    )
+    zero, spread = low + centre * (high - low), max(centre, 1.0 - centre) * (high - low)
+    return InputFeature(name, low=low, high=high, centre=zero, spread=spread)
 
 
 def feature_bound(preparation: InputPreparation, basis: Basis) -> float:

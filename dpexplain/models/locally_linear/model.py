@@ -123,7 +123,9 @@ class LocallyLinearModel(ClassifierMixin, BaseEstimator):
         plain = preparation_of(schema, per_image=False, scale=1.0)
         n_inputs = len(plain.input_names)
         recipe = self._recipe(n_inputs)
-        preparation = preparation_of(schema, per_image=recipe.per_image, scale=recipe.scale)
+        preparation = preparation_of(
+            schema, per_image=recipe.per_image, scale=recipe.scale, centre=recipe.centre
+        )
         basis = make_basis(
             recipe.projection,
             n_inputs,

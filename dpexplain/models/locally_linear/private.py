@@ -102,8 +102,8 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
         probability.
     sampling_probability : float or None, default=None
         Probability with which a person is in the sample of a step, in (0, 1], rounded down to a
-        multiple of 2**-32. None: 4,000 (paper: 500) people out of `n_public`, or 1/15 where that
-        is not given. The number of records is never looked at.
+        multiple of 2**-32. None: 4,000 people (tables and paper: 500) out of `n_public`, or 1/15
+        where that is not given. The number of records is never looked at.
     structure_seed : int or None, default=None
         Seed of the public random structure (start, random projection). Never of noise or samples.
     noise_backend : {"exact", "opendp", "rounded"}, default="exact"

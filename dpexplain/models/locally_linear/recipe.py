@@ -49,6 +49,8 @@ class Recipe:
         linearly to zero otherwise.
     start_share : float
         Reach of the random start, over that of the paper's experiments.
+    centre : float
+        Share of the range of a number that becomes the input 0; the farther end becomes 1.
     """
 
     projection: Projection
@@ -64,6 +66,7 @@ class Recipe:
     stepped: bool
     start_share: float
     n_steps: int | None = None
+    centre: float = 0.5
 
 
 _DEFAULT_PROBABILITY = 1.0 / 15.0
@@ -91,15 +94,20 @@ _TABLE = replace(
     inverse_temperature=1.0,
     per_image=False,
     scale=1.0,
-    learning_rate=2e-2,
+    batch_size=500,
+    learning_rate=0.3,
 )
+_PAPER_CENTRE, _PAPER_SPREAD = 0.1307, 0.3081
+"""Taken from shares of the range, and what they are divided by: published for MNIST."""
+
 _PAPER = Recipe(
     projection="per_filter",
     n_basis=300,
     n_filters=30,
     inverse_temperature=1.0 / 30.0,
     per_image=False,
-    scale=1.0,
+    scale=(1.0 - _PAPER_CENTRE) / _PAPER_SPREAD,
+    centre=_PAPER_CENTRE,
     clip=0.5,
     batch_size=500,
     n_epochs=20,
@@ -131,10 +139,10 @@ def recipe_for(preset: Preset, *, grid: bool, n_inputs: int, **given: Any) -> Re
             _IMAGE if grid else _TABLE,
             n_basis=40 if grid else None,
             n_filters=10 if grid else 2,
-            learning_rate=2e-3 if grid else 1e-2,
+            learning_rate=2e-3 if grid else 0.1,
         )
     if preset == "paper" and not grid:
-        chosen = replace(chosen, projection="none", n_basis=None)
+        chosen = replace(chosen, projection="none", n_basis=None, scale=1.0, centre=0.5)
     chosen = replace(chosen, **{name: value for name, value in given.items() if value is not None})
     if chosen.projection == "none":
         return replace(chosen, n_basis=None)
