@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -54,6 +55,12 @@ def opened_ledger(asked: argparse.Namespace) -> PrivacyLedger:
 
     path = ledger_path(asked)
     if not path.exists():
+        if asked.cap_epsilon is None and not asked.quiet:
+            print(
+                f"the ledger {path} begins without a cap, and stays so: it will refuse nothing. "
+                "--cap-epsilon gives a new ledger one.",
+                file=sys.stderr,
+            )
         return PrivacyLedger(
             asked.dataset or asked.table.stem,
             cap_epsilon=math.inf if asked.cap_epsilon is None else asked.cap_epsilon,
@@ -67,8 +74,9 @@ def opened_ledger(asked: argparse.Namespace) -> PrivacyLedger:
         ("--cap-epsilon", asked.cap_epsilon, ledger.cap_epsilon),
     ):
         if wanted is not None and wanted != held:
+            begun = "without a cap" if held == math.inf else f"with {held}"
             raise CommandError(
-                f"{option} {wanted}: the ledger {path} was begun with {held}; leave the option "
+                f"{option} {wanted}: the ledger {path} was begun {begun}; leave the option "
                 "out, or name another file with --ledger if these are other records."
             )
     return ledger

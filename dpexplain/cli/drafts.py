@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dpexplain.cli.options import add_command, add_table, check_place
 from dpexplain.cli.tables import read_schema, whole_table
 from dpexplain.cli.text import table_text
+
+if TYPE_CHECKING:
+    from dpexplain.schema import Schema
+
+_MANY_CATEGORIES = 50  # of one feature; longer lists are mostly identifiers, dates and free text
 
 
 def add_commands(commands: Any) -> None:
@@ -57,6 +63,20 @@ def run_draft(asked: argparse.Namespace) -> None:
         f"saved to {asked.out}: {schema.n_features} features. Now check every bound and list in "
         "it against the documentation of the data."
     )
+    if many := _long_lists(schema):
+        print(
+            f"long lists of categories: {', '.join(many)}. Take identifiers and dates out of the "
+            "schema, and group the rest: a category needs many people to stand out of the noise.",
+            file=sys.stderr,
+        )
+
+
+def _long_lists(schema: Schema) -> list[str]:
+    """Name the features that are hardly categories, with how many they have."""
+    counts = {
+        name: len(getattr(feature, "categories", ())) for name, feature in schema.features.items()
+    }
+    return [f"{name} ({count:,})" for name, count in counts.items() if count > _MANY_CATEGORIES]
 
 
 def run_check(asked: argparse.Namespace) -> None:

@@ -59,7 +59,10 @@ def add_commands(commands: Any) -> None:
     )
     opener.add_argument("file", type=Path, help=".html, .ipynb or .json file")
     opener.add_argument(
-        "--print", action="store_true", dest="only_print", help="print what would be opened"
+        "--print",
+        action="store_true",
+        dest="only_print",
+        help="print what would be opened; a saved file still gets the notebook that shows it",
     )
     opener.set_defaults(run=run_open)
 
@@ -107,7 +110,7 @@ def _frame(shown: Any, term: str | None, file: Path) -> Any:
     if term is None:
         return table
     _check_term(shown, term, file)
-    return table[table["term"] == term].drop(columns="term")
+    return table[table["term"] == term].drop(columns="term").reset_index(drop=True)
 
 
 def _check_term(shown: Any, term: str, file: Path) -> None:
@@ -133,6 +136,8 @@ def run_ledger(asked: argparse.Namespace) -> None:
     """Print the statement of a ledger file."""
     from dpexplain.accounting import PrivacyLedger
 
+    if not asked.file.is_file():
+        raise CommandError(f"{asked.file}: no such file; fit begins a TABLE.ledger.json beside it.")
     ledger = PrivacyLedger.open(asked.file)
     if asked.format == "entries":
         print(table_text(ledger.frame(), rows=None))

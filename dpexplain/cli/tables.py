@@ -42,13 +42,24 @@ def private_records(asked: argparse.Namespace, schema: Schema) -> Records:
     Raises
     ------
     CommandError
-        If the file or a column is missing, or the file is no such table. The message shows
-        nothing of a line of the file.
+        If the file or a column is missing, the file is no such table, or the schema speaks of
+        another target. The message shows nothing of a line of the file.
     """
+    if asked.target in schema.features:
+        raise CommandError(
+            f"--target {asked.target}: {asked.schema} has it as a feature, and "
+            f"{_described(schema)} as what is predicted; name that column, or correct the schema."
+        )
     if _suffix(asked.table) not in _SEPARATORS:
         return Records(str(asked.table), asked.target)
     frame = read_texts(asked.table)
     _check_column(frame, asked.target, asked.table)
+    meant = "" if schema.target is None else schema.target.name
+    if meant != asked.target and meant in frame.columns:
+        raise CommandError(
+            f"--target {asked.target}: {asked.schema} predicts the column {meant!r} of this table; "
+            f"pass --target {meant}, or correct the [target] of the schema."
+        )
     known = [name for name in frame.columns if name in schema.features]
     rest = [str(name) for name in frame.columns if name not in (*known, asked.target)]
     if rest and not getattr(asked, "quiet", False):
@@ -137,6 +148,11 @@ def read_schema(path: Path) -> Schema:
     if schema.target is None:
         raise CommandError(f"--schema {path}: it has no [target]; say what is predicted.")
     return schema
+
+
+def _described(schema: Schema) -> str:
+    name = "" if schema.target is None else schema.target.name
+    return repr(name) if name else "another column"
 
 
 def _suffix(path: Path) -> str:

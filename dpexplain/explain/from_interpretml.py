@@ -51,7 +51,8 @@ def from_interpret(
     TypeError
         If the model is no such model.
     ValueError
-        If it is not fitted, or has a link that explanations do not know.
+        If it is not fitted, has scores that are not finite, or a link that explanations do not
+        know.
 
     Warns
     -----
@@ -64,6 +65,7 @@ def from_interpret(
     >>> from_interpret(ebm, target_name="income")["age"].plot()  # doctest: +SKIP
     """
     _check_model(model)
+    _check_scores(model)
     guarantee = _guarantee(model)
     classes = tuple(str(name) for name in getattr(model, "classes_", ())) or None
     intercept = np.atleast_1d(np.asarray(model.intercept_, dtype=np.float64))
@@ -105,6 +107,14 @@ def _check_model(model: Any) -> None:
     missing = [n for n in ("term_scores_", "bins_", "term_features_") if not hasattr(model, n)]
     if missing:
         raise ValueError(f"model is a {kind.__name__} that is not fitted; call its fit first.")
+
+
+def _check_scores(model: Any) -> None:
+    if not all(np.isfinite(scores).all() for scores in (model.intercept_, *model.term_scores_)):
+        raise ValueError(
+            f"model is a {type(model).__name__} with scores that are not finite, as of a fit on "
+            "records of a single class; fit it on records of each class."
+        )
 
 
 def _link(model: Any) -> Link:

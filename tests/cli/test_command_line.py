@@ -96,6 +96,37 @@ def test_wrong_input_is_refused_before_a_ledger_is_begun(folder, capsys, more, m
     assert not list(folder.glob("m*.json"))
 
 
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [("age", "has it as a feature, and 'income' as what is"), ("id", "pass --target income")],
+)
+def test_another_target_than_that_of_the_schema_is_refused(folder, capsys, target, message):
+    assert main([*FIT, "--out", "m.json", "--target", target]) == 2
+    assert message in capsys.readouterr().err
+    assert not list(folder.glob("*.ledger.json"))
+
+
+def test_a_new_ledger_without_a_cap_says_so_and_takes_none_later(folder, capsys):
+    assert main([*FIT, "--out", "m.json"]) == 0
+    assert "begins without a cap" in capsys.readouterr().err
+    assert main([*FIT, "--out", "m.json", "--cap-epsilon", "5"]) == 2
+    printed = capsys.readouterr().err
+    assert "was begun without a cap" in printed
+    assert "begins" not in printed
+
+
+def test_a_ledger_that_is_not_there_is_wrong_input(folder, capsys):
+    assert main(["ledger", "nowhere.ledger.json"]) == 2
+    assert "no such file" in capsys.readouterr().err
+
+
+def test_a_draft_points_at_identifiers(folder, capsys):
+    frame = pd.read_csv("data.csv").assign(id=[f"P{number}" for number in range(400)])
+    frame.to_csv("public.csv", index=False)
+    assert main(["schema", "draft", "public.csv", "--target", "income", "--out", "d.toml"]) == 0
+    assert "long lists of categories: id (400)." in capsys.readouterr().err
+
+
 def test_a_file_that_is_no_table_is_refused_without_a_word_of_its_lines(folder, capsys):
     (folder / "data.csv").write_text("age,job,income\n31,a,yes\n47,SECRET,no,one too many\n")
     assert main([*FIT, "--out", "model.json"]) == 2

@@ -100,6 +100,18 @@ def test_other_models_are_refused_in_words():
         from_interpret(ExplainableBoostingRegressor())
 
 
+def test_a_model_of_a_single_class_is_refused_with_the_reason():
+    from interpret.glassbox import ExplainableBoostingClassifier
+
+    X, _ = table()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = ExplainableBoostingClassifier(interactions=0, outer_bags=2, max_rounds=2)
+        model.fit(X, np.full(len(X), "yes"))
+    with pytest.raises(ValueError, match="records of a single class"):
+        from_interpret(model)
+
+
 @pytest.mark.parametrize("fitted", FITTED)
 def test_an_exported_model_gives_the_scores_of_the_explanation_to_the_last_bit(fitted):
     model = fitted()
