@@ -18,7 +18,6 @@ IndexArray = npt.NDArray[np.int64]
 
 _LEAST_WEIGHT = 1e-9
 _CONVEX_ROUNDS = 10_000
-_REACHES = (0.01, 0.015, 0.02, 0.03, 0.045, 0.07, 0.1, 0.15)
 
 
 def positive_weights(weights: FloatArray) -> FloatArray:
@@ -191,36 +190,6 @@ def smooth(values: FloatArray, weights: FloatArray, std: FloatArray, reach: floa
     # Where all weight lies on one bin, a line has no slope to speak of.
     determinant = mass * second - first**2 + 1e-9 * reach**2 * mass**2
     return np.asarray(((second + 1e-9 * reach**2 * mass) * level - first * slope) / determinant)
-
-
-def smooth_as_noise_allows(
-    values: FloatArray, weights: FloatArray, std: FloatArray, limit: float = 0.5
-) -> FloatArray:
-    """Smooth with the longest reach that moves the curve by less than its noise.
-
-    Parameters
-    ----------
-    values, weights, std : ndarray of shape (n,)
-    limit : float, default=0.5
-        Root mean square of the change over people, in standard deviations of the bins, that a
-        reach may have.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-
-    Notes
-    -----
-    The discrepancy principle: a change that is smaller than the noise is nothing that the data
-    speak against. The limit is below 1, as the noise of a curve is partly as smooth as the curve.
-    """
-    weight, result = positive_weights(weights), values
-    for reach in _REACHES:
-        smoothed = smooth(values, weights, std, reach)
-        change = (smoothed - values) / np.maximum(std, 1e-12)
-        if float(weight @ change**2) <= limit**2 * float(weight.sum()):
-            result = smoothed
-    return result.copy()
 
 
 def interpolate(places: FloatArray, values: FloatArray, kept: IndexArray) -> FloatArray:

@@ -13,25 +13,26 @@ from dpexplain.edit.kernels import (
     convex,
     monotone,
     smooth,
-    smooth_as_noise_allows,
     weighted_mean,
 )
 from dpexplain.edit.operation import Curve, Operation, mean_of, number
+from dpexplain.edit.splines import smooth_as_noise_allows
 from dpexplain.explain._record import choice
 from dpexplain.explain._text import short_number, shorten
 
 
 @dataclasses.dataclass(frozen=True)
 class Smooth(Operation):
-    """Smooth by lines around each bin, weighted by closeness and inverse variance.
+    """Smooth as far as the noise allows, or by lines around each bin.
 
     Parameters
     ----------
     term, bins, within, names, mean, of_class : see below
         As of :class:`Operation`; the mean is kept.
     reach : float or None, default=None
-        How far bins speak for each other, in shares of the people between them, in (0, 1].
-        None: the longest reach that moves the curve by less than its noise.
+        How far bins speak for each other, in shares of the people between them, in (0, 1]:
+        lines around each bin, weighted by closeness and inverse variance. None: splines over
+        the values, as smooth as the curve and its noise say, within 1.5 standard deviations.
     """
 
     reach: float | None = dataclasses.field(default=None, kw_only=True)
@@ -57,7 +58,7 @@ class Smooth(Operation):
                     f"smooth needs reach= here: the noise of {shorten(self.term)!r} is not known, "
                     "so it cannot say how far to smooth."
                 )
-            return smooth_as_noise_allows(values, weights, std[bins])
+            return smooth_as_noise_allows(curve.places[bins], values, weights, std[bins])
         spread = std[bins] if std is not None else _spread_of_counts(weights)
         return smooth(values, weights, spread, self.reach)
 

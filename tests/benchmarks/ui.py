@@ -101,7 +101,6 @@ def measure_page(browser: Any, explorer: Explorer, folder: Path, moves: int) -> 
     page.goto(path.as_uri())
     page.locator(PAINTED).first.wait_for()
     scrub(page, "page", moves)
-    edit(page, "page", moves)
     page.close()
     print(f"\nSize of the page: {path.stat().st_size / 1000:.0f} kB (target: under 150 kB)")
 
@@ -119,16 +118,16 @@ def scrub(view: Any, where: str, moves: int) -> None:
     report(f"scrub, small multiples ({where})", scrub_latency(page, scrubber, moves), target)
 
 
-def edit(view: Any, where: str, moves: int) -> None:
-    """Nudge a part of a curve, then choose what to do with it."""
+def edit(view: Any, moves: int) -> None:
+    """Nudge a part of a curve, then choose what to do with it; pages without edits cannot."""
     view.get_by_role("tab", name="Edit").click()
     plot = view.locator(".dpx-edit-plot")
     plot.locator("svg").wait_for()
     page, target = plot.page, "median <= 33, p95 <= 100"
-    report(f"edit: nudge ({where})", nudge_latency(page, plot, moves), target)
+    report("edit: nudge (JupyterLab)", nudge_latency(page, plot, moves), target)
     box = view.get_by_label("Operation", exact=True)
     times = latency_of_choices(page, box, EDITS, moves)
-    report(f"edit: choose an operation ({where})", times, target)
+    report("edit: choose an operation (JupyterLab)", times, target)
 
 
 def measure_lab(browser: Any, comparison: Comparison, folder: Path, moves: int) -> None:
@@ -151,7 +150,7 @@ def measure_lab(browser: Any, comparison: Comparison, folder: Path, moves: int) 
         times = [page.evaluate(_RUN_LAST, PAINTED) for _ in range(3)]
         report("run a cell to the first curve (JupyterLab)", times, "< 1000")
         scrub(page.locator(".dpx").last, "JupyterLab", moves)
-        edit(page.locator(".dpx").last, "JupyterLab", moves)
+        edit(page.locator(".dpx").last, moves)
     finally:
         server.stop()
 

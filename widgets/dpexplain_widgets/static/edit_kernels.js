@@ -2,7 +2,6 @@
 // computes what is applied; a test holds the two against each other.
 
 const LEAST_WEIGHT = 1e-9;
-const REACHES = [0.01, 0.015, 0.02, 0.03, 0.045, 0.07, 0.1, 0.15];
 const CONVEX_ROUNDS = 10_000;
 
 function total(values) {
@@ -159,22 +158,6 @@ export function smoothCurve(values, weights, std, reach) {
     const determinant = mass * second - first * first + ridge * mass;
     return ((second + ridge) * level - first * slope) / determinant;
   });
-}
-
-/** Smoothed with the longest reach that moves the curve by less than its noise. */
-export function smoothAsNoiseAllows(values, weights, std, limit = 0.5) {
-  const weight = positiveWeights(weights);
-  const sum = total(weight);
-  let result = values.slice();
-  for (const reach of REACHES) {
-    const smoothed = smoothCurve(values, weights, std, reach);
-    const change = total(smoothed.map((value, i) => {
-      const ratio = (value - values[i]) / Math.max(std[i], 1e-12);
-      return weight[i] * ratio * ratio;
-    }));
-    if (change <= limit * limit * sum) result = smoothed;
-  }
-  return result;
 }
 
 /** Straight lines through the kept places of `kept`, and through both ends. */

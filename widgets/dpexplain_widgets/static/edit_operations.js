@@ -1,7 +1,8 @@
 // Operations on a term of a fit, for a preview: the page's twin of dpexplain/edit.
 import {
-  convexCurve, interpolateCurve, monotoneCurve, smoothAsNoiseAllows, smoothCurve, weightedMean, withMeanOf,
+  convexCurve, interpolateCurve, monotoneCurve, smoothCurve, weightedMean, withMeanOf,
 } from "./edit_kernels.js";
+import { smoothAsNoiseAllows } from "./edit_splines.js";
 
 /** Operations that say which values a curve is to have, and so change its mean. */
 const CHANGES_MEAN = ["set", "shift", "interpolate", "align", "remove", "revert"];
@@ -88,12 +89,12 @@ const WANTED = {
     const level = { left: values[0], right: values.at(-1), average: weightedMean(values, weights) };
     return values.map(() => level[step.to]);
   },
-  smooth(step, { values, weights, std }) {
+  smooth(step, { values, weights, std, places }) {
     if (step.reach !== undefined && step.reach !== null) {
       return smoothCurve(values, weights, std ?? spreadOfCounts(weights), step.reach);
     }
     if (std === null) throw new Error("The noise of this curve is not known, so it cannot say how far to smooth.");
-    return smoothAsNoiseAllows(values, weights, std);
+    return smoothAsNoiseAllows(places, values, weights, std);
   },
   flatten(step, { values, weights, std, curve }) {
     if (std === null) throw new Error("The noise band of this curve is not known.");
