@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from chromium import find_chromium
 from dpexplain_widgets import Explorer
 from dpexplain_widgets.page import offline_page, state_of
 from fitted_models import fitted_binary
-from jupyter_lab import JupyterLab
+from jupyter_lab import JupyterLab, NotebookSeven
 from notebooks import FOLDER
 
 ARGUMENTS = [
@@ -110,17 +110,25 @@ def browser(chromium_path: Path) -> Iterator[Any]:
 
 @pytest.fixture
 def new_page(browser: Any) -> Iterator[Any]:
-    """Make pages with `new_page(width=..., ...)`; an error in any of them fails the test."""
+    """Make pages with `new_page(width=..., ...)`; an error in any of them fails the test.
+
+    Errors with the words of `hosts` are those of the program that the view is shown in.
+    """
     contexts: list[Any] = []
     problems: list[str] = []
 
-    def make(width: int = 1400, height: int = 1000, **options: Any) -> Any:
+    def make(width: int = 1400, height: int = 1000, hosts: str = "", **options: Any) -> Any:
         size = {"width": width, "height": height}
         context = browser.new_context(viewport=size, **options)
         contexts.append(context)
         page = context.new_page()
-        page.on("pageerror", lambda error: problems.append(f"page error: {error}"))
-        page.on("console", lambda message: _note(message, problems))
+
+        def note(problem: str) -> None:
+            if not hosts or hosts not in problem:
+                problems.append(problem)
+
+        page.on("pageerror", lambda error: note(f"page error: {error}"))
+        page.on("console", lambda message: _note(message, note))
         return page
 
     yield make
@@ -129,9 +137,9 @@ def new_page(browser: Any) -> Iterator[Any]:
     assert problems == []
 
 
-def _note(message: Any, problems: list[str]) -> None:
+def _note(message: Any, note: Callable[[str], None]) -> None:
     if message.type == "error":
-        problems.append(f"console: {message.text} ({message.location})")
+        note(f"console: {message.text} ({message.location})")
 
 
 @pytest.fixture
@@ -197,6 +205,19 @@ def lab_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[JupyterLab]
     nbformat.write(notebook(EDITS), notebooks / "edits.ipynb")
     shutil.copy(FOLDER / "01_explore.ipynb", notebooks)
     server = JupyterLab(notebooks, tmp_path_factory.mktemp("jupyter"))
+    yield server
+    server.stop()
+
+
+@pytest.fixture(scope="module")
+def notebook_seven(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NotebookSeven]:
+    seven = pytest.importorskip("notebook", reason="Notebook 7 is not installed")
+    if int(seven.__version__.split(".")[0]) < 7:
+        pytest.skip(f"Notebook {seven.__version__} is not Notebook 7")
+    notebooks = tmp_path_factory.mktemp("notebooks")
+    dpexplain.io.save(view_examples.comparison(n_repeats=2), notebooks / "survey.json")
+    nbformat.write(notebook(EXPLORERS), notebooks / "survey.ipynb")
+    server = NotebookSeven(notebooks, tmp_path_factory.mktemp("jupyter"))
     yield server
     server.stop()
 

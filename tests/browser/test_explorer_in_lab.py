@@ -122,7 +122,12 @@ def test_two_explorers_are_independent_and_a_linked_one_follows(notebook, explor
 def test_tabs_keep_their_keys_from_the_notebook_and_tell_python(notebook, explorers):
     first = explorers[0]
     first.get_by_role("tab", name="Shape").focus()
-    parts = (("All terms", "terms"), ("Disagreement", "disagreement"), ("Ranks", "rank"))
+    parts = (
+        ("Edit", "edit"),
+        ("All terms", "terms"),
+        ("Disagreement", "disagreement"),
+        ("Ranks", "rank"),
+    )
     for name, trait in parts:
         first.page.keyboard.press("ArrowRight")
         first.locator("[role=tab][aria-selected=true]", has_text=name).wait_for()

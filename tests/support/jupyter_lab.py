@@ -1,4 +1,4 @@
-"""A JupyterLab of its own for tests: no settings of the user, no network but the loopback."""
+"""JupyterLab and Notebook 7 for tests: no settings of the user, no network but the loopback."""
 
 from __future__ import annotations
 
@@ -44,6 +44,13 @@ class JupyterLab:
         Empty folder for its settings and its log.
     """
 
+    module = "jupyterlab"
+    address = "lab/tree"
+    options: tuple[str, ...] = (
+        "--LabApp.expose_app_in_browser=True",
+        "--LabApp.extension_manager=readonly",
+    )
+
     def __init__(self, notebooks: Path, scratch: Path) -> None:
         self.notebooks = notebooks
         self.port = _free_port()
@@ -54,11 +61,11 @@ class JupyterLab:
             f"--ServerApp.port={self.port}", "--ServerApp.port_retries=0",
             "--IdentityProvider.token=", "--ServerApp.password=",
             "--ServerApp.disable_check_xsrf=True", f"--ServerApp.root_dir={notebooks}",
-            "--LabApp.expose_app_in_browser=True", "--LabApp.extension_manager=readonly",
+            *self.options,
         ]  # fmt: skip
         with self.log.open("w") as log:
             self._server = subprocess.Popen(
-                [sys.executable, "-m", "jupyterlab", *options],
+                [sys.executable, "-m", self.module, *options],
                 env=_environment(scratch), cwd=notebooks, stdout=log, stderr=subprocess.STDOUT,
             )  # fmt: skip
         self._wait()
@@ -72,7 +79,7 @@ class JupyterLab:
             except OSError:
                 time.sleep(0.2)
         self.stop()
-        raise RuntimeError(f"JupyterLab did not start:\n{self.log.read_text()[-3000:]}")
+        raise RuntimeError(f"{self.module} did not start:\n{self.log.read_text()[-3000:]}")
 
     def end_sessions(self) -> None:
         """Shut the kernels down: a live one would keep widgets of the test before."""
@@ -95,9 +102,17 @@ class JupyterLab:
             self._server.wait()
 
 
+class NotebookSeven(JupyterLab):
+    """The same with Notebook 7, which shows one notebook to a page."""
+
+    module = "notebook"
+    address = "notebooks"
+    options = ("--JupyterNotebookApp.expose_app_in_browser=True",)
+
+
 def open_notebook(page: Any, lab: JupyterLab, name: str) -> None:
     """Open a notebook in a page and wait until its kernel is ready."""
-    page.goto(f"{lab.url}/lab/tree/{name}?reset", timeout=RUN_MS)
+    page.goto(f"{lab.url}/{lab.address}/{name}?reset", timeout=RUN_MS)
     page.wait_for_function("window.jupyterapp !== undefined", timeout=RUN_MS)
     page.wait_for_selector(".jp-Notebook", timeout=RUN_MS)
     page.wait_for_function(_READY, timeout=RUN_MS)

@@ -6,15 +6,25 @@ function belongsToNotebook(event) {
   return event.ctrlKey || event.metaKey || event.altKey || runsCell || event.key === "Escape";
 }
 
+// Jupyter looks for no command where the element that has the focus carries this.
+const NO_COMMANDS = "data-lm-suppress-shortcuts";
+
 /**
- * Keep plain keys from the notebook: JupyterLab's own handler would cancel the arrow keys and
- * take letters for commands on cells. Shortcuts with a modifier, running the cell and leaving
- * with Escape still reach it.
+ * Keep plain keys from the notebook: its own handler would cancel the arrow keys and take letters
+ * for commands on cells. Shortcuts with a modifier, running the cell and leaving with Escape
+ * still reach it. JupyterLab listens to what comes up from the view, Notebook 7 before the view
+ * hears of it, so that the mark has to be there before that.
  */
 export function shieldKeys(root) {
-  return listen(root, "keydown", (event) => {
+  const mark = (event) => {
+    const target = event.composedPath()[0];
+    if (root.contains(target)) target.toggleAttribute(NO_COMMANDS, !belongsToNotebook(event));
+  };
+  const keep = (event) => {
     if (!belongsToNotebook(event)) event.stopPropagation();
-  });
+  };
+  const stops = [listen(window, "keydown", mark, { capture: true }), listen(root, "keydown", keep)];
+  return () => stops.forEach((stop) => stop());
 }
 
 const LINE_STEPS = {
