@@ -82,7 +82,7 @@ def _long_lists(schema: Schema) -> list[str]:
 def run_check(asked: argparse.Namespace) -> None:
     """Print what does not fit."""
     schema = read_schema(asked.schema)
-    X, y = whole_table(asked)
+    X, y = whole_table(asked, as_text=True)
     names = [name for name in X.columns if name in schema.features]
     report = schema.check(X[names], y)
     print("NOT PRIVATE: for the eyes of the person who holds the data.\n")

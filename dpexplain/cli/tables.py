@@ -67,13 +67,18 @@ def private_records(asked: argparse.Namespace, schema: Schema) -> Records:
     return Records(frame[known], frame[asked.target])
 
 
-def whole_table(asked: argparse.Namespace) -> tuple[pd.DataFrame, pd.Series]:
-    """Read a table with the types that pandas sees, for drafts and checks. NOT PRIVATE.
+def whole_table(
+    asked: argparse.Namespace, *, as_text: bool = False
+) -> tuple[pd.DataFrame, pd.Series]:
+    """Read a table as a whole, for drafts and checks. NOT PRIVATE.
 
     Parameters
     ----------
     asked : argparse.Namespace
         With ``table`` and ``target``.
+    as_text : bool, default=False
+        Whether cells of text files are the text that stands there, as a private fit reads them;
+        otherwise they have the types that pandas sees.
 
     Returns
     -------
@@ -83,7 +88,11 @@ def whole_table(asked: argparse.Namespace) -> tuple[pd.DataFrame, pd.Series]:
     import pandas as pd
 
     if _suffix(asked.table) in _SEPARATORS:
-        frame = pd.read_csv(asked.table, sep=_SEPARATORS[_suffix(asked.table)])
+        frame = (
+            read_texts(asked.table)
+            if as_text
+            else pd.read_csv(asked.table, sep=_SEPARATORS[_suffix(asked.table)])
+        )
     else:
         frame = pd.read_parquet(asked.table)
     _check_column(frame, asked.target, asked.table)

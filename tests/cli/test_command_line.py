@@ -239,6 +239,27 @@ def test_schema_check_counts_cells_and_says_that_it_is_not_private(folder, capsy
     assert "below 17" in printed
 
 
+def test_schema_check_reads_cells_as_a_fit_does(folder, capsys):
+    lines = ["age,job,income", *["30,007,yes", "40,None,no"] * 5]
+    (folder / "codes.csv").write_text("\n".join(lines))
+    Schema(
+        {"age": Numeric(17, 90), "job": Categorical(["007", "None"])},
+        target=Classes(["no", "yes"], name="income"),
+    ).to_toml("codes.toml")
+    check = ["schema", "check", "codes.csv", "--target", "income", "--schema", "codes.toml"]
+    assert main(check) == 0
+    assert "The schema fits every cell." in capsys.readouterr().out
+
+
+def test_schema_check_of_a_file_that_is_no_table_names_no_line_of_it(folder, capsys):
+    (folder / "bad.csv").write_text("age,job,income\n30,a,yes\n30,a,yes,secret\n")
+    check = ["schema", "check", "bad.csv", "--target", "income", "--schema", "schema.toml"]
+    assert main(check) == 2
+    printed = capsys.readouterr().err
+    assert "cannot be read as a table" in printed
+    assert "line 3" not in printed
+
+
 def test_report_writes_a_page_with_the_statement_and_without_the_reference(folder, capsys):
     arguments = ["report", *SWEEP[1:], "--reference", "--out", "report.html"]
     assert main(arguments) == 0
