@@ -12,14 +12,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from bench_images import EPSILONS, Fit, Request, fitted, loaded
+import numpy as np
+from bench_data import TABLES, found, splits
+from bench_images import DELTA, EPSILONS, Fit, Request, fitted, loaded
 from bench_opacus import step_times
 from bench_print import machine, table, versions
 from bench_readable import coverage, repeatability
 
 from dpexplain.accounting import epsilon_from_events
+from dpexplain.models import DPLocallyLinearClassifier
 
-PARTS = ("accuracy", "paper", "band", "front", "speed")
+PARTS = ("accuracy", "paper", "band", "front", "tables", "speed")
 
 # Accuracy on the test images, in percent: what is to be reached, and the goals beyond.
 TARGETS = {
@@ -64,6 +67,8 @@ def main(given: Sequence[str] | None = None) -> None:
         _band(names, arguments, keep)
     if "front" in arguments.parts:
         _front(names, arguments, keep)
+    if "tables" in arguments.parts:
+        _tables(arguments)
     if "speed" in arguments.parts:
         _speed(names)
 
@@ -71,6 +76,8 @@ def main(given: Sequence[str] | None = None) -> None:
 def _arguments(given: Sequence[str] | None) -> Any:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--datasets", nargs="+", default=list(TARGETS), choices=list(TARGETS))
+    clinical = ["adult", "cardiotocography"]
+    parser.add_argument("--tables", nargs="+", default=clinical, choices=list(TABLES))
     parser.add_argument("--epsilons", nargs="+", type=float, default=list(EPSILONS))
     parser.add_argument("--seeds", type=int, default=5, help="fits with fresh noise")
     parser.add_argument("--refits", type=int, default=20, help="fits that hold the noise band")
@@ -151,8 +158,8 @@ def _band(names: Sequence[str], arguments: Any, keep: Path) -> None:
     rows = []
     for name in names[:1]:
         fits = _fits(Request(name, 2.0), arguments.refits, keep)
-        for what, found in coverage(fits).items():
-            rows.append((name, what, f"{found.share:.3f}", f"{found.spread:.3f}"))
+        for what, held in coverage(fits).items():
+            rows.append((name, what, f"{held.share:.3f}", f"{held.spread:.3f}"))
     print(f"\nNoise band, epsilon 2, {arguments.refits} fits to the same images:\n")
     header = ("images", "weights", "within the 95 % band", "realised over stated deviation")
     print(table(header, rows))
@@ -169,6 +176,29 @@ def _front(names: Sequence[str], arguments: Any, keep: Path) -> None:
             rows.append((name, title, f"{mean:.2f}", f"{filters:.2f}", f"{local:.2f}"))
     print("\nAccuracy against repeatability under fresh noise, epsilon 2:\n")
     print(table(("images", "settings", "accuracy", "filters", "local explanations"), rows))
+
+
+def _tables(arguments: Any) -> None:
+    rows = []
+    for name, data in found(arguments.tables, arguments.tables):
+        parts = list(splits(len(data.X), arguments.seeds))
+        plain = DPLocallyLinearClassifier(schema=data.schema).reference_estimator()
+        for epsilon in (*arguments.epsilons, None):
+            scores = []
+            for train, test in parts:
+                model = plain
+                if epsilon is not None:
+                    model = DPLocallyLinearClassifier(
+                        epsilon, DELTA, schema=data.schema, n_public=len(train)
+                    )
+                model.fit(data.X.iloc[train], data.y.iloc[train])
+                scores.append(100 * model.score(data.X.iloc[test], data.y.iloc[test]))
+            commonest = 100 * float(data.y.value_counts(normalize=True).max())
+            of = "not private" if epsilon is None else f"{epsilon:g}"
+            mean = f"{np.mean(scores):.1f} ± {np.std(scores):.1f}"
+            rows.append((name, of, mean, f"{commonest:.1f}"))
+    print(f"\nAccuracy on tables, %, {arguments.seeds} random 80/20 splits, mean and deviation:\n")
+    print(table(("table", "epsilon", "accuracy", "commonest class"), rows))
 
 
 def _speed(names: Sequence[str]) -> None:
