@@ -76,6 +76,7 @@ def main(given: Sequence[str] | None = None) -> None:
 def _arguments(given: Sequence[str] | None) -> Any:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--datasets", nargs="+", default=list(TARGETS), choices=list(TARGETS))
+    parser.add_argument("--front", nargs="+", default=list(FRONT), choices=list(FRONT))
     clinical = ["adult", "cardiotocography"]
     parser.add_argument("--tables", nargs="+", default=clinical, choices=list(TABLES))
     parser.add_argument("--epsilons", nargs="+", type=float, default=list(EPSILONS))
@@ -168,8 +169,8 @@ def _band(names: Sequence[str], arguments: Any, keep: Path) -> None:
 def _front(names: Sequence[str], arguments: Any, keep: Path) -> None:
     rows = []
     for name in names:
-        for title, settings in FRONT.items():
-            request = Request(name, 2.0, tuple(sorted(settings.items())))
+        for title in arguments.front:
+            request = Request(name, 2.0, tuple(sorted(FRONT[title].items())))
             fits = _fits(request, max(2, min(arguments.seeds, 3)), keep)
             mean, _ = _mean(fits)
             filters, local = repeatability(fits)
