@@ -27,7 +27,7 @@ class Records(NamedTuple):
 def private_records(asked: argparse.Namespace, schema: Schema) -> Records:
     """Read the table that the options name, the columns of the schema and the target only.
 
-    A Parquet file is passed on as a path: private boosting reads it part by part.
+    A Parquet file is passed on as a path to private boosting, which reads it part by part.
 
     Parameters
     ----------
@@ -50,9 +50,10 @@ def private_records(asked: argparse.Namespace, schema: Schema) -> Records:
             f"--target {asked.target}: {asked.schema} has it as a feature, and "
             f"{_described(schema)} as what is predicted; name that column, or correct the schema."
         )
-    if _suffix(asked.table) not in _SEPARATORS:
+    in_lines = _suffix(asked.table) in _SEPARATORS
+    if not in_lines and asked.model == "boosting":
         return Records(str(asked.table), asked.target)
-    frame = read_texts(asked.table)
+    frame = read_texts(asked.table) if in_lines else _read_parquet(asked.table)
     _check_column(frame, asked.target, asked.table)
     meant = "" if schema.target is None else schema.target.name
     if meant != asked.target and meant in frame.columns:
@@ -94,7 +95,7 @@ def whole_table(
             else pd.read_csv(asked.table, sep=_SEPARATORS[_suffix(asked.table)])
         )
     else:
-        frame = pd.read_parquet(asked.table)
+        frame = _read_parquet(asked.table)
     _check_column(frame, asked.target, asked.table)
     return frame.drop(columns=[asked.target]), frame[asked.target]
 
@@ -127,6 +128,19 @@ def read_texts(path: Path) -> pd.DataFrame:
             f"{path} cannot be read as a table: expected UTF-8 text with a line of column names "
             "and as many cells in every line after it."
         ) from None
+
+
+def _read_parquet(path: Path) -> pd.DataFrame:
+    import pandas as pd
+
+    try:
+        return pd.read_parquet(path)
+    except (ValueError, OSError, RuntimeError):  # what a library says of a file may quote it
+        raise CommandError(
+            f"{path} cannot be read: expected a Parquet file, or a folder of them."
+        ) from None
+    except ImportError:
+        raise CommandError(f"{path}: Parquet files need the extra 'dask'.") from None
 
 
 def read_schema(path: Path) -> Schema:

@@ -161,6 +161,17 @@ def test_other_models_are_fitted_explained_and_reported(folder, capsys, model):
     assert main(["report", "sweep.json", "--out", "report.html"]) == 0
 
 
+def test_models_that_need_a_table_in_memory_take_parquet_too(folder, capsys):
+    pytest.importorskip("pyarrow")
+    pd.read_csv("data.csv").to_parquet("data.parquet")
+    fit = ["fit", "data.parquet", *FIT[2:], "--model", "linear"]
+    assert main([*fit, "--out", "model.json"]) == 0
+    assert "age" in dpexplain.io.load("model.json")
+    (folder / "data.parquet").write_text("Ms Smith")
+    assert main([*fit, "--out", "model.json"]) == 2
+    assert "expected a Parquet file" in capsys.readouterr().err
+
+
 def test_a_model_of_classes_is_refused_for_a_range(folder, capsys):
     Schema(SCHEMA.features, target=Range(0, 1)).to_toml("schema.toml")
     assert main([*FIT, "--model", "locally-linear", "--out", "model.json"]) == 2
