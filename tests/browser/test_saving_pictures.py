@@ -6,6 +6,7 @@ import re
 from xml.etree import ElementTree
 
 import numpy as np
+import pandas as pd
 import pytest
 from PIL import Image
 
@@ -154,6 +155,31 @@ def test_hostile_names_stay_text_in_a_saved_picture(open_page, new_page, tmp_pat
     alone = new_page(offline=True)
     alone.goto(path.as_uri())
     assert alone.evaluate("window.stolen") is None
+
+
+def test_csv_holds_the_numbers_of_the_shape_with_their_guarantee(open_page, closed, tmp_path):
+    page = open_page(closed)
+    choose(page, "Shape")
+    path = save(page, tmp_path, "CSV")
+    table = pd.read_csv(path)
+
+    assert path.name == "shape-of-age.csv"
+    assert table["bin"].tolist() == closed.selection["bin"].tolist()
+    off = (table["contribution"] - closed.selection["contribution"]).abs()
+    assert off.max() <= 0.0005 + 1e-9  # three decimals are shown
+    assert set(table["guarantee"]) == {"ε = 0.5 · δ = 10⁻⁶ · add/remove adjacency"}
+
+
+def test_csv_with_the_reference_says_so_and_a_view_without_table_too(open_page, survey, tmp_path):
+    page = open_page(survey)
+    choose(page, "Shape")
+    table = pd.read_csv(save(page, tmp_path, "CSV"))
+    assert table["guarantee"].str.startswith("not releasable. ").all()
+    assert "non-private reference" in table
+
+    choose(page, "Which terms matter")
+    page.get_by_role("button", name="CSV", exact=True).click()
+    page.locator(".dpx-save", has_text="this view has no table of numbers").wait_for()
 
 
 @pytest.mark.parametrize("view", [ShapeView, LedgerView])

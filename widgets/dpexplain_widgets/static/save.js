@@ -1,9 +1,10 @@
 // The line of buttons that save what a view shows.
 import { button, choiceBox } from "./controls.js";
+import { csvOf } from "./csv.js";
 import { html, listen, setText } from "./dom.js";
 import { shortName } from "./format.js";
 import { isTyping } from "./keyboard.js";
-import { headingOf, pictureOf, pngOf, svgText } from "./view_picture.js";
+import { guaranteeLine, headingOf, pictureOf, pngOf, svgText } from "./view_picture.js";
 
 /** The views inside a root, each with its heading. */
 function viewsIn(root) {
@@ -39,9 +40,9 @@ class SaveBar {
     this.model = model;
     this.status = html("span", { class: "dpx-note", role: "status" });
     this.which = choiceBox("Save", () => {});
-    const buttons = ["svg", "png"].map((ending) =>
+    const buttons = ["svg", "png", "csv"].map((ending) =>
       button(ending.toUpperCase(), () => this.save(this.wanted(), ending)));
-    this.element = html("div", { class: "dpx-save", role: "group", "aria-label": "Save a picture" },
+    this.element = html("div", { class: "dpx-save", role: "group", "aria-label": "Save what is shown" },
       this.which.element, buttons, this.status);
     root.querySelector(".dpx-panel").append(this.element);
     this.stops = [
@@ -76,13 +77,18 @@ class SaveBar {
   async save(view, ending) {
     const name = fileName(headingOf(view), ending);
     try {
-      const picture = pictureOf(view, this.root, this.model);
-      if (ending === "svg") download(svgText(picture), "image/svg+xml", name);
-      else download(await pngOf(picture), "image/png", name);
+      if (ending === "csv") download(csvOf(view, guaranteeLine(view, this.model)), "text/csv", name);
+      else await this.savePicture(view, ending, name);
       setText(this.status, `saved as ${name}`);
     } catch (error) {
       setText(this.status, `could not be saved: ${error.message}`);
     }
+  }
+
+  async savePicture(view, ending, name) {
+    const picture = pictureOf(view, this.root, this.model);
+    if (ending === "svg") download(svgText(picture), "image/svg+xml", name);
+    else download(await pngOf(picture), "image/png", name);
   }
 
   destroy() {

@@ -51,11 +51,20 @@ export function scrollBox(name, ...children) {
   return html("div", attributes, children);
 }
 
+const makers = new WeakMap();
+
+/** The numbers of a view as a table, open or not; null where it has none. */
+export function tableIn(view) {
+  const closed = Array.from(view.querySelectorAll("details")).find((each) => makers.has(each));
+  return closed ? makers.get(closed)() : view.querySelector("table.dpx-table");
+}
+
 /** A closed section with a table; `make()` makes it, and it exists only while it is open. */
 export function numbersTable(make) {
   const box = scrollBox("Numbers as a table");
   const element = html("details", { class: "dpx-details" }, html("summary", {}, "Numbers as a table"), box);
   const draw = () => box.replaceChildren(...(element.open ? [make()] : []));
   element.addEventListener("toggle", draw);
+  makers.set(element, make);
   return { element, draw };
 }
