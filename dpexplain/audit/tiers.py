@@ -125,7 +125,7 @@ def problems(tier: int, case: CanaryCase, *, n_fits: int = 500) -> list[str]:
     return TIERS[tier](case, n_fits)
 
 
-def planted_case(mutant: Mutant, subject: Subject) -> CanaryCase | None:
+def planted_case(mutant: Mutant, subject: Subject, *, epsilon: float = 8.0) -> CanaryCase | None:
     """Plant a mistake in the estimator of a canary case.
 
     Parameters
@@ -134,6 +134,8 @@ def planted_case(mutant: Mutant, subject: Subject) -> CanaryCase | None:
         One of `dpexplain.audit.mutants.MUTANTS`.
     subject : Subject
         What is audited.
+    epsilon : float, default=8.0
+        Guarantee to ask for.
 
     Returns
     -------
@@ -141,7 +143,7 @@ def planted_case(mutant: Mutant, subject: Subject) -> CanaryCase | None:
         None where the estimator cannot make this mistake.
     """
     settings = known_settings(subject.estimator_class, mutant.settings)
-    case = canary_case(subject, lone_class=mutant.lone_class, **settings)
+    case = canary_case(subject, epsilon=epsilon, lone_class=mutant.lone_class, **settings)
     if not mutant.applies(case.estimator):
         return None
     return CanaryCase(mutant.plant(case.estimator), case.present, case.absent)

@@ -89,10 +89,14 @@ def _needed(explanation: GlobalExplanation, term: str, factor: float) -> float:
     rest = [p for p in (shape.structure_std, shape.sampling_std) if p is not None]
     left: FloatArray = np.sum(np.square(rest), axis=0) if rest else np.zeros(shape.n_bins)
     # A bin stands out where the privacy part has become smaller than what the others leave.
-    room = np.square(curve / factor) - left
-    shares = np.sqrt(room[room > 0]) / privacy[room > 0]
+    needed = np.divide(curve, factor, out=np.where(curve > 0, np.inf, 0.0), where=factor > 0)
+    room = np.square(needed) - left
+    seen, noise = np.sqrt(room[room > 0]), privacy[room > 0]
+    shares = np.divide(seen, noise, out=np.full(seen.shape, np.inf), where=noise > 0)
     if not shares.size:
         return math.inf
+    if math.isinf(shares.max()):
+        return _SMALLEST  # a bin without noise stands out at any epsilon
     mu = mu_now / float(shares.max())
     if mu >= mu_from_epsilon(_LARGEST, delta):
         return math.inf

@@ -151,6 +151,7 @@ def _exact_delta(mu: float, epsilon: float) -> Any:
 
 def mu_rounded_up(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(gdp, "_MU_MARGIN", -1e-7)
+    patch.setattr(gdp, "_largest_mu", gdp._largest_mu.__wrapped__)  # what is remembered is right
 
 
 # --- records and persons -----------------------------------------------------------------------

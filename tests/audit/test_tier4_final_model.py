@@ -21,9 +21,15 @@ def test_final_models_show_no_more_than_is_stated(subject):
 
 @every_subject
 def test_a_kept_number_of_records_gives_the_canary_away(subject):
-    """Perfect guesses on 90 fits each: rates below 0.18 at 2.5e-8 each, so mu above 1.8."""
+    """Perfect guesses on 90 fits each: rates below 0.18 at 2.5e-8 each, so mu above 1.8.
+
+    A guarantee without mu is held against epsilon alone, which the same rates show above 1.5.
+    """
     (mutant,) = (m for m in MUTANTS if m.name == "exact number of records kept")
-    assert problems(4, planted_case(mutant, subject), n_fits=150)
+    case = planted_case(mutant, subject)
+    if case.estimator.fit(*case.present).guarantee_.mu is None:
+        case = planted_case(mutant, subject, epsilon=1.0)
+    assert problems(4, case, n_fits=150)
 
 
 @every_subject

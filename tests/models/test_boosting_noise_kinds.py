@@ -206,3 +206,16 @@ def test_a_comparison_of_several_classes_shows_a_band_per_class():
             assert fits[0]["noise_words"]
             assert all(min(term["total_std"]) > 0 for term in fits[0]["terms"])
             assert all(term["ranks"] is not None for term in fits[0]["terms"])
+
+
+def test_features_whose_trees_have_one_leaf_leave_classes_with_a_band():
+    """With so few people for so little epsilon, a feature may never be split."""
+    X = pd.DataFrame({"x": np.linspace(0, 1, 12), "c": ["a", "b"] * 6})
+    schema = Schema(
+        {"x": Numeric(0, 1), "c": Categorical(["a", "b", "d"])}, target=Classes(["p", "q", "r"])
+    )
+    model = DPExplainableBoostingClassifier(epsilon=0.05, schema=schema)
+    for _ in range(5):
+        explanation = model.fit(X, ["p", "q", "r"] * 4).explain_global()
+        stds = [term.noise_std for part in explanation.by_class for term in part.terms]
+        assert all(np.all(np.isfinite(std)) for std in stds)

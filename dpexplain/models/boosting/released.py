@@ -134,7 +134,8 @@ def _members(fit: PrivateFit, own: NDArray[np.intp]) -> Members:
     n_bins = len(fit.visits[own[0]].leaf_of_bin)
     if not use:
         nothing = np.zeros(0, dtype=np.intp)
-        return Members(nothing, np.zeros((0, n_bins)), np.zeros((0, 1)))
+        n_scores = fit.steps[own[0]].sums[:1].size
+        return Members(nothing, np.zeros((0, n_bins)), np.zeros((0, n_scores)))
     leaves = [np.arange(len(fit.visits[v].leaf_weight)) for v in use]
     visit = np.repeat(np.array(use, dtype=np.intp), [len(rows) for rows in leaves])
     of_bin = np.stack([fit.visits[v].leaf_of_bin for v in use])

@@ -367,13 +367,10 @@ class DPBoostRegressor(_DPBoost, AdditiveRegressor):
         self.allow_weak = allow_weak
         self.max_rows_per_person = max_rows_per_person
 
-    @property
-    def _offset(self) -> float:
-        return range_unit(self.schema_)[1]
-
     def _fit_released(self, X: Any, y: Any, schema: Schema, mechanism: GaussianMechanism) -> None:
         (trees,) = self._grown(X, [encoded_range(y, schema)], schema, mechanism)
-        self._keep(_side_by_side([trees], range_unit(schema)[0]), schema, "identity")
+        factor, offset = range_unit(schema)
+        self._keep(_side_by_side([trees], factor), schema, "identity", offset=offset)
 
 
 def _side_by_side(parts: list[Trees], factor: float) -> Trees:

@@ -40,7 +40,7 @@ class PrivateTrees(PureEstimator, AdditiveModel):
     """Mixin of private tree ensembles."""
 
     depth: int
-    _hidden_fit = ("_terms", "_trees", "_bins", "_link", "_people", "_noise")
+    _hidden_fit = ("_terms", "_trees", "_bins", "_link", "_people", "_offset", "_noise")
     _trees: Trees
     _bins: tuple[FeatureBins, ...]
     _link: Link
@@ -106,18 +106,20 @@ class PrivateTrees(PureEstimator, AdditiveModel):
         return score if self._link == "softmax" else np.asarray(score[:, 0])
 
     def _keep(
-        self, trees: Trees, schema: Schema, link: Link, people: FloatArray | None = None
+        self,
+        trees: Trees,
+        schema: Schema,
+        link: Link,
+        people: FloatArray | None = None,
+        offset: float = 0.0,
     ) -> None:
-        """Keep released trees, and noisy people per leaf where there are some."""
+        """Keep released trees, noisy people per leaf where there are some, and a first score."""
         if link == "softmax":  # a score that all classes share changes no probability
             values = trees.values - trees.values.mean(axis=2, keepdims=True)
             trees = Trees(trees.splits, values)
         self._trees, self._bins, self._link, self._people = trees, grid_of(schema), link, people
-
-    @property
-    def _offset(self) -> float:
-        """Score before any tree, and what a score of 1 means in the unit of the target."""
-        return 0.0
+        self._offset = offset
+        _ = self._terms  # worked out now, so that a prediction changes nothing
 
     @property
     def intercept_(self) -> float | FloatArray:  # type: ignore[override]
