@@ -15,6 +15,7 @@ import dpexplain.io
 from dpexplain.cli.errors import CommandError
 from dpexplain.cli.options import add_command, check_place
 from dpexplain.cli.text import comparison_text, explanation_parts, table_text
+from dpexplain.exceptions import BudgetError
 
 _FIGURES = (".png", ".svg", ".pdf")
 
@@ -138,7 +139,10 @@ def run_ledger(asked: argparse.Namespace) -> None:
 
     if not asked.file.is_file():
         raise CommandError(f"{asked.file}: no such file; fit begins a TABLE.ledger.json beside it.")
-    ledger = PrivacyLedger.open(asked.file)
+    try:
+        ledger = PrivacyLedger.open(asked.file)
+    except BudgetError as error:  # nothing was to be paid: the file is the wrong one, or damaged
+        raise CommandError(f"{asked.file} cannot be read as a ledger: {error}") from None
     if asked.format == "entries":
         print(table_text(ledger.frame(), rows=None))
         return

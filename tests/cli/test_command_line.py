@@ -317,3 +317,8 @@ def test_a_stop_by_the_keyboard_has_its_own_status(folder, monkeypatch):
 
     monkeypatch.setattr("dpexplain.cli.fits.opened_ledger", stop)
     assert main([*FIT, "--out", "model.json"]) == 130
+
+
+def test_a_file_that_is_no_ledger_is_wrong_input_and_no_refusal_to_pay(folder, capsys):
+    assert main(["ledger", "data.csv"]) == 2
+    assert "cannot be read as a ledger" in capsys.readouterr().err
