@@ -249,8 +249,9 @@ def test_table_shows_the_numbers_of_the_curve(open_page, survey):
     assert table.locator("tbody tr").count() == len(selection)
     first = table.locator("tbody tr").first.inner_text().split("\t")
     assert first[0] == selection["bin"][0]
+    # Curves of 1 to 10 are kept in steps of a thousandth, and tables show a few digits.
     assert float(first[1].replace("−", "-")) == pytest.approx(
-        selection["contribution"][0], rel=1e-3
+        selection["contribution"][0], rel=5e-3, abs=6e-4
     )
 
 

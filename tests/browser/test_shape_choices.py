@@ -59,8 +59,8 @@ def test_a_range_is_chosen_by_keys_and_python_reads_the_same(open_page, comparis
     assert text.startswith("age: 17 to ")
     assert "4 bins, on average" in text
     count = int(text.split("noisy count ")[1].split(" ")[0].replace(",", ""))
-    # A page holds counts to four digits or so.
-    assert count == pytest.approx(view.selection["count"].sum(), rel=1e-3)
+    # A page holds whole counts: four of them, and their sum, are half a person off at most.
+    assert count == pytest.approx(view.selection["count"].sum(), abs=2.5)
     assert len(view.selection) == 4
     assert "4 bins" in plot.get_attribute("aria-valuetext")
 
