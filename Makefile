@@ -27,6 +27,7 @@ NBVAL := --nbval-lax --nbval-current-env --nbval-cell-timeout=300 --nbval-kernel
 NOTEBOOK ?= notebooks/01_explore.ipynb
 LAB_ARGS ?=
 BENCH_ARGS ?=
+PAPERS_ARGS ?=
 ATTACK_ARGS ?=
 FUZZ_ARGS ?= --inputs 100000 --atheris 300
 AUDIT_ARGS ?=
@@ -89,6 +90,10 @@ bench-edit: $(VENV)/.bench ## whether repairs bring private curves nearer to the
 .PHONY: bench-ui
 bench-ui: $(VENV)/.test ## latencies of the Explorer in a browser, size and opening time of a page
 	$(BIN)/python tests/benchmarks/ui.py $(BENCH_ARGS)
+
+.PHONY: papers
+papers: $(VENV)/.bench ## the tables and figures of the papers, published figures beside ours (FAST=1 for minutes)
+	PYTHONPATH=tests/benchmarks $(BIN)/python tests/papers/run.py $(PAPERS_ARGS)
 
 ##@ Check
 

@@ -20,6 +20,7 @@ PROMISED = {
     "bench-recipe",
     "bench-parts",
     "bench-ui",
+    "papers",
     "lint",
     "format",
     "types",

@@ -1,0 +1,99 @@
+"""Cells kept one by one, and the tidy tables that come of them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from study import MEASURED, Cell, Row, Study
+
+
+class Kept:
+    """A folder with a file per measured cell, so that a run goes on where it stopped.
+
+    Parameters
+    ----------
+    folder : Path
+        Made where it is not there.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def rows(self, study: Study, cell: Cell) -> list[Row] | None:
+        """Rows of a cell measured before, or None."""
+        path = self._path(study, cell)
+        return json.loads(path.read_text(encoding="utf-8"))["rows"] if path.is_file() else None
+
+    def keep(self, study: Study, cell: Cell, rows: Sequence[Row]) -> None:
+        """Write the rows of a cell, whole or not at all."""
+        path = self._path(study, cell)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        scratch = path.with_suffix(f".{os.getpid()}")
+        text = json.dumps({"cell": dict(cell), "rows": list(rows)})
+        scratch.write_text(text, encoding="utf-8")
+        scratch.replace(path)
+
+    def _path(self, study: Study, cell: Cell) -> Path:
+        text = json.dumps(dict(cell), sort_keys=True)
+        digest = hashlib.sha256(text.encode()).hexdigest()[:16]
+        return self.folder / study.name / f"{digest}.json"
+
+
+def tidy(study: Study, rows: Sequence[Row]) -> pd.DataFrame:
+    """One row per setting: mean, standard deviation over repeats, and what was published.
+
+    Parameters
+    ----------
+    study : Study
+    rows : sequence of dict
+        Rows of all its cells.
+
+    Returns
+    -------
+    DataFrame
+        The columns that name the setting, then ``mean``, ``sd``, ``n`` (repeats), ``cpu_s``
+        (median), and where the paper printed the number ``published``, ``published_sd``,
+        ``ratio`` (ours over theirs) and ``cause`` of a difference.
+    """
+    frame = pd.DataFrame(rows)
+    setting = [c for c in frame if c not in MEASURED]
+    groups = frame.groupby(setting, sort=False, dropna=False)
+    table = groups.agg(
+        mean=("value", "mean"), sd=("value", "std"), n=("value", "size"), cpu_s=("cpu_s", "median")
+    ).reset_index()
+    if study.published:
+        table["published"] = _looked_up(table, study.published, "published")
+        table["published_sd"] = _looked_up(table, study.published, "published_sd")
+        table["ratio"] = table["mean"] / table["published"]
+        table["cause"] = _looked_up(table, study.causes, "cause")
+    return table
+
+
+def _looked_up(table: pd.DataFrame, known: Sequence[Row], column: str) -> list[object]:
+    """The first entry of `known` that agrees with each row in all that it names, or None."""
+    extra = {"published", "published_sd", "cause"}
+    entries = [
+        ({k: v for k, v in entry.items() if k not in extra}, entry[column])
+        for entry in known
+        if entry.get(column) is not None
+    ]
+    records = table.astype(object).where(table.notna(), None).to_dict("records")
+    found = []
+    for record in records:
+        values = (v for key, v in entries if all(record.get(c) == w for c, w in key.items()))
+        found.append(next(values, None))
+    return found
+
+
+def write_csv(table: pd.DataFrame, path: Path) -> None:
+    """Write a tidy table with five significant figures."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    scratch = path.with_suffix(".part")
+    table.to_csv(scratch, index=False, float_format="%.5g", lineterminator="\n")
+    scratch.replace(path)

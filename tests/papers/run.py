@@ -1,0 +1,150 @@
+"""Run the papers' tables and figures again: `make papers` (FAST=1 for a run of minutes).
+
+Each cell is kept in ``build/papers`` as soon as it is measured, so a run that was interrupted
+goes on where it stopped. Whole studies are written as tidy CSV: to ``docs/papers`` by a full run,
+to ``build/papers/fast`` by a fast one. All cores are used.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import importlib.util
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from multiprocessing import get_context
+from pathlib import Path
+
+from results import Kept, tidy, write_csv
+from study import Cell, Row, Study
+
+MODULES = ("ebm", "dpboost", "objective_calibration", "locally_linear", "deep")
+ROOT = Path(__file__).parents[2]
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+
+
+def main(given: Sequence[str] | None = None) -> None:
+    """Measure what is not kept yet, write the tables of what is complete."""
+    options = _options(given)
+    if not os.environ.get("DPEXPLAIN_DATA"):
+        print("DPEXPLAIN_DATA is not set: the loaders download what they can, once.")
+    for name in THREADS:  # one thread per process: the cells themselves run side by side
+        os.environ.setdefault(name, "1")
+    kept = Kept(options.keep / ("fast" if options.fast else "full"))
+    studies = list(_chosen(options.only))
+    started = time.monotonic()
+    failed = _measure(studies, kept, options)
+    for study in studies:
+        _write(study, kept, options)
+    minutes = (time.monotonic() - started) / 60
+    print(f"{minutes:.1f} minutes. {_cpu_hours(studies, kept, options.fast):.2f} CPU hours in all.")
+    sys.exit(1 if failed else 0)
+
+
+def studies() -> Iterator[Study]:
+    """All studies of all modules, those left out included."""
+    for module in MODULES:
+        if importlib.util.find_spec(f"paper_{module}"):
+            yield from importlib.import_module(f"paper_{module}").STUDIES
+
+
+def measured(measure: Callable[..., list[Row]], cell: Cell) -> tuple[list[Row], float]:
+    """Rows of one cell and the CPU seconds that they took; runs in a process of its own."""
+    start = time.process_time()
+    rows = measure(**cell)
+    return rows, time.process_time() - start
+
+
+def _options(given: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", nargs="+", metavar="STUDY", help="studies (default: all)")
+    parser.add_argument("--list", action="store_true", help="list the studies, measure nothing")
+    parser.add_argument("--fast", action="store_true", default=bool(os.environ.get("FAST")))
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes")
+    parser.add_argument("--keep", type=Path, default=ROOT / "build" / "papers")
+    parser.add_argument("--minutes", type=float, help="start no cell after so many minutes")
+    parser.add_argument("--write-only", action="store_true", help="write tables of kept cells")
+    options = parser.parse_args(given)
+    if options.list:
+        for study in studies():
+            print(f"{study.name}: {study.paper}, {study.shows}")
+        sys.exit(0)
+    return options
+
+
+def _chosen(names: Sequence[str] | None) -> Iterator[Study]:
+    known = {study.name: study for study in studies()}
+    unknown = sorted(set(names or ()) - set(known))
+    if unknown:
+        sys.exit(f"Unknown: {', '.join(unknown)}. There are {', '.join(known)}.")
+    for study in known.values():
+        if names and study.name not in names:
+            continue
+        missing = [package for package in study.needs if not importlib.util.find_spec(package)]
+        if missing:
+            print(f"{study.name}: left out, needs {', '.join(missing)}.")
+        else:
+            yield study
+
+
+def _measure(chosen: Sequence[Study], kept: Kept, options: argparse.Namespace) -> int:
+    """Measure all cells that are not kept; return how many failed."""
+    open_cells = [
+        (study, cell)
+        for study in chosen
+        for cell in study.cells(options.fast)
+        if kept.rows(study, cell) is None
+    ]
+    if options.write_only or not open_cells:
+        return 0
+    print(f"{len(open_cells)} cells to measure with {options.jobs} processes.", flush=True)
+    end = time.monotonic() + 60 * (options.minutes or float("inf"))
+    failed = 0
+    with ProcessPoolExecutor(options.jobs, mp_context=get_context("spawn")) as pool:
+        futures = {pool.submit(measured, s.measure, c): (s, c) for s, c in open_cells}
+        for count, future in enumerate(as_completed(futures), 1):
+            study, cell = futures[future]
+            if future.cancelled():
+                continue
+            failed += _take(future, study, cell, kept, f"{count}/{len(open_cells)}")
+            if time.monotonic() > end:
+                for other in futures:
+                    other.cancel()
+    return failed
+
+
+def _take(
+    future: Future[tuple[list[Row], float]], study: Study, cell: Cell, kept: Kept, where: str
+) -> int:
+    error = future.exception()
+    if error is not None:
+        print(f"{where} {study.name} {dict(cell)} FAILED: {error!r}", flush=True)
+        return 1
+    rows, seconds = future.result()
+    kept.keep(study, cell, [row | {"cell_s": round(seconds, 2)} for row in rows])
+    print(f"{where} {study.name} {dict(cell)} {seconds:.1f} s", flush=True)
+    return 0
+
+
+def _write(study: Study, kept: Kept, options: argparse.Namespace) -> None:
+    found = [kept.rows(study, cell) for cell in study.cells(options.fast)]
+    complete = [rows for rows in found if rows is not None]
+    if len(complete) < len(found):
+        print(f"{study.name}: {len(found) - len(complete)} of {len(found)} cells are missing.")
+        if not options.write_only or not complete:
+            return
+    rows = [{k: v for k, v in row.items() if k != "cell_s"} for cell in complete for row in cell]
+    folder = options.keep / "fast" if options.fast else ROOT / "docs" / "papers"
+    write_csv(tidy(study, rows), folder / f"{study.name}.csv")
+
+
+def _cpu_hours(chosen: Sequence[Study], kept: Kept, fast: bool) -> float:
+    cells = (kept.rows(study, cell) for study in chosen for cell in study.cells(fast))
+    return sum(rows[0]["cell_s"] for rows in cells if rows) / 3600
+
+
+if __name__ == "__main__":
+    main()
