@@ -17,7 +17,9 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
 from pathlib import Path
+from types import ModuleType
 
+from claims import Claim, decided, read_tables
 from results import Kept, tidy, write_csv
 from study import Cell, Row, Study
 
@@ -39,6 +41,7 @@ def main(given: Sequence[str] | None = None) -> None:
     failed = _measure(studies, kept, options)
     for study in studies:
         _write(study, kept, options)
+    write_csv(decided(claims(), read_tables(_folder(options))), _folder(options) / "claims.csv")
     minutes = (time.monotonic() - started) / 60
     print(f"{minutes:.1f} minutes. {_cpu_hours(studies, kept, options.fast):.2f} CPU hours in all.")
     sys.exit(1 if failed else 0)
@@ -46,9 +49,20 @@ def main(given: Sequence[str] | None = None) -> None:
 
 def studies() -> Iterator[Study]:
     """All studies of all modules, those left out included."""
-    for module in MODULES:
-        if importlib.util.find_spec(f"paper_{module}"):
-            yield from importlib.import_module(f"paper_{module}").STUDIES
+    for module in _modules():
+        yield from module.STUDIES
+
+
+def claims() -> Iterator[Claim]:
+    """The claims of all modules that state some as ``CLAIMS``."""
+    for module in _modules():
+        yield from getattr(module, "CLAIMS", ())
+
+
+def _modules() -> Iterator[ModuleType]:
+    for name in MODULES:
+        if importlib.util.find_spec(f"paper_{name}"):
+            yield importlib.import_module(f"paper_{name}")
 
 
 def measured(measure: Callable[..., list[Row]], cell: Cell) -> tuple[list[Row], float]:
@@ -137,8 +151,11 @@ def _write(study: Study, kept: Kept, options: argparse.Namespace) -> None:
         if not options.write_only or not complete:
             return
     rows = [{k: v for k, v in row.items() if k != "cell_s"} for cell in complete for row in cell]
-    folder = options.keep / "fast" if options.fast else ROOT / "docs" / "papers"
-    write_csv(tidy(study, rows), folder / f"{study.name}.csv")
+    write_csv(tidy(study, rows), _folder(options) / f"{study.name}.csv")
+
+
+def _folder(options: argparse.Namespace) -> Path:
+    return options.keep / "fast" if options.fast else ROOT / "docs" / "papers"
 
 
 def _cpu_hours(chosen: Sequence[Study], kept: Kept, fast: bool) -> float:
