@@ -124,11 +124,13 @@ class NoisyModel:
         table["importance_std"] = shown.std(axis=0)
         corrected = table["corrected_importance"].to_numpy()
         table["rank_low"], table["rank_high"] = rank_intervals(corrected, [shown])
+        certainty = np.full(len(self.terms), np.nan)
         for k, term in enumerate(self.terms):
             _, slope, loads = _direction(term)
-            std = float((errors[:, noise.term(k)] @ loads).std())
             if np.any(loads):
-                table.loc[term.name, "direction_certainty"] = float(normal_certainty(slope / std))
+                std = float((errors[:, noise.term(k)] @ loads).std())
+                certainty[k] = float(normal_certainty(slope / std))
+        table["direction_certainty"] = certainty
 
 
 def words_of_noise(share: float | None, names: tuple[str, ...] | None, n_terms: int) -> str:

@@ -16,6 +16,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from dpexplain.explain._normals import normals
 from dpexplain.explain._record import FloatArray, Record, frozen, read_only
 
 RANK = 40
@@ -169,9 +170,11 @@ class NoiseModel(Record):
         ndarray of shape (n_draws, n_values)
             Mean zero, in the unit of the score.
         """
-        rng = np.random.default_rng(seed)
-        common = rng.standard_normal((n_draws, self.factor.shape[1])) @ self.factor.T
-        return common + self.remainder_std * rng.standard_normal((n_draws, len(self.factor)))
+        n_values, rank = self.factor.shape
+        numbers = normals(seed, n_draws * (rank + n_values))
+        common = numbers[: n_draws * rank].reshape(n_draws, rank) @ self.factor.T
+        common += self.remainder_std * numbers[n_draws * rank :].reshape(n_draws, n_values)
+        return common
 
     def simultaneous_factors(self, level: float = LEVEL) -> FloatArray:
         """For each term the factor on its deviations that makes a band hold for all its bins.
@@ -212,10 +215,11 @@ class NoiseModel(Record):
     def _largest_ratios(self) -> FloatArray:
         """Largest absolute error per draw and term, in standard deviations."""
         std = self.std
-        ratios = np.abs(self.draws(_DRAWS)) / np.where(std > 0, std, np.inf)
-        return np.stack(
-            [ratios[:, self.term(k)].max(axis=1) for k in range(len(self.sizes))], axis=1
-        )
+        ratios = self.draws(_DRAWS)[:, :-1]
+        np.abs(ratios, out=ratios)
+        ratios /= np.where(std > 0, std, np.inf)[:-1]
+        firsts = np.cumsum((0, *self.sizes))[:-1]
+        return np.asarray(np.maximum.reduceat(ratios, firsts, axis=1))
 
     def score_std(self, bins: npt.NDArray[np.int64]) -> FloatArray:
         """Return the standard deviation of scores, by the bin of each term.

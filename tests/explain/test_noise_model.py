@@ -10,6 +10,7 @@ import pytest
 
 from dpexplain.explain import NoiseModel
 from dpexplain.explain._noisy_model import rank_intervals
+from dpexplain.explain._normals import keeping_normals
 from dpexplain.explain.noise import mean_absolute, normal_certainty
 from example_explanations import age, classifier, job, samples
 
@@ -206,3 +207,18 @@ def test_noise_of_another_model_is_refused():
         classifier(noise=NoiseModel((4, 3), np.zeros((8, 1)), np.zeros(8)))
     with pytest.raises(ValueError, match="NoiseModel"):
         classifier(noise=0.1)
+
+
+def test_models_that_share_numbers_draw_what_they_draw_alone():
+    rng = np.random.default_rng(7)
+    models = [
+        NoiseModel((n, 2), rng.normal(size=(n + 3, 2)), rng.uniform(size=n + 3)) for n in (3, 5, 2)
+    ]
+    alone = [(model.draws(50), model.overall_factor()) for model in models]
+    fresh = [NoiseModel(each.sizes, each.factor, each.remainder_std) for each in models]
+    with keeping_normals():
+        together = [(model.draws(50), model.overall_factor()) for model in fresh]
+
+    for (draws, factor), (shared, same_factor) in zip(alone, together, strict=True):
+        np.testing.assert_array_equal(draws, shared)
+        assert factor == same_factor

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from dpexplain.explain._normals import keeping_normals
 from dpexplain.explain.multiclass import one_class_at_a_time
 from dpexplain_widgets.directions import packed_directions
 from dpexplain_widgets.filter_payload import check_filters, shows_filters
@@ -60,7 +61,8 @@ def build_payload(
         If a dictionary is not a complete payload, models have other terms, samples lack a
         column, or `source` is of several classes.
     """
-    payload = _payload(source)
+    with keeping_normals():
+        payload = _payload(source)
     if samples is not None:
         if not payload["terms"]:
             raise ValueError("samples are shown by models, and a ledger has none.")
