@@ -218,7 +218,7 @@ $(VENV)/.made:
 # A stamp says that an extra is installed as pyproject.toml asks; `test` brings all the others.
 $(VENV)/.explore: $(VENV)/.made pyproject.toml
 	@echo "Installing dpexplain with JupyterLab into $(VENV) (once, one or two minutes) ..."
-	$(PIP_INSTALL) --editable '.[bench,dask,examples,lab]'
+	$(PIP_INSTALL) --editable '.[bench,dask,examples,lab,subsampled]'
 	@touch $@
 
 $(VENV)/.bench: $(VENV)/.made pyproject.toml

@@ -9,6 +9,7 @@ import pytest
 from dpexplain import Categorical, Classes, Numeric, PrivacyLedger, Schema
 from dpexplain.accounting import SubsampledGaussianEvent, accountant
 from dpexplain.models import DPLocallyLinearClassifier, LocallyLinearClassifier
+from dpexplain.models.locally_linear import private as private_module
 from dpexplain.models.locally_linear import recipe
 
 GRID = Schema({f"p{i}": Numeric(0, 255) for i in range(16)}, target=Classes(["bar", "column"]))
@@ -112,6 +113,14 @@ def test_without_dp_accounting_the_fit_says_so_before_it_reads_or_charges(monkey
     with pytest.raises(ModuleNotFoundError, match=r"dpexplain\[subsampled\]"):
         private(epsilon=3.9, ledger=ledger).fit(X, y)
     assert ledger.entries == ()
+
+
+def test_without_dp_accounting_renyi_divergences_carry_a_fit_to_its_end(monkeypatch):
+    for module in (accountant, private_module):
+        monkeypatch.setattr(module, "pld_available", lambda: False)
+    fitted = private(composition="rdp").fit(*patients())
+    assert fitted.guarantee_.epsilon <= 4.0
+    assert fitted.guarantee_.epsilon_replace > fitted.guarantee_.epsilon
 
 
 def test_rows_of_a_person_share_noise_that_is_as_many_times_as_large():

@@ -14,7 +14,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-EXTRAS = ("widgets", "examples", "dask", "bench")
+EXTRAS = ("widgets", "examples", "dask", "bench", "subsampled")
 
 
 @pytest.fixture(scope="module")
