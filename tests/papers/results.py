@@ -12,6 +12,9 @@ import pandas as pd
 
 from study import MEASURED, Cell, Row, Study
 
+MOST_DEVIATIONS = 2.0
+"""So many standard deviations from what was published are no difference to explain."""
+
 
 class Kept:
     """A folder with a file per measured cell, so that a run goes on where it stopped.
@@ -59,7 +62,8 @@ def tidy(study: Study, rows: Sequence[Row]) -> pd.DataFrame:
     DataFrame
         The columns that name the setting, then ``mean``, ``sd``, ``n`` (repeats), ``cpu_s``
         (median), and where the paper printed the number ``published``, ``published_sd``,
-        ``ratio`` (ours over theirs) and ``cause`` of a difference.
+        ``ratio`` (ours over theirs), ``in_sd`` (ours minus theirs in standard deviations: the
+        published one, or else that of our repeats) and, beyond two of them, the ``cause``.
     """
     frame = pd.DataFrame(rows)
     setting = [c for c in frame if c not in MEASURED]
@@ -70,9 +74,19 @@ def tidy(study: Study, rows: Sequence[Row]) -> pd.DataFrame:
     if study.published:
         table["published"] = _looked_up(table, study.published, "published")
         table["published_sd"] = _looked_up(table, study.published, "published_sd")
+        numbers = ["published", "published_sd"]
+        table[numbers] = table[numbers].astype(float)
         table["ratio"] = table["mean"] / table["published"]
-        table["cause"] = _looked_up(table, study.causes, "cause")
+        table["in_sd"] = _in_deviations(table)
+        causes = pd.Series(_looked_up(table, study.causes, "cause"), table.index, dtype=object)
+        table["cause"] = causes.where(~(table["in_sd"].abs() <= MOST_DEVIATIONS), None)
     return table
+
+
+def _in_deviations(table: pd.DataFrame) -> pd.Series:
+    """Ours minus published, in published standard deviations or else in those of our repeats."""
+    sd = table["published_sd"].fillna(table["sd"]).replace(0.0, float("nan"))
+    return (table["mean"] - table["published"]) / sd
 
 
 def _looked_up(table: pd.DataFrame, known: Sequence[Row], column: str) -> list[object]:

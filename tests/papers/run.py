@@ -98,6 +98,7 @@ def _chosen(names: Sequence[str] | None) -> Iterator[Study]:
         if names and study.name not in names:
             continue
         missing = [package for package in study.needs if not importlib.util.find_spec(package)]
+        missing += filter(None, [study.missing()])
         if missing:
             print(f"{study.name}: left out, needs {', '.join(missing)}.")
         else:

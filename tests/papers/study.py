@@ -42,6 +42,8 @@ class Study:
         Why a setting differs from what was published: columns that name it, and ``cause``.
     needs : tuple of str
         Packages without which the study is left out.
+    missing : callable
+        Says in words what else is missing, without which the study is left out; empty for nothing.
     """
 
     name: str
@@ -53,3 +55,4 @@ class Study:
     published: Sequence[Row] = ()
     causes: Sequence[Row] = ()
     needs: tuple[str, ...] = ()
+    missing: Callable[[], str] = str
