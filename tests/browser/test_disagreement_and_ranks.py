@@ -110,8 +110,7 @@ def test_terms_are_chosen_in_the_bump_chart_by_click_and_by_keys(open_page, comp
     assert page.locator(".dpx-epsilon").inner_text() == "ε = 1"
     assert plot.get_attribute("aria-valuetext") + "." == readout.inner_text()
 
-    point = page.locator(".dpx-rank-point:not(.dpx-rank-chosen)").nth(3)
-    point.click(force=True)
+    page.locator(".dpx-rank-term:not(.dpx-rank-chosen) .dpx-rank-name").nth(3).click()
     settle(page)
     assert plain(readout.inner_text()) != first
     assert page.locator(".dpx-rank-ribbon").count() == 1

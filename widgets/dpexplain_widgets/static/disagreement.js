@@ -40,11 +40,12 @@ class Disagreement {
   constructor(model, host, { standalone = false } = {}) {
     this.model = model;
     this.cursor = null;
+    this.written = new WeakMap();
     this.id = uniqueId("cell");
     this.alone = standalone ? standaloneParts(model) : null;
     this.controls = standalone ? listControls(model) : null;
     this.build(host);
-    this.rows = new Rows(this.body, HEAT_ROW, (i) => this.makeRow(i));
+    this.rows = new Rows(this.body, HEAT_ROW, (i) => this.makeRow(i), this.grid);
     this.stops = [
       drawOnChange(model, [...CHOICE_KEYS, ...LIST_KEYS, "against"], () => this.draw()),
       listen(this.grid, "keydown", (event) => this.handleKey(event)),
@@ -103,15 +104,22 @@ class Disagreement {
     if (this.comparison === null) return;
     this.values = this.valuesOf(state, this.comparison);
     this.grid.style.setProperty("--dpx-columns", String(state.payload.epsilons.length));
-    this.head.replaceChildren(html("div", { class: "dpx-heat-name", role: "columnheader" }, "term"),
-      ...state.payload.epsilons.map((epsilon, stop) => html(
-        "div", { class: `dpx-heat-cell ${stop === state.stop ? "dpx-heat-chosen" : ""}`, role: "columnheader" },
-        formatEpsilon(epsilon))));
+    this.drawHead(state);
     this.mark.hidden = comparesReleasable(state, this.comparison);
     this.rows.draw(listedTerms(this.model, state), (i) => this.drawRow(i));
     this.grid.setAttribute("aria-label", this.summary(state));
     this.describe();
     this.table.draw();
+  }
+
+  drawHead({ payload, stop }) {
+    if (this.headed !== payload) {
+      this.headed = payload;
+      const heads = payload.epsilons.map((epsilon) =>
+        html("div", { class: "dpx-heat-cell", role: "columnheader" }, formatEpsilon(epsilon)));
+      this.head.replaceChildren(html("div", { class: "dpx-heat-name", role: "columnheader" }, "term"), ...heads);
+    }
+    payload.epsilons.forEach((_, k) => this.head.children[k + 1].classList.toggle("dpx-heat-chosen", k === stop));
   }
 
   // Numbers of all epsilons stay the same while one of them is read.
@@ -150,6 +158,7 @@ class Disagreement {
       `epsilon with ${this.comparison.words}; ${large} of ${all.length} are 100 % or more`;
   }
 
+  // Most cells stay as they are while one epsilon after the other is read.
   drawRow(i) {
     const { state } = this;
     const row = this.rows.element(i);
@@ -158,11 +167,16 @@ class Disagreement {
       const cell = row.children[stop + 1];
       const chosen = i === state.termIndex && stop === state.stop;
       const pointed = this.cursor !== null && this.cursor[0] === i && this.cursor[1] === stop;
-      cell.className = [
+      const look = [
         "dpx-heat-cell", value === null ? "dpx-heat-none" : `dpx-heat-${heatLevel(value)}`,
         chosen ? "dpx-heat-chosen" : "", pointed ? "dpx-heat-pointed" : "",
       ].join(" ").trim();
-      cell.setAttribute("aria-selected", String(chosen));
+      if (cell.className !== look) {
+        cell.className = look;
+        cell.setAttribute("aria-selected", String(chosen));
+      }
+      if (this.written.get(cell) === value) return;
+      this.written.set(cell, value);
       cell.setAttribute("aria-label", this.words(i, stop));
       setText(cell, heatText(value));
     });

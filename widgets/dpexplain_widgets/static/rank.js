@@ -2,7 +2,7 @@
 import { html, listen, setText } from "./dom.js";
 import { formatEpsilon, quotedName, shortName } from "./format.js";
 import { indexAfterKey } from "./keyboard.js";
-import { drawRanks } from "./rank_chart.js";
+import { RankChart } from "./rank_chart.js";
 import { placesOf, rankColumns } from "./ranks.js";
 import { standaloneParts } from "./standalone.js";
 import { CHOICE_KEYS, choose, chooseTerm, drawOnChange, readState } from "./state.js";
@@ -27,7 +27,7 @@ function aboutRanks(state, listed) {
   const total = state.payload.terms.length;
   return [
     "From left to right there is less noise; the term on the top line matters most.",
-    marks ? "Filled points and full lines stand out of the noise, hollow points and dashed lines do not." : "",
+    marks ? "Filled points and full lines stand out of the noise, hollow points and dashed or thin lines do not." : "",
     joint ? "The ribbon holds the places that the chosen term can have, 95 % certain under all noise." : "",
     total > listed ? `${listed} of ${total} terms are listed.` : "",
   ].filter(Boolean).join(" ");
@@ -82,8 +82,14 @@ class RankPanel {
     this.describe(state);
     this.table.draw();
     if (this.width < 40 || this.listed.length === 0) return;
+    const view = { state, listed: this.listed, width: this.width, font: this.font };
+    if (this.drawn?.isFor(view)) this.drawn.update(view);
+    else this.buildChart(view);
+  }
+
+  buildChart(view) {
     const scrolled = this.plot.scrollTop;
-    this.drawn = drawRanks({ state, listed: this.listed, width: this.width, font: this.font });
+    this.drawn = new RankChart(view);
     this.plot.replaceChildren(this.drawn.element);
     this.plot.scrollTop = scrolled;
   }

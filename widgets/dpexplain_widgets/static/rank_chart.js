@@ -1,12 +1,15 @@
-// The bump chart: one line for each term, through its place at each epsilon.
+// The bump chart: one line for each term, through its place at each epsilon. It is built once for
+// a list of terms and a width; what is chosen changes a few attributes of it.
 import { html, svg } from "./dom.js";
 import { formatEpsilon, shortName } from "./format.js";
 import { label, LABEL_SIZE, rule } from "./marks.js";
-import { bumpPath, rankColumns, ribbonPath, squeezed } from "./ranks.js";
+import { bumpPath, pointsPath, rankColumns, ribbonPath, squeezed } from "./ranks.js";
 import { nearestIndex } from "./scale.js";
 import { fitText, labelsThatFit, textWidth } from "./text.js";
 
 const RANK = { head: 34, row: 24, tallest: 38, together: 340, edge: 14, apart: 64, below: 8 };
+const MANY = 40; // terms, from which on nothing is dashed
+const POINT = { usual: 4, chosen: 5.5 };
 
 function nameWidth({ state, width, font, listed }) {
   const widthOf = (i) => textWidth(shortName(state.payload.terms[i].name, 60), LABEL_SIZE, font, "bold");
@@ -51,18 +54,11 @@ function headLine({ state, font }, { columns, x, width }) {
   labels.forEach((each) => {
     each.center = Math.max(each.width / 2 + 1, Math.min(width - each.width / 2 - 1, each.center));
   });
-  const kept = labelsThatFit(labels, 6).map((k) => {
+  return labelsThatFit(labels, 6).map((k) => {
     const chosen = k === state.stop ? "dpx-stop-chosen" : "";
     const apart = columns[k].isReference ? "dpx-rank-reference" : "";
     return label(texts[k], labels[k].center, 20, "middle", `dpx-stop-label ${chosen} ${apart}`);
   });
-  return svg("svg", { class: "dpx-svg dpx-rank-head", width, height: RANK.head, "aria-hidden": "true" }, kept);
-}
-
-function lineOf(layout, i) {
-  const points = layout.columns.map(({ places }, k) => [layout.x[k], layout.y(layout.at[k](places[i]))]);
-  const inner = layout.columns.at(-1).isReference ? points.slice(0, -1) : points;
-  return { points, inner };
 }
 
 function ribbon(layout, i) {
@@ -79,41 +75,39 @@ function ribbon(layout, i) {
   return svg("path", { d: ribbonPath(upper, lower), class: "dpx-rank-ribbon" });
 }
 
-function marksOf(layout, i, kind) {
-  const { points } = lineOf(layout, i);
-  return layout.columns.map(({ fit, isReference }, k) => {
-    const [x, y] = points[k];
-    if (isReference) {
-      const d = `M${x} ${y}m0 -6l5 6l-5 6l-5 -6Z`;
-      return svg("path", { d, class: `dpx-rank-point dpx-rank-point-reference ${kind}` });
-    }
-    const noise = fit.terms[i].above_noise === false ? "dpx-rank-point-noise" : "";
-    return svg("circle", { cx: x, cy: y, r: kind ? 5.5 : 4, class: `dpx-rank-point ${noise} ${kind}` });
-  });
+/** What stands for a term: {group, paint(chosen, noise)}. */
+function termMarks(view, layout, i) {
+  const points = layout.columns.map(({ places }, k) => [layout.x[k], layout.y(layout.at[k](places[i]))]);
+  const apart = layout.columns.at(-1).isReference;
+  const inner = apart ? points.slice(0, -1) : points;
+  const inNoise = inner.map((_, k) => layout.columns[k].fit.terms[i].above_noise === false);
+  const filled = svg("path", { class: "dpx-rank-point" });
+  const hollow = svg("path", { class: "dpx-rank-point dpx-rank-point-noise" });
+  const link = apart && inner.length > 0
+    ? svg("path", { d: bumpPath(points.slice(-2)), class: "dpx-rank-line dpx-rank-link" }) : null;
+  const [x, y] = points.at(-1);
+  const last = apart
+    ? svg("path", { d: `M${x} ${y}m0 -6l5 6l-5 6l-5 -6Z`, class: "dpx-rank-point dpx-rank-point-reference" }) : null;
+  const line = svg("path", { d: bumpPath(inner), class: "dpx-rank-line" });
+  const group = svg("g", {}, link, line, filled, hollow, last, nameLabels(view, layout, points, i));
+  const paint = (chosen, noise) => {
+    const radius = chosen ? POINT.chosen : POINT.usual;
+    filled.setAttribute("d", pointsPath(inner.filter((_, k) => !inNoise[k]), radius));
+    hollow.setAttribute("d", pointsPath(inner.filter((_, k) => inNoise[k]), radius));
+    group.setAttribute("class", `dpx-rank-term${chosen ? " dpx-rank-chosen" : ""}${noise ? " dpx-rank-noise" : ""}`);
+  };
+  return { group, paint };
 }
 
-function termLine(view, layout, i) {
-  const chosen = i === view.state.termIndex;
-  const kind = chosen ? "dpx-rank-chosen" : "";
-  const { points, inner } = lineOf(layout, i);
-  const above = view.state.fit.terms[i].above_noise;
-  const style = `dpx-rank-line ${above === false ? "dpx-rank-line-noise" : ""} ${kind}`;
-  const link = inner.length < points.length && inner.length > 0
-    ? svg("path", { d: bumpPath(points.slice(-2)), class: `${style} dpx-rank-link` }) : null;
-  return [link, svg("path", { d: bumpPath(inner), class: style }), ...marksOf(layout, i, kind)].filter(Boolean);
-}
-
-function nameLabels(view, layout, i) {
-  const { state, font } = view;
-  const chosen = i === state.termIndex ? "dpx-stop-chosen" : "";
-  const muted = state.fit.terms[i].above_noise === false ? "" : "dpx-axis-title";
+function nameLabels({ state, font }, layout, points, i) {
   const text = fitText(state.payload.terms[i].name, layout.names - 12, LABEL_SIZE, font);
-  const { points } = lineOf(layout, i);
   const title = svg("title", {}, shortName(state.payload.terms[i].name, 500));
-  const last = label(text, points.at(-1)[0] + RANK.edge - 3, points.at(-1)[1] + 4.5, "start", `${muted} ${chosen}`);
+  const [x, y] = points.at(-1);
+  const last = label(text, x + RANK.edge - 3, y + 4.5, "start", "dpx-rank-name");
   last.append(title);
   if (layout.narrow || points.length < 2) return [last];
-  return [label(text, points[0][0] - RANK.edge + 3, points[0][1] + 4.5, "end", `${muted} ${chosen}`), last];
+  const [firstX, firstY] = points[0];
+  return [label(text, firstX - RANK.edge + 3, firstY + 4.5, "end", "dpx-rank-name"), last];
 }
 
 function nearestTerm(layout, x, y) {
@@ -123,28 +117,70 @@ function nearestTerm(layout, x, y) {
   return layout.listed.find((i) => layout.at[column](places[i]) === place) ?? null;
 }
 
-/** Draw the chart. Returns the element and `termAt(x, y)` in its coordinates. */
-export function drawRanks(view) {
-  const layout = rankLayout(view);
-  const { state, listed } = view;
-  const others = listed.filter((i) => i !== state.termIndex);
-  const chosen = listed.includes(state.termIndex) ? [state.termIndex] : [];
-  const picture = svg("svg", { class: "dpx-svg", width: layout.width, height: layout.height, "aria-hidden": "true" });
-  const stopX = layout.x[state.stop];
-  picture.append(
-    ...(stopX === undefined ? [] : [rule(stopX, 0, stopX, layout.height, "divider")]),
-    ...chosen.map((i) => ribbon(layout, i)).filter(Boolean),
-    ...[...others, ...chosen].flatMap((i) => termLine(view, layout, i)),
-    ...listed.flatMap((i) => nameLabels(view, layout, i)),
-  );
-  const box = html("div", { class: "dpx-rank-rows" }, headLine(view, layout), picture);
-  return {
-    element: box,
-    termAt: (x, y) => (y < RANK.head ? null : nearestTerm(layout, x, y - RANK.head)),
-    rowOf: (i) => {
-      const column = layout.columns[Math.min(state.stop, layout.columns.length - 1)];
-      const middle = layout.y(layout.at[layout.columns.indexOf(column)](column.places[i]));
-      return [RANK.head + middle - layout.row, RANK.head + middle + layout.row];
-    },
-  };
+/** What a chart is built from; another of these needs another chart. */
+function groundOf({ state, listed, width, font }) {
+  return [state.payload, state.repeat, state.reference, width, font, listed.join()];
+}
+
+/** A chart of a list of terms. Put `element` somewhere and call `update` when a choice changes. */
+export class RankChart {
+  constructor(view) {
+    this.ground = groundOf(view);
+    this.layout = rankLayout(view);
+    const { width, height, listed } = this.layout;
+    this.head = svg("svg", { class: "dpx-svg dpx-rank-head", width, height: RANK.head, "aria-hidden": "true" });
+    this.divider = rule(0, 0, 0, height, "divider");
+    this.behind = svg("g");
+    this.marks = new Map(listed.map((i) => [i, termMarks(view, this.layout, i)]));
+    this.painted = new Map();
+    const groups = listed.map((i) => this.marks.get(i).group);
+    this.lines = svg("g", {}, groups);
+    const picture = svg("svg", { class: "dpx-svg", width, height, "aria-hidden": "true" },
+      this.divider, this.behind, this.lines);
+    const many = listed.length > MANY ? "dpx-rank-many" : "";
+    this.element = html("div", { class: `dpx-rank-rows ${many}`.trim() }, this.head, picture);
+    this.update(view);
+  }
+
+  /** Whether the chart shows these terms at this width. */
+  isFor(view) {
+    return groundOf(view).every((each, k) => each === this.ground[k]);
+  }
+
+  /** Follow what is chosen: an epsilon and a term. */
+  update(view) {
+    const { state } = view;
+    this.state = state;
+    this.head.replaceChildren(...headLine(view, this.layout));
+    const x = this.layout.x[state.stop];
+    this.divider.setAttribute("visibility", x === undefined ? "hidden" : "visible");
+    if (x !== undefined) for (const end of ["x1", "x2"]) this.divider.setAttribute(end, x);
+    for (const i of this.marks.keys()) this.paint(i, i === state.termIndex);
+    if (this.chosen === state.termIndex) return;
+    this.chosen = state.termIndex;
+    const chosen = this.marks.get(state.termIndex);
+    this.behind.replaceChildren(...(chosen ? [ribbon(this.layout, state.termIndex)].filter(Boolean) : []));
+    if (chosen) this.lines.append(chosen.group); // above all others
+  }
+
+  paint(i, chosen) {
+    const noise = this.state.fit.terms[i].above_noise === false;
+    const look = `${chosen} ${noise}`;
+    if (this.painted.get(i) === look) return;
+    this.painted.set(i, look);
+    this.marks.get(i).paint(chosen, noise);
+  }
+
+  /** The term at a point of the element, or null. */
+  termAt(x, y) {
+    return y < RANK.head ? null : nearestTerm(this.layout, x, y - RANK.head);
+  }
+
+  /** Top and bottom of the row of a term in the fit that is read. */
+  rowOf(i) {
+    const { columns, at, row, y } = this.layout;
+    const column = Math.min(this.state.stop, columns.length - 1);
+    const middle = y(at[column](columns[column].places[i]));
+    return [RANK.head + middle - row, RANK.head + middle + row];
+  }
 }

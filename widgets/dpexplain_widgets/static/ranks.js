@@ -1,12 +1,16 @@
 // Places of terms by importance, at every epsilon.
 
+const known = new WeakMap();
+
 /** Place of each term in a fit, 1 for the most important; ties stand in model order. */
 export function placesOf(fit) {
+  if (known.has(fit)) return known.get(fit);
   const order = fit.terms.map((_, i) => i).sort((a, b) => fit.terms[b].importance - fit.terms[a].importance);
   const places = [];
   order.forEach((i, k) => {
     places[i] = k + 1;
   });
+  known.set(fit, places);
   return places;
 }
 
@@ -26,11 +30,12 @@ export function rankColumns(state) {
  * places in a column to 1, 2, 3 …; an interval may lie between two listed terms.
  */
 export function squeezed(places, listed) {
-  const sorted = listed.map((i) => places[i]).sort((a, b) => a - b);
-  return (place) => {
-    const before = sorted.filter((each) => each < place).length;
-    return sorted.includes(place) ? before + 1 : before + 0.5;
-  };
+  const taken = new Set(listed.map((i) => places[i]));
+  const before = [0]; // how many listed terms stand before a place
+  for (let place = 1; place <= places.length; place += 1) {
+    before[place] = before[place - 1] + (taken.has(place - 1) ? 1 : 0);
+  }
+  return (place) => before[place] + (taken.has(place) ? 1 : 0.5);
 }
 
 /** A smooth line through points, level at each of them. */
@@ -45,4 +50,10 @@ export function bumpPath(points) {
 /** Closed outline between an upper and a lower line. */
 export function ribbonPath(upper, lower) {
   return `${bumpPath(upper)}L${bumpPath([...lower].reverse()).slice(1)}Z`;
+}
+
+/** Circles of a radius around points, as one path. */
+export function pointsPath(points, radius) {
+  const half = `a${radius} ${radius} 0 1 0`;
+  return points.map(([x, y]) => `M${x - radius} ${y}${half} ${2 * radius} 0${half} ${-2 * radius} 0Z`).join("");
 }

@@ -12,12 +12,13 @@ export function rowsInSight(count, height, scrollTop, viewHeight) {
 }
 
 /**
- * Rows of one height inside a box that scrolls. `draw(keys, drawRow)` shows a row for each key;
+ * Rows of one height inside a box that scrolls, or that stands in one that does. `draw(keys, drawRow)` shows a row for each key;
  * `makeRow(key)` makes its element once. `reveal(place)` scrolls a row into sight, and draws it.
  */
 export class Rows {
-  constructor(box, height, makeRow) {
+  constructor(box, height, makeRow, scroller = box) {
     this.box = box;
+    this.scroller = scroller;
     this.height = height;
     this.makeRow = makeRow;
     this.made = new Map();
@@ -26,7 +27,21 @@ export class Rows {
     const tag = box.tagName === "UL" ? "li" : "div";
     this.above = html(tag, { class: "dpx-space", role: "presentation" });
     this.below = html(tag, { class: "dpx-space", role: "presentation" });
-    this.stop = listen(box, "scroll", () => this.show());
+    this.sight = { scrollTop: 0, clientHeight: 0 };
+    const stopListening = listen(scroller, "scroll", () => this.look());
+    const observer = new ResizeObserver(() => this.look());
+    observer.observe(scroller);
+    this.stop = () => {
+      stopListening();
+      observer.disconnect();
+    };
+  }
+
+  // Measured here and not while drawing: reading a size makes the browser lay out the page.
+  look() {
+    const { scrollTop, clientHeight } = this.scroller;
+    this.sight = { scrollTop, clientHeight };
+    this.show();
   }
 
   draw(keys, drawRow) {
@@ -46,7 +61,7 @@ export class Rows {
   }
 
   show(always = false) {
-    const { scrollTop, clientHeight } = this.box;
+    const { scrollTop, clientHeight } = this.sight;
     const [first, end] = rowsInSight(this.keys.length, this.height, scrollTop, clientHeight || 400);
     if (!always && first === this.first && end === this.end) return;
     [this.first, this.end] = [first, end];
@@ -56,7 +71,7 @@ export class Rows {
     const wanted = [this.above, ...shown, this.below];
     const current = Array.from(this.box.children);
     if (wanted.length !== current.length || wanted.some((row, k) => row !== current[k])) {
-      this.replace(wanted, scrollTop);
+      this.replace(wanted, this.scroller.scrollTop);
     }
     this.keys.slice(first, end).forEach((key, k) => this.drawRow(key, first + k));
   }
@@ -69,15 +84,15 @@ export class Rows {
     wanted.forEach((row, k) => {
       if (this.box.children[k] !== row) this.box.insertBefore(row, this.box.children[k] ?? null);
     });
-    if (this.box.scrollTop !== scrollTop) this.box.scrollTop = scrollTop;
+    if (this.scroller.scrollTop !== scrollTop) this.scroller.scrollTop = scrollTop;
   }
 
   reveal(place) {
     const [top, bottom] = [place * this.height, (place + 1) * this.height];
-    const { scrollTop, clientHeight } = this.box;
-    if (top < scrollTop) this.box.scrollTop = top;
-    if (bottom > scrollTop + clientHeight) this.box.scrollTop = bottom - clientHeight;
-    this.show();
+    const { scrollTop, clientHeight } = this.scroller;
+    if (top < scrollTop) this.scroller.scrollTop = top;
+    if (bottom > scrollTop + clientHeight) this.scroller.scrollTop = bottom - clientHeight;
+    this.look();
   }
 
   forget() {
