@@ -1,7 +1,273 @@
-"""Studies of Harder, Bauer and Park, AAAI 2020, arXiv:1910.02578."""
+"""Studies of Harder, Bauer and Park, AAAI 2020: locally linear maps on images and on a table."""
 
 from __future__ import annotations
 
-from study import Study
+import os
+import time
+import warnings
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
 
-STUDIES: tuple[Study, ...] = ()
+import numpy as np
+import pandas as pd
+from sklearn.model_selection import train_test_split
+
+from dpexplain import DPLocallyLinearClassifier, LocallyLinearClassifier, Schema
+from dpexplain.datasets import make_additive
+from dpexplain.exceptions import PrivacyWarning
+from image_data import DELTA, images
+from study import Cell, Row, Study
+
+PAPER = "Harder 2020"
+IMAGES = "harder2020_figures_2_5"
+TABLE = "harder2020_figures_6_7"
+
+_PAPER_MODEL = "locally linear (paper)"
+_OUR_MODEL = "locally linear (accurate)"
+_PAPER_EPOCHS = 20
+_FEW_EPOCHS = 3
+_SHARPNESS = {"fashion_mnist": 1.0}  # beta by data set where it is not 1/30, from the paper
+
+
+# --- figures 2 and 5: accuracy on images ------------------------------------------------------
+
+
+def _setting(data: str, epsilon: float | None, **other: Any) -> Cell:
+    usual = {
+        "model": _PAPER_MODEL,
+        "projection": "per_filter",
+        "n_basis": 300,
+        "n_filters": 30,
+        "n_epochs": _FEW_EPOCHS,
+    }
+    return {"data": data, "epsilon": epsilon, **usual, **other}
+
+
+def _without(data: str, epsilon: float | None, **other: Any) -> Cell:
+    return _setting(data, epsilon, **{"projection": "none", "n_basis": None, **other})
+
+
+def _ours(data: str, epsilon: float | None, **other: Any) -> Cell:
+    recipe = {"projection": "frequency", "n_basis": 100, "n_filters": 20, "n_epochs": 40}
+    return _setting(data, epsilon, **{"model": _OUR_MODEL, **recipe, **other})
+
+
+def image_cells(fast: bool) -> list[Cell]:
+    """Published settings, our recipe, then the grids of the figures with fewer epochs."""
+    if fast:
+        small = {"n_basis": 40, "n_filters": 10, "n_epochs": _PAPER_EPOCHS}
+        cells = [_setting("digits", e, **small) for e in (0.5, 2.0, None)]
+        cells += [_without("digits", e, **small | {"n_basis": None}) for e in (0.5, 2.0, None)]
+        cells += [_setting("digits", 2.0, **small | {"n_filters": m}) for m in (1, 3)]
+        cells += [_setting("digits", 2.0, **small | {"n_basis": d}) for d in (10, 20)]
+        return [*cells, _ours("digits", 2.0, n_basis=40)]
+    cells = [
+        _setting(data, e, n_epochs=_PAPER_EPOCHS)
+        for data in ("mnist", "fashion_mnist")
+        for e in (2.0, 0.5)
+    ]
+    for data, epsilons in {"mnist": (0.5, 1.0, 2.0, 4.0), "fashion_mnist": (0.5, 2.0)}.items():
+        cells += [_ours(data, e) for e in epsilons]
+        cells.append(_ours(data, None, n_epochs=10))
+        cells += [_setting(data, e) for e in (*epsilons, None)]
+        cells += [_without(data, e) for e in (*epsilons, None)]
+        cells += [_setting(data, e, n_filters=m) for e in (2.0, None) for m in (1, 5, 10)]
+        cells += [_setting(data, 2.0, n_basis=d) for d in (50, 100)]
+    return cells
+
+
+def measure_images(
+    data: str,
+    epsilon: float | None,
+    model: str,
+    projection: str,
+    n_basis: int | None,
+    n_filters: int,
+    n_epochs: int,
+) -> list[Row]:
+    """Accuracy of one fit on the test images."""
+    pictures = images(data)
+    settings = {
+        **pictures.settings,
+        "preset": "paper" if model == _PAPER_MODEL else "accurate",
+        "projection": projection,
+        "n_basis": n_basis,
+        "n_filters": n_filters,
+    }
+    if model == _PAPER_MODEL:  # as in the experiments, which have beta = 1 without a projection
+        usual = 1.0 if projection == "none" else 1.0 / 30.0
+        settings["inverse_temperature"] = _SHARPNESS.get(data, usual)
+    if epsilon is None:
+        fitted: Any = LocallyLinearClassifier(max_epochs=n_epochs, **settings)
+    else:
+        per_step = 500 if model == _PAPER_MODEL else 4000
+        n_public = len(pictures.X_train)
+        steps = n_epochs * max(1, round(n_public / per_step))
+        private = pictures.private_settings
+        fitted = DPLocallyLinearClassifier(epsilon, n_steps=steps, **private, **settings)
+    start = time.process_time()
+    fitted.fit(pictures.X_train, pictures.y_train)
+    seconds = time.process_time() - start
+    setting = {
+        "data": data,
+        "model": model,
+        "epsilon": epsilon,
+        "projection": projection,
+        "n_basis": n_basis,
+        "n_filters": n_filters,
+        "n_epochs": n_epochs,
+        "metric": "accuracy",
+    }
+    accuracy = float(fitted.score(pictures.X_test, pictures.y_test))
+    return [{**setting, "repeat": 0, "value": accuracy, "cpu_s": seconds}]
+
+
+def _published(data: str, epsilon: float | None, value: float, n_epochs: int) -> Row:
+    setting = {"data": data, "epsilon": epsilon, "model": _PAPER_MODEL, "n_epochs": n_epochs}
+    whole = {"projection": "per_filter", "n_basis": 300, "n_filters": 30}
+    return {**setting, **whole, "published": value}
+
+
+_PUBLISHED = (
+    _published("mnist", 2.0, 0.942, _PAPER_EPOCHS),
+    _published("mnist", 0.5, 0.918, _PAPER_EPOCHS),
+    _published("fashion_mnist", 2.0, 0.832, _PAPER_EPOCHS),
+    _published("fashion_mnist", 0.5, 0.807, _PAPER_EPOCHS),
+    _published("fashion_mnist", None, 0.87, _FEW_EPOCHS),
+)
+
+_CAUSES = (
+    {
+        "data": "fashion_mnist",
+        "epsilon": None,
+        "model": _PAPER_MODEL,
+        "cause": "3 epochs in place of 20 or more; the paper does not say which settings reach it",
+    },
+    {
+        "data": "fashion_mnist",
+        "model": _PAPER_MODEL,
+        "cause": "inputs are centred by the constants of MNIST; the paper leaves clothing in "
+        "[0, 1]",
+    },
+)
+
+
+# --- figures 6 and 7: filters of a table ------------------------------------------------------
+
+_N_SPLITS = 5
+_N_TABLE_FILTERS = 3
+_N_WEIGHTED = 10
+
+
+@lru_cache(maxsize=1)
+def _clinical() -> tuple[str, pd.DataFrame, pd.Series, Schema]:
+    """Cardiotocograms where they are on this machine, simulated readmissions otherwise."""
+    folder = os.environ.get("DPEXPLAIN_DATA")
+    path = Path(folder or ".") / "cardiotocography" / "cardiotocography.csv"
+    if folder and path.is_file():
+        table = pd.read_csv(path)
+        states = {1: "normal", 2: "suspect", 3: "pathologic"}
+        X, y = table.drop(columns=["CLASS", "NSP"]), table["NSP"].map(states).rename("state")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", PrivacyWarning)  # a public table
+            return "cardiotocography", X, y, Schema.from_frame(X, y)
+    data = make_additive("clinical", 4000, random_state=0)
+    return "simulated clinical", data.X, data.y, data.schema
+
+
+def table_cells(fast: bool) -> list[Cell]:
+    """One cell per privacy level and split."""
+    epsilons = (2.0, None) if fast else (0.5, 1.0, 2.0, 4.0, None)
+    return [{"epsilon": e, "split": s} for s in range(2 if fast else _N_SPLITS) for e in epsilons]
+
+
+def measure_table(epsilon: float | None, split: int) -> list[Row]:
+    """Accuracy; of the first split filters, their noise, weightings and contributions too."""
+    name, X, y, schema = _clinical()
+    X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.2, random_state=split)
+    settings: dict[str, Any] = {"schema": schema, "n_filters": _N_TABLE_FILTERS}
+    if epsilon is None:
+        model: Any = LocallyLinearClassifier(**settings)
+    else:
+        private = {"delta": DELTA, "n_public": len(X_train), "structure_seed": 0}
+        model = DPLocallyLinearClassifier(epsilon, **private, **settings)
+    start = time.process_time()
+    model.fit(X_train, y_train)
+    setting = {"data": name, "model": "locally linear (accurate)", "epsilon": epsilon}
+    places = dict.fromkeys(("class", "filter", "input", "record"))
+    common = {**setting, **places, "repeat": split, "cpu_s": time.process_time() - start}
+    right = model.predict(X_test) == y_test.to_numpy()
+    by_class = [float(right[y_test == label].mean()) for label in schema.target.labels]
+    rows = [
+        {**common, "metric": "accuracy", "value": float(right.mean())},
+        {**common, "metric": "balanced accuracy", "value": float(np.mean(by_class))},
+    ]
+    if split == 0 and epsilon in (2.0, None):
+        rows += _filter_rows(model, common) + _record_rows(model, common, X_test, y_test)
+    return rows
+
+
+def _filter_rows(model: Any, common: Row) -> list[Row]:
+    """Weights of single filters (figure 6), and the deviation of their noise."""
+    bank = model.explain_global()
+    rows = []
+    for k, m, d in np.ndindex(*bank.filters.shape):
+        place = {"class": bank.classes[k], "filter": m, "input": bank.input_names[d]}
+        rows.append({**common, **place, "metric": "weight", "value": bank.filters[k, m, d]})
+        if bank.noise is not None:
+            noise = float(bank.filter_std[k, m, d])
+            rows.append({**common, **place, "metric": "noise std", "value": noise})
+    return rows
+
+
+def _record_rows(model: Any, common: Row, X_test: pd.DataFrame, y_test: pd.Series) -> list[Row]:
+    """Shares of the filters for records of each class (figure 7), contributions of the first."""
+    rows = []
+    bank = model.explain_global()
+    for k, label in enumerate(bank.classes):
+        chosen = X_test[(y_test == label).to_numpy()].iloc[:_N_WEIGHTED]
+        found = model.explain_local(chosen, samples_public=True)
+        for n, m in np.ndindex(len(chosen), bank.filters.shape[1]):
+            place = {"class": label, "filter": m, "record": f"{label} {n + 1}"}
+            share = float(found.weightings[n, k, m])
+            rows.append({**common, **place, "metric": "weighting", "value": share})
+        for d, name in enumerate(bank.input_names):
+            place = {"class": label, "input": name, "record": f"{label} 1"}
+            part = float(found.contributions[0, k, d])
+            rows.append({**common, **place, "metric": "contribution", "value": part})
+    return rows
+
+
+STUDIES: tuple[Study, ...] = (
+    Study(
+        name=IMAGES,
+        paper=PAPER,
+        shows="figures 2 and 5: accuracy over epsilon, number of filters and projection size, "
+        "with and without projection, on MNIST and Fashion-MNIST",
+        protocol="All 60,000 training images, accuracy on the 10,000 test images, one fit each, "
+        "delta 1e-5, add/remove, Poisson samples of 500. The settings with a published number run "
+        "20 epochs as published; the grids run 3 (no decay of the rate), and Fashion-MNIST has "
+        "epsilon 0.5 and 2 only. Grid of filters 1, 5, 10, 30; of projection sizes 50, 100, 300 "
+        "and none. The paper accounts shuffled batches as if they were Poisson samples. Beside "
+        "it our recipe (accurate, 40 epochs). A fast run has digits of 8 x 8.",
+        cells=image_cells,
+        measure=measure_images,
+        published=_PUBLISHED,
+        causes=_CAUSES,
+    ),
+    Study(
+        name=TABLE,
+        paper=PAPER,
+        shows="figures 6 and 7: filters of a clinical table, their weightings, contributions",
+        protocol="The hospital records of the paper are not available: cardiotocography (three "
+        "classes, bounds read from this public table) in their place, simulated readmissions "
+        "where it is missing. Five random splits 80/20 (filters of the first), three filters per "
+        "class, delta 1e-5, "
+        "add/remove, recipe accurate (beta 1). Weightings of ten test records per class, "
+        "contributions of the first of them. Scores have the common mean of all filters taken "
+        "off.",
+        cells=table_cells,
+        measure=measure_table,
+    ),
+)
