@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import base64
+import dataclasses
 import html.parser
+import io
 import math
 
 import pandas as pd
 import pytest
+from PIL import Image
 
 import dpexplain_widgets
 import view_examples
@@ -77,12 +81,13 @@ def test_repr_stays_short_with_long_names():
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_bundle_of_a_view_has_a_widget_a_text_and_a_static_table(view, comparison):
+def test_bundle_of_a_view_has_a_widget_a_text_a_static_table_and_a_picture(view, comparison):
     data, _ = view(comparison)._repr_mimebundle_()
 
     assert set(data) == {
         "text/plain",
         "text/html",
+        "image/png",
         "application/vnd.jupyter.widget-view+json",
     }
     assert "(1, 1e-06)-DP, add/remove" in Elements(data["text/html"]).text
@@ -150,6 +155,40 @@ def test_static_table_of_hostile_names_has_no_element_of_theirs():
     assert set(elements.names) <= allowed
     assert "$\\input" in elements.text
     assert len(text) < 6_000
+
+
+def static_picture(view):
+    return base64.b64decode(view._repr_mimebundle_()[0]["image/png"])
+
+
+def test_static_picture_says_its_guarantee_and_shows_what_is_chosen(comparison):
+    pictures = [
+        static_picture(Explorer(comparison, term=term, epsilon_index=k))
+        for term, k in (("age", 1), ("age", 2), ("occupation", 1))
+    ]
+
+    assert len(set(pictures)) == 3
+    with Image.open(io.BytesIO(pictures[0])) as image:
+        assert "(0.5, 1e-06)-differential privacy" in image.text["Description"]
+        assert image.text["Title"].startswith("Importances, and the shape of age")
+        assert len(image.convert("RGB").getcolors()) > 10
+
+
+def test_static_picture_never_shows_what_is_not_private(comparison):
+    at_reference = Explorer(comparison, term="age", epsilon_index=6)
+    private = dataclasses.replace(comparison, reference=None)
+    largest = Explorer(private, term="age", epsilon_index=5, repeat=1)
+
+    assert static_picture(at_reference) == static_picture(largest)
+    for source in (comparison.reference, view_examples.comparison(private=False)):
+        assert "image/png" not in Explorer(source)._repr_mimebundle_()[0]
+
+
+def test_static_picture_stays_small_whatever_the_model():
+    terms = [*view_examples.hostile_terms(), *view_examples.wide_terms(60, 40)]
+    view = Explorer(view_examples.comparison(terms, (1.0,), title="t" * 10_000), term="group 1")
+
+    assert len(static_picture(view)) < 60_000
 
 
 def test_static_table_of_a_ledger_is_its_words(comparison):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Iterable
 from typing import Any, ClassVar, NamedTuple
 
@@ -11,11 +12,12 @@ import pandas as pd
 from dpexplain_widgets.bundle import stylesheet
 from dpexplain_widgets.editing import Editing
 from dpexplain_widgets.export import Exports
-from dpexplain_widgets.fallback import fallback_html
+from dpexplain_widgets.fallback import fallback_html, fallback_png
 from dpexplain_widgets.filter_payload import filters_payload, shows_filters
 from dpexplain_widgets.filter_selection import filter_frame
 from dpexplain_widgets.linking import Link, choices_of
 from dpexplain_widgets.payload import build_payload
+from dpexplain_widgets.picture import WIDTH as PICTURE_WIDTH
 from dpexplain_widgets.selection import selection_frame
 from dpexplain_widgets.state import (
     STATE_TRAITS,
@@ -190,9 +192,14 @@ class View(Exports, Editing, ViewState, anywidget.AnyWidget):
         return f"{type(self).__name__}({shown!r}{chosen}{guarantee})"
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:
-        """Add a static table, for places that show notebooks without running them."""
+        """Add a table and a picture, for places that show notebooks without running them."""
         bundle = super()._repr_mimebundle_(**kwargs)
         if bundle is None:
             return None
         data, metadata = bundle
-        return {**data, "text/html": fallback_html(self.shown, self._fit())}, metadata
+        fit = self._fit()
+        still = {"text/html": fallback_html(self.shown, fit)}
+        if (picture := fallback_png(self.shown, fit, self.term)) is not None:
+            still["image/png"] = base64.b64encode(picture).decode("ascii")
+            metadata = {**metadata, "image/png": {"width": PICTURE_WIDTH}}
+        return {**data, **still}, metadata

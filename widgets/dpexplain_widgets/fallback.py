@@ -6,6 +6,8 @@ import html
 from collections.abc import Mapping
 from typing import Any
 
+from dpexplain_widgets.picture import picture_of, shortened
+
 _ROWS = 10
 
 
@@ -35,7 +37,7 @@ def fallback_html(payload: Mapping[str, Any], fit: Mapping[str, Any] | None) -> 
     title = f"<strong>{_escaped(payload['title'], 120)}</strong>"
     if fit is not None and fit == payload["reference"]:
         title += f"<div>{_escaped(_LEFT_OUT, 200)}</div>"
-        fit = _last_private(payload)
+        fit = last_private(payload)
     if fit is None:
         words = "".join(f"<div>{_escaped(line, 400)}</div>" for line in payload["guarantee_words"])
         return f"<div>{title}{words}</div>"
@@ -56,6 +58,34 @@ def fallback_html(payload: Mapping[str, Any], fit: Mapping[str, Any] | None) -> 
     )
 
 
+def fallback_png(
+    payload: Mapping[str, Any], fit: Mapping[str, Any] | None, term: str
+) -> bytes | None:
+    """Draw the chosen fit for pages that cannot run the view.
+
+    Parameters
+    ----------
+    payload : mapping
+        Payload of the view.
+    fit : mapping or None
+        The fit that is read. One that is not private is not drawn: the last private one is.
+    term : str
+        Name of the term whose shape is drawn.
+
+    Returns
+    -------
+    bytes or None
+        A PNG file with the guarantee in its description; None where no private fit has terms.
+    """
+    if fit is None or not fit["guarantee"]["private"]:
+        fit = last_private(payload)
+    if fit is None or not payload["terms"]:
+        return None
+    from dpexplain_widgets.picture_png import png_of
+
+    return png_of(picture_of(payload, fit, term))
+
+
 def _filters_table(payload: Mapping[str, Any], fit: Mapping[str, Any]) -> str:
     """Say of each class how much of its mean filter stands out of the noise."""
     outline = payload["filters"]
@@ -74,8 +104,19 @@ def _filters_table(payload: Mapping[str, Any], fit: Mapping[str, Any]) -> str:
     )
 
 
-def _last_private(payload: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """Find the private fit with the largest epsilon; None where there is none."""
+def last_private(payload: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Find the private fit with the largest epsilon.
+
+    Parameters
+    ----------
+    payload : mapping
+        Payload of a view.
+
+    Returns
+    -------
+    mapping or None
+        None where there is none.
+    """
     fits = [fit for repeats in payload["fits"] for fit in repeats]
     private = [fit for fit in fits if fit["guarantee"]["private"]]
     return private[-1] if private else None
@@ -83,6 +124,4 @@ def _last_private(payload: Mapping[str, Any]) -> Mapping[str, Any] | None:
 
 def _escaped(text: str, limit: int) -> str:
     """Make any string safe inside HTML, with its own reading direction."""
-    shown = "".join(char if char.isprintable() else "\ufffd" for char in text[: limit + 1])
-    shown = shown if len(text) <= limit else f"{shown[: limit - 1]}…"
-    return f"<bdi>{html.escape(shown, quote=True)}</bdi>"
+    return f"<bdi>{html.escape(shortened(text, limit), quote=True)}</bdi>"

@@ -9,17 +9,62 @@ from __future__ import annotations
 import html
 import itertools
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-_WIDTH, _TOP, _ROW, _BARS = 980, 62, 24, 12
+WIDTH = 980
+_TOP, _ROW, _BARS = 62, 24, 12
 _LEFT = 160  # of the bars; their names stand before
 _SHAPE = 520  # where the shape begins
 _PLOT_HEIGHT, _COUNT_HEIGHT = 230, 40
 _BLUE, _BAND, _GREY, _INK, _MUTED = "#0072b2", "#cfe4f2", "#b3bac3", "#1b2027", "#555e6b"
+_ABOUT_BARS = "Mean absolute contribution. Pale: does not stand out of the noise."
+_ABOUT_BAND = "The band holds the noise of all causes."
 
 
-def static_svg(payload: Mapping[str, Any], fit: Mapping[str, Any], term: str) -> str:
-    """Draw the importances of a fit beside the shape of a term.
+class Area(NamedTuple):
+    """A filled outline."""
+
+    points: Sequence[tuple[float, float]]
+    fill: str
+    opacity: float = 1.0
+
+
+class Line(NamedTuple):
+    """A line through points."""
+
+    points: Sequence[tuple[float, float]]
+    stroke: str
+    width: float = 1.0
+
+
+class Text(NamedTuple):
+    """Words at a point: their start, middle or end stands there, on the base line."""
+
+    x: float
+    y: float
+    words: str
+    anchor: str = "start"
+    size: int = 13
+    fill: str = _INK
+    bold: bool = False
+    opacity: float = 1.0
+
+
+Mark = Area | Line | Text
+
+
+class Picture(NamedTuple):
+    """Marks in the order of drawing, on white."""
+
+    width: int
+    height: int
+    marks: Sequence[Mark]
+    title: str
+    statement: str
+
+
+def picture_of(payload: Mapping[str, Any], fit: Mapping[str, Any], term: str) -> Picture:
+    """Lay out the importances of a fit beside the shape of a term.
 
     Parameters
     ----------
@@ -32,50 +77,93 @@ def static_svg(payload: Mapping[str, Any], fit: Mapping[str, Any], term: str) ->
 
     Returns
     -------
-    str
-        SVG without scripts, identifiers or styles from elsewhere; names are escaped.
+    Picture
     """
     names = [each["name"] for each in payload["terms"]]
     place = names.index(term)
     n_rows = min(_BARS, len(names))
-    height = max(_TOP + n_rows * _ROW, _TOP + _PLOT_HEIGHT + 20 + _COUNT_HEIGHT) + 40
+    height = max(_TOP + n_rows * _ROW, _TOP + _PLOT_HEIGHT + 20 + _COUNT_HEIGHT) + 52
     guarantee = fit["guarantee"]["short"]
-    parts = [
-        f'<rect width="{_WIDTH}" height="{height}" fill="#fff"/>',
-        _text(0, 18, payload["title"], 90, size=16, weight="bold"),
+    marks: list[Mark] = [
+        _text(0, 18, payload["title"], 90, size=16, bold=True),
         _text(0, 38, guarantee, 110, fill=_MUTED),
-        _text(_SHAPE, 38, f"Shape of {term}", 60, weight="bold"),
+        _text(_SHAPE, 38, f"Shape of {term}", 60, bold=True),
         *_importances(names, fit["terms"]),
+        _text(0, height - 6, _ABOUT_BARS, 90, size=11, fill=_MUTED),
+        _text(
+            _SHAPE,
+            height - 6,
+            _ABOUT_BAND if fit["terms"][place]["total_std"] else "",
+            90,
+            size=11,
+            fill=_MUTED,
+        ),
         *_shape(payload["terms"][place], fit["terms"][place]),
     ]
     if not fit["guarantee"]["private"]:
         mark = _text(_SHAPE + 60, _TOP + 120, "NOT PRIVATE", 20, size=44, fill="#b34300")
-        parts.append(mark.replace("<text", '<text opacity=".3"'))
-    label = _escaped(f"Importances, and the shape of {term}: {guarantee}", 300)
+        marks.append(mark._replace(opacity=0.3))
+    label = shortened(f"Importances, and the shape of {term}: {guarantee}", 300)
+    statement = shortened(fit["guarantee"]["statement"], 2000)
+    return Picture(WIDTH, height, marks, label, statement)
+
+
+def static_svg(payload: Mapping[str, Any], fit: Mapping[str, Any], term: str) -> str:
+    """Draw the importances of a fit beside the shape of a term as SVG.
+
+    Parameters
+    ----------
+    payload, fit, term
+        As in :func:`picture_of`.
+
+    Returns
+    -------
+    str
+        SVG without scripts, identifiers or styles from elsewhere; names are escaped.
+    """
+    width, height, marks, title, statement = picture_of(payload, fit, term)
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" '
-        f'width="{_WIDTH}" role="img" font-family="system-ui,sans-serif" font-size="13">'
-        f"<title>{label}</title><desc>{_escaped(fit['guarantee']['statement'], 2000)}</desc>"
-        f"{''.join(parts)}</svg>"
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
+        f'width="{width}" role="img" font-family="system-ui,sans-serif" font-size="13">'
+        f"<title>{html.escape(title)}</title><desc>{html.escape(statement)}</desc>"
+        f'<rect width="{width}" height="{height}" fill="#fff"/>'
+        f"{''.join(_svg_mark(mark) for mark in marks)}</svg>"
     )
 
 
-def _importances(names: Sequence[str], terms: Sequence[Mapping[str, Any]]) -> list[str]:
+def _svg_mark(mark: Mark) -> str:
+    if isinstance(mark, Text):
+        attributes = "" if mark.anchor == "start" else f' text-anchor="{mark.anchor}"'
+        attributes += "" if mark.size == 13 else f' font-size="{mark.size}"'
+        attributes += ' font-weight="bold"' if mark.bold else ""
+        attributes += "" if mark.opacity == 1 else f' opacity="{mark.opacity}"'
+        place = f'x="{mark.x:.0f}" y="{mark.y:.0f}" fill="{mark.fill}"{attributes}'
+        return f"<text {place}>{html.escape(mark.words)}</text>"
+    path = " ".join(f"{x:g},{y:g}" for x, y in mark.points)
+    if isinstance(mark, Line):
+        stroke = f'stroke="{mark.stroke}" stroke-width="{mark.width:g}"'
+        return f'<path d="M{path}" fill="none" {stroke}/>'
+    pale = "" if mark.opacity == 1 else f' opacity="{mark.opacity}"'
+    return f'<path d="M{path}Z" fill="{mark.fill}"{pale}/>'
+
+
+def _importances(names: Sequence[str], terms: Sequence[Mapping[str, Any]]) -> list[Mark]:
     ranked = sorted(range(len(names)), key=lambda i: -terms[i]["importance"])[:_BARS]
     largest = max(terms[i]["importance"] for i in ranked) or 1.0
-    parts = []
+    parts: list[Mark] = []
     for row, i in enumerate(ranked):
         y, width = _TOP + row * _ROW, 230 * terms[i]["importance"] / largest
-        pale = ' opacity=".4"' if terms[i].get("above_noise") is False else ""
+        opacity = 0.4 if terms[i].get("above_noise") is False else 1.0
+        right = round(_LEFT + width, 1)
         parts += [
             _text(_LEFT - 8, y + 12, names[i], 22, anchor="end"),
-            f'<path d="M{_LEFT} {y}h{width:.1f}v16h-{width:.1f}z" fill="{_BLUE}"{pale}/>',
+            Area([(_LEFT, y), (right, y), (right, y + 16), (_LEFT, y + 16)], _BLUE, opacity),
             _text(_LEFT + width + 6, y + 12, f"{terms[i]['importance']:.3g}", 12, fill=_MUTED),
         ]
     return parts
 
 
-def _shape(term: Mapping[str, Any], fit: Mapping[str, Any]) -> list[str]:
+def _shape(term: Mapping[str, Any], fit: Mapping[str, Any]) -> list[Mark]:
     n_special = len(fit["special"]) if term["kind"] == "numeric" else 0
     n_bins = len(fit["labels"]) - n_special
     values, counts = fit["contribution"][:n_bins], fit["count"][:n_bins]
@@ -90,35 +178,35 @@ def _shape(term: Mapping[str, Any], fit: Mapping[str, Any]) -> list[str]:
         inside = (min(max(value, low), high) - low) / (high - low)
         return _TOP + _PLOT_HEIGHT * (1 - inside)
 
-    upper = _steps(edges, [y(v + h) for v, h in zip(values, half, strict=True)])
-    lower = _steps(edges, [y(v - h) for v, h in zip(values, half, strict=True)])
-    band = f'<path d="M{upper}L{" ".join(reversed(lower.split()))}Z" fill="{_BAND}"/>'
     line = _steps(edges, [y(value) for value in values])
-    parts = [
-        band if fit["total_std"] else "",
-        f'<path d="M{edges[0]} {y(0):.0f}H{edges[-1]}" stroke="{_GREY}"/>',
-        f'<path d="M{line}" fill="none" stroke="{_BLUE}" stroke-width="2.5"/>',
+    parts: list[Mark] = []
+    if fit["total_std"]:
+        upper = _steps(edges, [y(v + h) for v, h in zip(values, half, strict=True)])
+        lower = _steps(edges, [y(v - h) for v, h in zip(values, half, strict=True)])
+        parts.append(Area([*upper, *reversed(lower)], _BAND))
+    parts += [
+        Line([(edges[0], round(y(0))), (edges[-1], round(y(0)))], _GREY),
+        Line(line, _BLUE, 2.5),
         *(_text(_SHAPE - 6, y(v) + 4, f"{v:.2g}", 10, anchor="end") for v in (low, 0.0, high)),
     ]
     return [*parts, *_counts(edges, counts), *_ends(term, fit, n_bins)]
 
 
-def _counts(edges: Sequence[float], counts: Sequence[float]) -> list[str]:
+def _counts(edges: Sequence[float], counts: Sequence[float]) -> list[Mark]:
     bottom = _TOP + _PLOT_HEIGHT + 20 + _COUNT_HEIGHT
     most = max(max(counts), 1.0)
     heights = [bottom - _COUNT_HEIGHT * max(0.0, count) / most for count in counts]
-    path = f"M{edges[0]},{bottom} {_steps(edges, heights)} {edges[-1]},{bottom}Z"
-    return [f'<path d="{path}" fill="{_GREY}"/>']
+    return [Area([(edges[0], bottom), *_steps(edges, heights), (edges[-1], bottom)], _GREY)]
 
 
-def _ends(term: Mapping[str, Any], fit: Mapping[str, Any], n_bins: int) -> list[str]:
+def _ends(term: Mapping[str, Any], fit: Mapping[str, Any], n_bins: int) -> list[Mark]:
     """Name the first and the last bin, and the unit between them."""
     y = _TOP + _PLOT_HEIGHT + _COUNT_HEIGHT + 38
-    middle = f"{term['unit']}, noisy counts below" if term["unit"] else "noisy counts below"
+    middle = f"{term['unit']}, noisy counts above" if term["unit"] else "noisy counts above"
     return [
         _text(_SHAPE, y, fit["labels"][0], 20),
-        _text((_SHAPE + _WIDTH) / 2, y, middle, 40, anchor="middle", fill=_MUTED),
-        _text(_WIDTH - 10, y, fit["labels"][n_bins - 1], 20, anchor="end"),
+        _text((_SHAPE + WIDTH) / 2, y, middle, 40, anchor="middle", fill=_MUTED),
+        _text(WIDTH - 10, y, fit["labels"][n_bins - 1], 20, anchor="end"),
     ]
 
 
@@ -133,7 +221,7 @@ def _limits(values: Sequence[float], half: Sequence[float]) -> tuple[float, floa
 
 def _places(edges: Sequence[float] | None, n_bins: int) -> list[float]:
     """Horizontal places of the ends of bins; all bins as wide where values would crowd."""
-    room = _WIDTH - 10 - _SHAPE
+    room = WIDTH - 10 - _SHAPE
     if edges is not None:
         span = (edges[-1] - edges[0]) or 1.0
         widths = [(b - a) / span * room for a, b in itertools.pairwise(edges)]
@@ -142,26 +230,29 @@ def _places(edges: Sequence[float] | None, n_bins: int) -> list[float]:
     return [round(_SHAPE + room * i / n_bins, 1) for i in range(n_bins + 1)]
 
 
-def _steps(edges: Sequence[float], heights: Sequence[float]) -> str:
-    points = []
+def _steps(edges: Sequence[float], heights: Sequence[float]) -> list[tuple[float, float]]:
+    points: list[tuple[float, float]] = []
     for i, height in enumerate(heights):
-        points += [f"{edges[i]},{height:.0f}", f"{edges[i + 1]},{height:.0f}"]
-    return " ".join(points)
+        points += [(edges[i], round(height)), (edges[i + 1], round(height))]
+    return points
 
 
-def _text(
-    x: float, y: float, words: str, limit: int, *, anchor: str = "start", size: int = 13,
-    fill: str = _INK, weight: str = "normal",
-) -> str:  # fmt: skip
-    attributes = "" if anchor == "start" else f' text-anchor="{anchor}"'
-    attributes += "" if size == 13 else f' font-size="{size}"'
-    attributes += "" if weight == "normal" else f' font-weight="{weight}"'
-    return (
-        f'<text x="{x:.0f}" y="{y:.0f}" fill="{fill}"{attributes}>{_escaped(words, limit)}</text>'
-    )
+def _text(x: float, y: float, words: str, limit: int, **look: Any) -> Text:
+    return Text(round(x), round(y), shortened(words, limit), **look)
 
 
-def _escaped(text: str, limit: int) -> str:
+def shortened(text: str, limit: int) -> str:
+    """Cut a text, and show signs that cannot be printed as such.
+
+    Parameters
+    ----------
+    text : str
+    limit : int
+        Letters at most.
+
+    Returns
+    -------
+    str
+    """
     shown = "".join(char if char.isprintable() else "\ufffd" for char in text[: limit + 1])
-    shown = shown if len(text) <= limit else f"{shown[: limit - 1]}…"
-    return html.escape(shown, quote=True)
+    return shown if len(text) <= limit else f"{shown[: limit - 1]}…"

@@ -12,8 +12,9 @@ export function rowsInSight(count, height, scrollTop, viewHeight) {
 }
 
 /**
- * Rows of one height inside a box that scrolls, or that stands in one that does. `draw(keys, drawRow)` shows a row for each key;
- * `makeRow(key)` makes its element once. `reveal(place)` scrolls a row into sight, and draws it.
+ * Rows of one height inside a box that scrolls, or that stands in one that does.
+ * `draw(keys, drawRow)` shows a row for each key; `makeRow(key)` makes its element once.
+ * `reveal(place)` scrolls a row into sight, and draws it.
  */
 export class Rows {
   constructor(box, height, makeRow, scroller = box) {
