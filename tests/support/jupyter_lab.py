@@ -1,4 +1,4 @@
-"""JupyterLab and Notebook 7 for tests: no settings of the user, no network but the loopback."""
+"""Hosts of notebooks for tests: no settings of the user, no network but the loopback."""
 
 from __future__ import annotations
 
@@ -51,30 +51,35 @@ class JupyterLab:
         "--LabApp.extension_manager=readonly",
     )
 
+    ready = "/api/status"
+
     def __init__(self, notebooks: Path, scratch: Path) -> None:
         self.notebooks = notebooks
         self.port = _free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.log = scratch / "log.txt"
-        options = [
-            "--no-browser", "--allow-root", "--ServerApp.ip=127.0.0.1",
-            f"--ServerApp.port={self.port}", "--ServerApp.port_retries=0",
-            "--IdentityProvider.token=", "--ServerApp.password=",
-            "--ServerApp.disable_check_xsrf=True", f"--ServerApp.root_dir={notebooks}",
-            *self.options,
-        ]  # fmt: skip
         with self.log.open("w") as log:
             self._server = subprocess.Popen(
-                [sys.executable, "-m", self.module, *options],
+                [sys.executable, "-m", self.module, *self.arguments()],
                 env=_environment(scratch), cwd=notebooks, stdout=log, stderr=subprocess.STDOUT,
             )  # fmt: skip
         self._wait()
+
+    def arguments(self) -> list[str]:
+        """List the arguments of the program."""
+        return [
+            "--no-browser", "--allow-root", "--ServerApp.ip=127.0.0.1",
+            f"--ServerApp.port={self.port}", "--ServerApp.port_retries=0",
+            "--IdentityProvider.token=", "--ServerApp.password=",
+            "--ServerApp.disable_check_xsrf=True", f"--ServerApp.root_dir={self.notebooks}",
+            *self.options,
+        ]  # fmt: skip
 
     def _wait(self) -> None:
         deadline = time.monotonic() + START_SECONDS
         while time.monotonic() < deadline and self._server.poll() is None:
             try:
-                with urllib.request.urlopen(f"{self.url}/api/status", timeout=5):
+                with urllib.request.urlopen(self.url + self.ready, timeout=5):
                     return
             except OSError:
                 time.sleep(0.2)
@@ -108,6 +113,34 @@ class NotebookSeven(JupyterLab):
     module = "notebook"
     address = "notebooks"
     options = ("--JupyterNotebookApp.expose_app_in_browser=True",)
+
+
+class Voila(JupyterLab):
+    """Voilà, which shows the outputs of a notebook as a page."""
+
+    module = "voila"
+    ready = "/"
+
+    def arguments(self) -> list[str]:
+        """List the arguments of the program."""
+        return [
+            "--no-browser", "--Voila.ip=127.0.0.1", f"--port={self.port}", "--port_retries=0",
+            f"--Voila.root_dir={self.notebooks}",
+        ]  # fmt: skip
+
+
+class Marimo(JupyterLab):
+    """The notebook ``app.py`` of a folder in marimo, as an app."""
+
+    module = "marimo"
+    ready = "/health"
+
+    def arguments(self) -> list[str]:
+        """List the arguments of the program."""
+        return [
+            "-q", "-y", "run", "app.py", "--headless", "--no-token",
+            "--host=127.0.0.1", f"--port={self.port}",
+        ]  # fmt: skip
 
 
 def open_notebook(page: Any, lab: JupyterLab, name: str) -> None:
