@@ -255,6 +255,13 @@ class PrivateEstimator:
     def _fit_released(self, X: Any, y: Any, schema: Schema, mechanism: GaussianMechanism) -> None:
         """Everything that touches records; what is kept has passed through `mechanism`."""
 
+    def _fit_noiseless(self, X: Any, y: Any, schema: Schema, mechanism: GaussianMechanism) -> None:
+        """Fit for the non-private twin, whose mechanism adds nothing.
+
+        Models that also sample or filter records for privacy leave that out here.
+        """
+        self._fit_released(X, y, schema, mechanism)
+
     @abstractmethod
     def _check_settings(self) -> None:
         """Check the parameters of the concrete estimator; raise ValueError."""

@@ -102,7 +102,7 @@ class NonPrivateTwin(BaseEstimator):
             check_columns(X, model.schema)
         schema = model.schema or observed_schema(X, y, model._target_kind)
         mechanism = GaussianMechanism(_Silence())
-        model._fit_released(X, y, schema, mechanism)
+        model._fit_noiseless(X, y, schema, mechanism)
         model.schema_ = schema
         model.n_features_in_ = schema.n_features
         model.feature_names_in_ = np.array(schema.feature_names, dtype=object)

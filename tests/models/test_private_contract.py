@@ -484,7 +484,7 @@ def test_no_attribute_of_a_fitted_model_tells_the_number_of_records(name):
 
 
 def test_at_most_the_stated_rows_of_a_person_are_used(name):
-    if not accepts(name, "max_bins"):
+    if not accepts(name, "bin_budget_frac"):
         pytest.skip("no released number counts rows")
     X, y = make_data(name, 600)
     one_person = make(name, epsilon=8.0, max_rows_per_person=2)

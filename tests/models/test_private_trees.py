@@ -21,7 +21,7 @@ from dpexplain.models.dpboost import boosting
 from dpexplain.models.random_forest import estimator as forest
 from dpexplain.models.trees import _kernels
 from dpexplain.models.trees.structure import Trees, candidates_of, grid_of, leaf_of
-from dpexplain.models.trees.terms import ways_of
+from dpexplain.models.trees.terms import counted_spread, ways_of
 from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
 
 FEATURES = {
@@ -135,6 +135,32 @@ def test_shapley_values_equal_those_of_all_orders_of_the_features(seed):
         np.testing.assert_allclose(values[:, 0], expected, atol=1e-12)
 
 
+def passing(splits, leaf, candidates, k, n_values):
+    """Values of feature k that go the way to a leaf, by walking up."""
+    found, node = set(range(n_values)), len(splits) + leaf
+    while node:
+        right, node = node % 2 == 0, (node - 1) // 2
+        c = splits[node]
+        if candidates.feature[c] == k:
+            inside = set(range(candidates.low[c], candidates.high[c] + 1))
+            found = found & inside if right else found - inside
+    return sorted(found)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_people_per_bin_are_spread_evenly_inside_of_their_leaves(seed):
+    bins, candidates, trees, _ = made_up_trees(seed=seed)
+    people = np.random.default_rng(seed).normal(5, 4, trees.values.shape[:2])
+    found = counted_spread(trees, candidates, bins, people)
+    for k, b in enumerate(bins):
+        expected = np.zeros(b.n_bins)
+        for splits, in_leaf in zip(trees.splits, people, strict=True):
+            for leaf, n in enumerate(in_leaf):
+                reached = passing(splits, leaf, candidates, k, b.n_value_bins)
+                expected[reached] += max(n, 0.0) / max(len(reached), 1) / len(trees.splits)
+        np.testing.assert_allclose(found[k], expected, atol=1e-9)
+
+
 @models_
 def test_contributions_and_intercept_add_up_to_the_score_of_the_leaves(model):
     X, y = make_data(MODELS[model], 500)
@@ -172,6 +198,40 @@ def test_several_classes_have_probabilities_that_add_up(model):
     np.testing.assert_allclose(fitted.predict_proba(X).sum(axis=1), 1.0, atol=1e-12)
     assert set(fitted.predict(X)) <= set(target.labels)
     assert len(fitted.explain_global().by_class) == 3
+
+
+@models_
+def test_a_coarse_grid_has_so_many_cuts(model):
+    X, y = make_data(MODELS[model], 100)
+    fitted = make(model, max_bins=5).fit(X, y)
+    assert [b.n_value_bins for b in fitted._bins] == [5, 5, 3]
+
+
+def test_the_twin_of_dpboost_puts_all_records_into_every_tree_and_filters_none():
+    """The residuals of boosting by hand, where every tree is one leaf: both sides are the same."""
+    target = Range(0, 10)
+    X = pd.DataFrame({"age": [50.0] * 20, "income": [1.0] * 20, "job": ["nurse"] * 20})
+    y = pd.Series([10.0] + [0.0] * 19)  # far beyond the others: filtered in private fits
+    settings = {"n_trees": 30, "trees_per_ensemble": 30, "depth": 1, "regularisation": 0.0}
+    twin = make(DPBoostRegressor, target, learning_rate=0.5, **settings).reference_estimator()
+    expected = y.mean() + (5.0 - y.mean()) * 0.5**30
+    np.testing.assert_allclose(twin.fit(X, y).predict(X), expected, atol=1e-3)
+
+
+def test_leaves_that_are_not_clipped_have_the_noise_of_the_lemma():
+    X, y = make_data(Range(0, 10), 300)
+    settings = {"n_trees": 20, "trees_per_ensemble": 20, "learning_rate": 0.3}
+    estimator = make(DPBoostRegressor, leaf_clipping="none", **settings)
+    _, transcript = record(estimator, X, y)
+    phases = [phase for phase in transcript.phases if phase.label == "leaves"]
+    stated = [phase.sensitivity_int for phase in phases]
+    assert stated == pytest.approx([boosting.LATTICE / 1.1 + 1] * 20)
+
+
+def test_ensembles_of_the_parallel_variant_share_the_budget():
+    estimator = make(DPBoostRegressor, variant="para", n_trees=6, trees_per_ensemble=3, epsilon=4)
+    plan = estimator._plan(1)
+    assert (plan.n_ensembles, plan.tree_epsilon) == (2, 2.0)
 
 
 # --- losses and sensitivities -----------------------------------------------------------------

@@ -2,6 +2,292 @@
 
 from __future__ import annotations
 
-from study import Study
+from collections.abc import Sequence
+from typing import Any
 
-STUDIES: tuple[Study, ...] = ()
+import numpy as np
+
+import dpboost_claims
+from dpexplain import DPBoostClassifier, DPBoostRegressor
+from study import Cell, Row, Study
+from trees_measured import (
+    Dataset,
+    error,
+    fitted,
+    folds,
+    has_classes,
+    metric,
+    positive,
+    score,
+    staged_scores,
+    table,
+)
+
+PAPER = "Li 2020"
+DATA = ("abalone", "adult", "synthetic_cls", "synthetic_reg")
+EPSILONS = (1, 2, 4, 6, 8, 10)
+VARIANTS = {"DPBoost": "ensemble", "SEQ": "seq", "PARA": "para"}
+N_FOLDS = 5
+_PROTOCOL = (
+    "Public grid of 32 cells, bounds rounded outwards from the full data, depth 6, lambda 0.1, "
+    "learning rate 0.1 unless stated (as in the published experiment; the text says 0.01), square "
+    "loss also for classes -1 and 1, add/remove, delta 0. Simulations by scikit-learn with "
+    "100,000 rows and 100 features in place of 1,000,000 and 400, for memory and time. "
+)
+
+
+def _model(data: Dataset, epsilon: float | None, name: str = "DPBoost", **settings: Any) -> Any:
+    """One of the paper's models; NP, the twin without noise, where epsilon is None."""
+    if has_classes(data):
+        settings = {"loss": "square"} | settings
+    make = DPBoostClassifier if has_classes(data) else DPBoostRegressor
+    model = make(
+        epsilon or 1.0,
+        schema=data.schema,
+        variant=VARIANTS.get(name, "ensemble"),
+        allow_weak=True,
+        **settings,
+    )
+    return model if epsilon else model.reference_estimator()
+
+
+def _chosen_folds(data: Dataset, fast: bool) -> list[Any]:
+    """All folds, of simulations the first three, and in a fast run one."""
+    found = list(folds(data, N_FOLDS))
+    return found[: 1 if fast else 3 if data.name.startswith("synthetic") else N_FOLDS]
+
+
+# --- figure 2: test error over epsilon ----------------------------------------------------------
+
+
+def _error_cells(fast: bool) -> list[Cell]:
+    epsilons: Sequence[float | None] = (None, 10) if fast else (None, *EPSILONS)
+    return [{"name": name, "epsilon": e, "fast": fast} for name in DATA for e in epsilons]
+
+
+def _measure_error(name: str, epsilon: float | None, fast: bool) -> list[Row]:
+    data = table(name, fast)
+    models: dict[str, dict[str, Any]] = {"NP": {}}
+    if epsilon:
+        models = {n: {} for n in VARIANTS}
+        models["DPBoost, learning rate 0.01"] = {"learning_rate": 0.01}
+        if has_classes(data):
+            models["DPBoost, logistic loss"] = {"loss": "logistic"}
+    rows = []
+    for model_name, settings in models.items():
+        for repeat, (train, test) in enumerate(_chosen_folds(data, fast)):
+            model = _model(data, epsilon, model_name, **settings)
+            seconds = fitted(model, data, train)
+            found = error(score(model, data.X.iloc[test]), data, test)
+            rows.append(_row(data, epsilon, model_name, repeat, found, seconds))
+    return rows
+
+
+def _row(
+    data: Dataset, epsilon: float | None, model: str, repeat: int, value: float, seconds: float
+) -> Row:
+    return {
+        "data": data.name,
+        "epsilon": epsilon,
+        "model": model,
+        "metric": metric(data),
+        "repeat": repeat,
+        "value": value,
+        "cpu_s": seconds,
+    }
+
+
+# --- figure 3: convergence, and trees per ensemble -----------------------------------------------
+
+
+def _convergence_cells(fast: bool) -> list[Cell]:
+    models = ["DPBoost", "SEQ", "PARA", "NP"]
+    cells: list[Cell] = []
+    for name in DATA:
+        n_trees = 100 if fast else 300 if name.startswith("synthetic") else 1000
+        for model in models:
+            for size in (20, 40, 50) if model == "DPBoost" else (50,):
+                common = {"name": name, "model": model, "trees_per_ensemble": size}
+                cells.append({**common, "n_trees": n_trees, "fast": fast})
+    return cells
+
+
+def _measure_convergence(
+    name: str, model: str, trees_per_ensemble: int, n_trees: int, fast: bool
+) -> list[Row]:
+    """Error after each ensemble of one fit per fold; epsilon is 5 for each ensemble."""
+    data, rows = table(name, fast), []
+    n_folds = 1 if fast or name.startswith("synthetic") else 3
+    n_trees -= n_trees % trees_per_ensemble
+    epsilon = None if model == "NP" else 5.0 * (n_trees // trees_per_ensemble)
+    for repeat, (train, test) in enumerate(_chosen_folds(data, fast)[:n_folds]):
+        settings = {"n_trees": n_trees, "trees_per_ensemble": trees_per_ensemble}
+        estimator = _model(data, epsilon, model, **settings)
+        seconds = fitted(estimator, data, train)
+        for t, scores in enumerate(staged_scores(estimator, data.X.iloc[test]), 1):
+            if t % trees_per_ensemble == 0:
+                found = error(scores, data, test)
+                row = _row(data, epsilon and 5.0, model, repeat, found, seconds)
+                rows.append(row | {"trees_per_ensemble": trees_per_ensemble, "n_trees": t})
+    return rows
+
+
+# --- figure 4 and table 3: leaf clipping and filtering -------------------------------------------
+
+_EFFECTS = {
+    "GLC and GDF": {},
+    "GDF only": {"leaf_clipping": "none"},
+    "GLC only": {"filtering": "clip"},
+    "neither": {"leaf_clipping": "none", "filtering": "clip"},
+}
+
+
+def _effect_cells(fast: bool) -> list[Cell]:
+    epsilons = (4,) if fast else (1, 4, 10)
+    return [
+        {"name": name, "epsilon": e, "n_trees": n, "fast": fast}
+        for name in DATA
+        for e in epsilons
+        for n in (50, 200)
+    ]
+
+
+def _measure_effects(name: str, epsilon: float, n_trees: int, fast: bool) -> list[Row]:
+    """Error with and without either, and the share of records that filtering drops.
+
+    Two hundred trees are four ensembles with epsilon each. The share is a diagnostic of public
+    data: no private fit shows it.
+    """
+    data, rows = table(name, fast), []
+    n_folds = 1 if n_trees > 50 and name.startswith("synthetic") else N_FOLDS
+    for model_name, settings in _EFFECTS.items():
+        for repeat, (train, test) in enumerate(_chosen_folds(data, fast)[:n_folds]):
+            model = _model(data, epsilon * (n_trees // 50), n_trees=n_trees, **settings)
+            seconds = fitted(model, data, train)
+            found = error(score(model, data.X.iloc[test]), data, test)
+            row = _row(data, epsilon, model_name, repeat, found, seconds)
+            rows.append(row | {"n_trees": n_trees})
+            if settings.get("filtering") != "clip":
+                share = {"metric": "share filtered", "value": _share_filtered(model, data, train)}
+                rows.append(rows[-1] | share)
+    return rows
+
+
+def _share_filtered(model: Any, data: Dataset, train: Any) -> float:
+    """Share of records beyond the bound on gradients, weighted with who is asked in each tree."""
+    target = data.schema.target
+    if has_classes(data):
+        y, unit, offset = np.where(positive(data), 1.0, -1.0)[train], 2.0, 0.0
+    else:
+        unit, offset = (target.high - target.low) / 2, (target.high + target.low) / 2
+        y = (np.asarray(data.y, dtype=float)[train] - offset) / unit
+    before, shares = np.zeros(len(train)), []
+    for scores in staged_scores(model, data.X.iloc[train]):
+        shares.append(np.mean(np.abs(before - y) > 1.0))
+        before = (scores - offset) / unit
+    k = np.arange(len(shares)) % model.trees_per_ensemble
+    return float(np.average(shares, weights=(1.0 - model.learning_rate) ** k))
+
+
+# --- table 2: seconds per tree -------------------------------------------------------------------
+
+
+def _time_cells(fast: bool) -> list[Cell]:
+    return [{"name": name, "fast": fast} for name in DATA]
+
+
+def _measure_time(name: str, fast: bool) -> list[Row]:
+    data, rows = table(name, fast), []
+    train = np.arange(len(data.X))
+    for model_name, epsilon, variant in (
+        ("DPBoost", 4.0, "DPBoost"),
+        ("SEQ", 4.0, "SEQ"),
+        ("NP", None, "NP"),
+    ):
+        fitted(_model(data, epsilon, variant, n_trees=2), data, train[:500])  # compiled by now
+        for repeat in range(1 if fast else 3):
+            seconds = fitted(_model(data, epsilon, variant), data, train)
+            row = _row(data, epsilon, model_name, repeat, seconds / 50, seconds)
+            rows.append(row | {"metric": "seconds per tree"})
+    return rows
+
+
+_SECONDS = {
+    "adult": (0.019, 0.007),
+    "abalone": (2.95, 2.85),
+    "synthetic_cls": (1.00, 0.36),
+    "synthetic_reg": (0.96, 0.36),
+}
+_WHY_TIME = {
+    "adult": "other machine; the trees of an ensemble share the records",
+    "abalone": "implausible for 4,177 rows of 8 features: taken for a misprint",
+    "synthetic_cls": "40 times fewer cells, other machine",
+    "synthetic_reg": "40 times fewer cells, other machine",
+}
+_SHARES = {"abalone": 0.0144, "synthetic_reg": 0.0}
+
+
+STUDIES: tuple[Study, ...] = (
+    Study(
+        name="dpboost_error",
+        paper=PAPER,
+        shows="figure 2: test error and RMSE over epsilon, 50 trees",
+        protocol=_PROTOCOL + "Five-fold cross-validation, of simulations three folds.",
+        cells=_error_cells,
+        measure=_measure_error,
+    ),
+    Study(
+        name="dpboost_convergence",
+        paper=PAPER,
+        shows="figure 3: error over the number of trees; 20, 40 and 50 trees per ensemble",
+        protocol=_PROTOCOL
+        + "Epsilon 5 for each ensemble; SEQ spends as much on as many trees. Up to 1,000 trees, on "
+        "simulations 300; three folds, on simulations one.",
+        cells=_convergence_cells,
+        measure=_measure_convergence,
+    ),
+    Study(
+        name="dpboost_effects",
+        paper=PAPER,
+        shows="figure 4, table 3: geometric leaf clipping (GLC), gradient-based filtering (GDF)",
+        protocol=_PROTOCOL
+        + "Without GDF gradients beyond the bound count with the bound, which is as private; "
+        "without GLC leaves are within 1. Fifty trees, and 200 in four ensembles of epsilon "
+        "each (on simulations one fold). Share filtered: of all pairs of tree and record asked; "
+        "not private.",
+        cells=_effect_cells,
+        measure=_measure_effects,
+        published=[
+            {"data": name, "metric": "share filtered", "published": share}
+            for name, share in _SHARES.items()
+        ],
+        causes=[
+            {
+                "data": "abalone",
+                "metric": "share filtered",
+                "cause": "setting not stated in the paper; noise of early trees pushes more "
+                "records beyond the bound",
+            },
+        ],
+    ),
+    Study(
+        name="dpboost_time",
+        paper=PAPER,
+        shows="table 2: training time per tree",
+        protocol=_PROTOCOL + "CPU seconds of a fit of 50 trees at epsilon 4, by 50; one thread.",
+        cells=_time_cells,
+        measure=_measure_time,
+        published=[
+            {"data": name, "model": model, "published": seconds}
+            for name, pair in _SECONDS.items()
+            for model, seconds in zip(("DPBoost", "NP"), pair, strict=True)
+        ],
+        causes=[
+            {"data": name, "model": model, "cause": why}
+            for name, why in _WHY_TIME.items()
+            for model in ("DPBoost", "NP")
+        ],
+    ),
+)
+
+CLAIMS = dpboost_claims.CLAIMS

@@ -2,6 +2,289 @@
 
 from __future__ import annotations
 
-from study import Study
+from collections import defaultdict
+from collections.abc import Mapping
+from typing import Any
 
-STUDIES: tuple[Study, ...] = ()
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import t as student
+from sklearn.metrics import roc_auc_score
+
+import objective_calibration_claims
+from dpexplain import DPBoostedTreesClassifier, DPRandomForestClassifier
+from study import Cell, Row, Study
+from trees_measured import Dataset, error, fitted, folds, positive, score, table
+
+PAPER = "Nock 2020"
+DOMAINS = (
+    "transfusion",
+    "banknote",
+    "breast_cancer_wisconsin",
+    "ionosphere",
+    "sonar",
+    "yeast",
+    "wine-red",
+    "wine-white",
+    "cardiotocography",
+    "abalone-old",
+    "qsar",
+    "page_blocks",
+)
+EPSILONS = (0.01, 0.1, 1, 10, 25)
+ALPHAS: Mapping[str, Any] = {"O.C": "depth", "alpha 0.1": 0.1, "alpha 1.0": 1.0}
+FORESTS = {"RF-E": "exponential", "RF-L": "laplace"}
+BUDGETS = {"parallel": "corrected", "paper": "paper"}
+GRID = tuple((n, d) for n in (2, 5, 20) for d in (2, 4, 6))
+FIXED = (20, 4)
+N_FOLDS = 10
+Errors = Mapping[tuple[str, str, int | None, int | None], NDArray[np.float64]]
+_PROTOCOL = (
+    "12 of the paper's 19 domains, those that are at hand (yeast: CYT against the rest; wine: "
+    "quality from 6 on; abalone: from 10 rings on; cardiotocography and page blocks: class 1 "
+    "against the rest). Ten-fold stratified cross-validation, bounds rounded outwards from the "
+    "full data, equal shares of the budget for splits and leaves, add/remove, delta 0; the bound "
+    "on the number of records is that of the domain. Forests of 21 trees of the same depth. Budget "
+    "'paper': leaves and nodes of a level share it, as in the paper; 'parallel': disjoint ones do "
+    "not. "
+)
+
+
+def _model(data: Dataset, name: str, budget: str, epsilon: float | None, **settings: Any) -> Any:
+    """A boosted ensemble or a forest; the twin without noise where epsilon is None.
+
+    With the budget of the paper, alpha is that of weights and leaves too, as there; with the
+    parallel one these keep an alpha of 1.
+    """
+    common = {"schema": data.schema, "allow_weak": True, **settings}
+    if name in FORESTS:
+        common.pop("n_trees")
+        leaves = {"leaf_mechanism": FORESTS[name], "leaf_budget": budget}
+        model: Any = DPRandomForestClassifier(epsilon or 1.0, **leaves, **common)
+    else:
+        calibration = ALPHAS[name]
+        tied = budget == "paper" and calibration != "depth"
+        model = DPBoostedTreesClassifier(
+            epsilon or 1.0,
+            criterion="m_alpha",
+            calibration=calibration,
+            alpha=calibration if tied else 1.0,
+            variant=BUDGETS[budget],
+            n_public=len(data.X),
+            **common,
+        )
+    return model if epsilon else model.reference_estimator()
+
+
+# --- table 1: errors and wins over the domains ---------------------------------------------------
+
+
+def _domain_cells(fast: bool) -> list[Cell]:
+    names = ("transfusion", "banknote") if fast else DOMAINS
+    epsilons = (None, 0.01, 0.1, 10) if fast else (None, *EPSILONS)
+    return [
+        {"name": name, "epsilon": epsilon, "n_cuts": n_cuts, "fast": fast}
+        for n_cuts in (10, 50)
+        for name in names
+        for epsilon in epsilons
+    ]
+
+
+def _measure_domain(name: str, epsilon: float | None, n_cuts: int, fast: bool) -> list[Row]:
+    """Errors of all settings of a domain, and who wins on it."""
+    data = table(name)
+    errors, seconds = _errors(data, epsilon, n_cuts, fast)
+    common: Row = {"epsilon": epsilon, "n_cuts": n_cuts}
+    rows: list[Row] = []
+    for (model, budget, n_trees, depth), found in errors.items():
+        setting = {"model": model, "budget": budget, "n_trees": n_trees, "depth": depth}
+        where = {"data": name, **setting, "against": None, "metric": "test error"}
+        times = seconds[model, budget, n_trees, depth]
+        rows += [
+            {**common, **where, "repeat": k, "value": float(v), "cpu_s": s}
+            for k, (v, s) in enumerate(zip(found, times, strict=True))
+        ]
+    at = DOMAINS.index(name)
+    return rows + [{**common, **row, "repeat": at, "cpu_s": 0.0} for row in _wins(errors)]
+
+
+def _errors(
+    data: Dataset, epsilon: float | None, n_cuts: int, fast: bool
+) -> tuple[Errors, dict[Any, list[float]]]:
+    """Error per fold of each model, budget, number of trees and depth."""
+    # The finer grid only at one number of trees and depth.
+    grid = (FIXED,) if n_cuts != 10 else ((2, 4), FIXED) if fast else GRID
+    forests = {(21, depth) for _, depth in grid}
+    found, seconds = defaultdict(list), defaultdict(list)
+    for train, test in list(folds(data, N_FOLDS))[: 3 if fast else None]:
+        for name in (*ALPHAS, *FORESTS):
+            for n_trees, depth in sorted(forests) if name in FORESTS else grid:
+                for budget in BUDGETS if epsilon else ("parallel",):
+                    settings = {"n_trees": n_trees, "depth": depth, "max_bins": n_cuts + 1}
+                    model = _model(data, name, budget, epsilon, **settings)
+                    key = name, budget, n_trees, depth
+                    seconds[key].append(fitted(model, data, train))
+                    found[key].append(error(score(model, data.X.iloc[test]), data, test))
+    return {key: np.array(values) for key, values in found.items()}, seconds
+
+
+def _wins(errors: Errors) -> list[Row]:
+    """Which alpha is best on this domain, and which are significantly better than a forest."""
+    rows: list[Row] = []
+    for budget in sorted({key[1] for key in errors}):
+        best = {m: _best(errors, m, budget) for m in (*ALPHAS, *FORESTS)}
+        least = min(best[m].mean() for m in ALPHAS)
+        for m in ALPHAS:
+            first = {"model": m, "budget": budget, "n_trees": None, "depth": None, "against": None}
+            value = float(best[m].mean() <= least + 1e-12)
+            rows.append({**first, "metric": "share best", "value": value})
+        for m in ALPHAS:
+            for other in (*FORESTS, *(a for a in ALPHAS if a != m)):
+                rows += _verdicts(m, other, budget, None, best[m], best[other])
+                n_trees, depth = FIXED
+                twin = (other, budget, 21 if other in FORESTS else n_trees, depth)
+                pair = errors[m, budget, n_trees, depth], errors[twin]
+                rows += _verdicts(m, other, budget, FIXED, *pair)
+    return [{"data": "all domains", **row} for row in rows]
+
+
+def _best(errors: Errors, model: str, budget: str) -> NDArray[np.float64]:
+    """Errors of the setting with the smallest mean."""
+    found = [v for key, v in errors.items() if key[:2] == (model, budget)]
+    return min(found, key=lambda v: float(v.mean()))
+
+
+def _verdicts(
+    model: str,
+    other: str,
+    budget: str,
+    setting: tuple[int, int] | None,
+    ours: NDArray[np.float64],
+    theirs: NDArray[np.float64],
+) -> list[Row]:
+    n_trees, depth = setting or (None, None)
+    sign = significant(ours - theirs)
+    common = {"model": model, "budget": budget, "n_trees": n_trees, "depth": depth}
+    return [
+        {**common, "against": other, "metric": f"share {word}", "value": float(sign == side)}
+        for word, side in (("better", -1), ("worse", 1))
+    ]
+
+
+def significant(differences: NDArray[np.float64]) -> int:
+    """Sign of the mean difference over folds where it is significant at 5 %, else 0.
+
+    The corrected resampled t test of Nadeau and Bengio: folds share training records, so the
+    variance of their mean is taken as (1/k + 1/(k - 1)) of that of a difference.
+    """
+    k, mean = len(differences), float(differences.mean())
+    spread = float(differences.std(ddof=1)) * (1.0 / k + 1.0 / (k - 1)) ** 0.5
+    if spread == 0.0:
+        return int(np.sign(mean))
+    return int(np.sign(mean)) if 2 * student.sf(abs(mean) / spread, k - 1) < 0.05 else 0
+
+
+# --- appendix 8.3, figure 6: single runs under strong privacy -------------------------------------
+
+_QUANTILES = (0.0, 0.1, 0.25, 1 / 3, 0.5, 2 / 3, 0.75, 0.9, 1.0)
+
+
+def _run_cells(fast: bool) -> list[Cell]:
+    names = ("banknote",) if fast else ("banknote", "transfusion", "abalone-old", "page_blocks")
+    return [
+        {"name": n, "epsilon": e, "n_runs": 10 if fast else 100} for n in names for e in (0.01, 0.1)
+    ]
+
+
+def _measure_runs(name: str, epsilon: float, n_runs: int) -> list[Row]:
+    """Quantiles of AUROC and error over single runs: folds again and again, noise anew."""
+    data, rows = table(name), []
+    n_trees, depth = FIXED
+    splits = list(folds(data, N_FOLDS))
+    for model_name in (*ALPHAS, *FORESTS):
+        for budget in BUDGETS:
+            scores, errors, seconds = [], [], []
+            for run in range(n_runs):
+                train, test = splits[run % N_FOLDS]
+                settings = {"n_trees": n_trees, "depth": depth, "max_bins": 11}
+                model = _model(data, model_name, budget, epsilon, **settings)
+                seconds.append(fitted(model, data, train))
+                found = score(model, data.X.iloc[test])
+                scores.append(roc_auc_score(positive(data)[test], found))
+                errors.append(error(found, data, test))
+            common = {"data": name, "epsilon": epsilon, "model": model_name, "budget": budget}
+            for label, values in (("AUROC", scores), ("test error", errors)):
+                rows += [
+                    {
+                        **common,
+                        "metric": label,
+                        "quantile": round(q, 3),
+                        "repeat": 0,
+                        "value": float(np.quantile(values, q)),
+                        "cpu_s": float(np.median(seconds)),
+                    }
+                    for q in _QUANTILES
+                ]
+    return rows
+
+
+# Table 1: domains, of 19, on which each alpha was best.
+_PUBLISHED = {
+    0.01: (14, 3, 5),
+    0.1: (13, 2, 6),
+    1: (9, 3, 9),
+    10: (5, 4, 11),
+    25: (8, 6, 6),
+}
+
+STUDIES: tuple[Study, ...] = (
+    Study(
+        name="objective_calibration",
+        paper=PAPER,
+        shows="table 1 and the figures of test errors: objective calibration (O.C), alpha 0.1 and "
+        "1.0, and two forests over UCI domains",
+        protocol=_PROTOCOL
+        + "2, 5 and 20 trees of depth 2, 4 and 6 on grids of 10 cuts; of 50 cuts 20 trees of depth "
+        "4. Rows of all domains: the share of domains on which an alpha has the smallest mean "
+        "error (ties count for each, as the published numbers need, which are taken as counts of "
+        "19 domains), or is significantly better or worse at 5 % (corrected resampled t test) "
+        "than another model; each with its best setting, or where trees and depth are given, "
+        "with these.",
+        cells=_domain_cells,
+        measure=_measure_domain,
+        published=[
+            {
+                "data": "all domains",
+                "metric": "share best",
+                "n_cuts": 10,
+                "budget": "paper",
+                "epsilon": epsilon,
+                "model": model,
+                "published": count / 19,
+            }
+            for epsilon, counts in _PUBLISHED.items()
+            for model, count in zip(ALPHAS, counts, strict=True)
+        ],
+        causes=[
+            {
+                "data": "all domains",
+                "metric": "share best",
+                "n_cuts": 10,
+                "budget": "paper",
+                "cause": "12 of 19 domains; calibration by depth and not by private weight; "
+                "differences between alphas are smaller than the noise",
+            }
+        ],
+    ),
+    Study(
+        name="objective_calibration_runs",
+        paper=PAPER,
+        shows="appendix 8.3, figure 6: distribution over single runs under strong privacy",
+        protocol=_PROTOCOL
+        + "20 trees of depth 4, 10 cuts, 100 runs per model: ten folds, ten times.",
+        cells=_run_cells,
+        measure=_measure_runs,
+    ),
+)
+
+CLAIMS = objective_calibration_claims.CLAIMS

@@ -78,6 +78,8 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
         Trees of a score, which share the budget.
     depth : int, default=4
         Levels of splits, 1 to 10.
+    max_bins : int, default=32
+        Cells of equal width per numeric feature, between which trees may cut.
     criterion : {"gini", "zero_one", "matsushita", "log", "m_alpha"}, default="gini"
         What splits are chosen by. All but the first two need `n_public`.
     calibration : float or "depth", default="depth"
@@ -158,6 +160,7 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
         ledger: PrivacyLedger | None = None,
         n_trees: int = 20,
         depth: int = 4,
+        max_bins: int = 32,
         criterion: Criterion = "gini",
         calibration: float | Literal["depth"] = "depth",
         alpha: float = 1.0,
@@ -175,6 +178,7 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
         self.ledger = ledger
         self.n_trees = n_trees
         self.depth = depth
+        self.max_bins = max_bins
         self.criterion = criterion
         self.calibration = calibration
         self.alpha = alpha
@@ -213,7 +217,7 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
         self._check_grid()
         n_candidates = 1
         if self.schema is not None:
-            n_candidates = len(candidates_of(grid_of(self.schema)))
+            n_candidates = len(candidates_of(grid_of(self.schema, self.max_bins)))
         self._leaf_phase(0)
         for level in range(self.depth):
             self._split_phase(level, n_candidates)

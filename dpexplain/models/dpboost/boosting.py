@@ -9,7 +9,7 @@ so that no number of records is used; sums are integers.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -30,6 +30,8 @@ from dpexplain.models.trees.structure import (
 Variant = Literal["ensemble", "seq", "para"]
 Loss = Literal["logistic", "square"]
 Scale = Literal["paper", "range"]
+Filtering = Literal["drop", "clip", "none"]
+LeafClipping = Literal["geometric", "none"]
 
 GRADIENT_STEPS = 1 << 12
 """A gradient of 1, the bound, is so many steps."""
@@ -56,8 +58,9 @@ class Plan:
     learning_rate, regularisation : float
     variant : {"ensemble", "seq", "para"}
     loss : {"logistic", "square"}
-    filtering : {"drop", "clip"}
-        What becomes of gradients beyond 1.
+    filtering : {"drop", "clip", "none"}
+        What becomes of gradients beyond 1. "none" is not private.
+    leaf_clipping : {"geometric", "none"}
     exponential_scale : {"paper", "range"}
     """
 
@@ -70,7 +73,8 @@ class Plan:
     regularisation: float
     variant: Variant
     loss: Loss
-    filtering: Literal["drop", "clip"]
+    filtering: Filtering
+    leaf_clipping: LeafClipping
     exponential_scale: Scale
 
     @property
@@ -78,14 +82,14 @@ class Plan:
         """Parts of the fit that each have all records."""
         if self.variant == "seq":
             return self.n_trees
-        return 1 if self.variant == "para" else -(-self.n_trees // self.trees_per_ensemble)
+        return -(-self.n_trees // self.trees_per_ensemble)
 
     @property
     def n_disjoint(self) -> int:
         """Trees on disjoint records, which cost as much as one."""
         if self.variant == "seq":
             return 1
-        return self.n_trees if self.variant == "para" else self.trees_per_ensemble
+        return self.trees_per_ensemble
 
     def size(self, t: int) -> int:
         """Trees of the ensemble that tree t is in; the last ensemble may be smaller."""
@@ -109,11 +113,22 @@ class Plan:
 
     def leaf_bound(self, k: int) -> float:
         """Bound on a leaf value of tree k of an ensemble (geometric leaf clipping)."""
-        return (1.0 - self.learning_rate) ** k if self.variant == "ensemble" else np.inf
+        if self.variant != "ensemble" or self.leaf_clipping == "none":
+            return np.inf
+        return (1.0 - self.learning_rate) ** k
 
     def leaf_sensitivity(self, k: int) -> float:
         """Bound what one record does to a leaf value: Lemma 2, or the width of its range."""
         return float(min(1.0 / (1.0 + self.regularisation), 2.0 * self.leaf_bound(k)))
+
+    @property
+    def gradient_bound(self) -> float:
+        """Bound on gradients, 1 where anything is promised."""
+        return 8.0 if self.filtering == "none" else 1.0
+
+    def noiseless(self) -> Plan:
+        """Plan of the non-private twin: all records in every tree, nothing filtered or clipped."""
+        return replace(self, variant="seq", filtering="none")
 
     def leaf_phase(self, t: int, n_values: int) -> LaplacePhase:
         """Phase of the leaves of tree t."""
@@ -177,7 +192,8 @@ def grow(
         gradient = _gradients(score, target, plan)
         if plan.filtering == "drop":
             place[np.abs(gradient) > 1.0] = -1
-        bounded = np.clip(np.nan_to_num(gradient), -1.0, 1.0)
+        bound = np.float32(plan.gradient_bound)
+        bounded = np.clip(np.nan_to_num(gradient), -bound, bound)
         steps = np.stack(
             [
                 np.rint(bounded * np.float32(GRADIENT_STEPS)).astype(np.int64),
@@ -248,7 +264,7 @@ def _grow_one(
             descend(cells, place, tree, candidates, level)
     gradient, people = leaf_sums(place, steps, plan.depth).T
     leaves = -(gradient / GRADIENT_STEPS) / np.maximum(people + plan.regularisation, _LEAST)
-    bound = min(plan.leaf_bound(t % plan.n_disjoint), 1.0)
+    bound = min(plan.leaf_bound(t % plan.n_disjoint), plan.gradient_bound)
     query = np.rint(np.clip(leaves, -bound, bound) * LATTICE).astype(np.int64)
     with mechanism.phase(plan.leaf_phase(t, len(query))):
         released = mechanism.release(query) / LATTICE

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from collections.abc import Callable
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -14,7 +16,14 @@ from dpexplain.explain.global_explanation import Link
 from dpexplain.mechanisms import GaussianMechanism
 from dpexplain.models.boosting.additive import AdditiveClassifier, AdditiveRegressor
 from dpexplain.models.boosting.targets import classes_of, encoded_range, range_unit
-from dpexplain.models.dpboost.boosting import Loss, Plan, Scale, Variant, grow
+from dpexplain.models.dpboost.boosting import (
+    LeafClipping,
+    Loss,
+    Plan,
+    Scale,
+    Variant,
+    grow,
+)
 from dpexplain.models.trees.estimator import PrivateTrees
 from dpexplain.models.trees.structure import FloatArray, Trees, candidates_of, grid_of
 from dpexplain.schema import Classes, Range, Schema
@@ -32,6 +41,7 @@ class _DPBoost(PrivateTrees):
     _audit_variants: ClassVar = {
         "variant": ("ensemble", "seq", "para"),
         "filtering": ("drop", "clip"),
+        "leaf_clipping": ("geometric", "none"),
         "exponential_scale": ("paper", "range"),
     }
     n_trees: int
@@ -41,6 +51,7 @@ class _DPBoost(PrivateTrees):
     variant: Variant
     loss: Loss
     filtering: Literal["drop", "clip"]
+    leaf_clipping: LeafClipping
     exponential_scale: Scale
 
     def _check_settings(self) -> None:
@@ -54,6 +65,7 @@ class _DPBoost(PrivateTrees):
         check_choice("variant", self.variant, ("ensemble", "seq", "para"))
         check_choice("loss", self.loss, ("logistic", "square"))
         check_choice("filtering", self.filtering, ("drop", "clip"))
+        check_choice("leaf_clipping", self.leaf_clipping, ("geometric", "none"))
         check_choice("exponential_scale", self.exponential_scale, ("paper", "range"))
 
     def _check_plan(self, n_features: int) -> None:
@@ -61,7 +73,7 @@ class _DPBoost(PrivateTrees):
         plan = self._plan(self._n_scores())
         n_candidates = 1
         if self.schema is not None:
-            n_candidates = len(candidates_of(grid_of(self.schema)))
+            n_candidates = len(candidates_of(grid_of(self.schema, self.max_bins)))
         plan.split_phase(0, n_candidates)
         for t in (0, min(plan.n_disjoint, plan.n_trees) - 1):
             plan.leaf_phase(t, 0)
@@ -83,6 +95,7 @@ class _DPBoost(PrivateTrees):
             variant=self.variant,
             loss=self.loss,
             filtering=self.filtering,
+            leaf_clipping=self.leaf_clipping,
             exponential_scale=self.exponential_scale,
         )
 
@@ -95,18 +108,35 @@ class _DPBoost(PrivateTrees):
             PureEvent("splits", plan.level_epsilon * self._unit, count * self.depth),
         )
 
-    def _grown(
+    def _fit_released(self, X: Any, y: Any, schema: Schema, mechanism: GaussianMechanism) -> None:
+        self._fit_planned(X, y, schema, mechanism, self._plan)
+
+    def _fit_noiseless(self, X: Any, y: Any, schema: Schema, mechanism: GaussianMechanism) -> None:
+        """Fit for the non-private twin: all records in every tree, nothing filtered or clipped."""
+        self._fit_planned(X, y, schema, mechanism, lambda n: self._plan(n).noiseless())
+
+    def _fit_planned(
         self,
         X: Any,
-        targets: list[NDArray[np.float32]],
+        y: Any,
         schema: Schema,
         mechanism: GaussianMechanism,
-    ) -> list[Trees]:
-        """Trees of each score."""
+        plan_of: Callable[[int], Plan],
+    ) -> None:
+        """Boost as planned for a number of scores, and keep the trees."""
+        targets = self._targets(y, schema)
         candidates, cells = self._read(X, schema)
-        coins = self._coins()
-        plan = self._plan(len(targets))
-        return [grow(cells, y, candidates, plan, mechanism, coins) for y in targets]
+        coins, plan = self._coins(), plan_of(len(targets))
+        parts = [grow(cells, target, candidates, plan, mechanism, coins) for target in targets]
+        self._keep_parts(parts, schema)
+
+    @abstractmethod
+    def _targets(self, y: Any, schema: Schema) -> list[NDArray[np.float32]]:
+        """Target of each score, in [-1, 1]."""
+
+    @abstractmethod
+    def _keep_parts(self, parts: list[Trees], schema: Schema) -> None:
+        """Keep the released trees of each score."""
 
 
 class DPBoostClassifier(_DPBoost, AdditiveClassifier):
@@ -131,21 +161,27 @@ class DPBoostClassifier(_DPBoost, AdditiveClassifier):
         Trees of a score.
     trees_per_ensemble : int, default=50
         Trees on disjoint records, which have the budget of their ensemble each. Ensembles
-        share the budget and have all records each.
+        share the budget and have all records each. Not used by the variant "seq".
     depth : int, default=6
         Levels of splits, 1 to 10.
+    max_bins : int, default=32
+        Cells of equal width per numeric feature, between which trees may cut.
     learning_rate : float, default=0.1
         Share of a leaf's value that is added, in (0, 1).
     regularisation : float, default=0.1
         Added to the people of a leaf, not negative: lambda.
     variant : {"ensemble", "seq", "para"}, default="ensemble"
         The paper's two levels of ensembles; or its baselines: all records in every tree, with a
-        share of the budget, or half of the records that are left in each tree, with all of it.
+        share of the budget, or half of the records that are left in each tree of an ensemble, with
+        all of the budget of it.
     loss : {"logistic", "square"}, default="logistic"
         Of classes as -1 and 1; the paper's experiments use square.
     filtering : {"drop", "clip"}, default="drop"
         What becomes of a gradient beyond its bound of 1: the record takes no part in this tree, as
         in the paper, or counts with a gradient of 1.
+    leaf_clipping : {"geometric", "none"}, default="geometric"
+        Bound on leaf values of tree k of an ensemble: ``(1 - learning_rate)^k``, or 1. The variants
+        "seq" and "para" have none.
     exponential_scale : {"paper", "range"}, default="paper"
         Scale of the choice of splits: that of the paper, or two thirds of it, which is as private.
     adjacency : {"add_remove", "replace"}, default="add_remove"
@@ -205,11 +241,13 @@ class DPBoostClassifier(_DPBoost, AdditiveClassifier):
         n_trees: int = 50,
         trees_per_ensemble: int = 50,
         depth: int = 6,
+        max_bins: int = 32,
         learning_rate: float = 0.1,
         regularisation: float = 0.1,
         variant: Variant = "ensemble",
         loss: Loss = "logistic",
         filtering: Literal["drop", "clip"] = "drop",
+        leaf_clipping: LeafClipping = "geometric",
         exponential_scale: Scale = "paper",
         adjacency: str = "add_remove",
         structure_seed: int | None = None,
@@ -223,10 +261,12 @@ class DPBoostClassifier(_DPBoost, AdditiveClassifier):
         self.n_trees = n_trees
         self.trees_per_ensemble = trees_per_ensemble
         self.depth = depth
+        self.max_bins = max_bins
         self.learning_rate = learning_rate
         self.regularisation = regularisation
         self.variant = variant
         self.filtering = filtering
+        self.leaf_clipping = leaf_clipping
         self.exponential_scale = exponential_scale
         self.adjacency = adjacency
         self.structure_seed = structure_seed
@@ -235,15 +275,16 @@ class DPBoostClassifier(_DPBoost, AdditiveClassifier):
         self.max_rows_per_person = max_rows_per_person
         self.loss = loss
 
-    def _fit_released(self, X: Any, y: Any, schema: Schema, mechanism: GaussianMechanism) -> None:
+    def _targets(self, y: Any, schema: Schema) -> list[NDArray[np.float32]]:
         classes = classes_of(schema)
         label, n_classes = encode_classes(y, classes), len(classes.labels)
         positives = [1] if n_classes == 2 else range(n_classes)
-        targets = [np.where(label == c, 1.0, -1.0).astype(np.float32) for c in positives]
-        parts = self._grown(X, targets, schema, mechanism)
+        return [np.where(label == c, 1.0, -1.0).astype(np.float32) for c in positives]
+
+    def _keep_parts(self, parts: list[Trees], schema: Schema) -> None:
         # The slope of a share of 1 and -1 at even odds is that of log-odds twice as large.
         factor = 2.0 if self.loss == "square" else 1.0
-        link: Link = "logit" if n_classes == 2 else "softmax"
+        link: Link = "logit" if len(parts) == 1 else "softmax"
         self._keep(_side_by_side(parts, factor), schema, link)
 
 
@@ -269,19 +310,25 @@ class DPBoostRegressor(_DPBoost, AdditiveRegressor):
         Trees of a score.
     trees_per_ensemble : int, default=50
         Trees on disjoint records, which have the budget of their ensemble each. Ensembles
-        share the budget and have all records each.
+        share the budget and have all records each. Not used by the variant "seq".
     depth : int, default=6
         Levels of splits, 1 to 10.
+    max_bins : int, default=32
+        Cells of equal width per numeric feature, between which trees may cut.
     learning_rate : float, default=0.1
         Share of a leaf's value that is added, in (0, 1).
     regularisation : float, default=0.1
         Added to the people of a leaf, not negative: lambda.
     variant : {"ensemble", "seq", "para"}, default="ensemble"
         The paper's two levels of ensembles; or its baselines: all records in every tree, with a
-        share of the budget, or half of the records that are left in each tree, with all of it.
+        share of the budget, or half of the records that are left in each tree of an ensemble, with
+        all of the budget of it.
     filtering : {"drop", "clip"}, default="drop"
         What becomes of a gradient beyond its bound of 1: the record takes no part in this tree, as
         in the paper, or counts with a gradient of 1.
+    leaf_clipping : {"geometric", "none"}, default="geometric"
+        Bound on leaf values of tree k of an ensemble: ``(1 - learning_rate)^k``, or 1. The variants
+        "seq" and "para" have none.
     exponential_scale : {"paper", "range"}, default="paper"
         Scale of the choice of splits: that of the paper, or two thirds of it, which is as private.
     adjacency : {"add_remove", "replace"}, default="add_remove"
@@ -339,10 +386,12 @@ class DPBoostRegressor(_DPBoost, AdditiveRegressor):
         n_trees: int = 50,
         trees_per_ensemble: int = 50,
         depth: int = 6,
+        max_bins: int = 32,
         learning_rate: float = 0.1,
         regularisation: float = 0.1,
         variant: Variant = "ensemble",
         filtering: Literal["drop", "clip"] = "drop",
+        leaf_clipping: LeafClipping = "geometric",
         exponential_scale: Scale = "paper",
         adjacency: str = "add_remove",
         structure_seed: int | None = None,
@@ -356,10 +405,12 @@ class DPBoostRegressor(_DPBoost, AdditiveRegressor):
         self.n_trees = n_trees
         self.trees_per_ensemble = trees_per_ensemble
         self.depth = depth
+        self.max_bins = max_bins
         self.learning_rate = learning_rate
         self.regularisation = regularisation
         self.variant = variant
         self.filtering = filtering
+        self.leaf_clipping = leaf_clipping
         self.exponential_scale = exponential_scale
         self.adjacency = adjacency
         self.structure_seed = structure_seed
@@ -367,10 +418,12 @@ class DPBoostRegressor(_DPBoost, AdditiveRegressor):
         self.allow_weak = allow_weak
         self.max_rows_per_person = max_rows_per_person
 
-    def _fit_released(self, X: Any, y: Any, schema: Schema, mechanism: GaussianMechanism) -> None:
-        (trees,) = self._grown(X, [encoded_range(y, schema)], schema, mechanism)
+    def _targets(self, y: Any, schema: Schema) -> list[NDArray[np.float32]]:
+        return [encoded_range(y, schema)]
+
+    def _keep_parts(self, parts: list[Trees], schema: Schema) -> None:
         factor, offset = range_unit(schema)
-        self._keep(_side_by_side([trees], factor), schema, "identity", offset=offset)
+        self._keep(_side_by_side(parts, factor), schema, "identity", offset=offset)
 
 
 def _side_by_side(parts: list[Trees], factor: float) -> Trees:

@@ -44,6 +44,8 @@ class DPRandomForestClassifier(PrivateTrees, AdditiveClassifier):
         Trees, which share the budget.
     depth : int, default=5
         Levels of splits, 1 to 10.
+    max_bins : int, default=32
+        Cells of equal width per numeric feature, between which trees may cut.
     leaf_mechanism : {"laplace", "exponential"}, default="laplace"
         Noisy counts, or a class chosen by chance.
     leaf_budget : {"parallel", "paper"}, default="parallel"
@@ -116,6 +118,7 @@ class DPRandomForestClassifier(PrivateTrees, AdditiveClassifier):
         ledger: PrivacyLedger | None = None,
         n_trees: int = 21,
         depth: int = 5,
+        max_bins: int = 32,
         leaf_mechanism: Literal["laplace", "exponential"] = "laplace",
         leaf_budget: Literal["parallel", "paper"] = "parallel",
         adjacency: str = "add_remove",
@@ -129,6 +132,7 @@ class DPRandomForestClassifier(PrivateTrees, AdditiveClassifier):
         self.ledger = ledger
         self.n_trees = n_trees
         self.depth = depth
+        self.max_bins = max_bins
         self.leaf_mechanism = leaf_mechanism
         self.leaf_budget = leaf_budget
         self.adjacency = adjacency

@@ -40,6 +40,7 @@ class PrivateTrees(PureEstimator, AdditiveModel):
     """Mixin of private tree ensembles."""
 
     depth: int
+    max_bins: int
     _hidden_fit = ("_terms", "_trees", "_bins", "_link", "_people", "_offset", "_noise")
     _trees: Trees
     _bins: tuple[FeatureBins, ...]
@@ -83,13 +84,14 @@ class PrivateTrees(PureEstimator, AdditiveModel):
         return (_NOTE,)
 
     def _check_tree_settings(self) -> None:
+        check_count("max_bins", self.max_bins, 2)
         check_count("depth", self.depth)
         if self.depth > DEEPEST:
             raise ValueError(f"depth={self.depth} must be at most {DEEPEST}.")
 
     def _check_grid(self) -> None:
         if self.schema is not None:
-            for b in grid_of(self.schema):
+            for b in grid_of(self.schema, self.max_bins):
                 index_dtype(b.n_bins)
 
     def _n_classes(self) -> int:
@@ -117,8 +119,8 @@ class PrivateTrees(PureEstimator, AdditiveModel):
         if link == "softmax":  # a score that all classes share changes no probability
             values = trees.values - trees.values.mean(axis=2, keepdims=True)
             trees = Trees(trees.splits, values)
-        self._trees, self._bins, self._link, self._people = trees, grid_of(schema), link, people
-        self._offset = offset
+        self._trees, self._link, self._people, self._offset = trees, link, people, offset
+        self._bins = grid_of(schema, self.max_bins)
         _ = self._terms  # worked out now, so that a prediction changes nothing
 
     @property
@@ -140,5 +142,5 @@ class PrivateTrees(PureEstimator, AdditiveModel):
 
     def _read(self, X: Any, schema: Schema) -> tuple[Candidates, NDArray[np.uint16]]:
         """Public splits, and the records on the public grid."""
-        bins = grid_of(schema)
+        bins = grid_of(schema, self.max_bins)
         return candidates_of(bins), cells_of(X, schema, bins)

@@ -21,9 +21,6 @@ from dpexplain.schema import Schema
 Integers = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
 
-N_CELLS = 32
-"""Public cells of a numeric feature, between which a tree may cut."""
-
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
@@ -73,8 +70,8 @@ class Candidates:
         return np.asarray(rng.integers(first[chosen], first[chosen + 1]), dtype=np.int64)
 
 
-def grid_of(schema: Schema, n_cells: int = N_CELLS) -> tuple[FeatureBins, ...]:
-    """Public cells of all features."""
+def grid_of(schema: Schema, n_cells: int) -> tuple[FeatureBins, ...]:
+    """Public cells of all features, so many of a number, between which trees may cut."""
     return tuple(declared_cells(n, f, n_cells) for n, f in schema.features.items())
 
 

@@ -8,7 +8,7 @@ and in no curve.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -115,10 +115,10 @@ def tree_terms(
     tables = [np.zeros((b.n_bins, ways.values.shape[1])) for b in bins]
     for s in range(ways.feature.shape[1]):
         others = np.delete(shares, s, axis=1).prod(axis=1)
-        for leaf in np.flatnonzero(on_way[:, s]):
-            k = ways.feature[leaf, s]
-            inside = ways.inside[leaf, s, : len(tables[k])] - ways.share[leaf, s]
-            tables[k] += np.outer(inside, others[leaf] * ways.values[leaf])
+        weights = others[:, None] * ways.values
+        for k, leaves in _by_feature(ways.feature[:, s]):
+            inside = ways.inside[leaves, s, : len(tables[k])] - ways.share[leaves, s, None]
+            tables[k] += inside.T @ weights[leaves]
     intercept = offset + shares.prod(axis=1) @ ways.values
     one_score = link != "softmax"
     return TreeTerms(
@@ -158,36 +158,55 @@ def ways_of(
     -------
     Ways
     """
+    feature, inside = _passing(trees, candidates, n_bins)
+    padded = np.zeros((len(n_bins), inside.shape[2]))
+    for k, people in enumerate(spread):
+        padded[k, : len(people)] = people
+    share = np.stack(
+        [
+            np.einsum("nb,nb->n", inside[:, s], padded[feature[:, s]])
+            for s in range(feature.shape[1])
+        ],
+        axis=1,
+    )
+    values = trees.values.reshape(len(feature), -1)
+    return Ways(feature, np.where(feature >= 0, share, 0.0), inside, values)
+
+
+def _passing(
+    trees: Trees, candidates: Candidates, n_bins: Sequence[int]
+) -> tuple[Integers, NDArray[np.uint8]]:
+    """Features on the way to each leaf of all trees, and their bins that pass there."""
     depth, n_leaves = trees.depth, trees.values.shape[1]
-    n_all = len(trees.splits) * n_leaves
-    feature = np.full((n_all, depth), -1, dtype=np.int64)
-    share = np.zeros((n_all, depth))
-    inside = np.zeros((n_all, depth, max(n_bins)), dtype=np.uint8)
-    at = 0
-    for splits in trees.splits:
-        for leaf in range(n_leaves):
-            for s, (k, passes) in enumerate(_way(splits, leaf, depth, candidates, n_bins).items()):
-                feature[at, s], share[at, s] = k, spread[k] @ passes
-                inside[at, s, : len(passes)] = passes
-            at += 1
-    return Ways(feature, share, inside, trees.values.reshape(n_all, -1))
-
-
-def _way(
-    splits: Integers, leaf: int, depth: int, candidates: Candidates, n_bins: Sequence[int]
-) -> dict[int, NDArray[np.bool_]]:
-    """Bins of each feature that pass on the way to one leaf of one tree."""
-    found: dict[int, NDArray[np.bool_]] = {}
-    place = 0
+    leaf, bins = np.arange(n_leaves), np.arange(max(n_bins))
+    rows = np.arange(len(trees.splits) * n_leaves)
+    feature = np.full((len(rows), depth), -1, dtype=np.int64)
+    inside = np.zeros((len(rows), depth, len(bins)), dtype=np.uint8)
+    n_slots = np.zeros(len(rows), dtype=np.int64)
+    width = np.asarray(n_bins)
     for level in range(depth):
-        split = splits[(1 << level) - 1 + place]
-        k, right = int(candidates.feature[split]), leaf >> (depth - 1 - level) & 1
-        bins = np.arange(n_bins[k])
-        passes = (bins >= candidates.low[split]) & (bins <= candidates.high[split])
-        passes = passes if right else ~passes
-        found[k] = found[k] & passes if k in found else passes
-        place = 2 * place + right
-    return found
+        place, right = leaf >> (depth - level), leaf >> (depth - 1 - level) & 1
+        split = trees.splits[:, (1 << level) - 1 + place].ravel()
+        k = candidates.feature[split]
+        passes = (bins >= candidates.low[split, None]) & (bins <= candidates.high[split, None])
+        passes ^= np.tile(right == 0, len(trees.splits))[:, None]
+        known = feature == k[:, None]
+        seen = known.any(axis=1)
+        slot = np.where(seen, known.argmax(axis=1), n_slots)
+        passes &= np.where(seen[:, None], inside[rows, slot] > 0, bins < width[k, None])
+        feature[rows, slot], inside[rows, slot] = k, passes
+        n_slots += ~seen
+    return feature, inside
+
+
+def _by_feature(feature: Integers) -> Iterator[tuple[int, Integers]]:
+    """Each feature in a column of `Ways`, and the leaves that have it there."""
+    order = np.argsort(feature, kind="stable")
+    order = order[np.searchsorted(feature[order], 0) :]
+    ends = np.flatnonzero(np.diff(feature[order])) + 1
+    for leaves in np.split(order, ends):
+        if len(leaves):
+            yield int(feature[leaves[0]]), leaves
 
 
 def counted_spread(
@@ -208,14 +227,15 @@ def counted_spread(
     list of ndarray of shape (n_bins,)
         Mean over the trees.
     """
-    n_bins = [b.n_bins for b in bins]
-    counts = [np.zeros(n) for n in n_bins]
-    for splits, in_leaf in zip(trees.splits, people, strict=True):
-        for leaf, n in enumerate(in_leaf):
-            way = _way(splits, leaf, trees.depth, candidates, n_bins)
-            for k, b in enumerate(bins):
-                value = np.arange(b.n_bins) < b.n_value_bins
-                passes = way.get(k, value) & value
-                if passes.any():
-                    counts[k] += max(n, 0.0) * passes / passes.sum() / len(trees.splits)
-    return counts
+    feature, inside = _passing(trees, candidates, [b.n_bins for b in bins])
+    counted = np.maximum(people, 0.0).ravel() / len(trees.splits)
+    values = [np.arange(b.n_bins) < b.n_value_bins for b in bins]
+    # Who passes anywhere is spread over all values, then leaves that ask are put right.
+    counts = [counted.sum() * value / max(value.sum(), 1) for value in values]
+    for s in range(feature.shape[1]):
+        for k, leaves in _by_feature(feature[:, s]):
+            value, n = values[k], counted[leaves]
+            passes = inside[leaves, s, : len(value)] * value
+            counts[k] += (n / np.maximum(passes.sum(axis=1), 1)) @ passes
+            counts[k] -= n.sum() * value / max(value.sum(), 1)
+    return [np.maximum(c, 0.0) for c in counts]
