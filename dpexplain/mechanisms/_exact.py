@@ -13,7 +13,7 @@ from dpexplain.mechanisms.discrete_gaussian import RandomBytes, _Uniform, expone
 
 __all__ = ["Words", "run"]
 
-_WORDS_AT_ONCE = 4096
+_FEWEST_WORDS, _MOST_WORDS = 256, 4096  # few at first: most choices need no more
 _WORD = 8
 
 
@@ -71,9 +71,11 @@ def run(
         Returns so many bytes of fresh random bits.
     """
     words, start, n_done, state = np.empty(0, dtype=np.uint64), 0, 0, MORE_WORDS
+    n_fresh = _FEWEST_WORDS
     while True:
         if state == MORE_WORDS:
-            fresh = np.frombuffer(random_bytes(_WORD * _WORDS_AT_ONCE), dtype=np.uint64)
+            fresh = np.frombuffer(random_bytes(_WORD * n_fresh), dtype=np.uint64)
+            n_fresh = min(2 * n_fresh, _MOST_WORDS)
             words, start = np.concatenate([words[start:], fresh]), 0
         n_done, start, state = trials(words, start, n_done)
         if state == DONE:

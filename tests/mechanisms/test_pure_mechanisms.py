@@ -128,7 +128,8 @@ def test_trials_for_which_the_words_do_not_reach_are_run_again_and_not_left_out(
 
     usual = laplace.draw(50, 300, Stream(3))
     chosen = exponential.choose(np.tile(np.arange(5), (300, 1)), 1.0, 0.2, Stream(3))
-    monkeypatch.setattr(_exact, "_WORDS_AT_ONCE", 3)
+    monkeypatch.setattr(_exact, "_FEWEST_WORDS", 3)
+    monkeypatch.setattr(_exact, "_MOST_WORDS", 3)
     assert laplace.draw(50, 300, Stream(3)).tolist() == usual.tolist()
     again = exponential.choose(np.tile(np.arange(5), (300, 1)), 1.0, 0.2, Stream(3))
     assert again.tolist() == chosen.tolist()
