@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpexplain import Classes, Numeric, Range, Schema
+from dpexplain import Classes, Numeric, Schema
 
 EPSILONS = (1.0, 8.0)
 RACERS = ["dpexplain, default", "dpexplain, paper preset", "InterpretML, default"]
@@ -26,13 +26,12 @@ def load(repository, monkeypatch):
 
 
 @pytest.fixture
-def paper(load, monkeypatch):
-    """The comparison with published figures, as if the paper had figures for simulated data."""
-    published, paper = load("published"), load("paper")
-    monkeypatch.setattr(paper, "EPSILONS", EPSILONS)
+def published(load, monkeypatch):
+    """Published figures, as if the paper had some for simulated data."""
+    published = load("published")
     impossible = published.Published(600, (10.0,) * len(EPSILONS), 1.0)
     monkeypatch.setitem(published.BY_DATASET, "simulated", impossible)
-    return paper
+    return published
 
 
 def tables(text: str) -> list[list[list[str]]]:
@@ -45,13 +44,6 @@ def tables(text: str) -> list[list[list[str]]]:
             found[-1].append([cell.strip() for cell in line.strip("|").split("|")])
         last = line
     return [[header, *rows] for header, _, *rows in found]
-
-
-def simulated_regression(load):
-    dataset = load("bench_data").load_simulated()
-    years = dataset.X["age"].fillna(50)
-    schema = Schema(dict(dataset.schema.features), target=Range(0, 40, unit="visits"))
-    return replace(dataset, y=years / 3, schema=schema)
 
 
 @pytest.fixture
@@ -133,20 +125,8 @@ def test_race_without_the_peer_says_so_and_gives_our_own_numbers(load, capsys, m
     assert [row[1] for row in private[1:]] == RACERS[:2]
 
 
-def test_comparison_with_the_paper_prints_each_epsilon_and_its_verdict(paper, capsys):
-    paper.main(["--datasets", "simulated", "--splits", "2"])
-
-    text = capsys.readouterr().out
-    agreement, overview = tables(text)
-    assert [row[0] for row in agreement[1:]] == ["1", "8"]
-    # An AUROC of 10 does not exist, and two splits deviate by less than 1.
-    assert [row[-1] for row in agreement[1:]] == ["no"] * 2
-    assert "0 of 2 rows" in text
-    assert [row[1] for row in overview[1:]] == ["published", "ours, paper preset", "ours, default"]
-
-
 def test_accuracy_stands_beside_published_figures_the_peer_and_targets(
-    paper, load, capsys, monkeypatch
+    published, load, capsys, monkeypatch
 ):
     accuracy = load("accuracy")
     monkeypatch.setattr(accuracy, "EPSILONS", (0.1, 0.5, 4.0))
@@ -170,30 +150,6 @@ def test_each_choice_of_the_recipe_is_made_in_another_way(load, capsys, monkeypa
     assert all(re.fullmatch(r"[+−]0\.[0-9]{3} ± 0\.[0-9]{3}", row[1]) for row in printed[2:])
 
 
-def test_regressions_show_their_noise_and_no_verdict(paper, load, capsys, monkeypatch):
-    data = load("bench_data")
-    regression = simulated_regression(load)
-    monkeypatch.setitem(data.TABLES, "simulated", data.Table(lambda: regression, files=False))
-
-    paper.main(["--datasets", "simulated", "--splits", "2"])
-
-    text = capsys.readouterr().out
-    agreement, noise, _ = tables(text)
-    assert agreement[0][-1] == "in sd"
-    assert "Classification" not in text
-    # A clip of half the range needs half the noise of the whole range.
-    assert [row[-1] for row in noise[1:]] == ["0.50"] * 2
-
-
-@pytest.mark.parametrize(("gap", "verdict"), [(2.0, "yes"), (-2.0, "yes"), (2.1, "no")])
-def test_two_standard_deviations_still_agree(paper, gap, verdict):
-    assert paper._agrees(gap) == verdict
-
-
-def test_no_spread_is_no_agreement(paper):
-    assert paper._agrees(float("nan")) == "no"
-
-
 def test_files_are_left_out_in_one_line_each_where_no_folder_is_named(load, capsys, monkeypatch):
     monkeypatch.delenv("DPEXPLAIN_DATA", raising=False)
 
@@ -203,13 +159,6 @@ def test_files_are_left_out_in_one_line_each_where_no_folder_is_named(load, caps
     lines = capsys.readouterr().out.splitlines()
     assert [line.split(":")[0] for line in lines] == ["Skipped adult", "Skipped wine"]
     assert all("DPEXPLAIN_DATA" in line for line in lines)
-
-
-def test_nothing_to_compare_is_an_error(load, capsys, monkeypatch):
-    monkeypatch.delenv("DPEXPLAIN_DATA", raising=False)
-
-    with pytest.raises(SystemExit, match="nothing to compare"):
-        load("paper").main([])
 
 
 def test_splits_share_out_all_rows_and_do_not_depend_on_their_number(load):

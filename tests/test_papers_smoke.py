@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import importlib
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -31,3 +34,156 @@ def test_claims_are_decided_by_the_tables_that_there_are(load, tmp_path):
     assert list(table["holds"]) == ["yes", "no", "not measured"]
     assert list(table["evidence"]) == ["0.9", "0.9", "no table of two"]
     assert list(claims.read_tables(tmp_path)) == ["one"]
+
+
+# --- the framework ---------------------------------------------------------------------------
+
+
+@pytest.fixture
+def run(load, monkeypatch):
+    """The command, with threads in place of processes."""
+    run = load("run")
+    pool = lambda jobs, mp_context: ThreadPoolExecutor(jobs)  # noqa: E731
+    monkeypatch.setattr(run, "ProcessPoolExecutor", pool)
+    monkeypatch.setattr(run, "claims", list)
+    for name in run.THREADS:
+        monkeypatch.setenv(name, "1")
+    return run
+
+
+def study_of(load, measure, **settings):
+    """A study of two cells."""
+    return load("study").Study(
+        name="two_cells",
+        paper="Nobody 2000",
+        shows="nothing",
+        protocol="none",
+        cells=lambda fast: [{"epsilon": 1.0}, {"epsilon": 2.0}],
+        measure=measure,
+        **settings,
+    )
+
+
+def row(epsilon, value):
+    return {"data": "none", "model": "none", "metric": "size", "epsilon": epsilon} | {
+        "repeat": 0,
+        "value": value,
+        "cpu_s": 0.0,
+    }
+
+
+def arguments(folder):
+    return ["--keep", str(folder), "--jobs", "1", "--fast"]
+
+
+def test_an_interrupted_run_measures_only_what_is_missing(load, run, monkeypatch, tmp_path, capsys):
+    seen = []
+
+    def measure(epsilon):
+        seen.append(epsilon)
+        if len(seen) == 2:
+            raise KeyboardInterrupt
+        return [row(epsilon, 10 * epsilon)]
+
+    monkeypatch.setattr(run, "studies", lambda: iter([study_of(load, measure)]))
+    with pytest.raises(SystemExit, match="1"):
+        run.main(arguments(tmp_path))
+    assert "1 of 2 cells are missing" in capsys.readouterr().out
+    assert not (tmp_path / "fast" / "two_cells.csv").exists()
+
+    with pytest.raises(SystemExit, match="0"):
+        run.main(arguments(tmp_path))
+    assert seen == [1.0, 2.0, 2.0]
+    assert list(pd.read_csv(tmp_path / "fast" / "two_cells.csv")["mean"]) == [10.0, 20.0]
+
+
+def test_a_study_without_what_it_needs_is_left_out_and_says_so(load, run, monkeypatch, capsys):
+    package = study_of(load, None, needs=("no_such_package",))
+    other = study_of(load, None, missing=lambda: "a second environment")
+    monkeypatch.setattr(run, "studies", lambda: iter([package, replace(other, name="other")]))
+
+    assert list(run._chosen(None)) == []
+
+    assert capsys.readouterr().out.splitlines() == [
+        "two_cells: left out, needs no_such_package.",
+        "other: left out, needs a second environment.",
+    ]
+
+
+def test_published_figures_stand_beside_ours_and_differences_have_causes(load):
+    known = [{"epsilon": 1.0, "published": 2.0, "published_sd": 0.5}]
+    known += [{"epsilon": 2.0, "published": 2.0}]
+    causes = [{"data": "none", "cause": "other data"}]
+    study = study_of(load, None, published=known, causes=causes)
+    rows = [row(1.0, v) | {"repeat": r} for r, v in enumerate([1.0, 2.0])]
+    rows += [row(2.0, v) | {"repeat": r} for r, v in enumerate([5.0, 5.1])] + [row(4.0, 1.0)]
+
+    table = load("results").tidy(study, rows).set_index("epsilon")
+
+    assert table.loc[1.0, "in_sd"] == pytest.approx(-1.0)  # of the published deviation
+    assert table.loc[2.0, "in_sd"] == pytest.approx(3.05 / np.std([5.0, 5.1], ddof=1))  # of ours
+    assert pd.isna(table.loc[1.0, "cause"])
+    assert table.loc[2.0, "cause"] == "other data"
+    assert pd.isna(table.loc[4.0, "published"])
+
+
+# --- the studies -----------------------------------------------------------------------------
+
+
+def test_every_study_says_what_it_shows_and_has_few_cells_where_time_is_short(load):
+    studies = list(load("run").studies())
+
+    names = [study.name for study in studies]
+    assert len(set(names)) == len(names)
+    for study in studies:
+        assert study.paper
+        assert study.shows
+        assert study.protocol
+        many, few = study.cells(False), study.cells(True)
+        assert many
+        assert 0 < len(few) <= len(many), study.name
+        assert all(isinstance(v, str | int | float | None) for c in many for v in c.values())
+
+
+def test_published_figures_and_causes_name_settings_that_are_measured(load, repository):
+    tables = load("claims").read_tables(repository / "docs" / "papers")
+    extra = {"published", "published_sd", "cause"}
+    for study in load("run").studies():
+        if study.name not in tables:
+            continue
+        table = tables[study.name].astype(object).replace(float("nan"), None)
+        for entry in (*study.published, *study.causes):
+            wanted = {k: v for k, v in entry.items() if k not in extra}
+            assert set(wanted) <= set(table), (study.name, entry)
+            match = np.all([table[k].map(lambda x, v=v: x == v) for k, v in wanted.items()], axis=0)
+            assert np.any(match), (study.name, entry)
+
+
+def test_tables_of_nori_are_measured_with_and_without_privacy(load, monkeypatch):
+    ebm, data = load("paper_ebm"), load("bench_data")
+    monkeypatch.setattr(ebm, "loaded", lambda name: data.load_simulated(300))
+
+    rows = [
+        row
+        for model, epsilon in [("DP-EBM, classic", 8.0), ("linear, prepared", None)]
+        for row in ebm.measure("simulated", model, epsilon, n_splits=2)
+    ]
+
+    assert [row["repeat"] for row in rows] == [0, 1, 0, 1]
+    assert {row["metric"] for row in rows} == {"AUROC"}
+    assert all(0.5 < row["value"] <= 1.0 for row in rows[2:])
+    assert all(0.0 <= row["value"] <= 1.0 for row in rows)
+
+
+def test_peers_get_columns_within_their_public_bounds(load):
+    peers, data = load("paper_ebm_diffprivlib"), load("bench_data").load_simulated(200)
+
+    raw = peers.encoded(data.X, data.schema, scaled=False)
+    scaled = peers.encoded(data.X, data.schema, scaled=True)
+
+    for rows in (raw, scaled):
+        assert rows.Z.shape == (200, 5)  # age, three jobs, and none
+        assert np.all((rows.low <= rows.Z) & (rows.high >= rows.Z))
+        assert np.all(np.linalg.norm(rows.Z, axis=1) <= rows.norm)
+    assert raw.norm == pytest.approx(np.hypot(90, 1))
+    assert scaled.norm == pytest.approx(np.sqrt(2))

@@ -16,7 +16,6 @@ PROMISED = {
     "audit",
     "bench",
     "bench-accuracy",
-    "bench-paper",
     "bench-recipe",
     "bench-parts",
     "bench-ui",
