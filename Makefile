@@ -106,11 +106,12 @@ lint: $(VENV)/.test ## style, format, types, who imports whom, docstrings
 	$(PYTEST) -q tests/package/test_docstrings.py
 
 .PHONY: types
-types: $(VENV)/.test ## types alone (a part of lint)
+types: $(VENV)/.test $(VENV)/.tsc ## types alone: of Python (a part of lint), and of the modules of dashboards
 	$(BIN)/mypy
+	$(PYTEST) -q -rs tests/widgets/test_types_of_modules.py
 
 .PHONY: unit
-unit: $(VENV)/.test ## unit and property tests (PYTEST_ARGS="-k name")
+unit: $(VENV)/.test $(VENV)/.tsc ## unit and property tests (PYTEST_ARGS="-k name")
 	$(PYTEST) $(PARALLEL) -m "not browser and not slow" $(PYTEST_ARGS) tests
 
 .PHONY: doctest
@@ -234,6 +235,12 @@ $(VENV)/.test: $(VENV)/.made pyproject.toml
 	@echo "Installing dpexplain with everything its tests need into $(VENV) (once, some minutes) ..."
 	$(PIP_INSTALL) --editable '.[test]'
 	@touch $@ $(VENV)/.explore $(VENV)/.bench
+
+# TypeScript reads the types in the modules of dashboards; where npm cannot get it, that test skips.
+$(VENV)/.tsc: $(VENV)/.made
+	@npm install --silent --no-save --prefix $(VENV)/tsc typescript@5.9.3 \
+		|| echo "No TypeScript from npm: types of modules stay unchecked."
+	@touch $@
 
 $(VENV)/.fuzz: $(VENV)/.test
 	$(PIP_INSTALL) --editable '.[fuzz]'

@@ -2,7 +2,10 @@
 // every array and stand apart in every picture.
 import { linearScale } from "./scale.js";
 
-/** Split an array over bins into the bins on the axis and the special ones. */
+/**
+ * Split an array over bins into the bins on the axis and the special ones.
+ * @param {import("./types").TermFit} termFit
+ */
 export function splitSpecial(termFit, values) {
   const count = termFit.labels.length - termFit.special.length;
   return { ordinary: values.slice(0, count), special: values.slice(count) };

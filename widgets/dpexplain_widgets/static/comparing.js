@@ -48,7 +48,10 @@ function withRepeat(state) {
 
 const KINDS = { reference: withReference, epsilon: withEpsilon, model: withModel, repeat: withRepeat };
 
-/** Names of the kinds of comparison that there are. */
+/**
+ * Names of the kinds of comparison that there are.
+ * @param {import("./types").State} state
+ */
 export function comparisonKinds(state) {
   return Object.keys(KINDS).filter((kind) => KINDS[kind](state) !== null);
 }
@@ -57,6 +60,7 @@ export function comparisonKinds(state) {
  * What is compared with: {kind, words, fitAt(stop)}. The wanted kind where it is there, else the
  * first that is; null where a single fit stands alone. Whether numbers may leave depends on all
  * fits that they come from.
+ * @param {import("./types").State} state
  */
 export function comparisonOf(state, wanted) {
   const kinds = comparisonKinds(state);

@@ -7,7 +7,10 @@ function specialBin(termFit, name) {
   return place < 0 ? null : termFit.labels.length - termFit.special.length + place;
 }
 
-/** The bin of a value of a term: a number, a category or null (missing); null without a bin. */
+/**
+ * The bin of a value of a term: a number, a category or null (missing); null without a bin.
+ * @param {import("./types").TermFit} termFit
+ */
 export function binOf(termFit, value) {
   if (value === null || value === undefined) return specialBin(termFit, "missing");
   if (termFit.edges !== null) return binOfValue(termFit.edges, value);
@@ -23,7 +26,10 @@ export function valueRange({ step }, { edges }) {
   return first <= last ? [first, last].map((value) => Number(value.toPrecision(12))) : [low, high];
 }
 
-/** A value in the middle of the largest released bin that holds values. */
+/**
+ * A value in the middle of the largest released bin that holds values.
+ * @param {import("./types").TermFit} termFit
+ */
 export function typicalValue(termFit, step) {
   const weights = binWeights(termFit).slice(0, termFit.labels.length - termFit.special.length);
   const largest = weights.indexOf(Math.max(...weights));
@@ -35,7 +41,11 @@ export function typicalValue(termFit, step) {
   return onStep >= low && onStep < high ? onStep : middle;
 }
 
-/** Values of each term of the sample that is shown, made-up ones in place of its own. */
+/**
+ * Values of each term of the sample that is shown, made-up ones in place of its own.
+ * @param {import("./types").Model} model
+ * @param {import("./types").State} state
+ */
 export function shownValues(model, state) {
   const place = model.get("sample");
   const row = state.samples?.rows[place] ?? null;
@@ -47,7 +57,10 @@ export function shownValues(model, state) {
   });
 }
 
-/** Contributions of one fit: [{bin, value, std}] and their `score`, `scoreStd` (null if unknown). */
+/**
+ * Contributions of one fit: [{bin, value, std}] and their `score`, `scoreStd` (null if unknown).
+ * @param {import("./types").Fit} fit
+ */
 export function explainValues(fit, values) {
   const parts = fit.terms.map((termFit, i) => {
     const bin = binOf(termFit, values[i]);

@@ -1,7 +1,10 @@
 // Which fits of a term are drawn together, and in which role.
 import { splitSpecial } from "./bins.js";
 
-/** The fits of the chosen term in drawing order, the main one last. */
+/**
+ * The fits of the chosen term in drawing order, the main one last.
+ * @param {import("./types").State} state
+ */
 export function termCurves(state) {
   const at = (fit) => fit.terms[state.termIndex];
   const curves = state.fits
@@ -14,12 +17,18 @@ export function termCurves(state) {
   return [...curves, { role: "main", termFit: at(state.fit) }];
 }
 
-/** The term in the fit that is being read. */
+/**
+ * The term in the fit that is being read.
+ * @param {import("./types").State} state
+ */
 export function mainTerm(state) {
   return state.fit.terms[state.termIndex];
 }
 
-/** Every fit of the chosen term that can be drawn on the same axis, in any role. */
+/**
+ * Every fit of the chosen term that can be drawn on the same axis, in any role.
+ * @param {import("./types").State} state
+ */
 export function axisTerms(state, everyEpsilon) {
   const shown = termCurves(state).map((curve) => curve.termFit);
   if (!everyEpsilon) return shown;
@@ -54,6 +63,7 @@ function withinReach(ends, values) {
  * `everyEpsilon` the axis stays where it is while epsilon changes. Hidden fits take no part: an
  * axis would give them away. Special bins take none either: often nobody is in them, and their
  * noise would flatten all the others.
+ * @param {import("./types").State} state
  */
 export function axisValues(state, everyEpsilon) {
   const terms = axisTerms(state, everyEpsilon);
@@ -67,7 +77,10 @@ export function axisValues(state, everyEpsilon) {
   return [...values, ...withinReach(ends, values)];
 }
 
-/** What the picture must carry as a watermark, or null. */
+/**
+ * What the picture must carry as a watermark, or null.
+ * @param {import("./types").State} state
+ */
 export function watermarkText(state) {
   if (!state.fit.guarantee.private) return "NOT PRIVATE — do not publish";
   const inside = state.reference || (state.other && !state.other.guarantee.private);

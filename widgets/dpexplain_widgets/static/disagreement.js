@@ -20,7 +20,10 @@ const HEAT_ROW = 30;
 const MARK = "not releasable: made from a model that is not private";
 const HINT_OF_CELLS = "Click a cell, or move with the arrow keys and press Enter, to read it.";
 
-/** Disagreement of each term at each epsilon: rows by term, numbers by stop; null where unknown. */
+/**
+ * Disagreement of each term at each epsilon: rows by term, numbers by stop; null where unknown.
+ * @param {import("./types").State} state
+ */
 export function disagreements(state, comparison) {
   const fitOf = (row) => row[Math.min(state.repeat, row.length - 1)];
   const pairs = state.payload.fits.map((row, stop) => [fitOf(row), comparison.fitAt(stop)]);
@@ -30,7 +33,10 @@ export function disagreements(state, comparison) {
   );
 }
 
-/** Whether the numbers may leave: all fits behind them have to be private. */
+/**
+ * Whether the numbers may leave: all fits behind them have to be private.
+ * @param {import("./types").State} state
+ */
 export function comparesReleasable(state, comparison) {
   const fits = state.payload.fits.flatMap((row, stop) => [...row, comparison.fitAt(stop)]);
   return fits.every((fit) => fit === null || fit.guarantee.private);
@@ -251,7 +257,10 @@ class Disagreement {
   }
 }
 
-/** Put the disagreement view into `host`. Returns a function that ends it. */
+/**
+ * Put the disagreement view into `host`. Returns a function that ends it.
+ * @param {import("./types").Model} model
+ */
 export function createDisagreement(model, host, options) {
   const view = new Disagreement(model, host, options);
   return () => view.destroy();

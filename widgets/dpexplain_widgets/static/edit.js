@@ -154,7 +154,7 @@ class EditPanel {
     if (this.hands.drag?.operation) return this.previewOf(now, this.hands.drag.operation);
     const choice = MENU.find((each) => each.name === this.operationBox.select.value);
     if (choice === undefined) return problemOnly("");
-    if (choice.name === "denoise" && now.start.denoised === null) return this.askForDenoised(now, choice);
+    if (choice.name === "denoise" && now.start.denoised === null) return this.askForDenoised(now);
     if (choice.chosen && bins.length === 0) return problemOnly("Choose the bins to merge first.");
     const where = choice.whole ? {} : this.choice.where(now.curve, bins);
     const number = Number(this.number.value);
@@ -264,7 +264,10 @@ class EditPanel {
   }
 }
 
-/** Put the edit view into `host`. Returns a function that ends it. */
+/**
+ * Put the edit view into `host`. Returns a function that ends it.
+ * @param {import("./types").Model} model
+ */
 export function createEdit(model, host, options) {
   const panel = new EditPanel(model, host, options);
   return () => panel.destroy();

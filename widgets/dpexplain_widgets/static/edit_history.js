@@ -20,7 +20,10 @@ function noteField(model, place, note) {
   return input;
 }
 
-/** The list; `draw()` fills it from the log. */
+/**
+ * The list; `draw()` fills it from the log.
+ * @param {import("./types").Model} model
+ */
 export function historyList(model) {
   const list = html("ol", { class: "dpx-edit-history", start: "0" });
   let shown = "";
@@ -43,7 +46,10 @@ export function historyList(model) {
   return { element: list, draw };
 }
 
-/** A button that saves the log as a file that `dpexplain.io.load` reads. */
+/**
+ * A button that saves the log as a file that `dpexplain.io.load` reads.
+ * @param {import("./types").Model} model
+ */
 export function downloadButton(model) {
   return button("Download edits", () => {
     const file = { format: "dpexplain/edit-log", version: 1, content: logOf(model) };

@@ -2,12 +2,18 @@
 
 const EMPTY_LOG = { entries: [], head: -1, undone: [], checkpoints: [], layout: null };
 
-/** The log that a model object holds. */
+/**
+ * The log that a model object holds.
+ * @param {import("./types").Model} model
+ */
 export function logOf(model) {
   return { ...EMPTY_LOG, ...(model.get("edits") ?? {}) };
 }
 
-/** Put a log into the model object, and tell the kernel once. */
+/**
+ * Put a log into the model object, and tell the kernel once.
+ * @param {import("./types").Model} model
+ */
 export function keepLog(model, log) {
   model.set("edits", log);
   model.save_changes();

@@ -3,7 +3,10 @@ import { button } from "./controls.js";
 import { html, setText } from "./dom.js";
 import { formatNumber } from "./format.js";
 
-/** The panel; `draw()` fills it. Hidden where Python has nothing to measure with. */
+/**
+ * The panel; `draw()` fills it. Hidden where Python has nothing to measure with.
+ * @param {import("./types").Model} model
+ */
 export function measurePanel(model) {
   const words = html("p", { class: "dpx-note", role: "status" });
   const ask = button("Measure", () => request());

@@ -16,7 +16,10 @@ function sharesOfPeople(count) {
   return positive.map((each) => (sum > 0 ? each / sum : 1 / count.length));
 }
 
-/** A term of a fit while it is edited. */
+/**
+ * A term of a fit while it is edited.
+ * @param {import("./types").TermFit} termFit
+ */
 export function startCurve(term, termFit, denoised = null) {
   const valueBins = termFit.labels.length - termFit.special.length;
   const { edges } = termFit;

@@ -47,7 +47,10 @@ function distributionOf(terms, intercept, low, cell) {
   return distribution;
 }
 
-/** The distribution of scores before and after, with means and deviations. */
+/**
+ * The distribution of scores before and after, with means and deviations.
+ * @param {import("./types").Fit} fit
+ */
 export function scoreChange(fit, edited) {
   const before = fit.terms.map((termFit) => ({ values: termFit.contribution, weights: shares(termFit) }));
   const after = before.map((term, i) => (edited[i] ? { ...term, values: edited[i].values } : term));

@@ -15,6 +15,10 @@ import { choose, drawOnChange } from "./state.js";
 import { createTabs } from "./tabs.js";
 import { viewWidget } from "./view.js";
 
+/** @typedef {import("./types").Model} Model */
+/** @typedef {(model: Model, host: HTMLElement, options: object) => () => void} Create */
+
+/** @type {[string, string, Create][]} */
 const TABS = [
   ["shape", "Shape", createShapePanel],
   ["edit", "Edit", createEdit],
@@ -50,6 +54,7 @@ function createMain(model, host) {
   };
 }
 
+/** @type {[string, Create][]} */
 const PARTS = [
   ["overview", createOverview],
   ["importance", createImportance],
@@ -58,13 +63,17 @@ const PARTS = [
   ["planner", createPlanner],
 ];
 
+/** @type {[string, Create][]} */
 const FILTER_PARTS = [
   ["overview", createOverview],
   ["filter", createFilter],
   ["ledger", createLedger],
 ];
 
-/** Put the Explorer into `host`. Returns a function that ends it. */
+/**
+ * Put the Explorer into `host`. Returns a function that ends it.
+ * @param {import("./types").Model} model
+ */
 export function createExplorer(model, host) {
   const parts = model.get("payload").filters ? FILTER_PARTS : PARTS;
   const stops = parts.map(([name, create]) => {

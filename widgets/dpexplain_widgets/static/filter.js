@@ -50,6 +50,8 @@ class FilterPanel {
   constructor(model, host, { standalone = false } = {}) {
     this.model = model;
     this.width = 0;
+    this.theme = null;
+    this.colours = null;
     this.grid = new FilterGrid(model);
     this.reader = new MapReader(model);
     this.list = new FilterList(model);

@@ -21,6 +21,8 @@ export class FilterGrid {
   constructor(model) {
     this.model = model;
     this.drawn = "";
+    this.seen = null;
+    this.count = 0;
     const named = { role: "grid", "aria-label": "Filters by class and epsilon" };
     this.table = html("table", { class: "dpx-filter-table", ...named });
     this.element = html("div", { class: "dpx-filter-grid" }, this.table);
@@ -52,7 +54,7 @@ export class FilterGrid {
 
   // Another payload is another object; a number stands for each.
   version({ outline }) {
-    if (this.seen !== outline) [this.seen, this.count] = [outline, (this.count ?? 0) + 1];
+    if (this.seen !== outline) [this.seen, this.count] = [outline, this.count + 1];
     return this.count;
   }
 

@@ -67,7 +67,7 @@ export function drawPicture(canvas, map, scale) {
 function rgbOf(style, name) {
   const context = document.createElement("canvas").getContext("2d");
   context.fillStyle = style.getPropertyValue(name).trim() || "#888888";
-  const hex = context.fillStyle;
+  const hex = String(context.fillStyle);
   return [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
 }
 

@@ -186,7 +186,10 @@ class Importance {
   }
 }
 
-/** Put the importance view into `host`. Returns a function that ends it. */
+/**
+ * Put the importance view into `host`. Returns a function that ends it.
+ * @param {import("./types").Model} model
+ */
 export function createImportance(model, host, options) {
   const view = new Importance(model, host, options);
   return () => view.destroy();

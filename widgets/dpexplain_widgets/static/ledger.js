@@ -154,7 +154,10 @@ function ledgerPart(ledger) {
   ];
 }
 
-/** Put the ledger view into `host`. Returns a function that ends it. */
+/**
+ * Put the ledger view into `host`. Returns a function that ends it.
+ * @param {import("./types").Model} model
+ */
 export function createLedger(model, host) {
   const sums = html("div");
   const ledgerBox = html("div");

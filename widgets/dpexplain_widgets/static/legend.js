@@ -78,7 +78,11 @@ function legendEntries(state, termFit, cut, replay) {
   return entries;
 }
 
-/** Replace the entries of a legend; `cut` says whether marks stand for noise beyond the axis. */
+/**
+ * Replace the entries of a legend; `cut` says whether marks stand for noise beyond the axis.
+ * @param {import("./types").State} state
+ * @param {import("./types").TermFit} termFit
+ */
 export function drawLegend(list, state, termFit, { cut, hatchId, replay = null }) {
   const { kind } = state.term;
   const items = legendEntries(state, termFit, cut, replay).map(([role, label]) =>

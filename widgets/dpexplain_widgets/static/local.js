@@ -44,7 +44,10 @@ export function certaintyWords(certainty) {
   return certainty > 0.999 ? "more than 99.9 %" : `${formatNumber(100 * certainty, 3)} %`;
 }
 
-/** How sure the side of the threshold is, in words; "" where that is not known. */
+/**
+ * How sure the side of the threshold is, in words; "" where that is not known.
+ * @param {import("./types").Payload} payload
+ */
 export function crossingWords(payload, explained, threshold) {
   const at = thresholdScore(payload.link, threshold);
   if (at === null || explained.scoreStd === null) return "";
@@ -265,7 +268,10 @@ class LocalPanel {
   }
 }
 
-/** Put the local view into `host`. Returns a function that ends it. */
+/**
+ * Put the local view into `host`. Returns a function that ends it.
+ * @param {import("./types").Model} model
+ */
 export function createLocal(model, host, options) {
   const panel = new LocalPanel(model, host, options);
   return () => panel.destroy();

@@ -4,7 +4,10 @@ import { html } from "./dom.js";
 import { shortName } from "./format.js";
 import { choose, nearestStop, readState } from "./state.js";
 
-/** Two selects: `element` to place, `draw()` after changes; hidden where there is one model. */
+/**
+ * Two selects: `element` to place, `draw()` after changes; hidden where there is one model.
+ * @param {import("./types").Model} model
+ */
 export function modelChoice(model) {
   const read = choiceBox("Model", (name) => {
     const { models, payload, stop, atReference } = readState(model);

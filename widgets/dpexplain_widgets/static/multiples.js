@@ -149,7 +149,10 @@ class Multiples {
   }
 }
 
-/** Put small multiples into `host`. Returns a function that ends them. */
+/**
+ * Put small multiples into `host`. Returns a function that ends them.
+ * @param {import("./types").Model} model
+ */
 export function createMultiples(model, host, options) {
   const view = new Multiples(model, host, options);
   return () => view.destroy();

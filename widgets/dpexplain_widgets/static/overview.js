@@ -138,7 +138,10 @@ class Overview {
   }
 }
 
-/** Put the overview into `host`. Returns a function that ends it. */
+/**
+ * Put the overview into `host`. Returns a function that ends it.
+ * @param {import("./types").Model} model
+ */
 export function createOverview(model, host, options) {
   const overview = new Overview(model, host, options);
   return () => overview.destroy();

@@ -4,7 +4,9 @@ import { unpack } from "./unpack.js";
 
 /** Show a view of every state that the page holds. */
 export function showStates(widget) {
-  for (const el of document.querySelectorAll("[data-dpx-state]")) {
+  /** @type {NodeListOf<HTMLElement>} */
+  const places = document.querySelectorAll("[data-dpx-state]");
+  for (const el of places) {
     const state = document.getElementById(el.dataset.dpxState);
     state.remove();
     widget.render({ model: stubModel(unpack(JSON.parse(state.textContent))), el });

@@ -124,7 +124,10 @@ class Planner {
   }
 }
 
-/** Put the planner into `host`. Returns a function that ends it. */
+/**
+ * Put the planner into `host`. Returns a function that ends it.
+ * @param {import("./types").Model} model
+ */
 export function createPlanner(model, host) {
   const planner = new Planner(model, host);
   return () => planner.destroy();

@@ -5,7 +5,10 @@ import { choose, readState } from "./state.js";
 
 const PAUSE_MS = 900;
 
-/** The play button: `element` to place, `draw()` after changes, `destroy()` at the end. */
+/**
+ * The play button: `element` to place, `draw()` after changes, `destroy()` at the end.
+ * @param {import("./types").Model} model
+ */
 export function createPlayer(model) {
   let timer = null;
   const stop = () => {

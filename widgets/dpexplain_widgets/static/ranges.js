@@ -13,7 +13,10 @@ function meanOver(termFit, bins, weights) {
   return bins.reduce((sum, i) => sum + (total > 0 ? weights[i] / total : 1 / bins.length) * termFit.contribution[i], 0);
 }
 
-/** "age: 21 – 45 years": from the start of the first bin to the end of the last. */
+/**
+ * "age: 21 – 45 years": from the start of the first bin to the end of the last.
+ * @param {import("./types").TermFit} termFit
+ */
 export function rangeTitle(term, termFit, [first, last]) {
   const unit = term.unit ? ` ${quotedName(term.unit, 24)}` : "";
   const ends = termFit.edges
@@ -22,7 +25,10 @@ export function rangeTitle(term, termFit, [first, last]) {
   return `${quotedName(term.name, 48)}: ${ends}`;
 }
 
-/** What a range of bins holds, in words; `reference` is the same term there, or null. */
+/**
+ * What a range of bins holds, in words; `reference` is the same term there, or null.
+ * @param {import("./types").TermFit} termFit
+ */
 export function rangeSentence(termFit, [first, last], reference, isPrivate) {
   const bins = Array.from({ length: last - first + 1 }, (_, k) => first + k);
   const weights = termFit.count.map((count) => Math.max(0, count));

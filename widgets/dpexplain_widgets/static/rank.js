@@ -12,7 +12,10 @@ import { fontOf } from "./text.js";
 import { observeWidth, viewWidget } from "./view.js";
 import { epsilonWords, placeWords, spokenNoise } from "./words.js";
 
-/** The place of a term in the fit that is read, in words. */
+/**
+ * The place of a term in the fit that is read, in words.
+ * @param {import("./types").State} state
+ */
 export function rankWords(state, i) {
   const term = state.fit.terms[i];
   const where = state.atReference ? "in the non-private reference" : `at ${epsilonWords(state)}`;
@@ -163,7 +166,10 @@ class RankPanel {
   }
 }
 
-/** Put the rank view into `host`. Returns a function that ends it. */
+/**
+ * Put the rank view into `host`. Returns a function that ends it.
+ * @param {import("./types").Model} model
+ */
 export function createRank(model, host, options) {
   const panel = new RankPanel(model, host, options);
   return () => panel.destroy();

@@ -2,7 +2,10 @@
 
 const known = new WeakMap();
 
-/** Place of each term in a fit, 1 for the most important; ties stand in model order. */
+/**
+ * Place of each term in a fit, 1 for the most important; ties stand in model order.
+ * @param {import("./types").Fit} fit
+ */
 export function placesOf(fit) {
   if (known.has(fit)) return known.get(fit);
   const order = fit.terms.map((_, i) => i).sort((a, b) => fit.terms[b].importance - fit.terms[a].importance);
@@ -14,7 +17,10 @@ export function placesOf(fit) {
   return places;
 }
 
-/** A column for each epsilon, and the reference apart: [{stop, fit, places, isReference}]. */
+/**
+ * A column for each epsilon, and the reference apart: [{stop, fit, places, isReference}].
+ * @param {import("./types").State} state
+ */
 export function rankColumns(state) {
   const columns = state.payload.fits.map((row, stop) => {
     const fit = row[Math.min(state.repeat, row.length - 1)];

@@ -3,7 +3,10 @@ import { checkbox } from "./controls.js";
 import { html } from "./dom.js";
 import { drawOnChange, readState, toggleReference } from "./state.js";
 
-/** A checkbox that shows or hides the reference; hidden where there is none to switch. */
+/**
+ * A checkbox that shows or hides the reference; hidden where there is none to switch.
+ * @param {import("./types").Model} model
+ */
 export function referenceToggle(model) {
   const box = checkbox("Show non-private reference", false, () => toggleReference(model));
   box.element.classList.add("dpx-reference-toggle");

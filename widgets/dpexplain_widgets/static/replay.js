@@ -26,7 +26,10 @@ export function directionsOf({ directions, labels }) {
     Array.from(steps.subarray(k * labels.length, (k + 1) * labels.length), (step) => step / 127));
 }
 
-/** A draw of the errors of a curve; null where nothing scatters. */
+/**
+ * A draw of the errors of a curve; null where nothing scatters.
+ * @param {import("./types").TermFit} termFit
+ */
 export function drawnErrors(termFit, draw, place = 0) {
   if (!termFit.total_std) return null;
   const normal = normals(draw * 7919 + place * 104729 + 1);
@@ -39,7 +42,10 @@ export function drawnErrors(termFit, draw, place = 0) {
   });
 }
 
-/** The curve with that draw of the noise on it; null where nothing scatters. */
+/**
+ * The curve with that draw of the noise on it; null where nothing scatters.
+ * @param {import("./types").TermFit} termFit
+ */
 export function replayedCurve(termFit, draw, place = 0) {
   const errors = drawnErrors(termFit, draw, place);
   return errors === null ? null : termFit.contribution.map((value, i) => value + errors[i]);

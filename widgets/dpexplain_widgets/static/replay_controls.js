@@ -10,7 +10,10 @@ function wantsLessMotion() {
   return matchMedia("(prefers-reduced-motion: reduce)").matches;
 }
 
-/** `element` to place, `draw(possible)` after changes, `destroy()` at the end. */
+/**
+ * `element` to place, `draw(possible)` after changes, `destroy()` at the end.
+ * @param {import("./types").Model} model
+ */
 export function replayControls(model) {
   let timer = null;
   const next = () => choose(model, { replay_draw: (model.get("replay_draw") ?? -1) + 1 });

@@ -24,6 +24,9 @@ export class Rows {
     this.makeRow = makeRow;
     this.made = new Map();
     this.keys = [];
+    this.first = 0;
+    this.end = 0;
+    /** @type {(key: number, place: number) => void} */
     this.drawRow = () => {};
     const tag = box.tagName === "UL" ? "li" : "div";
     this.above = html(tag, { class: "dpx-space", role: "presentation" });

@@ -96,7 +96,10 @@ class SaveBar {
   }
 }
 
-/** The line at the end of every frame that saves one of its views. Returns a function that ends it. */
+/**
+ * The line at the end of every frame that saves one of its views. Returns a function that ends it.
+ * @param {import("./types").Model} model
+ */
 export function addSaveBar(root, model) {
   const bar = new SaveBar(root, model);
   return () => bar.destroy();

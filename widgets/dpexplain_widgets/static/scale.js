@@ -1,6 +1,10 @@
 // Positions of values on a line.
 
-/** Map the domain [low, high] to the range [from, to]; `.invert` goes back. */
+/**
+ * Map the domain [low, high] to the range [from, to]; `.invert` goes back.
+ * @param {number[]} domain
+ * @param {number[]} range
+ */
 export function linearScale([low, high], [from, to]) {
   const span = high - low || 1;
   const scale = (value) => from + ((value - low) / span) * (to - from);

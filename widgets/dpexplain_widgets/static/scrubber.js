@@ -153,7 +153,10 @@ class Scrubber {
   }
 }
 
-/** The scrubber: `element` to place, `draw()` after changes, `destroy()` at the end. */
+/**
+ * The scrubber: `element` to place, `draw()` after changes, `destroy()` at the end.
+ * @param {import("./types").Model} model
+ */
 export function createScrubber(model) {
   return new Scrubber(model);
 }

@@ -7,7 +7,10 @@ import { standaloneParts } from "./standalone.js";
 import { choose, drawOnChange } from "./state.js";
 import { viewWidget } from "./view.js";
 
-/** Put the shape view into `host`. Returns a function that ends it. */
+/**
+ * Put the shape view into `host`. Returns a function that ends it.
+ * @param {import("./types").Model} model
+ */
 export function createShape(model, host, options) {
   let stopShown = () => {};
   let shown = null;

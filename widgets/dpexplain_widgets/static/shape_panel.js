@@ -244,7 +244,10 @@ class ShapePanel {
   }
 }
 
-/** Put the shape of a term into `host`. Returns a function that ends it. */
+/**
+ * Put the shape of a term into `host`. Returns a function that ends it.
+ * @param {import("./types").Model} model
+ */
 export function createShapePanel(model, host, options) {
   const panel = new ShapePanel(model, host, options);
   return () => panel.destroy();

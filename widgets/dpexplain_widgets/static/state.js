@@ -1,6 +1,12 @@
 // What is chosen, read from a model with get, set, on and save_changes. Linked models can hold a
 // choice that this payload does not have, so every read is brought back into range.
 
+/**
+ * @typedef {import("./types").Model} Model
+ * @typedef {import("./types").Payload} Payload
+ * @typedef {import("./types").State} State
+ */
+
 export const CHOICE_KEYS = [
   "payload",
   "model_name",
@@ -28,14 +34,21 @@ function sameRepeat(fits, repeat) {
   return fits === undefined ? null : fits[Math.min(repeat, fits.length - 1)];
 }
 
-/** Where an epsilon lies among others, or the nearest to it in its logarithm; -1 without any. */
+/**
+ * Where an epsilon lies among others, or the nearest to it in its logarithm; -1 without any.
+ * @param {number[]} epsilons
+ * @param {number} epsilon
+ */
 export function nearestStop(epsilons, epsilon) {
   const distance = (each) => Math.abs(Math.log(each / epsilon));
   return epsilons.reduce((best, each, i) =>
     (best < 0 || distance(each) < distance(epsilons[best]) ? i : best), -1);
 }
 
-/** What the payload holds for each model; the one that the payload begins with comes first. */
+/**
+ * What the payload holds for each model; the one that the payload begins with comes first.
+ * @param {Payload} payload
+ */
 export function modelsOf(payload) {
   return [payload, ...(payload.others ?? [])];
 }
@@ -50,7 +63,11 @@ function otherModel(model, models, payload, { stop, referenceShown, repeat }) {
   return { other: fit, otherStop, otherName: other.name, otherEpsilon: other.epsilons[otherStop] };
 }
 
-/** Everything a view draws from: the payload and the choices within it. */
+/**
+ * Everything a view draws from: the payload and the choices within it.
+ * @param {Model} model
+ * @returns {State}
+ */
 export function readState(model) {
   const models = modelsOf(model.get("payload"));
   const payload = models.find((each) => each.name === model.get("model_name")) ?? models[0];
@@ -85,25 +102,41 @@ export function readState(model) {
   };
 }
 
-/** The chosen bin of a term with `count` bins, or null. */
+/**
+ * The chosen bin of a term with `count` bins, or null.
+ * @param {State} state
+ * @param {number} count
+ */
 export function chosenBin(state, count) {
   const index = state.binIndex;
   return Number.isInteger(index) && index >= 0 && index < count ? index : null;
 }
 
-/** First and last bin of the chosen range among `count` bins that hold values, or null. */
+/**
+ * First and last bin of the chosen range among `count` bins that hold values, or null.
+ * @param {State} state
+ * @param {number} count
+ * @returns {[number, number] | null}
+ */
 export function chosenRange(state, count) {
   const [first, last] = state.binRange ?? [0, -1];
   return Number.isInteger(first) && first >= 0 && first <= last && last < count ? [first, last] : null;
 }
 
-/** Set several choices and tell the kernel once, if there is one. */
+/**
+ * Set several choices and tell the kernel once, if there is one.
+ * @param {Model} model
+ * @param {Record<string, any>} choices
+ */
 export function choose(model, choices) {
   for (const [key, value] of Object.entries(choices)) model.set(key, value);
   model.save_changes();
 }
 
-/** Show or hide the reference; its own stop on the scale goes with it. */
+/**
+ * Show or hide the reference; its own stop on the scale goes with it.
+ * @param {Model} model
+ */
 export function toggleReference(model) {
   const state = readState(model);
   if (state.payload.reference === null || state.payload.epsilons.length === 0) return;
@@ -113,7 +146,11 @@ export function toggleReference(model) {
   choose(model, choices);
 }
 
-/** Choose a term; the chosen bin belonged to the one before. */
+/**
+ * Choose a term; the chosen bin belonged to the one before.
+ * @param {Model} model
+ * @param {string} name
+ */
 export function chooseTerm(model, name) {
   if (readState(model).term?.name === name) return;
   choose(model, { term: name, bin_index: null, bin_range: null });
@@ -122,6 +159,9 @@ export function chooseTerm(model, name) {
 /**
  * Draw once after each burst of changes, before the browser paints. Returns a function that
  * stops it.
+ * @param {Model} model
+ * @param {string[]} keys
+ * @param {() => void} draw
  */
 export function drawOnChange(model, keys, draw) {
   let live = true;

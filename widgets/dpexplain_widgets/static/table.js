@@ -5,6 +5,7 @@ import { formatCount, formatNumber, formatSigned, shortName } from "./format.js"
 import { contributionOf } from "./words.js";
 
 function columnsOf(state, termFit) {
+  /** @type {[string, (i: number) => string][]} */
   const columns = [
     ["bin", (i) => shortName(termFit.labels[i], 80)],
     ["contribution", (i) => formatSigned(termFit.contribution[i], 4)],
@@ -37,7 +38,10 @@ export function plainTable(heads, rows) {
   );
 }
 
-/** The numbers of the chosen term. */
+/**
+ * The numbers of the chosen term.
+ * @param {import("./types").State} state
+ */
 export function shapeTable(state) {
   const termFit = mainTerm(state);
   const columns = columnsOf(state, termFit);

@@ -9,7 +9,10 @@ export const LIST_KEYS = ["term_order", "term_search", "above_noise_only"];
 const ORDERS = [["last", "largest ε"], ["this", "this ε"], ["schema", "schema"], ["name", "name"]];
 const SEARCH_FROM = 16;
 
-/** Indices of the terms in the order to list them. */
+/**
+ * Indices of the terms in the order to list them.
+ * @param {import("./types").State} state
+ */
 export function termOrder(state, order) {
   const { terms, fits } = state.payload;
   const indices = terms.map((_, i) => i);
@@ -21,7 +24,11 @@ export function termOrder(state, order) {
   return indices.sort((a, b) => ruling.terms[b].importance - ruling.terms[a].importance);
 }
 
-/** The terms that are listed: in order, with the search in their name, above the noise if asked. */
+/**
+ * The terms that are listed: in order, with the search in their name, above the noise if asked.
+ * @param {import("./types").Model} model
+ * @param {import("./types").State} state
+ */
 export function listedTerms(model, state) {
   const search = (model.get("term_search") ?? "").trim().toLowerCase();
   const onlyAbove = model.get("above_noise_only");
@@ -31,7 +38,10 @@ export function listedTerms(model, state) {
   });
 }
 
-/** Order, filter and, for many terms, a search field: `element` to place, `draw(state)`. */
+/**
+ * Order, filter and, for many terms, a search field: `element` to place, `draw(state)`.
+ * @param {import("./types").Model} model
+ */
 export function listControls(model) {
   const orderBox = choiceBox("Order by", (order) => choose(model, { term_order: order }));
   orderBox.fill(ORDERS, "last");

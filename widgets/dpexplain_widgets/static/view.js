@@ -84,6 +84,7 @@ function toggleOnKey(model, root) {
 /**
  * Put a view into `el`. `create(model, host, options)` fills its host and returns a function
  * that ends the view. Returns a function that ends everything.
+ * @param {import("./types").Model} model
  */
 export function mountView(name, create, model, el) {
   const host = html("section", { class: `dpx-panel dpx-${name}` });

@@ -63,14 +63,20 @@ function captionPieces(state, width, top, color, font) {
   return lines.map((line, i) => svg("text", { ...letters, y: top + 18 * (i + 1) }, line));
 }
 
-/** The guarantee of what is read in a view, in a line; with a warning where it is not to leave. */
+/**
+ * The guarantee of what is read in a view, in a line; with a warning where it is not to leave.
+ * @param {import("./types").Model} model
+ */
 export function guaranteeLine(view, model) {
   const state = readState(model);
   const open = openWords(state, view);
   return `${open === null ? "" : `${open}. `}${captionWords(state)[0] ?? ""}`;
 }
 
-/** A view as SVG element: the view, its guarantee below, and a watermark where it is due. */
+/**
+ * A view as SVG element: the view, its guarantee below, and a watermark where it is due.
+ * @param {import("./types").Model} model
+ */
 export function pictureOf(view, root, model) {
   const state = readState(model);
   const color = (name) => getComputedStyle(root).getPropertyValue(`--dpx-${name}`).trim();

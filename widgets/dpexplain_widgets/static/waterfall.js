@@ -24,7 +24,10 @@ function summed(parts, places) {
   return { value, std: known ? Math.sqrt(squares) : null, label: "" };
 }
 
-/** Rows from the intercept to the score, each with where it starts: [{kind, i, start, part}]. */
+/**
+ * Rows from the intercept to the score, each with where it starts: [{kind, i, start, part}].
+ * @param {import("./types").Fit} fit
+ */
 export function waterfallRows(fit, explained, { terms, rest }) {
   const total = (value, std) => ({ value, std, label: "" });
   const rows = [{ kind: "intercept", start: 0, part: total(fit.intercept, fit.intercept_std) }];

@@ -15,7 +15,10 @@ function categoryInput(termFit) {
   return html("select", {}, categories.map((name, k) => html("option", { value: k }, shortName(name, 60))));
 }
 
-/** The value of an input, or undefined where it is not one that the schema allows. */
+/**
+ * The value of an input, or undefined where it is not one that the schema allows.
+ * @param {import("./types").TermFit} termFit
+ */
 export function inputValue(text, term, termFit) {
   if (term.kind !== "numeric") return termFit.labels[Number(text)];
   const value = Number(text);
@@ -32,6 +35,7 @@ function rangeWords(term, termFit) {
 /**
  * A section of inputs: {element, draw(state, values, places)}. Only terms in `places` have one;
  * what is typed becomes the trait `what_if`.
+ * @param {import("./types").Model} model
  */
 export function whatIfInputs(model) {
   const box = html("div", { class: "dpx-inputs" });

@@ -23,7 +23,10 @@ export function guaranteeSentence(guarantee) {
   );
 }
 
-/** What the model predicts with a score, in the words of the target. */
+/**
+ * What the model predicts with a score, in the words of the target.
+ * @param {import("./types").Payload} payload
+ */
 export function scoreWords(payload) {
   const target = payload.target;
   if (payload.link === "softmax") {
@@ -47,14 +50,20 @@ export const BAND_MEANING =
   "released numbers, so they cost no privacy. How features go together is drawn from what these numbers " +
   "say about it: terms that all but determine each other can scatter a little more.";
 
-/** Whether the band of a bin covers zero ("inside": may be noise); null without a band. */
+/**
+ * Whether the band of a bin covers zero ("inside": may be noise); null without a band.
+ * @param {import("./types").TermFit} termFit
+ */
 export function noiseVerdict(termFit, bin) {
   const mark = termFit.signal?.[bin];
   if (mark === null || mark === undefined) return null;
   return mark ? "outside" : "inside";
 }
 
-/** How many bins of a term may be noise; null without a band. */
+/**
+ * How many bins of a term may be noise; null without a band.
+ * @param {import("./types").TermFit} termFit
+ */
 export function binsInsideNoise(termFit) {
   if (!termFit.signal) return null;
   return termFit.signal.filter((mark) => !mark).length;
@@ -87,7 +96,10 @@ function verdictWords(termFit, bin) {
   return verdict === "inside" ? `, inside the ${band}: may be nothing but noise` : `, outside the ${band}: signal`;
 }
 
-/** "age 30 – 35 years". */
+/**
+ * "age 30 – 35 years".
+ * @param {import("./types").TermFit} termFit
+ */
 export function binTitle(term, termFit, bin) {
   const label = quotedName(termFit.labels[bin], 48);
   const special = bin >= termFit.labels.length - termFit.special.length;
@@ -95,14 +107,22 @@ export function binTitle(term, termFit, bin) {
   return `${quotedName(term.name, 48)}: ${label}${unit}`;
 }
 
-/** Contribution of another fit in the bin of that label; null where its bins are others. */
+/**
+ * Contribution of another fit in the bin of that label; null where its bins are others.
+ * @param {import("./types").Fit} fit
+ * @param {import("./types").State} state
+ */
 export function contributionOf(fit, state, label) {
   if (fit === null) return null;
   const { labels, contribution } = fit.terms[state.termIndex];
   return contribution[labels.indexOf(label)] ?? null;
 }
 
-/** The read-out of one bin. */
+/**
+ * The read-out of one bin.
+ * @param {import("./types").State} state
+ * @param {import("./types").TermFit} termFit
+ */
 export function binSentence(state, termFit, bin) {
   const value = termFit.contribution[bin];
   const kind = state.fit.guarantee.private ? "noisy count" : "count";
@@ -124,7 +144,11 @@ export function binSentence(state, termFit, bin) {
   return parts.join(" · ");
 }
 
-/** What a chart shows, for readers who do not see it. */
+/**
+ * What a chart shows, for readers who do not see it.
+ * @param {import("./types").State} state
+ * @param {import("./types").TermFit} termFit
+ */
 export function shapeSummary(state, termFit) {
   const inside = binsInsideNoise(termFit);
   const total = termFit.contribution.length;
@@ -145,20 +169,29 @@ export function spokenNoise({ above_noise: above, ranks }) {
   return `, place ${placeWords(ranks)} with 95 % certainty, ${mark}`;
 }
 
-/** "ε = 0.5" of the stop that is chosen. */
+/**
+ * "ε = 0.5" of the stop that is chosen.
+ * @param {import("./types").State} state
+ */
 export function epsilonWords(state) {
   const epsilon = state.payload.epsilons[state.stop];
   return `ε = ${formatEpsilon(epsilon)}`;
 }
 
-/** The other model that is drawn, with its epsilon. */
+/**
+ * The other model that is drawn, with its epsilon.
+ * @param {import("./types").State} state
+ */
 export function otherWords(state) {
   const name = quotedName(state.otherName, 40);
   if (state.otherStop < 0) return `${name}, not private, not releasable`;
   return `${name}, ε = ${formatEpsilon(state.otherEpsilon)}`;
 }
 
-/** What the variance of a curve is made of, weighted by its people; "" without several causes. */
+/**
+ * What the variance of a curve is made of, weighted by its people; "" without several causes.
+ * @param {import("./types").TermFit} termFit
+ */
 export function causeWords(termFit) {
   const known = CAUSES.filter(([key]) => termFit[key]);
   if (known.length < 2) return "";

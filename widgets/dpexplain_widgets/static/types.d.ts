@@ -1,0 +1,108 @@
+// What the modules hand each other, for the type checker alone: nothing imports it at run time.
+
+/** The part of a model of anywidget that views use; a page without kernel has a stub of it. */
+export interface Model {
+  get(key: string): any;
+  set(key: string, value: any): void;
+  on(event: string, listener: (...args: any[]) => void): void;
+  off?(event: string, listener: (...args: any[]) => void): void;
+  save_changes(): void;
+}
+
+export interface Guarantee {
+  epsilon: number | "inf";
+  delta: number;
+  adjacency: string;
+  private: boolean;
+  short: string;
+  statement: string;
+  [more: string]: any;
+}
+
+/** A term of one fit; lists hold a number for each bin, special bins last. */
+export interface TermFit {
+  edges: number[] | null;
+  labels: string[];
+  special: string[];
+  contribution: number[];
+  count: number[];
+  noise_std: number[] | null;
+  structure_std: number[] | null;
+  sampling_std: number[] | null;
+  total_std: number[] | null;
+  bag_std: number[] | null;
+  band_factor: number;
+  stretch: number;
+  signal: boolean[] | null;
+  noise_floor: number | null;
+  importance: number;
+  corrected_importance: number;
+  directions: string | null;
+  above_noise: boolean | null;
+  ranks: [number, number] | null;
+}
+
+export interface Fit {
+  epsilon: number | "inf";
+  guarantee: Guarantee;
+  metrics: Record<string, number>;
+  intercept: number;
+  intercept_std: number | null;
+  noise_words: string;
+  noise_share: number | null;
+  terms_above_noise: number | null;
+  terms: TermFit[];
+}
+
+export interface Term {
+  name: string;
+  kind: "numeric" | "categorical";
+  ordered: boolean;
+  unit: string;
+  step: number | null;
+  description: string;
+}
+
+/** What Python sends: `fits` by epsilon, then repeat. */
+export interface Payload {
+  version: number;
+  title: string;
+  name: string;
+  link: string;
+  score_unit: string;
+  target: { name: string; unit: string; classes: string[] | null; shown_class: string };
+  terms: Term[];
+  epsilons: number[];
+  fits: Fit[][];
+  reference: Fit | null;
+  ledger: any;
+  guarantee_words: string[];
+  samples: any;
+  others: Payload[];
+  filters: any;
+}
+
+/** What is chosen, brought into the range of the payload. */
+export interface State {
+  payload: Payload;
+  models: Payload[];
+  samples: any;
+  other: Fit | null;
+  otherStop: number;
+  otherName?: string;
+  otherEpsilon?: number;
+  stop: number;
+  stopCount: number;
+  atReference: boolean;
+  referenceShown: boolean;
+  reference: Fit | null;
+  fits: Fit[];
+  repeat: number;
+  fit: Fit | undefined;
+  pinnedStop: number;
+  pinned: Fit | null;
+  termIndex: number;
+  term: Term | undefined;
+  binIndex: number | null;
+  binRange: [number, number] | null;
+}
