@@ -117,7 +117,6 @@ def train(
     epsilon: float | None = None,
     delta: float = 1e-5,
     seed: int = 0,
-    start_seed: int = 0,
 ) -> Network:
     """Train a network; with `epsilon` by DP-SGD.
 
@@ -132,18 +131,15 @@ def train(
         Privacy of one image under add/remove adjacency; None trains without privacy.
     delta : float, default=1e-5
     seed : int, default=0
-        Of batches and noise, so this network is for comparisons only.
-    start_seed : int, default=0
-        Of the weights before training.
+        Of the start, and of batches and noise: so this network is for comparisons only.
 
     Returns
     -------
     Network
     """
-    torch.manual_seed(start_seed)
+    torch.manual_seed(seed)
     side = math.isqrt(images.shape[1])
     network = Network(side, int(labels.max()) + 1)
-    torch.manual_seed(seed)
     loader = DataLoader(
         TensorDataset(_tensor(images), torch.as_tensor(labels)), training.batch_size, shuffle=True
     )
