@@ -22,7 +22,7 @@ from dpexplain.exceptions import PrivacyWarning
 from dpexplain.models.trees.structure import candidates_of, leaf_of
 
 FloatArray = NDArray[np.float64]
-SIMULATED = (100_000, 100)
+SIMULATED = (50_000, 100)
 SIMULATED_FAST = (5_000, 20)
 
 
