@@ -187,3 +187,65 @@ def test_peers_get_columns_within_their_public_bounds(load):
         assert np.all(np.linalg.norm(rows.Z, axis=1) <= rows.norm)
     assert raw.norm == pytest.approx(np.hypot(90, 1))
     assert scaled.norm == pytest.approx(np.sqrt(2))
+
+
+# --- private trees ---------------------------------------------------------------------------
+
+
+@pytest.fixture
+def small(load, monkeypatch):
+    """The studies of private trees, each on one small simulated table."""
+    load("trees_measured")
+    data = replace(load("bench_data").load_simulated(200), name="banknote")
+    modules = {name: load(f"paper_{name}") for name in ("dpboost", "objective_calibration")}
+    for module in modules.values():
+        monkeypatch.setattr(module, "table", lambda *_: data)
+    monkeypatch.setattr(modules["objective_calibration"], "GRID", ((2, 2), (3, 2)))
+    monkeypatch.setattr(modules["objective_calibration"], "FIXED", (3, 2))
+    monkeypatch.setattr(modules["objective_calibration"], "N_FOLDS", 3)
+    return modules
+
+
+def test_scores_tree_by_tree_end_with_the_score(load, small):
+    measured, dpboost = load("trees_measured"), small["dpboost"]
+    data = dpboost.table()
+    for epsilon in (4.0, None):
+        model = dpboost._model(data, epsilon, n_trees=5)
+        measured.fitted(model, data, np.arange(200))
+        *_, last = measured.staged_scores(model, data.X)
+        np.testing.assert_allclose(last, measured.score(model, data.X), atol=1e-9)
+
+
+def test_studies_of_dpboost_measure_errors_shares_and_seconds(small):
+    dpboost = small["dpboost"]
+    rows = dpboost._measure_error("banknote", 4.0, True)
+    rows += dpboost._measure_effects("banknote", 4.0, 50, True)
+    rows += dpboost._measure_time("banknote", True)
+    rows += dpboost._measure_convergence("banknote", "PARA", 20, 50, True)
+    found = pd.DataFrame(rows)
+    assert set(found["metric"]) == {"test error", "share filtered", "seconds per tree"}
+    assert found["value"].between(0, 1).all()
+    assert found["n_trees"].dropna().max() == 50
+
+
+def test_domains_have_an_error_per_fold_and_a_verdict_per_pair(small):
+    module = small["objective_calibration"]
+    rows = pd.DataFrame(module._measure_domain("banknote", 4.0, 10, False))
+    errors = rows[rows["metric"] == "test error"]
+    assert len(errors) == 3 * 2 * (3 * 2 + 2)  # folds, budgets, alphas with settings, forests
+    assert (rows[rows["metric"] == "share best"].groupby("budget")["value"].sum() >= 1).all()
+    verdicts = rows[rows["metric"].isin(["share better", "share worse"])]
+    assert len(verdicts) == 2 * 3 * 4 * 2 * 2
+    quantiles = pd.DataFrame(module._measure_runs("banknote", 4.0, 3))
+    assert quantiles["value"].between(0, 1).all()
+
+
+def test_differences_count_where_folds_agree(load):
+    significant = load("paper_objective_calibration").significant
+    folds = np.random.default_rng(0).normal(0, 1, 10)
+    folds -= folds.mean()
+    assert significant(folds) == 0
+    assert (significant(folds + 3), significant(folds - 3)) == (1, -1)
+    assert significant(np.zeros(10)) == 0
+    # A plain paired test would call this significant: t is 2.6 of 2.26, corrected 1.8.
+    assert significant(folds / folds.std(ddof=1) + 2.6 / 10**0.5) == 0
