@@ -10,7 +10,7 @@ import numpy as np
 
 from dpexplain.edit.operation import Curve, Operation
 from dpexplain.edit.plain import operation_from_text, operation_text
-from dpexplain.edit.shaping import Stretch
+from dpexplain.edit.shaping import Recover, Stretch
 from dpexplain.edit.whole import Composed, Revert
 from dpexplain.explain import (
     EditEffect,
@@ -171,7 +171,7 @@ def _with_stretches(curve: Curve, given: GlobalExplanation) -> Curve:
     for record in given.edits:
         for step in operation_from_text(record.operation).steps:
             ours = step.term == curve.released.name and step.of_class in ("", given.of_class)
-            if ours and isinstance(step, Stretch | Revert):
+            if ours and isinstance(step, Stretch | Recover | Revert):
                 now = dataclasses.replace(curve, values=curve.said)
                 curve = dataclasses.replace(curve, said=step.on(now).said)
     return curve

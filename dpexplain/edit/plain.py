@@ -10,7 +10,7 @@ from typing import Any, Final
 from dpexplain._json import parse
 from dpexplain.edit.levels import Align, Interpolate, Scale, Set, Shift
 from dpexplain.edit.operation import Operation
-from dpexplain.edit.shaping import Convex, Denoise, Flatten, Monotone, Smooth, Stretch
+from dpexplain.edit.shaping import Convex, Denoise, Flatten, Monotone, Recover, Smooth, Stretch
 from dpexplain.edit.whole import Composed, Merge, Remove, Revert
 from dpexplain.explain._text import listing, shorten
 
@@ -24,6 +24,7 @@ OPERATIONS: Final[dict[str, type[Operation]]] = {
     "flatten": Flatten,
     "denoise": Denoise,
     "stretch": Stretch,
+    "recover": Recover,
     "monotone": Monotone,
     "convex": Convex,
     "merge": Merge,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from dpexplain._splines import bend_covariance, line_covariance
 from dpexplain.edit.kernels import FloatArray, positive_weights
 
 _BENDS = np.geomspace(0.05, 50.0, 10)
@@ -54,7 +55,8 @@ def smooth_as_noise_allows(
     if not size > 0.0:
         return values.copy()
     noise = np.maximum(std, _LEAST_NOISE * size) ** 2
-    line, bend = _covariances(places)
+    x = (places - places[0]) / (places[-1] - places[0])
+    line, bend = line_covariance(x), bend_covariance(x)
     likelihoods, moves = [], []
     for share in _BENDS:
         covariance = size**2 * (_WIDE**2 * line + share**2 * bend) + np.diag(noise)
@@ -65,10 +67,3 @@ def smooth_as_noise_allows(
     chance = np.exp(np.array(likelihoods) - max(likelihoods))
     move = (chance / chance.sum()) @ np.array(moves)
     return np.asarray(values + np.clip(move, -_LIMIT * std, _LIMIT * std))
-
-
-def _covariances(places: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Of a line with level and slope of variance 1, and of an integrated Wiener process."""
-    x = (places - places[0]) / (places[-1] - places[0])
-    near, far = np.minimum.outer(x, x), np.maximum.outer(x, x)
-    return 1.0 + np.multiply.outer(x, x), near**2 * (3.0 * far - near) / 6.0

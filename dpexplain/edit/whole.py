@@ -10,7 +10,7 @@ import numpy as np
 from dpexplain.edit.kernels import FloatArray, IndexArray
 from dpexplain.edit.operation import Curve, Mean, Operation, mean_of
 from dpexplain.edit.selection import Selection
-from dpexplain.edit.shaping import Monotone, Smooth, Stretch
+from dpexplain.edit.shaping import Monotone, Recover
 from dpexplain.explain._text import shorten
 
 
@@ -161,7 +161,7 @@ def repair(
     within: tuple[float, float] | None = None,
     of_class: str = "",
 ) -> Composed:
-    """Repair a curve that is known to be monotone: stretch, smooth as noise allows, make monotone.
+    """Repair a curve that is known to be monotone: recover it from all sums, make it monotone.
 
     Parameters
     ----------
@@ -181,8 +181,7 @@ def repair(
     about = {"bins": chosen.bins, "within": chosen.within, "of_class": of_class}
     return Composed(
         (
-            Stretch(term, **about),  # type: ignore[arg-type]
-            Smooth(term, **about),  # type: ignore[arg-type]
+            Recover(term, **about),  # type: ignore[arg-type]
             Monotone(term, direction=direction, **about),  # type: ignore[arg-type]
         ),
         title=f"repair {shorten(term)}, known to be {direction}",

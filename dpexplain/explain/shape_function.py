@@ -89,6 +89,9 @@ class ShapeFunction(NoisyShape, Record):
     stretch : float or None, default=None
         Factor on the curve that undoes how far a short fit falls short of what it is after,
         estimated from released sums; None where it is not known.
+    recovered : array-like of shape (n_bins,) or None, default=None
+        Smooth curve that all sums which the fit released speak for together; None where they are
+        not known. An estimate beside the contributions; the model does not use it.
     released : array-like of shape (n_bins,) or None, default=None
         Contributions as they were released, where the curve was edited by hand since; standard
         deviations are those of the released curve.
@@ -123,6 +126,7 @@ class ShapeFunction(NoisyShape, Record):
     monotone: Literal["increasing", "decreasing"] | None = None
     bag_std: FloatArray | None = None
     stretch: float | None = None
+    recovered: FloatArray | None = None
     released: FloatArray | None = None
     edits: tuple[str, ...] = ()
 
@@ -179,8 +183,9 @@ class ShapeFunction(NoisyShape, Record):
             self._set("stretch", finite("stretch", self.stretch))
             if not self.stretch > 0:
                 raise ValueError(f"stretch={self.stretch!r} must be positive.")
-        if self.released is not None:
-            self._set("released", read_only("released", self.released, (n_bins,)))
+        for name in ("recovered", "released"):
+            if getattr(self, name) is not None:
+                self._set(name, read_only(name, getattr(self, name), (n_bins,)))
         self._set("edits", texts("edits", self.edits))
         self._check_noise(n_bins)
 

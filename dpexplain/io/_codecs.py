@@ -88,6 +88,7 @@ def shape_to_plain(shape: ShapeFunction) -> dict[str, Any]:
         "monotone": shape.monotone,
         "bag_std": _list_or_none(shape.bag_std),
         "stretch": shape.stretch,
+        "recovered": _list_or_none(shape.recovered),
         "released": _list_or_none(shape.released),
         "edits": list(shape.edits),
     }
@@ -117,6 +118,7 @@ def shape_from_plain(value: Any, path: str = "shape") -> ShapeFunction:
         "monotone": fields.take("monotone", optional(text)),
         "bag_std": fields.take("bag_std", optional(_numbers)),
         "stretch": fields.take("stretch", optional(number)),
+        "recovered": fields.take("recovered", optional(_numbers)),
         "released": fields.take("released", optional(_numbers)),
         "edits": tuple(fields.take("edits", _texts)),
     }

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import json
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,13 +14,13 @@ from bench_print import machine, table, versions
 from edit_families import FAMILIES, MONOTONE, SIZES, Family, patients, schema, truth_of_bins
 
 from dpexplain import DPExplainableBoostingClassifier
-from dpexplain.edit import Composed, Monotone, Smooth, Stretch, repair
+from dpexplain.edit import Composed, Monotone, Recover, Smooth, repair
 from dpexplain.explain import ShapeFunction
 
 TERM = "measurement"
 DIRECTIONS = ("increasing", "decreasing")
 TARGETS = {"repair": 0.30, "warning": 0.90}
-METHODS = ("monotone", "smooth and monotone", "stretch and monotone", "repair")
+METHODS = ("monotone", "smooth and monotone", "recover", "repair")
 
 
 def main(given: Sequence[str] | None = None) -> None:
@@ -27,13 +29,7 @@ def main(given: Sequence[str] | None = None) -> None:
     print(f"{machine()}. {versions()}.")
     all_sizes = []
     for n_patients in arguments.patients:
-        rows = [
-            row
-            for family in FAMILIES
-            for seed in range(arguments.seeds)
-            for row in measured(family, seed, n_patients, arguments.epsilon)
-        ]
-        results = pd.DataFrame(rows)
+        results = _results(n_patients, arguments)
         print(
             f"\n{n_patients:,} patients, epsilon {arguments.epsilon:g}, {arguments.seeds} seeds "
             "per family; mean and 95 % interval.\n"
@@ -52,7 +48,36 @@ def _arguments(given: Sequence[str] | None) -> Any:
     parser.add_argument("--seeds", type=int, default=100)
     parser.add_argument("--epsilon", type=float, default=1.0)
     parser.add_argument("--patients", type=int, nargs="+", default=SIZES)
+    parser.add_argument(
+        "--results", type=Path, help="file that keeps what was measured, to go on after a stop"
+    )
     return parser.parse_args(given)
+
+
+def _results(n_patients: int, arguments: Any) -> pd.DataFrame:
+    """Measure what is not yet in the file of results, and keep it there seed by seed."""
+    cells = {} if arguments.results is None else _kept(arguments.results)
+    rows = []
+    for seed in range(arguments.seeds):
+        key = f"{n_patients} {arguments.epsilon:g} {seed}"
+        if key not in cells:
+            cells[key] = [
+                row
+                for family in FAMILIES
+                for row in measured(family, seed, n_patients, arguments.epsilon)
+            ]
+            if arguments.results is not None:
+                with arguments.results.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps({"cell": key, "rows": cells[key]}) + "\n")
+        rows += cells[key]
+    return pd.DataFrame(rows)
+
+
+def _kept(path: Path) -> dict[str, list[dict[str, Any]]]:
+    if not path.exists():
+        return {}
+    lines = map(json.loads, path.read_text(encoding="utf-8").splitlines())
+    return {line["cell"]: line["rows"] for line in lines}
 
 
 def edits(direction: str) -> dict[str, Any]:
@@ -61,7 +86,7 @@ def edits(direction: str) -> dict[str, Any]:
     return {
         "monotone": monotone,
         "smooth and monotone": Composed((Smooth(TERM), monotone)),
-        "stretch and monotone": Composed((Stretch(TERM), monotone)),
+        "recover": Recover(TERM),
         "repair": repair(TERM, direction),
     }
 
@@ -87,7 +112,7 @@ def measured(family: Family, seed: int, n: int, epsilon: float) -> list[dict[str
                     "method": name,
                     "before": before,
                     "gain": 1.0 - distance(family, edited[TERM]) / before,
-                    "warned": edited.edits[-1].leaves_band,
+                    "warned": bool(edited.edits[-1].leaves_band),
                 }
             )
     return rows

@@ -14,6 +14,7 @@ from dpexplain.edit import (
     Interpolate,
     Merge,
     Monotone,
+    Recover,
     Remove,
     Revert,
     Scale,
@@ -49,6 +50,7 @@ def terms(draw, name="age", least=1, numeric=None) -> ShapeFunction:
         "noise_std": _column(draw, size, stds),
         "special": special,
         "stretch": draw(st.floats(0.5, 2)),
+        "recovered": _column(draw, size, values),
     }
     if is_numeric:
         edges = np.cumsum(np.r_[0.0, _column(draw, n, st.floats(0.1, 9))])
@@ -79,7 +81,7 @@ def multiclass_explanations(draw) -> MulticlassExplanation:
     parts = []
     for label in ("a", "b", "c"):
         curve = _column(draw, term.n_bins, values)
-        shape = replace(term, contribution=curve, noise_std=None, stretch=None)
+        shape = replace(term, contribution=curve, noise_std=None, stretch=None, recovered=None)
         shared = {"guarantee": term.guarantee, "classes": ("a", "b", "c"), "of_class": label}
         parts.append(GlobalExplanation((shape,), draw(values), "softmax", **shared))
     return MulticlassExplanation(tuple(parts))
@@ -106,6 +108,7 @@ def operations(draw, term: ShapeFunction, *, shaping_only: bool = False):
                 term.name, direction=draw(st.sampled_from(["increasing", "decreasing"])), bins=bins
             ),
             Convex(term.name, bend=draw(st.sampled_from(["convex", "concave"])), bins=bins),
+            Recover(term.name, bins=bins),
         ]
     if ordered and wide > 1:
         choices += [Smooth(term.name, bins=bins), Smooth(term.name, reach=0.1, bins=bins)]

@@ -164,6 +164,7 @@ def shapes(draw: st.DrawFn) -> ShapeFunction:
         score_unit=draw(names),
         bag_std=draw(st.none() | spread),
         stretch=draw(st.none() | st.floats(0.5, 3.0)),
+        recovered=draw(st.none() | column),
         released=draw(st.none() | column),
         edits=draw(st.lists(names, max_size=2)),
         **bins,

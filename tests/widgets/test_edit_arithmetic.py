@@ -94,6 +94,7 @@ def large(seed, n=256):
         "age", "numeric", np.cumsum(rng.normal(0, 0.1, n + 1)), rng.gamma(0.7, 60, n + 1) - 5,
         guarantee=private_guarantee(), bin_edges=np.cumsum(rng.uniform(0.2, 3, n + 1)),
         noise_std=rng.uniform(0.05, 0.4, n + 1), special=("missing",), stretch=1.3,
+        recovered=np.cumsum(rng.normal(0, 0.1, n + 1)),
     )  # fmt: skip
     return GlobalExplanation((term,), 0.0, "identity", guarantee=term.guarantee)
 

@@ -362,6 +362,7 @@ def _term_fit(shape: ShapeFunction) -> dict[str, Any]:
         },
         "band_factor": shape.band_factor,
         "stretch": shape.stretch,
+        "recovered": None if shape.recovered is None else _numbers(shape.recovered),
         "signal": None if shape.signal is None else [bool(mark) for mark in shape.signal],
         "noise_floor": shape.noise_floor,
         "importance": shape.importance,

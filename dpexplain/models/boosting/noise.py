@@ -35,9 +35,10 @@ from dpexplain.models.boosting.leaf_equations import SMOOTH_SHARE
 from dpexplain.models.boosting.monotone import SIGNS
 from dpexplain.models.boosting.objectives import Objective
 from dpexplain.models.boosting.private import PrivateFit
+from dpexplain.models.boosting.recovery import recovered_curves
 from dpexplain.models.boosting.released import released_path
 from dpexplain.models.boosting.restructure import restructured
-from dpexplain.models.boosting.shortfall import stretches
+from dpexplain.models.boosting.shortfall import evidence, stretches
 from dpexplain.models.boosting.structure import BinCounts, Visit
 from dpexplain.models.boosting.terms import AdditiveTerms
 
@@ -66,12 +67,15 @@ class NoiseDraws:
         intercept. In score units, mean zero.
     stretch : ndarray of shape (n_terms,) or None, default=None
         Factor on each curve that undoes how far the fit falls short; None where it is not known.
+    recovered : tuple, one per term, of ndarray of shape (n_bins,) or None; or None
+        Curves that all released sums together speak for; None of terms without an order.
     """
 
     privacy: FloatArray
     structure: FloatArray
     sampling: FloatArray
     stretch: FloatArray | None = None
+    recovered: tuple[FloatArray | None, ...] | None = None
 
 
 def simulate_noise(
@@ -125,10 +129,21 @@ def simulate_noise(
         )
         for c in range(n_scores)
     ]
-    stretch = stretches(fit, curvature, objective.bound)
-    return tuple(
-        NoiseDraws(*parts) for parts in zip(privacy, structure, sampling, stretch, strict=True)
-    )
+    seen, sum_std = evidence(fit, curvature, objective.bound), float(fit.leaf_noise_std[-1])
+    stretch = stretches(seen, curvature, sum_std)
+    recovered = [
+        recovered_curves(
+            seen,
+            curvature.of_score(c),
+            terms if n_scores == 1 else terms.of_class(c),
+            sum_std=sum_std,
+            scale=objective.scale,
+            of_score=c,
+        )
+        for c in range(n_scores)
+    ]
+    parts = zip(privacy, structure, sampling, stretch, recovered, strict=True)
+    return tuple(NoiseDraws(*part) for part in parts)
 
 
 def _starts(sizes: Sequence[int]) -> NDArray[np.int64]:

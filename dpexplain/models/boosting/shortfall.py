@@ -8,6 +8,9 @@ Nothing but released numbers is used, so the answer costs no privacy.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -27,8 +30,30 @@ _LIMITS = (0.5, 3.0)
 """Estimates outside are not believed."""
 
 
-def stretches(fit: PrivateFit, curvature: Curvature, bound: float) -> list[FloatArray]:
-    """Factor on the curve of each term that undoes how far it falls short.
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What the released sums of one feature say of what is missing from its curve.
+
+    A sum is what people of its leaf lack at the final scores, ``bins @ (mass * missing)``, up to
+    noise.
+
+    Attributes
+    ----------
+    bins : ndarray of shape (n_sums, n_bins)
+        1 for the bins of the leaf, 0 elsewhere.
+    left : ndarray of shape (n_sums, n_scores)
+        The sum, had it been asked for at the final scores.
+    curve : ndarray of shape (n_bins, n_scores)
+        Final scores of the loop, not centred.
+    """
+
+    bins: FloatArray
+    left: FloatArray
+    curve: FloatArray
+
+
+def evidence(fit: PrivateFit, curvature: Curvature, bound: float) -> list[Evidence]:
+    """Bring all released sums to the final scores.
 
     Parameters
     ----------
@@ -41,16 +66,15 @@ def stretches(fit: PrivateFit, curvature: Curvature, bound: float) -> list[Float
 
     Returns
     -------
-    list of ndarray of shape (n_features,)
-        One per score: one plus the posterior mean of the share that is missing, from a normal
-        prior around 0.
+    list of Evidence
+        One per feature.
     """
-    path, masses = released_path(fit, bound), curvature.per_score
-    noise_std, n_scores = float(fit.leaf_noise_std[-1]), masses[0].shape[1]
-    shares = [m / max(float(m.sum()), 1e-12) for m in curvature.mean_mass]
-    means = [np.einsum("b,tbs->ts", s, t) for s, t in zip(shares, path.tables, strict=True)]
-    factors = np.ones((n_scores, len(masses)))
-    for k, (mass, members) in enumerate(zip(masses, path.members, strict=True)):
+    path = released_path(fit, bound)
+    means = [
+        np.einsum("b,tbs->ts", s, t) for s, t in zip(_shares(curvature), path.tables, strict=True)
+    ]
+    found = []
+    for k, (mass, members) in enumerate(zip(curvature.per_score, path.members, strict=True)):
         late = members.visit >= _FIRST * len(fit.visits)
         visit, bins = members.visit[late], members.bins[late]
         before = path.before[visit]
@@ -58,11 +82,43 @@ def stretches(fit: PrivateFit, curvature: Curvature, bound: float) -> list[Float
         for j, mean in enumerate(means):
             if j != k:
                 gone += (mean[before[:, j]] - mean[-1])[:, None, :]
-        curve = path.tables[k][-1] - means[k][-1]
+        left = members.sums[late] + np.einsum("rb,rbs,bcs->rc", bins, gone, mass)
+        found.append(Evidence(bins, left, path.tables[k][-1]))
+    return found
+
+
+def _shares(curvature: Curvature) -> list[FloatArray]:
+    return [m / max(float(m.sum()), 1e-12) for m in curvature.mean_mass]
+
+
+def stretches(
+    evidences: Sequence[Evidence], curvature: Curvature, noise_std: float
+) -> list[FloatArray]:
+    """Factor on the curve of each term that undoes how far it falls short.
+
+    Parameters
+    ----------
+    evidences : sequence of Evidence
+        One per feature.
+    curvature : Curvature
+        Of the people that the sums are over.
+    noise_std : float
+        Standard deviation of the noise of a sum.
+
+    Returns
+    -------
+    list of ndarray of shape (n_features,)
+        One per score: one plus the posterior mean of the share that is missing, from a normal
+        prior around 0.
+    """
+    n_scores = evidences[0].curve.shape[1]
+    factors = np.ones((n_scores, len(evidences)))
+    shares = _shares(curvature)
+    for k, (mass, seen) in enumerate(zip(curvature.per_score, evidences, strict=True)):
+        centred = seen.curve - shares[k] @ seen.curve
         for c in range(n_scores):
-            # What each sum would have been at the final scores, and what a longer curve leaves.
-            left = members.sums[late, c] + np.einsum("rb,rbs,bs->r", bins, gone, mass[:, c])
-            along = bins @ (mass[:, c] * curve).sum(axis=1)
+            # What a longer curve would leave.
+            along = seen.bins @ (mass[:, c] * centred).sum(axis=1)
             precision = along @ along / noise_std**2 + 1.0 / _USUAL_SPREAD**2
-            factors[c, k] += along @ left / noise_std**2 / precision
+            factors[c, k] += along @ seen.left[:, c] / noise_std**2 / precision
     return list(np.clip(factors, *_LIMITS))

@@ -34,12 +34,15 @@ class TermNoise:
         Factor of the simultaneous band of each term.
     stretch : ndarray of shape (n_terms,) or None
         Factor that undoes how far each curve falls short.
+    recovered : tuple, one per term, of ndarray of shape (n_bins,) or None; or None
+        Curves that all released sums together speak for.
     """
 
     stds: dict[str, FloatArray]
     joint: NoiseModel
     factors: FloatArray
     stretch: FloatArray | None
+    recovered: tuple[FloatArray | None, ...] | None
 
     def of_term(self, place: int) -> dict[str, Any]:
         """Fields of the shape function of one term."""
@@ -47,6 +50,8 @@ class TermNoise:
         fields: dict[str, Any] = {name: std[bins] for name, std in self.stds.items()}
         if self.stretch is not None:
             fields["stretch"] = float(self.stretch[place])
+        if self.recovered is not None:
+            fields["recovered"] = self.recovered[place]
         return {**fields, "simultaneous_factor": float(self.factors[place])}
 
     def of_samples(self, bins: Sequence[Index]) -> dict[str, FloatArray]:
@@ -78,7 +83,7 @@ def term_noise(draws: NoiseDraws, sizes: Sequence[int]) -> TermNoise:
     """
     stds = {name: np.sqrt((getattr(draws, part) ** 2).mean(0)) for name, part in _PARTS.items()}
     joint = NoiseModel.from_draws(sizes, [draws.privacy, draws.structure, draws.sampling])
-    return TermNoise(stds, joint, joint.simultaneous_factors(), draws.stretch)
+    return TermNoise(stds, joint, joint.simultaneous_factors(), draws.stretch, draws.recovered)
 
 
 def stds_against_rest(scores: FloatArray, stds: FloatArray) -> FloatArray:

@@ -28,6 +28,7 @@ export const MENU = [
   { name: "flatten", group: "Noise", text: "Flatten inside the band", make: shaped("flatten") },
   { name: "denoise", group: "Noise", text: "Denoise", make: shaped("denoise") },
   { name: "stretch", group: "Noise", text: "Stretch (undo falling short)", make: shaped("stretch") },
+  { name: "recover", group: "Noise", text: "Recover from all sums", ordered: true, make: shaped("recover") },
   { name: "repair-up", group: "Repair", text: "Repair: increasing", ordered: true, repair: "increasing" },
   { name: "repair-down", group: "Repair", text: "Repair: decreasing", ordered: true, repair: "decreasing" },
   { name: "merge", group: "Term", text: "Merge chosen bins", chosen: true, make: shaped("merge") },
@@ -44,7 +45,7 @@ export function operationFrom(choice, term, { number, where, mean }) {
   const base = { term: term.name };
   if (choice.repair) {
     const steps = [
-      { operation: "stretch", ...base }, { operation: "smooth", ...base },
+      { operation: "recover", ...base },
       { operation: "monotone", ...base, direction: choice.repair },
     ].map((step) => ({ ...step, ...where }));
     return { operation: "composed", title: `repair ${term.name}, known to be ${choice.repair}`, steps };

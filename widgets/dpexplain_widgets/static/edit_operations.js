@@ -6,7 +6,8 @@ import { smoothAsNoiseAllows } from "./edit_splines.js";
 
 /** Operations that say which values a curve is to have, and so change its mean. */
 const CHANGES_MEAN = ["set", "shift", "interpolate", "align", "remove", "revert"];
-const NEEDS_ORDER = ["interpolate", "smooth", "monotone", "convex"];
+const NEEDS_ORDER = ["interpolate", "smooth", "recover", "monotone", "convex"];
+const RECOVERED_WITHIN = 1.5;
 const WHOLE_TERM = ["remove", "revert"];
 const LEAST_BINS = { interpolate: 3, smooth: 2, merge: 2 };
 
@@ -75,6 +76,13 @@ function spreadOfCounts(weights) {
   return weights.map((weight) => 1 / Math.sqrt(Math.max(weight, least)));
 }
 
+function stretched(curve, values, weights) {
+  const factor = curve.termFit.stretch;
+  if (typeof factor !== "number") throw new Error("How far this curve falls short is not known.");
+  const level = weightedMean(values, weights);
+  return values.map((value) => level + factor * (value - level));
+}
+
 const WANTED = {
   set(step, { values }) {
     if (!Array.isArray(step.value)) return values.map(() => step.value);
@@ -111,11 +119,15 @@ const WANTED = {
     if (curve.denoised === null) throw new Error("Denoising needs Python: apply it there.");
     return bins.map((bin) => curve.denoised[bin]);
   },
-  stretch(step, { values, weights, curve }) {
-    const factor = curve.termFit.stretch;
-    if (typeof factor !== "number") throw new Error("How far this curve falls short is not known.");
-    const level = weightedMean(values, weights);
-    return values.map((value) => level + factor * (value - level));
+  stretch: (step, { values, weights, curve }) => stretched(curve, values, weights),
+  recover(step, { weights, bins, curve, std }) {
+    const { recovered, contribution } = curve.termFit;
+    if (!recovered || std === null) throw new Error("The sums behind this curve are not known; smooth it instead.");
+    const said = stretched(curve, bins.map((bin) => contribution[bin]), weights);
+    return bins.map((bin, i) => {
+      const reach = RECOVERED_WITHIN * std[i];
+      return Math.max(said[i] - reach, Math.min(said[i] + reach, recovered[bin]));
+    });
   },
   monotone: (step, { values, weights }) =>
     monotoneCurve(values, weights, step.direction === "increasing" ? 1 : -1),
@@ -160,9 +172,10 @@ export function afterStep(curve, step) {
     });
     return copy;
   };
-  const said = step.operation === "stretch"
-    ? put(curve.said, withMeanOf(pick(curve.said), wantedOf(pick(curve.said)), weights))
-    : curve.said;
+  const said = {
+    stretch: () => put(curve.said, withMeanOf(pick(curve.said), wantedOf(pick(curve.said)), weights)),
+    recover: () => put(curve.said, stretched(curve, pick(curve.termFit.contribution), weights)),
+  }[step.operation]?.() ?? curve.said;
   return { ...curve, values: put(curve.values, wanted), said, shift };
 }
 

@@ -5,6 +5,7 @@ import { stepsOf } from "./edit_operations.js";
 const VERBS = {
   set: "set", shift: "shift", scale: "scale", interpolate: "interpolate", smooth: "smooth",
   flatten: "flatten inside the noise band", denoise: "denoise", stretch: "stretch",
+  recover: "recover",
   merge: "merge", remove: "remove", revert: "revert",
 };
 
