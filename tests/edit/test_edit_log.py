@@ -24,6 +24,7 @@ from dpexplain.edit import (
     Set,
     Shift,
     Smooth,
+    Stretch,
     operation_from_plain,
     operation_to_plain,
     repair,
@@ -175,7 +176,8 @@ REFUSED = [
     (lambda: Shift("job", by=1.0, within=(0, 1)), "has categories; use names="),
     (lambda: Shift("job", by=1.0, names=["nurs"]), "Did you mean 'nurse'"),
     (lambda: Denoise("age"), "noise that is known jointly"),
-    (lambda: repair("age", "increasing"), "falls short is not known"),
+    (lambda: repair("age", "increasing"), "sums behind .age. are not known"),
+    (lambda: Stretch("age"), "falls short is not known"),
     (lambda: Shift("age", by=1.0, of_class="b"), "no such class; there is one score"),
 ]
 

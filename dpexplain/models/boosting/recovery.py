@@ -119,7 +119,11 @@ def _axes(edges: FloatArray | None, shares: FloatArray) -> tuple[FloatArray, Flo
             values[end] = inner + sign * min(width[end] / 2.0, away)
     ranks = np.cumsum(shares) - shares / 2.0
     between = np.concatenate([[0.0], np.cumsum(np.sqrt(np.diff(values) * np.diff(ranks)))])
-    return tuple((x - x[0]) / (x[-1] - x[0]) for x in (values, between))  # type: ignore[return-value]
+    return _from_0_to_1(values), _from_0_to_1(between)
+
+
+def _from_0_to_1(x: FloatArray) -> FloatArray:
+    return np.asarray((x - x[0]) / (x[-1] - x[0]), dtype=np.float64)
 
 
 def _priors(axes: Sequence[FloatArray], n_bins: int, size: float) -> list[FloatArray]:
@@ -132,7 +136,7 @@ def _priors(axes: Sequence[FloatArray], n_bins: int, size: float) -> list[FloatA
         for share in _BENDS:
             covariance = (_LEVEL**2 + _JITTER) * np.eye(n_bins)
             covariance[:n, :n] = flat + share**2 * bend + _JITTER * np.eye(n)
-            roots.append(size * np.linalg.cholesky(covariance))
+            roots.append(np.asarray(size * np.linalg.cholesky(covariance), dtype=np.float64))
     return roots
 
 
