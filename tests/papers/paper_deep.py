@@ -14,12 +14,9 @@ from numpy.typing import NDArray
 
 from dpexplain import DPLocallyLinearClassifier
 from image_data import DELTA, images
+from locally_linear_claims import BESIDE_CNN, CNN, OUR_MODEL, PAPER
 from study import Cell, Row, Study
 
-PAPER = "Harder 2020"
-STUDY = "harder2020_figures_2_4_8_9"
-
-CNN, OURS = "CNN", "locally linear (accurate)"
 _N_EXPLAINED = 200
 _NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 
@@ -55,7 +52,7 @@ def cells(fast: bool) -> list[Cell]:
 
 def measure(data: str, epsilon: float | None) -> list[Row]:
     """Accuracy of both models, and how far their explanations agree with others."""
-    fits = {model: [_fit(data, model, epsilon, n) for n in (0, 1)] for model in (CNN, OURS)}
+    fits = {model: [_fit(data, model, epsilon, n) for n in (0, 1)] for model in (CNN, OUR_MODEL)}
     rows = []
     for model, (one, other) in fits.items():
         setting = {"data": data, "model": model, "epsilon": epsilon}
@@ -75,7 +72,7 @@ def measure(data: str, epsilon: float | None) -> list[Row]:
             for metric, against in held.items():
                 value = _cosine(found, against)
                 rows.append({**common, "explanation": kind, "metric": metric, "value": value})
-    return rows + _across(data, epsilon, fits[CNN][0], fits[OURS][0])
+    return rows + _across(data, epsilon, fits[CNN][0], fits[OUR_MODEL][0])
 
 
 def _across(data: str, epsilon: float | None, deep: Explained, linear: Explained) -> list[Row]:
@@ -83,14 +80,12 @@ def _across(data: str, epsilon: float | None, deep: Explained, linear: Explained
 
     Other images show what agrees because all explanations of these data look alike.
     """
-    common = {"data": data, "model": OURS, "epsilon": epsilon, "repeat": 0}
+    common = {"data": data, "model": OUR_MODEL, "epsilon": epsilon, "repeat": 0}
     rows = []
     for ours, theirs in (("exact", "integrated gradients"), ("weighted filter", "SmoothGrad")):
         a, b = linear.explanations[ours], deep.explanations[theirs]
-        pairs = {
-            f"cosine to {theirs} of the CNN": b,
-            "the same, of another image": np.roll(b, 1, 0),
-        }
+        own = f"cosine to {theirs} of the CNN"
+        pairs = {own: b, f"{own}, another image": np.roll(b, 1, axis=0)}
         for metric, against in pairs.items():
             row = {"explanation": ours, "metric": metric, "value": _cosine(a, against)}
             rows.append({**common, "cpu_s": linear.seconds, **row})
@@ -183,7 +178,7 @@ def _linear(data: str, epsilon: float | None, place: int) -> Explained:
 
 STUDIES: tuple[Study, ...] = (
     Study(
-        name=STUDY,
+        name=BESIDE_CNN,
         paper=PAPER,
         shows="figures 2, 4, 8 and 9: accuracy of a small CNN and of locally linear models with "
         "and without privacy, and how far their explanations agree",

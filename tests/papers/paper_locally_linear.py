@@ -13,18 +13,14 @@ import numpy as np
 import pandas as pd
 from sklearn.model_selection import train_test_split
 
+import locally_linear_claims
 from dpexplain import DPLocallyLinearClassifier, LocallyLinearClassifier, Schema
 from dpexplain.datasets import make_additive
 from dpexplain.exceptions import PrivacyWarning
 from image_data import DELTA, images
+from locally_linear_claims import IMAGES, OUR_MODEL, PAPER, PAPER_MODEL, TABLE
 from study import Cell, Row, Study
 
-PAPER = "Harder 2020"
-IMAGES = "harder2020_figures_2_5"
-TABLE = "harder2020_figures_6_7"
-
-_PAPER_MODEL = "locally linear (paper)"
-_OUR_MODEL = "locally linear (accurate)"
 _PAPER_EPOCHS = 20
 _FEW_EPOCHS = 3
 _SHARPNESS = {"fashion_mnist": 1.0}  # beta by data set where it is not 1/30, from the paper
@@ -35,7 +31,7 @@ _SHARPNESS = {"fashion_mnist": 1.0}  # beta by data set where it is not 1/30, fr
 
 def _setting(data: str, epsilon: float | None, **other: Any) -> Cell:
     usual = {
-        "model": _PAPER_MODEL,
+        "model": PAPER_MODEL,
         "projection": "per_filter",
         "n_basis": 300,
         "n_filters": 30,
@@ -50,7 +46,7 @@ def _without(data: str, epsilon: float | None, **other: Any) -> Cell:
 
 def _ours(data: str, epsilon: float | None, **other: Any) -> Cell:
     recipe = {"projection": "frequency", "n_basis": 100, "n_filters": 20, "n_epochs": 40}
-    return _setting(data, epsilon, **{"model": _OUR_MODEL, **recipe, **other})
+    return _setting(data, epsilon, **{"model": OUR_MODEL, **recipe, **other})
 
 
 def image_cells(fast: bool) -> list[Cell]:
@@ -87,18 +83,18 @@ def measure_images(
     pictures = images(data)
     settings = {
         **pictures.settings,
-        "preset": "paper" if model == _PAPER_MODEL else "accurate",
+        "preset": "paper" if model == PAPER_MODEL else "accurate",
         "projection": projection,
         "n_basis": n_basis,
         "n_filters": n_filters,
     }
-    if model == _PAPER_MODEL:  # as in the experiments, which have beta = 1 without a projection
+    if model == PAPER_MODEL:  # as in the experiments, which have beta = 1 without a projection
         usual = 1.0 if projection == "none" else 1.0 / 30.0
         settings["inverse_temperature"] = _SHARPNESS.get(data, usual)
     if epsilon is None:
         fitted: Any = LocallyLinearClassifier(max_epochs=n_epochs, **settings)
     else:
-        per_step = 500 if model == _PAPER_MODEL else 4000
+        per_step = 500 if model == PAPER_MODEL else 4000
         n_public = len(pictures.X_train)
         steps = n_epochs * max(1, round(n_public / per_step))
         private = pictures.private_settings
@@ -121,7 +117,7 @@ def measure_images(
 
 
 def _published(data: str, epsilon: float | None, value: float, n_epochs: int) -> Row:
-    setting = {"data": data, "epsilon": epsilon, "model": _PAPER_MODEL, "n_epochs": n_epochs}
+    setting = {"data": data, "epsilon": epsilon, "model": PAPER_MODEL, "n_epochs": n_epochs}
     whole = {"projection": "per_filter", "n_basis": 300, "n_filters": 30}
     return {**setting, **whole, "published": value}
 
@@ -138,12 +134,12 @@ _CAUSES = (
     {
         "data": "fashion_mnist",
         "epsilon": None,
-        "model": _PAPER_MODEL,
+        "model": PAPER_MODEL,
         "cause": "3 epochs in place of 20 or more; the paper does not say which settings reach it",
     },
     {
         "data": "fashion_mnist",
-        "model": _PAPER_MODEL,
+        "model": PAPER_MODEL,
         "cause": "inputs are centred by the constants of MNIST; the paper leaves clothing in "
         "[0, 1]",
     },
@@ -191,7 +187,7 @@ def measure_table(epsilon: float | None, split: int) -> list[Row]:
         model = DPLocallyLinearClassifier(epsilon, **private, **settings)
     start = time.process_time()
     model.fit(X_train, y_train)
-    setting = {"data": name, "model": "locally linear (accurate)", "epsilon": epsilon}
+    setting = {"data": name, "model": OUR_MODEL, "epsilon": epsilon}
     places = dict.fromkeys(("class", "filter", "input", "record"))
     common = {**setting, **places, "repeat": split, "cpu_s": time.process_time() - start}
     right = model.predict(X_test) == y_test.to_numpy()
@@ -268,3 +264,5 @@ STUDIES: tuple[Study, ...] = (
         measure=measure_table,
     ),
 )
+
+CLAIMS = locally_linear_claims.CLAIMS
