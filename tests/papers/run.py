@@ -23,7 +23,15 @@ from claims import Claim, decided, read_tables
 from results import Kept, tidy, write_csv
 from study import Cell, Row, Study
 
-MODULES = ("ebm", "ebm_diffprivlib", "dpboost", "objective_calibration", "locally_linear", "deep")
+MODULES = (
+    "ebm",
+    "ebm_diffprivlib",
+    "ebm_figures",
+    "dpboost",
+    "objective_calibration",
+    "locally_linear",
+    "deep",
+)
 ROOT = Path(__file__).parents[2]
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
@@ -158,7 +166,7 @@ def _write(study: Study, kept: Kept, options: argparse.Namespace) -> None:
         if not options.write_only or not complete:
             return
     rows = [{k: v for k, v in row.items() if k != "cell_s"} for cell in complete for row in cell]
-    write_csv(tidy(study, rows), _folder(options) / f"{study.name}.csv")
+    write_csv((study.table or tidy)(study, rows), _folder(options) / f"{study.name}.csv")
 
 
 def _folder(options: argparse.Namespace) -> Path:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+import pandas as pd
+
 Value = str | int | float | None
 Cell = Mapping[str, Value]
 Row = dict[str, Value]
@@ -42,6 +44,9 @@ class Study:
         Why a setting differs from what was published: columns that name it, and ``cause``.
     needs : tuple of str
         Packages without which the study is left out.
+    table : callable or None
+        Takes the study and the rows of all its cells; returns the table of its file. None for one
+        row per setting with mean and deviation, see `results.tidy`.
     missing : callable
         Says in words what else is missing, without which the study is left out; empty for nothing.
     """
@@ -55,4 +60,5 @@ class Study:
     published: Sequence[Row] = ()
     causes: Sequence[Row] = ()
     needs: tuple[str, ...] = ()
+    table: Callable[[Study, Sequence[Row]], pd.DataFrame] | None = None
     missing: Callable[[], str] = str
