@@ -102,16 +102,16 @@ def loaded(data: str) -> Dataset:
 def measure(data: str, model: str, epsilon: float | None, n_splits: int) -> list[Row]:
     """Score of a model on the test parts of random splits."""
     dataset = loaded(data)
-    setting = {"data": data, "model": model, "metric": metric(dataset.schema), "epsilon": epsilon}
+    schema = dataset.schema
+    setting = {"data": data, "model": model, "metric": metric(schema), "epsilon": epsilon}
     return [
-        setting
-        | {"repeat": repeat}
-        | _fitted(estimator(model, dataset.schema, epsilon), dataset, s)
-        for repeat, s in enumerate(splits(len(dataset.X), n_splits))
+        setting | {"repeat": repeat} | scored(estimator(model, schema, epsilon), dataset, split)
+        for repeat, split in enumerate(splits(len(dataset.X), n_splits))
     ]
 
 
-def _fitted(model: Any, dataset: Dataset, split: Sequence[Any]) -> Row:
+def scored(model: Any, dataset: Dataset, split: Sequence[Any]) -> Row:
+    """Value and CPU seconds of a fit on the train part, scored on the test part of a split."""
     train, test = split
     X, y = dataset.X.iloc[train], dataset.y.iloc[train]
     start = time.process_time()

@@ -27,6 +27,8 @@ MODULES = (
     "ebm",
     "ebm_diffprivlib",
     "ebm_figures",
+    "ebm_teaching",
+    "ebm_without_privacy",
     "dpboost",
     "objective_calibration",
     "locally_linear",
