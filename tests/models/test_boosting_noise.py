@@ -150,26 +150,46 @@ def test_simulated_trees_leave_enough_people_in_every_leaf():
     assert seen == {2, 3}
 
 
-@pytest.mark.parametrize("merge", [False, True])
-@pytest.mark.parametrize("share", [1.0, 0.5])
-def test_structures_without_noise_settle_at_their_target(merge, share):
-    """Two independent features of six cells; every structure ends at the same centred curve."""
+def settled(merge, share, correlation=0.0, own_share=1.0, n_rounds=600):
+    """Fit two features of six cells with fresh structures; scores, intercepts, their target."""
     start, n = np.array([0, 6, 12]), 12
     people = np.tile([100.0, 50.0, 200.0, 80.0, 70.0, 0.0], 2)
     target = np.concatenate([np.linspace(-1, 1, 6), np.array([0.5, -0.5, 0.2, 0.0, 1.0, 0.0])])
     weights = people[:6] / people[:6].sum()
     means = np.array([weights @ target[:6], weights @ target[6:]])
     curves = target - np.repeat(means, 6)
-    residual = np.zeros((1, n))
+    slope = np.arange(6.0) - weights @ np.arange(6.0)
+    slope /= np.sqrt(share * people[:6] @ slope**2)
+    reactions = np.full((1, 2, 2), correlation)
+    np.fill_diagonal(reactions[0], 1.0 - own_share)
     scores, intercepts = kernels.fresh_structures(
         np.tile(people, (3, 1)), start, np.array([1, 1]), np.array([merge, False]),
         np.array([False, True]), np.tile(np.arange(6), 2), np.array([0, 0]), share * people,
-        0.4 + curves, residual, np.full(12, 0.25), 0.0, share, 40.0, 0.0, 600, 3,
-        share * 40.0, 0.1, np.arange(3, dtype=np.uint64),
+        curves, 0.4, np.zeros((1, n)), np.full(12, 0.25),
+        (share * people * np.tile(slope, 2))[:, None], np.array([0, 1, 2]), reactions,
+        np.full(2, own_share), 0.0, share, 40.0, 0.0, n_rounds, 3, share * 40.0, 0.1,
+        np.arange(3, dtype=np.uint64),
     )  # fmt: skip
     shown = np.tile([True] * 5 + [False], 2)
-    np.testing.assert_allclose(scores[:, shown], np.tile(curves[shown], (3, 1)), atol=1e-3)
+    return scores[:, shown], intercepts, curves[shown], np.tile(slope[:5], 2)
+
+
+@pytest.mark.parametrize("merge", [False, True])
+@pytest.mark.parametrize("share", [1.0, 0.5])
+@pytest.mark.parametrize("correlation", [0.0, 0.6])
+def test_structures_without_noise_settle_at_their_target(merge, share, correlation):
+    """Every structure ends at the same centred curves, whatever of them goes together."""
+    scores, intercepts, curves, _ = settled(merge, share, correlation, own_share=0.8)
+    np.testing.assert_allclose(scores, np.tile(curves, (3, 1)), atol=1e-3)
     np.testing.assert_allclose(intercepts, 0.4, atol=1e-3)
+
+
+def test_structures_of_features_that_determine_each_other_share_one_curve():
+    """Which of two equal slopes takes how much depends on the trees; their sum does not."""
+    scores, _, curves, slope = settled(False, 1.0, 1.0, n_rounds=300)
+    left = (scores - curves) * np.tile([100.0, 50.0, 200.0, 80.0, 70.0], 2) * slope
+    first, second = left[:, :5].sum(axis=1), left[:, 5:].sum(axis=1)
+    assert np.abs(first + second).max() < 0.05 * np.abs(first - second).max()
 
 
 def test_random_whole_numbers_are_uniform():

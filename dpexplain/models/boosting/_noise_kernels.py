@@ -301,9 +301,9 @@ def _draw_tree(counts, n_value, n_bins, shuffled, max_leaves, min_leaf_count, or
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def fresh_structures(  # type: ignore[no-untyped-def]
-    noisy_counts, start, n_special, merge, shuffled, unit, direction, mass, target, residual,
-    step_weight, cell_noise_std, share, min_count, noise_ratio, n_epochs,
-    max_leaves, min_leaf_count, learning_rate, seeds,
+    noisy_counts, start, n_special, merge, shuffled, unit, direction, mass, target, intercept,
+    residual, step_weight, functions, function_start, reactions, own_share, cell_noise_std, share,
+    min_count, noise_ratio, n_epochs, max_leaves, min_leaf_count, learning_rate, seeds,
 ):  # fmt: skip
     """Fit the same target with histograms, bins and trees drawn anew, and no leaf noise.
 
@@ -326,12 +326,22 @@ def fresh_structures(  # type: ignore[no-untyped-def]
     mass : ndarray of shape (n_cells_total,)
         Curvature of the loss, summed over the people of each cell.
     target : ndarray of shape (n_cells_total,)
-        Score to be learned per cell, the mean of all features together included.
+        Curve to be learned per cell, without a mean.
+    intercept : float
+        Mean to be learned by all features together.
     residual : ndarray of shape (n_samples, n_cells_total)
         What a sample of people adds to the residual sum of each cell; simulation s has that of
         sample ``s % n_samples``, so that structures vary while the sample stays.
     step_weight : ndarray of shape (n_cells_total,)
         What one person of a cell counts in the denominators of the updates.
+    functions : ndarray of shape (n_cells_total, most)
+        Functions of the cells of each feature, mass included, in the first columns.
+    function_start : ndarray of shape (n_features + 1,), dtype int64
+        First function of each feature among all.
+    reactions : ndarray of shape (n_samples, n_functions, n_functions)
+        How functions react to each other, in the simulations of each sample.
+    own_share : ndarray of shape (n_features,)
+        Share of its errors beyond functions and mean that a feature reacts to.
     cell_noise_std : float
         Noise standard deviation of one cell, in people.
     share : float
@@ -355,14 +365,28 @@ def fresh_structures(  # type: ignore[no-untyped-def]
     n_bins, n_value = np.zeros(n_features, np.int64), np.zeros(n_features, np.int64)
     order, leaves = np.zeros(n_cells, np.int64), np.zeros(n_cells, np.int64)
     features = np.arange(n_features)
+    n_functions, most = reactions.shape[1], functions.shape[1]
+    aims, of_target = np.zeros(n_features), np.zeros(n_functions)
+    for k in range(n_features):
+        inside = 0.0
+        for c in range(start[k], start[k + 1]):
+            inside += mass[c]
+            aims[k] += mass[c] * target[c]
+            for i in range(function_start[k + 1] - function_start[k]):
+                of_target[function_start[k] + i] += functions[c, i] * target[c]
+        aims[k] /= max(inside, 1e-12)
+    values, cross = np.zeros(n_functions), np.zeros(most)
     for s in range(n_sim):
+        reaction = reactions[s % len(reactions)]
         seed = seeds[s : s + 1].copy()
         # Bins of a feature start where its cells start: there are never more of them.
         count, variance = np.zeros(n_cells), np.zeros(n_cells)
         weight, wanted, table = np.zeros(n_cells), np.zeros(n_cells), np.zeros(n_cells)
         divisor, filler = np.zeros(n_cells), np.zeros(n_cells)
-        means = np.zeros(n_features)
+        of_bin = np.zeros((n_cells, most))
+        means = -aims
         people = np.zeros(n_features)
+        values[:] = -of_target
         for k in range(n_features):
             a, z = start[k], start[k + 1]
             last = z - n_special[k]
@@ -384,11 +408,13 @@ def fresh_structures(  # type: ignore[no-untyped-def]
                 count[b] += share * noisy_counts[s, c]
                 variance[b] += (share * cell_noise_std) ** 2
                 weight[b] += mass[c]
-                wanted[b] += mass[c] * target[c] + residual[s % len(residual), c]
+                wanted[b] += own_share[k] * mass[c] * target[c] + residual[s % len(residual), c]
+                for i in range(function_start[k + 1] - function_start[k]):
+                    of_bin[b, i] += functions[c, i]
                 divisor[b] += max(noisy_counts[s, c], 0.0) * step_weight[c]
                 filler[b] += max(noisy_counts[s, c], 0.0)
                 people[k] += mass[c]
-        total = 0.0
+        total = means.sum() - intercept
         sums, sizes, spread = np.zeros(max_leaves), np.zeros(max_leaves), np.zeros(max_leaves)
         divided, filled = np.zeros(max_leaves), np.zeros(max_leaves)
         for _ in range(n_epochs):
@@ -408,10 +434,20 @@ def fresh_structures(  # type: ignore[no-untyped-def]
                 spread[:] = 0.0
                 divided[:] = 0.0
                 filled[:] = 0.0
-                elsewhere = total - means[k]
+                # Errors of the own curve count by its share, those of others through what is
+                # common: means, and functions that go together.
+                elsewhere, own = total - means[k], own_share[k]
+                common = total - own * means[k]
+                first, n_own = function_start[k], function_start[k + 1] - function_start[k]
+                for i in range(n_own):
+                    cross[i] = 0.0
+                    for q in range(n_functions):
+                        cross[i] += reaction[first + i, q] * values[q]
                 for b in range(a, z):
                     leaf = leaves[b - a]
-                    sums[leaf] += wanted[b] - weight[b] * (table[b] + elsewhere)
+                    sums[leaf] += wanted[b] - weight[b] * (own * table[b] + common)
+                    for i in range(n_own):
+                        sums[leaf] -= of_bin[b, i] * cross[i]
                     sizes[leaf] += count[b]
                     spread[leaf] += variance[b]
                     divided[leaf] += divisor[b]
@@ -429,9 +465,13 @@ def fresh_structures(  # type: ignore[no-untyped-def]
                         direction[k] * table[a:last], people_of_bin
                     )
                 mean = 0.0
+                for i in range(n_own):
+                    values[first + i] = -of_target[first + i]
                 for b in range(a, z):
                     mean += weight[b] * table[b]
-                means[k] = mean / max(people[k], 1e-12)
+                    for i in range(n_own):
+                        values[first + i] += of_bin[b, i] * table[b]
+                means[k] = mean / max(people[k], 1e-12) - aims[k]
                 total = elsewhere + means[k]
         for k in range(n_features):
             a, z = start[k], start[k] + n_bins[k]

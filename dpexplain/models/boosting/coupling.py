@@ -35,7 +35,7 @@ N_DRAWS = 20
 _PRIOR_STD = 0.25
 """Of one correlation, before anything was seen and on average over pairs."""
 
-_PAIR_WEIGHT = 2.0
+_PAIR_WEIGHT = 1.0
 """The spread of a pair is estimated as if so many correlations with the prior spread belonged to
 it."""
 

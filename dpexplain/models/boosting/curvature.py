@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from statistics import NormalDist
 
@@ -48,10 +48,6 @@ class Curvature:
     mass: tuple[FloatArray, ...]
     variance: tuple[FloatArray, ...]
     step_weight: tuple[FloatArray, ...]
-
-    def times(self, shares: Sequence[float] | FloatArray) -> Curvature:
-        """Scale the mass of each feature; the variance stays."""
-        return replace(self, mass=tuple(m * s for m, s in zip(self.mass, shares, strict=True)))
 
     def of_part(self, share: float) -> Curvature:
         """Take a random part of the people; what is common to all bags scatters as before."""

@@ -16,8 +16,8 @@ FloatArray = NDArray[np.float64]
 SMOOTH_SHARE = 0.97
 """Curvature over that of independent features: residuals near the clip, unequal chances."""
 
-_MISFIT = 0.1
-"""Sums follow the linear model up to a tenth of what has moved."""
+_MISFIT = 0.03
+"""Sums follow the linear model up to this share of what has moved."""
 
 
 @dataclass(frozen=True, eq=False)

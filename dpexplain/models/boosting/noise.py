@@ -7,17 +7,16 @@ post-processing and costs no privacy.
   boosting recursion reacts to it: an error d of the score in a bin lowers the next residual sum
   there by d times the curvature of the loss. Adding up the injected variances instead would be
   too wide, since later rounds repair what earlier noise did.
-* Structure: the released curve, with what a sample of people adds to it, is fitted again without
-  privacy noise, with histograms drawn anew around the released ones, other merged bins, other
-  random trees and another order of the features.
+* Structure: what turns into the released curve, with what a sample of people adds to it, is
+  fitted again without privacy noise, with histograms drawn anew around the released ones, other
+  merged bins, other random trees and another order of the features.
 * Sampling: another sample of people would have had other residual sums, the same in every
   round. Their variance follows from the noisy counts: p (1 - p) for classes, less what is
   clipped, and for a regression that of normal residuals, of which the clip leaves a known
   share alone.
 
 Nothing about pairs of features is released. How features go together is estimated from the
-released sums, and drawn anew for each group of simulations (`coupling.py`); the structure part
-takes them as independent of each other given their histograms.
+released sums, and drawn anew for each group of simulations (`coupling.py`).
 """
 
 from __future__ import annotations
@@ -116,13 +115,18 @@ def simulate_noise(
     n_simulations = max(n_simulations // n_scores, min(n_simulations, _LEAST_SIMULATIONS))
     n_simulations -= n_simulations % len(coupling.draws)
     privacy, sampling = _replayed(fit, curvature, coupling, objective, n_simulations, rng)
-    repaired = curvature.times(coupling.own_share)
+    # Errors shared by all classes are none: those of one apart from the others react more.
+    apart = n_scores / (n_scores - 1) if n_scores > 1 else 1.0
+    start = objective.offset + objective.scale * fit.start
     structure = [
         restructured(
             fit,
             terms if n_scores == 1 else terms.of_class(c),
-            repaired.of_score(c),
+            curvature.of_score(c),
             privacy[c],
+            coupling,
+            mixing=apart * float(curvature.mixing[c, c]),
+            intercept=float(np.ravel(terms.intercept)[c]) - start,
             learning_rate=objective.step_factor * fit.schedule.learning_rate,
             n_structures=n_structures,
             rng=rng,
