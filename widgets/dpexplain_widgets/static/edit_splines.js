@@ -7,52 +7,45 @@ const WIDE = 10;
 const LEAST_NOISE = 0.01;
 const LIMIT = 1.5;
 
-// The lower root of a positive definite matrix.
-function choleskyRoot(matrix) {
-  const root = matrix.map(() => new Float64Array(matrix.length));
-  for (let i = 0; i < matrix.length; i += 1) {
-    for (let j = 0; j <= i; j += 1) {
-      let rest = matrix[i][j];
-      for (let k = 0; k < j; k += 1) rest -= root[i][k] * root[j][k];
-      root[i][j] = i === j ? Math.sqrt(rest) : rest / root[j][j];
-    }
-  }
-  return root;
-}
-
-function solveLower(root, side) {
-  const found = new Float64Array(side.length);
-  for (let i = 0; i < side.length; i += 1) {
-    let rest = side[i];
-    for (let k = 0; k < i; k += 1) rest -= root[i][k] * found[k];
-    found[i] = rest / root[i][i];
-  }
-  return found;
-}
-
-function solveUpper(root, side) {
-  const found = new Float64Array(side.length);
-  for (let i = side.length - 1; i >= 0; i -= 1) {
-    let rest = side[i];
-    for (let k = i + 1; k < side.length; k += 1) rest -= root[k][i] * found[k];
-    found[i] = rest / root[i][i];
-  }
-  return found;
-}
-
-function covariance(x, size, bend, noise) {
-  return x.map((here, i) => Float64Array.from(x.slice(0, i + 1), (there, j) => {
-    const [near, far] = [Math.min(here, there), Math.max(here, there)];
-    const wander = (bend * bend * near * near * (3 * far - near)) / 6;
-    return size * size * (WIDE * WIDE * (1 + here * there) + wander) + (i === j ? noise[i] : 0);
-  }));
+// A cubic spline is the path of a value whose slope wanders, so that what is seen of it can be taken
+// in bin after bin, and the smooth path read back (Durbin and Koopman, Time Series Analysis by State
+// Space Methods, 2012, sections 4.3 and 4.4.4): as many steps as bins. The twin inverts the
+// covariance of all bins; both give the same numbers.
+function taken(x, seen, size, bend, noise) {
+  const wander = (size * bend) ** 2;
+  let [value, slope] = [0, 0];
+  // Variances of the value, of the slope, and their covariance.
+  let [p, q, r] = [(size * WIDE) ** 2, (size * WIDE) ** 2, 0];
+  return x.map((here, i) => {
+    const step = i + 1 < x.length ? x[i + 1] - here : 0;
+    const [surprise, variance] = [seen[i] - value, p + noise[i]];
+    const gain = [p / variance, r / variance];
+    value += gain[0] * surprise;
+    slope += gain[1] * surprise;
+    value += step * slope;
+    q -= gain[1] * r;
+    [p, r] = [(p * noise[i]) / variance, (r * noise[i]) / variance];
+    p += 2 * step * r + step * step * q + (wander * step ** 3) / 3;
+    r += step * q + (wander * step ** 2) / 2;
+    q += wander * step;
+    return { surprise, variance, gain, step };
+  });
 }
 
 function fitted(x, seen, size, bend, noise) {
-  const root = choleskyRoot(covariance(x, size, bend, noise));
-  const white = solveLower(root, seen);
-  const likelihood = white.reduce((sum, value, i) => sum - 0.5 * value * value - Math.log(root[i][i]), 0);
-  return { likelihood, move: solveUpper(root, white).map((value, i) => -noise[i] * value) };
+  const steps = taken(x, seen, size, bend, noise);
+  const likelihood = steps.reduce((sum, { surprise, variance }) =>
+    sum - 0.5 * (surprise ** 2 / variance + Math.log(variance)), 0);
+  const move = new Float64Array(x.length);
+  let [ofValue, ofSlope] = [0, 0];
+  for (let i = x.length - 1; i >= 0; i -= 1) {
+    const { surprise, variance, gain, step } = steps[i];
+    ofSlope += step * ofValue;
+    const pull = surprise / variance - gain[0] * ofValue - gain[1] * ofSlope;
+    move[i] = -noise[i] * pull;
+    ofValue += pull;
+  }
+  return { likelihood, move };
 }
 
 /** Cubic smoothing splines, averaged by how likely the curve is under each. */
