@@ -14,8 +14,10 @@ import { bandWords, effectWords, operationWords } from "./edit_words.js";
 import { formatNumber, shortName } from "./format.js";
 import { standaloneParts } from "./standalone.js";
 import { CHOICE_KEYS, chooseTerm, drawOnChange, readState } from "./state.js";
+import { offerTable } from "./table.js";
 import { fontOf } from "./text.js";
 import { observeWidth, viewWidget } from "./view.js";
+import { editTable } from "./view_tables.js";
 import { scoreWords } from "./words.js";
 
 const EDIT_KEYS = [...CHOICE_KEYS, "edits", "denoised", "evaluation"];
@@ -62,6 +64,7 @@ class EditPanel {
     this.undo = button("Undo", () => keepLog(this.model, undone(logOf(this.model))));
     this.redo = button("Redo", () => keepLog(this.model, redone(logOf(this.model))));
     this.whole = button("Whole curve", () => this.chooseWhole());
+    this.legend = html("ul", { class: "dpx-legend" });
     this.plot = html("div", { class: "dpx-plot dpx-edit-plot", role: "slider", tabindex: "0" });
     this.chosenWords = html("p", { class: "dpx-note" });
     this.warning = html("p", { class: "dpx-edit-warning", role: "status" });
@@ -72,10 +75,12 @@ class EditPanel {
     this.alone = standalone ? standaloneParts(this.model) : null;
     this.operationBox.select.value = "";
     host.append(
-      html("header", { class: "dpx-head" }, html("h3", {}, "Edit ", this.title), this.stamp, this.termBox.element),
+      offerTable(
+        html("header", { class: "dpx-head" }, html("h3", {}, "Edit ", this.title), this.stamp, this.termBox.element),
+        () => editTable(this.now)),
       html("div", { class: "dpx-controls" }, this.operationBox.element, this.number, this.meanBox.element,
         this.apply, this.undo, this.redo, this.whole),
-      this.legend(),
+      this.legend,
       this.plot,
       this.chosenWords,
       this.warning,
@@ -88,13 +93,17 @@ class EditPanel {
     );
   }
 
-  legend() {
+  // Only what is drawn: no band without noise, no second curve before the first edit.
+  drawLegend({ start, curve }, preview) {
+    const edited = curve.values.some((value, i) => value !== start.values[i]);
     const item = (kind, words) => html("li", { class: "dpx-legend-item" },
-      html("span", { class: `dpx-edit-swatch ${kind}`, "aria-hidden": "true" }), html("span", {}, words));
-    return html("ul", { class: "dpx-legend" },
-      item("dpx-edit-swatch-before", "as released"), item("dpx-edit-swatch-now", "edited"),
-      item("dpx-edit-swatch-preview", "what the operation would do"),
-      item("dpx-edit-swatch-band", "noise band (± 2 standard deviations)"));
+      html("span", { class: `dpx-edit-swatch dpx-edit-swatch-${kind}`, "aria-hidden": "true" }), html("span", {}, words));
+    this.legend.replaceChildren(...[
+      edited ? item("before", "as released") : null,
+      item("now", edited ? "edited" : "as released"),
+      preview ? item("preview", "what the operation would do") : null,
+      start.termFit.total_std ? item("band", "noise band (± 2 standard deviations)") : null,
+    ].filter(Boolean));
   }
 
   resize(width) {
@@ -137,6 +146,7 @@ class EditPanel {
     const bins = this.choice.bins(now.state, now.curve);
     const pending = this.pending(now, bins);
     this.drawControls(now, pending);
+    this.drawLegend(now, pending.curve);
     this.drawn = drawEditPlot({
       curve: now.curve, preview: pending.curve, chosen: bins, width: this.width, font: this.font,
       ids: this.ids, scoreWords: scoreWords(now.state.payload),

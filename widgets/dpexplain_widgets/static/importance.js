@@ -7,8 +7,10 @@ import { Rows } from "./rows.js";
 import { linearScale } from "./scale.js";
 import { standaloneParts } from "./standalone.js";
 import { CHOICE_KEYS, chooseTerm, drawOnChange, readState } from "./state.js";
+import { offerTable } from "./table.js";
 import { LIST_KEYS, listControls, listedTerms } from "./term_list.js";
 import { observeWidth, viewWidget } from "./view.js";
+import { importanceTable } from "./view_tables.js";
 import { otherWords, placeWords, scoreWords, spokenNoise } from "./words.js";
 
 const BAR = { height: 22, thickness: 14 };
@@ -82,7 +84,7 @@ class Importance {
     host.append(
       svg("svg", { class: "dpx-definitions", width: 0, height: 0, "aria-hidden": "true" },
         svg("defs", {}, hatchPattern(this.ids.hatch), hatchPattern(this.ids.onBar, "bar"))),
-      html("header", { class: "dpx-head" }, this.heading, this.count),
+      offerTable(html("header", { class: "dpx-head" }, this.heading, this.count), () => this.asTable()),
       this.controls.element,
       this.list,
       this.nothing,
@@ -161,6 +163,11 @@ class Importance {
     if (state.pinned) parts.push("Dotted tick: pinned ε.");
     if (state.other) parts.push(`Long-dotted tick: ${otherWords(state)}.`);
     setText(this.legend, parts.join(" "));
+  }
+
+  asTable() {
+    const state = readState(this.model);
+    return importanceTable(state, listedTerms(this.model, state));
   }
 
   handleKey(event) {

@@ -6,9 +6,11 @@ import { quotedName, shortName } from "./format.js";
 import { indexAfterKey } from "./keyboard.js";
 import { drawSmallShape } from "./small_shape.js";
 import { CHOICE_KEYS, choose, chooseTerm, drawOnChange, readState } from "./state.js";
+import { offerTable } from "./table.js";
 import { LIST_KEYS, listControls, listedTerms } from "./term_list.js";
 import { fontOf } from "./text.js";
 import { observeWidth } from "./view.js";
+import { allTermsTable } from "./view_tables.js";
 import { binsInsideNoise, epsilonWords, scoreWords } from "./words.js";
 
 /** Pictures on a page: 3 × 4, as in the figures of Nori et al. (2021). */
@@ -51,7 +53,8 @@ class Multiples {
     this.place = html("span", { role: "status" });
     this.pages = html("div", { class: "dpx-controls" }, this.back, this.place, this.next);
     host.append(
-      html("header", { class: "dpx-head" }, html("h3", {}, "All terms"), this.pages),
+      offerTable(html("header", { class: "dpx-head" }, html("h3", {}, "All terms"), this.pages),
+        () => allTermsTable(this.state, this.listed)),
       this.about, ...[this.controls?.element].filter(Boolean), this.grid, this.mark,
     );
   }

@@ -7,7 +7,9 @@ import { createPlayer } from "./player.js";
 import { referenceToggle } from "./reference_toggle.js";
 import { createScrubber } from "./scrubber.js";
 import { CHOICE_KEYS, choose, drawOnChange, readState } from "./state.js";
+import { offerTable } from "./table.js";
 import { viewWidget } from "./view.js";
+import { overviewTable } from "./view_tables.js";
 import { epsilonWords, guaranteeDetail, guaranteeSentence } from "./words.js";
 
 function metricRange(state, name) {
@@ -68,8 +70,9 @@ class Overview {
     this.guarantee = html("div", { class: "dpx-card dpx-guarantee" }, this.big, this.detail, this.sentence, full);
     const buttons = html("div", { class: "dpx-controls" }, this.player.element, this.pin);
     host.append(
-      html("header", { class: "dpx-head" },
+      offerTable(html("header", { class: "dpx-head" },
         html(standalone ? "h3" : "h2", {}, this.title), this.toggle.element),
+      () => overviewTable(readState(this.model))),
       this.models.element,
       html("div", { class: "dpx-overview-grid" },
         html("div", { class: "dpx-scale" },

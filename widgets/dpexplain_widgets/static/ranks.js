@@ -1,19 +1,19 @@
 // Places of terms by importance, at every epsilon.
 
-const known = new WeakMap();
+const knownPlaces = new WeakMap();
 
 /**
  * Place of each term in a fit, 1 for the most important; ties stand in model order.
  * @param {import("./types").Fit} fit
  */
 export function placesOf(fit) {
-  if (known.has(fit)) return known.get(fit);
+  if (knownPlaces.has(fit)) return knownPlaces.get(fit);
   const order = fit.terms.map((_, i) => i).sort((a, b) => fit.terms[b].importance - fit.terms[a].importance);
   const places = [];
   order.forEach((i, k) => {
     places[i] = k + 1;
   });
-  known.set(fit, places);
+  knownPlaces.set(fit, places);
   return places;
 }
 

@@ -4,6 +4,7 @@ import { csvOf } from "./csv.js";
 import { html, listen, setText } from "./dom.js";
 import { shortName } from "./format.js";
 import { isTyping } from "./keyboard.js";
+import { drawOnChange } from "./state.js";
 import { guaranteeLine, headingOf, pictureOf, pngOf, svgText } from "./view_picture.js";
 
 /** The views inside a root, each with its heading. */
@@ -39,7 +40,10 @@ class SaveBar {
     this.root = root;
     this.model = model;
     this.status = html("span", { class: "dpx-note", role: "status" });
-    this.which = choiceBox("Save", () => {});
+    this.picked = null;
+    this.which = choiceBox("Save", (name) => {
+      this.picked = name;
+    });
     const buttons = ["svg", "png", "csv"].map((ending) =>
       button(ending.toUpperCase(), () => this.save(this.wanted(), ending)));
     this.element = html("div", { class: "dpx-save", role: "group", "aria-label": "Save what is shown" },
@@ -49,15 +53,18 @@ class SaveBar {
       listen(this.element, "pointerenter", () => this.fill()),
       listen(this.element, "focusin", () => this.fill()),
       listen(root, "keydown", (event) => this.handleKey(event)),
+      drawOnChange(model, ["tab"], () => this.fill()),
     ];
     this.fill();
   }
 
-  // Views come and go with tabs, so the list is made anew when somebody comes near.
+  // Views come and go with tabs, so the list is made anew when somebody comes near. Until one is
+  // picked, it is the one in front.
   fill() {
-    const names = viewsIn(this.root).map(kindOf);
-    const before = this.which.select.value;
-    const chosen = names.includes(before) ? before : names.find((name) => name === "Shape") ?? names[0];
+    const views = viewsIn(this.root);
+    const names = views.map(kindOf);
+    const front = views.find((view) => view.matches(".dpx-tab-panel")) ?? views[0];
+    const chosen = names.includes(this.picked) ? this.picked : front && kindOf(front);
     this.which.fill(names.map((name) => [name, shortName(name, 40)]), chosen);
     this.which.element.hidden = names.length < 2;
   }

@@ -57,8 +57,16 @@ export function scrollBox(name, ...children) {
 
 const makers = new WeakMap();
 
+/** Let the numbers of a view, of which this is the heading, be saved although no table of them is shown. */
+export function offerTable(head, make) {
+  makers.set(head, make);
+  return head;
+}
+
 /** The numbers of a view as a table, open or not; null where it has none. */
 export function tableIn(view) {
+  const head = view.querySelector("header.dpx-head");
+  if (makers.has(head)) return makers.get(head)();
   const closed = Array.from(view.querySelectorAll("details")).find((each) => makers.has(each));
   return closed ? makers.get(closed)() : view.querySelector("table.dpx-table");
 }
