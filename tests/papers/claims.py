@@ -10,7 +10,7 @@ import pandas as pd
 
 
 class NotMeasuredError(LookupError):
-    """A claim needs a table that no run has written yet."""
+    """A claim needs a table, or rows of one, that no run has written yet."""
 
 
 class Tables(dict[str, pd.DataFrame]):
@@ -18,7 +18,7 @@ class Tables(dict[str, pd.DataFrame]):
 
     def __missing__(self, name: str) -> pd.DataFrame:
         """Say which study is missing; a claim that needs it is not decided."""
-        raise NotMeasuredError(name)
+        raise NotMeasuredError(f"table of {name}")
 
 
 @dataclass(frozen=True)
@@ -60,15 +60,15 @@ def decided(claims: Iterable[Claim], tables: Tables) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        ``holds`` is "yes", "no", or "not measured" where a table is missing.
+        ``holds`` is "yes", "no", or "not measured" where a table or a row of it is missing.
     """
     rows = []
     for claim in claims:
         try:
             verdict = "yes" if claim.holds(tables) else "no"
             evidence = claim.evidence(tables)
-        except NotMeasuredError as missing:
-            verdict, evidence = "not measured", f"no table of {missing.args[0]}"
+        except LookupError as missing:
+            verdict, evidence = "not measured", f"no {missing.args[0]}"
         row = {"paper": claim.paper, "claim": claim.claim, "holds": verdict, "evidence": evidence}
         rows.append(row)
     return pd.DataFrame(rows, columns=["paper", "claim", "holds", "evidence"])

@@ -22,6 +22,7 @@ from published import (
     UNAVAILABLE,
 )
 
+import ebm_claims
 from dpexplain import Categorical, Classes, Range, Schema, models
 from dpexplain.accounting import gdp_noise_multiplier
 from dpexplain.datasets import Dataset
@@ -243,3 +244,5 @@ STUDIES = (
         measure=measure_noise,
     ),
 )
+
+CLAIMS = ebm_claims.CLAIMS

@@ -113,7 +113,11 @@ def measure(data: str, preparation: str, epsilons: str, n_splits: int) -> list[R
     for repeat, (train, test) in enumerate(splits(len(y), n_splits)):
         arrays |= {f"train_{repeat}": train, f"test_{repeat}": test}
     found = _elsewhere(arrays, settings)
-    setting = {"data": data, "model": f"linear, {preparation}", "metric": metric(dataset.schema)}
+    setting = {
+        "data": data,
+        "model": f"diffprivlib, {preparation}",
+        "metric": metric(dataset.schema),
+    }
     return [setting | row for row in found]
 
 
@@ -159,7 +163,7 @@ numbers mapped to [0, 1] by the public bounds, the norm of a row bounded by the 
 number of features, C = 0.01, fixed and not tuned per data set; the target of a regression mapped to
 [-1, 1]. Without privacy: scikit-learn's models on the same columns."""
 
-MODELS = {"linear": "linear, as published", "not private linear": "linear, as published"}
+MODELS = {"linear": "diffprivlib, as published", "not private linear": "diffprivlib, as published"}
 CAUSES: list[Row] = []
 STUDIES = (
     Study(

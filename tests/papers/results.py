@@ -79,7 +79,8 @@ def tidy(study: Study, rows: Sequence[Row]) -> pd.DataFrame:
         table["ratio"] = table["mean"] / table["published"]
         table["in_sd"] = _in_deviations(table)
         causes = pd.Series(_looked_up(table, study.causes, "cause"), table.index, dtype=object)
-        table["cause"] = causes.where(~(table["in_sd"].abs() <= MOST_DEVIATIONS), None)
+        differs = table["published"].notna() & ~(table["in_sd"].abs() <= MOST_DEVIATIONS)
+        table["cause"] = causes.where(differs, None)
     return table
 
 
