@@ -61,6 +61,11 @@ class Comparison(Fits[GlobalExplanation]):
         fits = [fit for _, _, fit in self.fits()]
         if any(set(fit) != set(fits[0]) for fit in fits):
             raise ValueError("explanations differ in their terms; compare fits of one model only.")
+        if any(fit.pairs for fit in fits):
+            raise ValueError(
+                "a comparison is of curves, and an explanation has pairs of features; leave them "
+                "out with .without_pairs(), or show that explanation by itself."
+            )
 
     @property
     def term_names(self) -> tuple[str, ...]:

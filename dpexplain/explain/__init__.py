@@ -19,6 +19,7 @@ from dpexplain.explain.guarantee import Guarantee
 from dpexplain.explain.local_explanation import LocalExplanation, inverse_link, total_score
 from dpexplain.explain.multiclass import MulticlassExplanation, MulticlassLocalExplanation
 from dpexplain.explain.noise import NoiseModel
+from dpexplain.explain.pair_curve import PairAxis, PairCurve
 from dpexplain.explain.shape_function import ShapeFunction
 from dpexplain.explain.weight_map import WeightMap
 
@@ -36,6 +37,8 @@ __all__ = [
     "MulticlassExplanation",
     "MulticlassLocalExplanation",
     "NoiseModel",
+    "PairAxis",
+    "PairCurve",
     "ShapeFunction",
     "WeightMap",
     "denoised",

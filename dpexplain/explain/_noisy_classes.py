@@ -64,7 +64,7 @@ class NoisyClasses:
 
     def _mean_importances(self) -> pd.Series[float]:
         parts = pd.concat([part.importances() for part in self.by_class], axis=1)
-        names = [term.name for term in self.by_class[0].terms]
+        names = [part.name for part in self.by_class[0].parts]
         means = parts.mean(axis=1).reindex(names).rename("importance")
         return means.sort_values(ascending=False, kind="stable")
 

@@ -331,7 +331,7 @@ class FilterBank(NoisyFilters, Record):
         """Return a line that points to the next step."""
         model = f"{self.model_name}, " if self.model_name else ""
         return (
-            f"FilterBank({model}{len(self.classes)} classes of {self.target_name}, "
+            f"FilterBank({model}{len(self.classes)} classes of {shorten(self.target_name, 90)}, "
             f"{self.n_filters} filters each over {len(self.input_names)} inputs; "
             f"{self.guarantee.short}; see .frame(), .class_means(), .contrast(a, b), .plot())"
         )

@@ -1,4 +1,4 @@
-"""Open models that InterpretML fitted: their curves as explanations, nothing of InterpretML."""
+"""Open models that InterpretML fitted as explanations, which hold nothing of InterpretML."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from dpexplain.explain._text import listing, short_number
 from dpexplain.explain.global_explanation import GlobalExplanation, Link
 from dpexplain.explain.guarantee import Guarantee
 from dpexplain.explain.multiclass import MulticlassExplanation
+from dpexplain.explain.pair_curve import PairAxis, PairCurve
 from dpexplain.explain.shape_function import ShapeFunction
 
 _LINKS: dict[str, Link] = {"logit": "logit", "identity": "identity", "log": "log"}
-_SPECIAL = {"numeric": ("missing",), "categorical": ("other", "missing")}
 
 
 def from_interpret(
@@ -44,7 +44,8 @@ def from_interpret(
         and `docs/attacks.md` shows that the stated epsilon of private models of interpret-core 0.7
         does not hold. The epsilon that the model states is named in the guarantee's notes. Bins
         of values that were unseen become the bin "other" of a category; for numbers, where they
-        are cells that are no number, they are left out.
+        are cells that are no number, they are left out. Terms of two features are among its
+        `pairs`.
 
     Raises
     ------
@@ -57,8 +58,8 @@ def from_interpret(
     Warns
     -----
     UserWarning
-        If the model has terms of two or more features: they are left out, so its scores are not
-        those of the explanation.
+        If the model has terms of three or more features: they are left out, so its scores are
+        not those of the explanation.
 
     Examples
     --------
@@ -76,10 +77,11 @@ def from_interpret(
         "classes": classes,
         "model_name": f"{type(model).__name__} (InterpretML)",
     }
-    singles = _single_terms(model)
+    singles, doubles = _terms_by_size(model)
     if len(intercept) == 1:
         terms = tuple(_shape_function(model, term, guarantee) for term in singles)
-        return GlobalExplanation(terms, float(intercept[0]), _link(model), **shared)
+        pairs = tuple(_pair_curve(model, term, guarantee) for term in doubles)
+        return GlobalExplanation(terms, float(intercept[0]), _link(model), pairs=pairs, **shared)
     # Adding one number to all scores changes no probability; explanations keep their mean at 0.
     centred = intercept - intercept.mean()
     return MulticlassExplanation(
@@ -88,6 +90,7 @@ def from_interpret(
                 tuple(_shape_function(model, term, guarantee, of_class=k) for term in singles),
                 float(centred[k]),
                 "softmax",
+                pairs=tuple(_pair_curve(model, term, guarantee, of_class=k) for term in doubles),
                 of_class=name,
                 **shared,
             )
@@ -136,61 +139,94 @@ def _guarantee(model: Any) -> Guarantee:
     )
 
 
-def _single_terms(model: Any) -> list[int]:
-    singles = [t for t, features in enumerate(model.term_features_) if len(features) == 1]
-    left_out = [str(model.term_names_[t]) for t in range(len(model.term_features_))]
-    left_out = [name for t, name in enumerate(left_out) if t not in singles]
+def _terms_by_size(model: Any) -> tuple[list[int], list[int]]:
+    """Places of the terms of one feature and of those of two; larger ones are left out."""
+    places: dict[int, list[int]] = {1: [], 2: []}
+    left_out = []
+    for place, features in enumerate(model.term_features_):
+        if len(features) in places:
+            places[len(features)].append(place)
+        else:
+            left_out.append(str(model.term_names_[place]))
     if left_out:
         warnings.warn(
-            f"{len(left_out)} terms of several features are left out ({listing(left_out)}): scores "
-            "of the explanation are not those of the model. Fit with interactions=0 for an "
+            f"{len(left_out)} terms of three or more features are left out ({listing(left_out)}): "
+            "scores of the explanation are not those of the model. Fit with pairs at most for an "
             "explanation of the whole model.",
             UserWarning,
             stacklevel=3,
         )
-    if not singles:
+    if not places[1]:
         raise ValueError("the model has no term of a single feature, so nothing can be shown.")
-    return singles
+    return places[1], places[2]
 
 
 def _shape_function(
     model: Any, term: int, guarantee: Guarantee, of_class: int | None = None
 ) -> ShapeFunction:
     feature = model.term_features_[term][0]
-    bins = model.bins_[feature][0]
-    kind = "categorical" if isinstance(bins, dict) else "numeric"
-    parts: dict[str, Any] = (
-        {"categories": _categories(bins), "ordered": _is_ordered(model, feature)}
-        if kind == "categorical"
-        else {"bin_edges": _edges(model, feature, bins)}
-    )
+    bins = _bins(model, feature, 1)
+    special = bins["special"]
     deviations = getattr(model, "standard_deviations_", None)
     return ShapeFunction(
         name=str(model.term_names_[term]),
-        kind=kind,  # type: ignore[arg-type]
-        contribution=_reordered(_of_class(model.term_scores_[term], of_class, centre=True), kind),
-        count=_reordered(np.asarray(model.bin_weights_[term], dtype=np.float64), kind),
+        contribution=_reordered(
+            _of_class(model.term_scores_[term], of_class, centre=True), special
+        ),
+        count=_reordered(np.asarray(model.bin_weights_[term], dtype=np.float64), special),
         guarantee=guarantee,
-        special=_SPECIAL[kind],
         bag_std=None
         if deviations is None
-        else _reordered(_of_class(deviations[term], of_class, centre=False), kind),
-        **parts,
+        else _reordered(_of_class(deviations[term], of_class, centre=False), special),
+        **bins,
     )
+
+
+def _pair_curve(
+    model: Any, term: int, guarantee: Guarantee, of_class: int | None = None
+) -> PairCurve:
+    axes = tuple(
+        PairAxis(str(model.feature_names_in_[feature]), **_bins(model, feature, 2))
+        for feature in model.term_features_[term]
+    )
+
+    def ordered(values: FloatArray) -> FloatArray:
+        for place, axis in enumerate(axes):
+            turned = np.moveaxis(values, place, 0)
+            values = np.moveaxis(_reordered(turned, axis.special), 0, place)
+        return values
+
+    return PairCurve(
+        str(model.term_names_[term]),
+        (axes[0], axes[1]),
+        ordered(_of_class(model.term_scores_[term], of_class, centre=True)),
+        ordered(np.asarray(model.bin_weights_[term], dtype=np.float64)),
+        guarantee=guarantee,
+    )
+
+
+def _bins(model: Any, feature: int, n_features: int) -> dict[str, Any]:
+    """Bins of a feature in terms of so many features; a feature may have coarser ones in pairs."""
+    resolutions = model.bins_[feature]
+    bins = resolutions[min(n_features, len(resolutions)) - 1]
+    if isinstance(bins, dict):
+        ordered = _is_ordered(model, feature)
+        parts: dict[str, Any] = {"categories": _categories(bins), "ordered": ordered}
+        return {"kind": "categorical", "special": ("other", "missing"), **parts}
+    return {"kind": "numeric", "special": ("missing",), "bin_edges": _edges(model, feature, bins)}
 
 
 def _of_class(values: npt.ArrayLike, of_class: int | None, *, centre: bool) -> FloatArray:
     array = np.asarray(values, dtype=np.float64)
     if of_class is None:
         return array
-    return array[:, of_class] - (array.mean(axis=1) if centre else 0.0)
+    return array[..., of_class] - (array.mean(axis=-1) if centre else 0.0)
 
 
-def _reordered(values: FloatArray, kind: str) -> FloatArray:
+def _reordered(values: FloatArray, special: Sequence[str]) -> FloatArray:
     """Put missing values, which InterpretML keeps first, and unseen ones after the value bins."""
     missing, inner, unseen = values[:1], values[1:-1], values[-1:]
-    special = (unseen, missing) if kind == "categorical" else (missing,)
-    return np.concatenate([inner, *special])
+    return np.concatenate([inner, *([unseen] if "other" in special else []), missing])
 
 
 def _categories(bins: dict[str, int]) -> tuple[str, ...]:

@@ -18,10 +18,13 @@ from dpexplain.explain._text import listing, short_number, shorten
 from dpexplain.explain.edits import EditRecord, edited_terms
 from dpexplain.explain.guarantee import Guarantee
 from dpexplain.explain.noise import NoiseModel
+from dpexplain.explain.pair_curve import PairCurve
 from dpexplain.explain.shape_function import ShapeFunction
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from dpexplain.explain.local_explanation import LocalExplanation
 
 Link: TypeAlias = Literal["logit", "identity", "log", "softmax"]
 LINKS = ("logit", "identity", "log", "softmax")
@@ -60,11 +63,14 @@ class GlobalExplanation(NoisyModel, Record, Mapping[str, ShapeFunction]):
         What was done by hand after the fit, in order; see :mod:`dpexplain.edit`.
     released_intercept : float or None, default=None
         Intercept as it was released, where edits moved it.
+    pairs : sequence of PairCurve, default=()
+        Parts that look at two features each, summed after the terms. They are no keys of the
+        mapping, and edits and comparisons leave them alone; see :meth:`pair`.
 
     Raises
     ------
     ValueError
-        If term names repeat, or link and classes contradict each other.
+        If names of terms or pairs repeat, or link and classes contradict each other.
     """
 
     terms: tuple[ShapeFunction, ...]
@@ -80,6 +86,7 @@ class GlobalExplanation(NoisyModel, Record, Mapping[str, ShapeFunction]):
     noise: NoiseModel | None = None
     edits: tuple[EditRecord, ...] = ()
     released_intercept: float | None = None
+    pairs: tuple[PairCurve, ...] = ()
 
     def __post_init__(self) -> None:
         """Check the fields; give each term the unit of the score and the edits made to it."""
@@ -92,10 +99,21 @@ class GlobalExplanation(NoisyModel, Record, Mapping[str, ShapeFunction]):
         terms = tuple(self.terms)
         if not terms or not all(isinstance(term, ShapeFunction) for term in terms):
             raise ValueError("terms must be one or more ShapeFunction objects.")
-        distinct("terms", tuple(term.name for term in terms))
+        self._check_pairs()
+        distinct("terms", (*(term.name for term in terms), *(pair.name for pair in self.pairs)))
         self._check_edits()
         self._set("terms", tuple(self._completed(term) for term in terms))
         self._check_noise()
+
+    def _check_pairs(self) -> None:
+        pairs = tuple(self.pairs)
+        if not all(isinstance(pair, PairCurve) for pair in pairs):
+            raise ValueError("pairs must be PairCurve objects.")
+        unit = self.score_unit
+        self._set(
+            "pairs",
+            tuple(p if p.score_unit else dataclasses.replace(p, score_unit=unit) for p in pairs),
+        )
 
     def _check_edits(self) -> None:
         self._set("edits", tuple(self.edits))
@@ -157,8 +175,94 @@ class GlobalExplanation(NoisyModel, Record, Mapping[str, ShapeFunction]):
         """Return the number of terms."""
         return len(self.terms)
 
+    def pair(self, name: str) -> PairCurve:
+        """Return the pair of that name.
+
+        Parameters
+        ----------
+        name : str
+            Such as ``"age & job"``.
+
+        Returns
+        -------
+        PairCurve
+
+        Raises
+        ------
+        KeyError
+            If there is no such pair.
+        """
+        for pair in self.pairs:
+            if pair.name == name:
+                return pair
+        there = f"the pairs are {listing(p.name for p in self.pairs)}" if self.pairs else "none"
+        raise KeyError(
+            f"no pair {shorten(str(name))!r}; there {'' if self.pairs else 'is '}{there}."
+        )
+
+    def part(self, name: str) -> ShapeFunction | PairCurve:
+        """Return the term or the pair of that name, whichever there is.
+
+        Parameters
+        ----------
+        name : str
+            Such as ``"age"`` or ``"age & job"``.
+
+        Returns
+        -------
+        ShapeFunction or PairCurve
+
+        Raises
+        ------
+        KeyError
+            If there is neither.
+        """
+        return self.pair(name) if any(name == pair.name for pair in self.pairs) else self[name]
+
+    def without_pairs(self) -> GlobalExplanation:
+        """Leave out the pairs, to compare the rest with a model that has none.
+
+        Returns
+        -------
+        GlobalExplanation
+            Its scores are not those of the model.
+        """
+        return dataclasses.replace(self, pairs=())
+
+    def explain_local(self, X: pd.DataFrame, *, samples_public: bool = False) -> LocalExplanation:
+        """Contribution of each term and each pair to the score of each row, without the model.
+
+        Parameters
+        ----------
+        X : DataFrame of shape (n_samples, n_columns)
+            With a column for every feature. Rows are not protected by the guarantee.
+        samples_public : bool, default=False
+            Whether the rows may be shown to anyone (public records, what-if inputs).
+
+        Returns
+        -------
+        LocalExplanation
+            Noise of contributions where it is known; how errors of terms go together is known
+            to the model alone, so :attr:`LocalExplanation.score_std` is None.
+
+        Raises
+        ------
+        TypeError
+            If `X` is no DataFrame.
+        ValueError
+            If a column is missing, a value has no bin, or this explains one class of several.
+        """
+        from dpexplain.explain._explaining_rows import explain_rows
+
+        return explain_rows(self, X, samples_public=samples_public)
+
+    @property
+    def parts(self) -> tuple[ShapeFunction | PairCurve, ...]:
+        """Terms, then pairs: everything that the model sums beside its intercept."""
+        return (*self.terms, *self.pairs)
+
     def importances(self) -> pd.Series[float]:
-        """Return the mean absolute contribution of each term, largest first.
+        """Return the mean absolute contribution of each term and each pair, largest first.
 
         Returns
         -------
@@ -168,8 +272,8 @@ class GlobalExplanation(NoisyModel, Record, Mapping[str, ShapeFunction]):
             ``explanation[term].noise_floor``, see :attr:`ShapeFunction.noise_floor`.
         """
         values = pd.Series(
-            [term.importance for term in self.terms],
-            index=pd.Index(list(self), name="term", dtype=object),
+            [part.importance for part in self.parts],
+            index=pd.Index([part.name for part in self.parts], name="term", dtype=object),
             name="importance",
             dtype=np.float64,
         )
@@ -181,7 +285,8 @@ class GlobalExplanation(NoisyModel, Record, Mapping[str, ShapeFunction]):
         Returns
         -------
         DataFrame
-            Terms in model order; columns as of :meth:`ShapeFunction.frame`.
+            Terms in model order; columns as of :meth:`ShapeFunction.frame`. Cells of a pair are
+            in :meth:`PairCurve.frame`.
         """
         return pd.concat([term.frame() for term in self.terms], ignore_index=True)
 
@@ -199,8 +304,8 @@ class GlobalExplanation(NoisyModel, Record, Mapping[str, ShapeFunction]):
         Parameters
         ----------
         term : str or None, default=None
-            Name of the term to draw alone, as :meth:`ShapeFunction.plot` does; None draws a
-            panel for each term.
+            Name of the term or pair to draw alone, as :meth:`ShapeFunction.plot` does; None draws
+            a panel for each.
         ax : Axes or None, default=None
             Where to draw one term; None makes a figure.
         **options
@@ -221,7 +326,7 @@ class GlobalExplanation(NoisyModel, Record, Mapping[str, ShapeFunction]):
         from dpexplain.plotting import plot_global
 
         if term is not None:
-            return self[term].plot(ax=ax, **options)
+            return self.part(term).plot(ax=ax, **options)
         if ax is not None:
             raise ValueError("ax= takes one term; name it, or pass figure= to draw all terms.")
         return plot_global(self, **options)
@@ -249,10 +354,16 @@ class GlobalExplanation(NoisyModel, Record, Mapping[str, ShapeFunction]):
         """Return a line that points to the next step."""
         model = f"{self.model_name}, " if self.model_name else ""
         return (
-            f"GlobalExplanation({model}{len(self)} terms for {self.score_name}; "
+            f"GlobalExplanation({model}{self._size_words} for {self.score_name}; "
             f"{self.guarantee.short}; {self._edited}see .frame(), .importances(), .ranking(), "
             ".plot(), .plot(term))"
         )
+
+    @property
+    def _size_words(self) -> str:
+        pairs = len(self.pairs)
+        more = f" and {pairs} pair{'s' if pairs > 1 else ''}" if pairs else ""
+        return f"{len(self)} terms{more}"
 
     @property
     def _edited(self) -> str:
@@ -266,7 +377,7 @@ class GlobalExplanation(NoisyModel, Record, Mapping[str, ShapeFunction]):
             (
                 _html.escaped(str(name)),
                 short_number(value, 3),
-                *([_floor_text(self[str(name)].noise_floor)] if noisy else []),
+                *([_floor_text(self.part(str(name)))] if noisy else []),
                 _html.bar(value / largest if largest else 0.0),
             )
             for name, value in importances.head(_HTML_ROWS).items()
@@ -285,14 +396,15 @@ class GlobalExplanation(NoisyModel, Record, Mapping[str, ShapeFunction]):
         )
 
     def _footer(self) -> str:
-        more = len(self) - _HTML_ROWS
+        more = len(self) + len(self.pairs) - _HTML_ROWS
         parts = [f"{more} more terms in .importances()"] if more > 0 else []
         parts += [self.guarantee.short] if self.guarantee.private else []
         return "; ".join([*parts, ".frame(), .plot(), ['term'] show more"])
 
 
-def _floor_text(noise_floor: float | None) -> str:
-    return "" if noise_floor is None else short_number(noise_floor, 3)
+def _floor_text(part: ShapeFunction | PairCurve) -> str:
+    floor = part.noise_floor if isinstance(part, ShapeFunction) else None
+    return "" if floor is None else short_number(floor, 3)
 
 
 def score_unit(link: str, target_name: str, target_unit: str) -> str:

@@ -127,7 +127,8 @@ class MulticlassExplanation(NoisyClasses, Record):
     def __post_init__(self) -> None:
         """Check that the parts belong together."""
         parts = _checked_parts(self.by_class, GlobalExplanation)
-        if any(tuple(part) != tuple(parts[0]) for part in parts):
+        named = [(tuple(part), tuple(pair.name for pair in part.pairs)) for part in parts]
+        if any(names != named[0] for names in named):
             raise ValueError("by_class differs in its terms; take explanations of one model.")
         self._set("by_class", parts)
 
@@ -199,6 +200,36 @@ class MulticlassExplanation(NoisyClasses, Record):
             If there is no such class.
         """
         return self.by_class[class_position(self.classes, label)]
+
+    def without_pairs(self) -> MulticlassExplanation:
+        """Leave out the pairs of every class; see :meth:`GlobalExplanation.without_pairs`.
+
+        Returns
+        -------
+        MulticlassExplanation
+        """
+        return MulticlassExplanation(tuple(part.without_pairs() for part in self.by_class))
+
+    def explain_local(
+        self, X: pd.DataFrame, *, samples_public: bool = False
+    ) -> MulticlassLocalExplanation:
+        """Contributions to the scores of all classes; see :meth:`GlobalExplanation.explain_local`.
+
+        Parameters
+        ----------
+        X : DataFrame of shape (n_samples, n_columns)
+            With a column for every feature. Rows are not protected by the guarantee.
+        samples_public : bool, default=False
+            Whether the rows may be shown to anyone (public records, what-if inputs).
+
+        Returns
+        -------
+        MulticlassLocalExplanation
+        """
+        from dpexplain.explain._explaining_rows import explain_rows_of_classes
+
+        parts = explain_rows_of_classes(self.by_class, X, samples_public=samples_public)
+        return MulticlassLocalExplanation(parts)
 
     def importances(self) -> pd.Series[float]:
         """Return the mean absolute contribution of each term, averaged over the classes.

@@ -10,21 +10,19 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dpexplain._cells import cell_number, cell_text
 from dpexplain.explain import _html
+from dpexplain.explain._binned import Binned
 from dpexplain.explain._noisy_shape import NoisyShape
 from dpexplain.explain._record import (
     FloatArray,
-    Record,
     choice,
-    distinct,
     finite,
     frozen,
     read_only,
     text,
     texts,
 )
-from dpexplain.explain._text import interval_labels, short_number, shorten, signed_number
+from dpexplain.explain._text import short_number, shorten, signed_number
 from dpexplain.explain.guarantee import Guarantee
 
 if TYPE_CHECKING:
@@ -34,7 +32,7 @@ _HTML_ROWS = 12
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class ShapeFunction(NoisyShape, Record):
+class ShapeFunction(NoisyShape, Binned):
     """The contribution of one term to the score, bin by bin.
 
     Value bins come first: bin ``i`` of a numeric feature is ``[edges[i], edges[i + 1])``,
@@ -134,33 +132,13 @@ class ShapeFunction(NoisyShape, Record):
         """Check the fields against each other and freeze the arrays."""
         for field in ("name", "unit", "description", "score_unit"):
             text(field, getattr(self, field))
-        choice("kind", self.kind, ("numeric", "categorical"))
         if not isinstance(self.guarantee, Guarantee):
             raise ValueError(f"guarantee of term {self.name!r} must be a Guarantee.")
-        self._set("ordered", bool(self.ordered))
-        self._set("special", distinct("special", texts("special", self.special)))
         if self.monotone is not None:
             choice("monotone", self.monotone, ("increasing", "decreasing"))
         self._check_bins()
         self._check_arrays()
         self._check_monotone()
-
-    def _check_bins(self) -> None:
-        if self.kind == "numeric":
-            if self.bin_edges is None or self.categories is not None:
-                raise ValueError("a numeric term has bin_edges and no categories.")
-            edges = read_only("bin_edges", self.bin_edges, (None,))
-            if edges.size < 2 or not (edges[1:] > edges[:-1]).all():
-                raise ValueError("bin_edges must be at least two increasing numbers.")
-            self._set("bin_edges", edges)
-        else:
-            if self.categories is None or self.bin_edges is not None or self.step is not None:
-                raise ValueError("a categorical term has categories, no bin_edges and no step.")
-            self._set("categories", distinct("categories", texts("categories", self.categories)))
-        if self.step is not None:
-            self._set("step", finite("step", self.step))
-            if not self.step > 0:
-                raise ValueError(f"step={self.step!r} must be positive.")
 
     def _check_monotone(self) -> None:
         if self.monotone is None:
@@ -170,9 +148,7 @@ class ShapeFunction(NoisyShape, Record):
             raise ValueError(f"term {self.name!r} is said to be {self.monotone} and is not.")
 
     def _check_arrays(self) -> None:
-        n_bins = self.n_value_bins + len(self.special)
-        if n_bins == 0:
-            raise ValueError(f"term {self.name!r} has no bins; it needs at least one.")
+        n_bins = self.n_bins
         self._set("contribution", read_only("contribution", self.contribution, (n_bins,)))
         self._set("count", read_only("count", self.count, (n_bins,)))
         if self.bag_std is not None:
@@ -208,28 +184,6 @@ class ShapeFunction(NoisyShape, Record):
             self._set("simultaneous_factor", factor)
 
     @property
-    def n_bins(self) -> int:
-        """Number of bins, special ones included."""
-        return self.contribution.size
-
-    @property
-    def n_value_bins(self) -> int:
-        """Number of intervals or categories, without the special bins."""
-        if self.bin_edges is not None:
-            return self.bin_edges.size - 1
-        return len(self.categories or ())
-
-    @cached_property
-    def bin_labels(self) -> tuple[str, ...]:
-        """Text of each bin, such as ``"30 - 34"`` (with an en dash), ``"nurse"``, ``"missing"``."""
-        if self.bin_edges is not None:
-            values = interval_labels(self.bin_edges.tolist(), self.step)
-        else:
-            values = list(self.categories or ())
-        taken = set(values)
-        return (*values, *(f"({name})" if name in taken else name for name in self.special))
-
-    @property
     def constraint_words(self) -> str:
         """What the model was told about the curve, such as ``"constrained to increase"``."""
         if self.monotone is None:
@@ -258,47 +212,6 @@ class ShapeFunction(NoisyShape, Record):
     def importance(self) -> float:
         """Mean absolute contribution over the records, in `score_unit`."""
         return float(self.weights @ np.abs(self.contribution))
-
-    def bin_index(self, values: npt.ArrayLike) -> npt.NDArray[np.int64]:
-        """Find the bin of each value.
-
-        Parameters
-        ----------
-        values : array-like of shape (n,)
-            Numbers in the unit of the feature, or category names. Numbers beyond the edges
-            fall into the outermost bins; NaN, None and text that is no number are missing.
-
-        Returns
-        -------
-        ndarray of int64, shape (n,)
-            Index into :attr:`contribution`.
-
-        Raises
-        ------
-        ValueError
-            If a value has no bin, because the term has no "missing" or "other" bin.
-        """
-        cells = pd.Series(values, dtype=object)
-        if self.bin_edges is not None:
-            numbers = np.array([cell_number(cell) for cell in cells], dtype=np.float64)
-            inside = np.searchsorted(self.bin_edges, numbers, side="right") - 1
-            index = np.clip(inside, 0, self.n_value_bins - 1).astype(np.int64)
-            return self._with_special(index, np.isnan(numbers), "missing")
-        codes = {cell_text(name): code for code, name in enumerate(self.categories or ())}
-        names = [cell_text(cell) for cell in cells]
-        missing = np.array([name is None for name in names], dtype=bool)
-        index = np.array([codes.get(name, -1) for name in names], dtype=np.int64)
-        index = self._with_special(index, (index < 0) & ~missing, "other")
-        return self._with_special(index, missing, "missing")
-
-    def _with_special(
-        self, index: npt.NDArray[np.int64], chosen: npt.NDArray[np.bool_], name: str
-    ) -> npt.NDArray[np.int64]:
-        if not chosen.any():
-            return index
-        if name not in self.special:
-            raise ValueError(f"a value needs a {name!r} bin, and term {self.name!r} has none.")
-        return np.where(chosen, self.n_value_bins + self.special.index(name), index)
 
     def evaluate(self, values: npt.ArrayLike) -> FloatArray:
         """Return the contribution of each value.

@@ -67,11 +67,11 @@ class Graph:
         """Turn truth values or whole numbers into doubles."""
         return self.node("Cast", name, to=self._onnx.TensorProto.DOUBLE)
 
-    def category(self, name: str, categories: tuple[str, ...], *, missing: int, other: int) -> str:
-        """Add an input of strings and return the place of each in a list, shape (n, 1)."""
+    def category(self, cell: str, categories: tuple[str, ...], *, missing: int, other: int) -> str:
+        """Return the place of each string in a list, shape (n, 1)."""
         return self.node(
             "LabelEncoder",
-            self.texts(name),
+            cell,
             domain="ai.onnx.ml",
             keys_strings=[*categories, ""],
             values_int64s=[*range(len(categories)), missing],

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from dpexplain.explain import GlobalExplanation, MulticlassExplanation, ShapeFunction
+from dpexplain.explain._binned import Binned
 from dpexplain.explain._record import FloatArray
 from dpexplain.interop._classes import explained_classes
 
@@ -56,8 +58,7 @@ def to_interpret(explanation: GlobalExplanation | MulticlassExplanation) -> Any:
     parts = explained_classes(explanation)
     first = parts[0]
     estimator = _estimator(first)
-    scores = [_by_class([part.terms[t].contribution for part in parts]) for t in range(len(first))]
-    _fill(estimator, parts, [_reordered(s, t) for s, t in zip(scores, first.terms, strict=True)])
+    _fill(estimator, parts)
     return estimator
 
 
@@ -69,37 +70,37 @@ def _estimator(first: GlobalExplanation) -> Any:
             "to_interpret needs InterpretML; install dpexplain with the extra [interop]."
         ) from None
     kind = ExplainableBoostingRegressor if first.classes is None else ExplainableBoostingClassifier
-    return kind(interactions=0, objective=_OBJECTIVES[first.link])
+    pairs = len(first.pairs)
+    return kind(interactions=pairs, objective=_OBJECTIVES[first.link])
 
 
-def _fill(
-    estimator: Any, parts: tuple[GlobalExplanation, ...], term_scores: list[FloatArray]
-) -> None:
+def _fill(estimator: Any, parts: tuple[GlobalExplanation, ...]) -> None:
     """Set what a fit would have left behind."""
     first = parts[0]
-    terms = first.terms
-    deviations = [_by_class([_deviation(p.terms[t]) for p in parts]) for t in range(len(terms))]
+    features = _features(first)
+    names = list(features)
+    tables = [*_tables_of_terms(parts), *_tables_of_pairs(parts)]
+    term_scores = [table.scores for table in tables]
     intercept = np.array([part.intercept for part in parts])
-    weights = [_reordered(np.maximum(term.count, 0.0), term) for term in terms]
     fitted: dict[str, Any] = {
-        "feature_names_in_": [term.name for term in terms],
-        "feature_types_in_": [_feature_type(term) for term in terms],
-        "n_features_in_": len(terms),
-        "term_features_": [(index,) for index in range(len(terms))],
-        "term_names_": [term.name for term in terms],
-        "bins_": [[_bins(term)] for term in terms],
-        "bin_weights_": weights,
+        "feature_names_in_": names,
+        "feature_types_in_": [_feature_type(bins[0]) for bins in features.values()],
+        "n_features_in_": len(names),
+        "term_features_": [tuple(map(names.index, table.features)) for table in tables],
+        "term_names_": [table.name for table in tables],
+        "bins_": [[_bins(each) for each in bins] for bins in features.values()],
+        "bin_weights_": [table.weights for table in tables],
         "term_scores_": term_scores,
-        "standard_deviations_": [_reordered(d, t) for d, t in zip(deviations, terms, strict=True)],
+        "standard_deviations_": [table.deviations for table in tables],
         "bagged_scores_": [scores[np.newaxis] for scores in term_scores],
         "intercept_": intercept,
         "bagged_intercept_": intercept[np.newaxis] if len(parts) > 1 else intercept,
-        "bag_weights_": np.array([float(weights[0].sum())]),
+        "bag_weights_": np.array([float(tables[0].weights.sum())]),
         "best_iteration_": np.zeros((1, 1), dtype=np.int64),
-        "feature_bounds_": np.array([_bounds(term) for term in terms]),
-        "histogram_edges_": [None] * len(terms),
-        "histogram_weights_": [None] * len(terms),
-        "unique_val_counts_": np.array([term.n_value_bins for term in terms], dtype=np.int64),
+        "feature_bounds_": np.array([_bounds(bins[0]) for bins in features.values()]),
+        "histogram_edges_": [None] * len(names),
+        "histogram_weights_": [None] * len(names),
+        "unique_val_counts_": np.array([b[0].n_value_bins for b in features.values()], np.int64),
         "link_": _LINKS[first.link],
         "link_param_": np.nan,
         "has_fitted_": True,
@@ -111,8 +112,62 @@ def _fill(
     vars(estimator).update(fitted)
 
 
-def _by_class(columns: list[FloatArray]) -> FloatArray:
-    return columns[0] if len(columns) == 1 else np.stack(columns, axis=1)
+class _Table(NamedTuple):
+    """One term as InterpretML keeps it: scores with "missing" first and "unseen" last."""
+
+    name: str
+    features: tuple[str, ...]
+    scores: FloatArray
+    weights: FloatArray
+    deviations: FloatArray
+
+
+def _tables_of_terms(parts: tuple[GlobalExplanation, ...]) -> Iterator[_Table]:
+    for place, term in enumerate(parts[0].terms):
+        same = [part.terms[place] for part in parts]
+        yield _Table(
+            term.name,
+            (term.name,),
+            _reordered(_by_class([each.contribution for each in same]), (term,)),
+            _reordered(np.maximum(term.count, 0.0), (term,)),
+            _reordered(_by_class([_deviation(each) for each in same]), (term,)),
+        )
+
+
+def _tables_of_pairs(parts: tuple[GlobalExplanation, ...]) -> Iterator[_Table]:
+    for place, pair in enumerate(parts[0].pairs):
+        scores = _by_class([part.pairs[place].contribution for part in parts])
+        yield _Table(
+            pair.name,
+            pair.feature_names,
+            _reordered(scores, pair.axes),
+            _reordered(np.maximum(pair.count, 0.0), pair.axes),
+            _reordered(np.zeros_like(scores), pair.axes),
+        )
+
+
+def _features(explanation: GlobalExplanation) -> dict[str, list[Binned]]:
+    """Bins of each feature: those of its term first, then those of all its pairs."""
+    features: dict[str, list[Binned]] = {term.name: [term] for term in explanation.terms}
+    for axis in (axis for pair in explanation.pairs for axis in pair.axes):
+        known = features.setdefault(axis.name, [])
+        if all(_key(axis) != _key(bins) for bins in known):
+            known.append(axis)
+    for name, known in features.items():
+        if len(known) > (2 if name in explanation else 1):
+            raise ValueError(
+                f"the pairs of {name!r} have other bins each, and InterpretML keeps one set of "
+                "bins of a feature for all its pairs."
+            )
+    return features
+
+
+def _key(bins: Binned) -> object:
+    return bins.categories if bins.bin_edges is None else tuple(bins.bin_edges[1:-1])
+
+
+def _by_class(tables: list[FloatArray]) -> FloatArray:
+    return tables[0] if len(tables) == 1 else np.stack(tables, axis=-1)
 
 
 def _deviation(term: ShapeFunction) -> FloatArray:
@@ -123,34 +178,37 @@ def _deviation(term: ShapeFunction) -> FloatArray:
     return np.zeros(term.n_bins)
 
 
-def _reordered(values: FloatArray, term: ShapeFunction) -> FloatArray:
-    """Put "missing" first and "unseen" last, as InterpretML keeps them."""
-    inner = values[: term.n_value_bins]
-    zero = np.zeros_like(values[:1])
-
-    def special(name: str, otherwise: FloatArray) -> FloatArray:
-        if name not in term.special:
-            return otherwise
-        place = term.n_value_bins + term.special.index(name)
-        return values[place : place + 1]
-
-    missing = special("missing", zero)
-    return np.concatenate([missing, inner, special("other", missing)])
+def _reordered(values: FloatArray, axes: Sequence[Binned]) -> FloatArray:
+    """Put "missing" first and "unseen" last along each axis, as InterpretML keeps them."""
+    for place, bins in enumerate(axes):
+        turned = np.moveaxis(values, place, 0)
+        inner = turned[: bins.n_value_bins]
+        missing = _special(turned, bins, "missing", np.zeros_like(turned[:1]))
+        unseen = _special(turned, bins, "other", missing)
+        values = np.moveaxis(np.concatenate([missing, inner, unseen]), 0, place)
+    return values
 
 
-def _bins(term: ShapeFunction) -> Any:
-    if term.bin_edges is not None:
-        return np.array(term.bin_edges[1:-1])
-    return {name: index + 1 for index, name in enumerate(term.categories or ())}
+def _special(values: FloatArray, bins: Binned, name: str, otherwise: FloatArray) -> FloatArray:
+    if name not in bins.special:
+        return otherwise
+    place = bins.n_value_bins + bins.special.index(name)
+    return values[place : place + 1]
 
 
-def _feature_type(term: ShapeFunction) -> str:
-    if term.kind == "numeric":
+def _bins(bins: Binned) -> Any:
+    if bins.bin_edges is not None:
+        return np.array(bins.bin_edges[1:-1])
+    return {name: index + 1 for index, name in enumerate(bins.categories or ())}
+
+
+def _feature_type(bins: Binned) -> str:
+    if bins.kind == "numeric":
         return "continuous"
-    return "ordinal" if term.ordered else "nominal"
+    return "ordinal" if bins.ordered else "nominal"
 
 
-def _bounds(term: ShapeFunction) -> tuple[float, float]:
-    if term.bin_edges is None:
+def _bounds(bins: Binned) -> tuple[float, float]:
+    if bins.bin_edges is None:
         return np.nan, np.nan
-    return float(term.bin_edges[0]), float(term.bin_edges[-1])
+    return float(bins.bin_edges[0]), float(bins.bin_edges[-1])

@@ -66,7 +66,7 @@ def _column(graph: Graph, feature: InputFeature) -> str:
     if feature.categories is None:
         return _numbers(graph, graph.numbers(feature.name), (feature,))
     # Neither an empty cell nor another name is any of the categories.
-    place = graph.category(feature.name, feature.categories, missing=-1, other=-1)
+    place = graph.category(graph.texts(feature.name), feature.categories, missing=-1, other=-1)
     all_places = graph.constant(np.arange(len(feature.categories), dtype=np.int64)[np.newaxis])
     return graph.doubles(graph.node("Equal", place, all_places))
 

@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from dpexplain.explain import FilterBank, GlobalExplanation, MulticlassExplanation, ShapeFunction
+from dpexplain.explain import FilterBank, GlobalExplanation, MulticlassExplanation
+from dpexplain.explain._binned import Binned
+from dpexplain.explain._record import FloatArray
 from dpexplain.interop._classes import explained_classes
 from dpexplain.interop._graph import Graph
 from dpexplain.interop.onnx_filters import filter_graph
@@ -50,12 +52,17 @@ def to_onnx(explanation: GlobalExplanation | MulticlassExplanation | FilterBank)
     graph = Graph()
     first = parts[0]
     total = graph.constant(np.array([[part.intercept for part in parts]]))
+    cells = {name: _cell(graph, feature) for name, feature in _features(first).items()}
     for index, term in enumerate(first.terms):
         curves = np.stack([part.terms[index].contribution for part in parts], axis=1)
-        position = _position(graph, term)
-        # Gather at positions of shape (n, 1) gives (n, 1, n_scores): the middle axis goes.
-        gathered = graph.node("Gather", graph.constant(curves), position, axis=0)
-        total = graph.node("Add", total, graph.squeezed(gathered))
+        total = _added(graph, total, curves, _position(graph, term, cells[term.name]))
+    for index, pair in enumerate(first.pairs):
+        tables = np.stack([part.pairs[index].contribution.ravel() for part in parts], axis=1)
+        row, column = (_position(graph, axis, cells[axis.name]) for axis in pair.axes)
+        width = graph.constant(np.array([[pair.axes[1].n_bins]], dtype=np.int64))
+        total = _added(
+            graph, total, tables, graph.node("Add", graph.node("Mul", row, width), column)
+        )
     graph.output("score", total, len(parts))
     _outcome(graph, first, total, len(parts))
     return graph.model("additive_model", explanation.guarantee.statement())
@@ -73,19 +80,40 @@ def _outcome(graph: Graph, first: GlobalExplanation, score: str, n_scores: int) 
         graph.output("prediction", value, 1)
 
 
-def _position(graph: Graph, term: ShapeFunction) -> str:
-    """Add the input of a term, and find the bin of each of its cells."""
-    missing, other = _place(term, "missing"), _place(term, "other")
-    if term.bin_edges is None:
-        return graph.category(term.name, term.categories or (), missing=missing, other=other)
-    cell = graph.numbers(term.name)
-    inner = graph.constant(np.asarray(term.bin_edges[1:-1], dtype=np.float64)[np.newaxis])
+def _features(explanation: GlobalExplanation) -> dict[str, Binned]:
+    """Bins by feature: those of its term, or of the first pair where it has no term."""
+    axes = [axis for pair in explanation.pairs for axis in pair.axes]
+    found: dict[str, Binned] = {axis.name: axis for axis in reversed(axes)}
+    return {term.name: term for term in explanation.terms} | {
+        name: axis for name, axis in found.items() if name not in explanation
+    }
+
+
+def _added(graph: Graph, total: str, values: FloatArray, position: str) -> str:
+    """Add what a table of shape (n_bins, n_scores) holds at positions of shape (n, 1)."""
+    gathered = graph.node("Gather", graph.constant(values), position, axis=0)
+    return graph.node("Add", total, graph.squeezed(gathered))
+
+
+def _cell(graph: Graph, feature: Binned) -> str:
+    """Add the input of a feature."""
+    return (
+        graph.numbers(feature.name) if feature.bin_edges is not None else graph.texts(feature.name)
+    )
+
+
+def _position(graph: Graph, bins: Binned, cell: str) -> str:
+    """Find the bin of each cell of an input."""
+    missing, other = _place(bins, "missing"), _place(bins, "other")
+    if bins.bin_edges is None:
+        return graph.category(cell, bins.categories or (), missing=missing, other=other)
+    inner = graph.constant(np.asarray(bins.bin_edges[1:-1], dtype=np.float64)[np.newaxis])
     steps = graph.whole(graph.node("GreaterOrEqual", cell, inner))
     value_bin = graph.node("ReduceSum", steps, graph.axes(1), keepdims=1)
     place = graph.constant(np.array([[missing]], dtype=np.int64))
     return graph.node("Where", graph.node("IsNaN", cell), place, value_bin)
 
 
-def _place(term: ShapeFunction, name: str) -> int:
+def _place(bins: Binned, name: str) -> int:
     """Position of a special bin; a bin that a model does not have counts as its first one."""
-    return term.n_value_bins + term.special.index(name) if name in term.special else 0
+    return bins.n_value_bins + bins.special.index(name) if name in bins.special else 0

@@ -16,6 +16,8 @@ from dpexplain.explain import (
     MulticlassExplanation,
     MulticlassLocalExplanation,
     NoiseModel,
+    PairAxis,
+    PairCurve,
     ShapeFunction,
 )
 from dpexplain.explain._record import FloatArray
@@ -126,6 +128,61 @@ def shape_from_plain(value: Any, path: str = "shape") -> ShapeFunction:
     return ShapeFunction(**arguments)
 
 
+def pair_to_plain(pair: PairCurve) -> dict[str, Any]:
+    """Write a pair of features."""
+    return {
+        "name": pair.name,
+        "axes": [
+            {
+                "name": axis.name,
+                "kind": axis.kind,
+                "bin_edges": _list_or_none(axis.bin_edges),
+                "categories": None if axis.categories is None else list(axis.categories),
+                "ordered": axis.ordered,
+                "special": list(axis.special),
+                "unit": axis.unit,
+                "step": axis.step,
+            }
+            for axis in pair.axes
+        ],
+        "contribution": pair.contribution.tolist(),
+        "count": pair.count.tolist(),
+        "guarantee": guarantee_to_plain(pair.guarantee),
+        "score_unit": pair.score_unit,
+    }
+
+
+def pair_from_plain(value: Any, path: str = "pair") -> PairCurve:
+    """Read a pair of features."""
+    fields = Fields(value, path)
+    pair = PairCurve(
+        fields.take("name", text),
+        tuple(fields.take("axes", items(_axis_from_plain))),  # type: ignore[arg-type]
+        fields.take("contribution", items(_numbers)),  # type: ignore[arg-type]
+        fields.take("count", items(_numbers)),  # type: ignore[arg-type]
+        guarantee=fields.take("guarantee", guarantee_from_plain),
+        score_unit=fields.take("score_unit", text),
+    )
+    fields.finish()
+    return pair
+
+
+def _axis_from_plain(value: Any, path: str) -> PairAxis:
+    fields = Fields(value, path)
+    arguments: dict[str, Any] = {
+        "name": fields.take("name", text),
+        "kind": fields.take("kind", text),
+        "bin_edges": fields.take("bin_edges", optional(_numbers)),
+        "categories": fields.take("categories", optional(_texts)),
+        "ordered": fields.take("ordered", flag),
+        "special": fields.take("special", _texts),
+        "unit": fields.take("unit", text),
+        "step": fields.take("step", optional(number)),
+    }
+    fields.finish()
+    return PairAxis(**arguments)
+
+
 def noise_to_plain(noise: NoiseModel) -> dict[str, Any]:
     """Write joint noise; its numbers are single precision and kept to the last bit."""
     return {
@@ -167,6 +224,7 @@ def global_to_plain(explanation: GlobalExplanation) -> dict[str, Any]:
         "noise": None if explanation.noise is None else noise_to_plain(explanation.noise),
         "edits": [record_to_plain(record) for record in explanation.edits],
         "released_intercept": explanation.released_intercept,
+        "pairs": [pair_to_plain(pair) for pair in explanation.pairs],
     }
 
 
@@ -186,6 +244,7 @@ def global_from_plain(value: Any, path: str = "explanation") -> GlobalExplanatio
         "noise": fields.take("noise", optional(noise_from_plain)),
         "edits": tuple(fields.take("edits", items(record_from_plain))),
         "released_intercept": fields.take("released_intercept", optional(number)),
+        "pairs": tuple(fields.take("pairs", items(pair_from_plain))),
     }
     fields.finish()
     return GlobalExplanation(**arguments)

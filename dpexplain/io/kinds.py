@@ -18,6 +18,7 @@ from dpexplain.explain import (
     LocalExplanation,
     MulticlassExplanation,
     MulticlassLocalExplanation,
+    PairCurve,
     ShapeFunction,
     WeightMap,
 )
@@ -28,6 +29,7 @@ Saveable: TypeAlias = (
     GlobalExplanation
     | MulticlassExplanation
     | ShapeFunction
+    | PairCurve
     | LocalExplanation
     | MulticlassLocalExplanation
     | FilterBank
@@ -57,6 +59,7 @@ _KINDS: Final = {
     "guarantee": _Kind(Guarantee, _codecs.guarantee_to_plain, _codecs.guarantee_from_plain),
     "shape-function": _Kind(ShapeFunction, _codecs.shape_to_plain, _codecs.shape_from_plain),
     "global": _Kind(GlobalExplanation, _codecs.global_to_plain, _codecs.global_from_plain),
+    "pair": _Kind(PairCurve, _codecs.pair_to_plain, _codecs.pair_from_plain),
     "local": _Kind(LocalExplanation, _codecs.local_to_plain, _codecs.local_from_plain),
     "multiclass": _Kind(
         MulticlassExplanation, _codecs.multiclass_to_plain, _codecs.multiclass_from_plain
@@ -93,8 +96,8 @@ def to_json(obj: Saveable) -> str:
 
     Parameters
     ----------
-    obj : GlobalExplanation, ShapeFunction, LocalExplanation, FilterBank, FilterExplanation, \
-WeightMap, Comparison, LedgerSummary, PrivacyStatement, EditLog or Guarantee
+    obj : GlobalExplanation, ShapeFunction, PairCurve, LocalExplanation, FilterBank, \
+FilterExplanation, WeightMap, Comparison, LedgerSummary, PrivacyStatement, EditLog or Guarantee
         Or one of those for several classes.
         What to write. What is not private is written too, and says so in its guarantee,
         metrics or samples: see :mod:`dpexplain.io` for what may leave.
@@ -134,7 +137,7 @@ def from_json(text: str, *, max_bytes: int = MAX_BYTES) -> Any:
 
     Returns
     -------
-    GlobalExplanation, ShapeFunction, LocalExplanation, Comparison, LedgerSummary, \
+    GlobalExplanation, ShapeFunction, PairCurve, LocalExplanation, Comparison, LedgerSummary, \
 PrivacyStatement, EditLog or Guarantee
         Equal to the object that was written, bit by bit.
 

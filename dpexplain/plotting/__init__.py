@@ -13,6 +13,7 @@ from dpexplain.plotting.filter_local import plot_filter_explanation, plot_weight
 from dpexplain.plotting.global_explanation import plot_global
 from dpexplain.plotting.importance import plot_importance
 from dpexplain.plotting.local_explanation import plot_local
+from dpexplain.plotting.pair import plot_pair
 from dpexplain.plotting.shape_function import plot_shape_function
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "plot_importance",
     "plot_local",
     "plot_metric",
+    "plot_pair",
     "plot_shape_function",
     "plot_weightings",
     "plot_weights",

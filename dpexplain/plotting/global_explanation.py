@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from dpexplain.explain import GlobalExplanation
+from dpexplain.explain import GlobalExplanation, PairCurve, ShapeFunction
 from dpexplain.explain.multiclass import check_one_class
 from dpexplain.plotting._style import (
     ALL_LABEL,
@@ -20,6 +20,8 @@ from dpexplain.plotting._style import (
     plain,
     theme,
 )
+from dpexplain.plotting._weights import symmetric_limit
+from dpexplain.plotting.pair import draw_pair
 from dpexplain.plotting.shape_function import Spacing, draw_shape, score_limits
 
 if TYPE_CHECKING:
@@ -38,14 +40,14 @@ def plot_global(
     spacing: Spacing = "auto",
     figure: FigureBase | None = None,
 ) -> npt.NDArray[np.object_]:
-    """Draw the shape of every term in a panel of its own, most important first.
+    """Draw every term in a panel of its own, most important first: curves, and pairs as heat maps.
 
     Parameters
     ----------
     explanation : GlobalExplanation
         What to draw.
     terms : sequence of str or None, default=None
-        Which terms, in which order; None takes the most important ones.
+        Which terms and pairs, in which order; None takes the most important ones.
     max_terms : int, default=12
         Panels at most, where `terms` is None.
     n_columns : int, default=3
@@ -65,28 +67,34 @@ def plot_global(
     Raises
     ------
     KeyError
-        If a name in `terms` is no term.
+        If a name in `terms` is neither term nor pair.
     """
     check_one_class(explanation)
     if n_columns < 1 or max_terms < 1:
         raise ValueError("n_columns and max_terms must be at least 1.")
     names = list(explanation.importances().index[:max_terms]) if terms is None else list(terms)
-    shapes = [explanation[name] for name in names]
-    n_columns = min(n_columns, len(shapes))
-    n_rows = math.ceil(len(shapes) / n_columns)
+    parts = [explanation.part(name) for name in names]
+    n_columns = min(n_columns, len(parts))
+    n_rows = math.ceil(len(parts) / n_columns)
     figure = _new_figure(figure, n_columns, n_rows)
     grid = figure.subplots(n_rows, n_columns, squeeze=False).ravel()
-    panels = grid[: len(shapes)]
-    for unused in grid[len(shapes) :]:
+    panels = grid[: len(parts)]
+    for unused in grid[len(parts) :]:
         unused.set_axis_off()
-    limits = score_limits(shapes) if share_scale else None
-    for ax, shape in zip(panels, shapes, strict=True):
-        draw_shape(ax, shape, spacing=spacing, max_categories=8, limits=limits, legend=False)
-        ax.set_title(plain(shape.name, 32), loc="left", fontsize="medium", fontweight="bold")
+    shapes = [part for part in parts if isinstance(part, ShapeFunction)]
+    tables = [part.contribution for part in parts if isinstance(part, PairCurve)]
+    limits = score_limits(shapes) if share_scale and shapes else None
+    limit = symmetric_limit(*tables) if share_scale else None
+    for ax, part in zip(panels, parts, strict=True):
+        if isinstance(part, PairCurve):
+            draw_pair(ax, part, limit=limit)
+        else:
+            draw_shape(ax, part, spacing=spacing, max_categories=8, limits=limits, legend=False)
+        ax.set_title(plain(part.name, 32), loc="left", fontsize="medium", fontweight="bold")
         ax.tick_params(labelsize="small")
         ax.xaxis.label.set_fontsize("small")
         ax.yaxis.label.set_fontsize("small")
-    _head(figure, explanation, theme(panels[0]).ink, shown=len(shapes))
+    _head(figure, explanation, theme(panels[0]).ink, shown=len(parts))
     return panels
 
 
@@ -102,7 +110,7 @@ def _new_figure(figure: FigureBase | None, n_columns: int, n_rows: int) -> Figur
 def _head(figure: FigureBase, explanation: GlobalExplanation, colour: str, *, shown: int) -> None:
     """Write model, target and guarantee above the panels, and what the band means."""
     model = f"{plain(explanation.model_name)}: " if explanation.model_name else ""
-    hidden = len(explanation) - shown
+    hidden = len(explanation) + len(explanation.pairs) - shown
     lines = [
         f"{model}contributions to {plain(explanation.score_name, 80)}",
         guarantee_words(explanation.guarantee).replace("$", r"\$"),

@@ -32,7 +32,7 @@ def plot_importance(
     max_terms: int = 20,
     reference: GlobalExplanation | None = None,
 ) -> Axes:
-    """Draw the mean absolute contribution of the terms, largest on top.
+    """Draw the mean absolute contribution of terms and pairs, largest on top.
 
     Where the noise is known, the hatched part of a bar is what noise alone would show on
     average; a term that does not stand out of it is pale. Where it is known jointly, the
@@ -81,8 +81,10 @@ def _draw_bars(
     names: list[str],
     colours: Theme,
 ) -> None:
-    values = np.array([explanation[name].importance for name in names])
-    floors = np.array([explanation[name].noise_floor or 0.0 for name in names])
+    values = np.array([explanation.part(name).importance for name in names])
+    floors = np.array(
+        [explanation[n].noise_floor or 0.0 if n in explanation else 0.0 for n in names]
+    )
     rows = np.arange(len(names))
     standing = explanation.terms_above_noise
     above = values > floors if standing is None else np.isin(names, standing)
@@ -103,7 +105,7 @@ def _draw_bars(
         )
     ends = np.maximum(values, floors)
     if reference is not None:  # a number steps over the tick that would strike it through
-        ticks = np.array([reference[name].importance for name in names])
+        ticks = np.array([reference.part(name).importance for name in names])
         near = (ticks > ends) & (ticks < ends + 0.12 * max(ends.max(), ticks.max()))
         ends = np.where(near, ticks, ends)
     places = _places(explanation, names)
@@ -131,7 +133,7 @@ def _places(explanation: GlobalExplanation, names: list[str]) -> list[str]:
 def _draw_reference(
     ax: Axes, reference: GlobalExplanation, names: list[str], colours: Theme
 ) -> None:
-    values = [reference[name].importance for name in names]
+    values = [reference.part(name).importance for name in names]
     ax.plot(
         values,
         range(len(names)),
@@ -146,7 +148,7 @@ def _draw_reference(
 
 
 def _label(ax: Axes, explanation: GlobalExplanation, names: list[str]) -> None:
-    more = len(explanation) - len(names)
+    more = len(explanation) + len(explanation.pairs) - len(names)
     ax.set_yticks(range(len(names)), [plain(name, 28) for name in names])
     ax.set_ylim(len(names) - 0.4, -0.6)
     ax.set_xlim(left=0)

@@ -80,15 +80,112 @@ def test_several_classes_come_in_with_equal_probabilities():
     )
 
 
-def test_pair_terms_are_left_out_with_a_warning_that_names_them():
-    from interpret.glassbox import ExplainableBoostingClassifier
+def with_pairs(kind="classes", **settings):
+    """A model of theirs with terms of two features: numbers by numbers, numbers by categories."""
+    from interpret.glassbox import ExplainableBoostingClassifier, ExplainableBoostingRegressor
 
     X, score = table()
-    model = ExplainableBoostingClassifier(interactions=1, outer_bags=1, max_rounds=5, n_jobs=1)
-    model.fit(X, np.where(score > 3, "yes", "no"))
-    with pytest.warns(UserWarning, match=r"1 terms of several features are left out \(.* & .*\)"):
+    score = score + np.where(X["job"] == "a", 0.1, -0.1) * X["age"].fillna(40)
+    settings = {"outer_bags": 1, "max_rounds": 20, "n_jobs": 1, "random_state": 0, **settings}
+    settings["feature_types"] = ["continuous", "nominal", "nominal"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what InterpretML does not draw
+        if kind == "number":
+            return ExplainableBoostingRegressor(**settings).fit(X, score)
+        labels = np.where(score > 3, "yes", "no")
+        if kind == "several":
+            labels = np.select([score < 1, score < 4], ["low", "middle"], "high")
+        return ExplainableBoostingClassifier(**settings).fit(X, labels)
+
+
+@pytest.fixture(scope="module")
+def paired():
+    return with_pairs(interactions=[("age", "job"), ("age", "grade")])
+
+
+def test_pairs_come_in_with_the_scores_of_the_model(paired):
+    X, _ = table(seed=1)
+    explanation = from_interpret(paired, target_name="income")
+    assert [pair.name for pair in explanation.pairs] == ["age & job", "age & grade"]
+    assert explanation.pair("age & job").importance > 0.1
+    assert list(explanation) == ["age", "job", "grade"]
+    local = explanation.explain_local(X)
+    np.testing.assert_allclose(local.scores, paired.decision_function(X), atol=1e-12)
+    assert local.term_names[-2:] == ("age & job", "age & grade")
+    assert local.bin_labels[0][3] == "missing, missing"
+    assert local.bin_labels[1][3].endswith(f", {X['job'].iloc[1]}")
+
+
+def test_pairs_of_several_classes_come_in_with_equal_probabilities():
+    model = with_pairs("several", interactions=[("age", "job")])
+    X, _ = table(seed=1)
+    local = from_interpret(model).explain_local(X)
+    for name in model.classes_:
+        place = list(model.classes_).index(name)
+        np.testing.assert_allclose(
+            local.for_class(name).predictions, model.predict_proba(X)[:, place], atol=1e-9
+        )
+
+
+@pytest.mark.parametrize("kind", ["classes", "number", "several"])
+def test_pairs_go_back_with_equal_scores_and_open_again_as_they_were(kind):
+    model = with_pairs(kind, interactions=[("age", "job"), ("job", "grade")])
+    X, _ = table(seed=2)
+    explanation = from_interpret(model)
+    theirs = to_interpret(explanation)
+    if kind == "number":
+        np.testing.assert_allclose(theirs.predict(X), model.predict(X), atol=1e-9)
+    else:
+        np.testing.assert_allclose(theirs.predict_proba(X), model.predict_proba(X), atol=1e-9)
+    parts = getattr(explanation, "by_class", (explanation,))
+    again = from_interpret(theirs)
+    for one, other in zip(parts, getattr(again, "by_class", (again,)), strict=True):
+        for pair in one.pairs:
+            np.testing.assert_allclose(
+                other.pair(pair.name).contribution, pair.contribution, atol=1e-12
+            )
+    if kind != "several":  # InterpretML itself draws no pairs of several classes
+        assert theirs.explain_global().data(3)["type"] == "interaction"
+
+
+def test_terms_of_three_features_are_left_out_with_a_warning_that_names_them():
+    model = with_pairs(interactions=[("age", "job", "grade")])
+    with pytest.warns(UserWarning, match=r"1 terms of three or more .*age & job & grade"):
         explanation = from_interpret(model)
     assert len(explanation) == 3
+    assert explanation.pairs == ()
+
+
+def test_pairs_are_drawn_saved_and_listed(paired, tmp_path):
+    explanation = from_interpret(paired)
+    path = dpexplain.io.save(explanation, tmp_path / "pairs.json")
+    assert dpexplain.io.load(path) == explanation
+    pair = explanation.pair("age & job")
+    assert dpexplain.io.from_json(dpexplain.io.to_json(pair)) == pair
+    frame = pair.frame()
+    assert len(frame) == pair.contribution.size
+    assert frame["count"].sum() == len(table()[0])
+    assert "age & job" in explanation.importances().index
+    assert explanation.plot("age & job").get_xlabel() == "job"
+    assert len(explanation.plot()) == 5
+    assert len(explanation.plot_importance().get_yticklabels()) == 5
+
+
+def test_pairs_go_to_shap_with_the_other_contributions(paired):
+    pytest.importorskip("shap")
+    X, _ = table(seed=3)
+    shap = from_interpret(paired).explain_local(X.head(3)).to_shap()
+    assert shap.feature_names[-2:] == ["age & job", "age & grade"]
+    np.testing.assert_allclose(
+        shap.values.sum(axis=1) + shap.base_values, paired.decision_function(X.head(3)), atol=1e-9
+    )
+
+
+def test_a_comparison_refuses_pairs_and_says_how_to_leave_them_out(paired):
+    explanation = from_interpret(paired)
+    with pytest.raises(KeyError, match="the pairs are 'age & job'"):
+        explanation.pair("age & income")
+    assert explanation.without_pairs().pairs == ()
 
 
 def test_other_models_are_refused_in_words():

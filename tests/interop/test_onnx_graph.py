@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from dpexplain.explain import FilterBank, Guarantee
+from dpexplain.explain import FilterBank, Guarantee, PairAxis, PairCurve
 from dpexplain.explain.filter_inputs import InputFeature, InputPreparation
 from dpexplain.interop import to_onnx
 from fitted_models import FITTED, fitted_binary, fitted_classes, table
@@ -50,6 +50,24 @@ def test_numbers_on_and_beyond_edges_fall_into_the_bins_of_the_explanation():
     score = session.run(["score"], rows)[0][:, 0]
     rest = score - explanation["age"].evaluate(ages)
     np.testing.assert_allclose(rest, rest[0], atol=1e-12)
+
+
+def test_pairs_of_features_are_in_the_graph():
+    X, _ = table(seed=3)
+    explanation = fitted_binary().explain_global()
+    job, age = explanation["job"], explanation["age"]
+    axes = (
+        PairAxis("job", "categorical", categories=job.categories, special=job.special),
+        PairAxis("age", "numeric", bin_edges=[20.0, 40.0, 60.0], special=("missing",)),
+    )
+    cell = np.arange(15.0).reshape(5, 3)
+    pair = PairCurve("job & age", axes, cell, np.ones((5, 3)), guarantee=age.guarantee)
+    explanation = dataclasses.replace(explanation, pairs=(pair,))
+    session = onnxruntime.InferenceSession(to_onnx(explanation).SerializeToString())
+    score = session.run(["score"], cells(X))[0][:, 0]
+    expected = explanation.explain_local(X)
+    assert np.ptp(expected.contributions[:, -1]) == 14.0
+    np.testing.assert_allclose(score, expected.scores, atol=1e-12)
 
 
 def test_the_graph_carries_the_guarantee_and_nothing_else_in_words():

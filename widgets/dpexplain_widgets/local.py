@@ -113,12 +113,32 @@ def shown_values(view: View) -> list[Any]:
     payload, samples = view.shown, view.payload["samples"]
     fit = payload["fits"][-1][0] if payload["fits"] else payload["reference"]
     row = None if view.sample is None or samples is None else samples["rows"][view.sample]
+    values: dict[str, Any] = {}
+    for k, term in enumerate(payload["terms"]):
+        name = term["name"]
+        if name in view.what_if:
+            values[name] = view.what_if[name]
+        elif term["kind"] == "pair":
+            values[name] = _pair_values(fit["terms"][k]["axes"], values, row and row[k])
+        else:
+            values[name] = _typical(fit["terms"][k], term["step"]) if row is None else row[k]
+    return list(values.values())
+
+
+def _pair_values(
+    axes: list[Mapping[str, Any]], values: Mapping[str, Any], read: list[Any] | None
+) -> list[Any]:
+    """Values of two features: those of their own terms, which come first, or of the sample."""
     return [
-        view.what_if[term["name"]]
-        if term["name"] in view.what_if
-        else (_typical(fit["terms"][k], term["step"]) if row is None else row[k])
-        for k, term in enumerate(payload["terms"])
+        values[axis["name"]]
+        if axis["name"] in values
+        else (_first_value(axis) if read is None else read[place])
+        for place, axis in enumerate(axes)
     ]
+
+
+def _first_value(axis: Mapping[str, Any]) -> Any:
+    return axis["labels"][0] if axis["edges"] is None else axis["edges"][0]
 
 
 def _typical(term: Mapping[str, Any], step: float | None) -> Any:
@@ -143,13 +163,18 @@ def bin_of(term: Mapping[str, Any], value: Any) -> int | None:
     term : mapping
         A term in a fit of a payload.
     value : float, str or None
-        A number, a category, or None for missing.
+        A number, a category, or None for missing; a list of two of these for a pair.
 
     Returns
     -------
     int or None
         None where the term has no bin for the value.
     """
+    if term.get("axes") is not None:
+        row, column = (bin_of(axis, each) for axis, each in zip(term["axes"], value, strict=True))
+        if row is None or column is None:
+            return None
+        return row * len(term["axes"][1]["labels"]) + column
     n_values = len(term["labels"]) - len(term["special"])
 
     def special(name: str) -> int | None:

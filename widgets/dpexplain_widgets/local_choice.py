@@ -92,6 +92,10 @@ def check_input(payload: Mapping[str, Any], place: int, value: object) -> None:
     """
     term, term_fit = payload["terms"][place], all_fits(payload)[0]["terms"][place]
     name = term["name"][:60]
+    if term["kind"] == "pair":
+        raise traitlets.TraitError(
+            f"what_if: {name!r} is a pair of features; change the values of these two."
+        )
     if value is None:
         if "missing" in [label.strip("()") for label in term_fit["special"]]:
             return

@@ -10,6 +10,7 @@ from dpexplain.explain._normals import keeping_normals
 from dpexplain.explain.multiclass import one_class_at_a_time
 from dpexplain_widgets.directions import packed_directions
 from dpexplain_widgets.filter_payload import check_filters, shows_filters
+from dpexplain_widgets.pair_payload import pair_fit, pair_outline
 from dpexplain_widgets.samples import sample_rows
 from dpexplain_widgets.together import together_words
 
@@ -66,15 +67,9 @@ def build_payload(
     if samples is not None:
         if not payload["terms"]:
             raise ValueError("samples are shown by models, and a ledger has none.")
-        categories = [_value_labels(term) for term in all_fits(payload)[0]["terms"]]
-        payload["samples"] = sample_rows(
-            payload["terms"], categories, samples, public=samples_public
-        )
+        terms, fits = payload["terms"], all_fits(payload)[0]["terms"]
+        payload["samples"] = sample_rows(terms, fits, samples, public=samples_public)
     return payload
-
-
-def _value_labels(term: Mapping[str, Any]) -> list[str]:
-    return list(term["labels"][: len(term["labels"]) - len(term["special"])])
 
 
 def _payload(source: Any) -> dict[str, Any]:
@@ -168,7 +163,8 @@ def _check_same_terms(first: Mapping[str, Any], other: Mapping[str, Any]) -> Non
     if kinds[0] != kinds[1] or first["link"] != other["link"]:
         raise ValueError(
             f"{other['name']!r} has other terms, or another scale, than {first['name']!r}; models "
-            "side by side must explain the same thing. Show them in two Explorers and link these."
+            "side by side must explain the same thing. Show them in two Explorers and link these; "
+            "pairs of features are left out with .without_pairs()."
         )
 
 
@@ -219,7 +215,7 @@ def _comparison_payload(comparison: Comparison) -> dict[str, Any]:
 
 
 def _explanation_payload(explanation: GlobalExplanation) -> dict[str, Any]:
-    fit = _fit(explanation, list(explanation), {})
+    fit = _fit(explanation, [part.name for part in explanation.parts], {})
     private = explanation.guarantee.private
     title = explanation.model_name or "Explanation"
     words = explanation.guarantee.short
@@ -281,7 +277,8 @@ def _outline(explanation: GlobalExplanation, title: str) -> dict[str, Any]:
                 ),
             }
             for term in explanation.terms
-        ],
+        ]
+        + [pair_outline(pair) for pair in explanation.pairs],
     }
 
 
@@ -291,6 +288,7 @@ def _fit(
     guarantee, noise = explanation.guarantee, explanation.noise
     ranking = None if noise is None else explanation.ranking()
     places = {name: place for place, name in enumerate(explanation)}
+    pairs = {pair.name: pair_fit(pair) for pair in explanation.pairs}
     return {
         "epsilon": _plain(guarantee.epsilon),
         "guarantee": guarantee_payload(guarantee),
@@ -301,7 +299,9 @@ def _fit(
         "noise_share": explanation.noise_share,
         "terms_above_noise": None if ranking is None else int(ranking["above_noise"].sum()),
         "terms": [
-            {
+            pairs[name]
+            if name in pairs
+            else {
                 **_term_fit(explanation[name]),
                 "directions": (None if noise is None else packed_directions(noise, places[name])),
                 "above_noise": None if ranking is None else bool(ranking.loc[name, "above_noise"]),
@@ -332,7 +332,7 @@ def fit_payload(explanation: GlobalExplanation, names: list[str]) -> dict[str, A
     ValueError
         If its terms are others.
     """
-    if set(explanation) != set(names):
+    if {part.name for part in explanation.parts} != set(names):
         raise ValueError("the fit has other terms than those on screen.")
     return _fit(explanation, names, {})
 

@@ -164,6 +164,8 @@ def _importances(names: Sequence[str], terms: Sequence[Mapping[str, Any]]) -> li
 
 
 def _shape(term: Mapping[str, Any], fit: Mapping[str, Any]) -> list[Mark]:
+    if term["kind"] == "pair":
+        return [_text(_SHAPE, _TOP + 20, "a heat map: open this page with scripts allowed", 60)]
     n_special = len(fit["special"]) if term["kind"] == "numeric" else 0
     n_bins = len(fit["labels"]) - n_special
     values, counts = fit["contribution"][:n_bins], fit["count"][:n_bins]

@@ -17,7 +17,7 @@ _LARGEST = sys.float_info.max
 
 def sample_rows(
     terms: Sequence[Mapping[str, Any]],
-    categories: Sequence[Sequence[str]],
+    fits: Sequence[Mapping[str, Any]],
     samples: pd.DataFrame,
     *,
     public: bool,
@@ -28,10 +28,10 @@ def sample_rows(
     ----------
     terms : sequence of mapping
         The terms of the payload; they say which columns are read and how.
-    categories : sequence of sequences of str
-        The categories of each term, empty for numbers.
+    fits : sequence of mapping
+        The same terms in a fit; they say which categories there are.
     samples : DataFrame of shape (n_samples, n_columns)
-        With a column for every term; other columns are left out.
+        With a column for every feature; other columns are left out.
     public : bool
         Whether the samples may be shown to anyone.
 
@@ -39,7 +39,8 @@ def sample_rows(
     -------
     dict
         "public": whether the samples may leave; "names", the index as text; "rows", one list for
-        each sample with a number, a category or other text, or None (missing) for each term.
+        each sample with a number, a category or other text, or None (missing) for each term,
+        and with a list of two of these for a pair of features.
 
     Raises
     ------
@@ -53,28 +54,37 @@ def sample_rows(
             f"samples must be a DataFrame with a column for every term, got "
             f"{type(samples).__name__}."
         )
-    names = [term["name"] for term in terms]
+    columns = [
+        [{**axis} for axis in fit["axes"]] if term["kind"] == "pair" else [{**fit, **term}]
+        for term, fit in zip(terms, fits, strict=True)
+    ]
+    names = list(dict.fromkeys(column["name"] for each in columns for column in each))
     if missing := [name for name in names if name not in samples.columns]:
         raise ValueError(
             f"samples lack {len(missing)} of {len(names)} columns, the first is "
-            f"{missing[0][:60]!r}; a column is needed for every term."
+            f"{missing[0][:60]!r}; a column is needed for every feature."
         )
     if not 0 < len(samples) <= MOST_SAMPLES:
         raise ValueError(
             f"got {len(samples)} samples; a view shows 1 to {MOST_SAMPLES:,}. Pass those that "
             "you want to look at, such as samples.head(20)."
         )
-    columns = [
-        _numbers(samples[term["name"]])
-        if term["kind"] == "numeric"
-        else _texts(samples[term["name"]], categories[place])
-        for place, term in enumerate(terms)
+    read = [[_cells(samples, column) for column in each] for each in columns]
+    values = [
+        each[0] if len(each) == 1 else list(map(list, zip(*each, strict=True))) for each in read
     ]
     return {
         "public": bool(public),
         "names": [str(name) for name in samples.index],
-        "rows": [list(row) for row in zip(*columns, strict=True)],
+        "rows": [list(row) for row in zip(*values, strict=True)],
     }
+
+
+def _cells(samples: pd.DataFrame, column: Mapping[str, Any]) -> list[Any]:
+    if column["kind"] == "numeric":
+        return _numbers(samples[column["name"]])
+    names = column["labels"][: len(column["labels"]) - len(column["special"])]
+    return _texts(samples[column["name"]], names)
 
 
 def _numbers(column: pd.Series) -> list[float | None]:

@@ -155,9 +155,7 @@ def _reference(shown: _Shown) -> GlobalExplanation | None:
 
 
 def _draw_shape(ax: Axes, shown: _Shown) -> None:
-    from dpexplain.plotting import plot_shape_function
-
-    plot_shape_function(shown.explanation[shown.view.term], ax=ax)
+    shown.explanation.part(shown.view.term).plot(ax=ax)
 
 
 def _draw_importance(ax: Axes, shown: _Shown) -> None:

@@ -7,11 +7,18 @@ function specialBin(termFit, name) {
   return place < 0 ? null : termFit.labels.length - termFit.special.length + place;
 }
 
+function cellOf({ axes }, values) {
+  const [row, column] = axes.map((axis, k) => binOf(axis, values[k]));
+  return row === null || column === null ? null : row * axes[1].labels.length + column;
+}
+
 /**
- * The bin of a value of a term: a number, a category or null (missing); null without a bin.
- * @param {import("./types").TermFit} termFit
+ * The bin of a value of a term: a number, a category or null (missing), two of these for a pair of
+ * features; null without a bin.
+ * @param {import("./types").TermFit | import("./types").PairAxis} termFit
  */
 export function binOf(termFit, value) {
+  if (termFit.axes) return cellOf(termFit, value);
   if (value === null || value === undefined) return specialBin(termFit, "missing");
   if (termFit.edges !== null) return binOfValue(termFit.edges, value);
   const place = termFit.labels.slice(0, termFit.labels.length - termFit.special.length).indexOf(value);
@@ -41,6 +48,15 @@ export function typicalValue(termFit, step) {
   return onStep >= low && onStep < high ? onStep : middle;
 }
 
+// Values of two features: those of their own terms, which come first, or of the sample.
+function pairValues({ axes }, values, row) {
+  return axes.map((axis, k) => {
+    if (values.has(axis.name)) return values.get(axis.name);
+    if (row !== null) return row[k];
+    return axis.edges === null ? axis.labels[0] : axis.edges[0];
+  });
+}
+
 /**
  * Values of each term of the sample that is shown, made-up ones in place of its own.
  * @param {import("./types").Model} model
@@ -51,10 +67,14 @@ export function shownValues(model, state) {
   const row = state.samples?.rows[place] ?? null;
   const invented = model.get("what_if") ?? {};
   const ruling = state.payload.fits.at(-1)?.[0] ?? state.fit;
-  return state.payload.terms.map((term, i) => {
+  const values = new Map();
+  const valueOf = (term, i) => {
     if (Object.hasOwn(invented, term.name)) return invented[term.name];
+    if (term.kind === "pair") return pairValues(ruling.terms[i], values, row === null ? null : row[i]);
     return row === null ? typicalValue(ruling.terms[i], term.step) : row[i];
-  });
+  };
+  state.payload.terms.forEach((term, i) => values.set(term.name, valueOf(term, i)));
+  return Array.from(values.values());
 }
 
 /**

@@ -12,6 +12,7 @@ import { drawEditPlot } from "./edit_plot.js";
 import { scoreChange, scorePanel } from "./edit_scores.js";
 import { bandWords, effectWords, operationWords } from "./edit_words.js";
 import { formatNumber, shortName } from "./format.js";
+import { byKind, createPairWords } from "./pair_panel.js";
 import { standaloneParts } from "./standalone.js";
 import { CHOICE_KEYS, chooseTerm, drawOnChange, readState } from "./state.js";
 import { offerTable } from "./table.js";
@@ -274,13 +275,16 @@ class EditPanel {
   }
 }
 
-/**
- * Put the edit view into `host`. Returns a function that ends it.
- * @param {import("./types").Model} model
- */
-export function createEdit(model, host, options) {
+/** @param {import("./types").Model} model */
+function createCurveEditor(model, host, options) {
   const panel = new EditPanel(model, host, options);
   return () => panel.destroy();
 }
+
+const NO_PAIRS = "Edits move curves. The chosen term is a pair of features, which stays as it is: choose a term " +
+  "of one feature.";
+
+/** Put the edit view into `host`. Returns a function that ends it. */
+export const createEdit = byKind(createCurveEditor, createPairWords("Edit", NO_PAIRS));
 
 export default viewWidget("edit", createEdit);

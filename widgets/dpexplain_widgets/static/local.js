@@ -125,7 +125,7 @@ class LocalPanel {
     this.order = waterfallOrder(ruling.parts);
     this.rows = waterfallRows(state.fit, this.explained, this.order);
     this.drawWords(state);
-    this.inputs.draw(state, this.values, this.order.terms);
+    this.inputs.draw(state, this.values, this.order.terms.filter((i) => state.payload.terms[i].kind !== "pair"));
     this.table.draw();
     if (this.width < 40) return;
     this.drawn = drawWaterfall({
@@ -141,9 +141,11 @@ class LocalPanel {
   }
 
   valueText(i) {
-    const value = this.values[i];
-    if (value === null || value === undefined) return "missing";
-    return typeof value === "number" ? formatNumber(value, 4) : shortName(value, 40);
+    const text = (value) => {
+      if (value === null || value === undefined) return "missing";
+      return typeof value === "number" ? formatNumber(value, 4) : shortName(value, 40);
+    };
+    return [this.values[i]].flat().map(text).join(", ");
   }
 
   drawWords(state) {

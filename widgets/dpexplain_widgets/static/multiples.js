@@ -3,6 +3,7 @@ import { button } from "./controls.js";
 import { termCurves } from "./curves.js";
 import { html, listen, setText, uniqueId } from "./dom.js";
 import { quotedName, shortName } from "./format.js";
+import { drawSmallHeatMap } from "./heat_map.js";
 import { indexAfterKey } from "./keyboard.js";
 import { drawSmallShape } from "./small_shape.js";
 import { CHOICE_KEYS, choose, chooseTerm, drawOnChange, readState } from "./state.js";
@@ -16,6 +17,7 @@ import { binsInsideNoise, epsilonWords, scoreWords } from "./words.js";
 /** Pictures on a page: 3 × 4, as in the figures of Nori et al. (2021). */
 export const PAGE_SIZE = 12;
 const NARROWEST = 190;
+const SMALL_HEAT_HEIGHT = 104;
 
 /** Which part of a list a page holds: {page, pages, from, to}; a page beyond the last is the last. */
 export function pageOf(count, wanted, size = PAGE_SIZE) {
@@ -110,11 +112,17 @@ class Multiples {
       "aria-posinset": this.shown.from + place + 1, "aria-setsize": this.listed.length,
     },
     html("bdi", { class: "dpx-small-name", title: shortName(name, 500) }, name),
-    drawSmallShape({ curves, everyFit, width, font: this.font, id: uniqueId("clip") }),
+    this.picture(state.payload.terms[i], curves, everyFit, width),
     html("span", { class: "dpx-note dpx-small-note" }, noise));
     element.addEventListener("click", () => chooseTerm(this.model, state.payload.terms[i].name));
     element.addEventListener("dblclick", () => this.open(i));
     return element;
+  }
+
+  picture({ kind }, curves, everyFit, width) {
+    if (kind !== "pair") return drawSmallShape({ curves, everyFit, width, font: this.font, id: uniqueId("clip") });
+    const root = this.grid.closest(".dpx") ?? this.grid;
+    return drawSmallHeatMap({ termFit: curves.at(-1).termFit, width, height: SMALL_HEAT_HEIGHT, root });
   }
 
   open(i) {

@@ -6,6 +6,7 @@ import { html, listen, setText, uniqueId } from "./dom.js";
 import { quotedName, shortName } from "./format.js";
 import { indexAfterKey } from "./keyboard.js";
 import { drawLegend } from "./legend.js";
+import { byKind, createPairPanel } from "./pair_panel.js";
 import { drawCategoricalShape } from "./shape_categorical.js";
 import { drawNumericShape } from "./shape_numeric.js";
 import { replayControls } from "./replay_controls.js";
@@ -244,11 +245,11 @@ class ShapePanel {
   }
 }
 
-/**
- * Put the shape of a term into `host`. Returns a function that ends it.
- * @param {import("./types").Model} model
- */
-export function createShapePanel(model, host, options) {
+/** @param {import("./types").Model} model */
+function createCurvePanel(model, host, options) {
   const panel = new ShapePanel(model, host, options);
   return () => panel.destroy();
 }
+
+/** Put the shape of a term, or the heat map of a pair, into `host`. Returns a function that ends it. */
+export const createShapePanel = byKind(createCurvePanel, createPairPanel);

@@ -40,6 +40,20 @@ export interface TermFit {
   directions: string | null;
   above_noise: boolean | null;
   ranks: [number, number] | null;
+  /** Of a pair of features: its rows, its columns. Its bins are cells, row by row. */
+  axes?: [PairAxis, PairAxis];
+}
+
+/** The bins of one feature of a pair. */
+export interface PairAxis {
+  name: string;
+  kind: "numeric" | "categorical";
+  unit: string;
+  step: number | null;
+  edges: number[] | null;
+  labels: string[];
+  special: string[];
+  axes?: undefined;
 }
 
 export interface Fit {
@@ -56,7 +70,7 @@ export interface Fit {
 
 export interface Term {
   name: string;
-  kind: "numeric" | "categorical";
+  kind: "numeric" | "categorical" | "pair";
   ordered: boolean;
   unit: string;
   step: number | null;

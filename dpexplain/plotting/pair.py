@@ -1,0 +1,86 @@
+"""The heat map of a pair of features."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dpexplain.explain import PairCurve
+from dpexplain.explain.pair_curve import PairAxis
+from dpexplain.plotting._style import (
+    contribution_label,
+    new_axes,
+    plain,
+    privacy_title,
+    theme,
+    watermark,
+    with_unit,
+)
+from dpexplain.plotting._weights import colour_scale, symmetric_limit
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+
+_MOST_LABELS = 12
+
+
+def plot_pair(pair: PairCurve, *, ax: Axes | None = None) -> Axes:
+    """Draw how two features together move the score, as a heat map.
+
+    One scale that is symmetric at zero: blue adds to the score, orange takes from it. Cells are
+    equally large whatever values they hold; special bins (missing values) come last. Cells in
+    which nobody is are dotted.
+
+    Parameters
+    ----------
+    pair : PairCurve
+        What to draw.
+    ax : Axes or None, default=None
+        Where to draw; None makes a figure.
+
+    Returns
+    -------
+    Axes
+        The axes drawn into: rows of the first feature upwards, columns of the second.
+    """
+    ax = new_axes(ax, (6.4, 4.6))
+    draw_pair(ax, pair)
+    privacy_title(ax, pair.name, pair.guarantee)
+    return ax
+
+
+def draw_pair(
+    ax: Axes, pair: PairCurve, *, limit: float | None = None, colour_bar: bool = True
+) -> None:
+    """Draw a pair without title; `limit` fixes the scale for a row of panels."""
+    colours = theme(ax)
+    limit = symmetric_limit(pair.contribution) if limit is None else limit
+    scale = colour_scale(colours, limit)
+    ax.imshow(
+        scale.to_rgba(pair.contribution), origin="lower", interpolation="nearest", aspect="auto"
+    )
+    rows, columns = np.nonzero(pair.count <= 0)
+    if len(rows) < pair.count.size:
+        ax.scatter(columns, rows, s=2, color=colours.muted, linewidths=0)
+    _name_bins(ax.yaxis, pair.axes[0])
+    _name_bins(ax.xaxis, pair.axes[1])
+    ax.tick_params(length=0)
+    ax.tick_params(axis="x", labelrotation=45)
+    ax.grid(visible=False)
+    if colour_bar:
+        bar = ax.figure.colorbar(scale, ax=ax)
+        bar.set_label(contribution_label(pair.score_unit))
+    watermark(ax, pair.guarantee)
+
+
+def _name_bins(axis: Axis, feature: PairAxis) -> None:
+    n = feature.n_bins
+    step = max(1, math.ceil(n / _MOST_LABELS))
+    places = [*range(0, feature.n_value_bins, step), *range(feature.n_value_bins, n)]
+    axis.set_ticks(
+        places, [plain(feature.bin_labels[place], 18) for place in places], fontsize="x-small"
+    )
+    axis.set_label_text(with_unit(feature.name, feature.unit))

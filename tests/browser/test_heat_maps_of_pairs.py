@@ -1,0 +1,103 @@
+"""Heat maps of pairs: seen, pointed at, read by keys, and words where curves are meant."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from dpexplain_widgets import EditView, Explorer
+from page_checks import layout_problems, settle
+from pair_examples import PEOPLE, paired
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def open_pairs(new_page, tmp_path):
+    """Open a page of an explanation with pairs; it is not private, so nothing is left out."""
+
+    def open_pairs(**choices):
+        explorer = Explorer(paired(), samples=PEOPLE, term="age & job", **choices)
+        page = new_page(offline=True)
+        page.goto(explorer.export_html(tmp_path / "page.html", release_safe=False).as_uri())
+        page.locator(".dpx-head").first.wait_for()
+        return page
+
+    return open_pairs
+
+
+def readout(page):
+    settle(page)
+    return page.locator(".dpx-readout").inner_text()
+
+
+def test_a_cell_is_read_by_keys_and_by_pointing(open_pairs):
+    page = open_pairs()
+    plot = page.locator(".dpx-plot[aria-roledescription='heat map']")
+    image = plot.locator("image")
+    image.wait_for()
+    assert "3 by 4 cells, from −5 at" in plot.get_attribute("aria-label")
+
+    plot.focus()
+    page.keyboard.press("Home")
+    for key in ("ArrowUp", "ArrowRight", "ArrowRight"):
+        page.keyboard.press(key)
+    assert "50 – 80" in readout(page)
+    assert "contribution +1 · count 1" in readout(page)
+    assert "job" in plot.get_attribute("aria-valuetext")
+    assert plot.get_attribute("aria-valuenow") == "7"
+
+    box = image.bounding_box()
+    page.mouse.move(box["x"] + box["width"] - 4, box["y"] + 4)
+    assert "missing" in readout(page)
+    assert "contribution +6" in readout(page)
+    assert plot.locator(".dpx-heat-cell-frame").count() == 2
+    assert layout_problems(page) == []
+
+
+def test_colours_are_symmetric_at_zero(open_pairs):
+    page = open_pairs()
+    image = page.locator(".dpx-plot image")
+    image.wait_for()
+    colours = page.evaluate(
+        """async (image) => {
+          const picture = new Image();
+          picture.src = image.getAttribute("href");
+          await picture.decode();
+          const canvas = document.createElement("canvas");
+          [canvas.width, canvas.height] = [picture.width, picture.height];
+          const context = canvas.getContext("2d");
+          context.drawImage(picture, 0, 0);
+          const at = (x, y) => Array.from(context.getImageData(x, y, 1, 1).data.slice(0, 3));
+          return { zero: at(1, 1), most: at(3, 0), least: at(0, 2) };
+        }""",
+        image.element_handle(),
+    )
+    # Rows go upwards: cell 5, which adds nothing, is the second of the middle row.
+    assert colours["zero"] == [255, 255, 255]
+    assert colours["most"][2] > colours["most"][0]
+    assert colours["least"][0] > colours["least"][2]
+
+
+def test_other_parts_show_the_pair_or_say_why_not(open_pairs):
+    page = open_pairs()
+    page.locator(".dpx-tab", has_text="All terms").click()
+    page.locator(".dpx-small image").first.wait_for()
+    assert page.locator(".dpx-small image").count() == 2
+    page.locator(".dpx-tab", has_text="One sample").click()
+    page.locator(".dpx-waterfall svg").wait_for()
+    assert "age & job" in page.locator(".dpx-waterfall").inner_text()
+    assert page.locator(".dpx-input").count() == 2
+    page.locator(".dpx-tab", has_text="Shape").click()
+    page.locator(".dpx-term", has_text="town").click()
+    assert "age & town" in page.locator(".dpx-tab-panel h3").inner_text()
+    page.locator(".dpx-term", has_text=re.compile("^job")).click()
+    page.locator(".dpx-tab-panel h3", has_text="Shape of").wait_for()
+
+
+def test_the_edit_view_says_that_a_pair_stays_as_it_is(new_page, tmp_path):
+    view = EditView(paired(), term="age & job")
+    page = new_page(offline=True)
+    page.goto(view.export_html(tmp_path / "page.html", release_safe=False).as_uri())
+    page.get_by_text("Edits move curves").wait_for()
