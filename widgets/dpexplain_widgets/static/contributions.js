@@ -7,7 +7,8 @@ function specialBin(termFit, name) {
   return place < 0 ? null : termFit.labels.length - termFit.special.length + place;
 }
 
-function cellOf({ axes }, values) {
+/** @param {import("./types").PairAxis[]} axes */
+function cellOf(axes, values) {
   const [row, column] = axes.map((axis, k) => binOf(axis, values[k]));
   return row === null || column === null ? null : row * axes[1].labels.length + column;
 }
@@ -18,7 +19,7 @@ function cellOf({ axes }, values) {
  * @param {import("./types").TermFit | import("./types").PairAxis} termFit
  */
 export function binOf(termFit, value) {
-  if (termFit.axes) return cellOf(termFit, value);
+  if (termFit.axes) return cellOf(termFit.axes, value);
   if (value === null || value === undefined) return specialBin(termFit, "missing");
   if (termFit.edges !== null) return binOfValue(termFit.edges, value);
   const place = termFit.labels.slice(0, termFit.labels.length - termFit.special.length).indexOf(value);
@@ -49,7 +50,8 @@ export function typicalValue(termFit, step) {
 }
 
 // Values of two features: those of their own terms, which come first, or of the sample.
-function pairValues({ axes }, values, row) {
+/** @param {import("./types").PairAxis[]} axes */
+function pairValues(axes, values, row) {
   return axes.map((axis, k) => {
     if (values.has(axis.name)) return values.get(axis.name);
     if (row !== null) return row[k];
@@ -70,7 +72,7 @@ export function shownValues(model, state) {
   const values = new Map();
   const valueOf = (term, i) => {
     if (Object.hasOwn(invented, term.name)) return invented[term.name];
-    if (term.kind === "pair") return pairValues(ruling.terms[i], values, row === null ? null : row[i]);
+    if (term.kind === "pair") return pairValues(ruling.terms[i].axes, values, row === null ? null : row[i]);
     return row === null ? typicalValue(ruling.terms[i], term.step) : row[i];
   };
   state.payload.terms.forEach((term, i) => values.set(term.name, valueOf(term, i)));

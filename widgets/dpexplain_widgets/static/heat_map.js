@@ -13,7 +13,10 @@ export function pairShape({ axes }) {
   return axes.map(({ labels }) => labels.length);
 }
 
-/** Row and column of a cell, which are counted row by row. */
+/**
+ * Row and column of a cell, which are counted row by row.
+ * @returns {[number, number]}
+ */
 export function cellPlace(termFit, cell) {
   const columns = pairShape(termFit)[1];
   return [Math.floor(cell / columns), cell % columns];
