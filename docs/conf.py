@@ -69,6 +69,7 @@ docs/howto/*
 :glob:
 :caption: Background and evidence
 docs/*
+docs/papers/index
 ```
 
 ```{toctree}

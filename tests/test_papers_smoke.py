@@ -127,6 +127,17 @@ def test_published_figures_stand_beside_ours_and_differences_have_causes(load):
     assert pd.isna(table.loc[4.0, "published"])
 
 
+def test_a_table_of_studies_says_how_each_was_measured_and_is_no_evidence(load, tmp_path):
+    claims, results, run = load("claims"), load("results"), load("run")
+
+    results.write_csv(results.described(run.studies()), tmp_path / "studies.csv")
+
+    table = pd.read_csv(tmp_path / "studies.csv")
+    assert list(table["name"]) == [study.name for study in run.studies()]
+    assert table.notna().all(axis=None)
+    assert claims.read_tables(tmp_path) == {}
+
+
 # --- the studies -----------------------------------------------------------------------------
 
 

@@ -46,7 +46,8 @@ class Claim:
 def read_tables(folder: Path) -> Tables:
     """All tables of studies in a folder."""
     paths = sorted(folder.glob("*.csv"))
-    return Tables({path.stem: pd.read_csv(path) for path in paths if path.stem != "claims"})
+    others = {"claims", "studies"}
+    return Tables({path.stem: pd.read_csv(path) for path in paths if path.stem not in others})
 
 
 def decided(claims: Iterable[Claim], tables: Tables) -> pd.DataFrame:

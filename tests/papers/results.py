@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -104,6 +104,13 @@ def _looked_up(table: pd.DataFrame, known: Sequence[Row], column: str) -> list[o
         values = (v for key, v in entries if all(record.get(c) == w for c, w in key.items()))
         found.append(next(values, None))
     return found
+
+
+def described(studies: Iterable[Study]) -> pd.DataFrame:
+    """One row per study: its name, paper, what it shows and how it is measured."""
+    columns = ("name", "paper", "shows", "protocol")
+    rows = [{column: getattr(study, column) for column in columns} for study in studies]
+    return pd.DataFrame(rows, columns=list(columns))
 
 
 def write_csv(table: pd.DataFrame, path: Path) -> None:

@@ -20,7 +20,7 @@ from pathlib import Path
 from types import ModuleType
 
 from claims import Claim, decided, read_tables
-from results import Kept, tidy, write_csv
+from results import Kept, described, tidy, write_csv
 from study import Cell, Row, Study
 
 MODULES = (
@@ -46,15 +46,17 @@ def main(given: Sequence[str] | None = None) -> None:
     for name in THREADS:  # one thread per process: the cells themselves run side by side
         os.environ.setdefault(name, "1")
     kept = Kept(options.keep / ("fast" if options.fast else "full"))
-    studies = list(_chosen(options.only))
+    chosen = list(_chosen(options.only))
     started = time.monotonic()
-    failed = _measure(studies, kept, options)
-    for study in studies:
+    failed = _measure(chosen, kept, options)
+    for study in chosen:
         _write(study, kept, options)
+    folder = _folder(options)
     if not options.fast:  # whose tables lack most of what claims are about
-        write_csv(decided(claims(), read_tables(_folder(options))), _folder(options) / "claims.csv")
+        write_csv(decided(claims(), read_tables(folder)), folder / "claims.csv")
+    write_csv(described(studies()), folder / "studies.csv")
     minutes = (time.monotonic() - started) / 60
-    print(f"{minutes:.1f} minutes. {_cpu_hours(studies, kept, options.fast):.2f} CPU hours in all.")
+    print(f"{minutes:.1f} minutes. {_cpu_hours(chosen, kept, options.fast):.2f} CPU hours in all.")
     sys.exit(1 if failed else 0)
 
 
