@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Literal
 
+from dpexplain._extras import needed
 from dpexplain._validation import Adjacency, check_adjacency, check_choice, check_delta
 from dpexplain.accounting.events import Event, NonPrivateEvent, check_event
 from dpexplain.accounting.gdp import epsilon_from_mu
@@ -106,9 +107,9 @@ def check_pld() -> None:
     """
     if not pld_available():
         raise ModuleNotFoundError(
-            "privacy loss distributions of subsampled releases need dp-accounting; install it "
-            "with: pip install 'dpexplain[subsampled]', or pass accountant='rdp', which needs "
-            "no library and about a tenth more epsilon."
+            needed("the tightest accounting of subsampled releases", "dp-accounting", "subsampled")
+            + ", or pass accountant='rdp' (to locally linear models: composition='rdp'), which "
+            "needs no library and about a tenth more epsilon."
         )
 
 

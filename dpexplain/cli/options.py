@@ -14,6 +14,9 @@ MODELS: dict[str, tuple[str, str | None]] = {
     "boosting": ("DPExplainableBoostingClassifier", "DPExplainableBoostingRegressor"),
     "locally-linear": ("DPLocallyLinearClassifier", None),
     "linear": ("DPLogisticRegression", "DPLinearRegression"),
+    "random-forest": ("DPRandomForestClassifier", None),
+    "dpboost": ("DPBoostClassifier", "DPBoostRegressor"),
+    "boosted-trees": ("DPBoostedTreesClassifier", None),
 }
 
 
@@ -64,7 +67,13 @@ def add_table(command: argparse.ArgumentParser, *, private: bool = True) -> None
 
 def add_model(command: argparse.ArgumentParser) -> None:
     """Add what is fitted, and the account that pays."""
-    command.add_argument("--model", choices=tuple(MODELS), default="boosting")
+    command.add_argument(
+        "--model",
+        choices=tuple(MODELS),
+        default="boosting",
+        help="default: boosting; random-forest, dpboost and boosted-trees promise epsilon alone, "
+        "their delta is 0",
+    )
     command.add_argument(
         "--set",
         action="append",
@@ -74,7 +83,11 @@ def add_model(command: argparse.ArgumentParser) -> None:
         help="parameter of the model, written as in TOML: --set 'preset=\"paper\"'",
     )
     command.add_argument(
-        "--delta", type=float, default=None, help="default: the ledger's, or 1e-6 for a new one"
+        "--delta",
+        type=float,
+        default=None,
+        help="of the guarantee where the model has one, and of the totals in the ledger; default: "
+        "the ledger's, or 1e-6 for a new one",
     )
     command.add_argument(
         "--ledger",
@@ -123,7 +136,10 @@ def private_estimator(asked: argparse.Namespace, schema: Any, **parameters: Any)
             f"--model {asked.model} is for classes, and the schema's target is a range; choose "
             f"one of {fitting}."
         )
-    estimator = getattr(models, name)(schema=schema, **parameters)
+    kind = getattr(models, name)
+    if "delta" not in kind().get_params(deep=False):
+        parameters.pop("delta", None)  # pure differential privacy has none
+    estimator = kind(schema=schema, **parameters)
     settings = dict(setting(text) for text in asked.settings)
     if taken := sorted(set(settings) & {"schema", "epsilon", "delta", "ledger"}):
         raise CommandError(f"--set {taken[0]}=... has an option of its own: --{taken[0]}.")

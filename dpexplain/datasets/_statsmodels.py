@@ -6,6 +6,8 @@ from importlib import import_module
 
 import pandas as pd
 
+from dpexplain._extras import needed
+
 
 def statsmodels_frame(name: str) -> pd.DataFrame:
     """Return a table of ``statsmodels.datasets``.
@@ -30,9 +32,7 @@ def statsmodels_frame(name: str) -> pd.DataFrame:
     except ModuleNotFoundError as error:
         if not (error.name or "").startswith("statsmodels"):
             raise
-        raise ImportError(
-            f"load_{name} needs statsmodels; install it with: pip install 'dpexplain[examples]'"
-        ) from None
+        raise ImportError(needed(f"load_{name}", "statsmodels", "examples")) from None
     frame: pd.DataFrame = module.load_pandas().data
     return frame
 

@@ -1,8 +1,35 @@
-"""What the exporters share: the explanation of each class."""
+"""What the exporters share: the explanation of each class, and a warning that stays behind."""
 
 from __future__ import annotations
 
-from dpexplain.explain import GlobalExplanation, MulticlassExplanation
+import warnings
+
+from dpexplain.exceptions import PrivacyWarning
+from dpexplain.explain import GlobalExplanation, Guarantee, MulticlassExplanation
+
+
+def warn_of_lost_label(guarantee: Guarantee, result: str) -> None:
+    """Warn that something not private leaves without its label.
+
+    Parameters
+    ----------
+    guarantee : Guarantee
+        Of what is exported.
+    result : str
+        What is made of it.
+
+    Warns
+    -----
+    PrivacyWarning
+        Unless it is private.
+    """
+    if not guarantee.private:
+        warnings.warn(
+            f"the model is NOT PRIVATE, and {result} has no place that says so: whoever gets it "
+            "cannot tell it from a private one. Keep it inside, or label it yourself.",
+            PrivacyWarning,
+            stacklevel=3,
+        )
 
 
 def explained_classes(

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpexplain._extras import needed
+
 _OPSET, _ML_OPSET, _IR_VERSION = 17, 3, 8
 
 
@@ -17,9 +19,7 @@ class Graph:
         try:
             import onnx
         except ImportError:
-            raise ImportError(
-                "to_onnx needs onnx; install dpexplain with the extra [interop]."
-            ) from None
+            raise ImportError(needed("to_onnx", "onnx", "interop")) from None
         self._onnx = onnx
         self._nodes: list[Any] = []
         self._constants: list[Any] = []

@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dpexplain._extras import needed
 from dpexplain.explain import GlobalExplanation, MulticlassExplanation, ShapeFunction
 from dpexplain.explain._binned import Binned
 from dpexplain.explain._record import FloatArray
-from dpexplain.interop._classes import explained_classes
+from dpexplain.interop._classes import explained_classes, warn_of_lost_label
 
 _LINKS = {"logit": "logit", "identity": "identity", "log": "log", "softmax": "mlogit"}
 _OBJECTIVES = {
@@ -43,11 +44,18 @@ def to_interpret(explanation: GlobalExplanation | MulticlassExplanation) -> Any:
         If InterpretML is not installed.
     TypeError
         If `explanation` is of another kind.
+    ValueError
+        If pairs of one feature have other bins each.
+
+    Warns
+    -----
+    PrivacyWarning
+        If the model is not private, which InterpretML has no place to say.
 
     Notes
     -----
-    Scores are equal to the last bit for cells that are numbers (numeric terms) or texts
-    (categorical ones). InterpretML clips nothing: a regressor's ``predict`` here keeps to the
+    Without pairs, scores are equal to the last bit for cells that are numbers (numeric terms) or
+    texts (categorical ones), and probabilities to about twelve digits. InterpretML clips nothing: a regressor's ``predict`` here keeps to the
     public range and there does not. A cell that is no number is "unseen" there and "missing" here;
     both get the score of "missing".
 
@@ -59,6 +67,7 @@ def to_interpret(explanation: GlobalExplanation | MulticlassExplanation) -> Any:
     first = parts[0]
     estimator = _estimator(first)
     _fill(estimator, parts)
+    warn_of_lost_label(explanation.guarantee, "a model of InterpretML")
     return estimator
 
 
@@ -66,9 +75,7 @@ def _estimator(first: GlobalExplanation) -> Any:
     try:
         from interpret.glassbox import ExplainableBoostingClassifier, ExplainableBoostingRegressor
     except ImportError:
-        raise ImportError(
-            "to_interpret needs InterpretML; install dpexplain with the extra [interop]."
-        ) from None
+        raise ImportError(needed("to_interpret", "InterpretML", "interop")) from None
     kind = ExplainableBoostingRegressor if first.classes is None else ExplainableBoostingClassifier
     pairs = len(first.pairs)
     return kind(interactions=pairs, objective=_OBJECTIVES[first.link])

@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from dpexplain._extras import needed
 from dpexplain.explain import LocalExplanation, MulticlassLocalExplanation
+from dpexplain.interop._classes import warn_of_lost_label
 
 
 def to_shap(explanation: LocalExplanation | MulticlassLocalExplanation) -> Any:
@@ -34,6 +36,11 @@ def to_shap(explanation: LocalExplanation | MulticlassLocalExplanation) -> Any:
     TypeError
         If `explanation` is of another kind.
 
+    Warns
+    -----
+    PrivacyWarning
+        If the model is not private, which SHAP has no place to say.
+
     Examples
     --------
     >>> shap.plots.waterfall(model.explain_local(X).to_shap()[0])  # doctest: +SKIP
@@ -45,9 +52,8 @@ def to_shap(explanation: LocalExplanation | MulticlassLocalExplanation) -> Any:
     try:
         import shap
     except ImportError:
-        raise ImportError(
-            "to_shap needs shap; install dpexplain with the extra [interop]."
-        ) from None
+        raise ImportError(needed("to_shap", "shap", "interop")) from None
+    warn_of_lost_label(explanation.guarantee, "a shap.Explanation")
     several = isinstance(explanation, MulticlassLocalExplanation)
     parts = explanation.by_class if isinstance(explanation, MulticlassLocalExplanation) else ()
     first = parts[0] if parts else explanation

@@ -43,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if theirs is None:
         print(
             "InterpretML is not installed: our own numbers only; for both, "
-            "pip install 'dpexplain[bench]'."
+            "pip install '.[bench]' in a clone of dpexplain."
         )
     datasets = list(found(options.datasets, USUAL))
     if not datasets:

@@ -151,6 +151,17 @@ def test_parameters_are_given_as_toml(folder):
     assert np.all(np.diff(values) >= 0)
 
 
+@pytest.mark.parametrize("model", ["random-forest", "dpboost", "boosted-trees"])
+def test_models_without_a_delta_say_so_in_files_and_reports(folder, capsys, model):
+    assert main([*FIT, "--model", model, "--out", "model.json"]) == 0
+    guarantee = dpexplain.io.load("model.json").guarantee
+    assert guarantee.private
+    assert guarantee.delta == 0.0
+    assert capsys.readouterr().out.startswith("1-differential privacy for one record")
+    assert main(["report", "model.json", "--out", "report.html"]) == 0
+    assert "1-DP" in (folder / "report.html").read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize("model", ["locally-linear", "linear"])
 def test_other_models_are_fitted_explained_and_reported(folder, capsys, model):
     assert main([*SWEEP, "--model", model, "--out", "sweep.json"]) == 0

@@ -173,7 +173,8 @@ def test_missing_statsmodels_is_named_with_the_command_that_installs_it(
     with pytest.raises(ImportError) as caught:
         load()
     assert str(caught.value) == (
-        f"load_{name} needs statsmodels; install it with: pip install 'dpexplain[examples]'"
+        f"load_{name} needs statsmodels; install it with: pip install '.[examples]' "
+        "in a clone of dpexplain"
     )
 
 

@@ -77,7 +77,7 @@ def test_an_imported_model_has_no_noise_band_and_edits_say_so(theirs):
     [
         (Flatten("age"), "flatten needs a noise band, and that of 'age' is not known"),
         (Smooth("age"), "smooth needs reach= here: the noise of 'age' is not known"),
-        (repair("age", "increasing"), "how far 'age' falls short is not known; use scale"),
+        (repair("age", "increasing"), "the sums behind 'age' are not known; use smooth"),
     ],
 )
 def test_what_needs_a_noise_band_is_refused_in_words(theirs, operation, words):
@@ -109,6 +109,7 @@ def test_edited_import_is_still_not_private_and_says_both(theirs):
     assert any("edited" in note.lower() for note in guarantee.notes)
 
 
+@pytest.mark.filterwarnings("ignore:the model is NOT PRIVATE")
 def test_edits_reach_the_tools_of_interpretml_again(theirs):
     X, _ = table(seed=1)
     X = X.dropna()

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import dpexplain
+from dpexplain.exceptions import PrivacyWarning
 from dpexplain.explain import MulticlassExplanation, from_interpret
 from dpexplain.interop import to_interpret
 from fitted_models import FITTED, fitted_binary, fitted_classes, table
@@ -132,7 +133,8 @@ def test_pairs_go_back_with_equal_scores_and_open_again_as_they_were(kind):
     model = with_pairs(kind, interactions=[("age", "job"), ("job", "grade")])
     X, _ = table(seed=2)
     explanation = from_interpret(model)
-    theirs = to_interpret(explanation)
+    with pytest.warns(PrivacyWarning, match="a model of InterpretML has no place that says so"):
+        theirs = to_interpret(explanation)
     if kind == "number":
         np.testing.assert_allclose(theirs.predict(X), model.predict(X), atol=1e-9)
     else:
@@ -174,7 +176,9 @@ def test_pairs_are_drawn_saved_and_listed(paired, tmp_path):
 def test_pairs_go_to_shap_with_the_other_contributions(paired):
     pytest.importorskip("shap")
     X, _ = table(seed=3)
-    shap = from_interpret(paired).explain_local(X.head(3)).to_shap()
+    local = from_interpret(paired).explain_local(X.head(3))
+    with pytest.warns(PrivacyWarning, match=r"a shap\.Explanation has no place that says so"):
+        shap = local.to_shap()
     assert shap.feature_names[-2:] == ["age & job", "age & grade"]
     np.testing.assert_allclose(
         shap.values.sum(axis=1) + shap.base_values, paired.decision_function(X.head(3)), atol=1e-9
@@ -210,6 +214,7 @@ def test_a_model_of_a_single_class_is_refused_with_the_reason():
 
 
 @pytest.mark.parametrize("fitted", FITTED)
+@pytest.mark.filterwarnings("ignore:the model is NOT PRIVATE")
 def test_an_exported_model_gives_the_scores_of_the_explanation_to_the_last_bit(fitted):
     model = fitted()
     X, _ = table(seed=2)

@@ -18,6 +18,7 @@ def test_values_and_base_add_up_to_the_scores():
     np.testing.assert_allclose(values.base_values + values.values.sum(axis=1), local.scores)
 
 
+@pytest.mark.filterwarnings("ignore:the model is NOT PRIVATE")
 def test_several_classes_have_a_last_axis():
     X, _ = table(n=50, seed=4)
     local = fitted_classes().explain_local(X)

@@ -16,6 +16,6 @@ def test_import_without_a_package_names_the_extra(package):
     last = result.stderr.strip().splitlines()[-1]
     assert last == (
         f"ModuleNotFoundError: dpexplain_widgets needs {package}; install it with: "
-        "pip install 'dpexplain[widgets]'"
+        "pip install '.[widgets]' in a clone of dpexplain"
     )
     assert "During handling" not in result.stderr

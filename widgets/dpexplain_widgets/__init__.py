@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dpexplain._extras import needed
+
 try:
     import anywidget as _anywidget
     import ipywidgets as _ipywidgets
 except ModuleNotFoundError as error:
     raise ModuleNotFoundError(
-        f"dpexplain_widgets needs {error.name}; install it with: pip install 'dpexplain[widgets]'",
+        needed("dpexplain_widgets", str(error.name), "widgets"),
         name=error.name,
     ) from None
 

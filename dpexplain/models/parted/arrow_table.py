@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from dpexplain._extras import needed
 from dpexplain._tables import Column, check_names
 from dpexplain.models.parted.table import Part, PartedTable, check_name
 from dpexplain.schema import Schema
@@ -54,10 +55,7 @@ class ArrowTable(PartedTable):
         try:
             import pyarrow.dataset
         except ImportError as error:
-            raise ImportError(
-                "reading Parquet needs pyarrow; install dpexplain with its extra: "
-                "pip install 'dpexplain[dask]'."
-            ) from error
+            raise ImportError(needed("reading Parquet", "pyarrow", "dask")) from error
         if not isinstance(X, str | os.PathLike):
             return cls(X)
         try:

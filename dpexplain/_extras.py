@@ -1,0 +1,30 @@
+"""What to install for a part of the library that needs more than the core."""
+
+from __future__ import annotations
+
+
+def needed(what: str, package: str, extra: str) -> str:
+    """Say which package a part needs and which command brings it.
+
+    Parameters
+    ----------
+    what : str
+        The part, such as a function.
+    package : str
+        What it needs.
+    extra : str
+        The extra of this project that brings the package.
+
+    Returns
+    -------
+    str
+        A sentence without its full stop.
+
+    Examples
+    --------
+    >>> needed("to_shap", "shap", "interop")
+    "to_shap needs shap; install it with: pip install '.[interop]' in a clone of dpexplain"
+    """
+    return (
+        f"{what} needs {package}; install it with: pip install '.[{extra}]' in a clone of dpexplain"
+    )
