@@ -55,9 +55,9 @@ def to_interpret(explanation: GlobalExplanation | MulticlassExplanation) -> Any:
     Notes
     -----
     Without pairs, scores are equal to the last bit for cells that are numbers (numeric terms) or
-    texts (categorical ones), and probabilities to about twelve digits. InterpretML clips nothing: a regressor's ``predict`` here keeps to the
-    public range and there does not. A cell that is no number is "unseen" there and "missing" here;
-    both get the score of "missing".
+    texts (categorical ones), and probabilities to about twelve digits. InterpretML clips nothing:
+    a regressor's ``predict`` here keeps to the public range and there does not. A cell that is no
+    number is "unseen" there and "missing" here; both get the score of "missing".
 
     Examples
     --------
