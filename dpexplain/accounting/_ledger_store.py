@@ -30,7 +30,7 @@ class LedgerStore:
     def __init__(
         self, state: LedgerState, file: LedgerFile | None = None, *, from_elsewhere: bool = False
     ) -> None:
-        self.known = state  # the last state seen; the limits in it never change
+        self.known = state  # the last state seen; of its limits only the cap can change, downwards
         self.file = file
         self._from_elsewhere = from_elsewhere
         self._process = os.getpid()
@@ -60,7 +60,7 @@ class LedgerStore:
             return
         with self.file.exclusive():
             if self.file.exists():
-                self._read(self.file)
+                self._join(self.file)
             else:
                 self.write(self.known)
 
@@ -87,16 +87,25 @@ class LedgerStore:
             self._signature = self.file.signature()
         self.known = state
 
+    def _join(self, file: LedgerFile) -> None:
+        """Take over the state of a file that has the limits which were asked for."""
+        if _parsed(file).header != self.known.header:
+            raise self._other_limits(file, _parsed(file))
+        self._read(file)
+
+    def _other_limits(self, file: LedgerFile, state: LedgerState) -> BudgetError:
+        return BudgetError(
+            f"ledger file {str(file.path)!r} holds {_header_words(state)}, not "
+            f"{_header_words(self.known)}; PrivacyLedger.open(path) takes the limits from "
+            "the file, and its lower_cap() sets or lowers the cap. Nothing was charged."
+        )
+
     def _read(self, file: LedgerFile) -> None:
         """Read the file and refuse one that is about something else or has lost charges."""
         signature = file.signature()
         state = _parsed(file)
-        if state.header != self.known.header:
-            raise BudgetError(
-                f"ledger file {str(file.path)!r} holds {_header_words(state)}, not "
-                f"{_header_words(self.known)}; PrivacyLedger.open(path) takes the limits from "
-                "the file. Nothing was charged."
-            )
+        if not state.follows(self.known):
+            raise self._other_limits(file, state)
         before = self.known.entries
         if state.entries[: len(before)] != before:
             raise BudgetError(

@@ -28,6 +28,7 @@ _COLUMNS = [
     "entry",
     "label",
     "event",
+    "unit",
     "private",
     "count",
     "noise_multiplier",
@@ -62,7 +63,7 @@ def ledger_frame(state: LedgerState) -> pd.DataFrame:
             seen.append(event)
             together = epsilon_of(Spending.of(seen, state.adjacency), state.delta)
             cost = _cost(event, state)
-            rows.append((place, entry.label, event.label, *cost, together))
+            rows.append((place, entry.label, event.label, entry.unit, *cost, together))
     return pd.DataFrame(rows, columns=_COLUMNS)
 
 
@@ -85,14 +86,15 @@ def ledger_line(summary: LedgerSummary) -> str:
 def ledger_html(summary: LedgerSummary) -> str:
     """Write the ledger as an HTML table; every name is escaped."""
     rows = "".join(
-        f"<tr><td>{html.escape(entry.label)}</td>"
+        f"<tr><td>{html.escape(entry.label)}</td><td>{html.escape(entry.unit)}</td>"
         f"<td>{_events_html(entry.events)}</td>"
         f"<td>{f'{entry.epsilon:.4g}' if entry.private else 'NOT PRIVATE'}</td></tr>"
         for entry in summary.entries
     )
     return (
         f"<p>{html.escape(summary.words())}</p><table><thead><tr><th>charge</th>"
-        f"<th>releases</th><th>epsilon alone</th></tr></thead><tbody>{rows}</tbody></table>"
+        f"<th>protects</th><th>releases</th><th>epsilon alone</th></tr></thead>"
+        f"<tbody>{rows}</tbody></table>"
     )
 
 

@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import os
 import uuid
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import Any
 from weakref import WeakValueDictionary
 
-from dpexplain._validation import Adjacency, check_adjacency, check_count
+from dpexplain._validation import Adjacency, check_adjacency
 from dpexplain.accounting._fingerprint import recognise
 from dpexplain.accounting._ledger_file import LedgerFile
+from dpexplain.accounting._ledger_reading import LedgerReading
 from dpexplain.accounting._ledger_store import LedgerStore
-from dpexplain.accounting._ledger_text import ledger_frame, ledger_html, ledger_line, refusal
+from dpexplain.accounting._ledger_text import refusal
 from dpexplain.accounting._twins import warn_of_twins
-from dpexplain.accounting.accountant import epsilon_of
 from dpexplain.accounting.events import Event
 from dpexplain.accounting.ledger_state import LedgerEntry, LedgerState
-from dpexplain.accounting.spending import Spending
-from dpexplain.accounting.summary import LedgerSummary, ReleaseSet
+from dpexplain.accounting.unit import ONE_RECORD
 from dpexplain.exceptions import BudgetError
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from dpexplain.statement import PrivacyStatement
 
 __all__ = ["PrivacyLedger"]
 
@@ -33,7 +28,7 @@ __all__ = ["PrivacyLedger"]
 _LIVE: WeakValueDictionary[str, PrivacyLedger] = WeakValueDictionary()
 
 
-class PrivacyLedger:
+class PrivacyLedger(LedgerReading):
     """Count what is released from one data set, and refuse what exceeds a cap.
 
     Pass one ledger to every estimator that is fitted on a data set, on any split of it. The
@@ -120,132 +115,6 @@ class PrivacyLedger:
         """
         return cls._of(LedgerStore.opened(LedgerFile(path)))
 
-    @property
-    def dataset(self) -> str:
-        """Name of the data set.
-
-        Returns
-        -------
-        str
-            As given.
-        """
-        return self._store.known.dataset
-
-    @property
-    def cap_epsilon(self) -> float:
-        """Limit of the private total.
-
-        Returns
-        -------
-        float
-            Infinite if there is none.
-        """
-        return self._store.known.cap_epsilon
-
-    @property
-    def delta(self) -> float:
-        """Delta at which the ledger states epsilon.
-
-        Returns
-        -------
-        float
-            As given.
-        """
-        return self._store.known.delta
-
-    @property
-    def adjacency(self) -> Adjacency:
-        """Which data sets count as neighbours.
-
-        Returns
-        -------
-        str
-            ``"add_remove"`` or ``"replace"``.
-        """
-        return self._store.known.adjacency
-
-    @property
-    def path(self) -> str | None:
-        """File that holds the ledger.
-
-        Returns
-        -------
-        str or None
-            Absolute path; None for a ledger in memory.
-        """
-        return None if self._store.file is None else str(self._store.file.path)
-
-    @property
-    def entries(self) -> tuple[LedgerEntry, ...]:
-        """Everything that was charged.
-
-        Returns
-        -------
-        tuple of LedgerEntry
-            Oldest first; a ledger with a file sees the charges of other processes too.
-        """
-        return self._store.current().entries
-
-    def total_epsilon(self, delta: float | None = None) -> float:
-        """Epsilon of everything together.
-
-        Parameters
-        ----------
-        delta : float, optional
-            Delta at which to state it; the ledger's by default.
-
-        Returns
-        -------
-        float
-            Infinite if any charge is not private.
-        """
-        return self._store.current().total_epsilon(self.delta if delta is None else delta)
-
-    def private_epsilon(self, delta: float | None = None) -> float:
-        """Epsilon of all private charges together.
-
-        It describes what leaves only if everything that is not private stays inside.
-
-        Parameters
-        ----------
-        delta : float, optional
-            Delta at which to state it; the ledger's by default.
-
-        Returns
-        -------
-        float
-            Finite.
-        """
-        return self._store.current().private_epsilon(self.delta if delta is None else delta)
-
-    @property
-    def remaining_epsilon(self) -> float:
-        """Largest epsilon that one further private fit at the ledger's delta may have.
-
-        Because budgets compose better than they add, this is more than the cap less the total.
-
-        Returns
-        -------
-        float
-            Infinite without a cap, 0 if nothing is left.
-        """
-        return self._store.current().remaining_epsilon
-
-    def affordable(self, events: Iterable[Event]) -> bool:
-        """Whether the cap leaves room for these events.
-
-        Parameters
-        ----------
-        events : iterable of Event
-            Planned releases; events that are not private cost nothing of the cap.
-
-        Returns
-        -------
-        bool
-            False if `charge` would refuse them.
-        """
-        return self._store.current().affordable([LedgerEntry("planned", tuple(events))])
-
     def charge(
         self,
         events: Iterable[Event],
@@ -253,6 +122,7 @@ class PrivacyLedger:
         label: str,
         adjacency: Adjacency | str = "add_remove",
         what: str = "fit",
+        unit: str = ONE_RECORD,
     ) -> LedgerEntry:
         """Record releases before they are made: all of them or, beyond the cap, none.
 
@@ -266,6 +136,8 @@ class PrivacyLedger:
             Must be the ledger's.
         what : str, default="fit"
             Noun for the text of a refusal: "this fit needs ...".
+        unit : str, default="one record"
+            Whom the noise multipliers protect, as the entry names it.
 
         Returns
         -------
@@ -280,7 +152,7 @@ class PrivacyLedger:
         ValueError
             If there is no event, or `events` holds something else.
         """
-        return self.charge_all([(label, events)], adjacency=adjacency, what=what)[0]
+        return self.charge_all([(label, events)], adjacency=adjacency, what=what, unit=unit)[0]
 
     def charge_all(
         self,
@@ -288,6 +160,7 @@ class PrivacyLedger:
         *,
         adjacency: Adjacency | str = "add_remove",
         what: str = "fit",
+        unit: str = ONE_RECORD,
     ) -> tuple[LedgerEntry, ...]:
         """Record several charges, each an entry of its own: all of them or none.
 
@@ -299,6 +172,8 @@ class PrivacyLedger:
             Must be the ledger's.
         what : str, default="fit"
             Noun for the text of a refusal: "this sweep needs ...".
+        unit : str, default="one record"
+            Whom the noise multipliers protect, as the entries name it.
 
         Returns
         -------
@@ -310,7 +185,7 @@ class PrivacyLedger:
         BudgetError, ValueError
             As `charge`. Nothing has changed then.
         """
-        entries = tuple(LedgerEntry(label, tuple(events)) for label, events in charges)
+        entries = tuple(LedgerEntry(label, tuple(events), unit) for label, events in charges)
         if not entries:
             raise ValueError("nothing is to be charged; pass at least one (label, events).")
         if check_adjacency(adjacency) != self.adjacency:
@@ -325,6 +200,47 @@ class PrivacyLedger:
             self._store.write(state.with_entries(entries))
         warn_of_twins(self, charged=True)
         return entries
+
+    def lower_cap(self, cap_epsilon: float) -> None:
+        """Set a cap where there is none, or lower the one there is; it cannot be raised again.
+
+        A file holds the new cap from then on, and other processes that share it follow.
+
+        Parameters
+        ----------
+        cap_epsilon : float
+            New limit of the epsilon of all private charges together, positive.
+
+        Raises
+        ------
+        ValueError
+            If the number is not positive.
+        BudgetError
+            If it is above the present cap, or below what was spent already. Nothing has changed
+            then.
+
+        Notes
+        -----
+        What is charged from then on keeps within the new cap. That all of it together is private
+        within a cap, even where budgets were chosen by looking at results, is promised for a cap
+        that was fixed before the first charge; one that is set later promises it as long as the
+        number was not chosen by looking at results.
+        """
+        with self._store.exclusive() as state:
+            lowered = dataclasses.replace(state, cap_epsilon=cap_epsilon)
+            if lowered.cap_epsilon > state.cap_epsilon:
+                raise BudgetError(
+                    f"cap_epsilon={cap_epsilon:g} is above the cap of {state.cap_epsilon:g}, and a "
+                    "cap is never raised; charge less, or let new data start a new ledger. The cap "
+                    "stays."
+                )
+            spent = state.private_epsilon(state.delta)
+            if spent > lowered.cap_epsilon:
+                raise BudgetError(
+                    f"cap_epsilon={cap_epsilon:g} is below the epsilon {spent:.4g} that was spent "
+                    "already; choose a cap from there on. The cap stays."
+                )
+            self._store.write(lowered)
 
     def recognise(self, X: Any, y: Any) -> None:
         """Warn if the same data came under the name of another data set in this process.
@@ -343,107 +259,6 @@ class PrivacyLedger:
             memory, never in the ledger or its file.
         """
         recognise(X, y, self.dataset)
-
-    def release_set(self, entry_indices: Sequence[int]) -> ReleaseSet:
-        """Spend of those entries that are actually published.
-
-        Parameters
-        ----------
-        entry_indices : sequence of int
-            Places of the published entries in `entries`, each at most once.
-
-        Returns
-        -------
-        ReleaseSet
-            Their epsilon together, beside the total, which stands if the choice was made by
-            looking at the others.
-
-        Raises
-        ------
-        ValueError
-            If an index is out of range or repeated.
-        """
-        state = self._store.current()
-        spending = Spending.of(self._chosen_events(state, entry_indices), state.adjacency)
-        chosen = [state.entries[index] for index in entry_indices]
-        private = all(entry.private for entry in chosen)
-        return ReleaseSet(
-            labels=tuple(entry.label for entry in chosen),
-            epsilon=epsilon_of(spending, state.delta) if private else math.inf,
-            total_epsilon=state.private_epsilon(state.delta),
-            delta=state.delta,
-        )
-
-    def summary(self) -> LedgerSummary:
-        """State of the ledger as plain data.
-
-        Returns
-        -------
-        LedgerSummary
-            For views, files and reports; it cannot be charged.
-        """
-        return self._store.current().summary()
-
-    def statement(self, published: Sequence[int] | None = None) -> PrivacyStatement:
-        """Say what is promised for a release, for everything fitted, and under which conditions.
-
-        Parameters
-        ----------
-        published : sequence of int, optional
-            Places of the published entries in `entries`; all private ones by default.
-
-        Returns
-        -------
-        PrivacyStatement
-            With ``text()``, ``markdown()`` and ``to_json()``.
-
-        Raises
-        ------
-        ValueError
-            If an index is out of range or repeated.
-        """
-        from dpexplain.statement import statement_of
-
-        state = self._store.current()
-        if published is None:
-            return statement_of(state.summary())
-        spending = Spending.of(self._chosen_events(state, published), state.adjacency)
-        private = all(state.entries[index].private for index in published)
-        epsilons = [epsilon_of(s, state.delta) for s in (spending, spending.replaced())]
-        one, replaced = epsilons if private else (math.inf, math.inf)
-        return statement_of(state.summary(), published, epsilons=(one, replaced))
-
-    @staticmethod
-    def _chosen_events(state: LedgerState, entry_indices: Sequence[int]) -> list[Event]:
-        indices = [check_count("entry_indices", index, 0) for index in entry_indices]
-        if len(set(indices)) < len(indices) or any(i >= len(state.entries) for i in indices):
-            raise ValueError(
-                f"entry_indices must be different numbers below {len(state.entries)}, the "
-                "number of entries; see ledger.frame()."
-            )
-        return [event for index in indices for event in state.entries[index].events]
-
-    def frame(self) -> pd.DataFrame:
-        """Events as a table, oldest first.
-
-        Returns
-        -------
-        DataFrame
-            Columns ``entry`` (place in `entries`), ``label``, ``event``, ``private``,
-            ``count``, ``noise_multiplier``, ``mu``, ``epsilon`` (of the event alone) and
-            ``private_epsilon`` (of all private events up to this one together).
-        """
-        return ledger_frame(self._store.current())
-
-    def to_json(self) -> str:
-        """Write the ledger as JSON.
-
-        Returns
-        -------
-        str
-            Everything that counts, numbers bit by bit.
-        """
-        return self._store.current().to_json()
 
     @classmethod
     def from_json(cls, text: str, path: str | os.PathLike[str] | None = None) -> PrivacyLedger:
@@ -491,15 +306,6 @@ class PrivacyLedger:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _revived, (self._identity, self._store.known.to_json(), self.path)
-
-    def __repr__(self) -> str:
-        try:
-            return ledger_line(self.summary())
-        except BudgetError as error:
-            return f"PrivacyLedger({self.dataset!r}: {error})"
-
-    def _repr_html_(self) -> str:
-        return ledger_html(self.summary())
 
 
 def _revived(identity: str, text: str, path: str | None) -> PrivacyLedger:

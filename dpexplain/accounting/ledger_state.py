@@ -36,11 +36,13 @@ from dpexplain.accounting.summary import (
     number_from_json,
     number_to_json,
 )
+from dpexplain.accounting.unit import ONE_RECORD
 
 __all__ = ["LedgerEntry", "LedgerState"]
 
 _FORMAT = "dpexplain/ledger"
-_VERSION = 1
+_VERSION = 2
+_WITHOUT_UNITS = 1  # entries of version 1 did not name their unit; one record holds for all
 
 
 @dataclass(frozen=True)
@@ -53,14 +55,19 @@ class LedgerEntry:
         What was charged, for example the name of an estimator.
     events : tuple of Event
         The releases, at least one.
+    unit : str, default="one record"
+        Whom their noise protects.
     """
 
     label: str
     events: tuple[Event, ...]
+    unit: str = ONE_RECORD
 
     def __post_init__(self) -> None:
         if not isinstance(self.label, str) or not self.label.strip():
             raise ValueError(f"label={shown(self.label)} must name what is charged.")
+        if not isinstance(self.unit, str) or not self.unit.strip():
+            raise ValueError(f"unit={shown(self.unit)} must name whom the charge protects.")
         object.__setattr__(self, "events", tuple(self.events))
         if not self.events:
             raise ValueError(f"{self.label!r} charges no event; pass at least one.")
@@ -164,8 +171,14 @@ class LedgerState:
 
     @property
     def header(self) -> tuple[str, float, float, str]:
-        """Everything but the charges; two ledgers of one file must agree in it."""
+        """Everything but the charges; a ledger that joins a file must agree with it in this."""
         return self.dataset, self.cap_epsilon, self.delta, self.adjacency
+
+    def follows(self, before: LedgerState) -> bool:
+        """Whether the limits are those of an earlier state, or its cap was lowered since."""
+        kept = self.dataset, self.delta, self.adjacency
+        same = kept == (before.dataset, before.delta, before.adjacency)
+        return same and self.cap_epsilon <= before.cap_epsilon
 
     @property
     def events(self) -> tuple[Event, ...]:
@@ -239,6 +252,7 @@ class LedgerState:
                     mu=entry.mu,
                     private=entry.private,
                     events=tuple(event_to_dict(event) for event in entry.events),
+                    unit=entry.unit,
                 )
                 for entry, epsilon in zip(self.entries, alone, strict=True)
             ),
@@ -254,7 +268,11 @@ class LedgerState:
             "delta": self.delta,
             "adjacency": self.adjacency,
             "entries": [
-                {"label": entry.label, "events": [event_to_dict(event) for event in entry.events]}
+                {
+                    "label": entry.label,
+                    "unit": entry.unit,
+                    "events": [event_to_dict(event) for event in entry.events],
+                }
                 for entry in self.entries
             ],
         }
@@ -269,25 +287,26 @@ class LedgerState:
         if content["format"] != _FORMAT or not _is_version(content["version"]):
             raise ValueError(
                 f"the format is {shown(content['format'])}, version {shown(content['version'])}; "
-                f"expected {_FORMAT!r}, version {_VERSION}."
+                f"expected {_FORMAT!r}, version {_VERSION} or older."
             )
+        units = content["version"] > _WITHOUT_UNITS
         return cls(
             dataset=content["dataset"],
             cap_epsilon=number_from_json(content["cap_epsilon"]),  # type: ignore[arg-type]
             delta=content["delta"],
             adjacency=content["adjacency"],
-            entries=tuple(_entry_from_json(entry) for entry in _as_list(content["entries"])),
+            entries=tuple(_entry_from_json(entry, units) for entry in _as_list(content["entries"])),
         )
 
 
 def _is_version(value: object) -> bool:
-    return type(value) is int and value == _VERSION
+    return type(value) is int and _WITHOUT_UNITS <= value <= _VERSION
 
 
-def _entry_from_json(content: Any) -> LedgerEntry:
-    _check_object(content, {"label", "events"}, "an entry")
+def _entry_from_json(content: Any, with_unit: bool) -> LedgerEntry:
+    _check_object(content, {"label", "events"} | ({"unit"} if with_unit else set()), "an entry")
     events = tuple(event_from_dict(event) for event in _as_list(content["events"]))
-    return LedgerEntry(label=content["label"], events=events)
+    return LedgerEntry(content["label"], events, content.get("unit", ONE_RECORD))
 
 
 def _as_list(content: Any) -> list[Any]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from dpexplain._validation import Adjacency, check_adjacency, check_delta, check_in_range, shown
 from dpexplain.accounting.events import event_from_dict, event_to_dict
+from dpexplain.accounting.unit import ONE_RECORD
 
 __all__ = [
     "EntrySummary",
@@ -42,6 +43,8 @@ class EntrySummary:
         Whether all its events are private.
     events : tuple of dict
         The events as plain data, see `event_to_dict`.
+    unit : str, default="one record"
+        Whom their noise protects.
     """
 
     label: str
@@ -49,6 +52,7 @@ class EntrySummary:
     mu: float | None
     private: bool
     events: tuple[dict[str, Any], ...]
+    unit: str = ONE_RECORD
 
     def to_dict(self) -> dict[str, Any]:
         """Write the entry as plain data.
@@ -64,6 +68,7 @@ class EntrySummary:
             "mu": None if self.mu is None else number_to_json(self.mu),
             "private": self.private,
             "events": [dict(event) for event in self.events],
+            "unit": self.unit,
         }
 
     @classmethod
@@ -96,6 +101,7 @@ class EntrySummary:
             events=tuple(
                 event_to_dict(event_from_dict(event)) for event in _list("events", content)
             ),
+            unit=_text("unit", content["unit"]),
         )
 
 

@@ -18,6 +18,7 @@ from dpexplain.compare.planning import (
     epsilon_for_metric,
     epsilon_to_stand_out,
     epsilons_to_stand_out,
+    stand_out_words,
 )
 from dpexplain.compare.refitting import Refitter
 from dpexplain.compare.releasable import releasable
@@ -40,6 +41,7 @@ __all__ = [
     "match_filters",
     "releasable",
     "shape_distance",
+    "stand_out_words",
     "sweep",
     "truth_in_bins",
 ]

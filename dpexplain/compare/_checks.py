@@ -9,6 +9,7 @@ from dpexplain._tables import kind_in_parts
 from dpexplain._validation import check_epsilon
 from dpexplain.accounting.events import Event
 from dpexplain.accounting.ledger import PrivacyLedger
+from dpexplain.accounting.unit import privacy_unit
 
 
 def check_estimator(estimator: Any) -> None:
@@ -110,10 +111,11 @@ class Payer(NamedTuple):
     ledger: PrivacyLedger
     adjacency: str
     shared: bool
+    unit: str
 
     def charge(self, charges: list[Charge]) -> None:
         """Charge every fit at once, an entry each, or raise and charge none."""
-        self.ledger.charge_all(charges, adjacency=self.adjacency, what="sweep")
+        self.ledger.charge_all(charges, adjacency=self.adjacency, what="sweep", unit=self.unit)
 
 
 def find_payer(ledger: PrivacyLedger | None, estimator: Any) -> Payer:
@@ -121,6 +123,7 @@ def find_payer(ledger: PrivacyLedger | None, estimator: Any) -> Payer:
     parameters = estimator.get_params(deep=False)
     own = parameters.get("ledger")
     adjacency = parameters.get("adjacency", "add_remove")
+    unit = privacy_unit(parameters.get("max_rows_per_person"))
     if ledger is not None and own is not None and ledger is not own:
         raise ValueError(
             "ledger differs from the ledger of the estimator; give one of them, because all "
@@ -131,7 +134,7 @@ def find_payer(ledger: PrivacyLedger | None, estimator: Any) -> Payer:
         alone = PrivacyLedger(
             "this sweep alone", delta=parameters.get("delta", 1e-6), adjacency=adjacency
         )
-        return Payer(alone, adjacency, shared=False)
+        return Payer(alone, adjacency, shared=False, unit=unit)
     if not isinstance(shared, PrivacyLedger):
         raise ValueError(f"ledger must be a PrivacyLedger, got {type(shared).__name__}.")
     if parameters.get("reproducible_seed") is not None:
@@ -139,4 +142,4 @@ def find_payer(ledger: PrivacyLedger | None, estimator: Any) -> Payer:
             "reproducible_seed makes models NOT PRIVATE, so a shared ledger takes none of them; "
             "leave out the seed, or the ledger."
         )
-    return Payer(shared, adjacency, shared=True)
+    return Payer(shared, adjacency, shared=True, unit=unit)

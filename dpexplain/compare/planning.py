@@ -11,6 +11,7 @@ from dpexplain.accounting.gdp import epsilon_from_mu, mu_from_epsilon
 from dpexplain.compare.comparison import Comparison
 from dpexplain.explain import GlobalExplanation
 from dpexplain.explain._record import FloatArray
+from dpexplain.explain._text import shorten
 
 _LARGEST = 50.0
 _SMALLEST = 1e-3
@@ -34,7 +35,8 @@ def epsilon_to_stand_out(explanation: GlobalExplanation, term: str) -> float:
     Returns
     -------
     float
-        Epsilon at the delta of the explanation; infinity if none up to 50 is enough.
+        Epsilon at the delta of the explanation; infinity if none up to 50 is enough:
+        :func:`stand_out_words` says it in words.
 
     Raises
     ------
@@ -45,6 +47,36 @@ def epsilon_to_stand_out(explanation: GlobalExplanation, term: str) -> float:
     """
     explanation[term]  # an unknown name is answered before anything else
     return _needed(explanation, term, _overall_factor(explanation))
+
+
+def stand_out_words(explanation: GlobalExplanation, term: str) -> str:
+    """Say in words what :func:`epsilon_to_stand_out` found.
+
+    Parameters
+    ----------
+    explanation : GlobalExplanation
+        Private, with noise that is known jointly.
+    term : str
+        Name of the term.
+
+    Returns
+    -------
+    str
+        A sentence; it names the largest epsilon that was looked at where none is enough.
+
+    Raises
+    ------
+    KeyError, ValueError
+        As :func:`epsilon_to_stand_out`.
+    """
+    epsilon, name = epsilon_to_stand_out(explanation, term), shorten(term)
+    delta = explanation.guarantee.delta
+    if math.isinf(epsilon):
+        return (
+            f"{name!r} would stand out of the noise at no epsilon up to {_LARGEST:g}: what it "
+            "shows is noise, or less than what another sample of people would change."
+        )
+    return f"{name!r} would stand out of the noise from epsilon {epsilon:.2g} on (delta {delta:g})."
 
 
 def epsilons_to_stand_out(explanation: GlobalExplanation) -> dict[str, float]:
@@ -58,7 +90,7 @@ def epsilons_to_stand_out(explanation: GlobalExplanation) -> dict[str, float]:
     Returns
     -------
     dict of str to float
-        In the order of the terms.
+        In the order of the terms; infinity where no epsilon up to 50 is enough.
 
     Raises
     ------

@@ -21,6 +21,7 @@ from dpexplain._validation import (
     check_epsilon,
 )
 from dpexplain.accounting import Event, NonPrivateEvent, PrivacyLedger, epsilon_from_mu
+from dpexplain.accounting.unit import privacy_unit
 from dpexplain.encoding import check_columns
 from dpexplain.exceptions import PrivacyWarning
 from dpexplain.explain import Guarantee
@@ -379,7 +380,8 @@ class PrivateEstimator:
         ledger = self.ledger
         if ledger is None:
             ledger = PrivacyLedger("this fit alone", delta=self.delta, adjacency=self.adjacency)
-        ledger.charge(events, label=label, adjacency=self.adjacency)
+        unit = privacy_unit(self.max_rows_per_person)
+        ledger.charge(events, label=label, adjacency=self.adjacency, unit=unit)
         if self.ledger is not None and not isinstance(X, PartedTable):
             ledger.recognise(X, y)  # reads the data, so it comes after the charge
         return ledger
@@ -396,8 +398,7 @@ class PrivateEstimator:
     def _guarantee(self, source: NoiseSource) -> Guarantee:
         from dpexplain import __version__
 
-        rows = self.max_rows_per_person
-        unit = "one record" if rows is None else f"one person, of whom at most {rows} rows are used"
+        unit = privacy_unit(self.max_rows_per_person)
         reasons = [_DRAFTED] * (self.schema is None) + [_SEEDED] * (not source.private)
         if reasons:
             return Guarantee.not_private(

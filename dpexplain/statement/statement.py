@@ -17,6 +17,7 @@ from dpexplain.accounting.summary import (
     number_from_json,
     number_to_json,
 )
+from dpexplain.accounting.unit import ONE_RECORD
 from dpexplain.explain.guarantee import Guarantee
 
 __all__ = ["PrivacyStatement", "Promise", "statement_of"]
@@ -293,13 +294,14 @@ def statement_of(
 
     chosen = range(len(summary.entries)) if published is None else published
     entries = [summary.entries[place] for place in chosen]
+    unit = _common_unit(entries) if guarantee is None else guarantee.unit
     return PrivacyStatement(
         dataset=summary.dataset,
-        unit="one record" if guarantee is None else guarantee.unit,
+        unit=unit,
         adjacency=summary.adjacency,
         release=_release(summary, entries, guarantee, epsilons),
         everything=Promise(
-            _together("one record" if guarantee is None else guarantee.unit),
+            _together(unit, summary),
             summary.private_epsilon,
             summary.delta,
             summary.replace_epsilon,
@@ -318,12 +320,18 @@ def statement_of(
     )
 
 
-def _together(unit: str) -> str:
+def _common_unit(entries: Sequence[EntrySummary]) -> str:
+    """Whom all private entries protect; every kind of noise protects one record."""
+    units = {entry.unit for entry in entries if entry.private}
+    return units.pop() if len(units) == 1 else ONE_RECORD
+
+
+def _together(unit: str, summary: LedgerSummary) -> str:
     """Say what the total of a ledger is about: its entries need not have the unit of one model."""
     words = "all private releases charged to the ledger, if published together"
-    if unit == "one record":
+    if unit in (ONE_RECORD, _common_unit(summary.entries)):
         return words
-    return f"{words}, for one record (for {unit} only if every fit on the ledger protects persons)"
+    return f"{words}, for one record (not every fit on the ledger protects {unit})"
 
 
 def _release(

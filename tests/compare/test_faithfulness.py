@@ -17,6 +17,7 @@ from dpexplain.compare import (
     kendall,
     local_sign_agreement,
     shape_distance,
+    stand_out_words,
     truth_in_bins,
 )
 from dpexplain.datasets import make_additive
@@ -129,6 +130,16 @@ def test_a_clear_term_stands_out_at_a_smaller_epsilon_than_a_faint_one(fitted):
     assert faint > 3 * clear
     assert epsilon_to_stand_out(explanation, "letter") > 4.0  # nothing is there to stand out
     assert ("x1" in explanation.terms_above_noise) == (clear <= 4.0)
+    assert stand_out_words(explanation, "x1").startswith("'x1' would stand out of the noise from")
+
+
+def test_a_term_without_any_effect_is_said_to_stand_out_at_no_epsilon(fitted):
+    _, explanation = fitted
+    flat = dataclasses.replace(explanation["x1"], contribution=0 * explanation["x1"].contribution)
+    terms = tuple(flat if t.name == "x1" else t for t in explanation.terms)
+    nothing = dataclasses.replace(explanation, terms=terms)
+    assert epsilon_to_stand_out(nothing, "x1") == float("inf")
+    assert "at no epsilon up to 50" in stand_out_words(nothing, "x1")
 
 
 def test_a_comparison_holds_every_private_fit_against_its_reference():

@@ -21,6 +21,7 @@ from dpexplain.exceptions import SchemaError
 from dpexplain.models.boosting import parts as boosting_parts
 from dpexplain.models.boosting import scratch
 from dpexplain.models.boosting._kernels import _BLOCK
+from dpexplain.models.parted import dask_table
 from parted_tables import (
     NAMES,
     ListTable,
@@ -400,3 +401,22 @@ def test_a_frame_of_dask_and_its_parts_have_the_columns_of_the_schema_alone():
     wide = table.assign(other=1.0)[["other", "visits", "job", "income", "age"]]
     frame = dd.from_pandas(wide, npartitions=2)
     assert_same_fit(make_estimator(name), table, frame, "visits")
+
+
+def test_a_client_that_is_opened_while_a_fit_is_charged_is_not_the_fits(monkeypatch):
+    table = make_table(NAMES[0], 300)
+    estimator = make_estimator(NAMES[0]).set_params(outer_bags=2)
+    honest = type(estimator)._charged_ledger
+
+    def charged(self, *arguments):
+        monkeypatch.setattr(dask_table, "_default_client", lambda: object())
+        return honest(self, *arguments)
+
+    monkeypatch.setattr(type(estimator), "_charged_ledger", charged)
+    model = estimator.fit(dd.from_pandas(table, npartitions=2), "visits")
+    assert len(model.ledger_.entries) == 1
+
+    with pytest.raises(ValueError, match="close the client"):
+        make_estimator(NAMES[0]).set_params(outer_bags=2).fit(
+            dd.from_pandas(table, npartitions=2), "visits"
+        )

@@ -124,7 +124,7 @@ class Editing(traitlets.HasTraits):
             return ""
         ledger, events = self._price
         alone = PrivacyLedger("one measurement", delta=ledger.delta, adjacency=ledger.adjacency)
-        alone.charge(events, label="measurement")
+        alone.charge(events, label="measurement", adjacency=ledger.adjacency)
         cost = alone.summary().private_epsilon
         return f"epsilon {upper_number(cost, 3)} of the ledger {ledger.dataset!r}"
 
@@ -137,7 +137,8 @@ class Editing(traitlets.HasTraits):
             explanation = self.edited
             if self._price is not None:
                 ledger, events = self._price
-                ledger.charge(events, label="metrics of an edited model")
+                label = "metrics of an edited model"
+                ledger.charge(events, label=label, adjacency=ledger.adjacency)
             metrics = {str(k): float(v) for k, v in self._measure(explanation).items()}
             self.evaluation = {"cost": words, "metrics": metrics, "problem": ""}
         except Exception as error:  # the kind alone: its text could show a value of a record

@@ -39,7 +39,7 @@ def record_source(X: Any, y: Any, encoding: Encoding) -> RecordSource:
     """
     if not isinstance(X, PartedTable):
         return TableSource(X, y, encoding)
-    client = X.client() if isinstance(X, DaskTable) else None
+    client = X.client if isinstance(X, DaskTable) else None
     if isinstance(X, DaskTable) and client is not None:
         from dpexplain.models.boosting.cluster import ClusterSource
 

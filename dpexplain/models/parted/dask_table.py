@@ -22,6 +22,12 @@ class DaskTable(PartedTable):
     ----------
     X : dask.dataframe.DataFrame or dask.array.Array
 
+    Attributes
+    ----------
+    client : distributed.Client or None
+        Of the cluster that computes, if there was one when the table was made.
+    on_cluster : bool
+
     Raises
     ------
     TypeError
@@ -37,7 +43,10 @@ class DaskTable(PartedTable):
                 "Dask Array."
             )
         self._collection = X
-        self.on_cluster = self.client() is not None
+        # Found once: what is checked before the charge is what the fit runs on, even where a
+        # client is opened in between.
+        self.client = _default_client()
+        self.on_cluster = self.client is not None
 
     def __repr__(self) -> str:
         return "<DaskTable>"
@@ -92,25 +101,6 @@ class DaskTable(PartedTable):
             table, target = dask.compute(*pair)
             yield split_part(table, target, schema)
 
-    def client(self) -> Any | None:
-        """Client of the cluster that computes, None where there is no cluster.
-
-        Raises
-        ------
-        ValueError
-            If the client is asynchronous.
-        """
-        distributed = sys.modules.get("distributed")
-        if distributed is None:
-            return None
-        try:
-            client = distributed.default_client()
-        except ValueError:
-            return None
-        if client.asynchronous:
-            raise ValueError("the Dask client is asynchronous; use Client(asynchronous=False).")
-        return client
-
 
 def split_part(table: Any, target: Any, schema: Schema) -> Part:
     """Features and target of one computed partition, whatever type its frame turned out to have.
@@ -134,6 +124,26 @@ def split_part(table: Any, target: Any, schema: Schema) -> Part:
     if len(table) != len(target):
         raise ValueError("a partition must hold one target per row.")
     return table, target
+
+
+def _default_client() -> Any | None:
+    """Client of the cluster that computes, None where there is no cluster.
+
+    Raises
+    ------
+    ValueError
+        If the client is asynchronous.
+    """
+    distributed = sys.modules.get("distributed")
+    if distributed is None:
+        return None
+    try:
+        client = distributed.default_client()
+    except ValueError:
+        return None
+    if client.asynchronous:
+        raise ValueError("the Dask client is asynchronous; use Client(asynchronous=False).")
+    return client
 
 
 def _is_frame(X: Any) -> bool:

@@ -1,0 +1,266 @@
+"""What a ledger says: limits, entries, totals, statements; nothing here changes it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from dpexplain._validation import Adjacency, check_count
+from dpexplain.accounting._ledger_store import LedgerStore
+from dpexplain.accounting._ledger_text import ledger_frame, ledger_html, ledger_line
+from dpexplain.accounting.accountant import epsilon_of
+from dpexplain.accounting.events import Event
+from dpexplain.accounting.ledger_state import LedgerEntry, LedgerState
+from dpexplain.accounting.spending import Spending
+from dpexplain.accounting.summary import LedgerSummary, ReleaseSet
+from dpexplain.exceptions import BudgetError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from dpexplain.statement import PrivacyStatement
+
+__all__ = ["LedgerReading"]
+
+
+class LedgerReading:
+    """The half of a ledger that only reads its state."""
+
+    _store: LedgerStore
+
+    @property
+    def dataset(self) -> str:
+        """Name of the data set.
+
+        Returns
+        -------
+        str
+            As given.
+        """
+        return self._store.known.dataset
+
+    @property
+    def cap_epsilon(self) -> float:
+        """Limit of the private total.
+
+        Returns
+        -------
+        float
+            Infinite if there is none.
+        """
+        return self._store.current().cap_epsilon
+
+    @property
+    def delta(self) -> float:
+        """Delta at which the ledger states epsilon.
+
+        Returns
+        -------
+        float
+            As given.
+        """
+        return self._store.known.delta
+
+    @property
+    def adjacency(self) -> Adjacency:
+        """Which data sets count as neighbours.
+
+        Returns
+        -------
+        str
+            ``"add_remove"`` or ``"replace"``.
+        """
+        return self._store.known.adjacency
+
+    @property
+    def path(self) -> str | None:
+        """File that holds the ledger.
+
+        Returns
+        -------
+        str or None
+            Absolute path; None for a ledger in memory.
+        """
+        return None if self._store.file is None else str(self._store.file.path)
+
+    @property
+    def entries(self) -> tuple[LedgerEntry, ...]:
+        """Everything that was charged.
+
+        Returns
+        -------
+        tuple of LedgerEntry
+            Oldest first; a ledger with a file sees the charges of other processes too.
+        """
+        return self._store.current().entries
+
+    def total_epsilon(self, delta: float | None = None) -> float:
+        """Epsilon of everything together.
+
+        Parameters
+        ----------
+        delta : float, optional
+            Delta at which to state it; the ledger's by default.
+
+        Returns
+        -------
+        float
+            Infinite if any charge is not private.
+        """
+        return self._store.current().total_epsilon(self.delta if delta is None else delta)
+
+    def private_epsilon(self, delta: float | None = None) -> float:
+        """Epsilon of all private charges together.
+
+        It describes what leaves only if everything that is not private stays inside.
+
+        Parameters
+        ----------
+        delta : float, optional
+            Delta at which to state it; the ledger's by default.
+
+        Returns
+        -------
+        float
+            Finite.
+        """
+        return self._store.current().private_epsilon(self.delta if delta is None else delta)
+
+    @property
+    def remaining_epsilon(self) -> float:
+        """Largest epsilon that one further private fit at the ledger's delta may have.
+
+        Because budgets compose better than they add, this is more than the cap less the total.
+
+        Returns
+        -------
+        float
+            Infinite without a cap, 0 if nothing is left.
+        """
+        return self._store.current().remaining_epsilon
+
+    def affordable(self, events: Iterable[Event]) -> bool:
+        """Whether the cap leaves room for these events.
+
+        Parameters
+        ----------
+        events : iterable of Event
+            Planned releases; events that are not private cost nothing of the cap.
+
+        Returns
+        -------
+        bool
+            False if `charge` would refuse them.
+        """
+        return self._store.current().affordable([LedgerEntry("planned", tuple(events))])
+
+    def release_set(self, entry_indices: Sequence[int]) -> ReleaseSet:
+        """Spend of those entries that are actually published.
+
+        Parameters
+        ----------
+        entry_indices : sequence of int
+            Places of the published entries in `entries`, each at most once.
+
+        Returns
+        -------
+        ReleaseSet
+            Their epsilon together, beside the total, which stands if the choice was made by
+            looking at the others.
+
+        Raises
+        ------
+        ValueError
+            If an index is out of range or repeated.
+        """
+        state = self._store.current()
+        spending = Spending.of(self._chosen_events(state, entry_indices), state.adjacency)
+        chosen = [state.entries[index] for index in entry_indices]
+        private = all(entry.private for entry in chosen)
+        return ReleaseSet(
+            labels=tuple(entry.label for entry in chosen),
+            epsilon=epsilon_of(spending, state.delta) if private else math.inf,
+            total_epsilon=state.private_epsilon(state.delta),
+            delta=state.delta,
+        )
+
+    def summary(self) -> LedgerSummary:
+        """State of the ledger as plain data.
+
+        Returns
+        -------
+        LedgerSummary
+            For views, files and reports; it cannot be charged.
+        """
+        return self._store.current().summary()
+
+    def statement(self, published: Sequence[int] | None = None) -> PrivacyStatement:
+        """Say what is promised for a release, for everything fitted, and under which conditions.
+
+        Parameters
+        ----------
+        published : sequence of int, optional
+            Places of the published entries in `entries`; all private ones by default.
+
+        Returns
+        -------
+        PrivacyStatement
+            With ``text()``, ``markdown()`` and ``to_json()``.
+
+        Raises
+        ------
+        ValueError
+            If an index is out of range or repeated.
+        """
+        from dpexplain.statement import statement_of
+
+        state = self._store.current()
+        if published is None:
+            return statement_of(state.summary())
+        spending = Spending.of(self._chosen_events(state, published), state.adjacency)
+        private = all(state.entries[index].private for index in published)
+        epsilons = [epsilon_of(s, state.delta) for s in (spending, spending.replaced())]
+        one, replaced = epsilons if private else (math.inf, math.inf)
+        return statement_of(state.summary(), published, epsilons=(one, replaced))
+
+    @staticmethod
+    def _chosen_events(state: LedgerState, entry_indices: Sequence[int]) -> list[Event]:
+        indices = [check_count("entry_indices", index, 0) for index in entry_indices]
+        if len(set(indices)) < len(indices) or any(i >= len(state.entries) for i in indices):
+            raise ValueError(
+                f"entry_indices must be different numbers below {len(state.entries)}, the "
+                "number of entries; see ledger.frame()."
+            )
+        return [event for index in indices for event in state.entries[index].events]
+
+    def frame(self) -> pd.DataFrame:
+        """Events as a table, oldest first.
+
+        Returns
+        -------
+        DataFrame
+            Columns ``entry`` (place in `entries`), ``label``, ``event``, ``unit``, ``private``,
+            ``count``, ``noise_multiplier``, ``mu``, ``epsilon`` (of the event alone) and
+            ``private_epsilon`` (of all private events up to this one together).
+        """
+        return ledger_frame(self._store.current())
+
+    def to_json(self) -> str:
+        """Write the ledger as JSON.
+
+        Returns
+        -------
+        str
+            Everything that counts, numbers bit by bit.
+        """
+        return self._store.current().to_json()
+
+    def __repr__(self) -> str:
+        try:
+            return ledger_line(self.summary())
+        except BudgetError as error:
+            return f"PrivacyLedger({self.dataset!r}: {error})"
+
+    def _repr_html_(self) -> str:
+        return ledger_html(self.summary())
