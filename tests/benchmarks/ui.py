@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
+import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 
@@ -27,7 +28,7 @@ from chromium import find_chromium
 from dpexplain import DPExplainableBoostingClassifier, sweep
 from dpexplain.compare import Comparison
 from dpexplain.datasets import load_adult
-from dpexplain_widgets import Explorer
+from dpexplain_widgets import EditView, Explorer
 from jupyter_lab import JupyterLab, open_notebook, run_all_cells
 from page_checks import latency_of_choices, latency_of_clicks, nudge_latency, scrub_latency
 
@@ -102,7 +103,6 @@ def measure_page(browser: Any, explorer: Explorer, folder: Path, moves: int) -> 
     page.locator(PAINTED).first.wait_for()
     scrub(page, "page", moves)
     page.close()
-    print(f"\nSize of the page: {path.stat().st_size / 1000:.0f} kB (target: under 150 kB)")
 
 
 def scrub(view: Any, where: str, moves: int) -> None:
@@ -116,6 +116,37 @@ def scrub(view: Any, where: str, moves: int) -> None:
     view.get_by_role("tab", name="All terms").first.click()
     view.get_by_role("listbox", name="Terms as small pictures").locator("svg").nth(1).wait_for()
     report(f"scrub, small multiples ({where})", scrub_latency(page, scrubber, moves), target)
+
+
+def measure_wide(browser: Any, folder: Path, moves: int) -> None:
+    """Measure a page of 100 terms at 20 epsilons, part by part."""
+    epsilons = tuple(0.1 * 1.3**k for k in range(20))
+    wide = view_examples.comparison(view_examples.wide_terms(100, 6), epsilons, joint=True)
+    path = Explorer(wide).export_html(folder / "wide.html", release_safe=False)
+    page = browser.new_page(viewport={"width": 1400, "height": 1000})
+    page.goto(path.as_uri())
+    page.locator(PAINTED).first.wait_for()
+    scrubber = page.locator(".dpx-scrubber").first
+    for tab in ("Shape", "All terms", "Disagreement", "Ranks"):
+        page.get_by_role("tab", name=tab, exact=True).click()
+        page.wait_for_timeout(500)  # until all of a long list is painted
+        name = f"scrub, {tab.lower()} (100 terms, 20 epsilons)"
+        report(name, scrub_latency(page, scrubber, moves), "median <= 33, p95 <= 100")
+    page.close()
+
+
+def measure_many_bins(browser: Any, folder: Path, moves: int) -> None:
+    """Measure previews of edits of a curve of 256 bins."""
+    waves = view_examples.numeric_term("dose", 0, 256, 256, lambda t: np.sin(9 * t))
+    source = view_examples.comparison([waves, *view_examples.wide_terms(4, 6)], (1.0,))
+    path = EditView(source, term="dose").export_html(folder / "edit.html")
+    page = browser.new_page(viewport={"width": 1200, "height": 1000})
+    page.goto(path.as_uri())
+    box = page.get_by_label("Operation", exact=True)
+    box.wait_for()
+    times = latency_of_choices(page, box, EDITS, moves)
+    report("edit: choose an operation (256 bins)", times, "median <= 33, p95 <= 100")
+    page.close()
 
 
 def edit(view: Any, moves: int) -> None:
@@ -175,6 +206,10 @@ def measure_browser(comparison: Comparison, moves: int, *, lab: bool) -> None:
         if lab:
             measure_lab(browser, comparison, Path(folder), moves)
         measure_page(browser, Explorer(comparison), Path(folder), moves)
+        measure_wide(browser, Path(folder), moves)
+        measure_many_bins(browser, Path(folder), moves)
+        size = (Path(folder) / "page.html").stat().st_size / 1000
+        print(f"\nSize of the page: {size:.0f} kB (target: under 150 kB)")
         browser.close()
 
 

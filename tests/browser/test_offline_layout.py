@@ -102,7 +102,7 @@ def test_styles_that_arrive_late_are_drawn_to(open_page, survey):
 def test_costs_of_entries_are_in_sight_beside_long_labels(open_page, survey, pictures, width):
     page = open_page(survey, width=width)
     page.locator("summary", has_text="9 entries").click()
-    box = page.locator(".dpx-ledger details .dpx-table-box")
+    box = page.locator(".dpx-ledger .dpx-table-box:has(.dpx-entries)")
     frame, cell = box.bounding_box(), box.locator("tr td").nth(1).bounding_box()
 
     assert layout_problems(page) == []

@@ -31,6 +31,11 @@ function problemOnly(problem) {
   return { operation: null, curve: null, problem };
 }
 
+function axisWords({ term, fit }) {
+  const unit = term.unit ? ` (${shortName(term.unit, 24)})` : "";
+  return `${shortName(term.name, 80)}${unit}; grey: ${fit.guarantee.private ? "noisy counts" : "counts"}`;
+}
+
 class EditPanel {
   constructor(model, host, { standalone = false } = {}) {
     this.model = model;
@@ -98,7 +103,8 @@ class EditPanel {
   drawLegend({ start, curve }, preview) {
     const edited = curve.values.some((value, i) => value !== start.values[i]);
     const item = (kind, words) => html("li", { class: "dpx-legend-item" },
-      html("span", { class: `dpx-edit-swatch dpx-edit-swatch-${kind}`, "aria-hidden": "true" }), html("span", {}, words));
+      html("span", { class: `dpx-edit-swatch dpx-edit-swatch-${kind}`, "aria-hidden": "true" }),
+      html("span", {}, words));
     this.legend.replaceChildren(...[
       edited ? item("before", "as released") : null,
       item("now", edited ? "edited" : "as released"),
@@ -150,7 +156,7 @@ class EditPanel {
     this.drawLegend(now, pending.curve);
     this.drawn = drawEditPlot({
       curve: now.curve, preview: pending.curve, chosen: bins, width: this.width, font: this.font,
-      ids: this.ids, scoreWords: scoreWords(now.state.payload),
+      ids: this.ids, scoreWords: scoreWords(now.state.payload), about: axisWords(now.state),
       warning: now.state.fit.guarantee.private ? null : "NOT PRIVATE — do not publish",
     });
     this.plot.replaceChildren(this.drawn.element);

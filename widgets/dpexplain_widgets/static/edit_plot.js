@@ -102,7 +102,7 @@ function editLabels(curve, layout, font) {
 }
 
 /** Draw; returns the element, `binAt(x)`, `valueAt(y)`, `nearCurve(x, y)` and the step of a nudge. */
-export function drawEditPlot({ curve, preview, chosen, width, font, ids, scoreWords, warning }) {
+export function drawEditPlot({ curve, preview, chosen, width, font, ids, scoreWords, about, warning }) {
   const axis = axisOf(curve, [curve, preview ?? curve]);
   const left = 14 + Math.ceil(Math.max(...axis.ticks.map((tick) =>
     textWidth(formatTick(tick, axis.step), LABEL_SIZE, font))));
@@ -137,6 +137,7 @@ export function drawEditPlot({ curve, preview, chosen, width, font, ids, scoreWo
     rule(left, foot, width - 6, foot, "axis"),
     label(fitText(`adds to ${scoreWords}`, width - 8, LABEL_SIZE, font), 0, 14, "start", "dpx-axis-title"),
     ...editLabels(curve, layout, font),
+    label(fitText(about, width - 8, LABEL_SIZE, font), width / 2, foot + 38, "middle", "dpx-axis-title"),
   );
   const binAt = (x) => columnAt(layout.columns, x);
   return {

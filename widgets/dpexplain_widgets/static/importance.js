@@ -3,6 +3,7 @@ import { html, listen, setText, svg, uniqueId } from "./dom.js";
 import { formatLike, plural, quotedName, shortName } from "./format.js";
 import { indexAfterKey } from "./keyboard.js";
 import { hatchPattern } from "./marks.js";
+import { placesOf } from "./ranks.js";
 import { Rows } from "./rows.js";
 import { linearScale } from "./scale.js";
 import { standaloneParts } from "./standalone.js";
@@ -54,6 +55,26 @@ function barPicture(state, i, scale, ids, width) {
   return parts;
 }
 
+/** What the order of terms is compared with: the pinned fit, or else the reference. */
+function besideOf(state) {
+  if (state.pinned) return { fit: state.pinned, words: "the pinned fit" };
+  if (state.atReference || state.reference === null) return null;
+  return { fit: state.reference, words: "the reference" };
+}
+
+function termSwatch(kind, ids) {
+  const bar = { x: 1, y: 3, width: 28, height: 10 };
+  const tick = { d: "M15 0V16", class: `dpx-tick dpx-tick-${kind}` };
+  const marks = {
+    bar: () => [svg("rect", { ...bar, class: "dpx-bar dpx-bar-main" })],
+    floor: () => [...marks.bar(), svg("rect", { ...bar, fill: `url(#${ids.onBar})` })],
+    pale: () => [svg("g", { class: "dpx-term-noise" }, svg("rect", { ...bar, class: "dpx-bar dpx-bar-main" }))],
+  };
+  const drawn = marks[kind]?.() ?? (/^[a-z]/.test(kind) ? [svg("path", tick)] : null);
+  if (drawn === null) return html("span", { class: "dpx-text-swatch", "aria-hidden": "true" }, kind);
+  return svg("svg", { width: 30, height: 16, class: "dpx-swatch", "aria-hidden": "true" }, drawn);
+}
+
 class Importance {
   constructor(model, host, { standalone = false } = {}) {
     this.model = model;
@@ -80,7 +101,8 @@ class Importance {
     this.count = html("span", { class: "dpx-note", role: "status" });
     this.list = html("ul", { class: "dpx-terms", role: "listbox", "aria-labelledby": this.heading.id });
     this.nothing = html("p", { class: "dpx-note", hidden: true }, "No term is listed: change what is looked for.");
-    this.legend = html("p", { class: "dpx-note" });
+    this.legend = html("ul", { class: "dpx-terms-legend" });
+    this.explained = "";
     host.append(
       svg("svg", { class: "dpx-definitions", width: 0, height: 0, "aria-hidden": "true" },
         svg("defs", {}, hatchPattern(this.ids.hatch), hatchPattern(this.ids.onBar, "bar"))),
@@ -139,8 +161,9 @@ class Importance {
     const importance = formatLike(state.fit.terms[i].importance, scale.domain[1]);
     bar.replaceChildren(...barPicture(state, i, scale, this.ids, this.barWidth));
     const { above_noise: above, ranks } = state.fit.terms[i];
-    const places = ranks ? `\nplace ${placeWords(ranks)}` : "";
-    setText(value, `${importance}${places}`);
+    const moved = this.moveOf(state, i);
+    const places = [moved.arrow, ranks ? `place ${placeWords(ranks)}` : ""].filter(Boolean).join(" ");
+    setText(value, `${importance}\n${places}`.trim());
     element.classList.toggle("dpx-term-noise", above === false);
     const chosen = i === state.termIndex;
     element.classList.toggle("dpx-term-chosen", chosen);
@@ -149,20 +172,36 @@ class Importance {
     element.setAttribute("aria-posinset", String(place + 1));
     element.setAttribute("aria-setsize", String(this.rows.keys.length));
     const spoken = spokenNoise(state.fit.terms[i]);
-    element.setAttribute("aria-label", `${shortName(term.name, 120)}, importance ${importance}${spoken}`);
+    const words = `importance ${importance}${spoken}${moved.words}`;
+    element.setAttribute("aria-label", `${shortName(term.name, 120)}, ${words}`);
+  }
+
+  // How many places higher or lower a term stands than in what it is compared with.
+  moveOf(state, i) {
+    const other = besideOf(state);
+    const by = other ? placesOf(other.fit)[i] - placesOf(state.fit)[i] : 0;
+    if (by === 0) return { arrow: "", words: "" };
+    const [arrow, way] = by > 0 ? ["▲", "higher"] : ["▼", "lower"];
+    const far = Math.abs(by);
+    return { arrow: `${arrow}${far}`, words: `, ${plural(far, "place")} ${way} than in ${other.words}` };
   }
 
   drawLegend(state) {
-    const parts = [`Bar: mean absolute contribution over the records, in ${unitWords(state.payload)}.`];
-    const noisy = state.fit.terms[0].noise_floor !== null;
-    if (noisy) parts.push("Hatched: about what the noise in the bands alone would give.");
-    if (state.fit.terms[0].ranks) {
-      parts.push("Place: where the term can stand, 95 % certain. Pale: does not stand out of the noise.");
-    }
-    if (state.reference && !state.atReference) parts.push("Solid tick: non-private reference, not releasable.");
-    if (state.pinned) parts.push("Dotted tick: pinned ε.");
-    if (state.other) parts.push(`Long-dotted tick: ${otherWords(state)}.`);
-    setText(this.legend, parts.join(" "));
+    const { noise_floor: floor, ranks } = state.fit.terms[0];
+    const beside = besideOf(state);
+    const entries = [["bar", `mean absolute contribution, in ${unitWords(state.payload)}`]];
+    if (floor !== null) entries.push(["floor", "about what noise alone would give"]);
+    if (ranks) entries.push(["pale", "does not stand out of the noise"]);
+    if (state.reference && !state.atReference) entries.push(["reference", "non-private reference, not releasable"]);
+    if (state.pinned) entries.push(["pinned", "pinned ε"]);
+    if (state.other) entries.push(["other", otherWords(state)]);
+    if (ranks) entries.push(["2–4", "place that the term can have, 95 % certain"]);
+    if (beside) entries.push(["▲ ▼", `places higher or lower than in ${beside.words}`]);
+    const wanted = JSON.stringify(entries);
+    if (this.explained === wanted) return;
+    this.explained = wanted;
+    this.legend.replaceChildren(...entries.map(([kind, words]) =>
+      html("li", { class: "dpx-legend-item" }, termSwatch(kind, this.ids), html("span", {}, words))));
   }
 
   asTable() {

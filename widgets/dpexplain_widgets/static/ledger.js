@@ -2,7 +2,7 @@
 import { html, svg } from "./dom.js";
 import { formatDelta, formatEpsilon, formatNumber, plural, shortName } from "./format.js";
 import { CHOICE_KEYS, drawOnChange, readState } from "./state.js";
-import { scrollBox } from "./table.js";
+import { offerTable, scrollBox } from "./table.js";
 import { viewWidget } from "./view.js";
 
 const MU_WORDS = "μ is the Gaussian-DP parameter: releases add up in its square, and so do these shares.";
@@ -31,13 +31,13 @@ function shareBar(share) {
 }
 
 function modelRow(state, fits, i, total) {
+  const several = fits.length > 1 ? `, ${fits.length} fits` : "";
   const chosen = i === state.stop;
   const epsilon = formatEpsilon(state.payload.epsilons[i]);
   const kept = fits.every((fit) => fit.guarantee.private);
   return html(
     "tr", { class: chosen ? "dpx-row-chosen" : null, "aria-current": chosen ? "true" : null },
-    html("th", { scope: "row" }, kept ? `ε = ${epsilon}` : "not private"),
-    html("td", {}, plural(fits.length, "fit")),
+    html("th", { scope: "row" }, `${kept ? `ε = ${epsilon}` : "not private"}${several}`),
     shareBar(squaredMu(fits) / total),
   );
 }
@@ -47,7 +47,6 @@ function referenceRow(state) {
   return html(
     "tr", { class: `${chosen}dpx-reference-text` },
     html("th", { scope: "row" }, "reference, ε = ∞"),
-    html("td", {}, "1 fit"),
     html("td", {}, "not private, in no total"),
   );
 }
@@ -55,7 +54,7 @@ function referenceRow(state) {
 function modelsTable(state) {
   const { fits, reference } = state.payload;
   const total = squaredMu(fits.flat());
-  const heads = ["each model alone", "fits", "share of the combined budget (μ²)"];
+  const heads = ["each model alone", "share of the combined budget (μ²)"];
   const rows = fits.map((row, i) => modelRow(state, row, i, total));
   if (reference !== null) rows.push(referenceRow(state));
   return html(
@@ -158,13 +157,17 @@ function ledgerPart(ledger) {
  * Put the ledger view into `host`. Returns a function that ends it.
  * @param {import("./types").Model} model
  */
-export function createLedger(model, host) {
+export function createLedger(model, host, { standalone = false } = {}) {
   const sums = html("div");
   const ledgerBox = html("div");
   const models = scrollBox("Cost of each model");
+  const head = html("header", { class: "dpx-head" }, html("h3", {}, "What it costs"));
+  // Beside other parts there is room for sentences only.
+  const shares = standalone ? models
+    : html("details", { class: "dpx-details" }, html("summary", {}, "Share of each model"), models);
   host.append(
-    html("header", { class: "dpx-head" }, html("h3", {}, "What it costs")),
-    html("div", { class: "dpx-ledger-grid" }, html("div", {}, sums, ledgerBox), models),
+    offerTable(head, () => modelsTable(readState(model))),
+    html("div", { class: "dpx-ledger-grid" }, html("div", {}, sums, ledgerBox), shares),
   );
   let shownLedger;
   const draw = () => {
@@ -174,8 +177,8 @@ export function createLedger(model, host) {
       ...payload.guarantee_words.map(headline),
       ...[sumSentence(state), referenceSentence(state)].filter(Boolean),
     );
-    models.hidden = payload.fits.length + (payload.reference === null ? 0 : 1) < 2;
-    if (!models.hidden) models.replaceChildren(modelsTable(state), html("p", { class: "dpx-note" }, MU_WORDS));
+    shares.hidden = payload.fits.length + (payload.reference === null ? 0 : 1) < 2;
+    if (!shares.hidden) models.replaceChildren(modelsTable(state), html("p", { class: "dpx-note" }, MU_WORDS));
     // Left alone while scrubbing, so that an opened list of entries stays open.
     if (shownLedger !== payload.ledger) ledgerBox.replaceChildren(...ledgerPart(payload.ledger));
     shownLedger = payload.ledger;

@@ -4,6 +4,7 @@ import { html, setText } from "./dom.js";
 import { formatEpsilon, formatNumber, shortName } from "./format.js";
 import { modelChoice } from "./model_choice.js";
 import { createPlayer } from "./player.js";
+import { kendallTau, placesOf } from "./ranks.js";
 import { referenceToggle } from "./reference_toggle.js";
 import { createScrubber } from "./scrubber.js";
 import { CHOICE_KEYS, choose, drawOnChange, readState } from "./state.js";
@@ -46,6 +47,19 @@ function metricCard(state, name) {
   );
 }
 
+/** How far two rankings of the terms agree, with the pinned fit or else with the reference. */
+function rankAgreement(state) {
+  const other = state.pinned ?? (state.atReference ? null : state.reference);
+  if (!other || state.payload.terms.length < 3) return null;
+  const tau = formatNumber(kendallTau(placesOf(state.fit), placesOf(other)), 2);
+  const open = !other.guarantee.private;
+  const whose = state.pinned ? "the pinned fit" : "the reference";
+  return html("div", {
+    class: `dpx-card-note ${open ? "dpx-reference-text" : ""}`,
+    title: "Kendall’s τ: 1 for the same order, 0 for orders with nothing in common, −1 for the reverse",
+  }, `τ = ${tau} with the order of terms in ${whose}${open ? ", not releasable" : ""}`);
+}
+
 class Overview {
   constructor(model, host, { standalone = false } = {}) {
     this.model = model;
@@ -66,6 +80,7 @@ class Overview {
     this.sentence = html("p", { class: "dpx-sentence" });
     this.statement = html("p", { class: "dpx-statement" });
     this.metrics = html("div", { class: "dpx-card dpx-metrics" });
+    this.noise = html("div", { class: "dpx-card dpx-noise-card" });
     const full = html("details", { class: "dpx-details" }, html("summary", {}, "Full statement"), this.statement);
     this.guarantee = html("div", { class: "dpx-card dpx-guarantee" }, this.big, this.detail, this.sentence, full);
     const buttons = html("div", { class: "dpx-controls" }, this.player.element, this.pin);
@@ -79,7 +94,7 @@ class Overview {
           html("div", { class: "dpx-scale-title" },
             html("strong", {}, "Privacy parameter ε"), html("span", {}, "smaller is more private")),
           this.scrubber.element, buttons),
-        this.guarantee, this.metrics),
+        this.guarantee, this.noise, this.metrics),
     );
   }
 
@@ -92,14 +107,22 @@ class Overview {
 
   draw() {
     const state = readState(this.model);
-    setText(this.title, shortName(state.payload.title || "Explanation", 160));
+    this.drawTitle(shortName(state.payload.title || "Explanation", 160));
     if (state.fit === undefined) return;
     this.scrubber.draw();
     this.models.draw();
     this.drawGuarantee(state);
+    this.drawNoise(state);
     this.drawMetrics(state);
     this.drawPin(state);
     this.player.draw();
+  }
+
+  // Long words in mixed case may break where another word begins.
+  drawTitle(text) {
+    if (this.title.textContent === text) return;
+    const words = text.split(/(?<=[a-z])(?=[A-Z])/);
+    this.title.replaceChildren(...words.flatMap((word, i) => (i === 0 ? [word] : [html("wbr"), word])));
   }
 
   drawGuarantee(state) {
@@ -114,14 +137,23 @@ class Overview {
 
   drawMetrics(state) {
     const names = Object.keys(state.fit.metrics);
-    const { noise_words: noise } = state.fit;
-    this.metrics.hidden = names.length === 0 && !noise;
+    this.metrics.hidden = names.length === 0;
     const note = html("div", { class: "dpx-card-note" }, "diagnostic, not private");
     this.metrics.replaceChildren(
       ...names.map((name) => metricCard(state, name)),
       ...(names.length ? [note] : []),
-      ...(noise ? [html("p", { class: "dpx-sentence dpx-noise-words" }, noise)] : []),
     );
+  }
+
+  drawNoise(state) {
+    const { noise_words: words } = state.fit;
+    const agreement = rankAgreement(state);
+    this.noise.hidden = !words && agreement === null;
+    const [, count, rest] = words?.match(/^(\d+ of \d+)?([^]*)$/) ?? [];
+    const big = count ? html("span", { class: "dpx-big" }, count) : null;
+    this.noise.replaceChildren(
+      ...(words ? [html("p", { class: "dpx-sentence dpx-noise-words" }, big, rest)] : []),
+      ...(agreement === null ? [] : [agreement]));
   }
 
   drawPin(state) {

@@ -63,3 +63,12 @@ export function pointsPath(points, radius) {
   const half = `a${radius} ${radius} 0 1 0`;
   return points.map(([x, y]) => `M${x - radius} ${y}${half} ${2 * radius} 0${half} ${-2 * radius} 0Z`).join("");
 }
+
+/** Kendall's rank correlation of two lists of places without ties. */
+export function kendallTau(one, other) {
+  let agreeing = 0;
+  for (let i = 0; i < one.length; i += 1) {
+    for (let j = 0; j < i; j += 1) agreeing += Math.sign((one[i] - one[j]) * (other[i] - other[j]));
+  }
+  return (2 * agreeing) / (one.length * (one.length - 1));
+}

@@ -43,7 +43,7 @@ function slotsFrom(left, widths) {
 /** Everything the drawing functions need to know about places and scales. */
 function numericLayout({ state, width, font, options }) {
   const termFit = mainTerm(state);
-  const values = niceAxis(axisValues(state, options.everyEpsilon), 5);
+  const values = niceAxis(axisValues(state, options.everyEpsilon), 7);
   const counts = countAxis(termFit.count);
   const left = axisWidth([values, counts], font);
   const widths = slotWidths(termFit.special, width - left, font);

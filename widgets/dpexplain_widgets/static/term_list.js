@@ -1,12 +1,20 @@
 // Which terms are listed, and in which order.
 import { checkbox, choiceBox } from "./controls.js";
 import { html, uniqueId } from "./dom.js";
+import { formatEpsilon } from "./format.js";
 import { choose } from "./state.js";
 
 /** Choices of a list of terms, which all lists share. */
 export const LIST_KEYS = ["term_order", "term_search", "above_noise_only"];
 
-const ORDERS = [["last", "largest ε"], ["this", "this ε"], ["schema", "schema"], ["name", "name"]];
+/** Names of the orders; the first says of which epsilon the bars rule, so that it is seen why they may not fall. */
+function orderNames({ payload }) {
+  const last = payload.epsilons.at(-1);
+  const where = last === undefined ? "size" : `bars at ε = ${formatEpsilon(last)}`;
+  return [["last", where], ["this", "bars at this ε"], ["schema", "schema"], ["name", "name"]];
+}
+
+
 const SEARCH_FROM = 16;
 
 /**
@@ -44,7 +52,6 @@ export function listedTerms(model, state) {
  */
 export function listControls(model) {
   const orderBox = choiceBox("Order by", (order) => choose(model, { term_order: order }));
-  orderBox.fill(ORDERS, "last");
   const above = checkbox("Above noise only", false, (on) => choose(model, { above_noise_only: on }));
   const id = uniqueId("search");
   const input = html("input", { id, type: "search", placeholder: "part of a name", maxlength: 200 });
@@ -55,7 +62,7 @@ export function listControls(model) {
     const wanted = model.get("term_search") ?? "";
     if (input.value !== wanted) input.value = wanted;
     search.hidden = state.payload.terms.length < SEARCH_FROM && wanted === "";
-    orderBox.select.value = model.get("term_order") ?? "last";
+    orderBox.fill(orderNames(state), model.get("term_order") ?? "last");
     above.input.checked = Boolean(model.get("above_noise_only"));
     above.element.hidden = state.fit.terms.every((term) => typeof term.above_noise !== "boolean");
   };

@@ -31,6 +31,7 @@ export interface TermFit {
   sampling_std: number[] | null;
   total_std: number[] | null;
   bag_std: number[] | null;
+  recovered: number[] | null;
   band_factor: number;
   stretch: number;
   signal: boolean[] | null;

@@ -47,7 +47,8 @@ export function overviewTable(state) {
   const names = Array.from(new Set(fits.flatMap((fit) => Object.keys(fit.metrics))));
   const texts = (read) => fits.map((fit) => (isKnown(read(fit)) ? formatNumber(read(fit), 4) : ""));
   return columnsTable([
-    ["fit", fits.map((fit, i) => (fit === reference ? "non-private reference" : `ε = ${formatEpsilon(payload.epsilons[i])}`))],
+    ["fit", fits.map((fit, i) =>
+      (fit === reference ? "non-private reference" : `ε = ${formatEpsilon(payload.epsilons[i])}`))],
     ["δ", fits.map(({ guarantee }) => (guarantee.private ? String(guarantee.delta) : ""))],
     ...names.map((name) => [`${shortName(name, 60)} (diagnostic, not private)`, texts((fit) => fit.metrics[name])]),
     ["terms above noise", texts((fit) => fit.terms_above_noise)],
