@@ -9,6 +9,7 @@ import pandas as pd
 
 from dpexplain.explain._noisy_model import (
     _DRAWS,
+    NOT_AVAILABLE,
     drawn_importances,
     rank_intervals,
     words_of_noise,
@@ -58,7 +59,12 @@ class NoisyClasses:
 
     @property
     def noise_words(self) -> str:
-        """What stands out of the noise, in a sentence or two; empty for a model without noise."""
+        """What stands out of the noise, in a sentence or two; that it is not available, too.
+
+        Empty where there is no privacy noise, since the explanation is not private.
+        """
+        if self.noise_share is None and self.by_class[0].guarantee.private:
+            return NOT_AVAILABLE
         n_terms = len(self.by_class[0].terms)
         return words_of_noise(self.noise_share, self.terms_above_noise, n_terms)
 

@@ -13,9 +13,13 @@ from dpexplain.explain._record import FloatArray
 from dpexplain.explain.noise import LEVEL, STANDS_OUT_LEVEL, NoiseModel, normal_certainty
 
 if TYPE_CHECKING:
+    from dpexplain.explain.guarantee import Guarantee
     from dpexplain.explain.shape_function import ShapeFunction
 
 _DRAWS = 2_000
+
+NOT_AVAILABLE = "How much of this is privacy noise is not available for this kind of model."
+"""What a private explanation says whose noise nothing is known about."""
 
 
 class NoisyModel:
@@ -23,6 +27,7 @@ class NoisyModel:
 
     terms: tuple[ShapeFunction, ...]
     noise: NoiseModel | None
+    guarantee: Guarantee
 
     @property
     def terms_above_noise(self) -> tuple[str, ...] | None:
@@ -71,7 +76,12 @@ class NoisyModel:
 
     @property
     def noise_words(self) -> str:
-        """What stands out of the noise, in a sentence or two; empty for a model without noise."""
+        """What stands out of the noise, in a sentence or two; that it is not available, too.
+
+        Empty where there is no privacy noise, since the explanation is not private.
+        """
+        if self.noise_share is None and self.guarantee.private:
+            return NOT_AVAILABLE
         return words_of_noise(self.noise_share, self.terms_above_noise, len(self.terms))
 
     def ranking(self) -> pd.DataFrame:

@@ -390,7 +390,7 @@ class GlobalExplanation(NoisyModel, Record, Mapping[str, ShapeFunction]):
             _html.note(shorten(self.score_name, 90)),
             "" if private else _html.warning(self.guarantee.short),
             _html.table(head, rows, (False, True, *([True] if noisy else []), False)),
-            _html.note(self.noise_words) if noisy else "",
+            _html.note(self.noise_words) if self.noise_words else "",
             *(_html.note(str(edit)) for edit in self.edits),
             _html.note(self._footer()),
         )

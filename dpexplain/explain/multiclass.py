@@ -290,7 +290,7 @@ class MulticlassExplanation(NoisyClasses, Record):
     def _repr_html_(self) -> str:
         table = self.ranking()
         largest = float(table["importance"].iloc[0])
-        noisy = bool(self.noise_words)
+        noisy = self.noise_share is not None
         rows = [
             (
                 _html.escaped(str(name)),
@@ -307,7 +307,7 @@ class MulticlassExplanation(NoisyClasses, Record):
             _html.note(shorten(f"{self.target_name}: {listing(self.classes)}", 200)),
             "" if self.guarantee.private else _html.warning(self.guarantee.short),
             _html.table(head, rows, (False, True, *([True] if noisy else []), False)),
-            _html.note(self.noise_words) if noisy else "",
+            _html.note(self.noise_words) if self.noise_words else "",
             *(_html.note(str(edit)) for edit in self.edits),
             _html.note(".for_class(label) shows the curves of a class"),
         )
