@@ -192,7 +192,7 @@ _QUANTILES = (0.0, 0.1, 0.25, 1 / 3, 0.5, 2 / 3, 0.75, 0.9, 1.0)
 def _run_cells(fast: bool) -> list[Cell]:
     names = ("banknote",) if fast else ("banknote", "transfusion", "abalone-old", "page_blocks")
     return [
-        {"name": n, "epsilon": e, "n_runs": 10 if fast else 100} for n in names for e in (0.01, 0.1)
+        {"name": n, "epsilon": e, "n_runs": 10 if fast else 50} for n in names for e in (0.01, 0.1)
     ]
 
 
@@ -281,7 +281,7 @@ STUDIES: tuple[Study, ...] = (
         paper=PAPER,
         shows="appendix 8.3, figure 6: distribution over single runs under strong privacy",
         protocol=_PROTOCOL
-        + "20 trees of depth 4, 10 cuts, 100 runs per model: ten folds, ten times.",
+        + "20 trees of depth 4, 10 cuts, 50 runs per model: ten folds, five times.",
         cells=_run_cells,
         measure=_measure_runs,
     ),

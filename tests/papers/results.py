@@ -85,8 +85,12 @@ def tidy(study: Study, rows: Sequence[Row]) -> pd.DataFrame:
 
 
 def _in_deviations(table: pd.DataFrame) -> pd.Series:
-    """Ours minus published, in published standard deviations or else in those of our repeats."""
-    sd = table["published_sd"].fillna(table["sd"]).replace(0.0, float("nan"))
+    """Ours minus published, in published standard deviations or else in those of our repeats.
+
+    Repeats of a row of all domains are the domains: the deviation of their mean counts.
+    """
+    ours = table["sd"].where(table["data"] != "all domains", table["sd"] / table["n"] ** 0.5)
+    sd = table["published_sd"].fillna(ours).replace(0.0, float("nan"))
     return (table["mean"] - table["published"]) / sd
 
 
