@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-
 import numpy as np
 
 from dpexplain.explain.noise import NoiseModel
@@ -11,7 +9,10 @@ from dpexplain.explain.noise import NoiseModel
 DIRECTIONS = 6
 """Directions at most in which errors of a curve go together; the rest is independent."""
 
-STEPS = 127
+LEAST_SHARE = 0.01
+"""Share of the variance of a curve, on average over its bins, that a direction is kept for."""
+
+STEPS = 28
 """Whole steps from zero to one standard deviation."""
 
 
@@ -32,17 +33,20 @@ def packed_directions(noise: NoiseModel, place: int) -> str:
     Returns
     -------
     str
-        Base64 of int8 in whole steps of 1 / 127, shape (n_directions, n_bins) by rows.
+        A letter for each number, in whole steps of 1 / 28 from "#" for -1 over "?" for 0 to "[" for
+        1, shape (n_directions, n_bins) by rows.
     """
     bins = noise.term(place)
     std = noise.std[bins]
     scaled = noise.factor[bins] / np.where(std > 0, std, 1.0)[:, None]
     values, vectors = np.linalg.eigh(scaled @ scaled.T)
     order = np.argsort(values)[::-1][:DIRECTIONS]
+    order = order[values[order] >= LEAST_SHARE * len(values)]
     kept = vectors[:, order] * np.sqrt(np.maximum(values[order], 0.0))
     # An eigenvector is known up to its sign only; the largest entry becomes positive.
     largest = np.abs(kept).argmax(axis=0)
     kept = kept * np.where(kept[largest, np.arange(kept.shape[1])] < 0, -1.0, 1.0)
     # Rounded towards zero, so that no variance is exceeded.
     steps = np.trunc(kept.T * STEPS).astype(np.int8)
-    return base64.b64encode(steps.tobytes()).decode("ascii")
+    # One letter for one number: repeated numbers stay repeated letters, which deflating shortens.
+    return (steps + ord("?")).astype(np.uint8).tobytes().decode("ascii")

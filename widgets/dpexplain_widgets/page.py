@@ -11,6 +11,7 @@ import base64
 import hashlib
 import html
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -131,12 +132,17 @@ def offline_page(
             f'<div id="dpx-static" hidden><noscript><p>{_NO_SCRIPT}</p></noscript>',
             f'<p id="dpx-static-note"></p>{static}</div>{notes}',
             "</main>",
-            _folded("dpx-style", stylesheet()),
+            _folded("dpx-style", _without_comments(stylesheet())),
             _folded("dpx-code", code),
             *(_folded(f"state-{i}", _state_text(state)) for i, state in enumerate(states)),
             f"<script>{loader}</script></body></html>",
         ]
     )
+
+
+def _without_comments(style: str) -> str:
+    """Leave out comments, indentation and empty lines."""
+    return re.sub(r"\s*\n\s*", "\n", re.sub(r"/\*.*?\*/", "", style, flags=re.DOTALL))
 
 
 def _folded(name: str, text: str) -> str:

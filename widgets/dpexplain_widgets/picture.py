@@ -124,7 +124,8 @@ def static_svg(payload: Mapping[str, Any], fit: Mapping[str, Any], term: str) ->
     width, height, marks, title, statement = picture_of(payload, fit, term)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
-        f'width="{width}" role="img" font-family="system-ui,sans-serif" font-size="13">'
+        f'width="{width}" role="img" font-family="system-ui,sans-serif" font-size="13" '
+        f'fill="{_INK}">'
         f"<title>{html.escape(title)}</title><desc>{html.escape(statement)}</desc>"
         f'<rect width="{width}" height="{height}" fill="#fff"/>'
         f"{''.join(_svg_mark(mark) for mark in marks)}</svg>"
@@ -137,7 +138,8 @@ def _svg_mark(mark: Mark) -> str:
         attributes += "" if mark.size == 13 else f' font-size="{mark.size}"'
         attributes += ' font-weight="bold"' if mark.bold else ""
         attributes += "" if mark.opacity == 1 else f' opacity="{mark.opacity}"'
-        place = f'x="{mark.x:.0f}" y="{mark.y:.0f}" fill="{mark.fill}"{attributes}'
+        attributes += "" if mark.fill == _INK else f' fill="{mark.fill}"'
+        place = f'x="{mark.x:.0f}" y="{mark.y:.0f}"{attributes}'
         return f"<text {place}>{html.escape(mark.words)}</text>"
     path = " ".join(f"{x:g},{y:g}" for x, y in mark.points)
     if isinstance(mark, Line):

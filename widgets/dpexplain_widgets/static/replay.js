@@ -20,10 +20,10 @@ function normals(seed) {
 /** Directions in which errors of a curve go together, in deviations of each bin: [[per bin]]. */
 export function directionsOf({ directions, labels }) {
   if (!directions) return [];
-  const steps = Int8Array.from(atob(directions), (sign) => sign.charCodeAt(0));
+  const steps = Int8Array.from(directions, (letter) => letter.charCodeAt(0) - 63);
   const count = Math.floor(steps.length / labels.length);
   return Array.from({ length: count }, (_, k) =>
-    Array.from(steps.subarray(k * labels.length, (k + 1) * labels.length), (step) => step / 127));
+    Array.from(steps.subarray(k * labels.length, (k + 1) * labels.length), (step) => step / 28));
 }
 
 /**
