@@ -6,7 +6,6 @@ import datetime
 import io
 from collections.abc import Callable
 from decimal import Decimal
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -15,17 +14,20 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from any_cells import (
+    HostileText,
+    as_object_array,
+    cells,
+    number_texts,
+)
 from dpexplain.encoding import (
-    check_columns,
     encode_categorical,
     encode_classes,
-    encode_features,
     encode_numeric,
     encode_range,
     texts_of,
 )
-from dpexplain.exceptions import SchemaError
-from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
+from dpexplain.schema import Categorical, Classes, Numeric, Range
 
 AGE = Numeric(-3, 40)
 JOB = Categorical(["1", "no", "0.5", "inf", "2020-01-01", "None"])
@@ -42,100 +44,6 @@ ENCODERS: dict[str, Callable[[Any], np.ndarray]] = {
 
 # Later releases of pandas always read decimals exactly, and warn where it is asked for.
 EXACT_DECIMALS: dict[str, Any] = {"float_precision": "round_trip"} if pd.__version__ < "3.1" else {}
-
-
-class Hostile:
-    """A cell that raises whenever it is looked at."""
-
-    def _refuse(self, *_: object) -> Any:
-        raise RuntimeError("secret")
-
-    __eq__ = __ne__ = __hash__ = __float__ = __int__ = __str__ = _refuse  # type: ignore[assignment]
-    __bool__ = __len__ = __iter__ = __index__ = _refuse
-
-
-class HostileInt(int):
-    def __float__(self) -> float:
-        raise RuntimeError("secret")
-
-    def __gt__(self, other: object) -> bool:
-        raise RuntimeError("secret")
-
-    __hash__ = None  # type: ignore[assignment]
-
-
-class HostileText(str):
-    __slots__ = ()
-
-    def strip(self, chars: str | None = None) -> str:
-        raise RuntimeError("secret")
-
-    __hash__ = None  # type: ignore[assignment]
-
-
-number_texts = st.one_of(
-    st.integers(-50, 50).map(str),
-    st.floats(allow_nan=True).map(repr),
-    st.sampled_from(
-        ["1", "1.0", " 1 ", "01", "1e0", "+1", "1_0", "True", "TRUE", "false", "inf", "-Infinity"]
-    ),
-    st.sampled_from(["nan", "-nan", "NaN", "", "  ", "None", "NA", "<NA>", "null", "1,5", "0x10"]),
-    st.sampled_from(["9" * 400, "9" * 5000, "-" + "9" * 5000, "1e400", "\x00", "no", "NO "]),
-    st.just("\N{FULLWIDTH DIGIT ONE}"),
-)
-numbers = st.one_of(
-    st.integers(-50, 50),
-    st.integers(),
-    st.sampled_from([10**400, -(10**400), 2**53 + 1]),
-    st.builds(HostileInt),
-    st.floats(),
-    st.floats(width=16).map(np.float16),
-    st.floats(width=32).map(np.float32),
-    st.integers(-128, 127).map(np.int8),
-    st.integers(0, 2**64 - 1).map(np.uint64),
-    st.booleans(),
-    st.booleans().map(np.bool_),
-    st.decimals(),
-    st.sampled_from([Decimal("sNaN"), Decimal("1e999999"), Fraction(1, 2), Fraction(10**400)]),
-    st.complex_numbers(),
-    st.sampled_from([1 + 0j, np.complex128(1), np.longdouble(1)]),
-)
-times = st.one_of(
-    st.datetimes(),
-    st.dates(),
-    st.timedeltas(),
-    st.sampled_from(
-        [
-            pd.NaT,
-            pd.Timestamp("2020-01-01"),
-            pd.Timedelta("1D"),
-            pd.Period("2020-01"),
-            np.datetime64("2020-01-01"),
-            np.datetime64("NaT"),
-            np.datetime64(10**6, "Y"),
-            np.timedelta64(1, "D"),
-            np.timedelta64("NaT"),
-        ]
-    ),
-)
-odd_things = st.one_of(
-    st.sampled_from([None, pd.NA, pd.Interval(0, 1), object, ...]),
-    st.builds(Hostile),
-    st.builds(HostileText),
-    st.binary(max_size=4),
-    st.lists(st.integers(), max_size=2),
-    st.just({}),
-    st.frozensets(st.integers(), max_size=2),
-    st.sampled_from([np.array(1), np.array([1.0]), np.array([[1, 2]]), pd.Series([1])]),
-)
-cells = st.one_of(number_texts, st.text(max_size=4), numbers, times, odd_things)
-
-
-def as_object_array(values: list[Any]) -> np.ndarray:
-    column = np.empty(len(values), dtype=object)
-    for index, value in enumerate(values):
-        column[index] = value
-    return column
 
 
 @pytest.mark.parametrize("kind", ENCODERS)
@@ -411,100 +319,3 @@ def test_target_with_two_columns_is_refused() -> None:
         encode_range(np.zeros((3, 2)), Range(0, 1))
     with pytest.raises(ValueError, match="one column"):
         encode_classes(pd.DataFrame(np.zeros((3, 2))), Classes([0, 1]))
-
-
-SCHEMA = Schema({"age": AGE, "job": JOB}, target=CHURN)
-
-
-def test_columns_of_a_frame_may_stand_in_any_order() -> None:
-    frame = pd.DataFrame({"age": [1, 50], "job": ["no", 1.0]})
-    for table in (frame, frame[["job", "age"]], frame.to_numpy(), frame.to_numpy().tolist()):
-        age, job = encode_features(table, SCHEMA)
-        np.testing.assert_array_equal(age, [1, 40])
-        np.testing.assert_array_equal(job, [1, 0])
-
-
-def test_index_of_a_frame_is_ignored() -> None:
-    frame = pd.DataFrame({"age": [1, 2], "job": ["no", "1"]}, index=[7, 7])
-    np.testing.assert_array_equal(encode_features(frame, SCHEMA)[0], [1, 2])
-
-
-def test_empty_tables_encode_to_empty_arrays() -> None:
-    for table in (np.empty((0, 2)), pd.DataFrame({"age": [], "job": []})):
-        assert [column.shape for column in encode_features(table, SCHEMA)] == [(0,), (0,)]
-
-
-@pytest.mark.parametrize(
-    ("columns", "message"),
-    [
-        (["age"], "lacks the columns 'job'; the schema names 'age', 'job'; add or rename them"),
-        (
-            ["age", "job", "zip", "ZIP"],
-            r"beyond the schema, the columns 'zip', 'ZIP'; the schema names 'age', 'job'; "
-            r"pass X\[list\(schema\.feature_names\)\]",
-        ),
-        (["age", "job", "job"], "more than once the columns 'job'"),
-        (["Age", "job"], r"lacks the columns 'age' \(did you mean 'Age'\?\); the schema names"),
-        (["agee", "Job"], r"'age' \(did you mean 'agee'\?\), 'job' \(did you mean 'Job'\?\);"),
-        (range(2), "lacks the columns 'age', 'job'"),
-    ],
-)
-def test_wrong_columns_are_named_before_a_value_is_read(columns: Any, message: str) -> None:
-    frame = pd.DataFrame([[Hostile() for _ in columns]], columns=columns, dtype=object)
-    with pytest.raises(SchemaError, match=message):
-        check_columns(frame, SCHEMA)
-    with pytest.raises(SchemaError, match=message):
-        encode_features(frame, SCHEMA)
-
-
-def test_selecting_the_columns_as_advised_is_accepted() -> None:
-    frame = pd.DataFrame({"zip": [1], "job": ["no"], "age": [2]})
-    check_columns(frame[list(SCHEMA.feature_names)], SCHEMA)
-
-
-def test_right_columns_are_accepted_without_reading_a_value() -> None:
-    hostile = as_object_array([Hostile()])
-    check_columns(pd.DataFrame({"job": hostile, "age": hostile}), SCHEMA)
-    check_columns(np.array([[Hostile(), Hostile()]], dtype=object), SCHEMA)
-
-
-@pytest.mark.parametrize(
-    ("X", "error", "message"),
-    [
-        (np.zeros((4, 3)), SchemaError, "X has 3 features, but Schema is expecting 2 features"),
-        (np.zeros(4), ValueError, "Expected 2D array.*got 1D array instead"),
-        ([1, 2], ValueError, "Expected 2D array.*Reshape your data"),
-        (["ab", "cd"], ValueError, "Expected 2D array"),
-        (np.zeros((1, 2, 3)), ValueError, "got 3D array"),
-        ([[1, 2], [3]], ValueError, "rows of different lengths"),
-        (pd.Series([1, 2]), ValueError, "Expected 2D array"),
-    ],
-)
-def test_wrong_shapes_are_refused(X: Any, error: type[Exception], message: str) -> None:
-    with pytest.raises(error, match=message):
-        check_columns(X, SCHEMA)
-
-
-def test_sparse_matrices_are_refused_by_name() -> None:
-    sparse = pytest.importorskip("scipy.sparse")
-    with pytest.raises(TypeError, match="sparse"):
-        check_columns(sparse.csr_matrix((2, 2)), SCHEMA)
-
-
-def test_cells_of_a_list_of_rows_keep_their_kind() -> None:
-    age, job = encode_features([[1, "no"], [[2], [3]], ["x", (4,)]], SCHEMA)
-    np.testing.assert_array_equal(age, [1, np.nan, np.nan])
-    np.testing.assert_array_equal(job, [1, 6, 6])
-
-
-@given(rows=st.lists(st.tuples(cells, cells), max_size=5))
-def test_a_table_of_any_cells_encodes_like_its_columns(rows: list[tuple[Any, Any]]) -> None:
-    ages, jobs = (as_object_array([row[index] for row in rows]) for index in (0, 1))
-    table = np.empty((len(rows), 2), dtype=object)
-    table[:, 0], table[:, 1] = ages, jobs
-    for encoded in (
-        encode_features(table, SCHEMA),
-        encode_features(pd.DataFrame({"job": jobs, "age": ages}, dtype=object), SCHEMA),
-    ):
-        np.testing.assert_array_equal(encoded[0], encode_numeric(ages, AGE))
-        np.testing.assert_array_equal(encoded[1], encode_categorical(jobs, JOB))

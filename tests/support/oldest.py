@@ -20,6 +20,7 @@ EXTRAS = ("widgets", "examples", "dask", "subsampled")
 NEEDED_TO_CHECK = ("hypothesis", "polars", "pytest", "pytest-xdist")
 TESTS = (
     "tests/test_encoding.py",
+    "tests/test_encoding_tables.py",
     "tests/test_schema.py",
     "tests/test_validation.py",
     "tests/binning",
@@ -28,6 +29,7 @@ TESTS = (
     "tests/io",
     "tests/models/test_boosting_kernels.py",
     "tests/models/test_private_contract.py",
+    "tests/models/test_private_refusals.py",
     "tests/models/test_sklearn_checks.py",
     "tests/plotting",
 )

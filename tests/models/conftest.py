@@ -1,0 +1,15 @@
+"""Fixtures of the tests of models."""
+
+from __future__ import annotations
+
+import pytest
+
+from private_contract import FEATURES, Untouchable
+
+
+@pytest.fixture
+def untouched():
+    """A table and a target that fail the test if a value of them was read."""
+    secrets = Untouchable(FEATURES)
+    yield secrets.frame, secrets.target
+    assert secrets.looks == []

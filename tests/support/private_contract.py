@@ -1,0 +1,93 @@
+"""What tests of every private estimator share: data, quick fits, cells that may not be read."""
+
+from __future__ import annotations
+
+import inspect
+
+import numpy as np
+import pandas as pd
+
+import dpexplain.models as models
+from dpexplain.mechanisms import NoiseSource
+from dpexplain.models.pure import PureEstimator
+from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
+from private_models import is_regression, known
+
+PRIVATE = [name for name in models.__all__ if name.startswith("DP")]
+FEATURES = {"age": Numeric(0, 100, unit="years", step=1), "job": Categorical(["clerk", "nurse"])}
+CANARY = "Zorblax-1729"
+
+
+class Untouchable:
+    """Columns of secrets; whoever looks at one is written down, also if the error is swallowed."""
+
+    def __init__(self, columns):
+        self.looks = []
+        cells = np.empty((20, len(columns) + 1), dtype=object)
+        for place in np.ndindex(cells.shape):
+            cells[place] = Secret(self.looks)
+        self.frame = pd.DataFrame(cells[:, 1:], columns=list(columns))
+        self.target = pd.Series(cells[:, 0])
+
+
+class Secret:
+    """A cell that may be carried around but not looked at."""
+
+    def __init__(self, looks):
+        vars(self)["looks"] = looks
+
+    def _look(self, *args):
+        vars(self)["looks"].append("look")
+        raise AssertionError("a value was read")
+
+    __str__ = __repr__ = __float__ = __int__ = __index__ = __hash__ = __eq__ = __bool__ = _look
+    __format__ = __lt__ = __gt__ = __len__ = __iter__ = __array__ = __getattr__ = _look
+
+
+def schema_for(name):
+    target = Range(0, 10, unit="visits") if is_regression(name) else Classes(["no", "yes"])
+    return Schema(FEATURES, target=target)
+
+
+def make(name, **settings):
+    return getattr(models, name)(**{"schema": schema_for(name), **settings})
+
+
+def accepts(name, parameter):
+    return parameter in inspect.signature(getattr(models, name)).parameters
+
+
+def made_quickly(name, rounds=2, **settings):
+    """A model that is fitted in few rounds, whatever it calls them."""
+    return make(name, **known(name, max_rounds=rounds), **settings)
+
+
+def finite_numbers(explanation):
+    """Whether a global explanation of any kind holds finite numbers alone."""
+    frame = explanation.frame()
+    column = "weight" if "weight" in frame else "contribution"
+    return bool(np.isfinite(frame[column]).all())
+
+
+def break_noise(monkeypatch, text):
+    """Let every draw of every mechanism fail."""
+
+    def broken(self, *arguments):
+        raise ValueError(text)
+
+    for draw in ("draw_int", "draw_laplace", "choose"):
+        monkeypatch.setattr(NoiseSource, draw, broken)
+
+
+def has_delta(name):
+    """Whether the guarantee has a delta other than zero."""
+    return not issubclass(getattr(models, name), PureEstimator)
+
+
+def make_data(name, n=400, seed=0):
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame({"age": rng.integers(0, 101, n), "job": rng.choice(["clerk", "nurse"], n)})
+    chance = (X["age"] > 50).to_numpy() * 0.8 + 0.1
+    if is_regression(name):
+        return X, pd.Series(10 * chance)
+    return X, pd.Series(np.where(rng.random(n) < chance, "yes", "no"))
