@@ -63,7 +63,7 @@ class SaveBar {
   fill() {
     const views = viewsIn(this.root);
     const names = views.map(kindOf);
-    const front = views.find((view) => view.matches(".dpx-tab-panel")) ?? views[0];
+    const front = views.find((view) => view.closest(".dpx-tab-panel")) ?? views[0];
     const chosen = names.includes(this.picked) ? this.picked : front && kindOf(front);
     this.which.fill(names.map((name) => [name, shortName(name, 40)]), chosen);
     this.which.element.hidden = names.length < 2;
