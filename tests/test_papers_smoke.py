@@ -260,3 +260,36 @@ def test_differences_count_where_folds_agree(load):
     assert significant(np.zeros(10)) == 0
     # A plain paired test would call this significant: t is 2.6 of 2.26, corrected 1.8.
     assert significant(folds / folds.std(ddof=1) + 2.6 / 10**0.5) == 0
+
+
+def test_the_taught_variant_says_that_it_is_not_private_and_what_its_noise_amounts_to(load):
+    from dpexplain.accounting import gdp_noise_multiplier
+
+    teaching, data = load("teaching"), load("bench_data").load_simulated(200)
+    y = (data.y == "yes").to_numpy()
+    taught, composed = (
+        teaching.NotPrivateTeachingEBM(4.0, 1e-6, max_rounds=5, composed=way).fit(data.X, y)
+        for way in (False, True)
+    )
+
+    assert "NOT PRIVATE" in teaching.NotPrivateTeachingEBM.__doc__
+    assert not taught.is_private
+    assert taught.noise_std_ == pytest.approx(1.3247, abs=1e-4)
+    assert taught.composed_epsilon() > 4.0
+    assert composed.noise_std_ == gdp_noise_multiplier(5 * 2, 4.0, 1e-6)
+    assert composed.composed_epsilon() == pytest.approx(4.0)
+    assert np.all(np.isfinite(taught.decision_function(data.X)))
+
+
+def test_curves_are_read_at_public_points_with_a_band_where_there_is_one(load, monkeypatch):
+    figures, data = load("paper_ebm_figures"), load("bench_data")
+    monkeypatch.setattr(figures, "loaded", lambda name: data.load_simulated(300))
+
+    rows = figures.measure("simulated", "DP-EBM, GDP", 8.0)
+    table = figures.wide(None, rows)
+
+    feature = data.load_simulated(10).schema.features["age"]
+    np.testing.assert_array_equal(table["x"], figures.grid(feature))
+    assert len(table) <= 64
+    assert np.all((table["lower"] <= table["score"]) & (table["score"] <= table["upper"]))
+    assert set(table["guarantee"]) == {"delta 1e-06"}
