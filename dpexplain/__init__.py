@@ -36,7 +36,7 @@ if TYPE_CHECKING:
         ExplainableBoostingRegressor,
         LocallyLinearClassifier,
     )
-    from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
+    from dpexplain.schema import Categorical, Classes, Date, Numeric, Range, Schema
 
 __version__ = "0.1.0"
 
@@ -54,6 +54,7 @@ __all__ = [
     "DPLocallyLinearClassifier",
     "DPLogisticRegression",
     "DPRandomForestClassifier",
+    "Date",
     "ExplainableBoostingClassifier",
     "ExplainableBoostingRegressor",
     "GlobalExplanation",
@@ -92,7 +93,7 @@ _NAMES_BY_PART = {
         "ExplainableBoostingRegressor",
         "LocallyLinearClassifier",
     ),
-    "schema": ("Categorical", "Classes", "Numeric", "Range", "Schema"),
+    "schema": ("Categorical", "Classes", "Date", "Numeric", "Range", "Schema"),
 }
 _PART_OF_NAME = {name: part for part, names in _NAMES_BY_PART.items() for name in names}
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 from datetime import date
 from decimal import Decimal
 from fractions import Fraction
@@ -19,11 +20,17 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
+DATE_UNIT: Final = "days since 1970-01-01"
+"""Unit of dates as numbers, in the words of the CF conventions; labels show the dates."""
+
 NO_TEXT: Final = ""
 """Text of a cell that is present but cannot equal any category (a list, bytes, an object)."""
 
 # pandas spells a column of dates without the time, and with it once another cell is no date.
 _MIDNIGHT: Final = re.compile(r"^([0-9]{4}-[0-9]{2}-[0-9]{2}) 00:00:00$")
+# The day as it is written, with or without a time of day.
+_DATE: Final = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[T ][0-9]{2}:[0-9]{2}.*)?", re.DOTALL)
+_EPOCH: Final = date(1970, 1, 1).toordinal()
 _TRUTH: Final = {"true": 1.0, "false": 0.0}
 _NUMBER_TYPES: Final = (int, float, Decimal, Fraction, np.integer, np.floating)
 
@@ -46,6 +53,76 @@ def cell_number(cell: object) -> float:
         return _number(cell) + 0.0  # + 0.0: "-0" is read as 0 by some readers, as -0.0 by others
     except Exception:  # an object may raise anything when it is looked at
         return np.nan
+
+
+def cell_day(cell: object) -> float:
+    """Read one cell as a day.
+
+    Parameters
+    ----------
+    cell : object
+        Any value a table can hold: dates and times of any library, or text that begins with a
+        date in ISO format. Of a time the day counts as it is written, in its own time zone.
+
+    Returns
+    -------
+    float
+        Days since 1 January 1970; NaN where the cell is missing or is no date. Numbers are none:
+        whether 20240131 or 45322 is a day, only a person knows.
+
+    Examples
+    --------
+    >>> cell_day("1970-01-02"), cell_day("1970-01-02 23:59:59+02:00"), cell_day(20240131)
+    (1.0, 1.0, nan)
+    """
+    try:
+        return _day(cell)
+    except Exception:  # no such day, or an object that raises when it is looked at
+        return np.nan
+
+
+def day_text(day: float) -> str:
+    """Write a day in ISO format.
+
+    Parameters
+    ----------
+    day : float
+        Days since 1 January 1970.
+
+    Returns
+    -------
+    str
+        The number itself where it is beyond the years 1 to 9999.
+
+    Examples
+    --------
+    >>> day_text(18262.0)
+    '2020-01-01'
+    """
+    ordinal = math.floor(day) + _EPOCH
+    inside = date.min.toordinal() <= ordinal <= date.max.toordinal()
+    return date.fromordinal(ordinal).isoformat() if inside else f"{day:g}"
+
+
+def number_in(unit: str) -> Callable[[object], float]:
+    """Return how numbers of a unit are read: days from dates as well.
+
+    Parameters
+    ----------
+    unit : str
+        Of a feature.
+
+    Returns
+    -------
+    callable
+        From a cell to a number, NaN where it is none.
+    """
+    return _day_or_number if unit == DATE_UNIT else cell_number
+
+
+def _day_or_number(cell: object) -> float:
+    day = cell_day(cell)
+    return cell_number(cell) if math.isnan(day) else day
 
 
 def cell_text(cell: object) -> str | None:
@@ -84,6 +161,20 @@ def _number(cell: object) -> float:
             return np.inf if cell > 0 else -np.inf
     if isinstance(cell, (complex, np.complexfloating)) and cell.imag == 0:
         return float(cell.real)
+    return np.nan
+
+
+def _day(cell: object) -> float:
+    if isinstance(cell, str):
+        found = _DATE.fullmatch(str.strip(cell))
+        return np.nan if found is None else _day(date.fromisoformat(found[1]))
+    if cell is pd.NaT:
+        return np.nan
+    if isinstance(cell, np.datetime64):
+        days = cell.astype("datetime64[D]")
+        return np.nan if np.isnat(days) else float(days.astype(np.int64))
+    if isinstance(cell, date):
+        return float(date.toordinal(cell) - _EPOCH)
     return np.nan
 
 

@@ -7,7 +7,7 @@ import numbers
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
-from dpexplain._cells import cell_text
+from dpexplain._cells import cell_day, cell_text
 from dpexplain.exceptions import SchemaError
 
 Label: TypeAlias = str | int | float | bool
@@ -38,6 +38,14 @@ def as_finite(kind: str, name: str, value: object) -> float:
         if math.isfinite(number):
             return number
     raise SchemaError(f"{kind}: {name}={value!r} must be a finite number.")
+
+
+def as_day(name: str, value: object) -> float:
+    """Return a date as days since 1970."""
+    day = cell_day(value)
+    if math.isnan(day):
+        raise SchemaError(f"Date: {name}={value!r} must be a date, such as '2024-01-31'.")
+    return day
 
 
 def as_truth(kind: str, name: str, value: object) -> bool:

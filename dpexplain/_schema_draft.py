@@ -10,9 +10,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from dpexplain._cells import day_text
 from dpexplain._tables import Column, Values, as_table, cells_of, one_column, values_of
-from dpexplain.encoding import numbers_of, texts_of
-from dpexplain.schema import Categorical, Classes, Feature, Numeric, Range, Schema, Target
+from dpexplain.encoding import days_of, numbers_of, texts_of
+from dpexplain.schema import Categorical, Classes, Date, Feature, Numeric, Range, Schema, Target
 
 if TYPE_CHECKING:
     from dpexplain.schema import Task
@@ -59,8 +60,9 @@ def observed_feature(column: Column) -> Feature:
 
     Returns
     -------
-    Numeric or Categorical
-        Numeric where every cell that is not empty is a number and no truth value.
+    Numeric, Date or Categorical
+        Numeric where every cell that is not empty is a number and no truth value; Date where
+        every such cell is a date.
     """
     values = values_of(column)
     if isinstance(values, pd.Categorical):
@@ -68,12 +70,24 @@ def observed_feature(column: Column) -> Feature:
     if _is_truth(values):
         return Categorical(["False", "True"])
     numbers, texts = numbers_of(values), texts_of(values)
+    if dates := _observed_dates(values, texts):
+        return dates
     finite = numbers[np.isfinite(numbers)]
     if all(text is None for text in texts[np.isnan(numbers)]):
         low, high = _outward(finite)
         step = 1.0 if finite.size and np.all(finite == np.rint(finite)) else None
         return Numeric(low, high, step=step)
     return Categorical(sorted({text for text in texts if text}) or ["unreadable"])
+
+
+def _observed_dates(values: Values, texts: NDArray[Any]) -> Date | None:
+    """Draft a date where every cell that is not empty is one, and they are not all the same."""
+    days = days_of(values)
+    known = days[~np.isnan(days)]
+    if not known.size or any(text is not None for text in texts[np.isnan(days)]):
+        return None
+    low, high = known.min(), known.max()
+    return Date(day_text(low), day_text(high)) if low < high else None
 
 
 def observed_target(y: ArrayLike, *, task: Task = "auto") -> Target:

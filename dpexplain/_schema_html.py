@@ -5,8 +5,9 @@ from __future__ import annotations
 import unicodedata
 from html import escape
 
+from dpexplain._cells import day_text
 from dpexplain._schema_checks import Label, short
-from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
+from dpexplain.schema import Categorical, Classes, Date, Numeric, Range, Schema
 
 _N_CATEGORIES_SHOWN = 12
 _N_CHARACTERS_SHOWN = 300
@@ -38,7 +39,8 @@ def schema_table(schema: Schema) -> str:
 
 def _row(name: str, part: Numeric | Categorical | Range | Classes) -> str:
     kind, values = _kind_and_values(part)
-    texts = (kind, values, getattr(part, "unit", ""), part.description)
+    unit = "" if isinstance(part, Date) else getattr(part, "unit", "")
+    texts = (kind, values, unit, part.description)
     cells = "".join(f"<td style='text-align:left'>{_text(text)}</td>" for text in texts)
     return f"<tr><th scope='row' style='text-align:left'>{_text(name)}</th>{cells}</tr>"
 
@@ -52,6 +54,8 @@ def _kind_and_values(part: Numeric | Categorical | Range | Classes) -> tuple[str
         )
     if isinstance(part, Classes):
         return "classes", _joined(part.labels, ", ")
+    if isinstance(part, Date):
+        return "date", f"{day_text(part.low)} to {day_text(part.high)}"
     step = f", step {short(part.step)}" if isinstance(part, Numeric) and part.step else ""
     kind = "numeric" if isinstance(part, Numeric) else "range"
     return kind, f"{short(part.low)} to {short(part.high)}{step}"

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from dpexplain._cells import cell_text
+from dpexplain._cells import cell_text, day_text
 from dpexplain._schema_checks import short
 from dpexplain._tables import (
     Column,
@@ -25,9 +25,9 @@ from dpexplain._tables import (
     one_column,
     values_of,
 )
-from dpexplain.encoding import encode_categorical, numbers_of, texts_of
+from dpexplain.encoding import days_of, encode_categorical, numbers_of, texts_of
 from dpexplain.exceptions import SchemaError
-from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
+from dpexplain.schema import Categorical, Classes, Date, Numeric, Range, Schema
 
 _N_EXAMPLES: Final = 3
 _LONGEST_EXAMPLE: Final = 30
@@ -124,6 +124,8 @@ Found = list[tuple[str, str, NDArray[np.bool_]]]
 
 
 def _feature(column: Column, feature: Numeric | Categorical) -> Found:
+    if isinstance(feature, Date):
+        return _days(column, feature)
     if isinstance(feature, Numeric):
         return _numbers(column, feature, "counted as missing", "counted as missing")
     return _categories(column, feature)
@@ -140,6 +142,18 @@ def _numbers(column: Column, bounds: Numeric | Range, unread: str, empty: str) -
         ("no number", unread, no_number & ~dates),
         (f"below {short(bounds.low)}", f"counted as {short(bounds.low)}", numbers < bounds.low),
         (f"above {short(bounds.high)}", f"counted as {short(bounds.high)}", numbers > bounds.high),
+    ]
+
+
+def _days(column: Column, bounds: Date) -> Found:
+    days, texts = days_of(column), texts_of(column)
+    lacks = np.array([text is None for text in texts], dtype=bool)
+    low, high = day_text(bounds.low), day_text(bounds.high)
+    return [
+        ("empty", "counted as missing", lacks),
+        ("no date", "counted as missing", np.isnan(days) & ~lacks),
+        (f"before {low}", f"counted as {low}", days < bounds.low),
+        (f"after {high}", f"counted as {high}", days > bounds.high),
     ]
 
 

@@ -6,7 +6,7 @@ import os
 import re
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, Field, fields
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,7 +15,7 @@ import tomli_w
 from dpexplain._json import cut
 from dpexplain._validation import shown
 from dpexplain.exceptions import SchemaError
-from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
+from dpexplain.schema import Categorical, Classes, Date, Numeric, Range, Schema
 
 _MAX_BYTES: Final = 16 * 2**20
 _LONG_KEY: Final = re.compile(r"""(?<![\w-])(?:(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){32}""")
@@ -25,6 +25,7 @@ _VERSION: Final = 1
 _FEATURE_KINDS: Final[dict[str, Callable[..., Any]]] = {
     "numeric": Numeric,
     "categorical": Categorical,
+    "date": Date,
 }
 _TARGET_KINDS: Final[dict[str, Callable[..., Any]]] = {"range": Range, "classes": Classes}
 _NAME_OF_KIND: Final = {kind: name for name, kind in {**_FEATURE_KINDS, **_TARGET_KINDS}.items()}
@@ -132,11 +133,20 @@ def _schema(document: dict[str, Any]) -> Schema:
 
 def _table(part: Numeric | Categorical | Range | Classes) -> dict[str, Any]:
     table: dict[str, Any] = {"kind": _NAME_OF_KIND[type(part)]}
-    for field in fields(part):
+    if isinstance(part, Date):
+        table["low"], table["high"] = part.days
+    for field in _fields(type(part)):
+        if field.name in table:
+            continue
         value = getattr(part, field.name)
         if field.default is MISSING or value != field.default:
             table[field.name] = _value(value)
     return table
+
+
+def _fields(kind: Any) -> list[Field[Any]]:
+    """Fields that a file holds; unit and step of a date follow from its kind."""
+    return [f for f in fields(kind) if kind is not Date or f.name not in ("unit", "step")]
 
 
 def _value(value: Any) -> Any:
@@ -153,7 +163,7 @@ def _part(where: str, table: Any, kinds: Mapping[str, Callable[..., Any]]) -> An
     if not isinstance(name, str) or name not in kinds:
         raise SchemaError(f"{where}: kind={shown(name)} must be one of {sorted(kinds)}.")
     kind = kinds[name]
-    known = fields(kind)  # type: ignore[arg-type]  # each kind is a dataclass
+    known = _fields(kind)
     required = {field.name for field in known if field.default is MISSING}
     _check_keys(where, table, {"kind", *required}, {field.name for field in known} - required)
     options = {key: value for key, value in table.items() if key != "kind"}

@@ -19,9 +19,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from dpexplain._cells import cell_number, cell_text
+from dpexplain._cells import cell_day, cell_number, cell_text
 from dpexplain._tables import Column, Values, cells_of, columns_in_order, one_column, values_of
-from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
+from dpexplain.schema import Categorical, Classes, Date, Numeric, Range, Schema
 
 # Cells of these very types are hashable and equal only where they read the same (1, 1.0 and
 # True do), so each distinct one is read once.
@@ -69,9 +69,9 @@ def encode_numeric(column: Column, feature: Numeric) -> NDArray[np.float64]:
     -------
     ndarray of shape (n_samples,), dtype float64
         Values in ``[low, high]``, those beyond moved to the nearer end, infinite ones too;
-        NaN where a cell is empty or no number.
+        NaN where a cell is empty or no number, or of a :class:`Date` no date.
     """
-    numbers = numbers_of(column)
+    numbers = days_of(column) if isinstance(feature, Date) else numbers_of(column)
     return np.clip(numbers, feature.low, feature.high, out=numbers)
 
 
@@ -209,6 +209,26 @@ def numbers_of(column: Column) -> NDArray[np.float64]:
                 return numbers
             return values.to_numpy(dtype=np.float64, na_value=np.nan) + 0.0
     return _read(values, cell_number, dtype=np.float64)
+
+
+def days_of(column: Column) -> NDArray[np.float64]:
+    """Read a column as days, without bounds.
+
+    Parameters
+    ----------
+    column : array or Series of shape (n_samples,)
+        Cells of any kind.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,), dtype float64
+        As :func:`dpexplain._cells.cell_day` reads each cell; a new array.
+    """
+    values = values_of(column)
+    if isinstance(values, np.ndarray) and values.dtype.kind == "M":
+        days = values.astype("datetime64[D]")
+        return np.where(np.isnat(days), np.nan, days.astype(np.int64).astype(np.float64))
+    return _read(values, cell_day, dtype=np.float64)
 
 
 def texts_of(column: Column) -> NDArray[Any]:

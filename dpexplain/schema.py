@@ -10,12 +10,15 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from dpexplain._cells import DATE_UNIT, day_text
 from dpexplain._schema_checks import (
     Label,
+    as_day,
     as_finite,
     as_listed,
     as_plain,
@@ -37,7 +40,7 @@ if TYPE_CHECKING:
 
     from dpexplain._schema_report import SchemaReport
 
-__all__ = ["Categorical", "Classes", "Numeric", "Range", "Schema"]
+__all__ = ["Categorical", "Classes", "Date", "Numeric", "Range", "Schema"]
 
 Task: TypeAlias = Literal["auto", "classification", "regression"]
 
@@ -89,6 +92,56 @@ class Numeric:
 
     def __repr__(self) -> str:
         return call_text(self, short(self.low), short(self.high), unit=self.unit, step=self.step)
+
+
+@dataclass(frozen=True, repr=False)
+class Date(Numeric):
+    """A day between two public days.
+
+    Cells are dates of any library, or text that begins with a date in ISO format
+    (``2024-01-31``, ``2024-01-31T08:30``); of a time the day counts as it is written. Anything
+    else, numbers too, counts as missing.
+
+    Parameters
+    ----------
+    low, high : str or datetime.date
+        First and last day; text in ISO format. Days beyond them are moved to the nearer end.
+    description : str, default=""
+        What was recorded, and where the bounds come from.
+
+    Attributes
+    ----------
+    low, high : float
+        The same as days since 1 January 1970, which models and curves reckon in; labels show
+        dates.
+
+    Raises
+    ------
+    SchemaError
+        If a bound is no date, or `low` is not before `high`.
+
+    Examples
+    --------
+    >>> Date("2015-01-01", "2024-12-31", description="day of admission")
+    Date('2015-01-01', '2024-12-31')
+    """
+
+    def __init__(self, low: str | date, high: str | date, description: str = "") -> None:
+        first, last = as_day("low", low), as_day("high", high)
+        if not first < last:
+            raise SchemaError(
+                f"Date: low={day_text(first)} must be before high={day_text(last)}; give the ends "
+                "that the documentation of the data names."
+            )
+        super().__init__(first, last, unit=DATE_UNIT, description=description, step=1.0)
+
+    @property
+    def days(self) -> tuple[date, date]:
+        """First and last day."""
+        return date.fromisoformat(day_text(self.low)), date.fromisoformat(day_text(self.high))
+
+    def __repr__(self) -> str:
+        return f"Date({day_text(self.low)!r}, {day_text(self.high)!r})"
 
 
 @dataclass(frozen=True)
@@ -246,7 +299,7 @@ class Schema:
 
     Parameters
     ----------
-    features : mapping of str to Numeric or Categorical
+    features : mapping of str to Numeric, Categorical or Date
         The features by column name. Their order is the order of the columns of an array and
         of the terms of a model.
     target : Range, Classes or None, default=None

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dpexplain._cells import cell_number, cell_text
+from dpexplain._cells import cell_text, number_in
 from dpexplain.explain._record import FloatArray, Record, choice, distinct, finite, read_only, texts
 from dpexplain.explain._text import interval_labels
 
@@ -26,6 +26,7 @@ class Binned(Record):
     categories: tuple[str, ...] | None
     ordered: bool
     special: tuple[str, ...]
+    unit: str
     step: float | None
 
     def _check_bins(self) -> None:
@@ -69,7 +70,7 @@ class Binned(Record):
     def bin_labels(self) -> tuple[str, ...]:
         """Text of each bin, such as ``"30 - 34"`` (with an en dash), ``"nurse"``, ``"missing"``."""
         if self.bin_edges is not None:
-            values = interval_labels(self.bin_edges.tolist(), self.step)
+            values = interval_labels(self.bin_edges.tolist(), self.step, self.unit)
         else:
             values = list(self.categories or ())
         taken = set(values)
@@ -81,7 +82,7 @@ class Binned(Record):
         Parameters
         ----------
         values : array-like of shape (n,)
-            Numbers in the unit of the feature, or category names. Numbers beyond the edges
+            Numbers in the unit of the feature, dates, or category names. Numbers beyond the edges
             fall into the outermost bins; NaN, None and text that is no number are missing.
 
         Returns
@@ -96,7 +97,7 @@ class Binned(Record):
         """
         cells = pd.Series(values, dtype=object)
         if self.bin_edges is not None:
-            numbers = np.array([cell_number(cell) for cell in cells], dtype=np.float64)
+            numbers = np.array(list(map(number_in(self.unit), cells)), dtype=np.float64)
             inside = np.searchsorted(self.bin_edges, numbers, side="right") - 1
             index = np.clip(inside, 0, self.n_value_bins - 1).astype(np.int64)
             return self._with_special(index, np.isnan(numbers), "missing")

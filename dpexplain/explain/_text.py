@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 from decimal import ROUND_CEILING, Context, Decimal
 from itertools import pairwise
 
+from dpexplain._cells import DATE_UNIT, day_text
+
 EN_DASH = "\u2013"
 _STEP_TOLERANCE = 1e-9
 _LARGEST_EXACT = 2.0**50
@@ -73,13 +75,14 @@ def edge_texts(edges: Sequence[float]) -> list[str]:
     return [f"{edge:.6g}" for edge in edges]
 
 
-def interval_labels(edges: Sequence[float], step: float | None) -> list[str]:
+def interval_labels(edges: Sequence[float], step: float | None, unit: str = "") -> list[str]:
     """Name the bins between `edges`, by the values they can hold where a step is known.
 
     With a step, values are multiples of it: the half-open ``[30, 35)`` in whole years holds
-    30 to 34 and is called so, while the last bin is closed and keeps its right edge.
+    30 to 34 and is called so, while the last bin is closed and keeps its right edge. Days are
+    called by their dates.
     """
-    shown = edge_texts(edges)
+    shown = list(map(day_text, edges)) if unit == DATE_UNIT else edge_texts(edges)
     labels = [f"{left} {EN_DASH} {right}" for left, right in pairwise(shown)]
     if step is None:
         return labels
@@ -88,7 +91,9 @@ def interval_labels(edges: Sequence[float], step: float | None) -> list[str]:
         values = _steps_inside(edges[index], edges[index + 1], step, closed=index == last)
         if values is None:
             continue
-        low, high = (short_number(value, 12) for value in values)
+        low, high = (
+            day_text(value) if unit == DATE_UNIT else short_number(value, 12) for value in values
+        )
         labels[index] = low if low == high else f"{low} {EN_DASH} {high}"
     return labels
 

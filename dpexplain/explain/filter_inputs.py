@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dpexplain._cells import cell_number, cell_text
+from dpexplain._cells import cell_text, number_in
 from dpexplain.explain._record import (
     FloatArray,
     Record,
@@ -49,6 +49,8 @@ class InputFeature:
     centre, spread : float
         The input of a number is ``(value - centre) / spread``; 0 for a cell that is empty or no
         number.
+    unit : str, default=""
+        Unit of a number; ``"days since 1970-01-01"`` reads dates.
 
     Raises
     ------
@@ -67,10 +69,12 @@ class InputFeature:
     high: float = 1.0
     centre: float = 0.0
     spread: float = 1.0
+    unit: str = ""
 
     def __post_init__(self) -> None:
         """Check the numbers and names."""
         text("name", self.name)
+        text("unit", self.unit)
         for field in ("low", "high", "centre", "spread"):
             object.__setattr__(self, field, finite(field, getattr(self, field)))
         if self.low > self.high or not self.spread > 0:
@@ -134,7 +138,7 @@ class InputFeature:
         if self.categories is None:
             if cells.dtype.kind in "biuf":
                 return self.of_codes(cells.astype(np.float64))
-            return self.of_codes(np.array([cell_number(cell) for cell in cells], dtype=np.float64))
+            return self.of_codes(np.array(list(map(number_in(self.unit), cells)), dtype=np.float64))
         place = {cell_text(category): c for c, category in enumerate(self.categories)}
         return self.of_codes(
             np.array([place.get(cell_text(cell), -1) for cell in cells], dtype=int)

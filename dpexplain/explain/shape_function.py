@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from dpexplain._cells import DATE_UNIT
 from dpexplain.explain import _html
 from dpexplain.explain._binned import Binned
 from dpexplain.explain._noisy_shape import NoisyShape
@@ -57,7 +58,7 @@ class ShapeFunction(NoisyShape, Binned):
     ordered : bool, default=False
         Whether the order of the categories means something.
     unit : str, default=""
-        Unit of the feature.
+        Unit of the feature; of dates ``"days since 1970-01-01"``, which labels show as dates.
     description : str, default=""
         What the feature says.
     noise_std : array-like of shape (n_bins,) or None, default=None
@@ -317,7 +318,7 @@ class ShapeFunction(NoisyShape, Binned):
         )
 
     def _bin_heading(self) -> str:
-        return f"bin [{self.unit}]" if self.unit else "bin"
+        return f"bin [{self.unit}]" if self.unit not in ("", DATE_UNIT) else "bin"
 
     def _footer(self) -> str:
         more = self.n_bins - _HTML_ROWS

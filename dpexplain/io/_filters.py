@@ -37,6 +37,7 @@ def feature_to_plain(feature: InputFeature) -> dict[str, Any]:
         "high": feature.high,
         "centre": feature.centre,
         "spread": feature.spread,
+        "unit": feature.unit,
     }
 
 
@@ -51,6 +52,7 @@ def feature_from_plain(value: Any, path: str = "feature") -> InputFeature:
         high=fields.take("high", number),
         centre=fields.take("centre", number),
         spread=fields.take("spread", number),
+        unit=fields.take("unit", text),
     )
     fields.finish()
     return feature

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from dpexplain._cells import DATE_UNIT, day_text
 from dpexplain.explain import ShapeFunction
 from dpexplain.explain._record import FloatArray
 from dpexplain.explain._text import edge_texts
@@ -21,6 +22,7 @@ from dpexplain.plotting._style import (
     NOISE_LABEL,
     Theme,
     plain,
+    round_days,
     round_values,
     thin_ticks,
 )
@@ -184,8 +186,12 @@ def set_ticks(ax: Axes, shape: ShapeFunction, place: Positions, spacing: str) ->
     special = ((place.left[n:] + place.right[n:]) / 2).tolist()
     names = [plain(name, 12) for name in shape.special]
     if spacing == "bins" and shape.bin_edges is not None:
-        texts = _tick_texts(_first_values(shape.bin_edges.tolist(), shape.step))
+        values = _first_values(shape.bin_edges.tolist(), shape.step)
+        texts = list(map(day_text, values)) if shape.unit == DATE_UNIT else _tick_texts(values)
         choices = [(place.edges.tolist(), texts)]
+    elif shape.unit == DATE_UNIT:
+        rounds = [round_days(low, high, at_most) for at_most in (5, 4, 3, 2)]
+        choices = [(ticks, list(map(day_text, ticks))) for ticks in rounds]
     else:
         rounds = [round_values(low, high, at_most) for at_most in (6, 5, 4, 3, 2)]
         choices = [(ticks, _tick_texts(ticks)) for ticks in rounds]

@@ -6,9 +6,13 @@ matplotlib is imported inside the functions: whoever only names a plot does not 
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from dpexplain._cells import DATE_UNIT
 from dpexplain.explain import Guarantee
 from dpexplain.explain._text import shorten, upper_number
 
@@ -98,7 +102,7 @@ def plain(name: str, limit: int = 40) -> str:
 
 def with_unit(name: str, unit: str) -> str:
     """Write a quantity with its unit in brackets."""
-    return f"{plain(name)} [{plain(unit, 20)}]" if unit else plain(name)
+    return f"{plain(name)} [{plain(unit, 20)}]" if unit not in ("", DATE_UNIT) else plain(name)
 
 
 def contribution_label(score_unit: str) -> str:
@@ -215,6 +219,21 @@ def thin_ticks(
 def limit_ticks(axis: Axis, low: float, high: float) -> None:
     """Put ticks on round values between `low` and `high`, none beyond."""
     axis.set_ticks(round_values(low, high, 6))
+
+
+def round_days(low: float, high: float, at_most: int) -> list[float]:
+    """First days of months between two days, as days since 1970: at most so many, evenly apart."""
+    months = np.arange(
+        np.datetime64(math.floor(low), "D").astype("datetime64[M]"),
+        np.datetime64(math.floor(high), "D").astype("datetime64[M]") + 1,
+    )
+    for step in (1, 2, 3, 6, 12, 24, 36, 48, 60, 120, 240, 600, 1200):
+        chosen = months[months.astype(np.int64) % step == 0]
+        days = chosen.astype("datetime64[D]").astype(np.float64)
+        days = days[(days >= low) & (days <= high)]
+        if len(days) <= at_most:
+            break
+    return days.tolist() if len(days) > 1 else [low, high]
 
 
 def round_values(low: float, high: float, at_most: int) -> list[float]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from dpexplain._cells import DATE_UNIT
+
 if TYPE_CHECKING:
     from dpexplain.explain import PairCurve
     from dpexplain.explain.pair_curve import PairAxis
@@ -33,6 +35,7 @@ def pair_outline(pair: PairCurve) -> dict[str, Any]:
         "kind": "pair",
         "ordered": False,
         "unit": "",
+        "is_date": False,
         "step": None,
         "description": f"{first} and {second} together, beyond what each of them adds",
     }
@@ -49,7 +52,7 @@ def pair_fit(pair: PairCurve) -> dict[str, Any]:
     -------
     dict
         With the keys that every term of a fit has, one entry per cell, and "axes": name, unit,
-        step, kind, labels, special and edges of the rows, then of the columns.
+        is_date, step, kind, labels, special and edges of the rows, then of the columns.
     """
     return {
         "edges": None,
@@ -69,7 +72,8 @@ def _axis(axis: PairAxis) -> dict[str, Any]:
     return {
         "name": axis.name,
         "kind": axis.kind,
-        "unit": axis.unit,
+        "unit": "" if axis.unit == DATE_UNIT else axis.unit,
+        "is_date": axis.unit == DATE_UNIT,
         "step": axis.step,
         "labels": list(axis.bin_labels),
         "special": list(axis.bin_labels[axis.n_value_bins :]),

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from dpexplain._cells import DATE_UNIT
 from dpexplain.explain._normals import keeping_normals
 from dpexplain.explain.multiclass import one_class_at_a_time
 from dpexplain_widgets.directions import packed_directions
@@ -270,7 +271,8 @@ def _outline(explanation: GlobalExplanation, title: str) -> dict[str, Any]:
                 "name": term.name,
                 "kind": term.kind,
                 "ordered": bool(term.ordered),
-                "unit": term.unit,
+                "unit": "" if term.unit == DATE_UNIT else term.unit,
+                "is_date": term.unit == DATE_UNIT,
                 "step": term.step,
                 "description": "; ".join(
                     filter(None, [term.description, term.constraint_words, term.edit_words])

@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from dpexplain._cells import cell_number, cell_text
+from dpexplain._cells import DATE_UNIT, cell_text, number_in
 
 MOST_SAMPLES = 1_000
 _LARGEST = sys.float_info.max
@@ -82,14 +82,14 @@ def sample_rows(
 
 def _cells(samples: pd.DataFrame, column: Mapping[str, Any]) -> list[Any]:
     if column["kind"] == "numeric":
-        return _numbers(samples[column["name"]])
+        return _numbers(samples[column["name"]], DATE_UNIT if column["is_date"] else "")
     names = column["labels"][: len(column["labels"]) - len(column["special"])]
     return _texts(samples[column["name"]], names)
 
 
-def _numbers(column: pd.Series) -> list[float | None]:
-    """Read numbers; one beyond the largest that JSON holds stands at that end."""
-    values = [cell_number(cell) for cell in column.astype(object)]
+def _numbers(column: pd.Series, unit: str) -> list[float | None]:
+    """Read numbers, dates as days; one beyond the largest that JSON holds stands at that end."""
+    values = list(map(number_in(unit), column.astype(object)))
     return [None if math.isnan(x) else max(-_LARGEST, min(_LARGEST, x)) for x in values]
 
 

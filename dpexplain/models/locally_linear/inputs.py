@@ -59,7 +59,7 @@ def _input_feature(name: str, feature: Numeric | Categorical, centre: float) -> 
         return InputFeature(name, tuple(map(str, feature.categories)))
     low, high = float(feature.low), float(feature.high)
     zero, spread = low + centre * (high - low), max(centre, 1.0 - centre) * (high - low)
-    return InputFeature(name, low=low, high=high, centre=zero, spread=spread)
+    return InputFeature(name, low=low, high=high, centre=zero, spread=spread, unit=feature.unit)
 
 
 def feature_bound(preparation: InputPreparation, basis: Basis) -> float:

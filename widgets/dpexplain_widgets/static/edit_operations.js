@@ -27,6 +27,7 @@ export function startCurve(term, termFit, denoised = null) {
   const places = Array.from({ length: valueBins }, (_, i) => (edges ? (edges[i] + edges[i + 1]) / 2 : i));
   return {
     name: term.name,
+    isDate: term.is_date,
     ordered: term.kind === "numeric" || Boolean(term.ordered),
     termFit,
     denoised,

@@ -53,6 +53,22 @@ export function formatTick(value, step) {
   return withMinus(withThousands(value.toFixed(decimals)));
 }
 
+/** A day, given as days since 1970, as a date. */
+export function formatDay(day) {
+  const date = new Date(Math.floor(day) * 86400000);
+  return Number.isNaN(date.getTime()) ? formatNumber(day) : date.toISOString().slice(0, 10);
+}
+
+/** Days since 1970 of a date that a person chose; NaN where it is none. */
+export function dayOf(text) {
+  return Date.parse(`${text}T00:00:00Z`) / 86400000;
+}
+
+/** A value of a feature as a person writes it. */
+export function formatValue({ is_date: isDate }, value, digits = 4) {
+  return isDate ? formatDay(value) : formatNumber(value, digits);
+}
+
 /** The next number up that has `digits` significant digits. */
 function roundedUp(value, digits) {
   const scale = 10 ** (digits - 1 - Math.floor(Math.log10(value)));

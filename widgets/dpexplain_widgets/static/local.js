@@ -4,7 +4,7 @@ import {
 } from "./contributions.js";
 import { choiceBox } from "./controls.js";
 import { html, listen, setText, svg, uniqueId } from "./dom.js";
-import { formatEpsilon, formatNumber, formatSigned, plural, quotedName, shortName } from "./format.js";
+import { formatEpsilon, formatNumber, formatValue, formatSigned, plural, quotedName, shortName } from "./format.js";
 import { indexAfterKey } from "./keyboard.js";
 import { pointMark } from "./legend.js";
 import { standaloneParts } from "./standalone.js";
@@ -141,9 +141,11 @@ class LocalPanel {
   }
 
   valueText(i) {
-    const text = (value) => {
+    const { kind, is_date: isDate } = this.state.payload.terms[i];
+    const text = (value, k) => {
       if (value === null || value === undefined) return "missing";
-      return typeof value === "number" ? formatNumber(value, 4) : shortName(value, 40);
+      const axis = kind === "pair" ? this.state.fit.terms[i].axes[k] : { is_date: isDate };
+      return typeof value === "number" ? formatValue(axis, value) : shortName(value, 40);
     };
     return [this.values[i]].flat().map(text).join(", ");
   }

@@ -46,6 +46,23 @@ export function niceTicks(low, high, count) {
   return { ticks: multiples(step, low, high), step };
 }
 
+const MONTHS = [1, 2, 3, 6, 12, 24, 36, 48, 60, 120, 240, 600, 1200];
+
+/** First days of months within [low, high], as days since 1970, at most `count` of them. */
+export function dayTicks(low, high, count) {
+  const monthOf = (day) => {
+    const date = new Date(day * 86400000);
+    return 12 * date.getUTCFullYear() + date.getUTCMonth();
+  };
+  const dayOfMonth = (month) => Date.UTC(Math.floor(month / 12), month % 12) / 86400000;
+  const [first, last] = [Math.floor(monthOf(low)), Math.ceil(monthOf(high))];
+  const step = MONTHS.find((each) => (last - first) / each <= count) ?? MONTHS.at(-1);
+  const ticks = [];
+  for (let month = Math.ceil(first / step) * step; month <= last; month += step) ticks.push(dayOfMonth(month));
+  const inside = ticks.filter((day) => day >= low && day <= high);
+  return inside.length > 1 ? inside : [low, high];
+}
+
 /** An axis with a tick at both ends that holds 0 and all values: {domain, ticks, step}. */
 export function niceAxis(values, count) {
   let low = 0;

@@ -2,10 +2,10 @@
 import { binColumns, columnAt, crowdsTheAxis, splitSpecial, valuePosition } from "./bins.js";
 import { axisTerms, axisValues, mainTerm, noiseEnds, privacyEnds, termCurves, watermarkText } from "./curves.js";
 import { svg } from "./dom.js";
-import { formatCount, formatTick } from "./format.js";
+import { formatCount, formatDay, formatTick } from "./format.js";
 import { beyondMark, clipRectangle, hatchPattern, label, LABEL_SIZE, rule } from "./marks.js";
 import { bandPath, stepPath } from "./path.js";
-import { linearScale, niceAxis, niceTicks } from "./scale.js";
+import { dayTicks, linearScale, niceAxis, niceTicks } from "./scale.js";
 import { fitText, labelsThatFit, textWidth } from "./text.js";
 import { curveObstacles, watermark } from "./watermark.js";
 import { noiseVerdict, scoreWords } from "./words.js";
@@ -48,7 +48,9 @@ function numericLayout({ state, width, font, options }) {
   const left = axisWidth([values, counts], font);
   const widths = slotWidths(termFit.special, width - left, font);
   const slots = widths.reduce((sum, each) => sum + each, 0);
-  const lastLabel = textWidth(formatTick(termFit.edges.at(-1), fineStep(termFit.edges)), LABEL_SIZE, font);
+  const isDate = state.term.is_date;
+  const last = termFit.edges.at(-1);
+  const lastLabel = textWidth(isDate ? formatDay(last) : formatTick(last, fineStep(termFit.edges)), LABEL_SIZE, font);
   const gap = slots ? Math.max(18, lastLabel / 2 + 8) : lastLabel / 2 + 4;
   const right = Math.floor(width - gap - slots);
   const [top, bottom] = [SIZES.above, SIZES.above + SIZES.plot];
@@ -57,7 +59,7 @@ function numericLayout({ state, width, font, options }) {
   const even = options.evenBins ?? crowdsTheAxis(termFit.edges, right - left);
   const x = valuePosition(termFit.edges, even, left, right);
   return {
-    termFit, values, counts, left, right, gap, top, bottom, histogramTop, histogramBottom, even, x,
+    termFit, isDate, values, counts, left, right, gap, top, bottom, histogramTop, histogramBottom, even, x,
     width,
     end: slots ? right + gap + slots : right,
     height: histogramBottom + SIZES.below,
@@ -83,8 +85,12 @@ function grid(layout) {
 }
 
 function edgeTicks(layout, font) {
-  const { left, right, x, termFit, even } = layout;
+  const { left, right, x, termFit, even, isDate } = layout;
   const edges = termFit.edges;
+  if (isDate) {
+    const days = even ? edges : dayTicks(edges[0], edges.at(-1), Math.max(2, (right - left) / 100));
+    return { ticks: days, text: formatDay, x, font };
+  }
   const { ticks, step } = niceTicks(edges[0], edges.at(-1), Math.max(2, (right - left) / 80));
   if (!even) return { ticks, text: (tick) => formatTick(tick, step), x, font };
   return { ticks: edges, text: (edge) => formatTick(edge, fineStep(edges)), x, font };

@@ -50,6 +50,7 @@ export interface PairAxis {
   name: string;
   kind: "numeric" | "categorical";
   unit: string;
+  is_date: boolean;
   step: number | null;
   edges: number[] | null;
   labels: string[];
@@ -74,6 +75,8 @@ export interface Term {
   kind: "numeric" | "categorical" | "pair";
   ordered: boolean;
   unit: string;
+  /** Whether numbers are days since 1970. */
+  is_date: boolean;
   step: number | null;
   description: string;
 }

@@ -2,10 +2,16 @@
 import { valueRange } from "./contributions.js";
 import { button } from "./controls.js";
 import { html, uniqueId } from "./dom.js";
-import { formatNumber, shortName } from "./format.js";
+import { dayOf, formatDay, formatValue, shortName } from "./format.js";
 import { choose } from "./state.js";
 
+function dateInput(termFit) {
+  const [min, max] = [termFit.edges[0], termFit.edges.at(-1)].map(formatDay);
+  return html("input", { type: "date", min, max });
+}
+
 function numberInput(term, termFit) {
+  if (term.is_date) return dateInput(termFit);
   const [low, high] = valueRange(term, termFit);
   return html("input", { type: "number", min: low, max: high, step: term.step ?? "any" });
 }
@@ -21,7 +27,7 @@ function categoryInput(termFit) {
  */
 export function inputValue(text, term, termFit) {
   if (term.kind !== "numeric") return termFit.labels[Number(text)];
-  const value = Number(text);
+  const value = term.is_date ? dayOf(text) : Number(text);
   const [low, high] = [termFit.edges[0], termFit.edges.at(-1)];
   return text.trim() !== "" && value >= low && value <= high ? value : undefined;
 }
@@ -29,7 +35,7 @@ export function inputValue(text, term, termFit) {
 function rangeWords(term, termFit) {
   if (term.kind !== "numeric") return "";
   const unit = term.unit ? ` ${shortName(term.unit, 20)}` : "";
-  return `${valueRange(term, termFit).map((value) => formatNumber(value, 6)).join(" to ")}${unit}`;
+  return `${valueRange(term, termFit).map((value) => formatValue(term, value, 6)).join(" to ")}${unit}`;
 }
 
 /**
@@ -53,7 +59,7 @@ export function whatIfInputs(model) {
     const value = inputValue(text, term, termFit);
     input.setAttribute("aria-invalid", String(value === undefined));
     problem.textContent = value === undefined
-      ? `${shortName(term.name, 60)} must be a number in ${rangeWords(term, termFit)}.` : "";
+      ? `${shortName(term.name, 60)} must be in ${rangeWords(term, termFit)}.` : "";
     if (value !== undefined) choose(model, { what_if: { ...model.get("what_if"), [term.name]: value } });
   };
 
@@ -77,7 +83,8 @@ export function whatIfInputs(model) {
     }
     places.forEach((i, place) => {
       const { input, term, termFit, field } = made[place];
-      const text = term.kind === "numeric" ? String(values[i] ?? "") : String(termFit.labels.indexOf(values[i]));
+      const number = term.is_date ? formatDay : String;
+      const text = term.kind === "numeric" ? number(values[i] ?? "") : String(termFit.labels.indexOf(values[i]));
       if (document.activeElement !== input && input.value !== text) input.value = text;
       field.classList.toggle("dpx-input-changed", Object.hasOwn(model.get("what_if") ?? {}, term.name));
     });

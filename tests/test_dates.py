@@ -1,0 +1,163 @@
+"""Dates with public bounds: read alike from every library, reckoned in days, shown as dates."""
+
+from __future__ import annotations
+
+import pickle
+from datetime import UTC, date, datetime
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpexplain import (
+    Classes,
+    Date,
+    DPExplainableBoostingClassifier,
+    DPLocallyLinearClassifier,
+    Numeric,
+    Schema,
+    SchemaError,
+)
+from dpexplain._cells import cell_day, day_text
+from dpexplain.encoding import encode_features, encode_numeric
+from dpexplain.io import from_json, to_json
+from dpexplain_widgets import Explorer
+
+VISITS = Schema({"visit": Date("2015-01-01", "2024-12-31")}, target=Classes(["home", "back"]))
+DAY = float(date(2020, 2, 29).toordinal() - date(1970, 1, 1).toordinal())
+SPELLINGS = [
+    "2020-02-29", " 2020-02-29 ", "2020-02-29 23:59", "2020-02-29T08:30:00Z", date(2020, 2, 29),
+    datetime(2020, 2, 29, 23, 59), datetime(2020, 2, 29, 1, tzinfo=UTC),
+    np.datetime64("2020-02-29"), np.datetime64("2020-02-29T23:59:59", "ns"),
+    pd.Timestamp("2020-02-29 12:00"), pd.Timestamp("2020-02-29 23:00", tz="Asia/Tokyo"),
+]  # fmt: skip
+NO_DATES = [
+    None, np.nan, pd.NaT, pd.NA, np.datetime64("NaT"), "", "2020-02-30", "29.02.2020", "20200229",
+    20200229, 18321.0, True, "2020-02-29x", b"2020-02-29", [], pd.Timedelta(days=3),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("cell", SPELLINGS, ids=repr)
+def test_every_spelling_of_a_day_is_the_same_day(cell):
+    assert cell_day(cell) == DAY
+
+
+@pytest.mark.parametrize("cell", NO_DATES, ids=repr)
+def test_what_is_no_date_is_missing_and_raises_nothing(cell):
+    assert np.isnan(cell_day(cell))
+
+
+@given(st.dates(min_value=date(1, 1, 1)))
+def test_days_are_written_and_read_back(day):
+    assert day_text(cell_day(day)) == day.isoformat()
+    assert cell_day(day.isoformat()) == cell_day(np.datetime64(day)) == cell_day(day)
+
+
+@given(st.lists(st.sampled_from([*SPELLINGS, *NO_DATES, "1900-01-01", "2100-01-01"]), min_size=1))
+def test_a_column_is_read_cell_by_cell(cells):
+    column = np.fromiter(cells, dtype=object, count=len(cells))
+    alone = [encode_numeric(column[[i]], VISITS.features["visit"])[0] for i in range(len(cells))]
+    together = encode_numeric(column, VISITS.features["visit"])
+    np.testing.assert_array_equal(together, alone)
+
+
+def tables():
+    import polars
+    import pyarrow
+
+    days = pd.date_range("2014-12-30", periods=40, freq="93D")
+    texts = [str(day.date()) for day in days]
+    frame = pd.DataFrame({"visit": days})
+    yield "datetime64", frame
+    yield "time zone", frame.assign(visit=days.tz_localize("Europe/Berlin"))
+    yield "numpy", days.to_numpy().reshape(-1, 1)
+    yield "arrow dtype", frame.astype({"visit": "timestamp[ns][pyarrow]"})
+    yield "text", pd.DataFrame({"visit": texts})
+    yield "category", pd.DataFrame({"visit": pd.Categorical(texts)})
+    yield "objects", pd.DataFrame({"visit": pd.Series([day.date() for day in days], dtype=object)})
+    yield "polars", polars.DataFrame({"visit": [day.date() for day in days]})
+    yield "arrow", pyarrow.table({"visit": [day.to_pydatetime() for day in days]})
+
+
+@pytest.mark.parametrize(
+    ("kind", "table"), tables(), ids=lambda each: each if isinstance(each, str) else ""
+)
+def test_tables_of_every_library_give_the_same_days(kind, table):
+    expected = np.arange(40) * 93 + cell_day("2014-12-30")
+    low, high = cell_day("2015-01-01"), cell_day("2024-12-31")
+    np.testing.assert_array_equal(encode_features(table, VISITS)[0], expected.clip(low, high))
+
+
+def test_a_schema_with_dates_is_written_read_copied_and_shown():
+    feature = Date(date(2015, 1, 1), "2024-12-31", description="day of admission")
+    schema = Schema({"visit": feature})
+    assert "low = 2015-01-01" in schema.to_toml()
+    assert Schema.from_toml(schema.to_toml()) == schema
+    assert pickle.loads(pickle.dumps(schema)) == schema
+    assert repr(feature) == "Date('2015-01-01', '2024-12-31')"
+    assert "2015-01-01 to 2024-12-31" in schema._repr_html_()
+    assert feature != Numeric(feature.low, feature.high, feature.unit, feature.description, 1)
+
+
+def test_bounds_that_are_no_dates_or_in_the_wrong_order_are_refused():
+    with pytest.raises(SchemaError, match="low='January' must be a date"):
+        Date("January", "2024-12-31")
+    with pytest.raises(SchemaError, match="low=2024-12-31 must be before high=2015-01-01"):
+        Date("2024-12-31", "2015-01-01")
+    with pytest.raises(SchemaError, match=r"unknown fields \['step'\]"):
+        Schema.from_toml(VISITS.to_toml().replace("high =", "step = 1\nhigh =", 1))
+
+
+@pytest.mark.filterwarnings("ignore::dpexplain.PrivacyWarning")
+def test_a_draft_knows_dates_and_a_check_counts_what_is_none():
+    days = ["2020-01-31", "2021-05-01", None]
+    assert Schema.from_frame(pd.DataFrame({"visit": days})).features["visit"] == Date(*days[:2])
+    report = VISITS.check(pd.DataFrame({"visit": ["soon", "2014-01-01", "2020-01-01", None]}))
+    assert report.frame()["problem"].tolist() == ["empty", "no date", "before 2015-01-01"]
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    days = pd.DataFrame({"visit": pd.date_range("2015-01-01", "2024-12-31", periods=2000)})
+    y = np.where(days["visit"].dt.year > 2019, "back", "home")
+    return days, DPExplainableBoostingClassifier(epsilon=5, schema=VISITS).fit(days, y)
+
+
+def test_a_private_curve_over_dates_is_labelled_with_dates(fitted):
+    days, model = fitted
+    curve = model.explain_global()["visit"]
+    assert curve.bin_labels[0].startswith("2015-01-01")
+    assert curve.bin_labels[curve.n_value_bins - 1].endswith("2024-12-31")
+    ax = curve.plot(spacing="value")
+    assert ax.get_xlabel().splitlines()[0] == "visit"
+    ticks = [tick.get_text() for tick in ax.get_xticklabels()]
+    assert len(ticks) > 2
+    assert all(tick.endswith("-01-01") for tick in ticks[:-1])
+    shown = model.explain_local(days.head(3))
+    np.testing.assert_array_equal(
+        model.explain_global().explain_local(days.head(3)).contributions, shown.contributions
+    )
+    assert model.predict(pd.DataFrame({"visit": ["2016-05-05", "2023-05-05"]})).tolist() == [
+        "home",
+        "back",
+    ]
+
+
+def test_filters_read_dates_as_the_model_does(fitted):
+    days, _ = fitted
+    model = DPLocallyLinearClassifier(epsilon=4, delta=1e-3, schema=VISITS, n_steps=5)
+    bank = model.fit(days, np.where(days.index % 2, "back", "home")).explain_global()
+    table = pd.DataFrame({"visit": ["2015-01-01", "2024-12-31", "no date"]})
+    np.testing.assert_array_equal(bank.inputs(table).ravel() > 0, [False, True, False])
+    assert from_json(to_json(bank)) == bank
+
+
+def test_views_take_dates_as_days_and_show_no_unit(fitted):
+    _, model = fitted
+    sample = pd.DataFrame({"visit": ["2020-02-29"]})
+    explorer = Explorer(model.explain_global(), samples=sample, sample=0, tab="local")
+    assert explorer.payload["terms"][0]["is_date"]
+    assert explorer.payload["terms"][0]["unit"] == ""
+    assert explorer.selection["value"].tolist() == [DAY]
