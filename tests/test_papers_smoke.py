@@ -112,11 +112,12 @@ def test_a_study_without_what_it_needs_is_left_out_and_says_so(load, run, monkey
 
 def test_published_figures_stand_beside_ours_and_differences_have_causes(load):
     known = [{"epsilon": 1.0, "published": 2.0, "published_sd": 0.5}]
-    known += [{"epsilon": 2.0, "published": 2.0}]
+    known += [{"epsilon": 2.0, "published": 2.0}, {"epsilon": 3.0, "published": 0.1}]
     causes = [{"data": "none", "cause": "other data"}]
     study = study_of(load, None, published=known, causes=causes)
     rows = [row(1.0, v) | {"repeat": r} for r, v in enumerate([1.0, 2.0])]
-    rows += [row(2.0, v) | {"repeat": r} for r, v in enumerate([5.0, 5.1])] + [row(4.0, 1.0)]
+    rows += [row(2.0, v) | {"repeat": r} for r, v in enumerate([5.0, 5.1])]
+    rows += [row(3.0, v) | {"repeat": r} for r, v in enumerate([0.0, 9.0])] + [row(4.0, 1.0)]
 
     table = load("results").tidy(study, rows).set_index("epsilon")
 
@@ -124,6 +125,8 @@ def test_published_figures_stand_beside_ours_and_differences_have_causes(load):
     assert table.loc[2.0, "in_sd"] == pytest.approx(3.05 / np.std([5.0, 5.1], ddof=1))  # of ours
     assert pd.isna(table.loc[1.0, "cause"])
     assert table.loc[2.0, "cause"] == "other data"
+    assert abs(table.loc[3.0, "in_sd"]) < 1  # a wide spread of our own
+    assert table.loc[3.0, "cause"] == "other data"
     assert pd.isna(table.loc[4.0, "published"])
 
 

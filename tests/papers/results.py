@@ -15,6 +15,9 @@ from study import MEASURED, Cell, Row, Study
 MOST_DEVIATIONS = 2.0
 """So many standard deviations from what was published are no difference to explain."""
 
+MOST_RATIO = 2.0
+"""Nor is such a ratio, either way: a wide spread of our own repeats hides nothing larger."""
+
 
 class Kept:
     """A folder with a file per measured cell, so that a run goes on where it stopped.
@@ -63,7 +66,8 @@ def tidy(study: Study, rows: Sequence[Row]) -> pd.DataFrame:
         The columns that name the setting, then ``mean``, ``sd``, ``n`` (repeats), ``cpu_s``
         (median), and where the paper printed the number ``published``, ``published_sd``,
         ``ratio`` (ours over theirs), ``in_sd`` (ours minus theirs in standard deviations: the
-        published one, or else that of our repeats) and, beyond two of them, the ``cause``.
+        published one, or else that of our repeats) and, beyond two of them or a factor of two, the
+        ``cause``.
     """
     frame = pd.DataFrame(rows)
     setting = [c for c in frame if c not in MEASURED]
@@ -79,8 +83,9 @@ def tidy(study: Study, rows: Sequence[Row]) -> pd.DataFrame:
         table["ratio"] = table["mean"] / table["published"]
         table["in_sd"] = _in_deviations(table)
         causes = pd.Series(_looked_up(table, study.causes, "cause"), table.index, dtype=object)
-        differs = table["published"].notna() & ~(table["in_sd"].abs() <= MOST_DEVIATIONS)
-        table["cause"] = causes.where(differs, None)
+        near = table["in_sd"].abs() <= MOST_DEVIATIONS
+        near &= table["ratio"].between(1.0 / MOST_RATIO, MOST_RATIO)
+        table["cause"] = causes.where(table["published"].notna() & ~near, None)
     return table
 
 
