@@ -83,13 +83,17 @@ def _with_bias(bank: FilterBank) -> FloatArray:
 def _reordered(bank: FilterBank, order: np.ndarray) -> FilterBank:
     noise = bank.noise
     if noise is not None and (noise.basis is None or noise.basis.ndim == 2):
-        noise = FilterNoise(
-            _taken(noise.variance, order), _taken(noise.bias_variance, order), noise.basis
+        noise = dataclasses.replace(
+            noise,
+            variance=_taken(noise.variance, order),
+            bias_variance=_taken(noise.bias_variance, order),
         )
     elif noise is not None:
         # Filters of one place share a basis in all classes, which no longer holds after this.
         noise = FilterNoise(
-            _taken(noise.weight_variance, order), _taken(noise.bias_variance, order)
+            _taken(noise.weight_variance, order),
+            _taken(noise.bias_variance, order),
+            origin=noise.origin,
         )
     return dataclasses.replace(
         bank,

@@ -46,7 +46,7 @@ class NoisyFilters:
         """Standard deviation of each bias under privacy noise, shape (n_classes, n_filters)."""
         if self.noise is None:
             return None
-        return np.sqrt(common_removed_variance(self.noise.bias_variance))
+        return np.sqrt(common_removed_variance(self.noise.total_bias_variance))
 
     def class_means(self) -> FloatArray:
         """Return the mean filter of each class, shape (n_classes, n_inputs).
@@ -87,7 +87,7 @@ class NoisyFilters:
         place = class_position(self.classes, label)
         bias_std = None
         if self.noise is not None:
-            own = self.noise.bias_variance.sum(axis=1) / self.n_filters**2
+            own = self.noise.total_bias_variance.sum(axis=1) / self.n_filters**2
             bias_std = float(np.sqrt(common_removed_variance(own[:, None])[place, 0]))
         return self._map(
             f"mean filter of {self.classes[place]}",
@@ -158,7 +158,7 @@ class NoisyFilters:
         if self.noise is not None:  # noise of two classes is independent: nothing is common
             own = self.noise.weight_variance.sum(axis=1) / self.n_filters**2
             std = np.sqrt(own[a] + own[b])
-            biases = self.noise.bias_variance.sum(axis=1) / self.n_filters**2
+            biases = self.noise.total_bias_variance.sum(axis=1) / self.n_filters**2
             bias_std = float(np.sqrt(biases[a] + biases[b]))
         means, offsets = self.class_means(), self.biases.mean(axis=1)
         return self._map(

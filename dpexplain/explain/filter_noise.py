@@ -31,6 +31,10 @@ class FilterNoise(Record):
         Shape (n_coefficients, n_inputs): weights are coefficients times basis. Or (n_filters,
         n_coefficients, n_inputs), where the m-th filters of all classes have a basis of their
         own. None where coefficients are the weights themselves. Rounded likewise.
+    origin : array-like of shape (n_inputs,) or None, default=None
+        Inputs at which biases scatter by `bias_variance` alone: what was taken off all records
+        when the filters were learned. Elsewhere their scatter is that of the filters too. None
+        is zero. Rounded likewise.
 
     Raises
     ------
@@ -41,6 +45,7 @@ class FilterNoise(Record):
     variance: FloatArray
     bias_variance: FloatArray
     basis: FloatArray | None = None
+    origin: FloatArray | None = None
 
     def __post_init__(self) -> None:
         """Check the shapes and freeze the arrays."""
@@ -53,6 +58,8 @@ class FilterNoise(Record):
             each = (n_filters,) if np.ndim(self.basis) == 3 else ()
             shape = (*each, n_coefficients, None)
             self._set("basis", _singles("basis", self.basis, shape))
+        if self.origin is not None:
+            self._set("origin", _singles("origin", self.origin, (self.n_inputs,)))
         if (self.variance < 0).any() or (self.bias_variance < 0).any():
             raise ValueError("variances must not be negative.")
 
@@ -76,7 +83,7 @@ class FilterNoise(Record):
         return _times(coefficients, self.basis)
 
     def features(self, inputs: FloatArray) -> FloatArray:
-        """Project inputs: what the coefficients of a filter are multiplied with.
+        """Project inputs less the origin: what errors of coefficients are multiplied with.
 
         Parameters
         ----------
@@ -87,6 +94,8 @@ class FilterNoise(Record):
         -------
         ndarray of shape (n_samples, n_filters or 1, n_coefficients)
         """
+        if self.origin is not None:
+            inputs = inputs - self.origin
         if self.basis is None:
             return inputs[:, None, :]
         if self.basis.ndim == 2:
@@ -97,6 +106,11 @@ class FilterNoise(Record):
     def weight_variance(self) -> FloatArray:
         """Variance of each weight before the common mean is taken off, as the filters' shape."""
         return _times(self.variance, None if self.basis is None else self.basis**2)
+
+    @property
+    def total_bias_variance(self) -> FloatArray:
+        """Variance of each bias, which is what a filter says about inputs of zero."""
+        return self.linear_variance(np.zeros((1, self.n_inputs)))[0]
 
     def linear_variance(self, inputs: FloatArray) -> FloatArray:
         """Variance of what each filter says about some inputs, bias included.
@@ -138,6 +152,8 @@ class FilterNoise(Record):
         filters = self.weights(coefficients * np.sqrt(self.variance))
         biases = rng.standard_normal((n_draws, *self.bias_variance.shape))
         biases *= np.sqrt(self.bias_variance)
+        if self.origin is not None:
+            biases -= filters @ self.origin
         return without_common(filters, biases)
 
     def __repr__(self) -> str:

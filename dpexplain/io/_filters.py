@@ -85,6 +85,7 @@ def filter_noise_to_plain(noise: FilterNoise) -> dict[str, Any]:
         "variance": packed_array(noise.variance),
         "bias_variance": packed_array(noise.bias_variance),
         "basis": None if noise.basis is None else packed_array(noise.basis),
+        "origin": None if noise.origin is None else packed_array(noise.origin),
     }
 
 
@@ -95,6 +96,7 @@ def filter_noise_from_plain(value: Any, path: str = "noise") -> FilterNoise:
         fields.take("variance", array_of((None, None, None))),
         fields.take("bias_variance", array_of((None, None))),
         fields.take("basis", optional(any_rank((None, None), (None, None, None)))),
+        fields.take("origin", optional(array_of((None,)))),
     )
     fields.finish()
     return noise

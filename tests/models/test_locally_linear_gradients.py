@@ -199,7 +199,7 @@ def test_features_of_a_record_do_not_depend_on_its_neighbours(projection, image)
 
 def test_the_budget_of_bits_is_kept_for_every_size():
     for n in (1, 2, 49, 121, 785, 4096, 100_000):
-        assert n * 2**FEATURE_BITS * 2 ** weight_bits(n) <= 2**53
+        assert n * 2 ** (FEATURE_BITS + 1 + weight_bits(n)) <= 2**53
         assert n * 2**20 * 2 ** projection_bits(n) <= 2**53
     for multiplier in (0.3, 1.0, 11.6, 330.0, 5e5):
         assert multiplier * 2 ** lattice_bits(multiplier) <= 2**43

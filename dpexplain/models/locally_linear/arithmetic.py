@@ -12,9 +12,11 @@ The budget of bits, with P features per record (the constant one included):
 operand                           at most
 ================================  =============================================================
 features of a record              ``2**FEATURE_BITS`` each; ``2**COARSE_BITS`` where every
-                                  filter number has a projection of its own
+                                  filter number has a projection of its own. Twice the former
+                                  once the mean record is taken off, for which the latter
+                                  leave no room
 weights (public)                  ``2**weight_bits(P)`` each, so that
-                                  ``P * 2**FEATURE_BITS * 2**weight_bits(P) <= 2**53``
+                                  ``P * 2**(FEATURE_BITS + 1 + weight_bits(P)) <= 2**53``
 factors of a record               what keeps ``|factors| * |features| <= 2**lattice_bits``: that
                                   is the clip, so one record adds at most ``2**lattice_bits`` to
                                   any value of a sum
@@ -52,11 +54,14 @@ INPUT_BITS = 20
 BLOCK = 1 << 12
 """Records whose contributions are summed in floating point, at most."""
 
+CLIP_MARGIN = 1.0 - 2.0**-30
+"""Clips are so much tighter than stated: more than all roundings of a record's own factors."""
+
 _WIDEST_LATTICE, _NARROWEST_LATTICE = 38, 24
 _NOISE_BITS = 43  # rounded normals have enough bits up to 2**44
 
 assert BLOCK * 2**_WIDEST_LATTICE <= 2**EXACT_BITS
-assert np.finfo(np.float32).nmant >= FEATURE_BITS
+assert np.finfo(np.float32).nmant >= FEATURE_BITS + 1
 
 
 def weight_bits(n_features: int) -> int:
@@ -77,7 +82,7 @@ def weight_bits(n_features: int) -> int:
     ValueError
         If there are too many features for any bit.
     """
-    bits = EXACT_BITS - FEATURE_BITS - math.ceil(math.log2(max(n_features, 1)))
+    bits = EXACT_BITS - (FEATURE_BITS + 1) - math.ceil(math.log2(max(n_features, 1)))
     if bits < 8:
         raise ValueError(f"{n_features} inputs are too many; use a projection onto fewer.")
     return min(bits, 24)

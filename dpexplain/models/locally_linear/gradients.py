@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from dpexplain.models.locally_linear._kernels import clipped_factors, squared_norms
 from dpexplain.models.locally_linear.arithmetic import (
     BLOCK,
+    CLIP_MARGIN,
     limb_bits,
     to_integers,
     weight_bits,
@@ -29,9 +30,6 @@ Sample = NDArray[np.int64]
 
 _ROWS_PROJECTED = 1 << 9
 """Records that are projected for their norms at a time."""
-
-# The clip is this much tighter than stated: more than all roundings of a record's own factors.
-_MARGIN = 1.0 - 2.0**-30
 
 
 @dataclass(frozen=True)
@@ -89,7 +87,7 @@ class GradientSums:
         seen_unit = features.unit * (basis.unit if basis.per_filter and self._private else 1.0)
         self.unit = 1.0 if clip is None else clip / 2.0**lattice_bits
         self._step = self.unit / seen_unit if self._private else 1.0 / features.unit
-        self._limit = np.inf if clip is None else _MARGIN * clip / seen_unit
+        self._limit = np.inf if clip is None else CLIP_MARGIN * clip / seen_unit
         self._constant = float(features.integers[0, -1]) if len(features) else 1.0
         if basis.per_filter and self._private:
             self._constant = float(np.rint(self._constant / basis.unit))

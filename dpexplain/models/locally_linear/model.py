@@ -157,8 +157,12 @@ class LocallyLinearModel(ClassifierMixin, BaseEstimator):
         basis: Basis,
         preparation: InputPreparation,
         schema: Schema,
+        mean: Floats | None = None,
     ) -> None:
-        """Keep the filters in the space of the inputs, and what noise did to them."""
+        """Keep the filters in the space of the inputs, and what noise did to them.
+
+        A mean record that was taken off goes into the biases: ``w (x - mean) + b``.
+        """
         sizes = (shape.n_classes, shape.n_filters)
         weights = trained.weights.reshape(*sizes, -1)
         variance = trained.variance.reshape(*sizes, -1)
@@ -168,9 +172,10 @@ class LocallyLinearModel(ClassifierMixin, BaseEstimator):
         rows = basis.rows
         if rows is not None and not basis.per_filter:
             rows = rows[0]
+        origin = mean if mean is None or rows is None else _before(rows, mean)
         noise = None
         if variance.any():
-            noise = FilterNoise(variance[..., :-1], variance[..., -1] * constant**2, rows)
+            noise = FilterNoise(variance[..., :-1], variance[..., -1] * constant**2, rows, origin)
         coefficients = weights[..., :-1]
         if rows is None:
             filters = coefficients
@@ -178,10 +183,13 @@ class LocallyLinearModel(ClassifierMixin, BaseEstimator):
             filters = np.einsum("kmj,mjd->kmd", coefficients, rows, optimize=True)
         else:
             filters = coefficients @ rows
+        biases = weights[..., -1] * constant
+        if origin is not None:
+            biases = biases - filters @ origin
         assert isinstance(schema.target, Classes)
         self._parts: dict[str, Any] = {
             "filters": filters,
-            "biases": weights[..., -1] * constant,
+            "biases": biases,
             "classes": schema.target.names,
             "input_names": preparation.input_names,
             "inverse_temperature": shape.inverse_temperature,
@@ -305,3 +313,8 @@ class LocallyLinearModel(ClassifierMixin, BaseEstimator):
         tags.input_tags.categorical = True
         tags.input_tags.string = True
         return tags
+
+
+def _before(rows: Floats, features: Floats) -> Floats:
+    """Return the shortest inputs that a projection turns into these features."""
+    return np.asarray(np.linalg.lstsq(rows, features, rcond=None)[0])

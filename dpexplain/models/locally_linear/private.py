@@ -23,6 +23,7 @@ from dpexplain.accounting.pld import pld_available
 from dpexplain.mechanisms import GaussianMechanism, NoiseBackend
 from dpexplain.models.inputs import person_of
 from dpexplain.models.locally_linear.arithmetic import lattice_bits
+from dpexplain.models.locally_linear.centring import longest_record, take_mean_off
 from dpexplain.models.locally_linear.gradients import FilterShape, GradientSums
 from dpexplain.models.locally_linear.inputs import Features, preparation_of
 from dpexplain.models.locally_linear.model import LocallyLinearModel
@@ -99,8 +100,9 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
     learning_rate : float or None, default=None
         First step of Adam, per weight.
     n_steps : int or None, default=None
-        Number of noisy gradients. None: 40 times (paper: 20 times) one over the sampling
-        probability.
+        Number of noisy sums. None: 40 times (paper: 20 times) one over the sampling probability.
+        The first hundredth of them (paper: none) finds the mean record, which is taken off all
+        records; the others are gradients.
     sampling_probability : float or None, default=None
         Probability with which a person is in the sample of a step, in (0, 1], rounded down to a
         multiple of 2**-32. None: 4,000 people (tables and paper: 500) out of `n_public`, or 1/15
@@ -132,7 +134,7 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
     ledger_ : PrivacyLedger
         `ledger`, or the ledger of this fit alone.
     n_steps_ : int
-        Noisy gradients that were released.
+        Noisy sums that were released.
     sampling_probability_ : float
         Probability with which a person was in the sample of a step.
     noise_multiplier_ : float
@@ -179,7 +181,7 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
         "projection": ("auto", "shared", "per_filter"),
         "n_basis": (3,),
         "n_filters": (1, 3),
-        "n_steps": (1, 4),
+        "n_steps": (1, 4, 60),
         "sampling_probability": (0.4, 1.0),
         "composition": ("rdp",),
         "clip": (None, 0.05),
@@ -370,25 +372,33 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
         person = vars(self).get("_person", np.arange(len(X), dtype=np.int32))
         sampler = self._sampler(person, steps.sampling_probability)
         per_decay = _EPOCHS_PER_DECAY * steps.steps_per_epoch
+        n_gradients = steps.n_steps - steps.n_mean_steps
         rates = (
-            stepped_rates(recipe.learning_rate, steps.n_steps, per_decay)
+            stepped_rates(recipe.learning_rate, n_gradients, per_decay)
             if recipe.stepped
-            else linear_rates(recipe.learning_rate, steps.n_steps)
+            else linear_rates(recipe.learning_rate, n_gradients)
         )
         with threadpool_limits(1, "blas"):
             features, labels = self._read(X, y, schema, preparation, basis)
+            samples, mean = sampler.samples(steps.n_steps), None
+            if steps.n_mean_steps:
+                longest = longest_record(preparation, basis)
+                mean = take_mean_off(
+                    features, samples, steps.n_mean_steps, plan, mechanism, longest
+                )
             sums = self._gradient_sums(features, labels, shape, basis, plan)
             trained = train_private(
                 sums,
-                sampler.samples(steps.n_steps),
+                samples,
                 start,
                 rates,
                 plan,
                 mechanism,
                 reset_every=per_decay if recipe.stepped else None,
+                n_before=steps.n_mean_steps,
                 progress=self.progress,
             )
-        self._keep_filters(trained, shape, basis, preparation, schema)
+        self._keep_filters(trained, shape, basis, preparation, schema, mean)
         self.n_steps_ = steps.n_steps
         self.sampling_probability_ = steps.sampling_probability
         self.noise_multiplier_ = plan.noise_multiplier

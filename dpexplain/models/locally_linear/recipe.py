@@ -49,6 +49,9 @@ class Recipe:
         linearly to zero otherwise.
     start_share : float
         Reach of the random start, over that of the paper's experiments.
+    mean_share : float
+        Share of the steps that find the mean record, which is taken off all records. None where
+        every filter number has a projection of its own.
     centre : float
         Share of the range of a number that becomes the input 0; the farther end becomes 1.
     """
@@ -66,6 +69,7 @@ class Recipe:
     stepped: bool
     start_share: float
     n_steps: int | None = None
+    mean_share: float = 0.01
     centre: float = 0.5
 
 
@@ -74,7 +78,7 @@ _DEFAULT_PROBABILITY = 1.0 / 15.0
 
 _IMAGE = Recipe(
     projection="frequency",
-    n_basis=100,
+    n_basis=120,
     n_filters=20,
     inverse_temperature=1.0 / 30.0,
     per_image=True,
@@ -114,6 +118,7 @@ _PAPER = Recipe(
     learning_rate=1e-3,
     stepped=True,
     start_share=1.0,
+    mean_share=0.0,
 )
 
 
@@ -144,6 +149,8 @@ def recipe_for(preset: Preset, *, grid: bool, n_inputs: int, **given: Any) -> Re
     if preset == "paper" and not grid:
         chosen = replace(chosen, projection="none", n_basis=None, scale=1.0, centre=0.5)
     chosen = replace(chosen, **{name: value for name, value in given.items() if value is not None})
+    if chosen.projection == "per_filter":  # see the budget of bits
+        chosen = replace(chosen, mean_share=0.0)
     if chosen.projection == "none":
         return replace(chosen, n_basis=None)
     most = n_inputs - 1 if chosen.projection == "frequency" else n_inputs
@@ -158,12 +165,16 @@ class Schedule:
     ----------
     sampling_probability : float
     n_steps : int
+        Noisy sums altogether.
+    n_mean_steps : int
+        How many of them, the first ones, find the mean record.
     steps_per_epoch : int
         Steps in which a person is sampled once on average.
     """
 
     sampling_probability: float
     n_steps: int
+    n_mean_steps: int
     steps_per_epoch: int
 
 
@@ -188,7 +199,8 @@ def schedule(recipe: Recipe, n_public: int | None, sampling_probability: float |
         )
     probability = representable(sampling_probability)
     per_epoch = max(1, round(1.0 / probability))
-    return Schedule(probability, recipe.n_steps or recipe.n_epochs * per_epoch, per_epoch)
+    n_steps = recipe.n_steps or recipe.n_epochs * per_epoch
+    return Schedule(probability, n_steps, round(recipe.mean_share * n_steps), per_epoch)
 
 
 @lru_cache(maxsize=256)

@@ -90,6 +90,7 @@ def train_private(
     mechanism: GaussianMechanism,
     *,
     reset_every: int | None,
+    n_before: int = 0,
     progress: Progress | None,
 ) -> Trained:
     """Train on noisy sums.
@@ -107,6 +108,8 @@ def train_private(
     mechanism : GaussianMechanism
     reset_every : int or None
         Steps after which the moments of Adam start anew.
+    n_before : int, default=0
+        Steps that were done before, for `progress`.
     progress : callable or None
 
     Returns
@@ -121,7 +124,7 @@ def train_private(
     weights = start.copy()
     adam = Adam(start.shape, plan.noise_std, reset_every=reset_every)
     steps = iter(zip(samples, rates, strict=True))
-    done = 0
+    done = n_before
     for n_steps in _portions(len(rates), start.size):
         with mechanism.phase(plan.phase(n_steps * start.size)):
             for _ in range(n_steps):
@@ -131,7 +134,7 @@ def train_private(
                 weights -= adam.update(gradient, float(rate))
                 done += 1
                 if progress is not None:
-                    progress(done, len(rates))
+                    progress(done, n_before + len(rates))
     return Trained(weights, adam.noise_variance)
 
 

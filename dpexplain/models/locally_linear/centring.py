@@ -1,0 +1,162 @@
+"""Take the mean record off all records: a noisy mean, from samples like those of the gradients.
+
+The clip bounds the length of a record's gradient, which grows with the length of its features.
+What all records have in common tells no class from another, yet it makes them longer: pictures
+and tables are a third longer than what is left of them without their mean. So the first few
+noisy sums are about the records themselves, with the clip, the noise and the samples of the
+gradients that follow; to an accountant they are steps like any other.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from itertools import islice
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpexplain.explain import InputPreparation
+from dpexplain.mechanisms import GaussianMechanism
+from dpexplain.models.locally_linear.arithmetic import BLOCK, CLIP_MARGIN
+from dpexplain.models.locally_linear.inputs import Features
+from dpexplain.models.locally_linear.projections import Basis
+from dpexplain.models.locally_linear.training import NoisePlan
+
+Floats = NDArray[np.float64]
+Sample = NDArray[np.int64]
+
+_SHARE, _COUNT_SHARE = 0.8, 0.6
+"""How much of the clip a record's features get, and how much its count: squares add up to 1."""
+
+_LEAST_COUNT = 3.0
+"""Standard deviations that a noisy count must have, to be divided by."""
+
+
+def longest_record(preparation: InputPreparation, basis: Basis) -> float:
+    """Bound on the Euclidean norm of a record's features, without the constant one: public.
+
+    Parameters
+    ----------
+    preparation : InputPreparation
+    basis : Basis
+        Shared by all filters.
+
+    Returns
+    -------
+    float
+    """
+    columns = 1 if preparation.per_record != "none" else len(preparation.features)
+    longest = preparation.scale * math.sqrt(columns)
+    if basis.integers is None:
+        return longest
+    return longest * float(np.linalg.norm(basis.integers[0] * basis.unit, 2))
+
+
+def record_sums(features: Features, rows: Sample, longest: float, lattice_bits: int) -> Sample:
+    """Sum records over a sample, each clipped, in whole lattice steps; and count them.
+
+    Parameters
+    ----------
+    features : Features
+    rows : ndarray of int64
+        Rows of the sample.
+    longest : float
+        Norm of features, in their steps, up to which a record is not shortened.
+    lattice_bits : int
+        The bound on what a record adds, in lattice steps, as a power of two.
+
+    Returns
+    -------
+    ndarray of shape (n_basis + 1,), dtype int64
+        Exact. The last value counts records.
+    """
+    sums = np.zeros(features.integers.shape[1], dtype=np.int64)
+    limit = CLIP_MARGIN * _SHARE * 2.0**lattice_bits
+    for start in range(0, len(rows), BLOCK):
+        z = features.integers[rows[start : start + BLOCK], :-1].astype(np.float64)
+        norms = np.sqrt(np.einsum("ij,ij->i", z, z))  # of whole numbers: exact sums
+        factors = np.trunc(limit / np.maximum(norms, longest))
+        sums[:-1] += (factors @ z).astype(np.int64)
+    sums[-1] = len(rows) * _count_step(lattice_bits)
+    return sums
+
+
+def mean_record(
+    noisy: Floats, n_steps: int, noise_std: float, longest: float, lattice_bits: int
+) -> Floats:
+    """Estimate the mean record from noisy sums; shrunk, so that it is zero where noise rules.
+
+    Parameters
+    ----------
+    noisy : ndarray of shape (n_basis + 1,)
+        Sum of noisy answers about `record_sums`.
+    n_steps : int
+        How many there were.
+    noise_std : float
+        Of each of them, in lattice steps.
+    longest, lattice_bits
+        As for `record_sums`.
+
+    Returns
+    -------
+    ndarray of shape (n_basis,)
+        Whole steps of a feature, of a norm up to `longest` or so: the positive-part estimator of
+        James and Stein.
+    """
+    zero = np.zeros(len(noisy) - 1)
+    std = noise_std * math.sqrt(n_steps)
+    if not noisy[-1] > _LEAST_COUNT * std:
+        return zero
+    of_one = math.trunc(CLIP_MARGIN * _SHARE * 2.0**lattice_bits / longest)
+    n_records = max(noisy[-1] / _count_step(lattice_bits), 1.0)
+    mean = noisy[:-1] / (of_one * n_records)
+    length = float(np.linalg.norm(mean))
+    expected = math.sqrt(len(mean)) * std / (of_one * n_records)  # of noise alone
+    if not length > expected:
+        return zero
+    mean *= (1.0 - (expected / length) ** 2) * min(1.0, longest / length)
+    return np.asarray(np.rint(mean))
+
+
+def take_mean_off(
+    features: Features,
+    samples: Iterator[Sample],
+    n_steps: int,
+    plan: NoisePlan,
+    mechanism: GaussianMechanism,
+    longest: float,
+) -> Floats:
+    """Release the mean record, and take it off all records in place.
+
+    Parameters
+    ----------
+    features : Features
+        Changed.
+    samples : iterator of ndarray of int64
+        Poisson samples, of which `n_steps` are used up.
+    n_steps : int
+        At least 1.
+    plan : NoisePlan
+    mechanism : GaussianMechanism
+    longest : float
+        As `longest_record` says.
+
+    Returns
+    -------
+    ndarray of shape (n_basis,)
+        What was taken off, in the unit of the features.
+    """
+    steps, n_values = longest / features.unit, features.integers.shape[1]
+    phase, noisy = plan.phase(n_steps * n_values), np.zeros(n_values)
+    with mechanism.phase(phase):
+        for rows in islice(samples, n_steps):
+            sums = record_sums(features, rows, steps, plan.lattice_bits)
+            noisy += mechanism.release(sums).astype(np.float64)
+    mean = mean_record(noisy, n_steps, phase.sigma_int, steps, plan.lattice_bits)
+    features.integers[:, :-1] -= mean.astype(np.float32)
+    return np.asarray(mean * features.unit)
+
+
+def _count_step(lattice_bits: int) -> int:
+    return math.floor(CLIP_MARGIN * _COUNT_SHARE * 2.0**lattice_bits)
