@@ -27,7 +27,7 @@ from sklearn.base import clone
 import dpexplain.models as models
 from attack_kit import PRIVATE, Attack, Finding, estimator, first_find, replayed, table
 from dpexplain import PrivacyLedger
-from dpexplain.accounting import GaussianEvent, gdp
+from dpexplain.accounting import GaussianEvent, SubsampledGaussianEvent, gdp
 from dpexplain.audit import record
 from dpexplain.exceptions import BudgetError
 from dpexplain.mechanisms import GaussianMechanism
@@ -43,8 +43,14 @@ def _released_mu(transcript: Any) -> float:
     return sum(p.noise_multiplier**-2 for p in transcript.phases) ** 0.5
 
 
-def _charged_mu(events: Iterable[Any]) -> float:
-    return math.sqrt(math.fsum(e.mu**2 for e in events if isinstance(e, GaussianEvent)))
+def _charged_mu(events: Iterable[Any], n_changed: int = 1) -> float:
+    """Gaussian-DP parameter of what was charged, where everybody is in every sample."""
+    squares = [
+        e.mu**2 if isinstance(e, GaussianEvent) else e.count * (n_changed / e.noise_multiplier) ** 2
+        for e in events
+        if isinstance(e, GaussianEvent | SubsampledGaussianEvent)
+    ]
+    return math.sqrt(math.fsum(squares))
 
 
 # --- parameters that change while a fit runs ---------------------------------------------------
@@ -107,7 +113,8 @@ def more_than_charged(name: str) -> Finding:
     def attempts() -> Any:
         for settings in ({}, {"adjacency": "replace"}, {"epsilon": 8.0}, {"epsilon": 0.01}):
             model, transcript = record(estimator(name, **settings), *table(name, 60))
-            charged = _charged_mu(e for entry in model.ledger_.entries for e in entry.events)
+            events = [e for entry in model.ledger_.entries for e in entry.events]
+            charged = _charged_mu(events, 2 if "adjacency" in settings else 1)
             released = _released_mu(transcript)
             stated = model.guarantee_.mu
             yield Finding(
@@ -342,6 +349,7 @@ ATTACKS = [
         limits_of_epsilon,
         mu_rounded_up,
         "mu rounded up by a share of 1e-7",
+        without_samples=True,
     ),
     Attack(
         "the total of fits that protect records is stated for persons",

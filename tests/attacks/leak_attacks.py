@@ -33,8 +33,10 @@ from attack_kit import (
 )
 from dpexplain import Categorical, io
 from dpexplain.audit import record
+from dpexplain.explain import FilterBank
 from dpexplain.mechanisms import GaussianMechanism, NoiseSource
 from dpexplain.models.private import PrivateEstimator
+from dpexplain_widgets.filter_payload import filters_payload
 from dpexplain_widgets.payload import build_payload
 
 # --- everything that can be published ----------------------------------------------------------
@@ -68,12 +70,17 @@ def _forms(model: Any) -> dict[str, Any]:
         "the HTML": explanation._repr_html_(),
         "the table": explanation.frame().to_csv(),
         "the statement": model.guarantee_.statement(),
-        "the payload": repr(build_payload(explanation)),
+        "the payload": repr(_payload(explanation)),
         "a local explanation": io.to_json(model.explain_local(probes)),
         "the predictions": model.predict(probes).tolist(),
         "the names of attributes": sorted(vars(model)),
         "the ledger": repr(model.ledger_.summary().entries[0].events),
     }
+
+
+def _payload(explanation: Any) -> Any:
+    filters = isinstance(explanation, FilterBank)
+    return filters_payload(explanation) if filters else build_payload(explanation)
 
 
 def size_in_a_title(patch: pytest.MonkeyPatch) -> None:

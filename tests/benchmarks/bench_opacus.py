@@ -11,6 +11,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from dpexplain.mechanisms import GaussianMechanism, NoiseSource
+from dpexplain.models.locally_linear._kernels import clipped_factors
 from dpexplain.models.locally_linear.arithmetic import FEATURE_BITS, ROW_BITS, to_integers
 from dpexplain.models.locally_linear.gradients import FilterShape, GradientSums
 from dpexplain.models.locally_linear.inputs import Features
@@ -47,7 +48,10 @@ def step_times() -> tuple[list[tuple[str, ...]], str]:
     for kind, projected in KINDS.items():
         with threadpool_limits(1):
             ours, memory = _measured(_our_step(projected))
+            single, less = _measured(_single_step(projected))
         rows.append((kind, "dpexplain, exact sums and noise", _ms(ours), "1", f"{memory:.0f} MB"))
+        how = "the same in float32, nothing promised"
+        rows.append((kind, how, _ms(single), f"{single / ours:.1f}", f"{less:.0f} MB"))
         if torch is None:
             continue
         torch.set_num_threads(1)
@@ -102,6 +106,45 @@ def _our_step(projected: bool) -> Callable[[], object]:
         with mechanism.phase(plan.phase(weights.size)):
             noisy = mechanism.release(sums(weights, people).ravel())
         weights[:] -= adam.update(noisy.reshape(weights.shape) * sums.unit, 1e-3)
+
+    return step
+
+
+def _single_step(projected: bool) -> Callable[[], object]:
+    """Make the step as in `_our_step` in single precision: rounded sums and rounded noise.
+
+    What exact arithmetic costs is the difference. The kernel of the factors is the same, on what
+    it is given: scores in float64.
+    """
+    X, y = _images()
+    rng = np.random.default_rng(1)
+    x = np.column_stack([X, np.ones(BATCH)]).astype("f4")
+    rows = rng.standard_normal((N_FILTERS, N_BASIS, N_INPUTS)).astype("f4") / np.float32(2**0.5)
+    n_basis = N_BASIS if projected else N_INPUTS
+    weights = (0.01 * rng.standard_normal((N_CLASSES, N_FILTERS, n_basis + 1))).astype("f4")
+    adam = Adam(weights.shape, 0.65)
+    if projected:
+        flat = rows.reshape(-1, N_INPUTS).T
+        squares = ((x[:, :-1] @ flat).reshape(BATCH, N_FILTERS, -1) ** 2).sum(axis=2) + 1.0
+    else:
+        squares = (x**2).sum(axis=1, keepdims=True)
+    squares = squares.astype(np.float64)
+
+    def step() -> None:
+        filters = weights
+        if projected:
+            inner = np.matmul(weights[..., :-1].transpose(1, 0, 2), rows).transpose(1, 0, 2)
+            filters = np.concatenate([inner, weights[..., -1:]], axis=2)
+        factors = (x @ filters.reshape(N_CLASSES * N_FILTERS, -1).T).astype(np.float64)
+        clipped_factors(
+            factors, 1.0, y, squares, 0.5, 1.0, np.float32(1 / 30), N_CLASSES, N_FILTERS, False
+        )
+        sums = (factors.astype("f4").T @ x).reshape(filters.shape)
+        if projected:
+            back = np.matmul(sums[..., :-1].transpose(1, 0, 2), rows.transpose(0, 2, 1))
+            sums = np.concatenate([back.transpose(1, 0, 2), sums[..., -1:]], axis=2)
+        sums += np.float32(0.65) * rng.standard_normal(sums.shape, dtype=np.float32)
+        weights[:] -= adam.update(sums.astype(np.float64), 1e-3)
 
     return step
 

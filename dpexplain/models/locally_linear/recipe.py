@@ -99,7 +99,7 @@ _TABLE = replace(
     per_image=False,
     scale=1.0,
     batch_size=500,
-    learning_rate=0.3,
+    learning_rate=0.15,
 )
 _PAPER_CENTRE, _PAPER_SPREAD = 0.1307, 0.3081
 """Taken from shares of the range, and what they are divided by: published for MNIST."""
@@ -142,9 +142,8 @@ def recipe_for(preset: Preset, *, grid: bool, n_inputs: int, **given: Any) -> Re
     if chosen is None:
         chosen = replace(
             _IMAGE if grid else _TABLE,
-            n_basis=40 if grid else None,
-            n_filters=10 if grid else 2,
-            learning_rate=2e-3 if grid else 0.1,
+            n_basis=60 if grid else None,
+            learning_rate=3e-3 if grid else 0.05,
         )
     if preset == "paper" and not grid:
         chosen = replace(chosen, projection="none", n_basis=None, scale=1.0, centre=0.5)
