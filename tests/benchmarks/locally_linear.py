@@ -93,6 +93,7 @@ def _arguments(given: Sequence[str] | None) -> Any:
     parser.add_argument("--epsilons", nargs="+", type=float, default=list(EPSILONS))
     parser.add_argument("--seeds", type=int, default=5, help="fits with fresh noise")
     parser.add_argument("--refits", type=int, default=20, help="fits that hold the noise band")
+    parser.add_argument("--band-epsilon", type=float, default=2.0)
     parser.add_argument("--parts", nargs="+", default=list(PARTS), choices=PARTS)
     folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     parser.add_argument("--keep", default=folder / "dpexplain" / "locally_linear_bench")
@@ -168,11 +169,12 @@ def _paper(names: Sequence[str], arguments: Any, keep: Path) -> None:
 
 def _band(names: Sequence[str], arguments: Any, keep: Path) -> None:
     rows = []
-    for name in names[:1]:
-        fits = _fits(Request(name, 2.0), arguments.refits, keep)
+    for name in names:
+        fits = _fits(Request(name, arguments.band_epsilon), arguments.refits, keep)
         for what, held in coverage(fits).items():
             rows.append((name, what, f"{held.share:.3f}", f"{held.spread:.3f}"))
-    print(f"\nNoise band, epsilon 2, {arguments.refits} fits to the same images:\n")
+    epsilon = f"epsilon {arguments.band_epsilon:g}"
+    print(f"\nNoise band, {epsilon}, {arguments.refits} fits to the same images:\n")
     header = ("images", "weights", "within the 95 % band", "realised over stated deviation")
     print(table(header, rows))
 

@@ -1,8 +1,8 @@
 """How quick the Explorer is in a browser: ``make bench-ui``.
 
 From a key press or a click to the frame after the one that shows the change, in an exported page of
-14 features at 7 epsilons and in JupyterLab; how large such a page is and how soon it can be used;
-and how long the kernel takes for a payload and for a live fit.
+14 features at 7 epsilons, in one of filters of pictures, and in JupyterLab; how large the first is
+and how soon it can be used; and how long the kernel takes for a payload and for a live fit.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from dpexplain import DPExplainableBoostingClassifier, sweep
 from dpexplain.compare import Comparison
 from dpexplain.datasets import load_adult
 from dpexplain_widgets import EditView, Explorer
+from example_filters import picture_comparison, some_pictures
 from jupyter_lab import JupyterLab, open_notebook, run_all_cells
 from page_checks import latency_of_choices, latency_of_clicks, nudge_latency, scrub_latency
 
@@ -102,6 +103,19 @@ def measure_page(browser: Any, explorer: Explorer, folder: Path, moves: int) -> 
     page.goto(path.as_uri())
     page.locator(PAINTED).first.wait_for()
     scrub(page, "page", moves)
+    page.close()
+
+
+def measure_filters(browser: Any, folder: Path, moves: int) -> None:
+    """Scrub through filters of pictures in an exported page: 10 classes x 30 filters of 28 x 28."""
+    comparison = picture_comparison(10, 30, 28, (0.5, 1.0, 2.0, 4.0, 8.0))
+    pictures = some_pictures(4, 28)
+    explorer = Explorer(comparison, pictures, samples_public=True, shown_map="filter")
+    page = browser.new_page(viewport={"width": 1400, "height": 1000})
+    page.goto(explorer.export_html(folder / "filters.html").as_uri())
+    page.locator(".dpx-filter canvas").first.wait_for()
+    times = scrub_latency(page, page.locator(".dpx-scrubber").first, moves)
+    report("scrub, 10 x 30 filters of 28 x 28 (page)", times, "median <= 33, p95 <= 100")
     page.close()
 
 
@@ -205,6 +219,7 @@ def measure_browser(comparison: Comparison, moves: int, *, lab: bool) -> None:
         browser = playwright.chromium.launch(executable_path=chromium, args=ARGUMENTS)
         if lab:
             measure_lab(browser, comparison, Path(folder), moves)
+        measure_filters(browser, Path(folder), moves)
         measure_page(browser, Explorer(comparison), Path(folder), moves)
         measure_wide(browser, Path(folder), moves)
         measure_many_bins(browser, Path(folder), moves)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -132,6 +134,10 @@ def test_one_step_in_a_hundred_finds_the_mean_and_is_a_step_like_any_other_to_th
         recipe_for("accurate", grid=True, n_inputs=784, projection="per_filter"),
     ):
         assert schedule(other, 60_000, None).n_mean_steps == 0
+    assert [schedule(replace(known, n_steps=n), None, None).n_mean_steps for n in (24, 25)] == [
+        0,
+        1,
+    ]
     told = []
     model = private(progress=lambda *done: told.append(done))
     _, transcript = record(model, *patients(50))

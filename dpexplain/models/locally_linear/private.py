@@ -101,8 +101,8 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
         First step of Adam, per weight.
     n_steps : int or None, default=None
         Number of noisy sums. None: 40 times (paper: 20 times) one over the sampling probability.
-        The first hundredth of them (paper: none) finds the mean record, which is taken off all
-        records; the others are gradients.
+        The first hundredth of them (paper, projections of their own, fewer than 25: none) finds
+        the mean record, which is taken off all records; the others are gradients.
     sampling_probability : float or None, default=None
         Probability with which a person is in the sample of a step, in (0, 1], rounded down to a
         multiple of 2**-32. None: 4,000 people (tables and paper: 500) out of `n_public`, or 1/15

@@ -73,6 +73,9 @@ class Recipe:
     centre: float = 0.5
 
 
+_FEWEST_STEPS_WITH_MEAN = 25
+"""With fewer, one step for the mean record would be dear."""
+
 _DEFAULT_PROBABILITY = 1.0 / 15.0
 """Where the number of people is not known: a batch of 4,000 out of 60,000."""
 
@@ -199,7 +202,10 @@ def schedule(recipe: Recipe, n_public: int | None, sampling_probability: float |
     probability = representable(sampling_probability)
     per_epoch = max(1, round(1.0 / probability))
     n_steps = recipe.n_steps or recipe.n_epochs * per_epoch
-    return Schedule(probability, n_steps, round(recipe.mean_share * n_steps), per_epoch)
+    n_mean = 0
+    if recipe.mean_share and n_steps >= _FEWEST_STEPS_WITH_MEAN:
+        n_mean = max(1, round(recipe.mean_share * n_steps))
+    return Schedule(probability, n_steps, n_mean, per_epoch)
 
 
 @lru_cache(maxsize=256)
