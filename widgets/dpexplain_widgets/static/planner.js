@@ -109,7 +109,8 @@ class Planner {
     this.table.hidden = needed.length === 0;
     const heads = ["term", "stands out of the noise from"];
     const head = html("tr", {}, heads.map((name) => html("th", { scope: "col" }, name)));
-    const rows = needed.map(([name, epsilon]) => html("tr", {},
+    const ordered = [...needed].sort(([, one], [, other]) => (one ?? Infinity) - (other ?? Infinity) || 0);
+    const rows = ordered.map(([name, epsilon]) => html("tr", {},
       html("th", { scope: "row" }, html("bdi", {}, shortName(name, 80))), html("td", {}, neededWords(epsilon))));
     const table = html("table", { class: "dpx-table" }, html("thead", {}, head), html("tbody", {}, rows));
     this.table.replaceChildren(table);
