@@ -5,22 +5,24 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from claims import Claim, NotMeasuredError, Tables
 
 PAPER = "Harder 2020"
-IMAGES = "locally_linear_images"
+FIGURES = {"mnist": "locally_linear_figure_2", "fashion_mnist": "locally_linear_figure_5"}
+PUBLISHED = "locally_linear_published"
 TABLE = "locally_linear_table"
 BESIDE_CNN = "locally_linear_beside_cnn"
+BESIDE_CNN_DIGITS = "locally_linear_beside_cnn_digits"
 PAPER_MODEL, OUR_MODEL, CNN = "locally linear (paper)", "locally linear (accurate)", "CNN"
 
 _SMALL = 0.01
 """Difference of accuracies that counts as none: a point."""
 
 
-def found(tables: Tables, study: str, metric: str = "accuracy", **setting: Any) -> float:
+def found(table: pd.DataFrame, study: str, metric: str = "accuracy", **setting: Any) -> float:
     """Value of the setting that has these values, None for what is empty."""
-    table = tables[study]
     chosen = table["metric"] == metric
     for column, value in setting.items():
         chosen &= table[column].isna() if value is None else table[column] == value
@@ -32,13 +34,16 @@ def found(tables: Tables, study: str, metric: str = "accuracy", **setting: Any) 
 def _grid(tables: Tables, data: str, epsilon: float | None, **other: Any) -> float:
     """Accuracy on the grid of figures 2 and 5."""
     usual = {"model": PAPER_MODEL, "projection": "per_filter", "n_basis": 300, "n_filters": 30}
-    epochs = tables[IMAGES].query("model == @PAPER_MODEL")["n_epochs"].min()
-    setting = {**usual, **other, "data": data, "epsilon": epsilon, "n_epochs": epochs}
-    return found(tables, IMAGES, **setting)
+    setting = {**usual, **other, "data": data, "epsilon": epsilon}
+    return found(tables[FIGURES[data]], FIGURES[data], **setting)
 
 
-def _images(tables: Tables, study: str = IMAGES) -> list[str]:
-    return list(dict.fromkeys(tables[study]["data"]))
+def _images(tables: Tables) -> list[str]:
+    """Names of the images whose figure was measured."""
+    names = [data for data, study in FIGURES.items() if study in tables]
+    if not names:
+        raise NotMeasuredError(FIGURES["mnist"])
+    return names
 
 
 def _level(epsilon: float | None) -> str:
@@ -50,10 +55,7 @@ def _listed(values: dict[str, tuple[float, float]], first: str, second: str) -> 
 
 
 def _published(tables: Tables) -> dict[str, tuple[float, float]]:
-    table = tables[IMAGES]
-    table = table[table["published"].notna() & table["epsilon"].notna()]
-    if table.empty:
-        raise NotMeasuredError(IMAGES)
+    table = tables[PUBLISHED]
     return {
         f"{row['data']} {_level(row['epsilon'])}": (row["mean"], row["published"])
         for _, row in table.iterrows()
@@ -83,13 +85,20 @@ def _filters(tables: Tables, some: int) -> dict[str, tuple[float, float]]:
     }
 
 
+def _both(tables: Tables) -> pd.DataFrame:
+    """What was measured beside the network, on any images."""
+    parts = [tables[name] for name in (BESIDE_CNN, BESIDE_CNN_DIGITS) if name in tables]
+    return pd.concat(parts) if parts else tables[BESIDE_CNN]
+
+
 def _beside_cnn(tables: Tables) -> dict[str, tuple[float, float]]:
+    """On the images of the paper alone."""
     table = tables[BESIDE_CNN]
     pairs = table.loc[table["epsilon"].notna(), ["data", "epsilon"]].drop_duplicates()
     return {
         f"{data} {_level(epsilon)}": (
-            found(tables, BESIDE_CNN, data=data, epsilon=epsilon, model=OUR_MODEL),
-            found(tables, BESIDE_CNN, data=data, epsilon=epsilon, model=CNN),
+            found(table, BESIDE_CNN, data=data, epsilon=epsilon, model=OUR_MODEL),
+            found(table, BESIDE_CNN, data=data, epsilon=epsilon, model=CNN),
         )
         for data, epsilon in pairs.itertuples(index=False)
     }
@@ -98,7 +107,7 @@ def _beside_cnn(tables: Tables) -> dict[str, tuple[float, float]]:
 def _cosines(
     tables: Tables, metric: str, explanation: str, model: str = OUR_MODEL
 ) -> dict[str, float]:
-    table = tables[BESIDE_CNN]
+    table = _both(tables)
     chosen = (
         (table["metric"] == metric)
         & (table["explanation"] == explanation)
@@ -125,7 +134,7 @@ def _to_cnn(tables: Tables) -> dict[str, tuple[float, float]]:
 
 
 def _clinical(tables: Tables) -> tuple[float, float]:
-    return found(tables, TABLE, epsilon=2.0), found(tables, TABLE, epsilon=None)
+    return found(tables[TABLE], TABLE, epsilon=2.0), found(tables[TABLE], TABLE, epsilon=None)
 
 
 CLAIMS = (
