@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, ClassVar, Literal, TypeAlias
 
@@ -59,7 +60,7 @@ class Curve:
 
 
 @dataclasses.dataclass(frozen=True)
-class Operation:
+class Operation(ABC):
     """A step that changes one term; small, immutable, and computed from released numbers.
 
     Bins that are not chosen keep their contribution to the last bit.
@@ -183,9 +184,9 @@ class Operation:
             )
         return bins
 
+    @abstractmethod
     def _wanted(self, curve: Curve, bins: IndexArray) -> FloatArray:
         """Contributions of the chosen bins, before the mean is seen to."""
-        raise NotImplementedError(type(self).__name__)
 
     def apply(self, target: Any, *, note: str = "", who: str = "", when: str = "") -> Any:
         """Apply the operation to an explanation or to a fitted model.

@@ -98,6 +98,9 @@ class Revert(_WholeTerm):
         if self.mean is not None:
             raise ValueError("revert brings back the released mean; leave out mean=.")
 
+    def _wanted(self, curve: Curve, bins: IndexArray) -> FloatArray:
+        return curve.released.contribution[bins]
+
     def on(self, curve: Curve) -> Curve:
         """Bring the curve back.
 
@@ -176,6 +179,12 @@ def repair(
     -------
     Composed
         One step of a log. `docs/editing.md` shows what each part of it brings.
+
+    Notes
+    -----
+    What a curve lacks is asked for term by term. Where features depend strongly on each other and
+    a fit is short, a curve can have taken over from another; recovering it then leads away from
+    the truth. Use :class:`Smooth` and :class:`Monotone` there.
     """
     chosen = Selection(bins, within)
     about = {"bins": chosen.bins, "within": chosen.within, "of_class": of_class}

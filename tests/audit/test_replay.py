@@ -77,7 +77,7 @@ def test_a_person_with_several_rows_stays_within_the_guarantee_for_persons(name)
     report = replay(estimator, (X.iloc[:-3], y.iloc[:-3], people[:-3]), model, transcript)
     assert report.holds, report
     if 1 not in powerful_tiers(Subject(type(estimator), estimator.schema.target, {})):
-        return
+        pytest.skip("a fit of one row per person would pass too: one person moves it too little")
     single = make_estimator(name)
     model, transcript = record(single, X, y)
     assert not replay(single, (X.iloc[:-3], y.iloc[:-3]), model, transcript).holds
