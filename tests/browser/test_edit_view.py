@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from pathlib import Path
 
@@ -18,12 +19,15 @@ from dpexplain.edit import (
     Interpolate,
     Merge,
     Monotone,
+    Recover,
     Remove,
     Revert,
     Scale,
     Set,
     Shift,
     Smooth,
+    Stretch,
+    repair,
 )
 from dpexplain_widgets import EditView, Explorer
 from page_checks import layout_problems, settle
@@ -45,14 +49,31 @@ OPERATIONS = [
     ("concave", "Shape: Make concave", Convex("age", bend="concave")),
     ("smooth", "Noise: S", Smooth("age")),
     ("flatten", "Noise: F", Flatten("age")),
+    ("stretch", "Noise: St", Stretch("age")),
+    ("recover", "Noise: R", Recover("age")),
+    ("repair-up", "Repair: Repair: i", repair("age", "increasing")),
+    ("repair-down", "Repair: Repair: d", repair("age", "decreasing")),
     ("remove", "Term: Remove", Remove("age")),
     ("revert", "Term: Revert", Revert("age")),
 ]
 
+MOVE_THE_BAND = ("stretch", "recover", "repair-up", "repair-down")
+
 
 @pytest.fixture
 def comparison():
-    return view_examples.comparison()
+    """Made-up fits that say what all their sums speak for."""
+    made = view_examples.comparison()
+    fits = {e: tuple(map(with_sums, repeats)) for e, repeats in made.explanations.items()}
+    return dataclasses.replace(made, explanations=fits)
+
+
+def with_sums(explanation):
+    terms = [
+        dataclasses.replace(term, stretch=0.8, recovered=0.7 * term.contribution)
+        for term in explanation.terms
+    ]
+    return dataclasses.replace(explanation, terms=tuple(terms))
 
 
 @pytest.fixture
@@ -118,13 +139,19 @@ def check(page, comparison, operation, before):
 
 
 def test_every_operation_is_previewed_and_applied_with_the_mouse(page, comparison):
+    n_bins = comparison.explanations[1.0][0]["age"].n_bins
     for name, _, operation in OPERATIONS:
         before = now(page)
         chosen_by_mouse(page, name)
         number(page)
         shown = preview(page)
         page.get_by_role("button", name="Apply", exact=True).click()
-        assert now(page) == shown, name
+        if name in MOVE_THE_BAND:  # and with it the axis
+            first, second = (heights(path, n_bins) for path in (shown, now(page)))
+            line = np.polyfit(first, second, 1)
+            np.testing.assert_allclose(second, np.polyval(line, first), atol=0.02, err_msg=name)
+        else:
+            assert now(page) == shown, name
         check(page, comparison, operation, before)
         page.get_by_role("button", name="Undo", exact=True).click()
         assert now(page) == before, name
@@ -257,17 +284,44 @@ def test_warning_says_where_the_noise_band_is_left(page, comparison):
     assert "epsilon 0" in page.locator(".dpx-edit-effect").inner_text()
 
 
-def test_categories_are_merged(open_page, comparison):
+@pytest.mark.parametrize("by", ["mouse", "keyboard"])
+def test_categories_are_merged(open_page, comparison, by):
     view = Explorer(comparison, term="occupation", epsilon_index=2, tab="edit")
     page = open_page(view, wait=".dpx-edit-plot svg")
     page.locator(".dpx-edit-plot").focus()
     page.keyboard.press("Home")
     page.keyboard.press("Shift+ArrowRight")
-    chosen_by_mouse(page, "merge")
-    page.get_by_role("button", name="Apply", exact=True).click()
+    if by == "mouse":
+        chosen_by_mouse(page, "merge")
+        page.get_by_role("button", name="Apply", exact=True).click()
+    else:
+        chosen_by_keyboard(page, "Term: M")
+        page.locator(".dpx-edit-plot").focus()
+        page.keyboard.press("Enter")
 
     names = comparison.explanations[1.0][0]["occupation"].bin_labels[:2]
     assert downloaded(page).operations == (Merge("occupation", names=names),)
+
+
+def test_states_are_named_and_found_again(page):
+    field = page.get_by_label("Name of this state")
+    chosen_by_mouse(page, "increasing")
+    page.get_by_role("button", name="Apply", exact=True).click()
+    agreed = now(page)
+    field.fill("agreed")
+    page.get_by_role("button", name="Name this state").click()
+    chosen_by_mouse(page, "flatten")
+    page.get_by_role("button", name="Apply", exact=True).click()
+    field.focus()
+    page.keyboard.type("<i>flat</i>")
+    page.keyboard.press("Enter")
+
+    page.get_by_role("button", name="agreed").click()
+    assert now(page) == agreed
+    log = downloaded(page)
+    assert log.place("agreed") == log.head == 0
+    assert log.place("<i>flat</i>") == 1
+    assert page.locator(".dpx-edit-history i").count() == 0
 
 
 def test_edits_follow_to_another_epsilon(page, comparison):

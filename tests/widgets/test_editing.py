@@ -110,8 +110,9 @@ def test_measuring_on_public_data_is_free(view):
     assert seen == [LOG.apply(classifier())]
 
 
-def test_measuring_on_private_data_is_charged_each_time_before_it_happens(view):
-    ledger = PrivacyLedger("held out", cap_epsilon=1.0, delta=1e-6)
+@pytest.mark.parametrize("adjacency", ["add_remove", "replace"])
+def test_measuring_on_private_data_is_charged_each_time_before_it_happens(view, adjacency):
+    ledger = PrivacyLedger("held out", cap_epsilon=1.0, delta=1e-6, adjacency=adjacency)
     entries = []
 
     def measure(explanation):

@@ -3,7 +3,7 @@ import { button, choiceBox } from "./controls.js";
 import { afterNextFrame, html, setText, uniqueId } from "./dom.js";
 import { BinChoice } from "./edit_choice.js";
 import { EditHands } from "./edit_hands.js";
-import { downloadButton, historyList } from "./edit_history.js";
+import { checkpointField, downloadButton, historyList } from "./edit_history.js";
 import { keepLog, logOf, operationsOf, redone, undone, withEdit } from "./edit_log.js";
 import { measurePanel } from "./edit_measure.js";
 import { MENU, operationFrom } from "./edit_menu.js";
@@ -92,7 +92,10 @@ class EditPanel {
       this.warning,
       this.effect,
       html("div", { class: "dpx-edit-panels" },
-        html("section", {}, html("h4", {}, "History"), this.history.element, downloadButton(this.model)),
+        html(
+          "section", {}, html("h4", {}, "History"), this.history.element, checkpointField(this.model),
+          downloadButton(this.model),
+        ),
         html("section", {}, this.scores.element, this.measure.element)),
       html("div", { class: "dpx-controls" }, this.alone?.controls),
       ...[this.alone?.sentence].filter(Boolean),

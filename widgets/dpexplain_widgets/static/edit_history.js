@@ -1,10 +1,13 @@
 // The list of all edits: what was done, why, and every state to go back to.
 import { button } from "./controls.js";
 import { html } from "./dom.js";
-import { checkedOut, keepLog, logOf, pathTo, withNote } from "./edit_log.js";
+import { checkedOut, keepLog, logOf, named, namesOf, pathTo, withNote } from "./edit_log.js";
 import { operationWords } from "./edit_words.js";
+import { quotedName } from "./format.js";
 
-function stateButton(model, place, words, current) {
+function stateButton(model, place, what, current) {
+  const names = namesOf(logOf(model), place).map((name) => quotedName(name, 40));
+  const words = names.length > 0 ? `${what} — ${names.join(", ")}` : what;
   const element = button(words, () => keepLog(model, checkedOut(logOf(model), place)));
   element.classList.add("dpx-edit-state");
   element.setAttribute("aria-current", current ? "step" : "false");
@@ -18,6 +21,25 @@ function noteField(model, place, note) {
   input.value = note;
   input.addEventListener("change", () => keepLog(model, withNote(logOf(model), place, input.value)));
   return input;
+}
+
+/**
+ * A field that names the current state, to find it again.
+ * @param {import("./types").Model} model
+ */
+export function checkpointField(model) {
+  const input = html("input", {
+    type: "text", class: "dpx-edit-checkpoint", placeholder: "such as: agreed", "aria-label": "Name of this state",
+  });
+  const keep = () => {
+    const name = input.value.trim();
+    if (name) keepLog(model, named(logOf(model), name));
+    input.value = "";
+  };
+  input.addEventListener("keydown", (event) => {
+    if (event.key === "Enter") keep();
+  });
+  return html("div", {}, input, button("Name this state", keep));
 }
 
 /**

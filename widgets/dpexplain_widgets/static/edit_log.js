@@ -42,6 +42,17 @@ export function checkedOut(log, place) {
   return { ...log, head: place, undone: [] };
 }
 
+/** A log whose current state has a name; an older state of that name loses it. */
+export function named(log, name) {
+  const others = log.checkpoints.filter((checkpoint) => checkpoint.name !== name);
+  return { ...log, checkpoints: [...others, { name, place: log.head }] };
+}
+
+/** Names of the state at a place. */
+export function namesOf(log, place) {
+  return log.checkpoints.filter((checkpoint) => checkpoint.place === place).map(({ name }) => name);
+}
+
 /** A log with another note at a place. */
 export function withNote(log, place, note) {
   const entries = log.entries.map((entry, i) => (i === place ? { ...entry, note } : entry));
