@@ -1,4 +1,8 @@
-"""What Nori et al. 2021 claim of DP-EBM, held against the measured tables."""
+"""What Nori et al. 2021 claim of DP-EBM, held against the measured tables.
+
+Of their figures only what they show is known here, not the curves: what is expected of them is
+marked as such.
+"""
 
 from __future__ import annotations
 
@@ -225,31 +229,31 @@ CLAIMS = (
     ),
     Claim(
         PAPER,
-        "Figures 1 and 5: the noise in the curves of adult grows as epsilon falls",
+        "Expected of figures 1 and 5: the noise in the curves of adult grows as epsilon falls",
         _noisier_words,
         _noisier,
     ),
     Claim(
         PAPER,
-        f"Figures 1 and 5: private curves at epsilon 4 have the shape of the bagged EBM's "
-        f"(correlation above {ALIKE} on every numeric feature of adult)",
+        f"Expected of figures 1 and 5: private curves at epsilon 4 have the shape of the bagged "
+        f"EBM's (correlation above {ALIKE} on every numeric feature of adult)",
         _alike_words,
         lambda tables: bool((_alike(tables, OURS) > ALIKE).all()),
     ),
     Claim(
         PAPER,
-        "Figures 1 and 5: the curves of adult come nearer to the bagged EBM as epsilon grows",
+        "Expected of figures 1 and 5: curves come nearer to the bagged EBM as epsilon grows",
         *_nearer("ebm_curves_adult", "bagged EBM"),
     ),
     Claim(
         PAPER,
-        "Figures 1 and 5: curves of a single EBM are rougher than those of a bagged one",
+        "Expected of figures 1 and 5: a single EBM has rougher curves than a bagged one",
         _travel_words,
         lambda tables: bool((_travel(tables, "single EBM") > _travel(tables, "bagged EBM")).all()),
     ),
     Claim(
         PAPER,
-        "Figure 3: the curve of age comes nearer to what is true as epsilon grows",
+        "Expected of figure 3: the curve of age comes nearer to what is true as epsilon grows",
         *_nearer("ebm_curves_clinical", "truth"),
     ),
     Claim(

@@ -26,6 +26,7 @@ from study import Cell, Row, Study
 SEED = 1337
 N_SPLITS = 3
 PEER = "EBM, InterpretML"
+PEER_DATA = ("breast cancer", "telco")  # minutes of adult are saved
 
 
 def measure(data: str, model: str, n_splits: int) -> list[Row]:
@@ -98,16 +99,16 @@ def cells(fast: bool) -> list[Cell]:
         {"data": data, "model": model, "n_splits": 1 if fast else N_SPLITS}
         for data in WITHOUT_PRIVACY
         for model in MODELS
-        if model != PEER or (has_peer and not fast)
+        if model != PEER or (has_peer and not fast and data in PEER_DATA)
     ]
 
 
 PROTOCOL = f"""AUROC, as InterpretML's README and the notebook behind it have it: {N_SPLITS}
 stratified random splits, a quarter for testing, seed {SEED}; the published sd is that of theirs.
 Logistic regression on standardised columns, one per category; 100 trees; histogram gradient
-boosting where they had XGBoost; EBM without pairs of features, ours and InterpretML's. Bounds of
-breast cancer are read from the data. Nothing is private. Not available: heart disease and
-credit-fraud, which their table has too."""
+boosting where they had XGBoost; EBM without pairs of features, ours and, but for adult,
+InterpretML's. Bounds of breast cancer are read from the data. Nothing is private. Not available:
+heart disease and credit-fraud, which their table has too."""
 
 STUDIES = (
     Study(
@@ -121,7 +122,7 @@ STUDIES = (
             {"data": data, "model": name, "published": mean, "published_sd": sd}
             for data, figures in WITHOUT_PRIVACY.items()
             for model, (mean, sd) in figures.items()
-            for name in ((model, PEER) if model == "EBM" else (model,))
+            for name in ((model, PEER) if model == "EBM" and data in PEER_DATA else (model,))
         ),
         causes=(
             {
