@@ -332,3 +332,19 @@ def test_the_same_page_comes_out_twice(comparison, tmp_path):
     one, other = (write_page(comparison, tmp_path / name).read_bytes() for name in ("a", "b"))
 
     assert one == other
+
+
+def test_a_page_without_edits_leaves_out_what_only_edits_read(monkeypatch):
+    states: list[dict] = []
+    monkeypatch.setattr(export, "offline_page", lambda given, **_: states.extend(given) or "page")
+    source = view_examples.comparison()
+    for view in (Explorer(source), dpexplain_widgets.EditView(source)):
+        for repeats in view.payload["fits"]:
+            for fit in repeats:
+                for term in fit["terms"]:
+                    term["recovered"] = list(term["contribution"])
+        export.page_of(view, release_safe=False)
+
+    of_explorer, of_editor = (state["payload"]["fits"][0][0]["terms"][0] for state in states)
+    assert of_explorer["recovered"] is None
+    assert of_editor["recovered"] == of_editor["contribution"]

@@ -32,6 +32,7 @@ _CARRIED = (
     "small_multiples", "tab", "term_order", "shown_map", "filter_class", "against_class",
     "filter_index", "mask_noise", "sort_filters",
 )  # fmt: skip
+_EDITS_ONLY = "recovered"  # of a curve: what the released sums say of it
 _FLAGS = ("private", "releasable", "samples_public", "public")
 
 NOT_RELEASABLE = "NOT PRIVATE — do not publish. This file holds what is not differentially private."
@@ -71,14 +72,31 @@ def page_of(
         check_releasable(payload)
     safe = release_safe or _is_all_private(payload)
     prefix = "" if safe else "NOT PRIVATE: "
+    script = shown.page_module()
+    state = state_of(shown, shown.page_traits)
     return offline_page(
-        [state_of(shown, shown.page_traits)],
+        [state if _EDITS_ONLY in script else {**state, "payload": _without_sums(payload)}],
         title=prefix + payload["title"][:200],
-        view_script=shown.page_module(),
+        view_script=script,
         warning="" if safe else NOT_RELEASABLE,
         static=_static_html(shown),
         notes=_notes(source, payload, statement, safe),
     )
+
+
+def _without_sums(payload: dict[str, Any]) -> dict[str, Any]:
+    """Leave out what only edits read; a page without them is smaller by it."""
+
+    def lighter(fit: dict[str, Any]) -> dict[str, Any]:
+        return {**fit, "terms": [{**term, _EDITS_ONLY: None} for term in fit["terms"]]}
+
+    reference = payload["reference"]
+    return {
+        **payload,
+        "fits": [[lighter(fit) for fit in repeats] for repeats in payload["fits"]],
+        "reference": None if reference is None else lighter(reference),
+        "others": [_without_sums(other) for other in payload["others"]],
+    }
 
 
 def releasable_view(view: View) -> View:
