@@ -82,8 +82,9 @@ def _effect(without: str) -> tuple[Callable[[Tables], str], Callable[[Tables], b
     return (
         lambda t: (
             f"error with both over '{without}': median {few(t).median():.3f} with 50 trees, "
-            f"{many(t).median():.3f} with 200; smaller in {int((few(t) < 1).sum())} of {len(few(t))} "
-            f"and {int((many(t) < 1).sum())} of {len(many(t))} pairs of data and epsilon"
+            f"{many(t).median():.3f} with 200; smaller in {int((few(t) < 1).sum())} of "
+            f"{len(few(t))} and {int((many(t) < 1).sum())} of {len(many(t))} pairs of data and "
+            "epsilon"
         ),
         lambda t: bool(few(t).median() < 0.99 or many(t).median() < 0.99),
     )
