@@ -86,7 +86,7 @@ def _effect(without: str) -> tuple[Callable[[Tables], str], Callable[[Tables], b
             f"{len(few(t))} and {int((many(t) < 1).sum())} of {len(many(t))} pairs of data and "
             "epsilon"
         ),
-        lambda t: bool(few(t).median() < 0.99 or many(t).median() < 0.99),
+        lambda t: bool(few(t).median() < 0.99),
     )
 
 
@@ -141,13 +141,13 @@ CLAIMS = (
     ),
     Claim(
         PAPER,
-        "Geometric leaf clipping lowers the error (figure 4): by more than 1 % in the median",
+        "Geometric leaf clipping lowers the error (figure 4): by more than 1 % in the median of 50 trees",
         *_GLC,
     ),
     Claim(
         PAPER,
         "Gradient-based data filtering lowers the error (figure 4), here against clipping "
-        "gradients at the same bound: by more than 1 % in the median",
+        "gradients at the same bound: by more than 1 % in the median of 50 trees",
         *_GDF,
     ),
     Claim(
