@@ -141,7 +141,8 @@ CLAIMS = (
     ),
     Claim(
         PAPER,
-        "Geometric leaf clipping lowers the error (figure 4): by more than 1 % in the median of 50 trees",
+        "Geometric leaf clipping lowers the error (figure 4): by more than 1 % in the median of 50 "
+        "trees",
         *_GLC,
     ),
     Claim(
