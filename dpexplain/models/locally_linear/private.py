@@ -149,7 +149,7 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
     References
     ----------
     .. [1] Harder, Bauer and Park, "Interpretable and Differentially Private Predictions",
-       AAAI 2020, arXiv:1910.02578.
+       AAAI 2020, arXiv:1906.02004.
 
     Examples
     --------

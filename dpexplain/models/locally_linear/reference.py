@@ -75,7 +75,7 @@ class LocallyLinearClassifier(LocallyLinearModel):
     References
     ----------
     .. [1] Harder, Bauer and Park, "Interpretable and Differentially Private Predictions",
-       AAAI 2020, arXiv:1910.02578, section 3.
+       AAAI 2020, arXiv:1906.02004, section 3.
 
     Examples
     --------
