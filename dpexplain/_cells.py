@@ -31,6 +31,11 @@ _MIDNIGHT: Final = re.compile(r"^([0-9]{4}-[0-9]{2}-[0-9]{2}) 00:00:00$")
 # The day as it is written, with or without a time of day.
 _DATE: Final = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[T ][0-9]{2}:[0-9]{2}.*)?", re.DOTALL)
 _EPOCH: Final = date(1970, 1, 1).toordinal()
+
+FIRST_DAY: Final = date.min.toordinal() - _EPOCH
+LAST_DAY: Final = date.max.toordinal() - _EPOCH
+"""Days of the years 1 to 9999, the only ones that have an ISO date; times of NumPy reach on."""
+
 _TRUTH: Final = {"true": 1.0, "false": 0.0}
 _NUMBER_TYPES: Final = (int, float, Decimal, Fraction, np.integer, np.floating)
 
@@ -99,9 +104,9 @@ def day_text(day: float) -> str:
     >>> day_text(18262.0)
     '2020-01-01'
     """
-    ordinal = math.floor(day) + _EPOCH
-    inside = date.min.toordinal() <= ordinal <= date.max.toordinal()
-    return date.fromordinal(ordinal).isoformat() if inside else f"{day:g}"
+    whole = math.floor(day)
+    inside = FIRST_DAY <= whole <= LAST_DAY
+    return date.fromordinal(whole + _EPOCH).isoformat() if inside else f"{day:g}"
 
 
 def number_in(unit: str) -> Callable[[object], float]:

@@ -7,7 +7,7 @@ import numbers
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
-from dpexplain._cells import cell_day, cell_text
+from dpexplain._cells import FIRST_DAY, LAST_DAY, cell_day, cell_text
 from dpexplain.exceptions import SchemaError
 
 Label: TypeAlias = str | int | float | bool
@@ -43,8 +43,10 @@ def as_finite(kind: str, name: str, value: object) -> float:
 def as_day(name: str, value: object) -> float:
     """Return a date as days since 1970."""
     day = cell_day(value)
-    if math.isnan(day):
-        raise SchemaError(f"Date: {name}={value!r} must be a date, such as '2024-01-31'.")
+    if not FIRST_DAY <= day <= LAST_DAY:
+        raise SchemaError(
+            f"Date: {name}={value!r} must be a date of the years 1 to 9999, such as '2024-01-31'."
+        )
     return day
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from dpexplain._cells import day_text
+from dpexplain._cells import FIRST_DAY, LAST_DAY, day_text
 from dpexplain._tables import Column, Values, as_table, cells_of, one_column, values_of
 from dpexplain.encoding import days_of, numbers_of, texts_of
 from dpexplain.schema import Categorical, Classes, Date, Feature, Numeric, Range, Schema, Target
@@ -86,7 +86,7 @@ def _observed_dates(values: Values, texts: NDArray[Any]) -> Date | None:
     known = days[~np.isnan(days)]
     if not known.size or any(text is not None for text in texts[np.isnan(days)]):
         return None
-    low, high = known.min(), known.max()
+    low, high = np.clip([known.min(), known.max()], FIRST_DAY, LAST_DAY)
     return Date(day_text(low), day_text(high)) if low < high else None
 
 

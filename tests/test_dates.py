@@ -82,7 +82,7 @@ def tables():
 
 
 @pytest.mark.parametrize(
-    ("kind", "table"), tables(), ids=lambda each: each if isinstance(each, str) else ""
+    ("kind", "table"), list(tables()), ids=lambda each: each if isinstance(each, str) else ""
 )
 def test_tables_of_every_library_give_the_same_days(kind, table):
     expected = np.arange(40) * 93 + cell_day("2014-12-30")
@@ -116,6 +116,15 @@ def test_a_draft_knows_dates_and_a_check_counts_what_is_none():
     assert Schema.from_frame(pd.DataFrame({"visit": days})).features["visit"] == Date(*days[:2])
     report = VISITS.check(pd.DataFrame({"visit": ["soon", "2014-01-01", "2020-01-01", None]}))
     assert report.frame()["problem"].tolist() == ["empty", "no date", "before 2015-01-01"]
+
+
+@pytest.mark.filterwarnings("ignore::dpexplain.PrivacyWarning")
+def test_a_draft_of_days_that_have_no_iso_date_ends_where_the_calendar_does():
+    days = np.array(["12000-05-01", "-2000-05-01", "2020-01-01"], dtype="datetime64[s]")
+    drafted = Schema.from_frame(pd.DataFrame({"visit": days})).features["visit"]
+    assert drafted == Date("0001-01-01", "9999-12-31")
+    with pytest.raises(SchemaError, match="years 1 to 9999"):
+        Date("2015-01-01", np.datetime64("12000-05-01"))
 
 
 @pytest.fixture(scope="module")
