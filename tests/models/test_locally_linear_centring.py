@@ -15,7 +15,7 @@ from dpexplain.audit import record, replay
 from dpexplain.explain import FilterNoise
 from dpexplain.models import DPLocallyLinearClassifier
 from dpexplain.models.locally_linear import centring
-from dpexplain.models.locally_linear.arithmetic import BLOCK
+from dpexplain.models.locally_linear.arithmetic import BLOCK, FEATURE_BITS
 from dpexplain.models.locally_linear.centring import longest_record, mean_record, record_sums
 from dpexplain.models.locally_linear.inputs import Features, features_of, preparation_of
 from dpexplain.models.locally_linear.projections import make_basis
@@ -123,6 +123,19 @@ def test_whatever_is_answered_the_mean_record_is_whole_and_within_the_bound(nois
     assert np.linalg.norm(found) <= 1000.0 + len(found)
 
 
+def test_no_number_of_the_mean_record_is_beyond_those_of_records():
+    """Sums stay exact because a feature less its mean has one bit more than a feature."""
+    noisy = np.array([9e13, 1e12, 0.0, 0.0, 1e13])
+    found = mean_record(noisy, 1, 1e12, 2.0 ** (FEATURE_BITS + 1), BITS)
+    assert found[0] == 2.0**FEATURE_BITS
+    assert 0 < found[1] < 2.0**FEATURE_BITS
+
+
+def test_the_mean_record_is_zero_where_records_are_too_long_for_the_lattice():
+    noisy = np.array([5.0, -3.0, 1e12])
+    assert not mean_record(noisy, 1, 0.0, 2.0**25, 24).any()
+
+
 def test_one_step_in_a_hundred_finds_the_mean_and_is_a_step_like_any_other_to_the_ledger():
     known = recipe_for("accurate", grid=True, n_inputs=784)
     assert (schedule(known, 60_000, None).n_steps, schedule(known, 60_000, None).n_mean_steps) == (
@@ -146,6 +159,7 @@ def test_one_step_in_a_hundred_finds_the_mean_and_is_a_step_like_any_other_to_th
     assert told[-1] == (60, 60)
 
 
+@pytest.mark.named_entropy
 def test_filters_are_learned_relative_to_the_mean_record_and_biases_scatter_with_it():
     X, y = patients(8000)
     model = private().fit(X, y)

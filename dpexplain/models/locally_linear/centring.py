@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from dpexplain.explain import InputPreparation
 from dpexplain.mechanisms import GaussianMechanism
-from dpexplain.models.locally_linear.arithmetic import BLOCK, CLIP_MARGIN
+from dpexplain.models.locally_linear.arithmetic import BLOCK, CLIP_MARGIN, FEATURE_BITS
 from dpexplain.models.locally_linear.inputs import Features
 from dpexplain.models.locally_linear.projections import Basis
 from dpexplain.models.locally_linear.training import NoisePlan
@@ -101,14 +101,14 @@ def mean_record(
     Returns
     -------
     ndarray of shape (n_basis,)
-        Whole steps of a feature, of a norm up to `longest` or so: the positive-part estimator of
-        James and Stein.
+        Whole steps of a feature, each within ``2**FEATURE_BITS`` as those of records are, and of
+        a norm up to `longest` or so: the positive-part estimator of James and Stein.
     """
     zero = np.zeros(len(noisy) - 1)
     std = noise_std * math.sqrt(n_steps)
-    if not noisy[-1] > _LEAST_COUNT * std:
-        return zero
     of_one = math.trunc(CLIP_MARGIN * _SHARE * 2.0**lattice_bits / longest)
+    if of_one == 0 or not noisy[-1] > _LEAST_COUNT * std:
+        return zero
     n_records = max(noisy[-1] / _count_step(lattice_bits), 1.0)
     mean = noisy[:-1] / (of_one * n_records)
     length = float(np.linalg.norm(mean))
@@ -116,7 +116,7 @@ def mean_record(
     if not length > expected:
         return zero
     mean *= (1.0 - (expected / length) ** 2) * min(1.0, longest / length)
-    return np.asarray(np.rint(mean))
+    return np.clip(np.rint(mean), -(2.0**FEATURE_BITS), 2.0**FEATURE_BITS)
 
 
 def take_mean_off(
