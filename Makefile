@@ -90,7 +90,7 @@ bench-ui: $(VENV)/.test ## latencies of the Explorer in a browser, size and open
 
 .PHONY: papers
 papers: $(VENV)/.bench $(PEERS)/.made ## the tables and figures of the papers, published figures beside ours (FAST=1 for minutes)
-	PYTHONPATH=tests/benchmarks DPEXPLAIN_PEERS=$(PEERS)/bin/python $(BIN)/python tests/papers/run.py $(PAPERS_ARGS)
+	PYTHONPATH=tests/benchmarks DPEXPLAIN_PEERS=$(PEERS)/bin/python $(BIN)/python tests/papers/make_papers.py $(PAPERS_ARGS)
 
 ##@ Check
 

@@ -42,7 +42,7 @@ def test_claims_are_decided_by_the_tables_that_there_are(load, tmp_path):
 @pytest.fixture
 def run(load, monkeypatch):
     """The command, with threads in place of processes."""
-    run = load("run")
+    run = load("make_papers")
     pool = lambda jobs, mp_context: ThreadPoolExecutor(jobs)  # noqa: E731
     monkeypatch.setattr(run, "ProcessPoolExecutor", pool)
     monkeypatch.setattr(run, "claims", list)
@@ -131,7 +131,7 @@ def test_published_figures_stand_beside_ours_and_differences_have_causes(load):
 
 
 def test_a_table_of_studies_says_how_each_was_measured_and_is_no_evidence(load, tmp_path):
-    claims, results, run = load("claims"), load("results"), load("run")
+    claims, results, run = load("claims"), load("results"), load("make_papers")
 
     results.write_csv(results.described(run.studies()), tmp_path / "studies.csv")
 
@@ -145,7 +145,7 @@ def test_a_table_of_studies_says_how_each_was_measured_and_is_no_evidence(load, 
 
 
 def test_every_study_says_what_it_shows_and_has_few_cells_where_time_is_short(load):
-    studies = list(load("run").studies())
+    studies = list(load("make_papers").studies())
 
     names = [study.name for study in studies]
     assert len(set(names)) == len(names)
@@ -162,7 +162,7 @@ def test_every_study_says_what_it_shows_and_has_few_cells_where_time_is_short(lo
 def test_published_figures_and_causes_name_settings_that_are_measured(load, repository):
     tables = load("claims").read_tables(repository / "docs" / "papers")
     extra = {"published", "published_sd", "cause"}
-    for study in load("run").studies():
+    for study in load("make_papers").studies():
         if study.name not in tables:
             continue
         table = tables[study.name].astype(object).replace(float("nan"), None)

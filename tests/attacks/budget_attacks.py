@@ -179,7 +179,7 @@ def total_of_records_for_persons(name: str) -> Finding:
 
 
 def total_without_a_unit(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(sys.modules[statement_of.__module__], "_together", lambda unit: "all releases")
+    patch.setattr(sys.modules[statement_of.__module__], "_together", lambda *_: "all releases")
 
 
 # --- one budget spent twice --------------------------------------------------------------------

@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 import dpexplain.models as models
-from attack_kit import PRIVATE, is_regressor
+from attack_kit import PRIVATE, is_regressor, takes_samples
 from dpexplain import Categorical, Classes, Range, Schema, io
 
 EPSILON, DELTA = 1.0, 1e-5
@@ -229,9 +229,14 @@ class Target:
 
 
 def ours(failure: Failure) -> list[Target]:
-    """Every private estimator that takes such a target, in each of its presets."""
+    """Every private estimator of curves that takes such a target, in each of its presets.
+
+    Models that take samples have no curves and no counts to read.
+    """
     targets = []
     for name in PRIVATE:
+        if takes_samples(name):
+            continue
         if is_regressor(name) != failure.regression and failure.looks_at != "size":
             continue
         known = getattr(models, name)().get_params()

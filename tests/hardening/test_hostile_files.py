@@ -142,8 +142,8 @@ def test_a_schema_file_is_read_up_to_its_limit_and_as_utf8_only(tmp_path):
     [
         ('"entries": [', '"entries": [], "entries": [', "repeats a field"),
         ('"delta": 1e-06', '"delta": NaN', "NaN"),
-        ('"version": 1', '"version": true', "version"),
-        ('"version": 1', '"version": 1.0', "version"),
+        ('"version": 2', '"version": true', "version"),
+        ('"version": 2', '"version": 2.0', "version"),
         ('"entries": [', '"entries": [' + "[" * 100_000, "nested too deeply"),
         ('"cap_epsilon": 3.0', '"cap_epsilon": ' + "9" * 5_000, "5000 digits"),
     ],

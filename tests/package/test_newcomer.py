@@ -5,16 +5,12 @@ from __future__ import annotations
 import html
 import os
 import re
-import subprocess
-import sys
-import sysconfig
-import venv
 from pathlib import Path
 
 import pytest
 
 from documentation import Page
-from dpexplain.datasets import make_additive
+from newcomer import environment_of_wheel, run, write_tables
 
 IMPORT_FROM_INTERPRET = """
 import numpy as np
@@ -30,32 +26,7 @@ io.save(from_interpret(ebm.fit(X, X[:, 0])), "theirs.json")
 
 @pytest.fixture(scope="module")
 def environment(built: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """Variables of an environment that holds the wheel, and of this one only its dependencies."""
-    folder = tmp_path_factory.mktemp("newcomer") / "environment"
-    venv.create(folder, with_pip=False)
-    (packages,) = folder.glob("lib/python*/site-packages")
-    # A path in a .pth file is added as it is: the .pth file of an editable install is not read.
-    (packages / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
-    (wheel,) = built.glob("*.whl")
-    pip = [sys.executable, "-m", "pip", "--python", str(folder / "bin" / "python"), "install"]
-    subprocess.run([*pip, "-q", "--no-deps", "--no-index", str(wheel)], check=True)
-    inherited = {name: text for name, text in os.environ.items() if not name.startswith("PYTHON")}
-    return {**inherited, "PATH": f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}"}
-
-
-def run(folder: Path, environment: dict[str, str], *command: str) -> str:
-    result = subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, check=False
-    )
-    assert result.returncode == 0, f"{command}\n{result.stdout}{result.stderr}"
-    return result.stdout
-
-
-def write_tables(folder: Path) -> None:
-    """Write the two tables of the how-to: a public one, and one that plays the private one."""
-    for name, seed, n_samples in (("public_sample", 0, 500), ("data", 1, 1500)):
-        table = make_additive("clinical", n_samples=n_samples, random_state=seed)
-        table.X.assign(readmitted=table.y).to_csv(folder / f"{name}.csv", index=False)
+    return environment_of_wheel(built, tmp_path_factory.mktemp("newcomer") / "environment")
 
 
 @pytest.fixture(scope="module")
