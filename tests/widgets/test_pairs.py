@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 import traitlets
 
+import view_examples
 from dpexplain_widgets import Explorer
 from dpexplain_widgets.bundle import bundle
 from dpexplain_widgets.picture import static_svg
@@ -74,3 +75,11 @@ def test_samples_need_a_column_for_a_feature_that_only_a_pair_has():
 def test_scripts_of_views_with_pairs_join_into_one():
     for entry in ("explorer.js", "shape.js", "edit.js"):
         assert "createPairPanel" in bundle(entry)
+
+
+def test_a_static_picture_calls_counts_noisy_only_where_they_are():
+    explorer = Explorer(paired(), term="age")
+    assert ">counts above<" in static_svg(explorer.payload, explorer.payload["reference"], "age")
+    private = Explorer(view_examples.comparison(), term="age")
+    shown = static_svg(private.payload, private.payload["fits"][0][0], "age")
+    assert "noisy counts above" in shown

@@ -83,7 +83,7 @@ def picture_of(payload: Mapping[str, Any], fit: Mapping[str, Any], term: str) ->
     place = names.index(term)
     n_rows = min(_BARS, len(names))
     height = max(_TOP + n_rows * _ROW, _TOP + _PLOT_HEIGHT + 20 + _COUNT_HEIGHT) + 52
-    guarantee = fit["guarantee"]["short"]
+    guarantee, private = fit["guarantee"]["short"], fit["guarantee"]["private"]
     marks: list[Mark] = [
         _text(0, 18, payload["title"], 90, size=16, bold=True),
         _text(0, 38, guarantee, 110, fill=_MUTED),
@@ -98,9 +98,9 @@ def picture_of(payload: Mapping[str, Any], fit: Mapping[str, Any], term: str) ->
             size=11,
             fill=_MUTED,
         ),
-        *_shape(payload["terms"][place], fit["terms"][place]),
+        *_shape(payload["terms"][place], fit["terms"][place], private=private),
     ]
-    if not fit["guarantee"]["private"]:
+    if not private:
         mark = _text(_SHAPE + 60, _TOP + 120, "NOT PRIVATE", 20, size=44, fill="#b34300")
         marks.append(mark._replace(opacity=0.3))
     label = shortened(f"Importances, and the shape of {term}: {guarantee}", 300)
@@ -165,7 +165,7 @@ def _importances(names: Sequence[str], terms: Sequence[Mapping[str, Any]]) -> li
     return parts
 
 
-def _shape(term: Mapping[str, Any], fit: Mapping[str, Any]) -> list[Mark]:
+def _shape(term: Mapping[str, Any], fit: Mapping[str, Any], *, private: bool) -> list[Mark]:
     if term["kind"] == "pair":
         return [_text(_SHAPE, _TOP + 20, "a heat map: open this page with scripts allowed", 60)]
     n_special = len(fit["special"]) if term["kind"] == "numeric" else 0
@@ -193,7 +193,7 @@ def _shape(term: Mapping[str, Any], fit: Mapping[str, Any]) -> list[Mark]:
         Line(line, _BLUE, 2.5),
         *(_text(_SHAPE - 6, y(v) + 4, f"{v:.2g}", 10, anchor="end") for v in (low, 0.0, high)),
     ]
-    return [*parts, *_counts(edges, counts), *_ends(term, fit, n_bins)]
+    return [*parts, *_counts(edges, counts), *_ends(term, fit, n_bins, private=private)]
 
 
 def _counts(edges: Sequence[float], counts: Sequence[float]) -> list[Mark]:
@@ -203,10 +203,13 @@ def _counts(edges: Sequence[float], counts: Sequence[float]) -> list[Mark]:
     return [Area([(edges[0], bottom), *_steps(edges, heights), (edges[-1], bottom)], _GREY)]
 
 
-def _ends(term: Mapping[str, Any], fit: Mapping[str, Any], n_bins: int) -> list[Mark]:
+def _ends(
+    term: Mapping[str, Any], fit: Mapping[str, Any], n_bins: int, *, private: bool
+) -> list[Mark]:
     """Name the first and the last bin, and the unit between them."""
     y = _TOP + _PLOT_HEIGHT + _COUNT_HEIGHT + 38
-    middle = f"{term['unit']}, noisy counts above" if term["unit"] else "noisy counts above"
+    counts = "noisy counts above" if private else "counts above"
+    middle = f"{term['unit']}, {counts}" if term["unit"] else counts
     return [
         _text(_SHAPE, y, fit["labels"][0], 20),
         _text((_SHAPE + WIDTH) / 2, y, middle, 40, anchor="middle", fill=_MUTED),

@@ -4,6 +4,7 @@ import { placesOf } from "./ranks.js";
 import { plainTable } from "./table.js";
 
 const isKnown = (value) => value !== null && value !== undefined;
+const countHead = (state) => (state.fit.guarantee.private ? "noisy count" : "count");
 const listedName = (state, i) => shortName(state.payload.terms[i].name, 200);
 
 /** Columns that hold a number for at least one row: [[head, texts]] as a table. */
@@ -77,18 +78,18 @@ export function allTermsTable(state, listed) {
     ["bin", bins.map(([i, bin]) => shortName(state.fit.terms[i].labels[bin], 80))],
     ["contribution", of("contribution")],
     ["standard deviation of all noise", of("total_std")],
-    [state.fit.guarantee.private ? "noisy count" : "count", of("count")],
+    [countHead(state), of("count")],
     ["non-private reference", bins.map(ofReference)],
   ]);
 }
 
 /** A curve as released and as edited: bins, both values, counts. */
-export function editTable({ start, curve }) {
+export function editTable({ state, start, curve }) {
   const { labels, count } = start.termFit;
   return columnsTable([
     ["bin", labels.map((name) => shortName(name, 80))],
     ["as released", start.values.map((value) => formatSigned(value, 4))],
     ["edited", curve.values.map((value) => formatSigned(value, 4))],
-    ["noisy count", count.map((value) => formatSigned(value, 4))],
+    [countHead(state), count.map((value) => formatSigned(value, 4))],
   ]);
 }
