@@ -11,9 +11,10 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from dpexplain._cells import FIRST_DAY, LAST_DAY, day_text
+from dpexplain._schema_parts import Feature, Target
 from dpexplain._tables import Column, Values, as_table, cells_of, one_column, values_of
 from dpexplain.encoding import days_of, numbers_of, texts_of
-from dpexplain.schema import Categorical, Classes, Date, Feature, Numeric, Range, Schema, Target
+from dpexplain.schema import Categorical, Classes, Date, Numeric, Range, Schema
 
 if TYPE_CHECKING:
     from dpexplain.schema import Task
