@@ -70,7 +70,8 @@ class GlobalExplanation(NoisyModel, Record, Mapping[str, ShapeFunction]):
     Raises
     ------
     ValueError
-        If names of terms or pairs repeat, or link and classes contradict each other.
+        If names of terms or pairs repeat, link and classes contradict each other, or the guarantee
+        is private and that of a term or pair is not.
     """
 
     terms: tuple[ShapeFunction, ...]
@@ -101,6 +102,7 @@ class GlobalExplanation(NoisyModel, Record, Mapping[str, ShapeFunction]):
             raise ValueError("terms must be one or more ShapeFunction objects.")
         self._check_pairs()
         distinct("terms", (*(term.name for term in terms), *(pair.name for pair in self.pairs)))
+        self._check_guarantees()
         self._check_edits()
         self._set("terms", tuple(self._completed(term) for term in terms))
         self._check_noise()
@@ -114,6 +116,14 @@ class GlobalExplanation(NoisyModel, Record, Mapping[str, ShapeFunction]):
             "pairs",
             tuple(p if p.score_unit else dataclasses.replace(p, score_unit=unit) for p in pairs),
         )
+
+    def _check_guarantees(self) -> None:
+        weaker = [part.name for part in self.parts if not part.guarantee.private]
+        if self.guarantee.private and weaker:
+            raise ValueError(
+                f"a private explanation holds what is not private: {listing(weaker)}. Leave it "
+                "out, or give the explanation a guarantee that says so."
+            )
 
     def _check_edits(self) -> None:
         self._set("edits", tuple(self.edits))

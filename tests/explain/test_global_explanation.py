@@ -7,8 +7,9 @@ import pickle
 import pytest
 from hypothesis import given
 
-from dpexplain.explain import GlobalExplanation
+from dpexplain.explain import GlobalExplanation, Guarantee
 from example_explanations import age, classifier, global_explanations, job, private_guarantee
+from pair_examples import paired
 
 
 def test_explanation_is_a_mapping_in_model_order():
@@ -96,3 +97,13 @@ def test_contradicting_fields_are_refused(changes, message):
     }
     with pytest.raises(ValueError, match=message):
         GlobalExplanation(**{**fields, **changes})
+
+
+def test_a_private_explanation_holds_nothing_that_is_not_private():
+    not_private = Guarantee.not_private("for comparison only")
+    with pytest.raises(ValueError, match=r"holds what is not private: 'age'\. Leave it out"):
+        classifier(terms=(age(not_private), job()))
+    pair = paired().pairs[0]
+    with pytest.raises(ValueError, match="holds what is not private"):
+        classifier(pairs=(pair,))
+    assert classifier(not_private, pairs=(pair,)).pairs

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 from hypothesis import strategies as st
 
@@ -177,11 +179,17 @@ def global_explanations(draw: st.DrawFn) -> GlobalExplanation:
     link = draw(st.sampled_from(("logit", "identity", "log")))
     terms = draw(st.lists(shapes(), min_size=1, max_size=3, unique_by=lambda term: term.name))
     classes = draw(st.lists(names, min_size=2, max_size=2, unique=True))
+    guarantee = draw(guarantees())
+    if guarantee.private:  # of nothing that is not
+        terms = [
+            term if term.guarantee.private else dataclasses.replace(term, guarantee=guarantee)
+            for term in terms
+        ]
     return GlobalExplanation(
         tuple(terms),
         draw(floats),
         link,
-        guarantee=draw(guarantees()),
+        guarantee=guarantee,
         target_name=draw(names),
         target_unit=draw(names),
         classes=tuple(classes) if link == "logit" else None,
