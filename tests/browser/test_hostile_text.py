@@ -337,7 +337,8 @@ def outcome_of(browser, folder, html: str) -> list[str]:
     page.route("http://**/*", lambda route: (reached.append(route.request.url), route.abort()))
     page.goto(path.as_uri())
     page.wait_for_timeout(300)  # what nothing announces cannot be waited for
-    stolen = [] if page.url.startswith("http") else page.evaluate("[window.stolen ?? []].flat()")
+    # A page that went to the attacker is gone, and has been seen to ask.
+    stolen = [] if reached else page.evaluate("[window.stolen ?? []].flat()")
     page.close()
     return [*reached, *stolen]
 

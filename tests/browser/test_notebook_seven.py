@@ -10,7 +10,7 @@ from page_checks import curve_of
 pytestmark = pytest.mark.browser
 
 # What Notebook 7.6 says of its own settings while any notebook opens, an empty one too.
-OF_NOTEBOOK = "reading 'schema'"
+OF_NOTEBOOK = ("reading 'schema'",)
 
 
 @pytest.fixture

@@ -14,8 +14,10 @@ from page_checks import curve_of
 
 pytestmark = pytest.mark.browser
 
-# What Voilà 0.5 says of extensions of JupyterLab that are installed beside it.
-OF_VOILA = "getter for the shared module"
+# What Voilà 0.5 says of extensions of JupyterLab that are installed beside it, and of the fonts
+# that it asks the network for, as marimo does.
+WITHOUT_NETWORK = "net::"
+OF_VOILA = ("getter for the shared module", WITHOUT_NETWORK)
 # Two Explorers and a text that only the kernel can write.
 VOILA = (
     "import dpexplain.io\nfrom dpexplain_widgets import Explorer\nfrom ipywidgets import HTML\n"
@@ -119,7 +121,7 @@ def test_in_marimo_keys_scrub_and_cells_that_use_the_explorer_run_anew(
 ):
     (folder / "app.py").write_text(MARIMO, encoding="utf-8")
     host = serve(Marimo, folder)
-    page = new_page(hosts="net::")
+    page = new_page(hosts=(WITHOUT_NETWORK,))
     page.goto(host.url, timeout=RUN_MS)
     view = page.locator(".dpx").first
     view.locator(".dpx-plot .dpx-curve-main").first.wait_for(timeout=RUN_MS)

@@ -187,8 +187,10 @@ TABS = ("Shape", "Edit", "All terms", "Disagreement", "Ranks", "One sample")
 def test_every_part_is_saved_in_every_format_and_says_whether_it_may_leave(
     open_page, tmp_path, reference
 ):
-    page = open_page(Explorer(view_examples.comparison(joint=True, reference=reference)))
-    for tab in TABS:
+    explorer = Explorer(view_examples.comparison(joint=True, reference=reference))
+    for place, tab in enumerate(TABS):
+        if place % 3 == 0:  # Chromium asks before it takes more than ten files from one page
+            page = open_page(explorer)
         page.get_by_role("tab", name=tab, exact=True).click()
         settle(page)
         svg, csv = (save(page, tmp_path, ending) for ending in ("SVG", "CSV"))

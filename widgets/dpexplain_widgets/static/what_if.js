@@ -59,7 +59,7 @@ export function whatIfInputs(model) {
     const value = inputValue(text, term, termFit);
     input.setAttribute("aria-invalid", String(value === undefined));
     problem.textContent = value === undefined
-      ? `${shortName(term.name, 60)} must be in ${rangeWords(term, termFit)}.` : "";
+      ? `${shortName(term.name, 60)} must be a ${term.is_date ? "date" : "number"} in ${rangeWords(term, termFit)}.` : "";
     if (value !== undefined) choose(model, { what_if: { ...model.get("what_if"), [term.name]: value } });
   };
 
