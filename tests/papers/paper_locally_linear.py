@@ -46,7 +46,7 @@ def _without(data: str, epsilon: float | None, **other: Any) -> Cell:
 
 
 def _ours(data: str, epsilon: float | None, **other: Any) -> Cell:
-    recipe = {"projection": "frequency", "n_basis": 100, "n_filters": 20, "n_epochs": 40}
+    recipe = {"projection": "frequency", "n_basis": 120, "n_filters": 20, "n_epochs": 40}
     return _setting(data, epsilon, **{"model": OUR_MODEL, **recipe, **other})
 
 
