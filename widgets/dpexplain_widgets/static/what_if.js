@@ -58,8 +58,9 @@ export function whatIfInputs(model) {
     const { term, termFit, input } = made[place];
     const value = inputValue(text, term, termFit);
     input.setAttribute("aria-invalid", String(value === undefined));
+    const kind = term.is_date ? "date" : "number";
     problem.textContent = value === undefined
-      ? `${shortName(term.name, 60)} must be a ${term.is_date ? "date" : "number"} in ${rangeWords(term, termFit)}.` : "";
+      ? `${shortName(term.name, 60)} must be a ${kind} in ${rangeWords(term, termFit)}.` : "";
     if (value !== undefined) choose(model, { what_if: { ...model.get("what_if"), [term.name]: value } });
   };
 
