@@ -92,6 +92,7 @@ def subsampled_noise_multiplier(
     side = check_adjacency(adjacency)
 
     def spent(multiplier: float, by: str) -> float:
+        """Epsilon of all steps with this noise, by one accountant."""
         event = SubsampledGaussianEvent("steps", multiplier, sampling_probability, n_steps)
         return _BOUNDS[by](Spending.of([event], side), delta)
 

@@ -80,21 +80,28 @@ class _Disguised(NoiseSource):
 
     @property
     def private(self) -> bool:
+        """What the honest source says of itself."""
         return self._honest.private
 
     @property
     def description(self) -> str:
+        """Words of the honest source."""
         return self._honest.description
 
 
 class _HalvedSource(_Disguised):
+    """Draws half the noise that it is asked for, and chooses as if epsilon were twice as large."""
+
     def draw_int(self, sigma_int: float, size: int) -> Integers:
+        """Draw half of what the honest source draws."""
         return self._honest.draw_int(sigma_int, size) // 2
 
     def draw_laplace(self, scale_int: float, size: int) -> Integers:
+        """Draw half of what the honest source draws."""
         return self._honest.draw_laplace(scale_int, size) // 2
 
     def choose(self, utilities: Integers, epsilon: float, spread: float) -> Integers:
+        """Choose with twice the epsilon."""
         return self._honest.choose(utilities, 2.0 * epsilon, spread)
 
 
@@ -106,12 +113,15 @@ class _SameEachTime(_Disguised):
         self._rng = np.random.default_rng(1729)
 
     def draw_int(self, sigma_int: float, size: int) -> Integers:
+        """Draw normal noise from a generator with a known seed."""
         return np.rint(sigma_int * self._rng.standard_normal(size)).astype(np.int64)
 
     def draw_laplace(self, scale_int: float, size: int) -> Integers:
+        """Draw Laplace noise from a generator with a known seed."""
         return np.rint(self._rng.laplace(scale=scale_int, size=size)).astype(np.int64)
 
     def choose(self, utilities: Integers, epsilon: float, spread: float) -> Integers:
+        """Choose with coins of a generator with a known seed."""
         return exponential.choose(utilities, epsilon, spread, self._rng.bytes)
 
 
@@ -137,16 +147,20 @@ class _Tampered(GaussianMechanism):
         self._label = ""
 
     def begin(self, phase: AnyPhase) -> None:
+        """Begin a phase that the mutant has tampered with."""
         self._label = phase.label
         self._honest.begin(self._tampered(phase))
 
     def release(self, query: Integers) -> Integers:
+        """Pass on."""
         return self._honest.release(query)
 
     def choose(self, utilities: Integers) -> Integers:
+        """Pass on."""
         return self._honest.choose(utilities)
 
     def finish(self) -> None:
+        """Pass on."""
         self._honest.finish()
 
     def _forget(self) -> None:
@@ -176,6 +190,7 @@ class _Unclipped(_Tampered):
     """Sums with a wider clip in the lattice steps, and so with the noise, of the narrow one."""
 
     def release(self, query: Integers) -> Integers:
+        """Release widened sums of gradients; counts as they are."""
         if self._label in _OF_COUNTS:
             return self._honest.release(query)
         wide = np.rint(query * self._factor).astype(np.int64)
@@ -186,6 +201,7 @@ class _FirstSilent(_Tampered):
     """Forgets the noise of histograms, or of what else comes first."""
 
     def begin(self, phase: AnyPhase) -> None:
+        """Begin, and erase the noise of the first phase."""
         super().begin(phase)
         if phase.label == self._first:
             self._honest._noise[:] = 0
@@ -195,10 +211,12 @@ class _FirstUnused(_Tampered):
     """Draws the noise of histograms, or of what else comes first, and uses the exact answers."""
 
     def release(self, query: Integers) -> Integers:
+        """Give the exact sums in the first phase."""
         noisy = self._honest.release(query)
         return query.copy() if self._label == self._first else noisy
 
     def choose(self, utilities: Integers) -> Integers:
+        """Choose the best without chance in the first phase."""
         chosen = self._honest.choose(utilities)
         return utilities.argmax(axis=1) if self._label == self._first else chosen
 
@@ -292,12 +310,15 @@ class _Shuffled:
         self._n, self._size, self._coins = n, max(1, round(probability * n)), coins
 
     def samples(self, n_steps: int) -> Iterator[Integers]:
+        """Give the batches of a shuffled table in turn."""
         order = self._coins.permutation(self._n)
         for step in range(n_steps):
             yield np.take(order, range(step * self._size, (step + 1) * self._size), mode="wrap")
 
 
 class _ShuffledBatches:
+    """Takes the batches of a shuffled table for samples."""
+
     def _sampler(self, person: Any, probability: float) -> Any:
         return _Shuffled(len(person), probability, self._coins())  # type: ignore[attr-defined]
 
@@ -316,6 +337,7 @@ class _Counted:
         self._honest, self.size = honest, 0
 
     def samples(self, n_steps: int) -> Iterator[Integers]:
+        """Give the honest samples and count their rows."""
         for rows in self._honest.samples(n_steps):
             self.size = len(rows)
             yield rows
@@ -329,11 +351,14 @@ class _Averaging(_Tampered):
         self._owner = owner
 
     def release(self, query: Integers) -> Integers:
+        """Divide the noisy sums by the realised size."""
         noisy = self._honest.release(query)
         return np.rint(noisy / max(self._owner.counted.size, 1)).astype(np.int64)
 
 
 class _RealisedBatchSize:
+    """Divides the sums of each step by the number of records that were sampled for it."""
+
     def _sampler(self, person: Any, probability: float) -> Any:
         self.counted = _Counted(super()._sampler(person, probability))  # type: ignore[misc]
         return self.counted
