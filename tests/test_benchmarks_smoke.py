@@ -139,6 +139,17 @@ def test_accuracy_stands_beside_published_figures_the_peer_and_targets(
     assert "better in" in text
 
 
+@pytest.mark.parametrize(
+    ("values", "text"),
+    [([0.12], "+12.0 %"), ([0.1, 0.14], "+12.0 ± 2.8 %"), ([0.12, 0.12], "+12.0 ± 0.0 %")],
+)
+def test_what_one_fit_gave_is_printed_without_an_error(load, values, text):
+    printing = load("bench_print")
+    percent = [100 * value for value in values]
+    mean, error = sum(percent) / len(percent), printing.deviation(percent)
+    assert printing.plus_minus(mean, error, "+.1f", " %") == text
+
+
 def test_each_choice_of_the_recipe_is_made_in_another_way(load, capsys, monkeypatch):
     choices = load("recipe_choices")
     monkeypatch.setattr(choices, "EPSILONS", (1.0,))

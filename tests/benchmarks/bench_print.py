@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import platform
+import statistics
 from collections.abc import Iterable, Sequence
 from datetime import date
 from importlib.metadata import PackageNotFoundError, version
@@ -79,3 +80,25 @@ def signed(value: float, like: float | None = None) -> str:
 def spread(mean: float, std: float) -> str:
     """Mean and standard deviation of a score; one split has no deviation."""
     return number(mean) if math.isnan(std) else f"{number(mean)} ± {number(std, like=mean)}"
+
+
+def plus_minus(mean: float, error: float, form: str, unit: str = "") -> str:
+    """A mean and its error or deviation; the mean alone where one fit leaves the error unknown.
+
+    Parameters
+    ----------
+    mean : float
+    error : float
+        NaN where there is one fit.
+    form : str
+        How the mean is written, such as ``"+.2f"``; the error takes it without a sign.
+    unit : str, default=""
+        Comes after both.
+    """
+    errors = "" if math.isnan(error) else f" ± {error:{form.lstrip('+')}}"
+    return f"{mean:{form}}{errors}{unit}"
+
+
+def deviation(values: Sequence[float]) -> float:
+    """Standard deviation of a sample; NaN of a single value."""
+    return statistics.stdev(values) if len(values) > 1 else math.nan

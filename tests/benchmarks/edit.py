@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from bench_print import machine, table, versions
+from bench_print import deviation, machine, plus_minus, table, versions
 from edit_families import FAMILIES, MONOTONE, SIZES, Family, patients, schema, truth_of_bins
 
 from dpexplain import DPExplainableBoostingClassifier
@@ -127,8 +127,8 @@ def distance(family: Family, term: ShapeFunction) -> float:
 
 def interval(values: pd.Series, digits: int = 0) -> str:
     """Mean and half width of its 95 % interval, in percent."""
-    half = 1.96 * values.std() / np.sqrt(len(values)) if len(values) > 1 else np.nan
-    return f"{100 * values.mean():.{digits}f} ± {100 * half:.{digits}f} %"
+    half = 1.96 * deviation(values.tolist()) / np.sqrt(len(values))
+    return plus_minus(100 * values.mean(), 100 * half, f".{digits}f", " %")
 
 
 def _print_monotone(results: pd.DataFrame) -> None:

@@ -7,6 +7,7 @@ parts share what they have in common. What is kept is computed from public image
 from __future__ import annotations
 
 import argparse
+import math
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,7 +17,7 @@ import numpy as np
 from bench_data import TABLES, found, splits
 from bench_images import DELTA, EPSILONS, Fit, Request, fitted, loaded
 from bench_opacus import step_times
-from bench_print import machine, table, versions
+from bench_print import deviation, machine, plus_minus, table, versions
 from bench_readable import coverage, repeatability
 from sklearn.linear_model import LogisticRegression
 
@@ -107,13 +108,14 @@ def _fits(request: Request, n: int, keep: Path) -> list[Fit]:
 
 
 def _mean(fits: Sequence[Fit]) -> tuple[float, float]:
-    """Mean accuracy in percent and its standard error (0 for one fit)."""
+    """Mean accuracy in percent and its standard error, which of one fit is not known: NaN."""
     values = [100 * fit.accuracy for fit in fits]
-    mean = sum(values) / len(values)
-    if len(values) == 1:
-        return mean, 0.0
-    variance = sum((v - mean) ** 2 for v in values) / (len(values) - 1)
-    return mean, (variance / len(values)) ** 0.5
+    return sum(values) / len(values), deviation(values) / len(values) ** 0.5
+
+
+def _is_met(mean: float, error: float, target: float) -> bool:
+    """Whether a target is met, two standard errors granted where they are known."""
+    return mean >= target - (0.0 if math.isnan(error) else 2 * error)
 
 
 def _accuracy(names: Sequence[str], arguments: Any, keep: Path) -> None:
@@ -128,9 +130,9 @@ def _accuracy(names: Sequence[str], arguments: Any, keep: Path) -> None:
                 (
                     name,
                     f"{epsilon:g}",
-                    f"{mean:.2f} ± {error:.2f}",
+                    plus_minus(mean, error, ".2f"),
                     "" if target is None else f"{target:.2f}",
-                    "" if target is None else ("yes" if mean >= target - 2 * error else "NO"),
+                    "" if target is None else ("yes" if _is_met(mean, error, target) else "NO"),
                     "" if goal is None else f"{goal:.1f}",
                     "" if goal is None else ("yes" if mean >= goal else f"{mean - goal:+.2f}"),
                     f"{sum(f.seconds for f in fits) / len(fits):.0f} s",
@@ -160,7 +162,7 @@ def _paper(names: Sequence[str], arguments: Any, keep: Path) -> None:
                     *(f"{e:.3f}" for e in spent),
                     f"{fits[0].noise_multiplier:.2f}",
                     f"{PAPER_NOISE[epsilon]:.1f}",
-                    f"{mean:.2f} ± {error:.2f}",
+                    plus_minus(mean, error, ".2f"),
                     f"{PUBLISHED[name][epsilon]:.1f}",
                     f"{PAPER[name][epsilon]:.2f}",
                 )
@@ -213,19 +215,16 @@ def _tables(arguments: Any) -> None:
                 scores.append(100 * model.score(data.X.iloc[test], data.y.iloc[test]))
             commonest = 100 * float(data.y.value_counts(normalize=True).max())
             of = "not private" if epsilon is None else f"{epsilon:g}"
-            mean = f"{np.mean(scores):.1f} ± {np.std(scores):.1f}"
-            rows.append((name, of, mean, f"{commonest:.1f}"))
+            rows.append((name, of, _of_splits(scores), f"{commonest:.1f}"))
         scores = [100 * _regression(data, train, test) for train, test in parts]
-        rows.append(
-            (
-                name,
-                "logistic regression, not private",
-                f"{np.mean(scores):.1f} ± {np.std(scores):.1f}",
-                "",
-            )
-        )
+        rows.append((name, "logistic regression, not private", _of_splits(scores), ""))
     print(f"\nAccuracy on tables, %, {arguments.seeds} random 80/20 splits, mean and deviation:\n")
     print(table(("table", "epsilon", "accuracy", "commonest class"), rows))
+
+
+def _of_splits(scores: Sequence[float]) -> str:
+    spread = float(np.std(scores)) if len(scores) > 1 else math.nan
+    return plus_minus(float(np.mean(scores)), spread, ".1f")
 
 
 def _regression(data: Any, train: Any, test: Any) -> float:

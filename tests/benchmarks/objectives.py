@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from bench_print import deviation, plus_minus
 from sklearn.datasets import load_digits
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.metrics import log_loss, mean_poisson_deviance, roc_auc_score
@@ -42,7 +43,7 @@ def row(name: str, measured: Iterable[Any]) -> None:
     """Print mean and standard deviation of each column."""
     values = np.array(list(measured), dtype=float)
     values = values.reshape(len(values), -1)
-    cells = [f"{v.mean():.3f} ± {v.std(ddof=1):.3f}" for v in values.T]
+    cells = [plus_minus(v.mean(), deviation(v.tolist()), ".3f") for v in values.T]
     print(f"| {' | '.join([name, *cells])} |", flush=True)
 
 

@@ -20,7 +20,7 @@ import pandas as pd
 from bench_data import TABLES, found, splits
 from bench_measure import fitted, metric
 from bench_models import Budget, Contender
-from bench_print import machine, number, table, versions
+from bench_print import deviation, machine, number, plus_minus, table, versions
 from published import DELTA
 
 import dpexplain
@@ -248,9 +248,9 @@ def _scores(choice: Choice, dataset: Dataset, n_splits: int, epsilon: float) -> 
 
 def _change(scores: Any, as_it_is: Any, name: str) -> str:
     gains = scores - as_it_is if name == "AUROC" else 100.0 * (1.0 - scores / as_it_is)
-    error = gains.std(ddof=1) / math.sqrt(len(gains))
+    error = deviation(gains.tolist()) / math.sqrt(len(gains))
     decimals, unit = (3, "") if name == "AUROC" else (1, " %")
-    return f"{gains.mean():+.{decimals}f} ± {error:.{decimals}f}{unit}".replace("-", "−")
+    return plus_minus(gains.mean(), error, f"+.{decimals}f", unit).replace("-", "−")
 
 
 if __name__ == "__main__":
