@@ -8,6 +8,7 @@ from typing import Any, Final
 from dpexplain._tracebacks import without_records
 from dpexplain._validation import check_epsilon
 from dpexplain.accounting.ledger import PrivacyLedger
+from dpexplain.accounting.summary import LedgerSummary
 from dpexplain.compare._checks import check_estimator, check_rows
 from dpexplain.exceptions import BudgetError
 from dpexplain.explain import GlobalExplanation
@@ -83,6 +84,17 @@ class Refitter:
         bool
         """
         return self.data == "private"
+
+    @property
+    def ledger(self) -> LedgerSummary | None:
+        """What the ledger of private data holds by now.
+
+        Returns
+        -------
+        LedgerSummary or None
+            None where the data are not private.
+        """
+        return self._ledger.summary() if self._ledger is not None else None
 
     def question(self, epsilons: Sequence[float]) -> str:
         """Say what fits would cost, before anything is spent.

@@ -70,3 +70,13 @@ def test_a_question_that_the_ledger_cannot_pay_for_is_refused_before_data_are_re
 def test_rows_and_targets_must_be_as_many(survey):
     with pytest.raises(ValueError, match="one value for each row"):
         Refitter(estimator(survey), survey.X, survey.y[:-1], data="public")
+
+
+def test_what_was_charged_can_be_read_without_the_ledger(survey):
+    ledger = PrivacyLedger("survey")
+    refit = Refitter(estimator(survey, ledger=ledger), survey.X, survey.y, data="private")
+    assert refit.ledger.entries == ()
+    refit(1.0)
+    assert refit.ledger == ledger.summary()
+    assert len(refit.ledger.entries) == 1
+    assert Refitter(estimator(survey), survey.X, survey.y, data="public").ledger is None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import itertools
 import threading
 
 import pytest
@@ -11,6 +13,7 @@ import view_examples
 from dpexplain_widgets import Explorer, PlannerView
 from dpexplain_widgets.worker import LatestWins
 
+TICKS = itertools.count()
 SOURCE = view_examples.comparison(epsilons=(0.5, 4.0))
 
 
@@ -34,6 +37,11 @@ class Refit:
             raise self.error
         self.fitted.append(epsilon)
         return view_examples.comparison(epsilons=(epsilon,)).explanations[epsilon][0]
+
+
+def agree(view) -> None:
+    """Press the button below the question that is shown."""
+    view.answer = {"kind": "fit", "question": view.plan["words"], "time": next(TICKS)}
 
 
 def test_a_wanted_epsilon_is_fitted_and_read():
@@ -126,13 +134,14 @@ def test_a_private_fit_asks_and_runs_only_after_it_was_agreed_to():
     assert (view.plan["state"], view.plan["words"]) == ("asking", "Spend [1.0]?")
     assert refit.fitted == []
 
+    question = view.plan["words"]
     view.answer = {"kind": "cancel", "time": 1}
-    view.answer = {"kind": "fit", "time": 2}
+    view.answer = {"kind": "fit", "question": question, "time": 2}
     assert view.wait()
     assert refit.fitted == []
 
     view.wanted_epsilon = 1.25
-    view.answer = {"kind": "fit", "time": 3}
+    agree(view)
     assert view.wait()
     assert refit.fitted == [1.25]
 
@@ -151,7 +160,7 @@ def test_a_private_fit_that_runs_is_paid_for_so_its_result_is_kept():
     refit.go.clear()
     view = Explorer(SOURCE, refit=refit)
     view.fit_at([1.0, 2.0])
-    view.answer = {"kind": "fit", "time": 1}
+    agree(view)
     assert refit.began.wait(20)
     view.answer = {"kind": "cancel", "time": 2}
     refit.go.set()
@@ -159,6 +168,119 @@ def test_a_private_fit_that_runs_is_paid_for_so_its_result_is_kept():
 
     assert refit.fitted == [1.0]
     assert view.payload["epsilons"] == [0.5, 1.0, 4.0]
+
+
+def test_agreeing_to_a_question_that_has_changed_starts_nothing():
+    refit = Refit(private=True)
+    view = Explorer(SOURCE, refit=refit)
+    view.wanted_epsilon = 0.1
+    read = view.plan["words"]
+    view.wanted_epsilon = 10.0
+    view.answer = {"kind": "fit", "question": read, "time": 1}
+    assert view.wait()
+    assert refit.fitted == []
+    assert view.plan["state"] == "asking"
+
+    agree(view)
+    assert view.wait()
+    assert refit.fitted == [10.0]
+
+
+def running_private_view() -> tuple[Refit, Explorer]:
+    """A view whose private fit of epsilon 1 runs while it asks about epsilon 2."""
+    refit = Refit(private=True)
+    refit.go.clear()
+    view = Explorer(SOURCE, refit=refit)
+    view.wanted_epsilon = 1.0
+    agree(view)
+    assert refit.began.wait(20)
+    view.wanted_epsilon = 2.0
+    return refit, view
+
+
+@pytest.mark.parametrize("error", [None, ValueError("no such column")])
+def test_a_question_outlives_the_end_of_the_fit_before(error):
+    refit, view = running_private_view()
+    refit.error = error
+    refit.go.set()
+    assert view.wait()
+    assert view.plan["state"] == "asking"
+    assert "Spend [2.0]?" in view.plan["words"]
+    assert ("no such column" in view.plan["words"]) == (error is not None)
+
+    refit.error = None
+    agree(view)
+    assert view.wait()
+    assert refit.fitted[-1] == 2.0
+
+
+def test_declining_another_fit_keeps_the_one_that_is_paid_for():
+    refit, view = running_private_view()
+    view.answer = {"kind": "cancel", "time": 2}
+    refit.go.set()
+    assert view.wait()
+
+    assert refit.fitted == [1.0]
+    assert view.payload["epsilons"] == [0.5, 1.0, 4.0]
+    assert view.plan["state"] == "idle"
+
+
+def test_fits_that_were_paid_for_stay_however_they_were_asked_for():
+    view = Explorer(SOURCE, refit=Refit(private=True))
+    for epsilon in (1.0, 2.0):
+        view.wanted_epsilon = epsilon
+        agree(view)
+        assert view.wait()
+    assert view.payload["epsilons"] == [0.5, 1.0, 2.0, 4.0]
+
+
+def test_an_epsilon_with_a_fit_is_read_and_not_fitted_anew():
+    refit = Refit()
+    view = Explorer(SOURCE, refit=refit)
+    view.wanted_epsilon = 4.0
+    assert view.wait()
+
+    assert (refit.fitted, view.epsilon) == ([], 4.0)
+    assert view.payload["fits"] == Explorer(SOURCE).payload["fits"]
+
+
+def test_a_fit_that_is_not_private_is_refused_in_words_and_the_next_one_works():
+    open_fit = dataclasses.replace(
+        SOURCE.reference, model_name=SOURCE.explanations[0.5][0].model_name
+    )
+
+    class Seeded(Refit):
+        def __call__(self, epsilon):
+            return super().__call__(epsilon) if epsilon > 1 else open_fit
+
+    view = Explorer(SOURCE, refit=Seeded())
+    view.wanted_epsilon = 0.7
+    assert view.wait()
+    assert view.plan["state"] == "failed"
+    assert "not private; give its estimator a schema" in view.plan["words"]
+    assert view.payload["epsilons"] == [0.5, 4.0]
+
+    view.wanted_epsilon = 1.7
+    assert view.wait()
+    assert view.epsilon == 1.7
+
+
+def test_the_ledger_on_screen_holds_what_private_fits_were_charged():
+    spent = dataclasses.replace(SOURCE.ledger, private_epsilon=7.5, total_epsilon=7.5)
+    refit = Refit(private=True)
+    view = Explorer(SOURCE, refit=refit)
+    refit.ledger = spent
+    view.wanted_epsilon = 1.0
+    agree(view)
+    assert view.wait()
+    assert view.payload["ledger"]["private_epsilon"] == 7.5
+    assert view.origin.source.ledger is spent
+
+    refit.ledger = dataclasses.replace(spent, dataset="another")
+    view.wanted_epsilon = 2.0
+    agree(view)
+    assert view.wait()
+    assert view.origin.source.ledger is spent
 
 
 def test_an_export_after_planning_holds_the_new_fit_and_no_reference(tmp_path):

@@ -9,6 +9,7 @@ from typing import Any
 
 import traitlets
 
+from dpexplain.accounting.summary import LedgerSummary
 from dpexplain.compare import Comparison, epsilon_for_metric, epsilons_to_stand_out
 from dpexplain.explain import GlobalExplanation
 from dpexplain_widgets.base import Origin, View
@@ -39,11 +40,14 @@ class Planning(View):
     Attributes
     ----------
     wanted_epsilon : float or None
-        Epsilon to fit with; a later one takes the place of one that still waits.
+        Epsilon to read, fitted first where there is no fit of it; a later one takes the place of
+        one that still waits.
     wanted_metric : float or None
         Metric to reach; the plan then says with which epsilon.
     answer : dict
-        What was answered in the page: ``{"kind": "fit"}`` or ``{"kind": "cancel"}``.
+        What was answered in the page: ``{"kind": "cancel"}``, or ``{"kind": "fit", "question":
+        …}`` with the words that were agreed to. Agreement to other words than the present ones
+        starts nothing.
     plan : dict
         What planning knows and is doing, for the page.
 
@@ -77,7 +81,7 @@ class Planning(View):
         self._refit = refit
         self._asked: list[float] = []
         self._live: float | None = None
-        self._keep = False
+        self._swept: set[float] = set()
         self._worker = LatestWins(self._work, self._take, self._fail)
         self.plan = {**_IDLE, **self._abilities(), **self._needed()}
         self.observe(self._refresh_needed, names=["epsilon_index", "repeat", "model_name"])
@@ -93,8 +97,11 @@ class Planning(View):
 
     @traitlets.observe("wanted_epsilon")
     def _follow_wanted(self, change: Mapping[str, Any]) -> None:
-        if change["new"] is not None:
-            self._ask([change["new"]], keep=False)
+        epsilon = change["new"]
+        if epsilon in self.payload["epsilons"]:
+            self._read(epsilon)
+        elif epsilon is not None:
+            self._ask([epsilon])
 
     @traitlets.observe("wanted_metric")
     def _follow_metric(self, change: Mapping[str, Any]) -> None:
@@ -102,10 +109,11 @@ class Planning(View):
 
     @traitlets.observe("answer")
     def _follow_answer(self, change: Mapping[str, Any]) -> None:
-        kind = change["new"].get("kind")
-        if kind == "cancel":
+        answer = change["new"]
+        agreed = answer.get("kind") == "fit" and self.plan["state"] == "asking"
+        if answer.get("kind") == "cancel":
             self.cancel()
-        elif kind == "fit" and self.plan["state"] == "asking":
+        elif agreed and answer.get("question") == self.plan["words"]:
             self._start()
 
     def fit_at(self, epsilons: Sequence[float]) -> None:
@@ -118,21 +126,25 @@ class Planning(View):
             after the question in the view was agreed to.
         """
         known = set(self.payload["epsilons"])
+        if self._live in epsilons:
+            self._live = None
         wanted = [float(epsilon) for epsilon in epsilons if float(epsilon) not in known]
         if wanted:
-            self._ask(wanted, keep=True)
+            self._swept.update(wanted)
+            self._ask(wanted)
 
     def cancel(self) -> None:
         """Stop after the fit that is running, and drop its result.
 
         A private fit that is running is paid for, so its result is kept.
         """
-        if self.plan["state"] == "working" and self._is_private:
+        self._asked = []
+        if self._is_private and self._worker.busy:
             self._worker.submit([])
-            self._say(words="stopping after the fit that is paid for")
+            words = "stopping after the fit that is paid for"
+            self._say(state="working", words=words, done=0, total=0)
             return
         self._worker.cancel()
-        self._asked = []
         self._say(state="idle", words="cancelled", done=0, total=0)
 
     def wait(self, seconds: float = 30.0) -> bool:
@@ -154,17 +166,28 @@ class Planning(View):
     def _is_private(self) -> bool:
         return bool(getattr(self._refit, "private", True))
 
-    def _ask(self, epsilons: list[float], *, keep: bool) -> None:
+    def _read(self, epsilon: float) -> None:
+        """Read a fit that is there already; what was wanted before is wanted no more."""
+        self._asked = []
+        if not self._is_private:
+            self._worker.cancel()
+        paid = self._is_private and self._worker.busy
+        words = f"ε = {epsilon:.4g} is fitted already"
+        self._say(state="working" if paid else "idle", words=words, done=0, total=0)
+        self.epsilon_index = self.payload["epsilons"].index(epsilon)
+
+    def _ask(self, epsilons: list[float]) -> None:
         if self._refit is None:
             self._say(state="failed", words="This view was made without refit=, so it cannot fit.")
             return
-        self._asked, self._keep = epsilons, keep
+        self._asked = epsilons
         if not self._is_private:
             self._start()
             return
         try:
             question = self._refit.question(epsilons)  # type: ignore[attr-defined]
         except Exception as error:
+            self._asked = []
             self._say(state="failed", words=_error_words(error))
             return
         self._say(state="asking", words=question)
@@ -181,8 +204,9 @@ class Planning(View):
         return explanation, fit_payload(explanation, list(self.term_names))
 
     def _take(self, epsilon: float, result: Any, done: int, total: int) -> None:
-        explanation, _ = result
-        self._show(float(explanation.guarantee.epsilon), *result)
+        self._show(epsilon, *result)
+        if self._asked:  # a question that was put meanwhile stays
+            return
         left = "" if done >= total else f", {total - done} to go"
         state = "idle" if done >= total else "working"
         self._say(state=state, words=f"fitted ε = {epsilon:.4g}{left}", done=done, total=total)
@@ -191,32 +215,52 @@ class Planning(View):
 
     def _fail(self, epsilon: float, error: Exception) -> None:
         words = f"The fit with ε = {epsilon:.4g} failed. {_error_words(error)}"
-        self._say(state="failed", words=words)
+        if self._asked:
+            self._say(words=f"{words} {self.plan['words']}")
+        else:
+            self._say(state="failed", words=words)
 
-    def _show(self, epsilon: float, explanation: GlobalExplanation, fit: dict[str, Any]) -> None:
-        """Put a fit among the others and read it; a fit that was only dragged over gives way."""
+    def _show(self, wanted: float, explanation: GlobalExplanation, fit: dict[str, Any]) -> None:
+        """Put a fit among the others and read it.
+
+        A fit that was only dragged over gives way, unless it was paid for.
+        """
+        epsilon = float(explanation.guarantee.epsilon)
+        if not math.isfinite(epsilon):
+            raise ValueError(
+                "refit gave an explanation that is not private; give its estimator a schema and no "
+                "reproducible_seed."
+            )
+        keep = self._is_private or wanted in self._swept
         given = self.origin
         source = given.source
         fits = dict(source.explanations)
         payloads = dict(zip(self.payload["epsilons"], self.payload["fits"], strict=True))
-        if self._live is not None and not self._keep:
+        if self._live is not None and not keep:
             fits.pop(self._live, None)
             payloads.pop(self._live, None)
-        if not math.isfinite(epsilon):
-            raise ValueError("refit gave an explanation that is not private.")
         fits[epsilon], payloads[epsilon] = (explanation,), [fit]
         ascending = tuple(sorted(fits))
-        grown = dataclasses.replace(source, epsilons=ascending, explanations=fits)
-        self._live = None if self._keep or epsilon in source.epsilons else epsilon
+        ledger = self._ledger_now(source)
+        grown = dataclasses.replace(source, epsilons=ascending, explanations=fits, ledger=ledger)
+        if not keep:
+            self._live = None if epsilon in source.epsilons else epsilon
         with self.hold_sync(), self.hold_trait_notifications():
             self.payload = {
                 **self.payload,
                 "epsilons": list(ascending),
                 "fits": [payloads[each] for each in ascending],
+                "ledger": ledger.to_dict(),
                 "guarantee_words": list(grown.guarantee_words),
             }
             self.epsilon_index = ascending.index(epsilon)
         self._made = (self.payload, Origin(grown, *given[1:]))
+
+    def _ledger_now(self, source: Comparison) -> LedgerSummary:
+        """Ledger of the data that are shown, with what fits of this view were charged."""
+        charged = getattr(self._refit, "ledger", None)
+        same = isinstance(charged, LedgerSummary) and charged.dataset == source.ledger.dataset
+        return charged if same else source.ledger
 
     def _say(self, **changes: Any) -> None:
         self.plan = {**self.plan, **changes}

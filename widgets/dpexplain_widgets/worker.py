@@ -17,7 +17,7 @@ class LatestWins:
     done : callable
         Gets epsilon, result, how many of the list are done, and how long it is.
     failed : callable
-        Gets epsilon and the error.
+        Gets epsilon and the error, of the fit or of what was to be done with its result.
 
     Notes
     -----
@@ -42,7 +42,7 @@ class LatestWins:
         """Ask for fits; what was still waiting is forgotten."""
         with self._lock:
             self._waiting, self._total = list(epsilons), len(epsilons)
-            if self._thread is None:
+            if not self.busy:
                 self._thread = threading.Thread(target=self._run, daemon=True)
                 self._thread.start()
 
@@ -50,6 +50,11 @@ class LatestWins:
         """Forget what is waiting, and the result of what is running."""
         with self._lock:
             self._waiting, self._asked = [], self._asked + 1
+
+    @property
+    def busy(self) -> bool:
+        """Whether something runs or waits."""
+        return self._thread is not None and self._thread.is_alive()
 
     def join(self, seconds: float = 30.0) -> bool:
         """Wait until nothing is left to do; say whether that was reached."""
@@ -70,9 +75,8 @@ class LatestWins:
             epsilon, asked = job
             try:
                 result = self._work(epsilon)
+                if asked == self._asked:
+                    self._done(epsilon, result, self._total - len(self._waiting), self._total)
             except Exception as error:
                 if asked == self._asked:
                     self._failed(epsilon, error)
-                continue
-            if asked == self._asked:
-                self._done(epsilon, result, self._total - len(self._waiting), self._total)

@@ -66,8 +66,10 @@ class Planner {
   }
 
   answer(kind) {
-    // Another object every time: the same answer may be given twice.
-    choose(this.model, { answer: { kind, time: Date.now() } });
+    // Another object every time: the same answer may be given twice. It names the words that were
+    // read, since another question may be on its way.
+    const question = this.status.textContent;
+    choose(this.model, { answer: { kind, question, time: Date.now() } });
   }
 
   follow() {
