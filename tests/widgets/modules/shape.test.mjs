@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { orderedRange, rangeSentence, rangeTitle } from "../../../widgets/dpexplain_widgets/static/ranges.js";
 import { PAGE_SIZE, pageOf } from "../../../widgets/dpexplain_widgets/static/multiples.js";
 import { directionsOf, drawnErrors, replayedCurve, uniforms } from "../../../widgets/dpexplain_widgets/static/replay.js";
-import { smallAxisValues } from "../../../widgets/dpexplain_widgets/static/small_shape.js";
+import { endTexts, smallAxisValues } from "../../../widgets/dpexplain_widgets/static/small_shape.js";
 import { causeWords } from "../../../widgets/dpexplain_widgets/static/words.js";
 
 const letters = (rows) => rows.flat().map((step) => String.fromCharCode(63 + step)).join("");
@@ -53,6 +53,8 @@ test("a range is read with its people, its ends and what is signal", () => {
   assert.equal(words, "2 bins, on average +1.75 · lowest +1, highest +2 · noisy count 40 · 2 of them signal · " +
     "non-private reference: +3.5");
   assert.match(rangeTitle({ name: "age", unit: "years" }, term, [0, 1]), /age.*: 0 to 2 .*years/);
+  const days = { ...term, edges: [18262, 18293, 18322] };
+  assert.match(rangeTitle({ name: "day", is_date: true }, days, [0, 1]), /: 2020-01-01 to 2020-03-01$/);
 });
 
 test("pages hold twelve, and one beyond the last is the last", () => {
@@ -60,6 +62,11 @@ test("pages hold twelve, and one beyond the last is the last", () => {
   assert.deepEqual(pageOf(30, 1), { page: 1, pages: 3, from: 12, to: 24 });
   assert.deepEqual(pageOf(30, 9), { page: 2, pages: 3, from: 24, to: 30 });
   assert.deepEqual(pageOf(0, 0), { page: 0, pages: 1, from: 0, to: 0 });
+});
+
+test("the ends of a small axis are dates where the feature is one", () => {
+  assert.deepEqual(endTexts({ is_date: true }, [18262, 18300, 18322]), ["2020-01-01", "2020-03-01"]);
+  assert.deepEqual(endTexts({ is_date: false }, [0, 1, 2.5]), ["0", "2.5"]);
 });
 
 test("wide bands do not flatten a small picture", () => {

@@ -119,8 +119,9 @@ class Multiples {
     return element;
   }
 
-  picture({ kind }, curves, everyFit, width) {
-    if (kind !== "pair") return drawSmallShape({ curves, everyFit, width, font: this.font, id: uniqueId("clip") });
+  picture(term, curves, everyFit, width) {
+    const id = uniqueId("clip");
+    if (term.kind !== "pair") return drawSmallShape({ term, curves, everyFit, width, font: this.font, id });
     const root = this.grid.closest(".dpx") ?? this.grid;
     return drawSmallHeatMap({ termFit: curves.at(-1).termFit, width, height: SMALL_HEAT_HEIGHT, root });
   }

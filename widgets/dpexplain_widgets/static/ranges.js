@@ -1,5 +1,5 @@
 // A range of bins: chosen by dragging or with Shift, read as one.
-import { formatCount, formatNumber, formatSigned, quotedName } from "./format.js";
+import { formatCount, formatSigned, formatValue, quotedName } from "./format.js";
 import { commonParts } from "./distance.js";
 
 /** Ends of a range in order, inside the bins that hold values; null where nothing is left. */
@@ -20,7 +20,7 @@ function meanOver(termFit, bins, weights) {
 export function rangeTitle(term, termFit, [first, last]) {
   const unit = term.unit ? ` ${quotedName(term.unit, 24)}` : "";
   const ends = termFit.edges
-    ? `${formatNumber(termFit.edges[first], 6)} to ${formatNumber(termFit.edges[last + 1], 6)}${unit}`
+    ? `${formatValue(term, termFit.edges[first], 6)} to ${formatValue(term, termFit.edges[last + 1], 6)}${unit}`
     : `${quotedName(termFit.labels[first], 30)} to ${quotedName(termFit.labels[last], 30)}`;
   return `${quotedName(term.name, 48)}: ${ends}`;
 }

@@ -2,7 +2,7 @@
 import { crowdsTheAxis, splitSpecial, valuePosition } from "./bins.js";
 import { noiseEnds } from "./curves.js";
 import { svg } from "./dom.js";
-import { formatNumber, formatTick } from "./format.js";
+import { formatTick, formatValue } from "./format.js";
 import { clipRectangle, label, LABEL_SIZE, rule } from "./marks.js";
 import { bandPath, stepPath } from "./path.js";
 import { linearScale, niceAxis } from "./scale.js";
@@ -46,18 +46,23 @@ function bandOf(main, edges, x, y) {
   return svg("path", { d: bandPath(edges, low, high, x, y), class: "dpx-band" });
 }
 
-/** Names of the first and the last bin, or how many categories there are. */
-function endLabels({ edges, labels, special }, left, right, font) {
+/** The first and the last value of an axis, as a person writes them. */
+export function endTexts(term, edges) {
+  return [edges[0], edges.at(-1)].map((edge) => formatValue(term, edge));
+}
+
+/** Both ends of the axis, or how many categories there are. */
+function endLabels(term, { edges, labels, special }, left, right, font) {
   if (edges === null) {
     return [label(`${labels.length - special.length} categories`, (left + right) / 2, SMALL.foot)];
   }
-  const [low, high] = [edges[0], edges.at(-1)].map((edge) => formatNumber(edge));
+  const [low, high] = endTexts(term, edges);
   const fits = textWidth(`${low}  ${high}`, LABEL_SIZE, font) < right - left;
   return [label(low, left, SMALL.foot, "start"), ...(fits ? [label(high, right, SMALL.foot, "end")] : [])];
 }
 
-/** Draw curves ([{role, termFit}], the main one last) into a picture of a width. */
-export function drawSmallShape({ curves, everyFit, width, font, id }) {
+/** Draw curves ([{role, termFit}], the main one last) of a term into a picture of a width. */
+export function drawSmallShape({ term, curves, everyFit, width, font, id }) {
   const main = curves.at(-1).termFit;
   const axis = niceAxis(smallAxisValues(curves, everyFit), 3);
   const texts = axis.ticks.map((tick) => formatTick(tick, axis.step));
@@ -81,7 +86,7 @@ export function drawSmallShape({ curves, everyFit, width, font, id }) {
     ...axis.ticks.map((tick) => rule(left, y(tick), right, y(tick), tick === 0 ? "zero" : "grid")),
     ...labelled.map(({ tick, text }) => label(text, left - 5, y(tick) + 4.5, "end")),
     group,
-    ...endLabels(main, left, right, font),
+    ...endLabels(term, main, left, right, font),
   );
   return picture;
 }
