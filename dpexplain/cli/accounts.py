@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpexplain.cli.errors import CommandError
+from dpexplain.cli.options import LEDGER_SUFFIX
 
 if TYPE_CHECKING:
     from dpexplain.accounting import PrivacyLedger
@@ -31,7 +32,7 @@ def ledger_path(asked: argparse.Namespace) -> Path:
     """
     given: Path | None = asked.ledger
     table: Path = asked.table
-    return given if given is not None else table.with_name(f"{table.stem}.ledger.json")
+    return given if given is not None else table.with_name(f"{table.stem}{LEDGER_SUFFIX}")
 
 
 def opened_ledger(asked: argparse.Namespace) -> PrivacyLedger:

@@ -2,6 +2,26 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
+
 
 class CommandError(Exception):
     """The command line asks for what cannot be done; nothing was spent."""
+
+
+@contextlib.contextmanager
+def after_the_charge() -> Iterator[None]:
+    """Say of what goes wrong inside that it comes after the charge, which stays.
+
+    Raises
+    ------
+    RuntimeError
+        In the place of errors that stand for a wrong input elsewhere.
+    """
+    try:
+        yield
+    except BrokenPipeError:  # the file is written; nobody reads the summary any more
+        raise
+    except (CommandError, ValueError, TypeError, OSError, ImportError) as error:
+        raise RuntimeError(f"{error} The fit is in the ledger, and its charge stays.") from None

@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import dpexplain.io
-from dpexplain.cli.accounts import opened_ledger
+from dpexplain.cli.accounts import ledger_path, opened_ledger
+from dpexplain.cli.errors import CommandError, after_the_charge
 from dpexplain.cli.options import (
     add_command,
     add_model,
     add_table,
     check_place,
+    count,
     private_estimator,
 )
 from dpexplain.cli.tables import Records, private_records, read_schema
@@ -31,7 +33,7 @@ def add_commands(commands: Any) -> None:
         summary="Fit one private model and save what it explains.",
         examples="dpexplain fit data.csv --target income --schema schema.toml --epsilon 1 "
         "--out model.json\n"
-        "dpexplain fit visits.parquet --target visits --schema schema.toml --epsilon 0.5 \\\n"
+        "dpexplain fit visits.parquet --target visits --schema visits.toml --epsilon 0.5 \\\n"
         "    --set 'objective=\"poisson\"' --cap-epsilon 2 --out visits.json",
     )
     add_table(fit)
@@ -65,7 +67,7 @@ def add_sweep(command: argparse.ArgumentParser) -> None:
         metavar="EPSILON",
         help="privacy loss of each fit; all of them are charged together",
     )
-    command.add_argument("--repeats", type=int, default=1, help="fits at each epsilon, each paid")
+    command.add_argument("--repeats", type=count, default=1, help="fits at each epsilon, each paid")
     command.add_argument(
         "--reference",
         action="store_true",
@@ -76,7 +78,7 @@ def add_sweep(command: argparse.ArgumentParser) -> None:
 
 def run_fit(asked: argparse.Namespace) -> None:
     """Fit one model; everything that can be refused is refused before the ledger pays."""
-    check_place(asked.out, suffixes=_JSON)
+    check_place(asked.out, suffixes=_JSON, kept=(ledger_path(asked),))
     schema = read_schema(asked.schema)
     records = _checked_records(asked, schema, [asked.epsilon])
     ledger = opened_ledger(asked)
@@ -84,17 +86,19 @@ def run_fit(asked: argparse.Namespace) -> None:
         asked, schema, epsilon=asked.epsilon, delta=ledger.delta, ledger=ledger
     )
     estimator.fit(records.X, records.y)
-    explanation = estimator.explain_global()
-    dpexplain.io.save(explanation, asked.out)
-    _tell(asked, fit_text(explanation, ledger, asked.out))
+    with after_the_charge():
+        explanation = estimator.explain_global()
+        dpexplain.io.save(explanation, asked.out)
+        _tell(asked, fit_text(explanation, ledger, asked.out))
 
 
 def run_sweep(asked: argparse.Namespace) -> None:
     """Fit a sweep and save it."""
-    check_place(asked.out, suffixes=_JSON)
+    check_place(asked.out, suffixes=_JSON, kept=(ledger_path(asked),))
     comparison, ledger = swept(asked)
-    dpexplain.io.save(comparison, asked.out)
-    _tell(asked, sweep_text(comparison, ledger, asked.out))
+    with after_the_charge():
+        dpexplain.io.save(comparison, asked.out)
+        _tell(asked, sweep_text(comparison, ledger, asked.out))
 
 
 def swept(asked: argparse.Namespace) -> tuple[Any, Any]:
@@ -127,6 +131,8 @@ def swept(asked: argparse.Namespace) -> tuple[Any, Any]:
 
 def _checked_records(asked: argparse.Namespace, schema: Schema, epsilons: list[float]) -> Records:
     """Read the records once everything that is public is right: no ledger is begun for a slip."""
+    if len(set(epsilons)) < len(epsilons):
+        raise CommandError("--epsilon has a value twice; --repeats fits several times at each.")
     estimators = [private_estimator(asked, schema, epsilon=epsilon) for epsilon in epsilons]
     records = private_records(asked, schema)
     for estimator in estimators:

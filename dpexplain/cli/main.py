@@ -88,7 +88,7 @@ def _ran(run: Callable[[argparse.Namespace], int | None], asked: argparse.Namesp
         return DONE
     except BudgetError as error:
         return _refused(asked, error, UNPAID)
-    except (CommandError, ValueError, TypeError, OSError) as error:
+    except (CommandError, ValueError, TypeError, OSError, ImportError) as error:
         return _refused(asked, error, WRONG)
     except RuntimeError as error:
         return _refused(asked, error, FAILED)

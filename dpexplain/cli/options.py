@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import json
+import tempfile
 import tomllib
 from pathlib import Path
 from typing import Any
 
 from dpexplain.cli.errors import CommandError
 
+LEDGER_SUFFIX = ".ledger.json"
 # What a person calls a model, by the kind of target: classes, range.
 MODELS: dict[str, tuple[str, str | None]] = {
     "boosting": ("DPExplainableBoostingClassifier", "DPExplainableBoostingRegressor"),
@@ -183,20 +186,44 @@ def setting(text: str) -> tuple[str, Any]:
         ) from None
 
 
-def check_place(path: Path, *, suffixes: tuple[str, ...]) -> None:
+def count(text: str) -> int:
+    """Read a whole number of at least 1, for argparse.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    argparse.ArgumentTypeError
+        If it is none.
+    """
+    if not text.isascii() or not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text} must be a whole number of at least 1")
+    return int(text)
+
+
+def check_place(path: Path, *, suffixes: tuple[str, ...], kept: tuple[Path, ...] = ()) -> None:
     """Refuse a place where the result cannot be written, before anything is spent.
 
     Parameters
     ----------
     path : Path
-        Where a result is to go.
+        Where a result is to go; an existing file is replaced, except a ledger.
     suffixes : tuple of str
         Ends of the name that are allowed.
+    kept : tuple of Path
+        Files that the command reads or charges, which the result must not replace.
 
     Raises
     ------
     CommandError
-        If the name ends otherwise, the folder is missing, or the path is a folder.
+        If the name ends otherwise or is that of a ledger or of a file in `kept`, the folder is
+        missing or takes no file, or the path is a folder.
     """
     if path.suffix.lower() not in suffixes:
         raise CommandError(f"--out {path}: the name must end in {' or '.join(suffixes)}.")
@@ -204,3 +231,21 @@ def check_place(path: Path, *, suffixes: tuple[str, ...]) -> None:
         raise CommandError(f"--out {path}: the folder does not exist; create it first.")
     if path.is_dir():
         raise CommandError(f"--out {path} is a folder; give the name of a file.")
+    if path.name.lower().endswith(LEDGER_SUFFIX) or _holds_ledger(path):
+        raise CommandError(f"--out {path} is the place of a ledger; give the result another name.")
+    if path.resolve() in [each.resolve() for each in kept]:
+        raise CommandError(f"--out {path}: the command needs that file itself; give another name.")
+    try:
+        with tempfile.TemporaryFile(dir=path.absolute().parent):
+            pass
+    except OSError:
+        raise CommandError(f"--out {path}: no file can be written in that folder.") from None
+
+
+def _holds_ledger(path: Path) -> bool:
+    """Whether an existing file is an account of what was spent, under whatever name."""
+    try:
+        held = json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(held, dict) and held.get("format") == "dpexplain/ledger"

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 from pathlib import Path
 from typing import Any
 
 import dpexplain.io
-from dpexplain.cli.errors import CommandError
+from dpexplain.cli.errors import CommandError, after_the_charge
 from dpexplain.cli.fits import add_sweep, swept
 from dpexplain.cli.options import add_command, check_place
 from dpexplain.cli.text import account_line, comparison_text, explanation_parts
 
 _NEEDED = ("target", "schema", "epsilons")
+_OF_EVERY_REPORT = ("table", "quiet", "out", "not_for_release", "help")
 
 
 def add_commands(commands: Any) -> None:
@@ -38,26 +40,32 @@ def add_commands(commands: Any) -> None:
     for action in report._actions:
         if action.dest in _NEEDED:
             action.required = False
-    report.set_defaults(run=run_report)
+    of_fits = [action for action in report._actions if action.dest not in _OF_EVERY_REPORT]
+    report.set_defaults(
+        run=run_report,
+        fit_options=[(each.option_strings[0], each.dest, each.default) for each in of_fits],
+    )
 
 
 def run_report(asked: argparse.Namespace) -> None:
     """Fit a sweep, or read a saved one, and write the page."""
     check_place(asked.out, suffixes=(".html", ".htm"))
     write_page = page_writer()
-    statement, last = None, ""
+    statement, last, charged = None, "", False
     if asked.table.suffix.lower() == ".json":
         _refuse_fit_options(asked)
         source = dpexplain.io.load(asked.table)
     else:
         _require_fit_options(asked)
         source, ledger = swept(asked)
-        statement, last = ledger.statement(), account_line(ledger)
-    written = write_page(
-        source, asked.out, release_safe=not asked.not_for_release, statement=statement
-    )
-    if not asked.quiet:
-        print("\n\n".join(part for part in (_summary(source), last, f"saved to {written}") if part))
+        statement, last, charged = ledger.statement(), account_line(ledger), True
+    with after_the_charge() if charged else contextlib.nullcontext():
+        written = write_page(
+            source, asked.out, release_safe=not asked.not_for_release, statement=statement
+        )
+        if not asked.quiet:
+            parts = (_summary(source), last, f"saved to {written}")
+            print("\n\n".join(part for part in parts if part))
 
 
 def page_writer() -> Any:
@@ -97,10 +105,10 @@ def _require_fit_options(asked: argparse.Namespace) -> None:
 
 
 def _refuse_fit_options(asked: argparse.Namespace) -> None:
-    given = [name for name in (*_NEEDED, "ledger", "cap_epsilon") if getattr(asked, name)]
+    given = [
+        option for option, name, default in asked.fit_options if getattr(asked, name) != default
+    ]
     if given:
         raise CommandError(
-            f"{asked.table} holds models that are fitted already: leave out "
-            + ", ".join("--" + name.removesuffix("s").replace("_", "-") for name in given)
-            + "."
+            f"{asked.table} holds models that are fitted already: leave out {', '.join(given)}."
         )

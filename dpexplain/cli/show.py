@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import math
 import subprocess
@@ -130,7 +131,9 @@ def _draw(shown: Any, term: str | None, path: Path) -> None:
     matplotlib.use("agg")
     axes = shown.plot() if term is None else shown.plot(term)
     first = axes.flat[0] if hasattr(axes, "flat") else axes
-    first.figure.savefig(path, bbox_inches="tight")
+    drawn = io.BytesIO()
+    first.figure.savefig(drawn, format=path.suffix[1:].lower(), bbox_inches="tight")
+    dpexplain.io.write_file(path, drawn.getvalue())
 
 
 def run_ledger(asked: argparse.Namespace) -> None:

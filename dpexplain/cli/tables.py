@@ -45,6 +45,8 @@ def private_records(asked: argparse.Namespace, schema: Schema) -> Records:
         If the file or a column is missing, the file is no such table, or the schema speaks of
         another target. The message shows nothing of a line of the file.
     """
+    from dpexplain.models.parted.table import parted_table
+
     if asked.target in schema.features:
         raise CommandError(
             f"--target {asked.target}: {asked.schema} has it as a feature, and "
@@ -52,6 +54,7 @@ def private_records(asked: argparse.Namespace, schema: Schema) -> Records:
         )
     in_lines = _suffix(asked.table) in _SEPARATORS
     if not in_lines and asked.model == "boosting":
+        parted_table(str(asked.table)).check_target(asked.target, schema)
         return Records(str(asked.table), asked.target)
     frame = read_texts(asked.table) if in_lines else _read_parquet(asked.table)
     _check_column(frame, asked.target, asked.table)
