@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from dpexplain import Classes, DPExplainableBoostingClassifier, Numeric, Schema
+from dpexplain.models.boosting.shortfall import Evidence, stretches
 
 N = 20_000
 SCHEMA = Schema({"x": Numeric(0, 1), "z": Numeric(0, 1)}, target=Classes(["no", "yes"]))
@@ -47,11 +50,27 @@ def test_long_fit_is_known_to_reach_its_curve():
     assert term.stretch == pytest.approx(1.0, abs=0.3)
 
 
-def test_feature_without_effect_and_models_without_noise_have_no_estimate_to_speak_of():
-    model = fitted(max_rounds=12, learning_rate=0.08)
+def told(left_std: float, missing: float):
+    """Factor for a curve that sums say lacks a share of itself, with noise of some size."""
+    curve = np.array([[-1.0], [0.0], [2.0]])
+    mass, bins = np.array([30.0, 40.0, 15.0]), np.tril(np.ones((3, 3)))
+    left = bins @ (mass[:, None] * missing * curve)
+    people = SimpleNamespace(mean_mass=[mass], per_score=[mass[:, None, None]])
+    (factors,) = stretches([Evidence(bins, left, curve)], people, left_std)
+    return factors[0]
 
-    assert 0.5 <= model.explain_global()["z"].stretch <= 3.0
-    assert model.reference_estimator().fit(*_small()).explain_global()["x"].stretch is None
+
+def test_sums_without_noise_are_believed_and_noise_is_not():
+    assert told(1e-6, 0.4) == pytest.approx(1.4)
+    assert told(1e9, 0.4) == pytest.approx(1.0)
+    assert 1.0 < told(20.0, 0.4) < 1.4
+    assert told(1e-6, 9.0) == 3.0
+    assert told(1e-6, -0.9) == 0.5
+
+
+def test_models_without_noise_have_no_estimate():
+    model = DPExplainableBoostingClassifier(schema=SCHEMA, max_rounds=2).reference_estimator()
+    assert model.fit(*_small()).explain_global()["x"].stretch is None
 
 
 def _small():
