@@ -70,6 +70,11 @@ def explain_rows_of_classes(
 
 def _places(explanation: GlobalExplanation, X: pd.DataFrame) -> list[npt.NDArray[np.int64]]:
     """Bin of each row in each term, then cell in each pair."""
+    if explanation.main_effects_only:
+        raise ValueError(
+            f"{explanation.model_name or 'the model'} has interactions that are in no curve, so "
+            "its scores do not follow from this explanation; call explain_local of the model."
+        )
     if not isinstance(X, pd.DataFrame):
         raise TypeError(f"X must be a DataFrame with named columns, got {type(X).__name__}.")
     needed = [*explanation, *(name for pair in explanation.pairs for name in pair.feature_names)]

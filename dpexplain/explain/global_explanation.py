@@ -66,6 +66,9 @@ class GlobalExplanation(NoisyModel, Record, Mapping[str, ShapeFunction]):
     pairs : sequence of PairCurve, default=()
         Parts that look at two features each, summed after the terms. They are no keys of the
         mapping, and edits and comparisons leave them alone; see :meth:`pair`.
+    main_effects_only : bool, default=False
+        Whether the model has interactions that no part shows, as trees have: its scores are not
+        the sums of the parts then.
 
     Raises
     ------
@@ -88,6 +91,7 @@ class GlobalExplanation(NoisyModel, Record, Mapping[str, ShapeFunction]):
     edits: tuple[EditRecord, ...] = ()
     released_intercept: float | None = None
     pairs: tuple[PairCurve, ...] = ()
+    main_effects_only: bool = False
 
     def __post_init__(self) -> None:
         """Check the fields; give each term the unit of the score and the edits made to it."""
@@ -96,6 +100,7 @@ class GlobalExplanation(NoisyModel, Record, Mapping[str, ShapeFunction]):
         if not isinstance(self.guarantee, Guarantee):
             raise ValueError("guarantee must be a Guarantee.")
         self._set("intercept", finite("intercept", self.intercept))
+        self._set("main_effects_only", bool(self.main_effects_only))
         self._set("classes", checked_classes(self.link, self.classes, self.of_class))
         terms = tuple(self.terms)
         if not terms or not all(isinstance(term, ShapeFunction) for term in terms):
@@ -260,7 +265,8 @@ class GlobalExplanation(NoisyModel, Record, Mapping[str, ShapeFunction]):
         TypeError
             If `X` is no DataFrame.
         ValueError
-            If a column is missing, a value has no bin, or this explains one class of several.
+            If a column is missing, a value has no bin, this explains one class of several, or it
+            holds main effects only.
         """
         from dpexplain.explain._explaining_rows import explain_rows
 

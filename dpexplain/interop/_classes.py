@@ -51,9 +51,11 @@ def explained_classes(
     TypeError
         If it is another object.
     ValueError
-        If it is the explanation of one class of several, which has no probabilities of its own.
+        If it is the explanation of one class of several, which has no probabilities of its own;
+        or one of main effects only, from which no score of the model follows.
     """
     if isinstance(explanation, MulticlassExplanation):
+        _check_whole(explanation.by_class[0])
         return explanation.by_class
     if not isinstance(explanation, GlobalExplanation):
         raise TypeError(
@@ -65,4 +67,13 @@ def explained_classes(
             f"this explains the class {explanation.of_class!r} alone; pass the explanation of all "
             "classes, which explain_global() returns."
         )
+    _check_whole(explanation)
     return (explanation,)
+
+
+def _check_whole(explanation: GlobalExplanation) -> None:
+    if explanation.main_effects_only:
+        raise ValueError(
+            f"{explanation.model_name or 'the model'} has interactions that are in no curve: what "
+            "is made of the curves would predict otherwise. Export a boosting or linear model."
+        )

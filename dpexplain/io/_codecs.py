@@ -225,6 +225,7 @@ def global_to_plain(explanation: GlobalExplanation) -> dict[str, Any]:
         "edits": [record_to_plain(record) for record in explanation.edits],
         "released_intercept": explanation.released_intercept,
         "pairs": [pair_to_plain(pair) for pair in explanation.pairs],
+        "main_effects_only": explanation.main_effects_only,
     }
 
 
@@ -245,6 +246,7 @@ def global_from_plain(value: Any, path: str = "explanation") -> GlobalExplanatio
         "edits": tuple(fields.take("edits", items(record_from_plain))),
         "released_intercept": fields.take("released_intercept", optional(number)),
         "pairs": tuple(fields.take("pairs", items(pair_from_plain))),
+        "main_effects_only": fields.take("main_effects_only", flag),
     }
     fields.finish()
     return GlobalExplanation(**arguments)

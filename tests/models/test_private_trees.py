@@ -16,6 +16,9 @@ from dpexplain import (
     DPRandomForestClassifier,
 )
 from dpexplain.audit import record, replay
+from dpexplain.edit import EditLog, Remove
+from dpexplain.interop import to_interpret, to_onnx
+from dpexplain.io import from_json, to_json
 from dpexplain.models.boosted_trees import losses
 from dpexplain.models.dpboost import boosting
 from dpexplain.models.random_forest import estimator as forest
@@ -169,6 +172,35 @@ def test_contributions_and_intercept_add_up_to_the_score_of_the_leaves(model):
     score = fitted.predict(X[:30]) if model is DPBoostRegressor else None
     score = fitted.decision_function(X[:30]) if score is None else score
     np.testing.assert_allclose(local.scores, score, atol=1e-9)
+
+
+@models_
+@pytest.mark.parametrize("several", [False, True])
+def test_curves_of_trees_are_no_model_to_predict_with_or_to_edit(model, several):
+    if several and model is DPBoostRegressor:
+        pytest.skip("of classes")
+    target = Classes(["home", "moved", "readmitted"]) if several else MODELS[model]
+    X, y = make_data(target, 300)
+    fitted = make(model, target).fit(X, y)
+    explanation = fitted.explain_global()
+    one = explanation.by_class[0] if several else explanation
+    assert one.main_effects_only
+    assert from_json(to_json(one)).main_effects_only
+    with pytest.raises(ValueError, match="call explain_local of the model"):
+        explanation.explain_local(X)
+    for export in (to_onnx, to_interpret):
+        with pytest.raises(ValueError, match="would predict otherwise"):
+            export(explanation)
+    with pytest.raises(TypeError, match="predicts from the leaves"):
+        EditLog().edit(Remove("age")).apply(fitted)
+
+
+@models_
+def test_trees_with_one_split_are_their_curves(model):
+    X, y = make_data(MODELS[model], 300)
+    fitted = make(model, depth=1, epsilon=5).fit(X, y)
+    scores = fitted.explain_global().explain_local(X).scores
+    np.testing.assert_allclose(scores, fitted.explain_local(X).scores, atol=1e-9)
 
 
 @models_

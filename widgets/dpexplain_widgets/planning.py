@@ -259,8 +259,9 @@ class Planning(View):
     def _ledger_now(self, source: Comparison) -> LedgerSummary:
         """Ledger of the data that are shown, with what fits of this view were charged."""
         charged = getattr(self._refit, "ledger", None)
-        same = isinstance(charged, LedgerSummary) and charged.dataset == source.ledger.dataset
-        return charged if same else source.ledger
+        if isinstance(charged, LedgerSummary) and charged.dataset == source.ledger.dataset:
+            return charged
+        return source.ledger
 
     def _say(self, **changes: Any) -> None:
         self.plan = {**self.plan, **changes}

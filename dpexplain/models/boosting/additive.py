@@ -48,6 +48,7 @@ class AdditiveModel(BaseEstimator):
     feature_names_in_: NDArray[np.object_]
     _terms: AdditiveTerms
     _edited: Edited | None = None
+    _has_hidden_interactions = False
 
     def _columns(self, X: Any) -> list[Encoded]:
         check_is_fitted(self, "schema_")
@@ -142,6 +143,7 @@ class AdditiveModel(BaseEstimator):
             model_name=type(self).__name__,
             of_class=of_class,
             noise=None if noise is None else noise.joint,
+            main_effects_only=self._has_hidden_interactions,
         )
 
     def explain_local(self, X: Any, *, samples_public: bool = False) -> Any:

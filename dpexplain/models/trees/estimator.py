@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -12,7 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from dpexplain._validation import check_count
 from dpexplain.binning.bins import FeatureBins, index_dtype
-from dpexplain.explain.global_explanation import Link
+from dpexplain.explain.global_explanation import GlobalExplanation, Link
+from dpexplain.explain.multiclass import MulticlassExplanation
 from dpexplain.models.boosting.additive import AdditiveModel
 from dpexplain.models.pure import PureEstimator
 from dpexplain.models.trees.structure import (
@@ -55,6 +56,27 @@ class PrivateTrees(PureEstimator, AdditiveModel):
         NonPrivateTwin
         """
         return NonPrivateTwin(self)
+
+    def with_curves(self, explanation: GlobalExplanation | MulticlassExplanation) -> Self:
+        """Refuse: trees predict from their leaves, and curves that changed would change nothing.
+
+        Parameters
+        ----------
+        explanation : GlobalExplanation or MulticlassExplanation
+
+        Raises
+        ------
+        TypeError
+            Always.
+        """
+        raise TypeError(
+            f"a {type(self).__name__} predicts from the leaves of its trees, so editing curves "
+            "cannot change it; edit a boosting or linear model, or the explanation alone."
+        )
+
+    @property
+    def _has_hidden_interactions(self) -> bool:  # type: ignore[override]
+        return self.depth > 1
 
     def structure_summary(self) -> pd.DataFrame:
         """How much there is to read: depth, leaves and features of each tree.
