@@ -11,6 +11,7 @@ import pytest
 
 import view_examples
 from dpexplain_widgets import Explorer, LocalView
+from dpexplain_widgets.local import _typical
 
 PLANS = view_examples.survey_terms()
 
@@ -116,3 +117,17 @@ def test_an_explorer_gives_the_table_of_its_open_part(comparison, rows):
     assert "disagreement" in columns["disagreement"]
     assert "rank_low" in columns["rank"]
     pd.testing.assert_frame_equal(explorer.selection, LocalView(explorer).selection)
+
+
+@pytest.mark.parametrize(
+    ("edges", "value"),
+    [
+        ((8.774425187284055, 9.054425187284055), 8.9),
+        ((8.7744, 8.7745), 8.77445),
+        ((-250.25, 300.5), 25.0),
+        ((0.0, 1e-15), 5e-16),
+    ],
+)
+def test_a_typical_value_has_the_decimals_that_its_bin_needs(edges, value):
+    term = {"labels": ["bin"], "special": [], "count": np.ones(1), "edges": edges}
+    assert _typical(term, None) == value

@@ -107,8 +107,8 @@ def shown_values(view: View) -> list[Any]:
     Returns
     -------
     list of float, str or None
-        Made-up values first, then those of the sample; without one, the middle of the largest
-        released bin.
+        Made-up values first, then those of the sample; without one, about the middle of the
+        largest released bin.
     """
     payload, samples = view.shown, view.payload["samples"]
     fit = payload["fits"][-1][0] if payload["fits"] else payload["reference"]
@@ -149,10 +149,19 @@ def _typical(term: Mapping[str, Any], step: float | None) -> Any:
     low, high = term["edges"][largest], term["edges"][largest + 1]
     middle = (low + high) / 2.0
     if not step:
-        return middle
+        return _rounded_middle(middle, high - low)
     # Halves are rounded up, as in the page.
     on_step = float(f"{math.floor(middle / step + 0.5) * step:.12g}")
     return on_step if low <= on_step < high else middle
+
+
+def _rounded_middle(middle: float, width: float) -> float:
+    """Round to the decimals that the middle half of a bin needs, as the page does."""
+    for scale in (10.0**digits for digits in range(13)):
+        rounded = math.floor(middle * scale + 0.5) / scale
+        if abs(rounded - middle) <= width / 4:
+            return rounded
+    return middle
 
 
 def bin_of(term: Mapping[str, Any], value: Any) -> int | None:

@@ -71,6 +71,14 @@ test("a typical value lies in the largest bin, on a step where there is one", ()
   assert.equal(typicalValue(job, null), "missing");
 });
 
+test("a typical value without a step has the decimals that its bin needs", () => {
+  const within = (low, high) => typicalValue({ ...age, edges: [low - 1, low, high] }, null);
+  assert.equal(within(8.774425187284055, 9.054425187284055), 8.9);
+  assert.equal(within(8.7744, 8.7745), 8.77445);
+  assert.equal(within(-250.25, 300.5), 25);
+  assert.equal(within(0, 1e-15), 5e-16);
+});
+
 test("public ranges of stepped values are the values themselves", () => {
   assert.deepEqual(valueRange({ step: 0.5 }, { edges: [17.25, 42.25] }), [17.5, 42]);
   assert.deepEqual(valueRange({ step: null }, { edges: [0.1, 3] }), [0.1, 3]);

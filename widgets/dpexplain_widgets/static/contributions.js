@@ -34,6 +34,15 @@ export function valueRange({ step }, { edges }) {
   return first <= last ? [first, last].map((value) => Number(value.toPrecision(12))) : [low, high];
 }
 
+// The decimals that a person would write: no more than the middle half of the bin needs.
+function roundedMiddle(middle, width) {
+  for (let scale = 1; scale <= 1e12; scale *= 10) {
+    const rounded = Math.floor(middle * scale + 0.5) / scale;
+    if (Math.abs(rounded - middle) <= width / 4) return rounded;
+  }
+  return middle;
+}
+
 /**
  * A value in the middle of the largest released bin that holds values.
  * @param {import("./types").TermFit} termFit
@@ -44,7 +53,7 @@ export function typicalValue(termFit, step) {
   if (termFit.edges === null) return termFit.labels[largest];
   const [low, high] = [termFit.edges[largest], termFit.edges[largest + 1]];
   const middle = (low + high) / 2;
-  if (!step) return middle;
+  if (!step) return roundedMiddle(middle, high - low);
   const onStep = Number((Math.round(middle / step) * step).toPrecision(12));
   return onStep >= low && onStep < high ? onStep : middle;
 }
