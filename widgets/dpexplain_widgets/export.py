@@ -113,17 +113,29 @@ def releasable_view(view: View) -> View:
     Returns
     -------
     View
+
+    Raises
+    ------
+    TypeError, ValueError
+        If something in it does not say whether it is private, or nothing may leave.
     """
     source, samples, public = view.origin
     if isinstance(source, dict) and "version" in source:
         check_releasable(source, metrics_are_checked=False)
-    elif isinstance(source, dict):
-        source = _releasable_models(source)
     else:
-        source = releasable(source)
+        source = _releasable_source(source)
     smaller = type(view)(source, samples if public else None, samples_public=public)
     _carry_over(view, smaller)
     return smaller
+
+
+def _releasable_source(source: Any) -> Any:
+    """What may leave of what a view was made from; a refusal names the way to a marked file."""
+    try:
+        return _releasable_models(source) if isinstance(source, dict) else releasable(source)
+    except ValueError as error:
+        way = "For your own eyes, release_safe=False writes it all, marked as not private."
+        raise ValueError(f"{error} {way}") from None
 
 
 def _releasable_models(sources: dict[str, Any]) -> dict[str, Any]:
