@@ -63,8 +63,10 @@ def test_another_payload_forgets_models_it_lacks(models):
 def test_models_of_other_terms_do_not_stand_side_by_side(models):
     other = view_examples.comparison(TERMS[:3])
 
-    with pytest.raises(ValueError, match="'small' has other terms, or another scale"):
+    with pytest.raises(ValueError, match=r"'small' has other terms, .* \(only 'DP-EBM' has"):
         build_payload({"DP-EBM": models["DP-EBM"], "small": other})
+    with pytest.raises(ValueError, match=rf"only 'DP-EBM' has '{TERMS[3].name}' and \d more"):
+        build_payload({"small": other, "DP-EBM": models["DP-EBM"]})
 
 
 def test_models_of_another_scale_do_not_stand_side_by_side(models):

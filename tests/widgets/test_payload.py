@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import view_examples
+from dpexplain.edit import EditLog
 from dpexplain.explain import NoiseModel
 from dpexplain_widgets.payload import all_fits, build_payload, check_payload
 from example_explanations import classifier
@@ -150,6 +151,11 @@ def test_a_payload_is_taken_as_it_is(payload):
 def test_anything_else_is_refused_with_the_next_step(source):
     with pytest.raises(TypeError, match=r"got \w+; sweep\(\.\.\.\) makes a Comparison"):
         build_payload(source)
+
+
+def test_steps_of_an_edit_without_an_explanation_are_refused_with_the_next_step():
+    with pytest.raises(TypeError, match=r"log\.apply\(explanation\)"):
+        build_payload(EditLog())
 
 
 @pytest.mark.parametrize("key", ["fits", "ledger", "version"])

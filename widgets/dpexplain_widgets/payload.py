@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from dpexplain._cells import DATE_UNIT
+from dpexplain.edit import EditLog
 from dpexplain.explain._normals import keeping_normals
 from dpexplain.explain.multiclass import one_class_at_a_time
 from dpexplain_widgets.directions import packed_directions
@@ -91,6 +92,11 @@ def _payload(source: Any) -> dict[str, Any]:
         return _explanation_payload(source)
     if hasattr(source, "naive_epsilon"):
         return _ledger_payload(source)
+    if isinstance(source, EditLog):
+        raise TypeError(
+            "a view shows an explanation, and an EditLog is steps alone; log.apply(explanation) "
+            "makes an edited explanation."
+        )
     raise TypeError(
         f"a view shows a Comparison, a GlobalExplanation or a LedgerSummary, got "
         f"{type(source).__name__}; sweep(...) makes a Comparison, model.explain_global() an "
@@ -160,13 +166,28 @@ def _models_payload(sources: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _check_same_terms(first: Mapping[str, Any], other: Mapping[str, Any]) -> None:
-    kinds = [{term["name"]: term["kind"] for term in each["terms"]} for each in (first, other)]
-    if kinds[0] != kinds[1] or first["link"] != other["link"]:
+    if _kinds(first) != _kinds(other) or first["link"] != other["link"]:
         raise ValueError(
-            f"{other['name']!r} has other terms, or another scale, than {first['name']!r}; models "
-            "side by side must explain the same thing. Show them in two Explorers and link these; "
+            f"{other['name']!r} has other terms, or another scale, than {first['name']!r}"
+            f"{_difference(first, other)}; models side by side must explain the same thing. Show them in two Explorers and link these; "
             "pairs of features are left out with .without_pairs()."
         )
+
+
+def _kinds(model: Mapping[str, Any]) -> dict[str, str]:
+    return {term["name"]: term["kind"] for term in model["terms"]}
+
+
+def _difference(first: Mapping[str, Any], other: Mapping[str, Any]) -> str:
+    """Name a term in which two models differ; there is none where only the scale does."""
+    for one, two in ((first, other), (other, first)):
+        if alone := [name for name in _kinds(one) if name not in _kinds(two)]:
+            more = f" and {len(alone) - 1} more" if len(alone) > 1 else ""
+            return f" (only {one['name']!r} has {alone[0]!r}{more})"
+    for name, kind in _kinds(first).items():
+        if _kinds(other)[name] != kind:
+            return f" ({name!r} is {_kinds(other)[name]}, not {kind})"
+    return ""
 
 
 def _in_order_of(first: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
