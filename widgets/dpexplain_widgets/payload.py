@@ -169,8 +169,9 @@ def _check_same_terms(first: Mapping[str, Any], other: Mapping[str, Any]) -> Non
     if _kinds(first) != _kinds(other) or first["link"] != other["link"]:
         raise ValueError(
             f"{other['name']!r} has other terms, or another scale, than {first['name']!r}"
-            f"{_difference(first, other)}; models side by side must explain the same thing. Show them in two Explorers and link these; "
-            "pairs of features are left out with .without_pairs()."
+            f"{_difference(first, other)}; models side by side must explain the same thing. Show "
+            "them in two Explorers and link these; pairs of features are left out with "
+            ".without_pairs()."
         )
 
 
