@@ -130,7 +130,7 @@ def releasable_view(view: View) -> View:
 
 
 def _releasable_source(source: Any) -> Any:
-    """What may leave of what a view was made from; a refusal names the way to a marked file."""
+    """Leave out what is not private; a refusal names the way to a marked file."""
     try:
         return _releasable_models(source) if isinstance(source, dict) else releasable(source)
     except ValueError as error:
