@@ -166,6 +166,30 @@ def test_choices_of_filters_are_checked():
     assert (view.filter_class, view.filter_index, view.input_index) == ("high", 2, 3)
 
 
+def test_opacity_of_contributions_is_a_share():
+    view = FilterView(filter_bank(), contribution_opacity=0.25)
+    with pytest.raises(traitlets.TraitError):
+        view.contribution_opacity = 1.5
+    with pytest.raises(traitlets.TraitError):
+        view.contribution_opacity = -0.1
+    assert view.contribution_opacity == 0.25
+
+
+def test_inputs_of_a_table_are_read_back_as_its_columns_have_them():
+    payload, arrays_ = filters_payload(filter_bank(), [[30, "clerk"], [None, "nobody"]])
+    outline = payload["filters"]
+    inputs = array_at(arrays_, outline["inputs"]).reshape(2, 4)
+    kinds = [each["kind"] for each in outline["readings"]]
+    assert kinds == ["number", "category", "category", "category"]
+    age = outline["readings"][0]
+    assert age["centre"] + age["step"] * inputs[0, 0] == pytest.approx(30, rel=1e-6)
+    assert age["centre"] + age["step"] * inputs[1, 0] == pytest.approx(53.5)
+    assert inputs[0, 1:].tolist() == [0, 1, 0]
+    assert filters_payload(filter_bank())[0]["filters"]["readings"] is None
+    pictures, _ = filters_payload(picture_comparison(), some_pictures())
+    assert pictures["filters"]["readings"] is None  # a pixel of a normalised image depends on all
+
+
 def test_selection_is_the_map_that_is_read():
     comparison = filter_comparison()
     view = FilterView(comparison, filter_class="high", epsilon_index=0, repeat=1)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _CARRIED = (
     "model_name", "other_model", "term", "pinned_epsilon", "same_axis", "even_bins",
     "small_multiples", "tab", "term_order", "shown_map", "filter_class", "against_class",
-    "filter_index", "mask_noise", "sort_filters",
+    "filter_index", "mask_noise", "sort_filters", "contribution_opacity",
 )  # fmt: skip
 _EDITS_ONLY = "recovered"  # of a curve: what the released sums say of it
 _FLAGS = ("private", "releasable", "samples_public", "public")

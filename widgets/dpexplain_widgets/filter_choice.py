@@ -34,6 +34,9 @@ class FilterChoice(ModelChoice):
         Whether weights inside two standard deviations of the privacy noise are greyed out.
     sort_filters : bool
         Whether the filters of a class are listed by their signal to noise.
+    contribution_opacity : float
+        How the explanation of an image is drawn over it: 0 shows the image alone, 0.5 both, 1
+        the contributions alone.
     """
 
     filter_arrays = traitlets.Bytes().tag(sync=True)
@@ -44,6 +47,7 @@ class FilterChoice(ModelChoice):
     input_index = Index(None, allow_none=True).tag(sync=True)
     mask_noise = traitlets.Bool(False).tag(sync=True)
     sort_filters = traitlets.Bool(True).tag(sync=True)
+    contribution_opacity = traitlets.Float(0.5, min=0.0, max=1.0).tag(sync=True)
 
     @property
     def _filters(self) -> dict[str, Any] | None:

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from dpexplain._cells import DATE_UNIT
 from dpexplain.compare import FilterComparison
 from dpexplain.explain import FilterBank
 from dpexplain_widgets.filter_arrays import ArrayWriter
 
 if TYPE_CHECKING:
-    from dpexplain.explain import FilterExplanation
+    from dpexplain.explain import FilterExplanation, InputFeature
 
 MOST_BYTES = 32 * 2**20
 _SATURATED = 0.995  # share of single weights that are not at the end of the scale
@@ -69,6 +70,7 @@ def build_filters(
         "grid_shape": None if first.grid_shape is None else list(first.grid_shape),
         "n_filters": first.n_filters,
         "inputs": None if inputs is None else writer.add(inputs, "f4"),
+        "readings": None if inputs is None else _readings(first),
     }
     outline["fits"] = [[_fit(bank, inputs, writer) for bank in repeats] for repeats in banks]
     outline["reference"] = None if reference is None else _fit(reference, inputs, writer)
@@ -94,6 +96,32 @@ def _samples_outline(samples: Any, public: bool) -> dict[str, Any] | None:
     index = samples.index if isinstance(samples, pd.DataFrame) else range(len(samples))
     names = [str(name)[:80] for name in index]
     return {"public": bool(public), "names": names, "rows": [[] for _ in names]}
+
+
+def _readings(bank: FilterBank) -> list[dict[str, Any]] | None:
+    """Say how inputs of a table are turned back into what its columns hold, from public bounds.
+
+    None where a record's inputs depend on each other, as those of a normalised image do.
+    """
+    rule = bank.preparation
+    if rule is None or bank.grid_shape is not None or rule.per_record != "none":
+        return None
+    return [
+        {
+            "kind": _kind(feature),
+            "unit": feature.unit,
+            "centre": feature.centre,
+            "step": feature.spread / rule.scale,
+        }
+        for feature in rule.features
+        for _ in feature.input_names
+    ]
+
+
+def _kind(feature: InputFeature) -> str:
+    if feature.categories is not None:
+        return "category"
+    return "date" if feature.unit == DATE_UNIT else "number"
 
 
 def _fit(bank: FilterBank, inputs: Any, writer: ArrayWriter) -> dict[str, Any]:

@@ -21,6 +21,7 @@ STATE_TRAITS = (
     "repeat", "tab", "term_order", "term_search", "above_noise_only", "same_axis", "even_bins",
     "small_multiples", "page_index", "replay_draw", "filter_arrays", "shown_map", "filter_class",
     "against_class", "filter_index", "input_index", "mask_noise", "sort_filters",
+    "contribution_opacity",
 )  # fmt: skip
 
 

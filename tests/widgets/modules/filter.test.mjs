@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { FilterData, activeFilters, alignedBuffer, noisyMap, rankedClasses, ratioAt, shareOutside } from "../../../widgets/dpexplain_widgets/static/filter_data.js";
+import { FilterData, activeFilters, alignedBuffer, noisyMap, rankedClasses, ratioAt, shareOutside, sumsOf } from "../../../widgets/dpexplain_widgets/static/filter_data.js";
 import { pixelAfterKey } from "../../../widgets/dpexplain_widgets/static/filter_detail.js";
 import { cellWidth } from "../../../widgets/dpexplain_widgets/static/filter_grid.js";
 import { colourTable, paintMap, picturePlaces, pictureSize } from "../../../widgets/dpexplain_widgets/static/filter_picture.js";
+import { layersAt, paintOverlay } from "../../../widgets/dpexplain_widgets/static/filter_overlay.js";
+import { additionSentence, partsInUnits, readingOf } from "../../../widgets/dpexplain_widgets/static/filter_words.js";
 import { readFilters } from "../../../widgets/dpexplain_widgets/static/filter_state.js";
 import { stubModel } from "../../../widgets/dpexplain_widgets/static/stub_model.js";
 import { unpack } from "../../../widgets/dpexplain_widgets/static/unpack.js";
@@ -189,4 +191,63 @@ test("choices that are not there are brought into range, and a hidden reference 
 test("bytes of a page become what a kernel would send", () => {
   const { value } = { value: unpack({ table: [], value: { bytes: { $x: btoa("\u0001\u00ff") } } }) };
   assert.deepEqual([...new Uint8Array(value.bytes.buffer)], [1, 255]);
+});
+
+const GREYS = colourTable({ negative: [250, 250, 250], zero: [125, 125, 125], positive: [0, 0, 0] });
+
+function painted(map, opacity, inputs) {
+  const places = picturePlaces([1, inputs.length]);
+  const mask = [100, 100, 100, 255];
+  const scale = { places, width: inputs.length, limit: 2, table: colourTable(COLOURS), mask };
+  const [over, alone] = [[], []];
+  paintOverlay(over, map, { ...scale, under: { inputs, greys: GREYS, opacity } });
+  paintMap(alone, inputs.length, 0, map, scale);
+  return { over, alone, pixel: (i) => over.slice(4 * i, 4 * i + 4) };
+}
+
+test("an overlay goes from the sample alone to the colours of the scale as they are", () => {
+  const map = noisyMap([2, -2, 0, 1], null);
+  const inputs = [-1, 3, 1, 1];
+  const sample = painted(map, 0, inputs);
+  assert.deepEqual(sample.pixel(0), [250, 250, 250, 255]);
+  assert.deepEqual(sample.pixel(1), [0, 0, 0, 255]);
+  const { over, alone } = painted(map, 1, inputs);
+  over.forEach((byte, i) => assert.ok(Math.abs(byte - alone[i]) <= 2)); // the scale has 127 steps to either side
+  const both = painted(map, 0.5, inputs);
+  assert.deepEqual(both.pixel(0), [...COLOURS.positive, 255]);
+  assert.deepEqual(both.pixel(1), [...COLOURS.negative, 255]);
+  assert.deepEqual(both.pixel(2), [190, 190, 190, 255]);
+  assert.deepEqual(layersAt(0.25), { strength: 0.5, fade: 0.25, covered: 0 });
+});
+
+test("what may be noise leaves the sample as it is, and is masked where the sample is gone", () => {
+  const map = noisyMap([2, 2], [0.1, 2]);
+  assert.deepEqual(painted(map, 0.5, [3, -1]).pixel(1), [253, 253, 253, 255]);
+  assert.deepEqual(painted(map, 1, [3, -1]).pixel(1), [100, 100, 100, 255]);
+  assert.deepEqual(painted(map, 1, [3, -1]).pixel(0), [...COLOURS.positive, 255]);
+  assert.deepEqual(painted(noisyMap([0, 0], null), 0, [5, 5]).pixel(1), [250, 250, 250, 255]);
+});
+
+test("written parts add up whatever they are rounded to", () => {
+  for (const parts of [[0.5, 0.5, 0.5], [1.4, 1.4, -0.4], [-2.5, 7.25, 0.3], [0, 0, 0], [1e6, -1e-3, 0.4]]) {
+    const whole = partsInUnits(parts, 1);
+    const exact = parts.reduce((sum, part) => sum + part, 0);
+    assert.equal(whole.reduce((sum, part) => sum + part, 0), Math.round(exact));
+    whole.forEach((part, i) => assert.ok(Math.abs(part - parts[i]) <= 1.5));
+  }
+  const map = noisyMap([1.444, 1.444, -0.444], [0.1, 9, 0.1]);
+  assert.deepEqual(sumsOf(map), { positive: 2.888, negative: -0.444, total: 2.444, standing: 1 });
+  const words = additionSentence(map, { rest: 0.05, score: 2.494, what: "the score" });
+  assert.equal(words, "+2.89 and −0.45 add up to +2.44; with the bias, +0.05, that is the score: +2.49. " +
+    "Of this, +1.00 comes from inputs that stand out of the noise.");
+});
+
+test("what a sample holds is read as its column has it", () => {
+  const readings = [
+    { kind: "number", unit: "years", centre: 50, step: 10 }, { kind: "category", unit: "", centre: 0, step: 1 },
+    { kind: "date", unit: "days", centre: 365, step: 1 },
+  ];
+  const words = [0, 1, 2].map((i) => readingOf({ readings }, [-1.5, 1, 0], i));
+  assert.deepEqual(words, ["35 \u2068years\u2069", "yes", "1971-01-01"]);
+  assert.equal(readingOf({ readings: null }, [-1.5], 0), "−1.5");
 });

@@ -2,17 +2,17 @@
 import { checkbox, choiceBox } from "./controls.js";
 import { html, setText } from "./dom.js";
 import { MapReader } from "./filter_detail.js";
-import { ratioAt } from "./filter_data.js";
 import { FilterGrid } from "./filter_grid.js";
 import { FilterList } from "./filter_list.js";
 import { pictureSize, picturePlaces, themeColours } from "./filter_picture.js";
 import { FilterSample } from "./filter_sample.js";
 import { FILTER_KEYS, readFilters } from "./filter_state.js";
+import { weightsTable } from "./filter_tables.js";
 import { columnWords, mapWords, scaleWords } from "./filter_words.js";
-import { formatNumber, formatSigned, shortName } from "./format.js";
+import { shortName } from "./format.js";
 import { standaloneParts } from "./standalone.js";
 import { choose, drawOnChange } from "./state.js";
-import { scrollBox } from "./table.js";
+import { offerTable, scrollBox } from "./table.js";
 import { fontOf } from "./text.js";
 import { observeWidth, viewWidget } from "./view.js";
 
@@ -31,20 +31,6 @@ const FILTER_MEANING =
   "numbers, so they cost no privacy.";
 
 const WARNINGS = { reference: "non-private reference: not releasable", seeded: "NOT PRIVATE — do not publish" };
-
-function weightsTable(view, map) {
-  const known = map.outside !== null;
-  const heads = ["input", "weight", ...(known ? ["in standard deviations of noise", "mark"] : [])];
-  const rows = Array.from(map.values, (value, i) =>
-    html("tr", {},
-      html("th", { scope: "row" }, shortName(view.outline.input_names[i], 80)),
-      html("td", {}, formatSigned(value, 3)),
-      known ? html("td", {}, formatNumber(ratioAt(map, i), 2)) : null,
-      known ? html("td", {}, map.outside[i] ? "stands out" : "may be noise") : null));
-  return html("table", { class: "dpx-table" },
-    html("thead", {}, html("tr", {}, heads.map((name) => html("th", { scope: "col" }, name)))),
-    html("tbody", {}, rows));
-}
 
 class FilterPanel {
   constructor(model, host, { standalone = false } = {}) {
@@ -87,8 +73,10 @@ class FilterPanel {
     const controls = [...boxes, this.mask, this.sameScale, this.sorted];
     this.frame = html("div", { class: "dpx-filter-frame dpx-plot" }, this.grid.element,
       html("div", { class: "dpx-filter-main" }, this.reader.element, this.list.element));
+    const head = html("header", { class: "dpx-head" }, html("h3", {}, "Filters of ", this.title));
+    offerTable(head, () => this.weights(readFilters(model)));
     host.append(
-      html("header", { class: "dpx-head" }, html("h3", {}, "Filters of ", this.title)),
+      head,
       html("div", { class: "dpx-controls" }, this.alone?.controls, controls.map((each) => each.element)),
       this.scaleNote, this.frame, this.sample.element,
       ...[this.alone?.sentence, this.meaning, this.table].filter(Boolean),
@@ -132,8 +120,11 @@ class FilterPanel {
     const shares = this.sample.draw(view, scale, room);
     this.drawReader(view, scale);
     this.list.draw(view, scale, shares);
-    const map = this.table.open ? view.data.map(view.filters, view.choice, view.k) : null;
-    this.tableBox.replaceChildren(...(map === null ? [] : [weightsTable(view, map)]));
+    this.tableBox.replaceChildren(...(this.table.open ? [this.weights(view)] : []));
+  }
+
+  weights(view) {
+    return weightsTable(view, view.data.map(view.filters, view.choice, view.k));
   }
 
   drawReader(view, scale) {

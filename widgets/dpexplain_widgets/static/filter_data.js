@@ -33,6 +33,17 @@ export function ratioAt(map, i) {
   return map.values[i] === 0 ? 0 : Infinity;
 }
 
+/** What the values of a map add up to: those above zero, those below, all, and those outside the noise. */
+export function sumsOf({ values, outside }) {
+  const sums = { positive: 0, negative: 0, total: 0, standing: outside === null ? null : 0 };
+  values.forEach((value, i) => {
+    sums[value < 0 ? "negative" : "positive"] += value;
+    if (outside !== null && outside[i] === 1) sums.standing += value;
+  });
+  sums.total = sums.positive + sums.negative;
+  return sums;
+}
+
 /** Share of the values outside their noise; null where that is not known. */
 export function shareOutside(map) {
   if (map.outside === null) return null;

@@ -2,7 +2,7 @@
 import { html, listen, setText } from "./dom.js";
 import { mapPicture } from "./filter_grid.js";
 import { signedRows } from "./filter_strip.js";
-import { shareWords, weightSentence } from "./filter_words.js";
+import { readingOf, shareWords, strongestWords, weightSentence } from "./filter_words.js";
 import { indexAfterKey } from "./keyboard.js";
 import { choose } from "./state.js";
 
@@ -21,8 +21,10 @@ export class MapReader {
     this.stage = html("div", { class: "dpx-picture-stage", role: "slider", tabindex: "0" });
     this.heading = html("h4", {});
     this.readout = html("p", { class: "dpx-readout" });
+    this.note = html("p", { class: "dpx-note dpx-map-note", hidden: true });
     this.warning = html("p", { class: "dpx-picture-warning", hidden: true });
-    this.element = html("figure", { class: "dpx-map" }, this.heading, this.stage, this.warning, this.readout);
+    const parts = [this.heading, this.stage, this.warning, this.note, this.readout];
+    this.element = html("figure", { class: "dpx-map" }, parts);
     this.stops = [
       listen(this.stage, "pointermove", (event) => this.hover(this.inputUnder(event))),
       listen(this.stage, "pointerleave", () => this.hover(null)),
@@ -31,26 +33,33 @@ export class MapReader {
     ];
   }
 
-  /** Draw a map under a heading; `warning` is what must not be overlooked about it. */
-  draw(view, map, { heading, scale, limit, width, font, warning = "" }) {
-    this.shown = { view, map, scale, limit, width, font };
+  /**
+   * Draw a map under a heading; `warning` is what must not be overlooked about it, `note` what it
+   * adds up to, `inputs` those of the sample that it is of, `words` what its picture shows.
+   */
+  draw(view, map, { heading, scale, limit, width, font, warning = "", note = "", inputs = null, words = "" }) {
+    this.shown = { view, map, scale, limit, width, font, inputs, words, note };
     setText(this.heading, heading);
+    setText(this.note, note);
+    this.note.hidden = note === "";
     setText(this.warning, warning);
     this.warning.hidden = warning === "";
     this.stage.classList.toggle("dpx-picture-rows", scale === null);
-    this.place(view, map, { scale, limit, width, font });
+    this.place(view, map, this.shown);
     this.describe(heading);
   }
 
-  place(view, map, { scale, limit, width, font }) {
+  place(view, map, { scale, limit, width, font, inputs }) {
     const masked = view.masked ? map : { ...map, outside: null };
     if (scale !== null) {
       const size = Math.max(96, Math.min(LARGEST_PICTURE, width));
       this.stage.replaceChildren(mapPicture(masked, { ...scale, limit }, size), this.mark);
     } else {
       const scrolled = this.stage.scrollTop;
-      const options = { width: Math.max(240, width), limit, masked: view.masked, chosen: this.input(), font };
-      this.rows = signedRows(map, view.outline.input_names, options);
+      const { outline, masked } = view;
+      const cells = inputs === null ? null : Array.from(inputs, (_, i) => readingOf(outline, inputs, i));
+      const options = { width: Math.max(240, width), limit, masked, chosen: this.input(), font, cells };
+      this.rows = signedRows(map, outline.input_names, options);
       this.stage.replaceChildren(this.rows.element);
       this.stage.scrollTop = scrolled;
     }
@@ -61,17 +70,20 @@ export class MapReader {
   }
 
   describe(heading) {
-    const { view, map, scale } = this.shown;
+    const { view, map, scale, inputs, note, words: layers } = this.shown;
     const i = this.input();
-    setText(this.readout, i === null ? this.hint : weightSentence(view, map, i, this.what));
+    const sentence = (place) => weightSentence(view, map, place, this.what, inputs);
+    setText(this.readout, i === null ? this.hint : sentence(i));
     this.readout.hidden = i === null && this.hint === "";
-    const words = [heading, shareWords(map)].filter(Boolean).join(", ");
+    this.readout.classList.toggle("dpx-readout-hint", i === null);
+    const share = shareWords(map, this.what);
+    const words = [heading, layers, share, note && strongestWords(view, map), note].filter(Boolean).join(", ");
     const attributes = {
       "aria-label": words,
       "aria-valuemin": "1",
       "aria-valuemax": String(map.values.length),
       "aria-valuenow": String((view.input ?? 0) + 1),
-      "aria-valuetext": view.input === null ? words : weightSentence(view, map, view.input, this.what),
+      "aria-valuetext": view.input === null ? words : sentence(view.input),
     };
     for (const [name, value] of Object.entries(attributes)) this.stage.setAttribute(name, value);
     this.mark.hidden = i === null || scale === null;

@@ -1,5 +1,7 @@
 // Maps over a grid as pictures on a canvas, in colours of one scale that is symmetric at zero.
 
+import { paintOverlay } from "./filter_overlay.js";
+
 const COLOUR_STEPS = 127;
 
 /** Rows and columns of the picture of a grid; further dimensions stand side by side. */
@@ -54,13 +56,17 @@ export function paintMap(bytes, stride, start, { values, outside }, scale) {
   }
 }
 
-/** Draw one map on a canvas of as many pixels as the grid has places. */
+/**
+ * Draw one map on a canvas of as many pixels as the grid has places, over a sample where the
+ * scale says so.
+ */
 export function drawPicture(canvas, map, scale) {
   const { rows, width } = scale;
   if (canvas.width !== width || canvas.height !== rows) Object.assign(canvas, { width, height: rows });
   const context = canvas.getContext("2d");
   const image = context.createImageData(width, rows);
-  paintMap(image.data, width, 0, map, scale);
+  if (scale.under) paintOverlay(image.data, map, scale);
+  else paintMap(image.data, width, 0, map, scale);
   context.putImageData(image, 0, 0);
 }
 

@@ -4,11 +4,17 @@ import { choiceBox } from "./controls.js";
 import { MapReader } from "./filter_detail.js";
 import { activeFilters, rankedClasses } from "./filter_data.js";
 import { mapPicture } from "./filter_grid.js";
-import { sampleSentence } from "./filter_words.js";
-import { formatNumber, quotedName, shortName } from "./format.js";
+import { LayerSlider } from "./filter_layers.js";
+import { greyEnds } from "./filter_overlay.js";
+import { contributionTable } from "./filter_tables.js";
+import { layerWords, sampleScaleWords, sampleSentence, additionSentence } from "./filter_words.js";
+import { formatNumber, formatSigned, quotedName, shortName } from "./format.js";
 import { choose } from "./state.js";
+import { offerTable } from "./table.js";
 
 const BARS = { height: 92, wide: 22, narrow: 5 };
+
+const LARGEST_OF_SAMPLE = { picture: 236, rows: 560 };
 
 const OPEN_SAMPLE = "This sample is not marked public: not releasable.";
 
@@ -48,11 +54,19 @@ function probabilityRows({ outline, k }, probabilities, ranked) {
   });
 }
 
+/** Two lists side by side where there is room for both. */
+function rowsWidth(width) {
+  const half = width / 2 - 32; // a gap and a bar to scroll by
+  return Math.min(LARGEST_OF_SAMPLE.rows, half >= 380 ? half : width);
+}
+
 export class FilterSample {
   constructor(model) {
     this.model = model;
     this.box = choiceBox("Sample", (n) => choose(model, { sample: Number(n) }));
+    this.layers = new LayerSlider((opacity) => choose(model, { contribution_opacity: opacity }));
     this.sentence = html("p", { class: "dpx-sentence" });
+    this.colours = html("p", { class: "dpx-note" });
     this.input = html("div", { class: "dpx-picture-stage dpx-sample-input", role: "img" });
     this.warning = html("p", { class: "dpx-picture-warning", hidden: true }, OPEN_SAMPLE);
     const heading = html("h4", {}, "Sample, as the model reads it");
@@ -63,18 +77,21 @@ export class FilterSample {
     this.shares = html("div", { class: "dpx-shares", role: "img" });
     this.sharesHeading = html("h4", {});
     const table = html("table", { class: "dpx-table" }, html("caption", {}, "Probabilities"), this.rows);
+    const head = html("header", { class: "dpx-head" }, html("h3", {}, "One sample"), this.box.element);
+    offerTable(head, () => contributionTable(this.view, this.explanation(this.view)));
+    this.maps = html("div", { class: "dpx-maps" },
+      this.inputFigure, this.forClass.element, this.against.element,
+      html("figure", { class: "dpx-map" }, table, this.sharesHeading, this.shares));
     this.element = html(
       "section", { class: "dpx-filter-sample" },
-      html("header", { class: "dpx-head" }, html("h3", {}, "One sample"), this.box.element),
-      this.sentence,
-      html("div", { class: "dpx-maps" }, this.inputFigure, this.forClass.element, this.against.element,
-        html("figure", { class: "dpx-map" }, table, this.sharesHeading, this.shares)),
+      head, this.sentence, this.layers.element, this.colours, this.maps,
     );
   }
 
   /** Draw the chosen sample; gives the shares of its filters, or null without samples. */
   draw(view, scale, { colours, width, font }) {
     const { samples, sample: n, data, filters, outline, k } = view;
+    this.view = view;
     this.element.hidden = samples === null;
     if (samples === null) return null;
     this.box.fill(samples.names.map((name, i) => [String(i), shortName(name, 40)]), String(n));
@@ -82,39 +99,69 @@ export class FilterSample {
     const ranked = rankedClasses(sample.probabilities);
     const own = sample.shares.subarray(ranked[0] * data.nFilters, (ranked[0] + 1) * data.nFilters);
     setText(this.sentence, sampleSentence(view, sample, ranked, activeFilters(own), Math.max(...own)));
-    this.drawMaps(view, scale, { colours, width, font, ranked });
+    this.drawMaps(view, scale, { colours, width, font });
     this.rows.replaceChildren(...probabilityRows(view, sample.probabilities, ranked));
     const shown = sample.shares.subarray(k * data.nFilters, (k + 1) * data.nFilters);
     setText(this.sharesHeading, `Shares of the filters of “${quotedName(outline.classes[k], 24)}”`);
-    this.shares.replaceChildren(shareBars(shown, Math.min(width, 340)));
+    this.shares.replaceChildren(shareBars(shown, Math.min(width, 300)));
     const largest = formatNumber(100 * Math.max(...shown), 2);
     const words = `about ${formatNumber(activeFilters(shown), 2)} at work, the largest has ${largest} %`;
     this.shares.setAttribute("aria-label", `${outline.n_filters} filters, ${words}`);
     return sample.shares;
   }
 
-  drawMaps(view, scale, { colours, width, font, ranked }) {
-    const { samples, sample: n, data, filters, outline, k, state } = view;
-    const rival = view.choice.kind === "contrast" ? view.choice.against : ranked.find((place) => place !== k);
-    const maps = [data.contributions(filters, n, k), data.contrastOfSample(filters, n, k, rival)];
-    const limit = Math.max(...maps.map((map) => largestOf(map.values)));
-    const open = state.atReference ? "non-private reference: not releasable" : "";
-    const warning = samples.public ? open : OPEN_SAMPLE;
-    const room = { scale, limit, font, warning, width: Math.min(width, scale === null ? 420 : 196) };
-    const name = (place) => `“${quotedName(outline.classes[place], 24)}”`;
-    this.forClass.draw(view, maps[0], { ...room, heading: `What speaks for ${name(k)}` });
-    this.against.draw(view, maps[1], { ...room, heading: `For ${name(k)} against ${name(rival)}` });
-    this.drawInput(view, scale, colours, room);
+  /** What speaks for the chosen class, and for it against its rival; both with what they add up to. */
+  explanation({ sample: n, data, filters, outline, k, choice }) {
+    const { scores, biasPart, probabilities } = data.sample(filters, n);
+    const rival = choice.kind === "contrast" ? choice.against : rankedClasses(probabilities).find((j) => j !== k);
+    const [name, other] = [k, rival].map((place) => `“${quotedName(outline.classes[place], 24)}”`);
+    const ends = (values) => [values[k], values[k] - values[rival]];
+    const [rests, totals] = [ends(biasPart), ends(scores)];
+    return {
+      inputs: data.inputsOf(n),
+      own: {
+        map: data.contributions(filters, n, k), heading: `What speaks for ${name}`,
+        sum: { rest: rests[0], score: totals[0], what: `the score of ${name}` },
+      },
+      contrast: {
+        map: data.contrastOfSample(filters, n, k, rival), heading: `For ${name} against ${other}`,
+        sum: { rest: rests[1], score: totals[1], what: `its lead over ${other}` },
+      },
+    };
+  }
+
+  drawMaps(view, scale, { colours, width, font }) {
+    const { samples, opacity, masked } = view;
+    const { inputs, own, contrast } = this.explanation(view);
+    const onGrid = scale !== null;
+    const limit = Math.max(...[own, contrast].map(({ map }) => largestOf(map.values)));
+    const over = onGrid ? { ...scale, under: { inputs, greys: colours.inputs, opacity } } : null;
+    const open = view.state.atReference ? "non-private reference: not releasable" : "";
+    const room = {
+      scale: over, limit, font, inputs, words: onGrid ? layerWords(opacity) : "",
+      warning: samples.public ? open : OPEN_SAMPLE,
+      width: onGrid ? Math.min(width, LARGEST_OF_SAMPLE.picture) : rowsWidth(width),
+    };
+    const draw = (reader, { map, heading, sum }) =>
+      reader.draw(view, map, { ...room, heading, note: additionSentence(map, sum) });
+    draw(this.forClass, own);
+    draw(this.against, contrast);
+    this.layers.draw(opacity, onGrid);
+    setText(this.colours, onGrid ? sampleScaleWords({ inputs, limit, opacity, masked }) : "");
+    this.drawInput(view, over, room);
+    this.maps.classList.toggle("dpx-maps-of-rows", !onGrid);
     this.warning.hidden = samples.public;
   }
 
-  drawInput(view, scale, colours, room) {
-    const values = view.data.inputsOf(view.sample);
-    this.inputFigure.hidden = scale === null;
-    if (scale === null) return;
-    const grey = { ...scale, table: colours.inputs, limit: largestOf(values) };
-    this.input.replaceChildren(mapPicture({ values, outside: null }, grey, Math.max(96, room.width)));
-    this.input.setAttribute("aria-label", `sample ${shortName(view.samples.names[view.sample], 40)}`);
+  drawInput(view, over, { inputs, width }) {
+    this.inputFigure.hidden = over === null;
+    if (over === null) return;
+    const alone = { ...over, limit: 1, under: { ...over.under, opacity: 0 } };
+    const nothing = { values: new Float32Array(inputs.length), outside: null };
+    this.input.replaceChildren(mapPicture(nothing, alone, Math.max(96, width)));
+    const [low, high] = greyEnds(inputs).map((end) => formatSigned(end, 2));
+    const name = quotedName(view.samples.names[view.sample], 40);
+    this.input.setAttribute("aria-label", `sample ${name}, in grey: inputs from ${low} to ${high}`);
   }
 
   destroy() {

@@ -12,6 +12,7 @@ export const FILTER_KEYS = [
   "input_index",
   "mask_noise",
   "sort_filters",
+  "contribution_opacity",
   "same_axis",
   "sample",
 ];
@@ -29,6 +30,10 @@ function dataOf(model, payload) {
 
 function placeWithin(value, count) {
   return Number.isInteger(value) && value >= 0 && value < count ? value : null;
+}
+
+function opacityOf(value) {
+  return Number.isFinite(value) ? Math.max(0, Math.min(1, value)) : 0.5;
 }
 
 function filtersOfFits(outline, state) {
@@ -69,6 +74,7 @@ export function readFilters(model) {
     masked: model.get("mask_noise") === true,
     sorted: model.get("sort_filters") !== false,
     samples,
+    opacity: opacityOf(model.get("contribution_opacity")),
     sample: samples === null ? null : placeWithin(model.get("sample"), samples.names.length) ?? 0,
   };
 }

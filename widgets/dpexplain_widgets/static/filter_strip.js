@@ -28,16 +28,24 @@ export function signedStrip(map, { width, height, limit, masked }) {
   return svg("svg", { ...attributes, "aria-hidden": "true" }, zero, bars);
 }
 
+/** Width of the column with what a sample holds. */
+function cellRoom(cells, width, font) {
+  const widest = Math.max(...cells.map((cell) => textWidth(cell, LABEL_SIZE, font)));
+  return Math.min(Math.ceil(widest) + 18, width * 0.2);
+}
+
 function weightWhisker(x, y, value, std) {
   const [from, to] = [x(value - NOISE_BAND * std), x(value + NOISE_BAND * std)];
   const d = `M${from} ${y}H${to}M${from} ${y - 4}V${y + 4}M${to} ${y - 4}V${y + 4}`;
   return svg("path", { d, class: "dpx-whisker" });
 }
 
-/** Rows of signed bars with the names of the inputs; `rowAt(y)` tells which is at a height. */
-export function signedRows(map, names, { width, limit, masked, chosen, font }) {
+/** Rows of signed bars with the names of the inputs, and in `cells` what a sample holds in them. */
+export function signedRows(map, names, { width, limit, masked, chosen, font, cells = null }) {
   const widest = Math.max(...names.map((name) => textWidth(shortName(name, 40), LABEL_SIZE, font)));
-  const left = Math.min(Math.ceil(widest) + 12, Math.max(90, width * 0.4), 260);
+  const room = cells === null ? 0 : cellRoom(cells, width, font);
+  const named = Math.min(Math.ceil(widest) + 12, Math.max(90, width * 0.4 - room / 2), 260);
+  const left = named + room;
   const right = width - 64;
   const x = (value) => {
     const inside = Math.max(-limit, Math.min(limit, value)) / limit;
@@ -52,7 +60,9 @@ export function signedRows(map, names, { width, limit, masked, chosen, font }) {
       "g", {},
       i === chosen ? svg("rect", { ...back, class: "dpx-column-chosen" }) : null,
       svg("title", {}, shortName(names[i], 500)),
-      label(fitText(names[i], left - 12, LABEL_SIZE, font), left - 8, y + 4.5, "end"),
+      label(fitText(names[i], named - 12, LABEL_SIZE, font), named - 8, y + 4.5, "end"),
+      cells === null ? null
+        : label(fitText(cells[i], room - 8, LABEL_SIZE, font), left - 10, y + 4.5, "end", "dpx-row-cell"),
       svg("rect", { ...frame, class: barClass(map, i, masked) }),
       map.std === null ? null : weightWhisker(x, y, value, map.std[i]),
       label(formatSigned(value, 2), width - 4, y + 4.5, "end", "dpx-row-number"),

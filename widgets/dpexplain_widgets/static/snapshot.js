@@ -2,7 +2,7 @@
 import { svg } from "./dom.js";
 
 const NOT_PART_OF_IT = ".dpx-controls, .dpx-save, .dpx-announcement, .dpx-checkbox, .dpx-choice, " +
-  ".dpx-readout:has(.dpx-readout-title[hidden]), details, button, input, [hidden]";
+  ".dpx-readout:has(.dpx-readout-title[hidden]), .dpx-readout-hint, details, button, input, [hidden]";
 
 // Properties that a style sheet may set on a picture, with what they are without one.
 const PAINT = {
@@ -97,7 +97,7 @@ function boxPieces(element, origin) {
   }
   const sides = {
     Top: [x, y, x + width, y], Bottom: [x, y + height, x + width, y + height],
-    Left: [x, y, x, y + height],
+    Left: [x, y, x, y + height], Right: [x + width, y, x + width, y + height],
   };
   for (const [side, [x1, y1, x2, y2]] of Object.entries(sides)) {
     const thick = parseFloat(style[`border${side}Width`]);
@@ -108,6 +108,15 @@ function boxPieces(element, origin) {
   return pieces;
 }
 
+function outlinePieces(element, origin) {
+  const { outlineStyle, outlineWidth, outlineColor } = getComputedStyle(element);
+  const thick = parseFloat(outlineWidth);
+  if (outlineStyle === "none" || !(thick > 0)) return [];
+  const { left, top, width, height } = element.getBoundingClientRect();
+  const [x, y] = [left - origin.left - thick, top - origin.top - thick];
+  return [svg("rect", { x, y, width: width + 2 * thick, height: height + 2 * thick, fill: outlineColor })];
+}
+
 function picturePiece(picture, origin) {
   const { left, top, width, height } = picture.getBoundingClientRect();
   const copy = styledCopy(picture);
@@ -116,9 +125,25 @@ function picturePiece(picture, origin) {
   return copy;
 }
 
+const SHARPNESS = 2; // pixels of a file for one of the page
+
+/** A canvas as a picture inside the picture: each of its pixels a block, so that none is smeared. */
+function canvasPiece(canvas, origin) {
+  const { left, top, width, height } = canvas.getBoundingClientRect();
+  const times = Math.max(1, Math.ceil((SHARPNESS * width) / canvas.width));
+  const large = document.createElement("canvas");
+  Object.assign(large, { width: canvas.width * times, height: canvas.height * times });
+  const context = large.getContext("2d");
+  context.imageSmoothingEnabled = false;
+  context.drawImage(canvas, 0, 0, large.width, large.height);
+  const place = { x: left - origin.left, y: top - origin.top, width, height };
+  return svg("image", { ...place, preserveAspectRatio: "none", href: large.toDataURL() });
+}
+
 function piecesOf(element, origin, isWhole) {
   if (!isWhole && (element.matches(NOT_PART_OF_IT) || !isSeen(element))) return [];
   if (element.tagName === "svg") return [picturePiece(element, origin)];
+  if (element.tagName === "CANVAS") return [...outlinePieces(element, origin), canvasPiece(element, origin)];
   const inside = Array.from(element.childNodes).flatMap((child) => {
     if (child.nodeType === 3) return textPieces(child, origin);
     return child.nodeType === 1 ? piecesOf(child, origin, false) : [];

@@ -15,11 +15,17 @@ export function headingOf(view) {
   return view.querySelector("h2, h3")?.textContent.trim() || "View";
 }
 
+/** Whether a view shows one of the samples, or something computed from it. */
+function showsSample(view) {
+  const inside = ".dpx-local, .dpx-filter-sample:not([hidden])";
+  return view.matches(inside) || view.querySelector(inside) !== null;
+}
+
 /** What a saved view must carry as a watermark, or null. */
 function openWords(state, view) {
   if (state.fit === undefined) return null;
   const measured = view.querySelector(".dpx-metric") !== null;
-  const sampled = state.payload.samples?.public === false && view.matches(".dpx-local");
+  const sampled = state.payload.samples?.public === false && showsSample(view);
   return watermarkText(state) ?? (measured || sampled ? "not releasable" : null);
 }
 

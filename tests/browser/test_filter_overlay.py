@@ -1,0 +1,245 @@
+"""The explanation of a sample over its picture: pixels, keys, words, sums, what is saved of it."""
+
+from __future__ import annotations
+
+import re
+from xml.etree import ElementTree
+
+import numpy as np
+import pandas as pd
+import pytest
+from PIL import Image
+
+from dpexplain_widgets import Explorer, FilterView
+from example_filters import filter_comparison, picture_comparison, some_pictures
+from page_checks import settle
+
+pytestmark = pytest.mark.browser
+
+ISOLATES = str.maketrans("", "", "\u2068\u2069")
+SVG = "{http://www.w3.org/2000/svg}"
+PIXELS = """canvas => Array.from(
+  canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data)"""
+
+# Colours of the light theme.
+POSITIVE, NEGATIVE, ZERO = (0, 114, 178), (213, 94, 0), (255, 255, 255)
+PAPER, INK, MASK = (255, 255, 255), (27, 32, 39), (195, 200, 206)
+
+
+@pytest.fixture
+def pictures_view():
+    return Explorer(
+        picture_comparison(), some_pictures(), samples_public=True, filter_class="class 1"
+    )
+
+
+def stage(page, place=0):
+    """The picture of what speaks for the class, and of what sets it against another."""
+    return page.locator(".dpx-filter-sample [role=slider].dpx-picture-stage").nth(place)
+
+
+def pixels(stage_):
+    return np.reshape(stage_.locator("canvas").evaluate(PIXELS), (-1, 4))[:, :3].astype(float)
+
+
+def words(page, selector):
+    return page.locator(selector).first.inner_text().translate(ISOLATES)
+
+
+def explained(view, epsilon):
+    bank = view.origin.source.matched().explanations[epsilon][0]
+    return bank.explain(bank.inputs(some_pictures()))
+
+
+def overlay(explanation, n, k, opacity, *, masked=False):
+    """Colours of contributions over a sample, as the module is documented, shape (n_pixels, 3)."""
+    inputs = explanation.inputs[n]
+    values = explanation.contributions[n, k]
+    order = np.argsort(-explanation.scores[n], kind="stable")
+    rival = next(place for place in order if place != k)
+    limit = np.abs([values, values - explanation.contributions[n, rival]]).max()
+    sample = (inputs - inputs.min()) / np.ptp(inputs)
+    below = np.array(PAPER) + sample[:, None] * (np.array(INK, float) - PAPER)
+    below += opacity * (np.array(ZERO) - below)
+    ends = np.where(values[:, None] < 0, NEGATIVE, POSITIVE)
+    share = min(1, 2 * opacity) * np.abs(values[:, None]) / limit
+    colours = below + share * (ends - below)
+    if not masked:
+        return colours
+    return np.where(np.abs(values) > 2 * explanation.contribution_std[n, k], colours.T, below.T).T
+
+
+def slide(page, opacity):
+    slider = page.locator(".dpx-layer-slider")
+    slider.fill(str(round(100 * opacity)))
+    settle(page)
+    return slider
+
+
+def test_pixels_are_the_sample_under_its_contributions(open_page, pictures_view):
+    page = open_page(pictures_view)
+    explanation = explained(pictures_view, 1.0)
+    for opacity in (0.5, 0.0, 0.2, 1.0):
+        slide(page, opacity)
+        np.testing.assert_allclose(
+            pixels(stage(page)), overlay(explanation, 0, 1, opacity), atol=2.5
+        )
+    alone = pixels(page.locator(".dpx-sample-input"))
+    np.testing.assert_allclose(alone, overlay(explanation, 0, 1, 0.0), atol=2.5)
+
+
+def test_overlay_follows_class_epsilon_and_sample(open_page, pictures_view):
+    page = open_page(pictures_view)
+    page.locator(".dpx-filter-cell[data-class='2'][data-column='0']").click()
+    page.get_by_label("Sample", exact=True).select_option("2")
+    settle(page)
+    np.testing.assert_allclose(
+        pixels(stage(page)), overlay(explained(pictures_view, 0.5), 2, 2, 0.5), atol=2.5
+    )
+    page.locator(".dpx-scrubber").focus()
+    page.keyboard.press("ArrowRight")
+    settle(page)
+    np.testing.assert_allclose(
+        pixels(stage(page)), overlay(explained(pictures_view, 1.0), 2, 2, 0.5), atol=2.5
+    )
+
+
+def test_what_may_be_noise_is_not_drawn_over_the_sample(open_page, pictures_view):
+    page = open_page(pictures_view)
+    page.get_by_label("Hide what may be noise").check()
+    settle(page)
+    explanation = explained(pictures_view, 1.0)
+    expected = overlay(explanation, 0, 1, 0.5, masked=True)
+    np.testing.assert_allclose(pixels(stage(page)), expected, atol=2.5)
+    slide(page, 1.0)
+    grey = (pixels(stage(page)) == MASK).all(axis=1)
+    noisy = np.abs(explanation.contributions[0, 1]) <= 2 * explanation.contribution_std[0, 1]
+    assert 0 < noisy.sum() < len(noisy)
+    np.testing.assert_array_equal(grey, noisy)
+
+
+def test_opacity_is_set_by_keys_and_said_in_words(open_page, pictures_view):
+    page = open_page(pictures_view)
+    slider = page.locator(".dpx-layer-slider")
+    slider.focus()
+    for key, said in (
+        ("Home", "0 %: sample alone"),
+        ("ArrowRight", "5 %: contributions over the sample"),
+        ("End", "100 %: contributions alone"),
+        ("ArrowLeft", "95 %: contributions over the sample"),
+    ):
+        page.keyboard.press(key)
+        settle(page)
+        assert slider.get_attribute("aria-valuetext") == said
+    label = stage(page).get_attribute("aria-label").translate(ISOLATES)
+    assert label.startswith("What speaks for “class 1”, contributions over the sample, ")
+    best = explained(pictures_view, 1.0).contributions[0, 1].argmax()
+    assert f"most for: pixel {best // 6}, {best % 6} +" in label
+    assert "of the contributions stand out of the noise" in label
+    sample = page.locator(".dpx-sample-input").get_attribute("aria-label").translate(ISOLATES)
+    assert sample.startswith("sample 0, in grey: inputs from −")
+
+
+def numbers(text):
+    return [float(each.replace("−", "-")) for each in re.findall(r"[+−]?\d+(?:\.\d+)?", text)]
+
+
+@pytest.mark.parametrize("make", [picture_comparison, filter_comparison])
+def test_what_is_written_adds_up_to_the_score(open_page, make):
+    records = some_pictures() if make is picture_comparison else [[30, "clerk"], [80, "cook"]]
+    view = Explorer(make(), records, samples_public=True)
+    page = open_page(view)
+    bank = view.origin.source.matched().explanations[view.epsilon][0]
+    explanation = bank.explain(bank.inputs(records))
+    rival = np.argsort(-explanation.scores[0])
+    rival = int(next(place for place in rival if place != 0))
+    for place, (scores, rests, parts) in enumerate((
+        (explanation.scores[0, 0], explanation.bias_part[0, 0], explanation.contributions[0, 0]),
+        (
+            explanation.scores[0, 0] - explanation.scores[0, rival],
+            explanation.bias_part[0, 0] - explanation.bias_part[0, rival],
+            explanation.contributions[0, 0] - explanation.contributions[0, rival],
+        ),
+    )):  # fmt: skip
+        note = page.locator(".dpx-filter-sample .dpx-map-note").nth(place)
+        text = re.sub("“[^”]*”", "", note.inner_text())
+        up, down, total, rest, score, *_ = numbers(text)
+        assert total + rest == pytest.approx(score, abs=1e-9)
+        assert up + down == pytest.approx(total, abs=1e-9)
+        unit = 10 ** (np.floor(np.log10(max(map(abs, (up, down, rest, score))))) - 2)
+        exact = (parts[parts > 0].sum(), parts[parts < 0].sum(), parts.sum(), rests, scores)
+        np.testing.assert_allclose((up, down, total, rest, score), exact, atol=1.6 * unit)
+
+
+def test_rows_of_a_table_hold_the_values_of_the_sample(open_page):
+    page = open_page(
+        Explorer(filter_comparison(), [[30, "clerk"], [80, "cook"]], samples_public=True)
+    )
+    assert page.locator(".dpx-layer-slider").is_hidden()
+    cells = page.locator(".dpx-filter-sample .dpx-picture-rows").first.locator(".dpx-row-cell")
+    assert cells.all_text_contents() == ["30", "no", "yes", "no"]
+    page.get_by_label("Sample", exact=True).select_option("1")
+    settle(page)
+    assert cells.all_text_contents() == ["80", "no", "no", "yes"]
+    stage(page).focus()
+    page.keyboard.press("Home")
+    settle(page)
+    assert words(page, ".dpx-filter-sample .dpx-readout").startswith("age (80): contribution ")
+
+
+def save(page, folder, what, ending):
+    page.locator(".dpx-save").hover()
+    page.get_by_label("Save", exact=True).select_option(label=what)
+    with page.expect_download() as download:
+        page.get_by_role("button", name=ending, exact=True).click()
+    path = folder / download.value.suggested_filename
+    download.value.save_as(path)
+    return path
+
+
+def test_saved_picture_holds_the_overlay_as_it_is_drawn(open_page, pictures_view, tmp_path):
+    pictures_view.show_reference = False
+    page = open_page(pictures_view)
+    path = save(page, tmp_path, "One sample", "SVG")
+    root = ElementTree.parse(path).getroot()
+    assert len(list(root.iter(f"{SVG}image"))) == 3
+    text = " ".join("".join(each.itertext()) for each in root.iter(f"{SVG}text"))
+    assert "add up to" in text
+    assert "not releasable" not in text
+    with Image.open(save(page, tmp_path, "One sample", "PNG")) as image:
+        colours = np.asarray(image.convert("RGB")).reshape(-1, 3)
+    shown = {tuple(each) for each in pixels(stage(page)).astype(int).tolist()}
+    found = set(map(tuple, colours.tolist()))
+    assert len(shown) > 10
+    assert shown <= found
+    table = pd.read_csv(save(page, tmp_path, "One sample", "CSV"))
+    assert table["input"].tolist()[-2:] == ["bias", "score"]
+    parts = table["contribution"].to_numpy()
+    assert parts[:-1].sum() == pytest.approx(parts[-1], abs=0.02)
+    weights = pd.read_csv(save(page, tmp_path, "Filters", "CSV"))
+    assert weights.columns[:2].tolist() == ["input", "weight"]
+    assert len(weights) == 36
+
+
+def test_saved_picture_of_a_sample_that_is_not_public_is_watermarked(open_page, tmp_path):
+    page = open_page(Explorer(picture_comparison(reference=False), some_pictures()))
+    for what in ("Filters", "One sample"):
+        text = save(page, tmp_path, what, "SVG").read_text(encoding="utf-8")
+        assert "<desc>not releasable. " in text
+        table = pd.read_csv(save(page, tmp_path, what, "CSV"))
+        assert table["guarantee"].str.startswith("not releasable. ").all()
+
+
+def test_released_page_draws_public_samples_only(new_page, tmp_path):
+    for public, name in ((True, "open.html"), (False, "closed.html")):
+        view = FilterView(
+            picture_comparison(), some_pictures(), samples_public=public, contribution_opacity=1.0
+        )
+        page = new_page(offline=True)
+        page.goto(view.export_html(tmp_path / name).as_uri())
+        page.locator(".dpx-filter canvas").first.wait_for()
+        assert page.locator(".dpx-filter-sample").is_visible() == public
+        if public:
+            slider = page.locator(".dpx-layer-slider")
+            assert slider.input_value() == "100"
+            assert len(np.unique(pixels(stage(page)), axis=0)) > 10
