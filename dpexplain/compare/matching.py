@@ -11,6 +11,7 @@ import dataclasses
 
 import numpy as np
 
+from dpexplain.compare._filter_effects import filter_effects
 from dpexplain.explain import FilterBank, FilterNoise
 from dpexplain.explain._record import FloatArray
 
@@ -18,8 +19,9 @@ from dpexplain.explain._record import FloatArray
 def match_filters(bank: FilterBank, to: FilterBank) -> FilterBank:
     """Put the filters of each class in the order of another model's.
 
-    The order makes the sum of squared differences of weights and biases least (Hungarian
-    assignment). It changes neither a score nor an explanation.
+    The order makes the sum of mean squared differences of what the filters say least (Hungarian
+    assignment), over records of which only the public bounds are known. So no unit of a column
+    changes it, and it changes neither a score nor an explanation.
 
     Parameters
     ----------
@@ -52,7 +54,7 @@ def match_filters(bank: FilterBank, to: FilterBank) -> FilterBank:
             "as many can be matched."
         )
     order = np.empty(bank.biases.shape, dtype=np.int64)
-    for k, (found, wanted) in enumerate(zip(_with_bias(bank), _with_bias(to), strict=True)):
+    for k, (found, wanted) in enumerate(zip(*map(filter_effects, (bank, to)), strict=True)):
         # Squares of single filters are the same in every order: only products count.
         order[k] = linear_sum_assignment(wanted @ found.T, maximize=True)[1]
     return _reordered(bank, order)
@@ -74,10 +76,6 @@ def check_same_inputs(bank: FilterBank, other: FilterBank) -> None:
     for field in ("classes", "input_names"):
         if getattr(bank, field) != getattr(other, field):
             raise ValueError(f"models differ in {field}; compare fits of one model only.")
-
-
-def _with_bias(bank: FilterBank) -> FloatArray:
-    return np.concatenate([bank.filters, bank.biases[:, :, None]], axis=2)
 
 
 def _reordered(bank: FilterBank, order: np.ndarray) -> FilterBank:

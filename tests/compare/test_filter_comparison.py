@@ -9,14 +9,17 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from dpexplain import PrivacyLedger, sweep
 from dpexplain._validation import check_epsilon
 from dpexplain.accounting.events import GaussianEvent
 from dpexplain.compare import FilterComparison, filter_agreement, match_filters, releasable
+from dpexplain.compare._filter_effects import filter_effects
 from dpexplain.compare.matching import cosines
-from dpexplain.explain import FilterNoise, Guarantee
+from dpexplain.explain import FilterBank, FilterNoise, Guarantee, InputFeature, InputPreparation
 from example_explanations import private_guarantee
 from example_filters import (
     CLASSES,
@@ -44,17 +47,70 @@ def test_matching_undoes_any_order_of_filters(seed):
     assert again == bank
 
 
-def test_matching_is_the_best_of_all_orders():
-    bank, other = filter_bank(n_filters=4, seed=1), filter_bank(n_filters=4, seed=2)
-    matched = match_filters(bank, other)
-    for k in range(3):
-        left = np.column_stack([bank.filters[k], bank.biases[k]])
-        right = np.column_stack([other.filters[k], other.biases[k]])
-        best = min(
-            ((left[list(order)] - right) ** 2).sum() for order in itertools.permutations(range(4))
-        )
-        found = np.column_stack([matched.filters[k], matched.biases[k]])
-        assert ((found - right) ** 2).sum() == pytest.approx(best)
+def possible_records(bank):
+    """Inputs over which the mean of any square of a score is that over all possible records."""
+    age, job = bank.preparation.features
+    # Two points of Gauss and Legendre give the mean of a square over an interval exactly.
+    ages = (age.low + age.high) / 2 + np.array([-1, 1]) * (age.high - age.low) / math.sqrt(12)
+    return bank.inputs([[a, j] for a in ages for j in job.categories])
+
+
+def differences(bank, other):
+    """Mean squared difference of each filter of one from each of the other, class by class."""
+    said, wanted = (each.filter_scores(possible_records(each)) for each in (bank, other))
+    return ((said[:, :, :, None] - wanted[:, :, None, :]) ** 2).mean(axis=0)
+
+
+@pytest.mark.parametrize("seed", range(1, 4))
+def test_matching_is_the_best_of_all_orders(seed):
+    bank, other = filter_bank(n_filters=4, seed=seed), filter_bank(n_filters=4, seed=9)
+    orders, places = list(itertools.permutations(range(4))), np.arange(4)
+    found = differences(match_filters(bank, other), other)[:, places, places].sum(axis=1)
+    best = [min(of[list(o), places].sum() for o in orders) for of in differences(bank, other)]
+    np.testing.assert_allclose(found, best, rtol=1e-12)
+
+
+@pytest.mark.parametrize("per_record", [False, True])
+def test_distance_of_filters_is_that_of_what_they_say(per_record):
+    if per_record:
+        pixels = tuple(InputFeature(f"pixel {place}") for place in range(20))
+        preparation = InputPreparation(pixels, "centred_unit_norm", scale=30.0)
+        bank = image_bank(preparation=preparation)
+        # The axes of a simplex, each centred: their second moments are those of the sphere.
+        records = np.concatenate([np.eye(20), 1.0 - np.eye(20)])
+        inputs = bank.inputs(records)
+    else:
+        bank = filter_bank()
+        inputs = possible_records(bank)
+    said, effects = bank.filter_scores(inputs), filter_effects(bank)
+    np.testing.assert_allclose((effects**2).sum(axis=2), (said**2).mean(axis=0), rtol=1e-12)
+
+
+@given(
+    factor=st.floats(1e-6, 1e6), offset=st.floats(-1e3, 1e3),
+    centre=st.floats(-100, 100), spread=st.floats(1e-4, 1e4), seed=st.integers(0, 50),
+)  # fmt: skip
+def test_matching_does_not_depend_on_the_unit_of_a_column(factor, offset, centre, spread, seed):
+    bank, other = filter_bank(seed=seed, noise=None), filter_bank(seed=seed + 100, noise=None)
+    age, job = bank.preparation.features
+    again = InputFeature(
+        "age", low=factor * age.low + offset, high=factor * age.high + offset,
+        centre=factor * centre + offset, spread=factor * spread,
+    )  # fmt: skip
+    # The same functions of records: slope and value at the new zero of the input.
+    slopes = bank.filters[:, :, :1] * spread / age.spread
+    moved = FilterBank.from_weights(
+        np.concatenate([slopes, bank.filters[:, :, 1:]], axis=2),
+        bank.biases + bank.filters[:, :, 0] * (centre - age.centre) / age.spread,
+        **{
+            **{f: getattr(bank, f) for f in ("classes", "input_names", "guarantee")},
+            "preparation": InputPreparation((again, job)),
+        },
+    )
+    wanted, found = match_filters(bank, other), match_filters(moved, other)
+    np.testing.assert_allclose(
+        found.filters[:, :, 0] * age.spread / spread, wanted.filters[:, :, 0], rtol=1e-6, atol=1e-9
+    )
 
 
 @pytest.mark.parametrize("per_filter", [False, True])

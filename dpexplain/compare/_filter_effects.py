@@ -1,0 +1,65 @@
+"""Filters in coordinates whose distance is a difference of scores, whatever the units."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from dpexplain.explain import FilterBank, InputFeature, InputPreparation
+from dpexplain.explain._record import FloatArray
+
+
+def filter_effects(bank: FilterBank) -> FloatArray:
+    """Express filters by what they say of records of which only the public bounds are known.
+
+    The squared distance of two of them is the mean squared difference of their scores over such
+    records: numbers uniform between their bounds, categories equally likely, columns
+    independent. Where each record is centred and of unit norm, every direction is equally likely;
+    inputs whose preparation is not known have mean 0 and variance 1. So neither the unit of a
+    column nor what is taken off it changes a distance.
+
+    Parameters
+    ----------
+    bank : FilterBank
+        Filters and their biases.
+
+    Returns
+    -------
+    ndarray of shape (n_classes, n_filters, n_inputs + 1)
+        Deviations from the mean score, one for each input, then the mean score.
+    """
+    preparation = bank.preparation
+    if preparation is None:
+        deviations, means = bank.filters, bank.biases
+    elif preparation.per_record == "centred_unit_norm":
+        deviations, means = _on_sphere(bank.filters, preparation.scale), bank.biases
+    else:
+        deviations, means = _within_bounds(bank.filters, preparation)
+        means = means + bank.biases
+    return np.concatenate([deviations, means[:, :, None]], axis=2)
+
+
+def _on_sphere(filters: FloatArray, scale: float) -> FloatArray:
+    """Deviations over centred records of norm `scale`."""
+    centred = filters - filters.mean(axis=2, keepdims=True)
+    return np.asarray(centred * (scale / math.sqrt(max(filters.shape[2] - 1, 1))))
+
+
+def _within_bounds(
+    filters: FloatArray, preparation: InputPreparation
+) -> tuple[FloatArray, FloatArray]:
+    """Deviations of each input, and mean score without the bias."""
+    ends = np.cumsum([len(feature.input_names) for feature in preparation.features])
+    columns = np.split(preparation.scale * filters, ends[:-1], axis=2)
+    parts = [_of_feature(f, w) for f, w in zip(preparation.features, columns, strict=True)]
+    deviations, means = zip(*parts, strict=True)
+    return np.concatenate(deviations, axis=2), np.sum(means, axis=0)
+
+
+def _of_feature(feature: InputFeature, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+    if feature.categories is not None:
+        means = weights.mean(axis=2)
+        return (weights - means[:, :, None]) / math.sqrt(weights.shape[2]), means
+    ends = (np.array([feature.low, feature.high]) - feature.centre) / feature.spread
+    return weights * ((ends[1] - ends[0]) / math.sqrt(12.0)), weights[:, :, 0] * ends.mean()
