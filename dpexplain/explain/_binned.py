@@ -16,6 +16,9 @@ from dpexplain.explain._text import interval_labels
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+NO_BIN = -1
+"""In place of a bin, where a value has none."""
+
 
 class Binned(Record):
     """Base of frozen records with the bins of a feature: checks, names, and the bin of a value."""
@@ -95,6 +98,26 @@ class Binned(Record):
         ValueError
             If a value has no bin, because there is no "missing" or "other" bin.
         """
+        index = self.index_or_none(values)
+        if (index == NO_BIN).any():
+            absent = ["missing"] if self.bin_edges is not None else ["missing", "other"]
+            lacks = " and ".join(f"no {name!r} bin" for name in absent if name not in self.special)
+            raise ValueError(f"a value has no bin: term {self.name!r} has {lacks}.")
+        return index
+
+    def index_or_none(self, values: npt.ArrayLike) -> npt.NDArray[np.int64]:
+        """Find the bin of each value that has one.
+
+        Parameters
+        ----------
+        values : array-like of shape (n,)
+            As for :meth:`bin_index`.
+
+        Returns
+        -------
+        ndarray of int64, shape (n,)
+            Position among the bins; -1 where a value needs a special bin that there is not.
+        """
         cells = pd.Series(values, dtype=object)
         if self.bin_edges is not None:
             numbers = np.array(list(map(number_in(self.unit), cells)), dtype=np.float64)
@@ -113,8 +136,6 @@ class Binned(Record):
     def _with_special(
         self, index: npt.NDArray[np.int64], chosen: npt.NDArray[np.bool_], name: str
     ) -> npt.NDArray[np.int64]:
-        if not chosen.any():
-            return index
-        if name not in self.special:
-            raise ValueError(f"a value needs a {name!r} bin, and term {self.name!r} has none.")
-        return np.where(chosen, self.n_value_bins + self.special.index(name), index)
+        known = name in self.special
+        place = self.n_value_bins + self.special.index(name) if known else NO_BIN
+        return np.where(chosen, place, index)

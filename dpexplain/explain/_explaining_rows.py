@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -9,12 +10,15 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from dpexplain.explain._binned import NO_BIN
 from dpexplain.explain._record import FloatArray
 from dpexplain.explain._text import listing
 from dpexplain.explain.local_explanation import LocalExplanation, rest_scores, total_score
 
 if TYPE_CHECKING:
     from dpexplain.explain.global_explanation import GlobalExplanation
+
+_NO_BIN_LABEL = "no bin"
 
 
 def explain_rows(
@@ -37,7 +41,9 @@ def explain_rows(
             f"this explains the class {explanation.of_class!r} alone, whose probability depends on "
             "the others; call explain_local of the explanation of all classes."
         )
-    return _explained(explanation, _places(explanation, X), samples_public=samples_public)
+    places = _places(explanation, X)
+    _warn_where_no_bin(explanation, places)
+    return _explained(explanation, places, samples_public=samples_public)
 
 
 def explain_rows_of_classes(
@@ -57,6 +63,7 @@ def explain_rows_of_classes(
         One per class.
     """
     places = [_places(part, X) for part in by_class]
+    _warn_where_no_bin(by_class[0], places[0])  # classes share their bins
     scores = [
         total_score(_contributions(part, at), part.intercept)
         for part, at in zip(by_class, places, strict=True)
@@ -69,7 +76,7 @@ def explain_rows_of_classes(
 
 
 def _places(explanation: GlobalExplanation, X: pd.DataFrame) -> list[npt.NDArray[np.int64]]:
-    """Bin of each row in each term, then cell in each pair."""
+    """Bin of each row in each term, then cell in each pair; `NO_BIN` where there is none."""
     if explanation.main_effects_only:
         raise ValueError(
             f"{explanation.model_name or 'the model'} has interactions that are in no curve, so "
@@ -80,17 +87,34 @@ def _places(explanation: GlobalExplanation, X: pd.DataFrame) -> list[npt.NDArray
     needed = [*explanation, *(name for pair in explanation.pairs for name in pair.feature_names)]
     if missing := [name for name in dict.fromkeys(needed) if name not in X.columns]:
         raise ValueError(f"X lacks the columns {listing(missing)}; a column is needed per feature.")
-    singles = [term.bin_index(X[term.name]) for term in explanation.terms]
-    pairs = [p.cell_index(*(X[name] for name in p.feature_names)) for p in explanation.pairs]
+    singles = [term.index_or_none(X[term.name]) for term in explanation.terms]
+    pairs = [p.index_or_none(*(X[name] for name in p.feature_names)) for p in explanation.pairs]
     return [*singles, *pairs]
 
 
+def _warn_where_no_bin(
+    explanation: GlobalExplanation, places: Sequence[npt.NDArray[np.int64]]
+) -> None:
+    parts = zip(explanation.parts, places, strict=True)
+    if lacking := [part.name for part, at in parts if (at == NO_BIN).any()]:
+        warnings.warn(
+            f"cells of X have no bin in {listing(lacking)} and contribute 0 there, labelled "
+            f'"{_NO_BIN_LABEL}": the explanation does not say what the model makes of missing or '
+            "unknown values. Fill them or leave these rows out for scores that are the model's.",
+            UserWarning,
+            stacklevel=4,  # the call of explain_local
+        )
+
+
 def _parts(explanation: GlobalExplanation) -> Iterator[tuple[FloatArray, tuple[str, ...]]]:
-    """Contributions and names of the bins of each term, then of the cells of each pair."""
+    """Contributions and names of the bins of each term, then of the cells of each pair.
+
+    What a value without a bin contributes comes last, where `NO_BIN` points: nothing.
+    """
     for term in explanation.terms:
-        yield term.contribution, term.bin_labels
+        yield np.append(term.contribution, 0.0), (*term.bin_labels, _NO_BIN_LABEL)
     for pair in explanation.pairs:
-        yield pair.contribution.ravel(), pair.cell_labels
+        yield np.append(pair.contribution, 0.0), (*pair.cell_labels, _NO_BIN_LABEL)
 
 
 def _contributions(
@@ -135,4 +159,6 @@ def _stds(
     known = [getattr(term, name) for term in explanation.terms]
     if explanation.pairs or any(std is None for std in known):
         return None
-    return np.stack([std[at] for std, at in zip(known, places, strict=True)], axis=1)
+    return np.stack(
+        [np.append(std, 0.0)[at] for std, at in zip(known, places, strict=True)], axis=1
+    )

@@ -265,8 +265,14 @@ class GlobalExplanation(NoisyModel, Record, Mapping[str, ShapeFunction]):
         TypeError
             If `X` is no DataFrame.
         ValueError
-            If a column is missing, a value has no bin, this explains one class of several, or it
-            holds main effects only.
+            If a column is missing, this explains one class of several, or it holds main effects
+            only.
+
+        Warns
+        -----
+        UserWarning
+            If a term has no bin for a value, such as a missing one: it contributes 0 there, with
+            the label "no bin".
         """
         from dpexplain.explain._explaining_rows import explain_rows
 

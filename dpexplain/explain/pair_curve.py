@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from dpexplain.explain import _html
-from dpexplain.explain._binned import Binned
+from dpexplain.explain._binned import NO_BIN, Binned
 from dpexplain.explain._record import FloatArray, Record, frozen, read_only, text
 from dpexplain.explain._text import short_number
 from dpexplain.explain.guarantee import Guarantee
@@ -159,6 +159,23 @@ class PairCurve(Record):
         """
         rows, columns = self.axes[0].bin_index(first), self.axes[1].bin_index(second)
         return rows * self.axes[1].n_bins + columns
+
+    def index_or_none(self, first: npt.ArrayLike, second: npt.ArrayLike) -> npt.NDArray[np.int64]:
+        """Find the cell of each pair of values that has one.
+
+        Parameters
+        ----------
+        first, second : array-like of shape (n,)
+            As for :meth:`cell_index`.
+
+        Returns
+        -------
+        ndarray of int64, shape (n,)
+            As of :meth:`cell_index`; -1 where a value has no bin.
+        """
+        rows, columns = self.axes[0].index_or_none(first), self.axes[1].index_or_none(second)
+        known = (rows != NO_BIN) & (columns != NO_BIN)
+        return np.where(known, rows * self.axes[1].n_bins + columns, NO_BIN)
 
     def evaluate(self, first: npt.ArrayLike, second: npt.ArrayLike) -> FloatArray:
         """Return the contribution of each pair of values.

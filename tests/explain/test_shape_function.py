@@ -48,6 +48,7 @@ def test_value_without_a_bin_is_refused_without_being_named():
     with pytest.raises(ValueError, match="'other' bin") as caught:
         shape.bin_index(["secret occupation"])
     assert "secret" not in str(caught.value)
+    assert shape.index_or_none(["secret occupation", "clerk", None]).tolist() == [-1, 1, -1]
 
 
 def test_evaluate_looks_the_contribution_up():
