@@ -15,6 +15,7 @@ import traitlets
 import dpexplain_widgets
 import view_examples
 from dpexplain.compare import Comparison
+from dpexplain.edit import EditLog, Shift
 from dpexplain.explain import GlobalExplanation
 from dpexplain_widgets import Explorer, LedgerView, export, write_page
 from dpexplain_widgets.export import check_releasable
@@ -22,6 +23,7 @@ from dpexplain_widgets.look import TABS
 from dpexplain_widgets.packing import inflated
 from dpexplain_widgets.page import state_of
 from dpexplain_widgets.payload import build_payload
+from example_filters import filter_comparison
 
 VIEWS = [getattr(dpexplain_widgets, name) for name in view_examples.view_names()]
 
@@ -332,6 +334,25 @@ def test_the_same_page_comes_out_twice(comparison, tmp_path):
     one, other = (write_page(comparison, tmp_path / name).read_bytes() for name in ("a", "b"))
 
     assert one == other
+
+
+VIEWS = sorted(set(dpexplain_widgets.__all__) - {"write_page"})
+
+
+@pytest.mark.parametrize("edited", [False, True])
+@pytest.mark.parametrize("kind", VIEWS)
+def test_a_page_edits_exactly_if_its_script_reads_what_sums_say(kind, edited):
+    make = filter_comparison if kind == "FilterView" else view_examples.comparison
+    view = getattr(dpexplain_widgets, kind)(make())
+    if edited and kind != "FilterView":
+        view.edit_log = EditLog().edit(Shift("age", by=0.5))
+    assert view.page_edits == ("recovered" in view.page_module())
+
+
+def test_the_page_of_an_explorer_of_filters_edits_nothing():
+    explorer = Explorer(filter_comparison())
+    assert not explorer.page_edits
+    assert "recovered" not in explorer.page_module()
 
 
 def test_a_page_without_edits_leaves_out_what_only_edits_read(monkeypatch):

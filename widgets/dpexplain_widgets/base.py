@@ -126,6 +126,11 @@ class View(Exports, Editing, ViewState, anywidget.AnyWidget):
         payload, origin = self._made
         return origin if payload is self.payload else Origin(self.payload)
 
+    @property
+    def page_edits(self) -> bool:
+        """Whether a page of this view edits curves, for which it needs what their sums say."""
+        return False
+
     def page_module(self) -> str:
         """Give the script of the view for a page, without what this payload does not need.
 

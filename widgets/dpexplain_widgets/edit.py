@@ -31,3 +31,8 @@ class EditView(View):
     """
 
     _esm = bundle("edit.js")
+
+    @property
+    def page_edits(self) -> bool:
+        """Always: editing is what it is for."""
+        return True

@@ -68,11 +68,15 @@ class Explorer(Planning):
             return super().selection
         return _FRAMES.get(self.tab, selection_frame)(self)
 
+    @property
+    def page_edits(self) -> bool:
+        """Whether something was edited: a page has no model to apply new edits to."""
+        return bool(self.edits) and not self.payload.get("filters")
+
     def page_module(self) -> str:
         """Give the script of the Explorer for a page, without views that it does not need.
 
-        These are views of other kinds of models, and the one for editing unless something was
-        edited: a page has no model to apply an edit to.
+        These are views of other kinds of models, and the one for editing unless the page edits.
 
         Returns
         -------
@@ -81,4 +85,6 @@ class Explorer(Planning):
         """
         if self.payload.get("filters"):
             return bundle("explorer.js", _OF_TERMS)
-        return bundle("explorer.js", _OF_FILTERS if self.edits else (*_OF_FILTERS, "createEdit"))
+        return bundle(
+            "explorer.js", _OF_FILTERS if self.page_edits else (*_OF_FILTERS, "createEdit")
+        )

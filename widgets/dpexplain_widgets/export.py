@@ -32,7 +32,6 @@ _CARRIED = (
     "small_multiples", "tab", "term_order", "shown_map", "filter_class", "against_class",
     "filter_index", "mask_noise", "sort_filters", "contribution_opacity",
 )  # fmt: skip
-_EDITS_ONLY = "recovered"  # of a curve: what the released sums say of it
 _FLAGS = ("private", "releasable", "samples_public", "public")
 
 NOT_RELEASABLE = "NOT PRIVATE — do not publish. This file holds what is not differentially private."
@@ -72,12 +71,11 @@ def page_of(
         check_releasable(payload)
     safe = release_safe or _is_all_private(payload)
     prefix = "" if safe else "NOT PRIVATE: "
-    script = shown.page_module()
     state = state_of(shown, shown.page_traits)
     return offline_page(
-        [state if _EDITS_ONLY in script else {**state, "payload": _without_sums(payload)}],
+        [state if shown.page_edits else {**state, "payload": _without_sums(payload)}],
         title=prefix + payload["title"][:200],
-        view_script=script,
+        view_script=shown.page_module(),
         warning="" if safe else NOT_RELEASABLE,
         static=_static_html(shown),
         notes=_notes(source, payload, statement, safe),
@@ -85,10 +83,10 @@ def page_of(
 
 
 def _without_sums(payload: dict[str, Any]) -> dict[str, Any]:
-    """Leave out what only edits read; a page without them is smaller by it."""
+    """Leave out what sums say of curves; only edits read it, and a page is smaller without it."""
 
     def lighter(fit: dict[str, Any]) -> dict[str, Any]:
-        return {**fit, "terms": [{**term, _EDITS_ONLY: None} for term in fit["terms"]]}
+        return {**fit, "terms": [{**term, "recovered": None} for term in fit["terms"]]}
 
     reference = payload["reference"]
     return {
