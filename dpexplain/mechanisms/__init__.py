@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dpexplain.mechanisms.coins import secret_coins
-from dpexplain.mechanisms.exponential import ChoicePhase
-from dpexplain.mechanisms.gaussian import AnyPhase, GaussianMechanism, Phase, SampledPhase
-from dpexplain.mechanisms.laplace import LaplacePhase
+from dpexplain.mechanisms.gaussian import GaussianMechanism
 from dpexplain.mechanisms.noise import NOISE_BACKENDS, NoiseBackend, NoiseSource
+from dpexplain.mechanisms.phases import AnyPhase, ChoicePhase, LaplacePhase, Phase, SampledPhase
 
 __all__ = [
     "NOISE_BACKENDS",

@@ -29,104 +29,19 @@ References
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpexplain._validation import check_count, check_in_range, shown
 from dpexplain.mechanisms._exact import Words, run
 from dpexplain.mechanisms._pure_kernels import LAST, PART, choice_trials
 from dpexplain.mechanisms.discrete_gaussian import RandomBytes
-from dpexplain.mechanisms.noise import NoiseSource
 
-__all__ = ["ChoicePhase", "choose"]
-
-
-@dataclass(frozen=True)
-class ChoicePhase:
-    """Choices that share one scale.
-
-    Parameters
-    ----------
-    label : str
-        What is chosen: "splits".
-    spread_int : float
-        Lattice steps within which a record changes the utilities of all groups of one release, all
-        together: of disjoint groups it changes one.
-    epsilon : float
-        Log-ratio of one release, positive and finite.
-    n_candidates : int
-        Candidates of each group.
-    n_values : int
-        Number of groups of all releases together.
-    n_disjoint : int, default=1
-        So many releases are about disjoint parts of the records, and cost as much as one.
-    """
-
-    label: str
-    spread_int: float
-    epsilon: float
-    n_candidates: int
-    n_values: int
-    n_disjoint: int = 1
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.label, str) or not self.label:
-            raise ValueError(f"label={shown(self.label)} must name what is chosen.")
-        for name in ("spread_int", "epsilon"):
-            value = getattr(self, name)
-            check_in_range(name, value, 0.0, math.inf, include_low=False, include_high=False)
-        check_count("n_candidates", self.n_candidates)
-        check_count("n_values", self.n_values, minimum=0)
-        check_count("n_disjoint", self.n_disjoint)
-
-    def drawn(self, source: NoiseSource) -> NDArray[np.int64]:
-        """Return the noise of the phase: none, every choice draws its own.
-
-        Parameters
-        ----------
-        source : NoiseSource
-            Where randomness comes from.
-
-        Returns
-        -------
-        ndarray of int64
-        """
-        return np.empty(0, dtype=np.int64)
-
-    def with_noise(self, factor: float) -> ChoicePhase:
-        """Return the phase with so many times the scale of choices, for audits.
-
-        Parameters
-        ----------
-        factor : float
-            Positive.
-
-        Returns
-        -------
-        ChoicePhase
-        """
-        return replace(self, epsilon=self.epsilon / factor)
-
-    def with_sensitivity(self, factor: float) -> ChoicePhase:
-        """Return the phase with so many times the spread of utilities.
-
-        Parameters
-        ----------
-        factor : float
-            Positive.
-
-        Returns
-        -------
-        ChoicePhase
-        """
-        return replace(self, spread_int=factor * self.spread_int)
+__all__ = ["choose"]
 
 
 def choose(

@@ -2,165 +2,19 @@
 
 from __future__ import annotations
 
-import math
 import os
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpexplain._validation import check_count, check_in_range, shown
-from dpexplain.mechanisms.exponential import ChoicePhase
-from dpexplain.mechanisms.laplace import LaplacePhase
-from dpexplain.mechanisms.noise import NoiseSource, check_scale
+from dpexplain._validation import shown
+from dpexplain.mechanisms.noise import NoiseSource
+from dpexplain.mechanisms.phases import AnyPhase, ChoicePhase
 
-__all__ = ["GaussianMechanism", "Phase", "SampledPhase"]
-
-# At this scale the discrete Gaussian's delta exceeds the continuous one's by a share that is
-# smaller than what the inflation of the noise gives back; a coarser lattice would spend more
-# than Gaussian DP accounts for.
-_SMALLEST_SIGMA = 2.0**14
-
-
-@dataclass(frozen=True)
-class Phase:
-    """Releases that share one noise scale, and whose noise is drawn in one call.
-
-    Parameters
-    ----------
-    label : str
-        What is released: "histograms", "boosting".
-    sensitivity_int : float
-        L2 sensitivity of one release in lattice steps, positive.
-    sigma_int : float
-        Standard deviation of the noise in lattice steps, at least ``2**14``: on a coarser
-        lattice the discrete Gaussian spends visibly more than is accounted for.
-    n_values : int
-        Number of values that the releases of the phase have together.
-    """
-
-    label: str
-    sensitivity_int: float
-    sigma_int: float
-    n_values: int
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.label, str) or not self.label:
-            raise ValueError(f"label={shown(self.label)} must name what the phase releases.")
-        check_in_range(
-            "sensitivity_int",
-            self.sensitivity_int,
-            0.0,
-            math.inf,
-            include_low=False,
-            include_high=False,
-        )
-        check_scale(self.sigma_int, _SMALLEST_SIGMA, sys.float_info.max)
-        check_count("n_values", self.n_values, minimum=0)
-
-    @property
-    def noise_multiplier(self) -> float:
-        """Noise standard deviation divided by the sensitivity of one release.
-
-        Returns
-        -------
-        float
-            The multiplier to record in a `GaussianEvent`.
-        """
-        return self.sigma_int / self.sensitivity_int
-
-    def drawn(self, source: NoiseSource) -> NDArray[np.int64]:
-        """Draw the noise of the whole phase.
-
-        Parameters
-        ----------
-        source : NoiseSource
-            Where randomness comes from.
-
-        Returns
-        -------
-        ndarray of int64
-        """
-        return source.draw_int(self.sigma_int, self.n_values)
-
-    def with_noise(self, factor: float) -> Phase:
-        """Return the phase with so many times the noise, for audits.
-
-        Parameters
-        ----------
-        factor : float
-            Positive.
-
-        Returns
-        -------
-        Phase
-        """
-        return replace(self, sigma_int=factor * self.sigma_int)
-
-    def with_sensitivity(self, factor: float) -> Phase:
-        """Return the phase with so many times the sensitivity, and the noise for it.
-
-        Parameters
-        ----------
-        factor : float
-            Positive.
-
-        Returns
-        -------
-        Phase
-        """
-        return replace(self.with_noise(factor), sensitivity_int=factor * self.sensitivity_int)
-
-
-@dataclass(frozen=True)
-class SampledPhase(Phase):
-    """Releases about Poisson samples of the records: who takes part is decided by secret coins.
-
-    Parameters
-    ----------
-    label : str
-        As for `Phase`.
-    sensitivity_int : float
-        As for `Phase`: of one sum whose sample the record is in.
-    sigma_int : float
-        As for `Phase`.
-    n_values : int
-        As for `Phase`.
-    n_changed : int
-        Records that differ between neighbours: 1 for add/remove adjacency, 2 where one may be
-        exchanged for another. Each is bounded by its share of the sensitivity.
-    sampling_probability : float
-        Probability with which a person takes part in a release, in (0, 1].
-    """
-
-    n_changed: int
-    sampling_probability: float
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_count("n_changed", self.n_changed)
-        check_in_range(
-            "sampling_probability", self.sampling_probability, 0.0, 1.0, include_low=False
-        )
-
-    @property
-    def record_bound_int(self) -> float:
-        """Bound on the L2 norm of what one person adds to a sum, in lattice steps.
-
-        Returns
-        -------
-        float
-            What the noise multiplier of a `SubsampledGaussianEvent` is relative to.
-        """
-        return self.sensitivity_int / self.n_changed
-
-
-AnyPhase = Phase | LaplacePhase | ChoicePhase
-"""Releases of any kind."""
+__all__ = ["GaussianMechanism"]
 
 
 class GaussianMechanism:

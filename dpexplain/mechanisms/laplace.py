@@ -32,121 +32,19 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpexplain._validation import check_count, check_in_range, shown
 from dpexplain.mechanisms._exact import Words, run
 from dpexplain.mechanisms._pure_kernels import laplace_trials
 from dpexplain.mechanisms.discrete_gaussian import RandomBytes
-from dpexplain.mechanisms.noise import NoiseSource
 
-__all__ = ["LaplacePhase", "draw"]
+__all__ = ["draw"]
 
 LARGEST_SCALE = 2.0**50
 """A draw of 4000 scales, which never comes, still fits 62 bits."""
-
-
-@dataclass(frozen=True)
-class LaplacePhase:
-    """Releases that share one scale of Laplace noise, which is drawn in one call.
-
-    Parameters
-    ----------
-    label : str
-        What is released: "leaves".
-    sensitivity_int : float
-        L1 sensitivity of one release in lattice steps, positive.
-    scale_int : float
-        Scale of the noise in lattice steps, from 1 to ``2**50``; rounded up to an integer.
-    n_values : int
-        Number of values that the releases of the phase have together.
-    n_disjoint : int, default=1
-        So many releases are about disjoint parts of the records, and cost as much as one.
-    """
-
-    label: str
-    sensitivity_int: float
-    scale_int: float
-    n_values: int
-    n_disjoint: int = 1
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.label, str) or not self.label:
-            raise ValueError(f"label={shown(self.label)} must name what the phase releases.")
-        check_in_range(
-            "sensitivity_int",
-            self.sensitivity_int,
-            0.0,
-            math.inf,
-            include_low=False,
-            include_high=False,
-        )
-        try:
-            check_in_range("noise scale_int", self.scale_int, 1.0, LARGEST_SCALE)
-        except ValueError as error:
-            raise ValueError(
-                f"{error} It follows from the privacy parameters: raise a tiny epsilon, lower an "
-                "enormous epsilon or max_rows_per_person."
-            ) from None
-        check_count("n_values", self.n_values, minimum=0)
-        check_count("n_disjoint", self.n_disjoint)
-
-    @property
-    def noise_multiplier(self) -> float:
-        """Noise scale divided by the L1 sensitivity of one release.
-
-        Returns
-        -------
-        float
-            The multiplier to record in a `LaplaceEvent`.
-        """
-        return self.scale_int / self.sensitivity_int
-
-    def drawn(self, source: NoiseSource) -> NDArray[np.int64]:
-        """Draw the noise of the whole phase.
-
-        Parameters
-        ----------
-        source : NoiseSource
-            Where randomness comes from.
-
-        Returns
-        -------
-        ndarray of int64
-        """
-        return source.draw_laplace(self.scale_int, self.n_values)
-
-    def with_noise(self, factor: float) -> LaplacePhase:
-        """Return the phase with so many times the noise, for audits.
-
-        Parameters
-        ----------
-        factor : float
-            Positive.
-
-        Returns
-        -------
-        LaplacePhase
-        """
-        return replace(self, scale_int=factor * self.scale_int)
-
-    def with_sensitivity(self, factor: float) -> LaplacePhase:
-        """Return the phase with so many times the sensitivity, and the noise for it.
-
-        Parameters
-        ----------
-        factor : float
-            Positive.
-
-        Returns
-        -------
-        LaplacePhase
-        """
-        return replace(self.with_noise(factor), sensitivity_int=factor * self.sensitivity_int)
 
 
 def draw(scale: float, size: int, random_bytes: RandomBytes = os.urandom) -> NDArray[np.int64]:

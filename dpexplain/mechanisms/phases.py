@@ -1,0 +1,310 @@
+"""Phases: releases that share one scale, and whose noise is drawn in one call."""
+
+from __future__ import annotations
+
+import math
+import sys
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpexplain._validation import check_count, check_in_range, shown
+from dpexplain.mechanisms.laplace import LARGEST_SCALE
+from dpexplain.mechanisms.noise import NoiseSource, check_scale
+
+__all__ = ["AnyPhase", "ChoicePhase", "LaplacePhase", "Phase", "SampledPhase"]
+
+# At this scale the discrete Gaussian's delta exceeds the continuous one's by a share that is
+# smaller than what the inflation of the noise gives back; a coarser lattice would spend more
+# than Gaussian DP accounts for.
+_SMALLEST_SIGMA = 2.0**14
+
+
+class NoisyPhase:
+    """Base of frozen phases whose noise is added to sums; they have the fields named below."""
+
+    label: str
+    sensitivity_int: float
+    n_values: int
+    _scale: ClassVar[str]
+    """Name of the field that holds the scale of the noise, in lattice steps."""
+
+    @property
+    def noise_multiplier(self) -> float:
+        """Scale of the noise divided by the sensitivity of one release.
+
+        Returns
+        -------
+        float
+            The multiplier to record in the event.
+        """
+        return float(getattr(self, self._scale)) / self.sensitivity_int
+
+    def with_noise(self, factor: float) -> Self:
+        """Return the phase with so many times the noise, for audits.
+
+        Parameters
+        ----------
+        factor : float
+            Positive.
+
+        Returns
+        -------
+        NoisyPhase
+            Of the same kind.
+        """
+        return self._with(**{self._scale: factor * getattr(self, self._scale)})
+
+    def with_sensitivity(self, factor: float) -> Self:
+        """Return the phase with so many times the sensitivity, and the noise for it.
+
+        Parameters
+        ----------
+        factor : float
+            Positive.
+
+        Returns
+        -------
+        NoisyPhase
+            Of the same kind.
+        """
+        return self.with_noise(factor)._with(sensitivity_int=factor * self.sensitivity_int)
+
+    def _with(self, **changes: float) -> Self:
+        changed: Self = replace(self, **changes)  # type: ignore[type-var]
+        return changed
+
+    def _check_sums(self) -> None:
+        _check_label(self.label, "what the phase releases")
+        _check_positive("sensitivity_int", self.sensitivity_int)
+        check_count("n_values", self.n_values, minimum=0)
+
+
+def _check_label(label: Any, names: str) -> None:
+    if not isinstance(label, str) or not label:
+        raise ValueError(f"label={shown(label)} must name {names}.")
+
+
+def _check_positive(name: str, value: float) -> None:
+    check_in_range(name, value, 0.0, math.inf, include_low=False, include_high=False)
+
+
+@dataclass(frozen=True)
+class Phase(NoisyPhase):
+    """Releases that share one noise scale, and whose noise is drawn in one call.
+
+    Parameters
+    ----------
+    label : str
+        What is released: "histograms", "boosting".
+    sensitivity_int : float
+        L2 sensitivity of one release in lattice steps, positive.
+    sigma_int : float
+        Standard deviation of the noise in lattice steps, at least ``2**14``: on a coarser
+        lattice the discrete Gaussian spends visibly more than is accounted for.
+    n_values : int
+        Number of values that the releases of the phase have together.
+    """
+
+    label: str
+    sensitivity_int: float
+    sigma_int: float
+    n_values: int
+    _scale: ClassVar[str] = "sigma_int"
+
+    def __post_init__(self) -> None:
+        self._check_sums()
+        check_scale(self.sigma_int, _SMALLEST_SIGMA, sys.float_info.max)
+
+    def drawn(self, source: NoiseSource) -> NDArray[np.int64]:
+        """Draw the noise of the whole phase.
+
+        Parameters
+        ----------
+        source : NoiseSource
+            Where randomness comes from.
+
+        Returns
+        -------
+        ndarray of int64
+        """
+        return source.draw_int(self.sigma_int, self.n_values)
+
+
+@dataclass(frozen=True)
+class SampledPhase(Phase):
+    """Releases about Poisson samples of the records: who takes part is decided by secret coins.
+
+    Parameters
+    ----------
+    label : str
+        As for `Phase`.
+    sensitivity_int : float
+        As for `Phase`: of one sum whose sample the record is in.
+    sigma_int : float
+        As for `Phase`.
+    n_values : int
+        As for `Phase`.
+    n_changed : int
+        Records that differ between neighbours: 1 for add/remove adjacency, 2 where one may be
+        exchanged for another. Each is bounded by its share of the sensitivity.
+    sampling_probability : float
+        Probability with which a person takes part in a release, in (0, 1].
+    """
+
+    n_changed: int
+    sampling_probability: float
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_count("n_changed", self.n_changed)
+        check_in_range(
+            "sampling_probability", self.sampling_probability, 0.0, 1.0, include_low=False
+        )
+
+    @property
+    def record_bound_int(self) -> float:
+        """Bound on the L2 norm of what one person adds to a sum, in lattice steps.
+
+        Returns
+        -------
+        float
+            What the noise multiplier of a `SubsampledGaussianEvent` is relative to.
+        """
+        return self.sensitivity_int / self.n_changed
+
+
+@dataclass(frozen=True)
+class LaplacePhase(NoisyPhase):
+    """Releases that share one scale of Laplace noise, which is drawn in one call.
+
+    Parameters
+    ----------
+    label : str
+        What is released: "leaves".
+    sensitivity_int : float
+        L1 sensitivity of one release in lattice steps, positive.
+    scale_int : float
+        Scale of the noise in lattice steps, from 1 to ``2**50``; rounded up to an integer.
+    n_values : int
+        Number of values that the releases of the phase have together.
+    n_disjoint : int, default=1
+        So many releases are about disjoint parts of the records, and cost as much as one.
+    """
+
+    label: str
+    sensitivity_int: float
+    scale_int: float
+    n_values: int
+    n_disjoint: int = 1
+    _scale: ClassVar[str] = "scale_int"
+
+    def __post_init__(self) -> None:
+        self._check_sums()
+        try:
+            check_in_range("noise scale_int", self.scale_int, 1.0, LARGEST_SCALE)
+        except ValueError as error:
+            raise ValueError(
+                f"{error} It follows from the privacy parameters: raise a tiny epsilon, lower an "
+                "enormous epsilon or max_rows_per_person."
+            ) from None
+        check_count("n_disjoint", self.n_disjoint)
+
+    def drawn(self, source: NoiseSource) -> NDArray[np.int64]:
+        """Draw the noise of the whole phase.
+
+        Parameters
+        ----------
+        source : NoiseSource
+            Where randomness comes from.
+
+        Returns
+        -------
+        ndarray of int64
+        """
+        return source.draw_laplace(self.scale_int, self.n_values)
+
+
+@dataclass(frozen=True)
+class ChoicePhase:
+    """Choices that share one scale.
+
+    Parameters
+    ----------
+    label : str
+        What is chosen: "splits".
+    spread_int : float
+        Lattice steps within which a record changes the utilities of all groups of one release, all
+        together: of disjoint groups it changes one.
+    epsilon : float
+        Log-ratio of one release, positive and finite.
+    n_candidates : int
+        Candidates of each group.
+    n_values : int
+        Number of groups of all releases together.
+    n_disjoint : int, default=1
+        So many releases are about disjoint parts of the records, and cost as much as one.
+    """
+
+    label: str
+    spread_int: float
+    epsilon: float
+    n_candidates: int
+    n_values: int
+    n_disjoint: int = 1
+
+    def __post_init__(self) -> None:
+        _check_label(self.label, "what is chosen")
+        _check_positive("spread_int", self.spread_int)
+        _check_positive("epsilon", self.epsilon)
+        check_count("n_candidates", self.n_candidates)
+        check_count("n_values", self.n_values, minimum=0)
+        check_count("n_disjoint", self.n_disjoint)
+
+    def drawn(self, source: NoiseSource) -> NDArray[np.int64]:
+        """Return the noise of the phase: none, every choice draws its own.
+
+        Parameters
+        ----------
+        source : NoiseSource
+            Where randomness comes from.
+
+        Returns
+        -------
+        ndarray of int64
+        """
+        return np.empty(0, dtype=np.int64)
+
+    def with_noise(self, factor: float) -> ChoicePhase:
+        """Return the phase with so many times the scale of choices, for audits.
+
+        Parameters
+        ----------
+        factor : float
+            Positive.
+
+        Returns
+        -------
+        ChoicePhase
+        """
+        return replace(self, epsilon=self.epsilon / factor)
+
+    def with_sensitivity(self, factor: float) -> ChoicePhase:
+        """Return the phase with so many times the spread of utilities.
+
+        Parameters
+        ----------
+        factor : float
+            Positive.
+
+        Returns
+        -------
+        ChoicePhase
+        """
+        return replace(self, spread_int=factor * self.spread_int)
+
+
+AnyPhase = Phase | LaplacePhase | ChoicePhase
+"""Releases of any kind."""
