@@ -45,7 +45,7 @@ def to_interpret(explanation: GlobalExplanation | MulticlassExplanation) -> Any:
     TypeError
         If `explanation` is of another kind.
     ValueError
-        If pairs of one feature have other bins each.
+        If pairs of one feature have other bins each, or the explanation holds main effects only.
 
     Warns
     -----

@@ -40,7 +40,8 @@ def to_onnx(explanation: GlobalExplanation | MulticlassExplanation | FilterBank)
     TypeError
         If `explanation` is of another kind.
     ValueError
-        If it explains one class of several, or filters that do not know how to prepare a record.
+        If it explains one class of several, main effects only, or filters that do not know how to
+        prepare a record.
 
     Examples
     --------

@@ -63,6 +63,7 @@ class PrivateTrees(PureEstimator, AdditiveModel):
         Parameters
         ----------
         explanation : GlobalExplanation or MulticlassExplanation
+            Any.
 
         Raises
         ------
