@@ -25,14 +25,14 @@ class BoundRow:
     epsilon : float
         What is stated.
     mu : float or None
-        Gaussian-DP parameter that is stated.
+        Gaussian-DP parameter that is stated; None where another kind of guarantee is.
     transcript_mu : float
         At least so large, from transcripts (tier 3).
-    model_mu : float
-        At least so large, from final models (tier 4).
+    model_mu : float or None
+        At least so large, from final models (tier 4); None where no `mu` is stated.
     model_epsilon : float
         At least so large, from final models and whatever the mechanism (tier 4).
-    model_epsilon_of_mu : float
+    model_epsilon_of_mu : float or None
         Epsilon that belongs to `model_mu`: what the final model shows of a Gaussian mechanism.
     problems : tuple of str
         Statements that are false with a doubt of one in ten million.
@@ -42,9 +42,9 @@ class BoundRow:
     epsilon: float
     mu: float | None
     transcript_mu: float
-    model_mu: float
+    model_mu: float | None
     model_epsilon: float
-    model_epsilon_of_mu: float
+    model_epsilon_of_mu: float | None
     problems: tuple[str, ...]
 
 
@@ -91,7 +91,8 @@ def bound_row(subject: Subject, epsilon: float, *, n_fits: int) -> BoundRow:
     """
     case = canary_case(subject, epsilon=epsilon)
     transcripts, models = audit_transcripts(case, n_fits // 2), audit_final_model(case, n_fits)
-    mu = models.mu_bound()
+    # Only of a Gaussian mechanism do errors bound a Gaussian parameter, and has it an epsilon.
+    mu = None if models.mu is None else models.mu_bound()
     return BoundRow(
         estimator=subject.name,
         epsilon=epsilon,
@@ -99,7 +100,7 @@ def bound_row(subject: Subject, epsilon: float, *, n_fits: int) -> BoundRow:
         transcript_mu=transcripts.guesses[ALL].mu_bound(0.95),
         model_mu=mu,
         model_epsilon=models.epsilon_bound(),
-        model_epsilon_of_mu=epsilon_from_mu(mu, models.delta),
+        model_epsilon_of_mu=None if mu is None else epsilon_from_mu(mu, models.delta),
         problems=(*transcripts.violations(CONFIDENCE), *models.violations(CONFIDENCE)),
     )
 
@@ -171,9 +172,9 @@ def bounds_table(rows: Sequence[BoundRow]) -> str:
         ["estimator", "stated ε", "stated μ", "transcript: μ ≥", "final model: μ ≥",
          "so ε ≥", "final model, any mechanism: ε ≥"],
         [
-            [row.estimator, f"{row.epsilon:g}", "–" if row.mu is None else f"{row.mu:.3f}",
-             f"{row.transcript_mu:.3f}", f"{row.model_mu:.3f}", f"{row.model_epsilon_of_mu:.2f}",
-             f"{row.model_epsilon:.2f}"]
+            [row.estimator, f"{row.epsilon:g}", _number(row.mu, 3),
+             _number(row.transcript_mu, 3), _number(row.model_mu, 3),
+             _number(row.model_epsilon_of_mu, 2), _number(row.model_epsilon, 2)]
             for row in rows
         ],
     )  # fmt: skip
@@ -201,6 +202,10 @@ def power_table(rows: Sequence[PowerRow]) -> str:
         ["planted mistake", "runs", "1 replay", "2 noise scale", "3 transcripts", "4 final model"],
         [[row.mutant.name, str(row.runs), *(share(row, tier) for tier in TIERS)] for row in rows],
     )
+
+
+def _number(value: float | None, places: int) -> str:
+    return "–" if value is None else f"{value:.{places}f}"
 
 
 def _table(head: list[str], body: list[list[str]]) -> str:

@@ -10,7 +10,7 @@ from dpexplain.audit.__main__ import main
 from dpexplain.audit.black_box import as_matrix, audit_final_model, observations
 from dpexplain.audit.cases import canary_case
 from dpexplain.audit.mutants import MUTANTS
-from dpexplain.audit.report import PowerRow
+from dpexplain.audit.report import PowerRow, bound_row, bounds_table
 from dpexplain.audit.tiers import planted_case, problems
 
 
@@ -77,10 +77,25 @@ def test_the_command_prints_both_tables_and_says_what_went_unnoticed(capsys, mon
     assert "tier 3 let pass" not in printed.err
 
 
-def test_the_command_succeeds_where_nothing_is_wrong(capsys):
-    name = SUBJECTS[0].name
-    assert main([name, "--fits", "10", "--epsilon", "1", "--jobs", "1", "--no-mistakes"]) == 0
-    assert "planted" not in capsys.readouterr().out
+def test_the_command_succeeds_where_nothing_is_wrong_for_every_estimator(capsys):
+    assert main(["--fits", "10", "--epsilon", "1", "--jobs", "1", "--no-mistakes"]) == 0
+    printed = capsys.readouterr().out
+    assert "planted" not in printed
+    for subject in SUBJECTS:
+        assert f"| {subject.name} " in printed
+
+
+def test_a_guarantee_that_is_not_gaussian_gets_no_gaussian_bound_of_its_final_model():
+    pure, gaussian = (
+        bound_row(s, 1.0, n_fits=10)
+        for name in ("DPBoostClassifier", "DPExplainableBoostingClassifier")
+        for s in SUBJECTS
+        if s.name == name
+    )
+    assert (pure.mu, pure.model_mu, pure.model_epsilon_of_mu) == (None, None, None)
+    assert None not in (gaussian.mu, gaussian.model_mu, gaussian.model_epsilon_of_mu)
+    assert bounds_table([pure]).splitlines()[-1].count(" – |") == 3
+    assert "–" not in bounds_table([gaussian]).splitlines()[-1]
 
 
 def test_a_mistake_that_one_run_missed_counts_as_unnoticed():
