@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
-from dpexplain.accounting.summary import LedgerSummary
 from dpexplain.compare import Comparison, MulticlassComparison
 from dpexplain.explain import (
     GlobalExplanation,
@@ -31,10 +29,10 @@ from dpexplain.io._fields import (
     number,
     optional,
     packed_singles,
-    plain,
     singles,
     text,
 )
+from dpexplain.io._fits import fits_from_plain, fits_to_plain
 from dpexplain.statement.statement import PrivacyStatement
 
 _MOST_BINS = 1 << 17
@@ -337,17 +335,6 @@ def multiclass_comparison_from_plain(value: Any, path: str = "comparison") -> Mu
     return MulticlassComparison(tuple(parts))
 
 
-def ledger_to_plain(summary: LedgerSummary) -> dict[str, Any]:
-    """Write a ledger summary."""
-    return summary.to_dict()
-
-
-def ledger_from_plain(value: Any, path: str = "ledger") -> LedgerSummary:
-    """Read a ledger summary; the class checks its own fields."""
-    Fields(value, path)
-    return LedgerSummary.from_dict(value)
-
-
 def statement_to_plain(statement: PrivacyStatement) -> dict[str, Any]:
     """Write a privacy statement."""
     return statement.to_dict()
@@ -361,75 +348,12 @@ def statement_from_plain(value: Any, path: str = "statement") -> PrivacyStatemen
 
 def comparison_to_plain(comparison: Comparison) -> dict[str, Any]:
     """Write a comparison."""
-    reference, metrics = comparison.reference, comparison.metrics
-    return {
-        "fits": [
-            {"epsilon": epsilon, "repeats": [global_to_plain(fit) for fit in repeats]}
-            for epsilon, repeats in comparison.explanations.items()
-        ],
-        "reference": None if reference is None else global_to_plain(reference),
-        "metrics": None if metrics is None else metrics_to_plain(metrics),
-        "ledger": ledger_to_plain(comparison.ledger),
-        "title": comparison.title,
-    }
+    return fits_to_plain(comparison, global_to_plain)
 
 
 def comparison_from_plain(value: Any, path: str = "comparison") -> Comparison:
     """Read a comparison."""
-    fields = Fields(value, path)
-    fits = fields.take("fits", items(_fits_from_plain))
-    explanations = dict(fits)
-    if len(explanations) < len(fits):
-        raise ValueError(f"{path}.fits repeats an epsilon.")
-    comparison = Comparison(
-        tuple(epsilon for epsilon, _ in fits),
-        explanations,
-        reference=fields.take("reference", optional(global_from_plain)),
-        metrics=fields.take("metrics", optional(metrics_from_plain)),
-        ledger=fields.take("ledger", ledger_from_plain),
-        title=fields.take("title", text),
-    )
-    fields.finish()
-    return comparison
-
-
-def _fits_from_plain(value: Any, path: str) -> tuple[float, tuple[GlobalExplanation, ...]]:
-    fields = Fields(value, path)
-    epsilon = fields.take("epsilon", number)
-    repeats = fields.take("repeats", items(global_from_plain))
-    fields.finish()
-    return epsilon, tuple(repeats)
-
-
-def metrics_to_plain(metrics: pd.DataFrame) -> list[dict[str, Any]]:
-    return [
-        {
-            "epsilon": plain(row["epsilon"]),
-            "repeat": int(row["repeat"]),
-            "metric": row["metric"],
-            "value": plain(row["value"]),
-            "private": bool(row["private"]),
-        }
-        for row in metrics.to_dict("records")
-    ]
-
-
-def metrics_from_plain(value: Any, path: str) -> pd.DataFrame:
-    readers = {
-        "epsilon": any_number,
-        "repeat": integer,
-        "metric": text,
-        "value": any_number,
-        "private": flag,
-    }
-
-    def read_row(row: Any, row_path: str) -> list[Any]:
-        fields = Fields(row, row_path)
-        cells = [fields.take(name, read) for name, read in readers.items()]
-        fields.finish()
-        return cells
-
-    return pd.DataFrame(items(read_row)(value, path), columns=list(readers))
+    return fits_from_plain(value, path, Comparison, global_from_plain)
 
 
 def _list_or_none(array: FloatArray | None) -> list[Any] | None:

@@ -13,15 +13,9 @@ from dpexplain.explain import (
     InputPreparation,
     WeightMap,
 )
-from dpexplain.io._codecs import (
-    guarantee_from_plain,
-    guarantee_to_plain,
-    ledger_from_plain,
-    ledger_to_plain,
-    metrics_from_plain,
-    metrics_to_plain,
-)
+from dpexplain.io._codecs import guarantee_from_plain, guarantee_to_plain
 from dpexplain.io._fields import Fields, flag, integer, items, number, optional, text
+from dpexplain.io._fits import fits_from_plain, fits_to_plain
 from dpexplain.io._packed import any_rank, array_of, packed_array
 
 _texts = items(text)
@@ -222,41 +216,9 @@ def weights_from_plain(value: Any, path: str = "weights") -> WeightMap:
 
 def filter_comparison_to_plain(comparison: FilterComparison) -> dict[str, Any]:
     """Write a comparison of filters."""
-    reference, metrics = comparison.reference, comparison.metrics
-    return {
-        "fits": [
-            {"epsilon": epsilon, "repeats": [bank_to_plain(fit) for fit in repeats]}
-            for epsilon, repeats in comparison.explanations.items()
-        ],
-        "reference": None if reference is None else bank_to_plain(reference),
-        "metrics": None if metrics is None else metrics_to_plain(metrics),
-        "ledger": ledger_to_plain(comparison.ledger),
-        "title": comparison.title,
-    }
+    return fits_to_plain(comparison, bank_to_plain)
 
 
 def filter_comparison_from_plain(value: Any, path: str = "comparison") -> FilterComparison:
     """Read a comparison of filters."""
-    fields = Fields(value, path)
-    fits = fields.take("fits", items(_fits_from_plain))
-    explanations = dict(fits)
-    if len(explanations) < len(fits):
-        raise ValueError(f"{path}.fits repeats an epsilon.")
-    comparison = FilterComparison(
-        tuple(epsilon for epsilon, _ in fits),
-        explanations,
-        reference=fields.take("reference", optional(bank_from_plain)),
-        metrics=fields.take("metrics", optional(metrics_from_plain)),
-        ledger=fields.take("ledger", ledger_from_plain),
-        title=fields.take("title", text),
-    )
-    fields.finish()
-    return comparison
-
-
-def _fits_from_plain(value: Any, path: str) -> tuple[float, tuple[FilterBank, ...]]:
-    fields = Fields(value, path)
-    epsilon = fields.take("epsilon", number)
-    repeats = fields.take("repeats", items(bank_from_plain))
-    fields.finish()
-    return epsilon, tuple(repeats)
+    return fits_from_plain(value, path, FilterComparison, bank_from_plain)

@@ -22,7 +22,7 @@ from dpexplain.explain import (
     ShapeFunction,
     WeightMap,
 )
-from dpexplain.io import _codecs, _edits, _filters
+from dpexplain.io import _codecs, _edits, _filters, _fits
 from dpexplain.statement.statement import PrivacyStatement
 
 Saveable: TypeAlias = (
@@ -74,7 +74,7 @@ _KINDS: Final = {
         FilterExplanation, _filters.filter_local_to_plain, _filters.filter_local_from_plain
     ),
     "weights": _Kind(WeightMap, _filters.weights_to_plain, _filters.weights_from_plain),
-    "ledger": _Kind(LedgerSummary, _codecs.ledger_to_plain, _codecs.ledger_from_plain),
+    "ledger": _Kind(LedgerSummary, _fits.ledger_to_plain, _fits.ledger_from_plain),
     "statement": _Kind(PrivacyStatement, _codecs.statement_to_plain, _codecs.statement_from_plain),
     "edit-log": _Kind(EditLog, _edits.log_to_plain, _edits.log_from_plain),
     "comparison": _Kind(Comparison, _codecs.comparison_to_plain, _codecs.comparison_from_plain),
