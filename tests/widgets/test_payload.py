@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 
@@ -179,3 +180,10 @@ def test_lists_that_do_not_belong_together_are_refused(payload):
 
 def test_infinity_is_a_word_that_json_can_hold(payload):
     assert math.isinf(float(payload["reference"]["epsilon"]))
+
+
+def test_curves_that_are_main_effects_say_so(comparison):
+    curves = comparison.explanations[1.0][0]
+    trees = dataclasses.replace(curves, main_effects_only=True)
+    assert build_payload(trees)["main_effects_only"]
+    assert not build_payload(curves)["main_effects_only"]

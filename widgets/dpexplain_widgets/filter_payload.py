@@ -247,6 +247,7 @@ def filters_payload(
         "samples": _samples_outline(samples, samples_public),
         "others": [],
         "filters": outline,
+        "main_effects_only": False,
     }
     if isinstance(source, FilterComparison):
         return {

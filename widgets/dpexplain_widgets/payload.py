@@ -29,6 +29,7 @@ _KEYS = frozenset(
     {
         "version", "title", "name", "link", "score_unit", "target", "epsilons", "terms", "fits",
         "reference", "ledger", "guarantee_words", "samples", "others", "filters",
+        "main_effects_only",
     }
 )  # fmt: skip
 
@@ -269,6 +270,7 @@ def _ledger_payload(summary: LedgerSummary) -> dict[str, Any]:
         "samples": None,
         "others": [],
         "filters": None,
+        "main_effects_only": False,
     }
 
 
@@ -280,6 +282,7 @@ def _outline(explanation: GlobalExplanation, title: str) -> dict[str, Any]:
         "samples": None,
         "others": [],
         "filters": None,
+        "main_effects_only": explanation.main_effects_only,
         "link": explanation.link,
         "score_unit": explanation.score_unit,
         "target": {

@@ -8,6 +8,7 @@ import {
 import { certaintyWords, crossingWords } from "../../../widgets/dpexplain_widgets/static/local.js";
 import { readState } from "../../../widgets/dpexplain_widgets/static/state.js";
 import { stubModel } from "../../../widgets/dpexplain_widgets/static/stub_model.js";
+import { predictionName } from "../../../widgets/dpexplain_widgets/static/words.js";
 import { waterfallOrder, waterfallRows } from "../../../widgets/dpexplain_widgets/static/waterfall.js";
 import { inputValue } from "../../../widgets/dpexplain_widgets/static/what_if.js";
 
@@ -124,4 +125,11 @@ test("a decision is told with how sure its side is", () => {
   assert.match(words, /^above 0.5 with 97.5 % certainty/);
   assert.equal(crossingWords({ link: "identity" }, { score: 1, scoreStd: 1 }, null), "");
   assert.equal(certaintyWords(0.99999), "more than 99.9 %");
+});
+
+test("what the curves of trees add up to is not called the prediction of the model", () => {
+  const payload = { link: "logit", target: { classes: ["no", "yes"] }, main_effects_only: false };
+  assert.match(predictionName(payload), /^Probability of .*yes.*”$/);
+  assert.match(predictionName({ ...payload, main_effects_only: true }), /by the curves alone, without the interactions/);
+  assert.equal(predictionName({ ...payload, link: "identity" }), "Prediction");
 });

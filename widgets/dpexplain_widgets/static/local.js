@@ -14,7 +14,7 @@ import { fontOf } from "./text.js";
 import { drawWaterfall, waterfallOrder, waterfallRows } from "./waterfall.js";
 import { observeWidth, viewWidget } from "./view.js";
 import { whatIfInputs } from "./what_if.js";
-import { epsilonWords, otherWords, scoreWords } from "./words.js";
+import { epsilonWords, otherWords, predictionName, scoreWords } from "./words.js";
 
 const LOCAL_KEYS = [...CHOICE_KEYS, "sample", "what_if", "threshold"];
 const TYPICAL = "typical (largest released bins)";
@@ -184,15 +184,13 @@ class LocalPanel {
 
   predictionWords(state) {
     const { payload } = state;
-    const shown = payload.link === "logit" ? quotedName(payload.target.classes.at(-1), 24) : "";
-    const name = shown ? `Probability of “${shown}”` : "Prediction";
     const text = (explained) => {
       const value = predictionOf(payload.link, explained.score);
       return value === null ? `score ${formatSigned(explained.score)}` : formatNumber(value);
     };
     const where = state.atReference ? "non-private reference" : epsilonWords(state);
     const others = this.others.map(({ words, explained }) => `${text(explained)} (${words})`);
-    return [`${name}: ${text(this.explained)} (${where})`, ...others].join(" · ");
+    return [`${predictionName(payload)}: ${text(this.explained)} (${where})`, ...others].join(" · ");
   }
 
   drawLegend(state) {

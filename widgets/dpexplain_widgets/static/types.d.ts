@@ -98,6 +98,7 @@ export interface Payload {
   samples: any;
   others: Payload[];
   filters: any;
+  main_effects_only: boolean;
 }
 
 /** What is chosen, brought into the range of the payload. */

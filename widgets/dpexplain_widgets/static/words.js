@@ -4,6 +4,12 @@ import { formatCount, formatDelta, formatEpsilon, formatNumber, formatSigned, qu
 const CHANGES = { add_remove: "Adding or removing", replace: "Replacing" };
 const ADJACENCIES = { add_remove: "add/remove adjacency", replace: "replace-one adjacency" };
 
+/** What the sum of the curves is called; of trees it is not what the model predicts. */
+export function predictionName({ link, target, main_effects_only: isPart }) {
+  const name = link === "logit" ? `Probability of “${quotedName(target.classes.at(-1), 24)}”` : "Prediction";
+  return isPart ? `${name} by the curves alone, without the interactions of the model` : name;
+}
+
 /** The two numbers of a guarantee: "δ = 10⁻⁶ · add/remove adjacency". */
 export function guaranteeDetail(guarantee) {
   if (!guarantee.private) return "no differential privacy";
