@@ -84,6 +84,10 @@ bench-noise: $(VENV)/.bench ## hold bands and marks against refits and known tru
 bench-edit: $(VENV)/.bench ## whether repairs bring private curves nearer to the truth
 	$(BIN)/python tests/benchmarks/edit.py $(BENCH_ARGS)
 
+.PHONY: bench-edit-dependent
+bench-edit-dependent: $(VENV)/.bench ## the same beside a feature that goes with the edited one
+	$(BIN)/python tests/benchmarks/edit_dependent.py $(BENCH_ARGS)
+
 .PHONY: bench-ui
 bench-ui: $(VENV)/.test ## latencies of the Explorer in a browser, size and opening time of a page
 	$(BIN)/python tests/benchmarks/ui.py $(BENCH_ARGS)

@@ -210,6 +210,7 @@ def _carried_out(entry: Entry, scores: list[_Score]) -> EditRecord:
         note=entry.note,
         who=entry.who,
         when=entry.when,
+        caution=operation.caution,
     )
 
 

@@ -96,6 +96,7 @@ class Operation(ABC):
     usual_mean: ClassVar[Mean] = "keep"
     needs_order: ClassVar[bool] = False
     least_bins: ClassVar[int] = 1
+    caution: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
         """Check the fields that all operations share."""

@@ -120,6 +120,13 @@ class Denoise(Operation):
         return curve.denoised()[bins]
 
 
+_FEATURE_BY_FEATURE = (
+    "what a curve lacks is asked for feature by feature; where features depend on each other, a "
+    "curve can have taken over from another, above all in a short fit, and this can then lead "
+    "away from the truth"
+)
+
+
 @dataclasses.dataclass(frozen=True)
 class Stretch(Operation):
     """Undo how far a short fit falls short, as the sums that it released say.
@@ -131,6 +138,7 @@ class Stretch(Operation):
     """
 
     kind: ClassVar[str] = "stretch"
+    caution: ClassVar[str] = _FEATURE_BY_FEATURE
 
     def _wanted(self, curve: Curve, bins: IndexArray) -> FloatArray:
         return _stretched(curve, curve.values, bins)
@@ -182,6 +190,7 @@ class Recover(Operation):
     """
 
     kind: ClassVar[str] = "recover"
+    caution: ClassVar[str] = _FEATURE_BY_FEATURE
     needs_order: ClassVar[bool] = True
 
     def _wanted(self, curve: Curve, bins: IndexArray) -> FloatArray:

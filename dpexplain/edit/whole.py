@@ -153,6 +153,11 @@ class Composed:
         listed = "; ".join(step.words for step in self.steps)
         return f"{self.title} ({listed})" if self.title else listed
 
+    @property
+    def caution(self) -> str:
+        """What to beware of, in words; "" for nothing in particular."""
+        return "; ".join(dict.fromkeys(step.caution for step in self.steps if step.caution))
+
     apply = Operation.apply
 
 
@@ -182,9 +187,10 @@ def repair(
 
     Notes
     -----
-    What a curve lacks is asked for term by term. Where features depend strongly on each other and
-    a fit is short, a curve can have taken over from another; recovering it then leads away from
-    the truth. Use :class:`Smooth` and :class:`Monotone` there.
+    What a curve lacks is asked for term by term. Where features depend on each other, a curve can
+    have taken over from another, above all in a short fit; recovering it then leads away from the
+    truth, and nothing that was released tells. The record says so. Use :class:`Smooth` and
+    :class:`Monotone` where features are known to go together.
     """
     chosen = Selection(bins, within)
     about = {"bins": chosen.bins, "within": chosen.within, "of_class": of_class}

@@ -116,6 +116,8 @@ class EditRecord:
         Who made it.
     when : str, default=""
         When, as the author writes it.
+    caution : str, default=""
+        What to beware of with an operation of this kind, whatever the numbers say.
 
     Raises
     ------
@@ -129,10 +131,11 @@ class EditRecord:
     note: str = ""
     who: str = ""
     when: str = ""
+    caution: str = ""
 
     def __post_init__(self) -> None:
         """Check the fields."""
-        for name in ("operation", "words", "note", "who", "when"):
+        for name in ("operation", "words", "note", "who", "when", "caution"):
             text(name, getattr(self, name))
         object.__setattr__(self, "effects", tuple(self.effects))
         if not all(isinstance(effect, EditEffect) for effect in self.effects):
@@ -187,7 +190,8 @@ class EditRecord:
         )
         note = f' Note: "{self.note}".' if self.note else ""
         by = f" ({', '.join(about)})" if about else ""
-        return f"{self.words}{by}: {effects}; epsilon 0.{note}"
+        careful = f" Careful: {self.caution}." if self.caution else ""
+        return f"{self.words}{by}: {effects}; epsilon 0.{careful}{note}"
 
 
 def edit_note(records: Sequence[EditRecord]) -> str:

@@ -50,6 +50,7 @@ def record_to_plain(record: EditRecord) -> dict[str, Any]:
         "note": record.note,
         "who": record.who,
         "when": record.when,
+        "caution": record.caution,
         "epsilon": record.epsilon,
     }
 
@@ -64,6 +65,7 @@ def record_from_plain(value: Any, path: str = "edit") -> EditRecord:
         note=fields.take("note", text),
         who=fields.take("who", text),
         when=fields.take("when", text),
+        caution=fields.take("caution", text),
     )
     if fields.take("epsilon", number) != 0:
         raise ValueError(f"{path}.epsilon must be 0: an edit looks at released numbers only.")

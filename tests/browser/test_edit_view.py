@@ -12,52 +12,16 @@ import pytest
 import view_examples
 from dpexplain import io
 from dpexplain.edit import (
-    Align,
-    Convex,
     EditLog,
     Flatten,
-    Interpolate,
     Merge,
     Monotone,
-    Recover,
-    Remove,
-    Revert,
-    Scale,
-    Set,
     Shift,
-    Smooth,
-    Stretch,
-    repair,
 )
 from dpexplain_widgets import EditView, Explorer
 from page_checks import layout_problems, settle
 
 pytestmark = pytest.mark.browser
-
-# The name in the menu, what is typed to reach it there, and what it is in Python.
-OPERATIONS = [
-    ("set", "Level: Set", Set("age", value=0.25)),
-    ("shift", "Level: Shift", Shift("age", by=0.25)),
-    ("scale", "Level: Scale", Scale("age", factor=0.25)),
-    ("interpolate", "Level: Int", Interpolate("age")),
-    ("left", "Level: Align to the l", Align("age", to="left")),
-    ("right", "Level: Align to the r", Align("age", to="right")),
-    ("average", "Level: Align to the a", Align("age", to="average")),
-    ("increasing", "Shape: Make i", Monotone("age", direction="increasing")),
-    ("decreasing", "Shape: Make d", Monotone("age", direction="decreasing")),
-    ("convex", "Shape: Make convex", Convex("age", bend="convex")),
-    ("concave", "Shape: Make concave", Convex("age", bend="concave")),
-    ("smooth", "Noise: S", Smooth("age")),
-    ("flatten", "Noise: F", Flatten("age")),
-    ("stretch", "Noise: St", Stretch("age")),
-    ("recover", "Noise: R", Recover("age")),
-    ("repair-up", "Repair: Repair: i", repair("age", "increasing")),
-    ("repair-down", "Repair: Repair: d", repair("age", "decreasing")),
-    ("remove", "Term: Remove", Remove("age")),
-    ("revert", "Term: Revert", Revert("age")),
-]
-
-MOVE_THE_BAND = ("stretch", "recover", "repair-up", "repair-down")
 
 
 @pytest.fixture
@@ -102,77 +66,8 @@ def heights(path: str, n_bins: int) -> np.ndarray:
     return np.array([float(y) for y in re.findall(r"[ML][-\d.]+ ([-\d.]+)H", path)])[:n_bins]
 
 
-def operation_box(page):
-    return page.get_by_label("Operation", exact=True)
-
-
-def chosen_by_mouse(page, name):
-    operation_box(page).select_option(name)
-
-
-def chosen_by_keyboard(page, typed):
-    operation_box(page).focus()
-    page.keyboard.type(typed, delay=5)
-
-
-def number(page):
-    field = page.get_by_label("Number of the operation")
-    if field.is_visible():
-        field.fill("0.25")
-
-
-def check(page, comparison, operation, before):
-    """The applied curve is the one that was previewed, and the one that Python makes."""
-    drawn = now(page)
-    log = downloaded(page)
-    assert log.operations == (operation,)
-    term = comparison.explanations[1.0][0]["age"]
-    edited = log.apply(comparison.explanations[1.0][0])["age"]
-    assert heights(before, term.n_bins).shape == (term.n_bins,)
-    # The page's axis is linear: pixels are an affine function of contributions.
-    values, pixels = edited.contribution, heights(drawn, term.n_bins)
-    if np.ptp(values) > 1e-9:
-        slope, level = np.polyfit(values, pixels, 1)
-        np.testing.assert_allclose(pixels, slope * values + level, atol=0.02)
-    else:
-        assert np.ptp(pixels) < 0.02
-
-
-def test_every_operation_is_previewed_and_applied_with_the_mouse(page, comparison):
-    n_bins = comparison.explanations[1.0][0]["age"].n_bins
-    for name, _, operation in OPERATIONS:
-        before = now(page)
-        chosen_by_mouse(page, name)
-        number(page)
-        shown = preview(page)
-        page.get_by_role("button", name="Apply", exact=True).click()
-        if name in MOVE_THE_BAND:  # and with it the axis
-            first, second = (heights(path, n_bins) for path in (shown, now(page)))
-            line = np.polyfit(first, second, 1)
-            np.testing.assert_allclose(second, np.polyval(line, first), atol=0.02, err_msg=name)
-        else:
-            assert now(page) == shown, name
-        check(page, comparison, operation, before)
-        page.get_by_role("button", name="Undo", exact=True).click()
-        assert now(page) == before, name
-        page.reload()
-        page.locator(".dpx-edit-plot svg").wait_for()
-
-
-def test_every_operation_is_applied_with_the_keyboard_alone(page, comparison):
-    for name, typed, operation in OPERATIONS:
-        before = now(page)
-        chosen_by_keyboard(page, typed)
-        assert operation_box(page).input_value() == name
-        number(page)
-        page.locator(".dpx-edit-plot").focus()
-        page.keyboard.press("Enter")
-        check(page, comparison, operation, before)
-        page.locator(".dpx-edit-plot").focus()
-        page.keyboard.press("Control+z")
-        assert now(page) == before, name
-        page.reload()
-        page.locator(".dpx-edit-plot svg").wait_for()
+def chosen(page, name):
+    page.get_by_label("Operation", exact=True).select_option(name)
 
 
 def bins(page, place):
@@ -185,7 +80,7 @@ def test_brushed_range_is_what_an_operation_is_about(page, comparison):
     page.mouse.down()
     page.mouse.move(*bins(page, 0.55), steps=5)
     page.mouse.up()
-    chosen_by_mouse(page, "flatten")
+    chosen(page, "flatten")
     page.get_by_role("button", name="Apply", exact=True).click()
 
     (operation,) = downloaded(page).operations
@@ -228,7 +123,7 @@ def test_curve_is_dragged_with_the_mouse(page):
 def test_undo_and_redo_by_key_and_any_state_from_the_history(page):
     released = now(page)
     for name in ("increasing", "flatten"):
-        chosen_by_mouse(page, name)
+        chosen(page, name)
         page.get_by_role("button", name="Apply", exact=True).click()
     both = now(page)
     page.locator(".dpx-edit-plot").focus()
@@ -238,7 +133,7 @@ def test_undo_and_redo_by_key_and_any_state_from_the_history(page):
     assert now(page) == both
     page.locator(".dpx-edit-state").nth(1).click()
     assert now(page) == one
-    chosen_by_mouse(page, "decreasing")
+    chosen(page, "decreasing")
     page.get_by_role("button", name="Apply", exact=True).click()
     page.locator(".dpx-edit-state").nth(0).click()
     assert now(page) == released
@@ -253,7 +148,7 @@ def test_scores_of_people_follow_what_is_previewed_and_applied(page):
     picture = page.locator(".dpx-edit-scores svg .dpx-curve-main")
     words.filter(has_text="(unchanged)").wait_for()
     released = picture.get_attribute("d")
-    chosen_by_mouse(page, "shift")
+    chosen(page, "shift")
     page.get_by_label("Number of the operation").fill("0.25")
     words.filter(has_text="(+0.2").wait_for()
     assert picture.get_attribute("d") != released
@@ -264,7 +159,7 @@ def test_scores_of_people_follow_what_is_previewed_and_applied(page):
 
 
 def test_notes_are_part_of_the_log(page):
-    chosen_by_mouse(page, "increasing")
+    chosen(page, "increasing")
     page.get_by_role("button", name="Apply", exact=True).click()
     page.get_by_label("Note on edit 1").fill("risk rises with age")
     page.get_by_label("Note on edit 1").press("Tab")
@@ -273,7 +168,7 @@ def test_notes_are_part_of_the_log(page):
 
 
 def test_warning_says_where_the_noise_band_is_left(page, comparison):
-    chosen_by_mouse(page, "decreasing")
+    chosen(page, "decreasing")
     words = page.locator(".dpx-edit-warning").inner_text()
     edited = Monotone("age", direction="decreasing").apply(comparison.explanations[1.0][0])
 
@@ -284,20 +179,14 @@ def test_warning_says_where_the_noise_band_is_left(page, comparison):
     assert "epsilon 0" in page.locator(".dpx-edit-effect").inner_text()
 
 
-@pytest.mark.parametrize("by", ["mouse", "keyboard"])
-def test_categories_are_merged(open_page, comparison, by):
+def test_categories_are_merged(open_page, comparison):
     view = Explorer(comparison, term="occupation", epsilon_index=2, tab="edit")
     page = open_page(view, wait=".dpx-edit-plot svg")
     page.locator(".dpx-edit-plot").focus()
     page.keyboard.press("Home")
     page.keyboard.press("Shift+ArrowRight")
-    if by == "mouse":
-        chosen_by_mouse(page, "merge")
-        page.get_by_role("button", name="Apply", exact=True).click()
-    else:
-        chosen_by_keyboard(page, "Term: M")
-        page.locator(".dpx-edit-plot").focus()
-        page.keyboard.press("Enter")
+    chosen(page, "merge")
+    page.get_by_role("button", name="Apply", exact=True).click()
 
     names = comparison.explanations[1.0][0]["occupation"].bin_labels[:2]
     assert downloaded(page).operations == (Merge("occupation", names=names),)
@@ -305,12 +194,12 @@ def test_categories_are_merged(open_page, comparison, by):
 
 def test_states_are_named_and_found_again(page):
     field = page.get_by_label("Name of this state")
-    chosen_by_mouse(page, "increasing")
+    chosen(page, "increasing")
     page.get_by_role("button", name="Apply", exact=True).click()
     agreed = now(page)
     field.fill("agreed")
     page.get_by_role("button", name="Name this state").click()
-    chosen_by_mouse(page, "flatten")
+    chosen(page, "flatten")
     page.get_by_role("button", name="Apply", exact=True).click()
     field.focus()
     page.keyboard.type("<i>flat</i>")
@@ -325,7 +214,7 @@ def test_states_are_named_and_found_again(page):
 
 
 def test_edits_follow_to_another_epsilon(page, comparison):
-    chosen_by_mouse(page, "increasing")
+    chosen(page, "increasing")
     page.get_by_role("button", name="Apply", exact=True).click()
     page.locator(".dpx-scrubber").focus()
     page.keyboard.press("ArrowRight")
@@ -360,7 +249,7 @@ def test_hostile_names_stay_text_while_they_are_edited(open_page):
     page = open_page(Explorer(hostile, tab="edit"), wait=".dpx-edit-plot svg")
     for place in range(page.locator(".dpx-term").count()):
         page.locator(".dpx-term").nth(place).click()
-        chosen_by_mouse(page, "flatten")
+        chosen(page, "flatten")
         settle(page)
         if page.get_by_role("button", name="Apply", exact=True).is_enabled():
             page.get_by_role("button", name="Apply", exact=True).click()

@@ -227,9 +227,19 @@ def _notes(
     rounded = FILTER_PRECISION_WORDS if payload["filters"] is not None else PRECISION_WORDS
     about = f"{_RELEASABLE if safe else NOT_RELEASABLE} {rounded} dpexplain {__version__}."
     return (
-        f"<details><summary>Privacy statement</summary>{words}</details>"
+        f"{_paper_trail(source)}<details><summary>Privacy statement</summary>{words}</details>"
         f"<details><summary>About this file</summary><p>{html.escape(about)}</p></details>"
     )
+
+
+def _paper_trail(source: Any) -> str:
+    """List the edits that explanations came with, each with its reason and what it did."""
+    explanations = source.values() if isinstance(source, dict) else [source]
+    records = [record for each in explanations for record in getattr(each, "edits", ())]
+    if not records:
+        return ""
+    items = "".join(f"<li>{html.escape(str(record))}</li>" for record in records)
+    return f"<details open><summary>Edited by hand</summary><ol>{items}</ol></details>"
 
 
 def _statements(source: Any) -> list[PrivacyStatement]:

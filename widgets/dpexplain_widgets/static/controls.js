@@ -9,7 +9,7 @@ export function checkbox(text, checked, onChange) {
   return { element: html("label", { class: "dpx-checkbox" }, input, words), input, words };
 }
 
-/** A labelled select; `fill([[value, text]], chosen)` sets its options. */
+/** A labelled select; `fill([[value, text, group]], chosen)` sets its options, a group being optional. */
 export function choiceBox(text, onChoose) {
   const id = uniqueId("choice");
   const select = html("select", { id });
@@ -20,7 +20,10 @@ export function choiceBox(text, onChoose) {
     const wanted = JSON.stringify(options);
     if (wanted !== shown) {
       shown = wanted;
-      select.replaceChildren(...options.map(([value, label]) => html("option", { value }, label)));
+      const groups = new Map(options.map(([, , group]) => [group, html("optgroup", { label: group })]));
+      for (const [value, label, group] of options) groups.get(group).append(html("option", { value }, label));
+      const listed = [...groups].flatMap(([group, element]) => (group ? [element] : [...element.children]));
+      select.replaceChildren(...listed);
     }
     select.value = chosen;
   };

@@ -2,15 +2,16 @@
 import { button, choiceBox } from "./controls.js";
 import { afterNextFrame, html, setText, uniqueId } from "./dom.js";
 import { BinChoice } from "./edit_choice.js";
+import { OperationChooser } from "./edit_chooser.js";
 import { EditHands } from "./edit_hands.js";
-import { checkpointField, downloadButton, historyList } from "./edit_history.js";
+import { authorField, checkpointField, downloadButton, historyList } from "./edit_history.js";
+import { drawEditLegend } from "./edit_legend.js";
 import { keepLog, logOf, operationsOf, redone, undone, withEdit } from "./edit_log.js";
 import { measurePanel } from "./edit_measure.js";
-import { MENU, operationFrom } from "./edit_menu.js";
-import { afterOperations, effectOf, startCurve } from "./edit_operations.js";
+import { afterOperations, effectOf, startCurve, stepsOf } from "./edit_operations.js";
 import { drawEditPlot } from "./edit_plot.js";
 import { scoreChange, scorePanel } from "./edit_scores.js";
-import { bandWords, effectWords, operationWords } from "./edit_words.js";
+import { bandWords, cautionWords, effectWords, operationWords, trailWords } from "./edit_words.js";
 import { formatNumber, shortName } from "./format.js";
 import { byKind, createPairWords } from "./pair_panel.js";
 import { standaloneParts } from "./standalone.js";
@@ -23,9 +24,7 @@ import { scoreWords } from "./words.js";
 
 const EDIT_KEYS = [...CHOICE_KEYS, "edits", "denoised", "evaluation"];
 const EDIT_HINT = "Drag over bins to choose them, drag the curve to move it; with the keyboard: arrows, " +
-  "Shift and arrows for a range, Up and Down to nudge, Ctrl-Z and Ctrl-Y.";
-
-const MEANS = [["", "as usual"], ["keep", "kept"], ["change", "changes"], ["intercept", "intercept takes it"]];
+  "Shift and arrows for a range, Space for single bins, Up and Down to nudge, Ctrl-Z and Ctrl-Y.";
 
 function problemOnly(problem) {
   return { operation: null, curve: null, problem };
@@ -61,11 +60,7 @@ class EditPanel {
     this.termBox = choiceBox("Term", (name) => chooseTerm(this.model, name));
     this.termBox.element.hidden = !standalone;
     this.stamp = html("span", { class: "dpx-edit-stamp" }, "ε 0");
-    this.operationBox = choiceBox("Operation", () => this.changeOperation());
-    this.meanBox = choiceBox("Mean", () => this.draw());
-    this.meanBox.fill(MEANS, "");
-    this.number = html("input", { type: "number", step: "any", "aria-label": "Number of the operation", value: "0" });
-    this.number.addEventListener("input", () => this.draw());
+    this.chooser = new OperationChooser(() => this.draw(), (choice) => this.levelOf(choice));
     this.apply = button("Apply", () => this.applyPreview());
     this.undo = button("Undo", () => keepLog(this.model, undone(logOf(this.model))));
     this.redo = button("Redo", () => keepLog(this.model, redone(logOf(this.model))));
@@ -74,46 +69,33 @@ class EditPanel {
     this.plot = html("div", { class: "dpx-plot dpx-edit-plot", role: "slider", tabindex: "0" });
     this.chosenWords = html("p", { class: "dpx-note" });
     this.warning = html("p", { class: "dpx-edit-warning", role: "status" });
+    this.caution = html("p", { class: "dpx-edit-caution", role: "status" });
     this.effect = html("p", { class: "dpx-note dpx-edit-effect" });
     this.history = historyList(this.model);
+    this.author = authorField(this.model);
     this.scores = scorePanel();
     this.measure = measurePanel(this.model);
     this.alone = standalone ? standaloneParts(this.model) : null;
-    this.operationBox.select.value = "";
     host.append(
       offerTable(
         html("header", { class: "dpx-head" }, html("h3", {}, "Edit ", this.title), this.stamp, this.termBox.element),
         () => editTable(this.now)),
-      html("div", { class: "dpx-controls" }, this.operationBox.element, this.number, this.meanBox.element,
-        this.apply, this.undo, this.redo, this.whole),
+      html("div", { class: "dpx-controls" }, ...this.chooser.elements, this.apply, this.undo, this.redo, this.whole),
       this.legend,
       this.plot,
       this.chosenWords,
       this.warning,
+      this.caution,
       this.effect,
       html("div", { class: "dpx-edit-panels" },
         html(
-          "section", {}, html("h4", {}, "History"), this.history.element, checkpointField(this.model),
-          downloadButton(this.model),
+          "section", {}, html("h4", {}, "History"), this.history.element, this.author.element,
+          checkpointField(this.model), downloadButton(this.model),
         ),
         html("section", {}, this.scores.element, this.measure.element)),
       html("div", { class: "dpx-controls" }, this.alone?.controls),
       ...[this.alone?.sentence].filter(Boolean),
     );
-  }
-
-  // Only what is drawn: no band without noise, no second curve before the first edit.
-  drawLegend({ start, curve }, preview) {
-    const edited = curve.values.some((value, i) => value !== start.values[i]);
-    const item = (kind, words) => html("li", { class: "dpx-legend-item" },
-      html("span", { class: `dpx-edit-swatch dpx-edit-swatch-${kind}`, "aria-hidden": "true" }),
-      html("span", {}, words));
-    this.legend.replaceChildren(...[
-      edited ? item("before", "as released") : null,
-      item("now", edited ? "edited" : "as released"),
-      preview ? item("preview", "what the operation would do") : null,
-      start.termFit.total_std ? item("band", "noise band (± 2 standard deviations)") : null,
-    ].filter(Boolean));
   }
 
   resize(width) {
@@ -130,14 +112,22 @@ class EditPanel {
   // The curves of this moment: as released, now, and what is being chosen.
   read() {
     const state = readState(this.model);
-    const key = [state.payload.name, state.stop, state.repeat, state.term.name].join("/");
+    const key = this.keyOf(state, state.term);
     this.choice.follow(key);
-    const denoised = this.model.get("denoised")?.[key];
-    const termFit = state.fit.terms[state.termIndex];
-    const start = startCurve(state.term, termFit, Array.isArray(denoised) ? denoised : null);
+    const start = this.startOf(state, state.termIndex);
     const operations = operationsOf(logOf(this.model));
     const current = this.safely(() => afterOperations(start, operations), start);
     return { state, key, start, operations, ...current };
+  }
+
+  keyOf({ payload, stop, repeat }, term) {
+    return [payload.name, stop, repeat, term.name].join("/");
+  }
+
+  startOf(state, index) {
+    const term = state.payload.terms[index];
+    const denoised = this.model.get("denoised")?.[this.keyOf(state, term)];
+    return startCurve(term, state.fit.terms[index], Array.isArray(denoised) ? denoised : null);
   }
 
   safely(compute, fallback) {
@@ -156,10 +146,10 @@ class EditPanel {
     const bins = this.choice.bins(now.state, now.curve);
     const pending = this.pending(now, bins);
     this.drawControls(now, pending);
-    this.drawLegend(now, pending.curve);
+    drawEditLegend(this.legend, now, pending.curve);
     this.drawn = drawEditPlot({
-      curve: now.curve, preview: pending.curve, chosen: bins, width: this.width, font: this.font,
-      ids: this.ids, scoreWords: scoreWords(now.state.payload), about: axisWords(now.state),
+      curve: now.curve, preview: pending.curve, chosen: bins, cursor: this.hands.cursor, width: this.width,
+      font: this.font, ids: this.ids, scoreWords: scoreWords(now.state.payload), about: axisWords(now.state),
       warning: now.state.fit.guarantee.private ? null : "NOT PRIVATE — do not publish",
     });
     this.plot.replaceChildren(this.drawn.element);
@@ -172,15 +162,14 @@ class EditPanel {
 
   pending(now, bins) {
     if (this.hands.drag?.operation) return this.previewOf(now, this.hands.drag.operation);
-    const choice = MENU.find((each) => each.name === this.operationBox.select.value);
-    if (choice === undefined) return problemOnly("");
-    if (choice.name === "denoise" && now.start.denoised === null) return this.askForDenoised(now);
-    if (choice.chosen && bins.length === 0) return problemOnly("Choose the bins to merge first.");
-    const where = choice.whole ? {} : this.choice.where(now.curve, bins);
-    const number = Number(this.number.value);
-    if (choice.number && !Number.isFinite(number)) return problemOnly("This needs a number.");
-    const operation = operationFrom(choice, now.state.term, { number, where, mean: this.meanBox.select.value });
-    return this.previewOf(now, operation);
+    const { chosen } = this.chooser;
+    if (chosen === undefined) return problemOnly("");
+    if (chosen.name === "denoise" && now.start.denoised === null) return this.askForDenoised(now);
+    try {
+      return this.previewOf(now, this.chooser.operation(now.state.term, now.curve, bins, this.choice));
+    } catch (error) {
+      return problemOnly(error.message);
+    }
   }
 
   askForDenoised(now) {
@@ -202,13 +191,7 @@ class EditPanel {
     const { state } = now;
     setText(this.title, shortName(state.term.name, 120));
     this.termBox.fill(state.payload.terms.map((term) => [term.name, shortName(term.name, 60)]), state.term.name);
-    const suits = MENU.filter((each) => now.curve.ordered || !each.ordered);
-    const chosen = this.operationBox.select.value;
-    this.operationBox.fill([["", "choose …"], ...suits.map((each) => [each.name, `${each.group}: ${each.text}`])],
-      suits.some((each) => each.name === chosen) ? chosen : "");
-    const choice = MENU.find((each) => each.name === this.operationBox.select.value);
-    this.number.hidden = !choice?.number;
-    this.meanBox.element.hidden = choice === undefined || choice.repair !== undefined || (choice.whole ?? false);
+    this.chooser.draw(now.curve);
     this.apply.disabled = pending.operation === null;
     const log = logOf(this.model);
     this.undo.disabled = log.head < 0;
@@ -230,6 +213,9 @@ class EditPanel {
     const which = pending.curve ? "this" : "the edited curve";
     const alarm = `Careful: ${which} ${bandWords(effect)}: the released numbers speak against it.`;
     setText(this.warning, problem || (leaves ? alarm : ""));
+    const mine = now.operations.filter((each) => stepsOf(each).some((step) => step.term === now.state.term.name));
+    const careful = cautionWords(pending.operation ? [pending.operation] : mine);
+    setText(this.caution, careful ? `Careful: ${careful}.` : "");
     const words = pending.curve ? operationWords(pending.operation) : "";
     const what = words ? `${words} would be an edit that ` : "All edits of this curve: ";
     setText(this.effect, `${what}${effectWords(effect)}; epsilon 0, from released numbers alone.`);
@@ -248,19 +234,16 @@ class EditPanel {
     const { state, operations, curve } = this.shown;
     const edited = state.payload.terms.map((term, i) => {
       if (i === state.termIndex) return curve;
-      if (!operations.some((each) => (each.steps ?? [each]).some((step) => step.term === term.name))) return null;
-      return this.safely(() => afterOperations(startCurve(term, state.fit.terms[i]), operations), null).curve;
+      if (!operations.some((each) => stepsOf(each).some((step) => step.term === term.name))) return null;
+      return this.safely(() => afterOperations(this.startOf(state, i), operations), null).curve;
     });
     this.scores.draw(scoreChange(state.fit, edited), state.payload.score_unit, this.scoresWidth);
+    const placeOf = (name) => state.payload.terms.findIndex((term) => term.name === name);
+    this.history.describe(trailWords(logOf(this.model), (name) =>
+      (placeOf(name) < 0 ? null : this.startOf(state, placeOf(name)))));
   }
 
-  changeOperation() {
-    const choice = MENU.find((each) => each.name === this.operationBox.select.value);
-    if (choice?.number) this.number.value = String(choice.start ?? this.levelOfChoice(choice));
-    this.draw();
-  }
-
-  levelOfChoice(choice) {
+  levelOf(choice) {
     if (choice.name !== "set") return Number(this.drawn.nudge.toPrecision(6));
     const bins = this.choice.bins(this.now.state, this.now.curve);
     return Number((this.now.curve.values[bins[0] ?? 0]).toPrecision(6));
@@ -269,8 +252,12 @@ class EditPanel {
   applyPreview() {
     const pending = this.pending(this.now, this.choice.bins(this.now.state, this.now.curve));
     if (pending.operation === null) return;
-    this.operationBox.select.value = "";
-    keepLog(this.model, withEdit(logOf(this.model), pending.operation));
+    this.chooser.clear();
+    this.keep(pending.operation);
+  }
+
+  keep(operation) {
+    keepLog(this.model, withEdit(logOf(this.model), operation, this.author.signature()));
   }
 
   chooseWhole() {

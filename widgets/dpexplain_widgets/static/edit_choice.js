@@ -33,8 +33,23 @@ export class BinChoice {
     }
   }
 
-  toggle(bin) {
+  /** Add a bin to the chosen ones, or take it out. */
+  toggle(bin, chosen) {
+    if (!this.single) {
+      this.picked = new Set(chosen);
+      choose(this.model, { bin_range: null });
+    }
     if (!this.picked.delete(bin)) this.picked.add(bin);
+  }
+
+  /** Whether bins are picked one by one. */
+  get single() {
+    return this.picked.size > 0;
+  }
+
+  /** All bins from the first chosen one to the last. */
+  span(bins) {
+    return Array.from({ length: bins.at(-1) - bins[0] + 1 }, (_, i) => bins[0] + i);
   }
 
   clear() {

@@ -53,15 +53,23 @@ export class EditHands {
     const bins = this.panel.choice.bins(this.panel.now.state, curve);
     const from = this.cursor ?? (side > 0 ? -1 : count);
     const to = Math.max(0, Math.min(count - 1, from + side));
+    if (this.panel.choice.single && !extend) {
+      this.cursor = to;
+      return this.panel.draw();
+    }
     this.anchor = extend && bins.length > 0 ? this.anchor ?? bins[0] : to;
     this.cursor = to;
     this.panel.choice.range(curve, this.anchor, to);
-    this.panel.draw();
+    return this.panel.draw();
   }
 
+  // The first single bin joins what is chosen; a chosen bin under the cursor alone begins with itself.
   pick() {
     if (this.cursor === null) return;
-    this.panel.choice.toggle(this.cursor);
+    const { choice, now } = this.panel;
+    const bins = choice.bins(now.state, now.curve);
+    const alone = !choice.single && bins.length === 1 && bins[0] === this.cursor;
+    choice.toggle(this.cursor, alone ? [] : bins);
     this.panel.draw();
   }
 
@@ -76,7 +84,7 @@ export class EditHands {
     const same = isLast && JSON.stringify({ ...last, by: 0 }) === JSON.stringify(wanted);
     const operation = { ...wanted, by: Number(((same ? last.by : 0) + by).toPrecision(12)) };
     const entries = log.entries.map((entry, i) => (i === log.head ? { ...entry, operation } : entry));
-    const next = same ? { ...log, entries } : withEdit(log, operation);
+    const next = same ? { ...log, entries } : withEdit(log, operation, this.panel.author.signature());
     this.nudged = next.head;
     keepLog(model, next);
   }
@@ -94,13 +102,13 @@ export class EditHands {
     this.panel.plot.focus({ preventScroll: true });
     this.cursor = bin;
     this.anchor = bin;
-    if (this.panel.drawn.nearCurve(x, y)) {
+    if (event.ctrlKey || event.metaKey) {
+      this.pick();
+    } else if (this.panel.drawn.nearCurve(x, y)) {
       const { choice, now, drawn } = this.panel;
       const bins = choice.bins(now.state, now.curve);
       const where = choice.where(now.curve, bins.includes(bin) ? bins : [bin]);
       this.drag = { kind: "curve", start: drawn.valueAt(y), where, valueAt: drawn.valueAt };
-    } else if (event.ctrlKey || event.metaKey) {
-      this.pick();
     } else {
       this.drag = { kind: "range", from: bin };
       this.panel.choice.range(this.panel.now.curve, bin, bin);
@@ -127,7 +135,7 @@ export class EditHands {
   release() {
     const operation = this.drag?.operation;
     this.drag = null;
-    if (operation) keepLog(this.panel.model, withEdit(logOf(this.panel.model), operation));
+    if (operation) this.panel.keep(operation);
     else this.panel.draw();
   }
 

@@ -1,9 +1,9 @@
 // The list of all edits: what was done, why, and every state to go back to.
 import { button } from "./controls.js";
-import { html } from "./dom.js";
+import { html, setText } from "./dom.js";
 import { checkedOut, keepLog, logOf, named, namesOf, pathTo, withNote } from "./edit_log.js";
 import { operationWords } from "./edit_words.js";
-import { quotedName } from "./format.js";
+import { quotedName, shortName } from "./format.js";
 
 function stateButton(model, place, what, current) {
   const names = namesOf(logOf(model), place).map((name) => quotedName(name, 40));
@@ -21,6 +21,20 @@ function noteField(model, place, note) {
   input.value = note;
   input.addEventListener("change", () => keepLog(model, withNote(logOf(model), place, input.value)));
   return input;
+}
+
+/**
+ * A field for who edits: `signature()` is what edits carry, author and minute, both empty without a name.
+ * @param {import("./types").Model} model
+ */
+export function authorField(model) {
+  const input = html("input", { type: "text", class: "dpx-edit-checkpoint", "aria-label": "Edits are signed by" });
+  input.value = logOf(model).entries.at(-1)?.who ?? "";
+  const signature = () => {
+    const who = input.value.trim();
+    return { who, when: who ? `${new Date().toISOString().slice(0, 16).replace("T", " ")} UTC` : "" };
+  };
+  return { element: html("label", { class: "dpx-edit-author" }, "Signed by ", input), signature };
 }
 
 /**
@@ -43,29 +57,35 @@ export function checkpointField(model) {
 }
 
 /**
- * The list; `draw()` fills it from the log.
+ * The list; `draw()` fills it from the log, `describe(words)` says of each place what its edit did.
  * @param {import("./types").Model} model
  */
 export function historyList(model) {
   const list = html("ol", { class: "dpx-edit-history", start: "0" });
   let shown = "";
+  let trails = [];
   const draw = () => {
     const log = logOf(model);
     const now = JSON.stringify(log);
     if (now === shown) return;
     shown = now;
+    trails = [];
     const current = new Set(pathTo(log));
     const items = log.entries.map((entry, place) => {
       const before = entry.after < 0 ? "what was released" : entry.after + 1;
       const branch = entry.after !== place - 1 ? ` (after ${before})` : "";
       const words = `${operationWords(entry.operation)}${branch}`;
       const item = html("li", { class: current.has(place) ? "" : "dpx-edit-elsewhere" });
-      item.append(stateButton(model, place, words, log.head === place), noteField(model, place, entry.note));
+      const by = [entry.who, entry.when].filter(Boolean).map((part) => shortName(part, 60)).join(", ");
+      trails[place] = html("p", { class: "dpx-note dpx-edit-trail" });
+      item.append(stateButton(model, place, words, log.head === place), trails[place],
+        ...(by ? [html("p", { class: "dpx-note" }, html("bdi", {}, by))] : []), noteField(model, place, entry.note));
       return item;
     });
     list.replaceChildren(html("li", {}, stateButton(model, -1, "as released", log.head < 0)), ...items);
   };
-  return { element: list, draw };
+  const describe = (words) => trails.forEach((trail, place) => setText(trail, words.get(place) ?? ""));
+  return { element: list, draw, describe };
 }
 
 /**

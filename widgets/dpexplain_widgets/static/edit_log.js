@@ -19,9 +19,9 @@ export function keepLog(model, log) {
   model.save_changes();
 }
 
-/** A log with one more edit after the current state. */
-export function withEdit(log, operation, note = "") {
-  const entry = { operation, after: log.head, note, who: "", when: "" };
+/** A log with one more edit after the current state, signed or not. */
+export function withEdit(log, operation, { who, when }) {
+  const entry = { operation, after: log.head, note: "", who, when };
   return { ...log, entries: [...log.entries, entry], head: log.entries.length, undone: [] };
 }
 

@@ -11,6 +11,10 @@ export const MENU = [
     make: (factor) => ({ operation: "scale", factor })
   },
   { name: "interpolate", group: "Level", text: "Interpolate", ordered: true, make: shaped("interpolate") },
+  {
+    name: "through", group: "Level", text: "Interpolate through chosen points", ordered: true, through: true,
+    chosen: "Choose the points first: Space, or Ctrl and click.", make: shaped("interpolate")
+  },
   { name: "left", group: "Level", text: "Align to the left", make: shaped("align", { to: "left" }) },
   { name: "right", group: "Level", text: "Align to the right", make: shaped("align", { to: "right" }) },
   { name: "average", group: "Level", text: "Align to the average", make: shaped("align", { to: "average" }) },
@@ -25,13 +29,20 @@ export const MENU = [
   { name: "convex", group: "Shape", text: "Make convex", ordered: true, make: shaped("convex", { bend: "convex" }) },
   { name: "concave", group: "Shape", text: "Make concave", ordered: true, make: shaped("convex", { bend: "concave" }) },
   { name: "smooth", group: "Noise", text: "Smooth as noise allows", ordered: true, make: shaped("smooth") },
+  {
+    name: "lines", group: "Noise", text: "Smooth by lines with reach", ordered: true, number: "reach", start: 0.05,
+    make: (reach) => ({ operation: "smooth", reach })
+  },
   { name: "flatten", group: "Noise", text: "Flatten inside the band", make: shaped("flatten") },
   { name: "denoise", group: "Noise", text: "Denoise", make: shaped("denoise") },
   { name: "stretch", group: "Noise", text: "Stretch (undo falling short)", make: shaped("stretch") },
   { name: "recover", group: "Noise", text: "Recover from all sums", ordered: true, make: shaped("recover") },
   { name: "repair-up", group: "Repair", text: "Repair: increasing", ordered: true, repair: "increasing" },
   { name: "repair-down", group: "Repair", text: "Repair: decreasing", ordered: true, repair: "decreasing" },
-  { name: "merge", group: "Term", text: "Merge chosen bins", chosen: true, make: shaped("merge") },
+  {
+    name: "merge", group: "Term", text: "Merge chosen bins", chosen: "Choose the bins to merge first.",
+    make: shaped("merge")
+  },
   { name: "remove", group: "Term", text: "Remove term", whole: true, make: shaped("remove") },
   { name: "revert", group: "Term", text: "Revert term", whole: true, make: shaped("revert") },
 ];

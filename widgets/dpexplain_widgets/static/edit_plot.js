@@ -66,6 +66,14 @@ function chosenColumns(layout, chosen) {
   });
 }
 
+// Where the keys are, apart from what is chosen.
+function cursorColumn(layout, cursor) {
+  if (cursor === null || !layout.columns[cursor]) return [];
+  const [left, right] = layout.columns[cursor];
+  const frame = { x: left, y: layout.top, width: Math.max(2, right - left), height: layout.foot - layout.top };
+  return [svg("rect", { ...frame, class: "dpx-edit-cursor" })];
+}
+
 function outsideMarks(curve, layout) {
   const std = curve.termFit.total_std;
   if (!std) return [];
@@ -103,7 +111,7 @@ function editLabels(curve, layout, font) {
 }
 
 /** Draw; returns the element, `binAt(x)`, `valueAt(y)`, `nearCurve(x, y)` and the step of a nudge. */
-export function drawEditPlot({ curve, preview, chosen, width, font, ids, scoreWords, about, warning }) {
+export function drawEditPlot({ curve, preview, chosen, cursor, width, font, ids, scoreWords, about, warning }) {
   const axis = axisOf(curve, [curve, preview ?? curve]);
   const left = 14 + Math.ceil(Math.max(...axis.ticks.map((tick) =>
     textWidth(formatTick(tick, axis.step), LABEL_SIZE, font))));
@@ -131,6 +139,7 @@ export function drawEditPlot({ curve, preview, chosen, width, font, ids, scoreWo
   picture.append(
     svg("defs", {}, svg("clipPath", { id: ids.clip }, svg("rect", frame))),
     ...chosenColumns(layout, chosen),
+    ...cursorColumn(layout, cursor),
     ...grid,
     ...counts(curve, layout),
     inPlot,
