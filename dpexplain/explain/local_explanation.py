@@ -326,11 +326,17 @@ class LocalExplanation(Record):
             }
         )
 
-    def to_shap(self) -> Any:
+    def to_shap(self, X: npt.ArrayLike | None = None) -> Any:
         """Return the contributions as a ``shap.Explanation``, which SHAP's plots draw.
 
         Nothing is estimated: in an additive model the contribution of a term is its Shapley
         value against the intercept, since curves are centred on the counts of the model.
+
+        Parameters
+        ----------
+        X : DataFrame, array or sequence of rows, or None, default=None
+            The same samples, whose values SHAP's plots then show and colour by; None shows the
+            bin of each as text.
 
         Returns
         -------
@@ -341,10 +347,12 @@ class LocalExplanation(Record):
         ------
         ImportError
             If SHAP is not installed.
+        ValueError
+            If `X` has another number of rows, or lacks a column.
         """
         from dpexplain.interop.shap_values import to_shap
 
-        return to_shap(self)
+        return to_shap(self, X)
 
     def plot(self, sample: int = 0, ax: Axes | None = None, **options: Any) -> Axes:
         """Draw one sample as a waterfall; see :func:`dpexplain.plotting.plot_local`.

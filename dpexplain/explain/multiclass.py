@@ -12,6 +12,7 @@ import dataclasses
 from typing import Any, NoReturn, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from dpexplain._names import closest_name
@@ -391,11 +392,17 @@ class MulticlassLocalExplanation(Record):
         """Return the number of samples."""
         return len(self.by_class[0])
 
-    def to_shap(self) -> Any:
+    def to_shap(self, X: npt.ArrayLike | None = None) -> Any:
         """Return the contributions as a ``shap.Explanation``, a last axis per class.
 
         Nothing is estimated: in an additive model the contribution of a term is its Shapley
         value against the intercept, since curves are centred on the counts of the model.
+
+        Parameters
+        ----------
+        X : DataFrame, array or sequence of rows, or None, default=None
+            The same samples, whose values SHAP's plots then show and colour by; None shows the
+            bin of each as text.
 
         Returns
         -------
@@ -406,10 +413,12 @@ class MulticlassLocalExplanation(Record):
         ------
         ImportError
             If SHAP is not installed.
+        ValueError
+            If `X` has another number of rows, or lacks a column.
         """
         from dpexplain.interop.shap_values import to_shap
 
-        return to_shap(self)
+        return to_shap(self, X)
 
     def frame(self, sample: int | None = None) -> pd.DataFrame:
         """Return one row per class, sample and term.

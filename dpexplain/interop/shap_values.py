@@ -5,13 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
+import pandas as pd
 
 from dpexplain._extras import needed
+from dpexplain._frames import frame_of
 from dpexplain.explain import LocalExplanation, MulticlassLocalExplanation
 from dpexplain.interop._classes import warn_of_lost_label
 
+_PAIR = " & "  # between the names of two features, after the terms of one
 
-def to_shap(explanation: LocalExplanation | MulticlassLocalExplanation) -> Any:
+
+def to_shap(
+    explanation: LocalExplanation | MulticlassLocalExplanation, X: npt.ArrayLike | None = None
+) -> Any:
     """Turn contributions into a ``shap.Explanation``.
 
     Nothing is estimated: in an additive model the contribution of a term is its Shapley value
@@ -21,13 +28,17 @@ def to_shap(explanation: LocalExplanation | MulticlassLocalExplanation) -> Any:
     ----------
     explanation : LocalExplanation or MulticlassLocalExplanation
         What ``explain_local`` returns.
+    X : DataFrame, array or sequence of rows, or None, default=None
+        The same samples, whose values SHAP's plots then show and colour by; they go along in
+        what is returned. Columns of a frame are found by name, others by place. A pair of
+        features has no single value and stays text.
 
     Returns
     -------
     shap.Explanation
         ``values`` of shape (n_samples, n_terms), with a last axis per class where there are
-        several; ``data`` holds the bin of each cell as text. SHAP has no place for the guarantee
-        or for noise: keep the explanation itself beside its plots.
+        several; ``data`` holds the cells of `X`, or without it the bin of each as text. SHAP
+        has no place for the guarantee or for noise: keep the explanation itself beside its plots.
 
     Raises
     ------
@@ -35,6 +46,8 @@ def to_shap(explanation: LocalExplanation | MulticlassLocalExplanation) -> Any:
         If SHAP is not installed.
     TypeError
         If `explanation` is of another kind.
+    ValueError
+        If `X` has another number of rows, or lacks a column.
 
     Warns
     -----
@@ -43,7 +56,7 @@ def to_shap(explanation: LocalExplanation | MulticlassLocalExplanation) -> Any:
 
     Examples
     --------
-    >>> shap.plots.waterfall(model.explain_local(X).to_shap()[0])  # doctest: +SKIP
+    >>> shap.plots.beeswarm(model.explain_local(X).to_shap(X))  # doctest: +SKIP
     """
     if not isinstance(explanation, LocalExplanation | MulticlassLocalExplanation):
         raise TypeError(
@@ -65,7 +78,38 @@ def to_shap(explanation: LocalExplanation | MulticlassLocalExplanation) -> Any:
     return shap.Explanation(
         values=np.array(values),
         base_values=np.broadcast_to(base, (len(first), *np.shape(base))).copy(),
-        data=np.array(first.bin_labels, dtype=object),
+        data=_data(first, X),
         feature_names=list(first.term_names),
         output_names=list(first.classes or ()) if several else None,
     )
+
+
+def _data(explanation: LocalExplanation, X: npt.ArrayLike | None) -> npt.NDArray[np.object_]:
+    """Cells of the samples by term; their bins as text where there is no cell."""
+    labels = np.array(explanation.bin_labels, dtype=object).reshape(explanation.contributions.shape)
+    if X is None:
+        return labels
+    table = X if isinstance(X, pd.DataFrame) else frame_of(X)
+    if table is None:
+        table = np.asarray(X, dtype=object)
+    if len(table) != len(labels):
+        raise ValueError(
+            f"X has {len(table)} rows, and the explanation {len(labels)} samples; pass the rows "
+            "that were explained."
+        )
+    for place, name in enumerate(explanation.term_names):
+        column = _column(table, place, name)
+        if column is not None:
+            labels[:, place] = list(column)
+    return labels
+
+
+def _column(table: pd.DataFrame | npt.NDArray[Any], place: int, name: str) -> Any:
+    if isinstance(table, pd.DataFrame):
+        if name in table.columns:
+            return table[name]
+    elif table.ndim == 2 and place < table.shape[1]:
+        return table[:, place]
+    if _PAIR in name:
+        return None
+    raise ValueError(f"X lacks the column {name!r}; pass the columns that the model was fitted on.")

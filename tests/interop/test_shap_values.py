@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 import pytest
 
+from dpexplain.explain import LocalExplanation
+from example_explanations import classifier
 from fitted_models import fitted_binary, fitted_classes, table
 
 shap = pytest.importorskip("shap")
@@ -32,3 +36,51 @@ def test_plots_of_shap_draw_it():
     values = fitted_binary().explain_local(X).to_shap()
     shap.plots.waterfall(values[0], show=False)
     shap.plots.bar(values, show=False)
+
+
+def test_values_of_the_samples_go_along_only_when_given():
+    X, _ = table(n=50, seed=4)
+    local = fitted_binary().explain_local(X)
+    assert local.to_shap().data.tolist() == [list(row) for row in local.bin_labels]
+    expected = X.astype(object).to_numpy()
+    for given in (X, X[["grade", "job", "age"]], expected):
+        pd.testing.assert_frame_equal(
+            pd.DataFrame(local.to_shap(given).data), pd.DataFrame(expected), check_dtype=False
+        )
+
+
+def test_the_beeswarm_is_coloured_by_the_values_given():
+    X, _ = table(n=50, seed=4)
+    local = fitted_binary().explain_local(X)
+    coloured = []
+    for values in (local.to_shap(), local.to_shap(X)):
+        ax = shap.plots.beeswarm(values, show=False)
+        clouds = [cloud.get_array() for cloud in ax.collections]
+        coloured.append(sum(np.size(cloud) > 1 for cloud in clouds if cloud is not None))
+        plt.close("all")
+    assert coloured == [0, 1]  # age alone is a number
+
+
+def test_a_pair_of_features_keeps_its_bin():
+    local = LocalExplanation(
+        ["age", "age & job"],
+        [[0.5, -0.25]],
+        0.0,
+        "identity",
+        bin_labels=[["17 \u2013 30", "17 \u2013 30, a"]],
+        guarantee=classifier().guarantee,
+    )
+    frame = pd.DataFrame({"age": [20.0]})
+    assert local.to_shap(frame).data.tolist() == [[20.0, "17 \u2013 30, a"]]
+    assert local.to_shap([[20.0]]).data.tolist() == [[20.0, "17 \u2013 30, a"]]
+
+
+def test_other_rows_than_those_explained_are_refused():
+    X, _ = table(n=50, seed=4)
+    local = fitted_binary().explain_local(X)
+    with pytest.raises(ValueError, match="X has 49 rows, and the explanation 50 samples"):
+        local.to_shap(X[:-1])
+    with pytest.raises(ValueError, match="X lacks the column 'job'"):
+        local.to_shap(X.drop(columns="job"))
+    with pytest.raises(ValueError, match="X lacks the column 'grade'"):
+        local.to_shap(X.to_numpy()[:, :2])
