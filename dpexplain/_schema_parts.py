@@ -81,7 +81,9 @@ class Date(Numeric):
 
     Cells are dates of any library, or text that begins with a date in ISO format
     (``2024-01-31``, ``2024-01-31T08:30``); of a time the day counts as it is written. Anything
-    else, numbers too, counts as missing.
+    else, numbers too, counts as missing. Read private files without ``parse_dates``: a reader that
+    turns all dates of a column into times, or none where one cell is no date, would show that
+    cell in how all others are read.
 
     Parameters
     ----------

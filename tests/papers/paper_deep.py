@@ -104,7 +104,7 @@ def _cosine(a: Floats, b: Floats) -> float:
 
 
 def _networks() -> Any:
-    """The helper of the notebook, which needs the extra ``deep``."""
+    """What the notebook fits and explains its networks with, which needs the extra ``deep``."""
     if str(_NOTEBOOKS) not in sys.path:
         sys.path.append(str(_NOTEBOOKS))
     import deep_comparator

@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { orderedRange, rangeSentence, rangeTitle } from "../../../widgets/dpexplain_widgets/static/ranges.js";
 import { PAGE_SIZE, pageOf } from "../../../widgets/dpexplain_widgets/static/multiples.js";
 import { directionsOf, drawnErrors, replayedCurve, uniforms } from "../../../widgets/dpexplain_widgets/static/replay.js";
+import { cellAfterKey, pointedCell } from "../../../widgets/dpexplain_widgets/static/pair_panel.js";
 import { endTexts, smallAxisValues } from "../../../widgets/dpexplain_widgets/static/small_shape.js";
 import { causeWords } from "../../../widgets/dpexplain_widgets/static/words.js";
 
@@ -78,4 +79,16 @@ test("what a variance is made of is told by its causes", () => {
   const made = { ...term, noise_std: [1, 1, 1, 1], structure_std: [0, 0, 0, 0], sampling_std: [1, 1, 1, 1] };
   assert.match(causeWords(made), /privacy 50 %, bins and trees 0 %, sampling 50 %/);
   assert.equal(causeWords({ ...term, noise_std: [1, 1, 1, 1] }), "");
+});
+
+test("a cell that was pointed at belongs to its own pair", () => {
+  assert.equal(pointedCell(["age & job", 7], "age & job"), 7);
+  assert.deepEqual([pointedCell(["age & job", 7], "age & sex"), pointedCell(null, "age & job")], [null, null]);
+});
+
+test("keys walk over the cells of a pair and stop at its edges", () => {
+  const pair = { axes: [{ labels: ["a", "b"] }, { labels: ["x", "y", "z"] }] };
+  const after = (key, cell) => cellAfterKey({ key }, cell, pair);
+  assert.deepEqual([after("ArrowUp", 1), after("ArrowUp", 4), after("ArrowRight", 2)], [4, 4, 2]);
+  assert.deepEqual([after("Home", 5), after("ArrowDown", 3), after("End", null), after("x", 1)], [3, 0, 0, null]);
 });

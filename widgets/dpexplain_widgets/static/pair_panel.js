@@ -39,6 +39,11 @@ export function cellAfterKey(event, cell, termFit) {
   return row * columns + column;
 }
 
+/** The cell that is pointed at, [term, cell]; null where it belonged to another pair. */
+export function pointedCell(pointed, term) {
+  return pointed !== null && pointed[0] === term ? pointed[1] : null;
+}
+
 function pairSummary(state, termFit) {
   const { contribution } = termFit;
   const [rows, columns] = pairShape(termFit);
@@ -53,7 +58,7 @@ function pairSummary(state, termFit) {
 class PairPanel {
   constructor(model, host, { standalone = false } = {}) {
     this.model = model;
-    this.hovered = null;
+    this.pointed = null;
     this.width = 0;
     this.build(host, standalone);
     this.root = host.closest(".dpx") ?? host;
@@ -101,7 +106,8 @@ class PairPanel {
     if (state.term?.kind !== "pair" || this.width < 40) return;
     const termFit = mainTerm(state);
     const cell = chosenBin(state, termFit.labels.length);
-    const marked = [[this.hovered, "pointed"], [cell, "chosen"]].filter(([each]) => each !== null);
+    const pointed = pointedCell(this.pointed, state.term.name);
+    const marked = [[pointed, "pointed"], [cell, "chosen"]].filter(([each]) => each !== null);
     const { width, font, root } = this;
     this.drawn = drawHeatMap({ termFit, width, font, root, mark: watermarkText(state), marked });
     this.plot.replaceChildren(this.drawn.element);
@@ -110,7 +116,7 @@ class PairPanel {
     this.scale.replaceChildren(
       html("span", {}, `Adds to ${scoreWords(state.payload)}, in colours from`), ...heatScale(termFit, root));
     this.termBox.fill(state.payload.terms.map((each) => [each.name, shortName(each.name, 60)]), state.term.name);
-    this.describe(state, termFit, cell);
+    this.describe(state, termFit, { cell, pointed });
     this.table.draw();
   }
 
@@ -120,8 +126,8 @@ class PairPanel {
     return [cellWords(termFit, cell), `${value} · count ${formatCount(termFit.count[cell])}`];
   }
 
-  describe(state, termFit, cell) {
-    const [title, text] = this.readOut(state, termFit, this.hovered ?? cell);
+  describe(state, termFit, { cell, pointed }) {
+    const [title, text] = this.readOut(state, termFit, pointed ?? cell);
     setText(this.readoutTitle, title);
     this.readoutTitle.hidden = title === "";
     setText(this.readoutText, text);
@@ -152,8 +158,9 @@ class PairPanel {
   }
 
   hover(cell) {
-    if (cell === this.hovered) return;
-    this.hovered = cell;
+    const { term } = readState(this.model);
+    if (cell === pointedCell(this.pointed, term?.name)) return;
+    this.pointed = cell === null ? null : [term.name, cell];
     this.draw();
   }
 
