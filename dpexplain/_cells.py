@@ -67,7 +67,8 @@ def cell_day(cell: object) -> float:
     ----------
     cell : object
         Any value a table can hold: dates and times of any library, or text that begins with a
-        date in ISO format. Of a time the day counts as it is written, in its own time zone.
+        date in ISO format. Of a time the day counts as it is written, in its own time zone; of
+        a period of pandas its first day.
 
     Returns
     -------
@@ -175,6 +176,8 @@ def _day(cell: object) -> float:
         return np.nan if found is None else _day(date.fromisoformat(found[1]))
     if cell is pd.NaT:
         return np.nan
+    if isinstance(cell, pd.Period):
+        return _day(cell.start_time)
     if isinstance(cell, np.datetime64):
         days = cell.astype("datetime64[D]")
         return np.nan if np.isnat(days) else float(days.astype(np.int64))
@@ -209,6 +212,8 @@ def _text(cell: object) -> str | None:
         if isinstance(cell, np.datetime64) and np.isnat(cell):
             return None
         return pd.Timestamp(cell).isoformat(sep=" ").removesuffix(" 00:00:00")
+    if isinstance(cell, pd.Period):
+        return _text(str(cell))
     if isinstance(cell, np.timedelta64):
         return None if np.isnat(cell) else NO_TEXT
     if isinstance(cell, (complex, np.complexfloating)) and cell.imag != 0:

@@ -23,13 +23,17 @@ def closest_name(name: str, known: Iterable[str]) -> str | None:
     Returns
     -------
     str or None
-        The name that differs in case and outer blanks only, else the most similar one; None
-        where none is similar.
+        The name that differs in case and outer blanks only, else the only one that a
+        transformer of scikit-learn put its own name before (``"scale__age"`` for ``"age"``),
+        else the most similar one; None where none is similar.
     """
     names = list(known)
     same = [each for each in names if _folded(each) == _folded(name)]
     if same:
         return same[0]
+    transformed = [each for each in names if _folded(each).endswith(f"__{_folded(name)}")]
+    if len(transformed) == 1:
+        return transformed[0]
     if len(names) > _MOST_COMPARED:
         return None
     folded = {_folded(each): each for each in reversed(names)}

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpexplain import (
+    Categorical,
     Classes,
     Date,
     DPExplainableBoostingClassifier,
@@ -32,6 +33,7 @@ SPELLINGS = [
     datetime(2020, 2, 29, 23, 59), datetime(2020, 2, 29, 1, tzinfo=UTC),
     np.datetime64("2020-02-29"), np.datetime64("2020-02-29T23:59:59", "ns"),
     pd.Timestamp("2020-02-29 12:00"), pd.Timestamp("2020-02-29 23:00", tz="Asia/Tokyo"),
+    pd.Period("2020-02-29", "D"), pd.Period("2020-02-29 13:00", "h"),
 ]  # fmt: skip
 NO_DATES = [
     None, np.nan, pd.NaT, pd.NA, np.datetime64("NaT"), "", "2020-02-30", "29.02.2020", "20200229",
@@ -77,8 +79,23 @@ def tables():
     yield "text", pd.DataFrame({"visit": texts})
     yield "category", pd.DataFrame({"visit": pd.Categorical(texts)})
     yield "objects", pd.DataFrame({"visit": pd.Series([day.date() for day in days], dtype=object)})
+    yield "period", frame.assign(visit=days.to_period("D"))
+    yield "nullable date", frame.astype({"visit": "date32[pyarrow]"})
+    times = [day.to_pydatetime() for day in days]
     yield "polars", polars.DataFrame({"visit": [day.date() for day in days]})
-    yield "arrow", pyarrow.table({"visit": [day.to_pydatetime() for day in days]})
+    yield (
+        "polars time zone",
+        polars.DataFrame({"visit": polars.Series(times).dt.replace_time_zone("Europe/Berlin")}),
+    )
+    yield (
+        "polars category",
+        polars.DataFrame({"visit": polars.Series(texts, dtype=polars.Enum(texts))}),
+    )
+    yield "arrow", pyarrow.table({"visit": times})
+    yield "arrow date", pyarrow.table({"visit": pyarrow.array([time.date() for time in times])})
+    zone = pyarrow.timestamp("us", tz="Europe/Berlin")
+    local = days.tz_localize("Europe/Berlin").to_pydatetime().tolist()
+    yield "arrow time zone", pyarrow.table({"visit": pyarrow.array(local, zone)})
 
 
 @pytest.mark.parametrize(
@@ -88,6 +105,15 @@ def test_tables_of_every_library_give_the_same_days(kind, table):
     expected = np.arange(40) * 93 + cell_day("2014-12-30")
     low, high = cell_day("2015-01-01"), cell_day("2024-12-31")
     np.testing.assert_array_equal(encode_features(table, VISITS)[0], expected.clip(low, high))
+
+
+def test_a_period_is_its_first_day_and_the_text_that_stands_for_it():
+    months = pd.DataFrame({"visit": pd.PeriodIndex(["2020-02", "NaT", "2020-03"], freq="M")})
+    first, missing, second = encode_features(months, VISITS)[0]
+    assert (first, second) == (DAY - 28, DAY + 1)
+    assert np.isnan(missing)
+    named = Schema({"visit": Categorical(["2020-02", "2020-03"])})
+    assert encode_features(months, named)[0].tolist() == [0, 3, 1]
 
 
 def test_a_schema_with_dates_is_written_read_copied_and_shown():

@@ -25,8 +25,10 @@ _OBJECTIVES = {
 def to_interpret(explanation: GlobalExplanation | MulticlassExplanation) -> Any:
     """Make the model of InterpretML that gives the same scores.
 
-    Its methods (``predict``, ``explain_global``, ``to_json``) work as after a fit. What InterpretML
-    has no place for is left out: the guarantee, noise bands, descriptions and units.
+    Its methods (``predict``, ``explain_global``, ``to_json``) work as after a fit, and the file of
+    ``to_json`` is one that InterpretML reads. What InterpretML has no place for is left out: the
+    guarantee, noise bands, descriptions and units. It knows no dates: give it days since
+    1970-01-01.
 
     Parameters
     ----------
@@ -105,8 +107,8 @@ def _fill(estimator: Any, parts: tuple[GlobalExplanation, ...]) -> None:
         "bag_weights_": np.array([float(tables[0].weights.sum())]),
         "best_iteration_": np.zeros((1, 1), dtype=np.int64),
         "feature_bounds_": np.array([_bounds(bins[0]) for bins in features.values()]),
-        "histogram_edges_": [None] * len(names),
-        "histogram_weights_": [None] * len(names),
+        "histogram_edges_": [_even_edges(bins[0]) for bins in features.values()],
+        "histogram_weights_": [_spread_evenly(bins[0]) for bins in features.values()],
         "unique_val_counts_": np.array([b[0].n_value_bins for b in features.values()], np.int64),
         "link_": _LINKS[first.link],
         "link_param_": np.nan,
@@ -115,8 +117,41 @@ def _fill(estimator: Any, parts: tuple[GlobalExplanation, ...]) -> None:
     if first.classes is not None:
         fitted["classes_"] = np.array(first.classes)
     else:
-        fitted["min_target_"], fitted["max_target_"] = np.nan, np.nan
+        fitted["min_target_"], fitted["max_target_"] = _reach(first)
     vars(estimator).update(fitted)
+
+
+def _even_edges(bins: Binned) -> FloatArray | None:
+    """Edges of a histogram, which InterpretML wants of one width; None for categories."""
+    if bins.bin_edges is None:
+        return None
+    return np.linspace(bins.bin_edges[0], bins.bin_edges[-1], bins.n_value_bins + 1)
+
+
+def _spread_evenly(bins: Binned) -> FloatArray | None:
+    """Count people in the bins of `_even_edges`, as if spread evenly in each bin of the model.
+
+    As InterpretML keeps them: "missing" first and "unseen" last. A feature of pairs alone has no
+    counts of its own.
+    """
+    even = _even_edges(bins)
+    if even is None:
+        return None
+    if not isinstance(bins, ShapeFunction):
+        return np.zeros(bins.n_value_bins + 2)
+    count = np.maximum(bins.count, 0.0)
+    below = np.concatenate([[0.0], np.cumsum(count[: bins.n_value_bins])])
+    inner = np.diff(np.interp(even, np.asarray(bins.bin_edges), below))
+    return _reordered(np.concatenate([inner, count[bins.n_value_bins :]]), (bins,))
+
+
+def _reach(first: GlobalExplanation) -> tuple[float, float]:
+    """Lowest and highest prediction there can be: what the model says of its target's range."""
+    tables = [term.contribution for term in first.terms]
+    tables += [pair.contribution for pair in first.pairs]
+    low = first.intercept + sum(float(table.min()) for table in tables)
+    high = first.intercept + sum(float(table.max()) for table in tables)
+    return (float(np.exp(low)), float(np.exp(high))) if first.link == "log" else (low, high)
 
 
 class _Table(NamedTuple):

@@ -26,8 +26,9 @@ def to_onnx(explanation: GlobalExplanation | MulticlassExplanation | FilterBank)
     -------
     onnx.ModelProto
         One input per feature, of shape (n, 1) and named after it: double for a number (NaN is
-        missing), string for a category (the empty string is missing, a name outside the list is
-        "other"; names are compared as they are, outer spaces and spellings of numbers included).
+        missing; of a date the days since 1970-01-01), string for a category (the empty string is
+        missing, a name outside the list is "other"; names are compared as they are, outer spaces
+        and spellings of numbers included).
         Filters whose features are all numbers, such as pixels, have one input ``X`` instead, of
         shape (n, n_features) in the order of the features. Outputs: ``score`` on the link scale,
         shape (n, 1) or (n, n_classes); and ``probability``, shape (n, n_classes), or

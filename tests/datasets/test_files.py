@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
@@ -13,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from dpexplain.datasets import _files, load_wine_quality
+from dpexplain import datasets
+from dpexplain.datasets import _files
 from dpexplain.datasets._files import DataFile, cache_folder, local_path
 from dpexplain.datasets.california_housing import _FILE as CALIFORNIA
 from dpexplain.datasets.california_housing import csv_of_arff
@@ -120,15 +122,6 @@ def test_offline_error_says_which_file_to_put_where(cache: Path, origin: DataFil
     assert "toy/table.csv" in text
 
 
-def test_loader_passes_the_offline_error_on(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def offline(*_: object, **__: object) -> None:
-        raise OSError("network is unreachable")
-
-    monkeypatch.setattr(_files.urllib.request, "urlopen", offline)
-    with pytest.raises(ConnectionError, match=r"winequality-red\.csv is not on this machine"):
-        load_wine_quality()
-
-
 def test_folder_of_the_user_comes_first(
     cache: Path, origin: DataFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -200,3 +193,34 @@ def test_conversion_gives_the_file_of_the_checksum() -> None:
     attributes = b"".join(b"@attribute %s numeric\n" % name for name in header.split(b","))
     arff = b"% houses\n@relation houses\n\n" + attributes + b"\n@data\n" + rows
     assert hashlib.sha256(csv_of_arff(arff)).hexdigest() == CALIFORNIA.sha256
+
+
+LOADERS = {
+    "load_adult": "adult/adult-train.csv",
+    "load_california_housing": "california_housing_statlib/california_housing_statlib.csv",
+    "load_fashion_mnist": "fashion_mnist/train-images-idx3-ubyte.gz",
+    "load_mnist": "mnist/train-images-idx3-ubyte.gz",
+    "load_telco_churn": "telco_churn/Telco-Customer-Churn.csv",
+    "load_wine_quality": "wine_quality/winequality-red.csv",
+}
+
+
+@pytest.mark.parametrize(("loader", "file"), LOADERS.items())
+def test_every_loader_says_offline_which_file_goes_where(
+    cache: Path, monkeypatch: pytest.MonkeyPatch, loader: str, file: str
+) -> None:
+    def offline(*_: object, **__: object) -> None:
+        raise OSError("network is unreachable")
+
+    monkeypatch.setattr(_files.urllib.request, "urlopen", offline)
+    with pytest.raises(ConnectionError) as caught:
+        getattr(datasets, loader)()
+    text = str(caught.value)
+    assert str(cache / file) in text
+    assert f"set DPEXPLAIN_DATA to a folder that holds {file}" in text
+    assert re.search(r"its sha256 is [0-9a-f]{64}\.", text)
+
+
+def test_every_loader_that_downloads_is_among_those() -> None:
+    loaders = {name for name in datasets.__all__ if name.startswith("load_")}
+    assert loaders - {"load_fair", "load_randhie"} == set(LOADERS)

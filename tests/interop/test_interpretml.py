@@ -11,7 +11,7 @@ import dpexplain
 from dpexplain.exceptions import PrivacyWarning
 from dpexplain.explain import MulticlassExplanation, from_interpret
 from dpexplain.interop import to_interpret
-from fitted_models import FITTED, fitted_binary, fitted_classes, table
+from fitted_models import FITTED, dated, fitted_binary, fitted_classes, in_days, table
 
 interpret = pytest.importorskip("interpret")
 
@@ -235,6 +235,54 @@ def test_an_exported_model_explains_and_writes_itself_with_the_tools_of_interpre
     assert theirs.explain_global().data(0)["type"] == "univariate"
     theirs.to_json(str(tmp_path / "model.json"))
     assert (tmp_path / "model.json").stat().st_size > 500
+
+
+@pytest.mark.parametrize("fitted", FITTED)
+@pytest.mark.filterwarnings("ignore:the model is NOT PRIVATE")
+@pytest.mark.filterwarnings("ignore:JSON formats are in beta")
+def test_interpretml_reads_the_file_of_an_exported_model_and_predicts_the_same(fitted, tmp_path):
+    theirs = to_interpret(fitted().explain_global())
+    theirs.to_json(str(tmp_path / "model.json"))
+    read = type(theirs)()._from_json(str(tmp_path / "model.json"))
+    X, _ = table(seed=2)
+    assert list(read.predict(X)) == list(theirs.predict(X))
+    if hasattr(theirs, "classes_"):
+        np.testing.assert_array_equal(read.predict_proba(X), theirs.predict_proba(X))
+    kept = from_interpret(theirs)
+    again = from_interpret(read)
+    for one, other in zip(
+        getattr(kept, "by_class", (kept,)), getattr(again, "by_class", (again,)), strict=True
+    ):
+        for term in one.terms:
+            np.testing.assert_array_equal(other[term.name].contribution, term.contribution)
+
+
+@pytest.mark.filterwarnings("ignore:the model is NOT PRIVATE")
+@pytest.mark.filterwarnings("ignore:JSON formats are in beta")
+def test_interpretml_reads_the_file_of_an_exported_model_with_pairs(paired, tmp_path):
+    theirs = to_interpret(from_interpret(paired))
+    theirs.to_json(str(tmp_path / "model.json"))
+    read = type(theirs)()._from_json(str(tmp_path / "model.json"))
+    X, _ = table(seed=2)
+    np.testing.assert_array_equal(read.predict_proba(X), theirs.predict_proba(X))
+
+
+def test_the_histogram_of_an_exported_model_holds_the_released_counts():
+    explanation = fitted_binary().explain_global()
+    age = explanation["age"]
+    shown = to_interpret(explanation).explain_global().data(0)["density"]
+    people = np.maximum(age.count[: age.n_value_bins], 0)
+    assert sum(shown["scores"]) == pytest.approx(people.sum())
+    assert len(shown["names"]) == len(shown["scores"]) + 1
+    assert (shown["names"][0], shown["names"][-1]) == (17.0, 90.0)
+
+
+def test_a_model_of_dates_goes_over_and_takes_days():
+    model, X = dated(dpexplain.DPExplainableBoostingClassifier)
+    theirs = to_interpret(model.explain_global())
+    np.testing.assert_allclose(theirs.predict_proba(in_days(X)), model.predict_proba(X), atol=1e-12)
+    values = from_interpret(theirs)["visit"].evaluate(in_days(X)["visit"])
+    np.testing.assert_array_equal(values, model.explain_global()["visit"].evaluate(X["visit"]))
 
 
 def test_a_round_trip_through_interpretml_keeps_every_curve():

@@ -10,7 +10,8 @@ import pytest
 from dpexplain.explain import FilterBank, Guarantee, PairAxis, PairCurve
 from dpexplain.explain.filter_inputs import InputFeature, InputPreparation
 from dpexplain.interop import to_onnx
-from fitted_models import FITTED, fitted_binary, fitted_classes, table
+from dpexplain.models import DPExplainableBoostingClassifier, DPLocallyLinearClassifier
+from fitted_models import FITTED, dated, fitted_binary, fitted_classes, in_days, table
 
 onnxruntime = pytest.importorskip("onnxruntime")
 
@@ -68,6 +69,18 @@ def test_pairs_of_features_are_in_the_graph():
     expected = explanation.explain_local(X)
     assert np.ptp(expected.contributions[:, -1]) == 14.0
     np.testing.assert_allclose(score, expected.scores, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("kind", "settings"),
+    [(DPExplainableBoostingClassifier, {}), (DPLocallyLinearClassifier, {"n_steps": 5})],
+)
+def test_dates_go_into_the_graph_as_days(kind, settings):
+    model, X = dated(kind, **settings)
+    graph = to_onnx(model.explain_global())
+    given = in_days(X)
+    columns = {"visit": given[["visit"]].to_numpy(), "job": X[["job"]].to_numpy().astype(str)}
+    np.testing.assert_allclose(probabilities(graph, columns), model.predict_proba(X), atol=1e-12)
 
 
 def test_the_graph_carries_the_guarantee_and_nothing_else_in_words():

@@ -7,9 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from dpexplain import DPExplainableBoostingClassifier, PrivacyWarning
 from dpexplain.explain import LocalExplanation
 from example_explanations import classifier
-from fitted_models import fitted_binary, fitted_classes, table
+from fitted_models import dated, fitted_binary, fitted_classes, table
 
 shap = pytest.importorskip("shap")
 
@@ -84,3 +85,13 @@ def test_other_rows_than_those_explained_are_refused():
         local.to_shap(X.drop(columns="job"))
     with pytest.raises(ValueError, match="X lacks the column 'grade'"):
         local.to_shap(X.to_numpy()[:, :2])
+
+
+def test_plots_of_shap_draw_dates_and_one_of_several_classes():
+    model, X = dated(DPExplainableBoostingClassifier)
+    shap.plots.waterfall(model.explain_local(X.head(3)).to_shap()[0], show=False)
+    X, _ = table(n=5, seed=4)
+    with pytest.warns(PrivacyWarning, match="no place that says so"):
+        values = fitted_classes().explain_local(X).to_shap()
+    shap.plots.waterfall(values[0, :, 1], show=False)
+    plt.close("all")

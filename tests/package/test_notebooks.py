@@ -32,3 +32,21 @@ def test_only_checked_cells_keep_outputs_and_each_of_them_has_some(path):
         else:
             assert cell["outputs"] == []
             assert cell["execution_count"] is None
+
+
+@pytest.mark.parametrize("path", PATHS, ids=lambda p: p.stem)
+def test_a_notebook_opens_with_what_a_reader_will_learn(path):
+    first = json.loads(path.read_text(encoding="utf-8"))["cells"][0]
+    assert first["cell_type"] == "markdown"
+    text = "".join(first["source"])
+    assert text.startswith("# ")
+    assert "You will learn" in " ".join(text.split())
+
+
+def test_the_gallery_lists_every_notebook_with_what_it_teaches():
+    readme = (FOLDER.parent / "README.md").read_text(encoding="utf-8")
+    for path in PATHS:
+        (line,) = [line for line in readme.splitlines() if f"](notebooks/{path.name}) |" in line]
+        assert len(line.split("|")[2].split()) >= 5, "a row says what is learnt"
+    index = (FOLDER.parent / "docs" / "tutorials" / "index.md").read_text(encoding="utf-8")
+    assert "../../notebooks/*" in index

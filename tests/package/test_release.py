@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
 import yaml
+from packaging.requirements import Requirement
 
 import dpexplain
 
@@ -40,3 +42,27 @@ def test_version_is_stated_in_one_place_of_the_code(repository):
 
     assert stated == [repository / "dpexplain" / "__init__.py"]
     assert 'dynamic = ["version"]' in (repository / "pyproject.toml").read_text(encoding="utf-8")
+
+
+def test_every_dependency_has_its_licence_in_the_table(repository):
+    with open(repository / "pyproject.toml", "rb") as file:
+        project = tomllib.load(file)["project"]
+    extras = project["optional-dependencies"].values()
+    wanted = [*project["dependencies"], *(text for extra in extras for text in extra)]
+    text = (repository / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    section = text.split("\n## Dependencies\n")[1].split("\n## ")[0]
+    rows = [line.split("|")[1:4] for line in section.splitlines() if line.startswith("| ")]
+    licensed = {
+        name for names, _, licence in rows for name in names.strip().split(", ") if licence.strip()
+    }
+
+    assert {Requirement(text).name for text in wanted} - {"dpexplain"} - licensed == set()
+
+
+def test_authors_and_references_of_the_citation_are_complete(citation):
+    for person in citation["authors"]:
+        assert {"name"} <= set(person) or {"family-names", "given-names"} <= set(person)
+    for reference in citation["references"]:
+        assert {"type", "title", "authors"} <= set(reference)
+    assert len(set(citation["keywords"])) == len(citation["keywords"])
+    assert str(citation["cff-version"]) == "1.2.0"

@@ -10,7 +10,7 @@ from dpexplain import (
     DPExplainableBoostingRegressor,
     ExplainableBoostingClassifier,
 )
-from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
+from dpexplain.schema import Categorical, Classes, Date, Numeric, Range, Schema
 
 FEATURES = {
     "age": Numeric(17, 90, unit="years"),
@@ -63,3 +63,30 @@ def fitted_classes():
 
 
 FITTED = [fitted_binary, fitted_regression, fitted_counts, fitted_classes]
+
+
+def dated_table(n=400):
+    """Records with a day of visit, some of them empty, and a label that follows the day."""
+    rng = np.random.default_rng(3)
+    days = pd.Series(pd.date_range("2014-06-01", "2024-12-31", periods=n))
+    X = pd.DataFrame({"visit": days, "job": rng.choice(["a", "b", "d"], n)})
+    late = np.where(X["visit"].dt.year + rng.normal(0, 1, n) > 2019, "late", "early")
+    X.loc[::17, "visit"] = pd.NaT
+    return X, late
+
+
+def dated(kind, **settings):
+    """A model of a kind, fitted to records with dates; and the records."""
+    X, y = dated_table()
+    schema = Schema(
+        {"visit": Date("2015-01-01", "2024-12-31"), "job": Categorical(["a", "b"])},
+        target=Classes(["early", "late"]),
+    )
+    return kind(epsilon=4, schema=schema, **settings).fit(X, y), X
+
+
+def in_days(X):
+    """Dates as other libraries take them: days since 1970-01-01."""
+    days = X["visit"].to_numpy().astype("datetime64[D]")
+    numbers = np.where(np.isnat(days), np.nan, days.astype(np.int64).astype(np.float64))
+    return X.assign(visit=numbers)
