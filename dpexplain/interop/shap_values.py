@@ -89,9 +89,8 @@ def _data(explanation: LocalExplanation, X: npt.ArrayLike | None) -> npt.NDArray
     labels = np.array(explanation.bin_labels, dtype=object).reshape(explanation.contributions.shape)
     if X is None:
         return labels
-    table = X if isinstance(X, pd.DataFrame) else frame_of(X)
-    if table is None:
-        table = np.asarray(X, dtype=object)
+    frame = X if isinstance(X, pd.DataFrame) else frame_of(X)
+    table = np.asarray(X, dtype=object) if frame is None else frame
     if len(table) != len(labels):
         raise ValueError(
             f"X has {len(table)} rows, and the explanation {len(labels)} samples; pass the rows "
