@@ -27,10 +27,18 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+_ROOM_FROM = 0.84  # share of the width beyond which a number would leave the axes
+
+
 class _Row(NamedTuple):
     label: str
     contribution: float
     noise_std: float
+
+    @property
+    def whisker(self) -> float:
+        """Two standard deviations, 0 where they are not known."""
+        return 2 * self.noise_std if np.isfinite(self.noise_std) else 0.0
 
 
 def plot_local(
@@ -75,6 +83,7 @@ def plot_local(
     ax.set_ylim(len(rows) + 0.35, -1.35)
     ax.use_sticky_edges = False  # room for the labels at both ends
     ax.margins(x=0.14)
+    _write_values(ax, rows, explanation.intercept, colours)
     _mark_ends(ax, explanation, sample, end, len(rows), colours)
     score = f"score for {explanation.target_name}" + (
         f" = {explanation.shown_class}" if explanation.classes else ""
@@ -123,22 +132,33 @@ def _draw_steps(ax: Axes, rows: list[_Row], start: float, colours: Theme) -> flo
             color=colours.main if positive else colours.opposite,
         )
         ax.plot([end, end], [place - 0.31, place + 1.31], color=colours.muted, lw=0.9, zorder=1)
-        reach = end
-        if np.isfinite(row.noise_std) and row.noise_std > 0:
-            ax.errorbar(end, place, xerr=2 * row.noise_std, color=colours.ink, lw=1, capsize=2.5)
-            reach += 2 * row.noise_std if positive else -2 * row.noise_std
+        if row.whisker > 0:
+            ax.errorbar(end, place, xerr=row.whisker, color=colours.ink, lw=1, capsize=2.5)
+        start = end
+    return start
+
+
+def _write_values(ax: Axes, rows: list[_Row], start: float, colours: Theme) -> None:
+    """Write each contribution where its bar points to, or behind it where the axes end."""
+    for place, row in enumerate(rows):
+        end = start + row.contribution
+        low = min(start, end, end - row.whisker)
+        high = max(start, end, end + row.whisker)
+        shares = np.subtract([low, high], ax.get_xlim()[0]) / np.ptp(ax.get_xlim())
+        to_the_right = row.contribution >= 0
+        if (shares[1] > _ROOM_FROM) if to_the_right else (shares[0] < 1 - _ROOM_FROM):
+            to_the_right = bool(1 - shares[1] > shares[0])
         ax.annotate(
             signed_number(row.contribution),
-            (reach, place),
-            xytext=(4 if positive else -4, 0),
-            ha="left" if positive else "right",
+            (high if to_the_right else low, place),
+            xytext=(4 if to_the_right else -4, 0),
+            ha="left" if to_the_right else "right",
             va="center",
             textcoords="offset points",
             fontsize="x-small",
             color=colours.ink,
         )
         start = end
-    return start
 
 
 def _mark_ends(

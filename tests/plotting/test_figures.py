@@ -173,6 +173,27 @@ def test_samples_that_are_not_public_are_marked():
     assert "not marked public" not in words_in(plotting.plot_local(samples(samples_public=True)))
 
 
+@pytest.mark.parametrize("sign", [-1, 1])
+def test_numbers_of_a_waterfall_stay_inside_the_axes(sign):
+    sizes = np.array([0.2, 0.16, 0.07, 0.05, 0.05, 0.014, 0.006])
+    names = [f"a feature with a long name {k}" for k in range(len(sizes))]
+    explanation = samples(
+        term_names=names,
+        contributions=sign * sizes[None],
+        bin_labels=[["a long category"] * len(sizes)],
+        intercept=-1.16,
+    )
+    ax = plotting.plot_local(explanation)
+    ax.figure.draw_without_rendering()
+    inside = ax.get_window_extent()
+    numbers = [text for text in ax.texts if text.get_text()[:1] in "+-\u2212"]
+    assert len(numbers) == len(sizes)
+    for text in numbers:
+        extent = text.get_window_extent()
+        assert inside.x0 <= extent.x0, text.get_text()
+        assert extent.x1 <= inside.x1, text.get_text()
+
+
 def test_comparison_carries_both_labels_and_leaves_the_reference_out_on_request():
     words = words_in(plotting.plot_comparison(comparison()))
     assert "Each model alone" in words
