@@ -5,6 +5,7 @@ import { orderedRange, rangeSentence, rangeTitle } from "../../../widgets/dpexpl
 import { PAGE_SIZE, pageOf } from "../../../widgets/dpexplain_widgets/static/multiples.js";
 import { directionsOf, drawnErrors, replayedCurve, uniforms } from "../../../widgets/dpexplain_widgets/static/replay.js";
 import { cellAfterKey, pointedCell } from "../../../widgets/dpexplain_widgets/static/pair_panel.js";
+import { edgeDay } from "../../../widgets/dpexplain_widgets/static/shape_numeric.js";
 import { endTexts, smallAxisValues } from "../../../widgets/dpexplain_widgets/static/small_shape.js";
 import { causeWords } from "../../../widgets/dpexplain_widgets/static/words.js";
 
@@ -54,8 +55,8 @@ test("a range is read with its people, its ends and what is signal", () => {
   assert.equal(words, "2 bins, on average +1.75 · lowest +1, highest +2 · noisy count 40 · 2 of them signal · " +
     "non-private reference: +3.5");
   assert.match(rangeTitle({ name: "age", unit: "years" }, term, [0, 1]), /age.*: 0 to 2 .*years/);
-  const days = { ...term, edges: [18262, 18293, 18322] };
-  assert.match(rangeTitle({ name: "day", is_date: true }, days, [0, 1]), /: 2020-01-01 to 2020-03-01$/);
+  const days = { ...term, edges: [18261.5, 18293.5, 18321.5] };
+  assert.match(rangeTitle({ name: "day", is_date: true, step: 1 }, days, [0, 1]), /: 2020-01-01 to 2020-02-29$/);
 });
 
 test("pages hold twelve, and one beyond the last is the last", () => {
@@ -66,8 +67,14 @@ test("pages hold twelve, and one beyond the last is the last", () => {
 });
 
 test("the ends of a small axis are dates where the feature is one", () => {
-  assert.deepEqual(endTexts({ is_date: true }, [18262, 18300, 18322]), ["2020-01-01", "2020-03-01"]);
+  assert.deepEqual(endTexts({ is_date: true, step: 1 }, [18261.5, 18300.5, 18321.5]), ["2020-01-01", "2020-02-29"]);
   assert.deepEqual(endTexts({ is_date: false }, [0, 1, 2.5]), ["0", "2.5"]);
+});
+
+test("an edge between two days is named after the day that begins there", () => {
+  const edges = [18261.5, 18293.5, 18321.5];
+  assert.deepEqual(edges.map((edge) => edgeDay(edge, edges)), ["2020-01-01", "2020-02-02", "2020-02-29"]);
+  assert.equal(edgeDay(18293, edges), "2020-02-01");
 });
 
 test("wide bands do not flatten a small picture", () => {

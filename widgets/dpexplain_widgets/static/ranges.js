@@ -1,4 +1,5 @@
 // A range of bins: chosen by dragging or with Shift, read as one.
+import { valueRange } from "./contributions.js";
 import { formatCount, formatSigned, formatValue, quotedName } from "./format.js";
 import { commonParts } from "./distance.js";
 
@@ -14,15 +15,16 @@ function meanOver(termFit, bins, weights) {
 }
 
 /**
- * "age: 21 – 45 years": from the start of the first bin to the end of the last.
+ * "age: 21 to 45 years": from the first value of the first bin to the last one of the last.
  * @param {import("./types").TermFit} termFit
  */
 export function rangeTitle(term, termFit, [first, last]) {
   const unit = term.unit ? ` ${quotedName(term.unit, 24)}` : "";
-  const ends = termFit.edges
-    ? `${formatValue(term, termFit.edges[first], 6)} to ${formatValue(term, termFit.edges[last + 1], 6)}${unit}`
+  const ends = termFit.edges === null ? null : [termFit.edges[first], termFit.edges[last + 1]];
+  const words = ends
+    ? `${valueRange(term, { edges: ends }).map((end) => formatValue(term, end, 6)).join(" to ")}${unit}`
     : `${quotedName(termFit.labels[first], 30)} to ${quotedName(termFit.labels[last], 30)}`;
-  return `${quotedName(term.name, 48)}: ${ends}`;
+  return `${quotedName(term.name, 48)}: ${words}`;
 }
 
 /**

@@ -84,12 +84,17 @@ function grid(layout) {
   return [...lines.flat(), ...tops, rule(left, histogramBottom, end, histogramBottom, "axis")];
 }
 
+/** The day that begins at an edge, which lies between two days; at the last edge the one that ends. */
+export function edgeDay(day, edges) {
+  return formatDay(day === edges.at(-1) ? day : Math.ceil(day));
+}
+
 function edgeTicks(layout, font) {
   const { left, right, x, termFit, even, isDate } = layout;
   const edges = termFit.edges;
   if (isDate) {
     const days = even ? edges : dayTicks(edges[0], edges.at(-1), Math.max(2, (right - left) / 100));
-    return { ticks: days, text: formatDay, x, font };
+    return { ticks: days, text: (day) => edgeDay(day, edges), x, font };
   }
   const { ticks, step } = niceTicks(edges[0], edges.at(-1), Math.max(2, (right - left) / 80));
   if (!even) return { ticks, text: (tick) => formatTick(tick, step), x, font };

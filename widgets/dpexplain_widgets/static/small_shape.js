@@ -1,5 +1,6 @@
 // A small picture of one term, for a grid of many.
 import { crowdsTheAxis, splitSpecial, valuePosition } from "./bins.js";
+import { valueRange } from "./contributions.js";
 import { noiseEnds } from "./curves.js";
 import { svg } from "./dom.js";
 import { formatTick, formatValue } from "./format.js";
@@ -48,7 +49,7 @@ function bandOf(main, edges, x, y) {
 
 /** The first and the last value of an axis, as a person writes them. */
 export function endTexts(term, edges) {
-  return [edges[0], edges.at(-1)].map((edge) => formatValue(term, edge));
+  return valueRange(term, { edges }).map((end) => formatValue(term, end));
 }
 
 /** Both ends of the axis, or how many categories there are. */

@@ -5,13 +5,13 @@ import { html, uniqueId } from "./dom.js";
 import { dayOf, formatDay, formatValue, shortName } from "./format.js";
 import { choose } from "./state.js";
 
-function dateInput(termFit) {
-  const [min, max] = [termFit.edges[0], termFit.edges.at(-1)].map(formatDay);
+function dateInput(term, termFit) {
+  const [min, max] = valueRange(term, termFit).map(formatDay);
   return html("input", { type: "date", min, max });
 }
 
 function numberInput(term, termFit) {
-  if (term.is_date) return dateInput(termFit);
+  if (term.is_date) return dateInput(term, termFit);
   const [low, high] = valueRange(term, termFit);
   return html("input", { type: "number", min: low, max: high, step: term.step ?? "any" });
 }
