@@ -5,20 +5,19 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, NoReturn
+from typing import Any
 
 import pandas as pd
 
 from dpexplain.accounting.summary import LedgerSummary
 from dpexplain.compare.comparison import Comparison
 from dpexplain.explain import MulticlassExplanation
-from dpexplain.explain._record import Record
+from dpexplain.explain._by_class import ByClass
 from dpexplain.explain._text import listing, short_number
-from dpexplain.explain.multiclass import class_position, one_class_at_a_time
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class MulticlassComparison(Record):
+class MulticlassComparison(ByClass[Comparison]):
     """What a sweep over a model of several classes gives; every view shows one class of it.
 
     Parameters
@@ -126,25 +125,6 @@ class MulticlassComparison(Record):
             found.setdefault(rows[0][0], []).append(together)
         return {epsilon: tuple(fits) for epsilon, fits in found.items()}
 
-    def for_class(self, label: object) -> Comparison:
-        """Comparison of one class, which every view, figure and file understands.
-
-        Parameters
-        ----------
-        label : object
-            Name of the class.
-
-        Returns
-        -------
-        Comparison
-
-        Raises
-        ------
-        KeyError
-            If there is no such class.
-        """
-        return self.by_class[class_position(self.classes, label)]
-
     def frame(self) -> pd.DataFrame:
         """Return one row per class, fit, term and bin.
 
@@ -153,12 +133,7 @@ class MulticlassComparison(Record):
         DataFrame
             Column class, then those of :meth:`Comparison.frame`.
         """
-        frames = []
-        for name, part in zip(self.classes, self.by_class, strict=True):
-            frame = part.frame()
-            frame.insert(0, "class", name)
-            frames.append(frame)
-        return pd.concat(frames, ignore_index=True)
+        return self._frames()
 
     def importances(self) -> pd.DataFrame:
         """Return the importance of each term, averaged over repeats and classes.
@@ -170,21 +145,6 @@ class MulticlassComparison(Record):
         """
         total = sum(part.importances() for part in self.by_class)
         return total / len(self.by_class)  # type: ignore[return-value]
-
-    def plot(self, *arguments: Any, **options: Any) -> NoReturn:
-        """Say which class to draw.
-
-        Parameters
-        ----------
-        *arguments, **options
-            What a figure of one class would take.
-
-        Raises
-        ------
-        ValueError
-            Always: a figure shows one class.
-        """
-        one_class_at_a_time("a figure", self.classes)
 
     def __repr__(self) -> str:
         """Return a line that points to the next step."""

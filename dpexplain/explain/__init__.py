@@ -17,7 +17,8 @@ from dpexplain.explain.from_interpretml import from_interpret
 from dpexplain.explain.global_explanation import GlobalExplanation
 from dpexplain.explain.guarantee import Guarantee
 from dpexplain.explain.local_explanation import LocalExplanation, inverse_link, total_score
-from dpexplain.explain.multiclass import MulticlassExplanation, MulticlassLocalExplanation
+from dpexplain.explain.multiclass import MulticlassExplanation
+from dpexplain.explain.multiclass_local import MulticlassLocalExplanation
 from dpexplain.explain.noise import NoiseModel
 from dpexplain.explain.pair_curve import PairAxis, PairCurve
 from dpexplain.explain.shape_function import ShapeFunction

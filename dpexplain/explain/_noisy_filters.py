@@ -6,10 +6,10 @@ from functools import cached_property
 
 import numpy as np
 
+from dpexplain.explain._by_class import class_position
 from dpexplain.explain._record import FloatArray
 from dpexplain.explain.filter_noise import FilterNoise, common_removed_variance
 from dpexplain.explain.guarantee import Guarantee
-from dpexplain.explain.multiclass import class_position
 from dpexplain.explain.weight_map import BAND, WeightMap, ratio_to_noise, share_outside
 
 

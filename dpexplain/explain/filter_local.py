@@ -22,13 +22,13 @@ import numpy.typing as npt
 import pandas as pd
 
 from dpexplain.explain import _html
+from dpexplain.explain._by_class import class_position
 from dpexplain.explain._filter_math import softmax
 from dpexplain.explain._record import FloatArray, Record, bounded, distinct, read_only, text, texts
 from dpexplain.explain._text import short_number, signed_number
 from dpexplain.explain.filter_inputs import LARGEST, checked_inputs
 from dpexplain.explain.guarantee import Guarantee
 from dpexplain.explain.local_explanation import NOT_RELEASABLE, total_score
-from dpexplain.explain.multiclass import class_position
 from dpexplain.explain.weight_map import LARGEST_WEIGHT, WeightMap, checked_grid, sign_certainty
 
 _HTML_ROWS = 10

@@ -10,8 +10,8 @@ import numpy as np
 
 from dpexplain.compare import Comparison
 from dpexplain.explain import ShapeFunction
+from dpexplain.explain._by_class import check_one_class
 from dpexplain.explain.guarantee import NOT_PRIVATE
-from dpexplain.explain.multiclass import check_one_class
 from dpexplain.plotting import _categorical, _numeric
 from dpexplain.plotting._style import (
     Theme,

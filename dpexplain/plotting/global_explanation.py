@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpexplain.explain import GlobalExplanation, PairCurve, ShapeFunction
-from dpexplain.explain.multiclass import check_one_class
+from dpexplain.explain._by_class import check_one_class
 from dpexplain.plotting._style import (
     ALL_LABEL,
     BAG_LABEL,

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpexplain.explain import GlobalExplanation
+from dpexplain.explain._by_class import check_one_class
 from dpexplain.explain._text import short_number
-from dpexplain.explain.multiclass import check_one_class
 from dpexplain.plotting._style import (
     Theme,
     draw_watermark,

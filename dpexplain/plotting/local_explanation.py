@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from dpexplain.explain import LocalExplanation
+from dpexplain.explain._by_class import check_one_class
 from dpexplain.explain._text import short_number, signed_number
 from dpexplain.explain.local_explanation import NOT_RELEASABLE
-from dpexplain.explain.multiclass import check_one_class
 from dpexplain.plotting._style import (
     NOISE_LABEL,
     Theme,

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from dpexplain._cells import DATE_UNIT
 from dpexplain.edit import EditLog
+from dpexplain.explain._by_class import one_class_at_a_time
 from dpexplain.explain._normals import keeping_normals
-from dpexplain.explain.multiclass import one_class_at_a_time
 from dpexplain_widgets.directions import packed_directions
 from dpexplain_widgets.filter_payload import check_filters, shows_filters
 from dpexplain_widgets.pair_payload import pair_fit, pair_outline

@@ -1,0 +1,136 @@
+"""One part per class, taken together: shared by explanations and comparisons of many classes."""
+
+from __future__ import annotations
+
+from typing import Any, Generic, NoReturn, TypeVar
+
+import pandas as pd
+
+from dpexplain._names import closest_name
+from dpexplain.explain._record import Record
+from dpexplain.explain._text import listing, shorten
+from dpexplain.explain.global_explanation import GlobalExplanation
+from dpexplain.explain.local_explanation import LocalExplanation
+
+Part = TypeVar("Part")
+"""What there is one of for each class; it has a frame."""
+Checked = TypeVar("Checked", GlobalExplanation, LocalExplanation)
+
+
+def class_position(classes: tuple[str, ...], label: object) -> int:
+    """Find a class by its name.
+
+    Parameters
+    ----------
+    classes : tuple of str
+    label : object
+        Compared as text, so that 3 finds ``"3"``.
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    KeyError
+        If there is no such class.
+    """
+    name = str(label)
+    if name in classes:
+        return classes.index(name)
+    meant = closest_name(name, classes)
+    hint = "" if meant is None else f" Did you mean {shorten(meant)!r}?"
+    raise KeyError(f"no class {shorten(name)!r}; the classes are {listing(classes)}.{hint}")
+
+
+def one_class_at_a_time(what: str, classes: tuple[str, ...]) -> NoReturn:
+    """Raise the error of a view that is given all classes.
+
+    Raises
+    ------
+    ValueError
+        Always; it names the method to call and the classes there are.
+    """
+    raise ValueError(
+        f"{what} shows one class at a time; pass .for_class(label) with one of {listing(classes)}."
+    )
+
+
+def check_one_class(shown: Any) -> None:
+    """Refuse to draw an explanation or comparison of several classes.
+
+    Raises
+    ------
+    ValueError
+        If `shown` is of several classes; it names the method to call.
+    """
+    if hasattr(shown, "for_class"):
+        one_class_at_a_time("a figure", shown.classes)
+
+
+def checked_parts(parts: Any, kind: type[Checked]) -> tuple[Checked, ...]:
+    """Check that there is one part per class, in the order of the classes, of one model."""
+    parts = tuple(parts)
+    if len(parts) < 2 or not all(isinstance(part, kind) for part in parts):
+        raise ValueError(f"by_class must hold a {kind.__name__} for each of at least two classes.")
+    first = parts[0]
+    if tuple(part.of_class for part in parts) != first.classes:
+        raise ValueError("by_class must hold one explanation for each class, in their order.")
+    for field in ("link", "classes", "guarantee", "target_name"):
+        if any(getattr(part, field) != getattr(first, field) for part in parts):
+            raise ValueError(f"by_class differs in {field}; take explanations of one model.")
+    return parts
+
+
+class ByClass(Record, Generic[Part]):
+    """Base of frozen records with one part per class, in the order of the classes."""
+
+    by_class: tuple[Part, ...]
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """Names of the classes."""
+        return self.by_class[0].classes or ()  # type: ignore[attr-defined]
+
+    def for_class(self, label: object) -> Part:
+        """Part of one class, which every view, figure and file understands.
+
+        Parameters
+        ----------
+        label : object
+            Name of the class.
+
+        Returns
+        -------
+        GlobalExplanation, LocalExplanation or Comparison
+
+        Raises
+        ------
+        KeyError
+            If there is no such class.
+        """
+        return self.by_class[class_position(self.classes, label)]
+
+    def plot(self, *arguments: Any, **options: Any) -> NoReturn:
+        """Say which class to draw.
+
+        Parameters
+        ----------
+        *arguments, **options
+            What a figure of one class would take.
+
+        Raises
+        ------
+        ValueError
+            Always: a figure shows one class.
+        """
+        one_class_at_a_time("a figure", self.classes)
+
+    def _frames(self, *arguments: Any) -> pd.DataFrame:
+        """Frames of the classes below each other, with a first column that names the class."""
+        frames = []
+        for name, part in zip(self.classes, self.by_class, strict=True):
+            frame = part.frame(*arguments)  # type: ignore[attr-defined]
+            frame.insert(0, "class", name)
+            frames.append(frame)
+        return pd.concat(frames, ignore_index=True)
