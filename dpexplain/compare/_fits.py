@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Generic, TypeVar
 
 import pandas as pd
@@ -13,6 +14,7 @@ from dpexplain.accounting.gdp import epsilon_from_mu
 from dpexplain.accounting.summary import LedgerSummary
 from dpexplain.compare._by_epsilon import ByEpsilon
 from dpexplain.compare._metrics import checked_metrics
+from dpexplain.explain import _html
 from dpexplain.explain._record import Record, text
 from dpexplain.explain._text import short_number, upper_number
 from dpexplain.explain.guarantee import NOT_PRIVATE, Guarantee
@@ -69,12 +71,32 @@ class Fits(Record, Generic[Model]):
         if self.reference is not None:
             yield math.inf, 0, self.reference
 
+    def _beside_reference(self, compare: Callable[[Model, Model], Any]) -> pd.DataFrame:
+        """Compare every fit but the reference with it; `compare` gives a dataclass."""
+        if self.reference is None:
+            raise ValueError(
+                "this comparison has no reference to be faithful to; pass reference=True to sweep."
+            )
+        return pd.DataFrame(
+            [
+                {
+                    "epsilon": epsilon,
+                    "repeat": repeat,
+                    **dataclasses.asdict(compare(fit, self.reference)),
+                    "private": False,
+                }
+                for epsilon, repeat, fit in self._private_fits()
+            ]
+        )
+
+    def _private_fits(self) -> Iterator[tuple[float, int, Model]]:
+        return ((e, r, fit) for e, r, fit in self.fits() if not math.isinf(e))
+
     def _guarantees(self) -> dict[float, list[Guarantee]]:
         """Guarantees of the fits at each epsilon, without the reference."""
         found: dict[float, list[Guarantee]] = {epsilon: [] for epsilon in self.epsilons}
-        for epsilon, _, fit in self.fits():
-            if not math.isinf(epsilon):
-                found[epsilon].append(fit.guarantee)  # type: ignore[attr-defined]
+        for epsilon, _, fit in self._private_fits():
+            found[epsilon].append(fit.guarantee)  # type: ignore[attr-defined]
         return found
 
     @property
@@ -124,3 +146,33 @@ class Fits(Record, Generic[Model]):
             return ""
         chosen = table[(table["epsilon"] == epsilon) & (table["metric"] == metric)]
         return short_number(float(chosen["value"].mean()), 3) if len(chosen) else ""
+
+    def _html_box(
+        self, columns: Mapping[str, bool], cells: Callable[[Model], Sequence[str]], more: str
+    ) -> str:
+        """Table of the first fit at each epsilon and of the reference, with its labels.
+
+        Names of further columns say whether they are numeric, `cells` gives their texts.
+        """
+        metrics = () if self.metrics is None else tuple(self.metrics["metric"].unique())
+        firsts = {epsilon: repeats[0] for epsilon, repeats in self.explanations.items()}
+        if self.reference is not None:
+            firsts[math.inf] = self.reference
+        rows = [
+            (
+                "reference" if math.isinf(epsilon) else f"{epsilon:g}",
+                *(self._mean(epsilon, metric) for metric in metrics),
+                *cells(fit),
+            )
+            for epsilon, fit in firsts.items()
+        ]
+        head = ("ε", *(f"{name} *" for name in metrics), *columns)
+        reference = f"non-private reference: {NOT_PRIVATE}" if self.reference is not None else ""
+        return _html.box(
+            _html.heading(self.title or "Comparison"),
+            *(_html.note(words) for words in self.guarantee_words),
+            _html.warning(reference) if reference else "",
+            _html.table(head, rows, (True, *(True for _ in metrics), *columns.values())),
+            _html.note("* diagnostic on held-out records, not private") if metrics else "",
+            _html.note(more),
+        )

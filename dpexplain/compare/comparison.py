@@ -13,7 +13,6 @@ from dpexplain.accounting.summary import LedgerSummary
 from dpexplain.compare._fits import Fits
 from dpexplain.compare.faithfulness import faithfulness
 from dpexplain.explain import GlobalExplanation, _html
-from dpexplain.explain.guarantee import NOT_PRIVATE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -135,22 +134,7 @@ class Comparison(Fits[GlobalExplanation]):
         ValueError
             If there is no reference.
         """
-        if self.reference is None:
-            raise ValueError(
-                "this comparison has no reference to be faithful to; pass reference=True to "
-                "sweep, or compare two explanations with dpexplain.compare.faithfulness."
-            )
-        rows = [
-            {
-                "epsilon": epsilon,
-                "repeat": repeat,
-                **dataclasses.asdict(faithfulness(fit, self.reference, k=k)),
-                "private": False,
-            }
-            for epsilon, repeat, fit in self.fits()
-            if not math.isinf(epsilon)
-        ]
-        return pd.DataFrame(rows)
+        return self._beside_reference(lambda fit, reference: faithfulness(fit, reference, k=k))
 
     def plot(self, term: str | None = None, ax: Axes | None = None, **options: Any) -> Axes:
         """Draw a term at every epsilon; see :func:`dpexplain.plotting.plot_comparison`.
@@ -183,26 +167,10 @@ class Comparison(Fits[GlobalExplanation]):
         )
 
     def _repr_html_(self) -> str:
-        metrics = () if self.metrics is None else tuple(self.metrics["metric"].unique())
-        rows = [
-            self._html_row(epsilon, metrics)
-            for epsilon in (*self.epsilons, *([math.inf] if self.reference is not None else []))
-        ]
-        head = ("ε", *(f"{name} *" for name in metrics), "most important terms")
-        table = _html.table(head, rows, (True, *(True for _ in metrics), False))
-        reference = f"non-private reference: {NOT_PRIVATE}" if self.reference is not None else ""
-        return _html.box(
-            _html.heading(self.title or "Comparison"),
-            *(_html.note(words) for words in self.guarantee_words),
-            _html.warning(reference) if reference else "",
-            table,
-            _html.note("* diagnostic on held-out records, not private") if metrics else "",
-            _html.note(".frame(), .importances(), .plot(term), .metrics show more"),
-        )
+        more = ".frame(), .importances(), .plot(term), .metrics show more"
+        return self._html_box({"most important terms": False}, _most_important, more)
 
-    def _html_row(self, epsilon: float, metrics: tuple[str, ...]) -> tuple[str, ...]:
-        fit = self.reference if math.isinf(epsilon) else self.explanations[epsilon][0]
-        assert fit is not None  # a row is made for the reference only where there is one
-        names = [_html.escaped(str(name), 24) for name in fit.importances().index[:_HTML_TERMS]]
-        label = "reference" if math.isinf(epsilon) else f"{epsilon:g}"
-        return (label, *(self._mean(epsilon, metric) for metric in metrics), ", ".join(names))
+
+def _most_important(fit: GlobalExplanation) -> tuple[str]:
+    names = fit.importances().index[:_HTML_TERMS]
+    return (", ".join(_html.escaped(str(name), 24) for name in names),)

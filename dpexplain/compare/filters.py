@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from itertools import combinations
 from typing import Any
 
@@ -15,9 +15,8 @@ import pandas as pd
 from dpexplain.accounting.summary import LedgerSummary
 from dpexplain.compare._fits import Fits
 from dpexplain.compare.matching import filter_agreement, match_filters
-from dpexplain.explain import FilterBank, _html
+from dpexplain.explain import FilterBank
 from dpexplain.explain._record import FloatArray
-from dpexplain.explain.guarantee import NOT_PRIVATE
 
 _SAME = ("classes", "input_names", "grid_shape", "n_filters", "target_name")
 
@@ -156,21 +155,8 @@ class FilterComparison(Fits[FilterBank]):
         ValueError
             If there is no reference.
         """
-        if self.reference is None:
-            raise ValueError(
-                "this comparison has no reference to be faithful to; pass reference=True to sweep."
-            )
-        return pd.DataFrame(
-            [
-                {
-                    "epsilon": epsilon,
-                    "repeat": repeat,
-                    **dataclasses.asdict(filter_agreement(fit, self.reference, _array(inputs))),
-                    "private": False,
-                }
-                for epsilon, repeat, fit in self._private_fits()
-            ]
-        )
+        samples = _array(inputs)
+        return self._beside_reference(lambda a, b: filter_agreement(a, b, samples))
 
     def above_noise(self) -> pd.DataFrame:
         """Say how much of every private fit stands out of its privacy noise.
@@ -194,9 +180,6 @@ class FilterComparison(Fits[FilterBank]):
                 for epsilon, repeat, fit in self._private_fits()
             ]
         )
-
-    def _private_fits(self) -> Iterator[tuple[float, int, FilterBank]]:
-        return ((e, r, fit) for e, r, fit in self.fits() if not math.isinf(e))
 
     def frame(self) -> pd.DataFrame:
         """Return one row per fit, class and input: the mean filters of the classes.
@@ -247,37 +230,14 @@ class FilterComparison(Fits[FilterBank]):
         )
 
     def _repr_html_(self) -> str:
-        metrics = () if self.metrics is None else tuple(self.metrics["metric"].unique())
-        rows = [
-            self._html_row(epsilon, metrics)
-            for epsilon in (*self.epsilons, *([math.inf] if self.reference is not None else []))
-        ]
-        head = (
-            "ε",
-            *(f"{name} *" for name in metrics),
-            "class means above noise",
-            "filters above noise",
-        )
-        reference = f"non-private reference: {NOT_PRIVATE}" if self.reference is not None else ""
-        return _html.box(
-            _html.heading(self.title or "Comparison"),
-            *(_html.note(words) for words in self.guarantee_words),
-            _html.warning(reference) if reference else "",
-            _html.table(head, rows, (True,) * len(head)),
-            _html.note("* diagnostic on held-out records, not private") if metrics else "",
-            _html.note(".frame(), .above_noise(), .repeatability(), .plot() show more"),
-        )
+        more = ".frame(), .above_noise(), .repeatability(), .plot() show more"
+        columns = {"class means above noise": True, "filters above noise": True}
+        return self._html_box(columns, _shares_above_noise, more)
 
-    def _html_row(self, epsilon: float, metrics: tuple[str, ...]) -> tuple[str, ...]:
-        fit = self.reference if math.isinf(epsilon) else self.explanations[epsilon][0]
-        assert fit is not None  # a row is made for the reference only where there is one
-        shares = [fit.share_above_noise("class_means"), fit.share_above_noise()]
-        label = "reference" if math.isinf(epsilon) else f"{epsilon:g}"
-        return (
-            label,
-            *(self._mean(epsilon, metric) for metric in metrics),
-            *("" if share is None else f"{100 * share:.0f} %" for share in shares),
-        )
+
+def _shares_above_noise(fit: FilterBank) -> tuple[str, ...]:
+    shares = (fit.share_above_noise("class_means"), fit.share_above_noise())
+    return tuple("" if share is None else f"{100 * share:.0f} %" for share in shares)
 
 
 def _array(inputs: npt.ArrayLike | None) -> FloatArray | None:
