@@ -80,7 +80,8 @@ def tables():
     yield "category", pd.DataFrame({"visit": pd.Categorical(texts)})
     yield "objects", pd.DataFrame({"visit": pd.Series([day.date() for day in days], dtype=object)})
     yield "period", frame.assign(visit=days.to_period("D"))
-    yield "nullable date", frame.astype({"visit": "date32[pyarrow]"})
+    whole_days = pd.array([day.date() for day in days], dtype="date32[pyarrow]")
+    yield "nullable date", frame.assign(visit=whole_days)
     times = [day.to_pydatetime() for day in days]
     yield "polars", polars.DataFrame({"visit": [day.date() for day in days]})
     yield (

@@ -33,7 +33,7 @@ def add_commands(commands: Any) -> None:
         "dpexplain explain sweep.json --csv > shapes.csv",
     )
     explain.add_argument("file", type=Path, help="JSON file that fit or sweep wrote")
-    explain.add_argument("--term", help="one term, bin by bin")
+    explain.add_argument("--term", help="one term, bin by bin; of a pair of features, by cells")
     explain.add_argument("--epsilon", type=float, help="one fit of a comparison")
     explain.add_argument("--csv", action="store_true", help="print every number, as CSV")
     explain.add_argument("--plot", type=Path, metavar="FILE", help="write a figure (png, svg, pdf)")
@@ -111,14 +111,21 @@ def _frame(shown: Any, term: str | None, file: Path) -> Any:
     table = shown.frame()
     if term is None:
         return table
+    if term in _pair_names(shown):
+        return shown.pair(term).frame()
     _check_term(shown, term, file)
     return table[table["term"] == term].drop(columns="term").reset_index(drop=True)
+
+
+def _pair_names(shown: Any) -> list[str]:
+    return [pair.name for pair in getattr(shown, "pairs", ())]
 
 
 def _check_term(shown: Any, term: str, file: Path) -> None:
     from dpexplain._names import closest_name
 
     names = [str(name) for name in getattr(shown, "term_names", None) or shown]
+    names += _pair_names(shown)
     if term not in names:
         meant = closest_name(term, names)
         hint = f"did you mean {meant!r}?" if meant else f"it has {', '.join(names)}."

@@ -48,6 +48,9 @@ def explanation_parts(explanation: Any) -> list[str]:
         parts.append(textwrap.fill(words, _WIDTH))
     if hasattr(explanation, "ranking"):
         parts.append(table_text(explanation.ranking()))
+        if pairs := [pair.name for pair in getattr(explanation, "pairs", ())]:
+            listed = explanation.importances()[pairs].rename_axis("pair of features")
+            parts.append(table_text(listed.to_frame("importance")))
     elif hasattr(explanation, "importances"):
         parts.append(table_text(explanation.importances().to_frame("importance")))
     return parts

@@ -363,6 +363,26 @@ class FilterExplanation(Record):
             }
         )
 
+    def to_shap(self) -> Any:
+        """Return the contributions as a ``shap.Explanation``, a last axis per class.
+
+        Nothing is estimated: they are exact Integrated Gradients from the zero input, which add
+        up to the scores as Shapley values do, and are no Shapley values.
+
+        Returns
+        -------
+        shap.Explanation
+            SHAP has no place for guarantee and noise: keep this object beside its plots.
+
+        Raises
+        ------
+        ImportError
+            If SHAP is not installed.
+        """
+        from dpexplain.interop.shap_values import filters_to_shap
+
+        return filters_to_shap(self)
+
     def plot(self, sample: int = 0, **options: Any) -> npt.NDArray[np.object_]:
         """Draw one sample; see :func:`dpexplain.plotting.plot_filter_explanation`.
 

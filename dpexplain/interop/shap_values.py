@@ -10,7 +10,7 @@ import pandas as pd
 
 from dpexplain._extras import needed
 from dpexplain._frames import frame_of
-from dpexplain.explain import LocalExplanation, MulticlassLocalExplanation
+from dpexplain.explain import FilterExplanation, LocalExplanation, MulticlassLocalExplanation
 from dpexplain.interop._classes import warn_of_lost_label
 
 _PAIR = " & "  # between the names of two features, after the terms of one
@@ -62,10 +62,7 @@ def to_shap(
         raise TypeError(
             f"explanation is a {type(explanation).__name__}; expected what explain_local returns."
         )
-    try:
-        import shap
-    except ImportError:
-        raise ImportError(needed("to_shap", "shap", "interop")) from None
+    shap = _shap()
     warn_of_lost_label(explanation.guarantee, "a shap.Explanation")
     several = isinstance(explanation, MulticlassLocalExplanation)
     parts = explanation.by_class if isinstance(explanation, MulticlassLocalExplanation) else ()
@@ -82,6 +79,49 @@ def to_shap(
         feature_names=list(first.term_names),
         output_names=list(first.classes or ()) if several else None,
     )
+
+
+def filters_to_shap(explanation: FilterExplanation) -> Any:
+    """Turn contributions of inputs into a ``shap.Explanation``.
+
+    Parameters
+    ----------
+    explanation : FilterExplanation
+        What ``explain_local`` of a locally linear model returns.
+
+    Returns
+    -------
+    shap.Explanation
+        ``values`` of shape (n_samples, n_inputs, n_classes), ``base_values`` the bias parts, and
+        ``data`` the prepared inputs.
+
+    Raises
+    ------
+    ImportError
+        If SHAP is not installed.
+
+    Warns
+    -----
+    PrivacyWarning
+        If the model is not private, which SHAP has no place to say.
+    """
+    shap = _shap()
+    warn_of_lost_label(explanation.guarantee, "a shap.Explanation")
+    return shap.Explanation(
+        values=np.array(explanation.contributions.transpose(0, 2, 1)),
+        base_values=np.array(explanation.bias_part),
+        data=np.array(explanation.inputs),
+        feature_names=list(explanation.input_names),
+        output_names=list(explanation.classes),
+    )
+
+
+def _shap() -> Any:
+    try:
+        import shap
+    except ImportError:
+        raise ImportError(needed("to_shap", "shap", "interop")) from None
+    return shap
 
 
 def _data(explanation: LocalExplanation, X: npt.ArrayLike | None) -> npt.NDArray[np.object_]:

@@ -16,7 +16,9 @@ import pytest
 import dpexplain
 from dpexplain import Categorical, Classes, Date, Numeric, PrivacyLedger, Range, Schema
 from dpexplain.cli import main
+from pair_examples import paired
 
+PAIR = "age & job"
 FEATURES = {
     "age": Numeric(17, 90, unit="years"),
     "job": Categorical(["a", "b"]),
@@ -110,6 +112,17 @@ def test_dates_go_through_every_command(folder, capsys):
     assert isinstance(Schema.from_toml("draft.toml").features["visit"], Date)
     assert main(["schema", "check", *ARGUMENTS]) == 0
     assert "fits every cell" in capsys.readouterr().out
+
+
+def test_pairs_of_features_are_listed_and_shown_cell_by_cell(folder, capsys):
+    dpexplain.io.save(paired(), "pairs.json")
+    assert main(["explain", "pairs.json"]) == 0
+    assert "pair of features" in capsys.readouterr().out
+    assert main(["explain", "pairs.json", "--term", PAIR, "--csv"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 1 + paired().pair(PAIR).count.size
+    assert main(["explain", "pairs.json", "--term", PAIR, "--plot", "pair.svg"]) == 0
+    assert main(["explain", "pairs.json", "--term", PAIR + "s"]) == 2
+    assert f"did you mean '{PAIR}'?" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("out", ["data.ledger.json", "other.ledger.json", "account.json"])

@@ -7,7 +7,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpexplain import DPExplainableBoostingClassifier, PrivacyWarning
+from dpexplain import (
+    DPExplainableBoostingClassifier,
+    DPLocallyLinearClassifier,
+    PrivacyWarning,
+)
 from dpexplain.explain import LocalExplanation
 from example_explanations import classifier
 from fitted_models import dated, fitted_binary, fitted_classes, table
@@ -94,4 +98,15 @@ def test_plots_of_shap_draw_dates_and_one_of_several_classes():
     with pytest.warns(PrivacyWarning, match="no place that says so"):
         values = fitted_classes().explain_local(X).to_shap()
     shap.plots.waterfall(values[0, :, 1], show=False)
+    plt.close("all")
+
+
+def test_contributions_of_filters_add_up_and_are_drawn():
+    model, X = dated(DPLocallyLinearClassifier, n_steps=5)
+    local = model.explain_local(X.head(6))
+    values = local.to_shap()
+    assert values.shape == (6, len(local.input_names), 2)
+    np.testing.assert_allclose(values.base_values + values.values.sum(axis=1), local.scores)
+    shap.plots.beeswarm(values[:, :, 1], show=False)
+    shap.plots.waterfall(values[0, :, 0], show=False)
     plt.close("all")
