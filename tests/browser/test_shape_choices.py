@@ -45,6 +45,28 @@ def test_a_range_is_brushed_with_the_mouse(open_page, comparison):
     assert page.locator(".dpx-column-range").count() == 0
 
 
+def test_a_drag_that_ends_outside_does_not_go_on_when_the_mouse_comes_back(open_page, comparison):
+    page = open_page(Explorer(comparison, term="age"))
+    box = page.locator(".dpx-plot").bounding_box()
+    x, y = box["x"] + 0.3 * box["width"], box["y"] + 120
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + 60, y, steps=3)
+    page.mouse.move(x + 60, box["y"] - 30)
+    page.mouse.up()
+
+    def read():
+        page.mouse.move(box["x"] + 10, box["y"] - 30)
+        settle(page)
+        return plain(page.locator(".dpx-shape .dpx-readout").inner_text())
+
+    page.mouse.move(x + 60, y)
+    chosen = read()
+    page.mouse.move(x + 160, y, steps=3)
+    assert " bins, on average " in chosen
+    assert read() == chosen
+
+
 def test_a_range_is_chosen_by_keys_and_python_reads_the_same(open_page, comparison):
     view = Explorer(comparison, term="age")
     page = open_page(view)

@@ -168,7 +168,7 @@ class ShapePanel {
     };
     return [
       listen(this.plot, "pointerdown", (event) => this.startDrag(event, binUnder(event))),
-      listen(this.plot, "pointermove", (event) => this.moveTo(binUnder(event))),
+      listen(this.plot, "pointermove", (event) => this.moveTo(binUnder(event), event.buttons)),
       listen(this.plot, "pointerup", () => this.endDrag()),
       listen(this.plot, "pointercancel", () => this.endDrag()),
       listen(this.plot, "pointerleave", () => this.hover(null)),
@@ -182,7 +182,8 @@ class ShapePanel {
     this.dragFrom = event.button === 0 && event.pointerType !== "touch" ? bin : null;
   }
 
-  moveTo(bin) {
+  moveTo(bin, buttons) {
+    if (buttons === 0) this.endDrag(); // let go outside, where nobody said so
     const from = this.dragFrom ?? null;
     if (from === null || bin === null || (bin === from && !this.isDragged)) {
       this.hover(bin);
