@@ -198,7 +198,7 @@ def running_private_view() -> tuple[Refit, Explorer]:
     return refit, view
 
 
-@pytest.mark.parametrize("error", [None, ValueError("no such column")])
+@pytest.mark.parametrize("error", [None, ValueError("the cell 73.8 is no number")])
 def test_a_question_outlives_the_end_of_the_fit_before(error):
     refit, view = running_private_view()
     refit.error = error
@@ -206,7 +206,8 @@ def test_a_question_outlives_the_end_of_the_fit_before(error):
     assert view.wait()
     assert view.plan["state"] == "asking"
     assert "Spend [2.0]?" in view.plan["words"]
-    assert ("no such column" in view.plan["words"]) == (error is not None)
+    assert ("failed. ValueError Spend" in view.plan["words"]) == (error is not None)
+    assert "73.8" not in view.plan["words"]
 
     refit.error = None
     agree(view)

@@ -10,7 +10,7 @@ from typing import Any
 import traitlets
 
 from dpexplain.accounting.summary import LedgerSummary
-from dpexplain.compare import Comparison, epsilon_for_metric, epsilons_to_stand_out
+from dpexplain.compare import Comparison, Refitter, epsilon_for_metric, epsilons_to_stand_out
 from dpexplain.explain import GlobalExplanation
 from dpexplain_widgets.base import Origin, View
 from dpexplain_widgets.payload import fit_payload
@@ -214,7 +214,10 @@ class Planning(View):
             self._say(**self._needed())
 
     def _fail(self, epsilon: float, error: Exception) -> None:
-        words = f"The fit with ε = {epsilon:.4g} failed. {_error_words(error)}"
+        # What strangers say of private data may quote a record; our own errors never do.
+        quotable = not self._is_private or isinstance(self._refit, Refitter)
+        what = _error_words(error) if quotable else type(error).__name__
+        words = f"The fit with ε = {epsilon:.4g} failed. {what}"
         if self._asked:
             self._say(words=f"{words} {self.plan['words']}")
         else:
