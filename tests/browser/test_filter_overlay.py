@@ -46,18 +46,31 @@ def words(page, selector):
     return page.locator(selector).first.inner_text().translate(ISOLATES)
 
 
-def explained(view, epsilon):
-    bank = view.origin.source.matched().explanations[epsilon][0]
+def fits_of(view):
+    comparison = view.origin.source.matched()
+    return [comparison.explanations[each][0] for each in comparison.epsilons] + [
+        comparison.reference
+    ]
+
+
+def explained(view, column):
+    bank = fits_of(view)[column]
     return bank.explain(bank.inputs(some_pictures()))
 
 
-def overlay(explanation, n, k, opacity, *, masked=False):
-    """Colours of contributions over a sample, as the module is documented, shape (n_pixels, 3)."""
-    inputs = explanation.inputs[n]
-    values = explanation.contributions[n, k]
-    order = np.argsort(-explanation.scores[n], kind="stable")
-    rival = next(place for place in order if place != k)
-    limit = np.abs([values, values - explanation.contributions[n, rival]]).max()
+def scale_end(view, column, n, k):
+    """Largest contribution at any epsilon, also of what sets the class against its rival."""
+    scores = explained(view, column).scores[n]
+    rival = next(place for place in np.argsort(-scores, kind="stable") if place != k)
+    parts = [explained(view, each).contributions[n] for each in range(len(fits_of(view)))]
+    return max(np.abs([each[k], each[k] - each[rival]]).max() for each in parts)
+
+
+def overlay(view, n, k, opacity, *, column=1, read=None, masked=False):
+    """Colours of contributions over a sample at an epsilon while one is read, (n_pixels, 3)."""
+    explanation = explained(view, column)
+    inputs, values = explanation.inputs[n], explanation.contributions[n, k]
+    limit = scale_end(view, column if read is None else read, n, k)
     sample = (inputs - inputs.min()) / np.ptp(inputs)
     below = np.array(PAPER) + sample[:, None] * (np.array(INK, float) - PAPER)
     below += opacity * (np.array(ZERO) - below)
@@ -66,7 +79,8 @@ def overlay(explanation, n, k, opacity, *, masked=False):
     colours = below + share * (ends - below)
     if not masked:
         return colours
-    return np.where(np.abs(values) > 2 * explanation.contribution_std[n, k], colours.T, below.T).T
+    signal = np.abs(values) > 2 * explanation.contribution_std[n, k]
+    return np.where(signal[:, None], colours, below)
 
 
 def slide(page, opacity):
@@ -78,14 +92,13 @@ def slide(page, opacity):
 
 def test_pixels_are_the_sample_under_its_contributions(open_page, pictures_view):
     page = open_page(pictures_view)
-    explanation = explained(pictures_view, 1.0)
     for opacity in (0.5, 0.0, 0.2, 1.0):
         slide(page, opacity)
         np.testing.assert_allclose(
-            pixels(stage(page)), overlay(explanation, 0, 1, opacity), atol=2.5
+            pixels(stage(page)), overlay(pictures_view, 0, 1, opacity), atol=2.5
         )
     alone = pixels(page.locator(".dpx-sample-input"))
-    np.testing.assert_allclose(alone, overlay(explanation, 0, 1, 0.0), atol=2.5)
+    np.testing.assert_allclose(alone, overlay(pictures_view, 0, 1, 0.0), atol=2.5)
 
 
 def test_overlay_follows_class_epsilon_and_sample(open_page, pictures_view):
@@ -94,22 +107,43 @@ def test_overlay_follows_class_epsilon_and_sample(open_page, pictures_view):
     page.get_by_label("Sample", exact=True).select_option("2")
     settle(page)
     np.testing.assert_allclose(
-        pixels(stage(page)), overlay(explained(pictures_view, 0.5), 2, 2, 0.5), atol=2.5
+        pixels(stage(page)), overlay(pictures_view, 2, 2, 0.5, column=0), atol=2.5
     )
     page.locator(".dpx-scrubber").focus()
     page.keyboard.press("ArrowRight")
     settle(page)
-    np.testing.assert_allclose(
-        pixels(stage(page)), overlay(explained(pictures_view, 1.0), 2, 2, 0.5), atol=2.5
-    )
+    np.testing.assert_allclose(pixels(stage(page)), overlay(pictures_view, 2, 2, 0.5), atol=2.5)
+
+
+def test_every_epsilon_and_the_reference_stand_beside_each_other(open_page, pictures_view):
+    page = open_page(pictures_view)
+    tiles = page.locator(".dpx-filter-epsilons [role=option]")
+    assert tiles.count() == 4
+    for column in range(4):
+        expected = overlay(pictures_view, 0, 1, 0.5, column=column, read=1)
+        np.testing.assert_allclose(pixels(tiles.nth(column)), expected, atol=2.5)
+    assert tiles.nth(3).get_attribute("aria-label").startswith("non-private, probability ")
+    assert tiles.nth(3).get_attribute("aria-label").endswith("not releasable")
+    tiles.nth(2).click()
+    assert words(page, ".dpx-filter-main h4") == "Mean filter of “class 1”, ε = 2"
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowLeft")
+    settle(page)
+    assert words(page, ".dpx-filter-main h4") == "Mean filter of “class 1”, ε = 0.5"
+    assert tiles.nth(0).get_attribute("aria-selected") == "true"
+    share = float(tiles.nth(0).inner_text().split("P = ")[1].split(" %")[0])
+    assert share == pytest.approx(100 * explained(pictures_view, 0).predictions[0, 1], rel=0.06)
+    page.keyboard.press("r")
+    settle(page)
+    assert tiles.count() == 3
 
 
 def test_what_may_be_noise_is_not_drawn_over_the_sample(open_page, pictures_view):
     page = open_page(pictures_view)
     page.get_by_label("Hide what may be noise").check()
     settle(page)
-    explanation = explained(pictures_view, 1.0)
-    expected = overlay(explanation, 0, 1, 0.5, masked=True)
+    explanation = explained(pictures_view, 1)
+    expected = overlay(pictures_view, 0, 1, 0.5, masked=True)
     np.testing.assert_allclose(pixels(stage(page)), expected, atol=2.5)
     slide(page, 1.0)
     grey = (pixels(stage(page)) == MASK).all(axis=1)
@@ -133,7 +167,7 @@ def test_opacity_is_set_by_keys_and_said_in_words(open_page, pictures_view):
         assert slider.get_attribute("aria-valuetext") == said
     label = stage(page).get_attribute("aria-label").translate(ISOLATES)
     assert label.startswith("What speaks for “class 1”, contributions over the sample, ")
-    best = explained(pictures_view, 1.0).contributions[0, 1].argmax()
+    best = explained(pictures_view, 1).contributions[0, 1].argmax()
     assert f"most for: pixel {best // 6}, {best % 6} +" in label
     assert "of the contributions stand out of the noise" in label
     sample = page.locator(".dpx-sample-input").get_attribute("aria-label").translate(ISOLATES)
@@ -202,7 +236,7 @@ def test_saved_picture_holds_the_overlay_as_it_is_drawn(open_page, pictures_view
     page = open_page(pictures_view)
     path = save(page, tmp_path, "One sample", "SVG")
     root = ElementTree.parse(path).getroot()
-    assert len(list(root.iter(f"{SVG}image"))) == 3
+    assert len(list(root.iter(f"{SVG}image"))) == 6  # the sample, two maps, three epsilons
     text = " ".join("".join(each.itertext()) for each in root.iter(f"{SVG}text"))
     assert "add up to" in text
     assert "not releasable" not in text

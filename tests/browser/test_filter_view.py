@@ -130,17 +130,17 @@ def test_filters_are_listed_by_signal_to_noise_and_chosen_by_keys(open_page, pic
     page = open_page(pictures_view)
     bank = pictures_view.origin.source.matched().explanations[1.0][0]
     order = np.argsort(-bank.signal_to_noise()[1], kind="stable")
-    names = page.locator(".dpx-tile-words").all_inner_texts()
+    names = page.locator(".dpx-filter-list .dpx-tile-words").all_inner_texts()
     assert [name.split(" ")[0] for name in names] == [f"#{m}" for m in order]
     page.get_by_label("Clearest filters first").uncheck()
-    names = page.locator(".dpx-tile-words").all_inner_texts()
+    names = page.locator(".dpx-filter-list .dpx-tile-words").all_inner_texts()
     assert [name.split(" ")[0] for name in names] == ["#0", "#1", "#2", "#3"]
-    page.locator(".dpx-filter-tile").nth(1).click()
+    page.locator(".dpx-filter-list .dpx-filter-tile").nth(1).click()
     assert words(page, ".dpx-filter-main h4") == "Filter 1 of “class 1”, ε = 1"
-    page.locator(".dpx-filter-tile").nth(1).focus()
+    page.locator(".dpx-filter-list .dpx-filter-tile").nth(1).focus()
     page.keyboard.press("ArrowDown")
     assert words(page, ".dpx-filter-main h4") == "Filter 2 of “class 1”, ε = 1"
-    assert page.locator(".dpx-filter-tile[aria-selected=true]").count() == 1
+    assert page.locator(".dpx-filter-list [aria-selected=true]").count() == 1
 
 
 def test_sample_is_explained_as_python_explains_it(open_page, pictures_view):
@@ -173,7 +173,7 @@ def test_samples_that_are_not_public_are_called_so(open_page):
 
 def test_reference_is_called_not_releasable_and_hidden_by_a_key(open_page, pictures_view):
     page = open_page(pictures_view)
-    assert page.locator(".dpx-filter-reference").count() == 3
+    assert page.locator(".dpx-filter-cell.dpx-filter-reference").count() == 3
     assert "not releasable" in words(page, ".dpx-filter-table")
     scale = words(page, ".dpx-filter > .dpx-note")
     cell(page, 0, 3).click()

@@ -2,6 +2,7 @@
 import { html, setText, svg } from "./dom.js";
 import { choiceBox } from "./controls.js";
 import { MapReader } from "./filter_detail.js";
+import { FilterEpsilons } from "./filter_epsilons.js";
 import { activeFilters, rankedClasses } from "./filter_data.js";
 import { mapPicture } from "./filter_grid.js";
 import { LayerSlider } from "./filter_layers.js";
@@ -73,6 +74,7 @@ export class FilterSample {
     this.inputFigure = html("figure", { class: "dpx-map" }, heading, this.input, this.warning);
     this.forClass = new MapReader(model, { what: "contribution", hint: "" });
     this.against = new MapReader(model, { what: "contribution", hint: "" });
+    this.epsilons = new FilterEpsilons(model);
     this.rows = html("tbody", {});
     this.shares = html("div", { class: "dpx-shares", role: "img" });
     this.sharesHeading = html("h4", {});
@@ -84,7 +86,7 @@ export class FilterSample {
       html("figure", { class: "dpx-map" }, table, this.sharesHeading, this.shares));
     this.element = html(
       "section", { class: "dpx-filter-sample" },
-      head, this.sentence, this.layers.element, this.colours, this.maps,
+      head, this.sentence, this.layers.element, this.colours, this.maps, this.epsilons.element,
     );
   }
 
@@ -98,14 +100,15 @@ export class FilterSample {
     const sample = data.sample(filters, n);
     const ranked = rankedClasses(sample.probabilities);
     const own = sample.shares.subarray(ranked[0] * data.nFilters, (ranked[0] + 1) * data.nFilters);
-    setText(this.sentence, sampleSentence(view, sample, ranked, activeFilters(own), Math.max(...own)));
+    setText(this.sentence, sampleSentence(view, sample, ranked, own));
     this.drawMaps(view, scale, { colours, width, font });
     this.rows.replaceChildren(...probabilityRows(view, sample.probabilities, ranked));
     const shown = sample.shares.subarray(k * data.nFilters, (k + 1) * data.nFilters);
     setText(this.sharesHeading, `Shares of the filters of “${quotedName(outline.classes[k], 24)}”`);
     this.shares.replaceChildren(shareBars(shown, Math.min(width, 300)));
-    const largest = formatNumber(100 * Math.max(...shown), 2);
-    const words = `about ${formatNumber(activeFilters(shown), 2)} at work, the largest has ${largest} %`;
+    const top = shown.indexOf(Math.max(...shown));
+    const words = `about ${formatNumber(activeFilters(shown), 2)} at work, ` +
+      `the largest, number ${top}, has ${formatNumber(100 * shown[top], 2)} %`;
     this.shares.setAttribute("aria-label", `${outline.n_filters} filters, ${words}`);
     return sample.shares;
   }
@@ -119,6 +122,7 @@ export class FilterSample {
     const [rests, totals] = [ends(biasPart), ends(scores)];
     return {
       inputs: data.inputsOf(n),
+      rival,
       own: {
         map: data.contributions(filters, n, k), heading: `What speaks for ${name}`,
         sum: { rest: rests[0], score: totals[0], what: `the score of ${name}` },
@@ -132,9 +136,14 @@ export class FilterSample {
 
   drawMaps(view, scale, { colours, width, font }) {
     const { samples, opacity, masked } = view;
-    const { inputs, own, contrast } = this.explanation(view);
+    const { inputs, own, contrast, rival } = this.explanation(view);
     const onGrid = scale !== null;
-    const limit = Math.max(...[own, contrast].map(({ map }) => largestOf(map.values)));
+    const { columns, data, sample: n, k } = view;
+    const across = columns.map((fit) => data.contributions(fit, n, k));
+    const ends = columns.map((fit, i) =>
+      Math.max(largestOf(across[i].values), largestOf(data.contrastOfSample(fit, n, k, rival).values)));
+    const limits = view.everyEpsilon ? ends.map(() => Math.max(...ends)) : ends;
+    const limit = limits[view.state.stop];
     const over = onGrid ? { ...scale, under: { inputs, greys: colours.inputs, opacity } } : null;
     const open = view.state.atReference ? "non-private reference: not releasable" : "";
     const room = {
@@ -149,6 +158,7 @@ export class FilterSample {
     this.layers.draw(opacity, onGrid);
     setText(this.colours, onGrid ? sampleScaleWords({ inputs, limit, opacity, masked }) : "");
     this.drawInput(view, over, room);
+    this.epsilons.draw(view, across, limits, over);
     this.maps.classList.toggle("dpx-maps-of-rows", !onGrid);
     this.warning.hidden = samples.public;
   }
@@ -165,7 +175,6 @@ export class FilterSample {
   }
 
   destroy() {
-    this.forClass.destroy();
-    this.against.destroy();
+    for (const part of [this.forClass, this.against, this.epsilons]) part.destroy();
   }
 }

@@ -1,5 +1,5 @@
 // What pictures of filters say, in words.
-import { NOISE_BAND, ratioAt, shareOutside, sumsOf } from "./filter_data.js";
+import { NOISE_BAND, activeFilters, ratioAt, shareOutside, sumsOf } from "./filter_data.js";
 import { greyEnds } from "./filter_overlay.js";
 import { formatDay, formatEpsilon, formatLike, formatNumber, formatSigned, quotedName } from "./format.js";
 
@@ -118,7 +118,8 @@ export function scaleWords({ limit, outline, masked }) {
 }
 
 /** Why a sample gets its class, in a sentence. */
-export function sampleSentence({ outline }, sample, ranked, active, top) {
+export function sampleSentence({ outline }, sample, ranked, shares) {
+  const top = shares.indexOf(Math.max(...shares));
   const [first, second] = ranked;
   const name = (k) => `“${quotedName(outline.classes[k], 24)}”`;
   const share = (k) => `${formatNumber(100 * sample.probabilities[k], 3)} %`;
@@ -126,7 +127,7 @@ export function sampleSentence({ outline }, sample, ranked, active, top) {
   const sure = sample.leadCertainty === null ? "" : `; under the privacy noise it leads with ${certainty} % certainty`;
   return (
     `Predicted ${name(first)} with ${share(first)}, before ${name(second)} with ${share(second)}${sure}. ` +
-    `About ${formatNumber(active, 2)} of ${outline.n_filters} filters of the class at work, the largest with ` +
-    `a share of ${formatNumber(100 * top, 2)} %.`
+    `About ${formatNumber(activeFilters(shares), 2)} of ${outline.n_filters} filters of the class at work, ` +
+    `the largest, #${top}, with a share of ${formatNumber(100 * shares[top], 2)} %.`
   );
 }
