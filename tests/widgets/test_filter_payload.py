@@ -204,6 +204,14 @@ def test_selection_is_the_map_that_is_read():
     assert FilterView(filter_bank()).selection["map"].unique() == ["mean filter of low"]
 
 
+@pytest.mark.parametrize("what", ["shape", "importance"])
+def test_tables_of_curves_are_refused_in_words_that_lead_on(what, tmp_path):
+    view = FilterView(filter_bank())
+    with pytest.raises(ValueError, match=r"weights that are read are in view\.selection"):
+        view.export_csv(tmp_path / "a.csv", what)
+    assert not (tmp_path / "a.csv").exists()
+
+
 def test_linked_view_has_the_same_arrays_and_choices():
     first = Explorer(filter_comparison(), RECORDS, samples_public=True, filter_class="middle")
     second = FilterView(first)

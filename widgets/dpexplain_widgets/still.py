@@ -96,6 +96,11 @@ def table_of(view: View, what: str) -> pd.DataFrame:
         If there is no such table.
     """
     rows = _choice(_TABLES, "table", what)
+    if view.payload["filters"] is not None:
+        raise ValueError(
+            "tables of this kind are of curves, and this view shows filters; the weights that are "
+            "read are in view.selection, each row with its privacy."
+        )
     parts = [rows(view, fit) for fit in _fits_on_screen(view)]
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
 
