@@ -75,7 +75,9 @@ def plot_local(
     if max_terms < 1:
         raise ValueError(f"max_terms={max_terms!r} must be at least 1.")
     rows = _rows(explanation, sample, max_terms)
-    ax = new_axes(ax, (6.8, 1.9 + 0.34 * len(rows)))
+    longest = max(len(row.label) for row in rows)
+    # Inches: the small print, which begins above the bars, is as long as 4.9 of them.
+    ax = new_axes(ax, (max(6.8, 4.9 + 0.07 * longest), 1.9 + 0.34 * len(rows)))
     colours = theme(ax)
     tidy(ax, grid="x")
     end = _draw_steps(ax, rows, explanation.intercept, colours)

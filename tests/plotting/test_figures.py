@@ -174,7 +174,7 @@ def test_samples_that_are_not_public_are_marked():
 
 
 @pytest.mark.parametrize("sign", [-1, 1])
-def test_numbers_of_a_waterfall_stay_inside_the_axes(sign):
+def test_numbers_of_a_waterfall_stay_inside_the_axes_and_its_promise_inside_the_figure(sign):
     sizes = np.array([0.2, 0.16, 0.07, 0.05, 0.05, 0.014, 0.006])
     names = [f"a feature with a long name {k}" for k in range(len(sizes))]
     explanation = samples(
@@ -185,6 +185,8 @@ def test_numbers_of_a_waterfall_stay_inside_the_axes(sign):
     )
     ax = plotting.plot_local(explanation)
     ax.figure.draw_without_rendering()
+    small_print = next(text for text in ax.texts if text.get_text().startswith("Model: "))
+    assert small_print.get_window_extent().x1 <= ax.figure.bbox.x1
     inside = ax.get_window_extent()
     numbers = [text for text in ax.texts if text.get_text()[:1] in "+-\u2212"]
     assert len(numbers) == len(sizes)
