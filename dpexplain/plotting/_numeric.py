@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 _GAP, _SPECIAL_WIDTH = 0.05, 0.09  # of the width of the value axis
 _HAIRLINE = 0.02  # of the width of the value axis
 STRIP = 0.15  # of the height of the axes, for the counts
+_CAPTION_TOP = STRIP + 0.05  # of the height of the axes, below which no band is drawn
 
 
 @dataclasses.dataclass(frozen=True)
@@ -133,9 +134,11 @@ def _draw_ends(
 ) -> None:
     if not chosen.any():
         return
+    from matplotlib.patches import Rectangle
+
     low, high = ends
     # One polygon per bin: neighbours in a step band need not be in the same state.
-    ax.bar(
+    bars = ax.bar(
         place.left[chosen],
         (high - low)[chosen],
         (place.right - place.left)[chosen],
@@ -146,6 +149,9 @@ def _draw_ends(
         zorder=2,
         **look,
     )
+    above_counts = Rectangle((0, _CAPTION_TOP), 1, 1 - _CAPTION_TOP, transform=ax.transAxes)
+    for bar in bars:  # a band that runs out of the picture ends where the counts begin
+        bar.set_clip_path(above_counts)
 
 
 def draw_counts(ax: Axes, shape: ShapeFunction, place: Positions, colours: Theme) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from dpexplain import plotting
@@ -164,3 +165,18 @@ def test_categories_are_drawn_from_top_to_bottom():
         "nurse", "clerk", "other", "missing",
     ]  # fmt: skip
     assert ax.yaxis_inverted()
+
+
+def test_a_band_that_runs_out_of_the_picture_ends_where_the_counts_begin():
+    shape = age(noise_std=[0.1, 50.0, 0.1, 0.1], count=[50.0, 0.0, 50.0, 1.0])
+    ax = figure_axes()
+    plotting.plot_shape_function(shape, ax=ax)
+    canvas = FigureCanvasAgg(ax.figure)
+    canvas.draw()
+    pixels = np.asarray(canvas.buffer_rgba())[::-1, :, :3]  # from the bottom up
+    middle = float(np.mean(shape.bin_edges[1:3]))
+    column, _ = ax.transData.transform((middle, 0.0))
+    heights = [ax.transAxes.transform((0, share))[1] for share in (0.02, _numeric.STRIP, 0.3)]
+    below, edge, above = (pixels[int(height), int(column)] for height in heights)
+    assert below.tolist() == edge.tolist() == [255, 255, 255]
+    assert above.tolist() != [255, 255, 255]
