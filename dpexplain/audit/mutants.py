@@ -1,27 +1,37 @@
 """Planted mistakes: an audit that cannot see them proves nothing.
 
 Each mutant makes, from any private estimator, one that states the same guarantee and breaks
-it. They change what every private estimator has: its noise source, the mechanism that it is
-handed, the records that it reads, what it keeps. None of them is fit for use.
+it. None of them is fit for use.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-import pandas as pd
-from numpy.typing import NDArray
-
-from dpexplain.mechanisms import AnyPhase, GaussianMechanism, NoiseSource, exponential
-from dpexplain.schema import Categorical, Classes, Range, Schema
-
-Integers = NDArray[np.int64]
-
-_OF_COUNTS = ("count", "histograms")
-"""Labels of phases whose sums have no clip."""
+from dpexplain.audit.mistakes import (
+    CategoriesSeen,
+    ClassesSeen,
+    CountedTwice,
+    EverybodySampled,
+    FirstSilent,
+    FirstUnused,
+    ForgottenClip,
+    HalvedSource,
+    NoiseOfTheMean,
+    NoMargin,
+    RangeSeen,
+    RealisedBatchSize,
+    SameEachTime,
+    ShuffledBatches,
+    SizeKept,
+    SmallerScale,
+    WrongSensitivity,
+    with_mechanism,
+    with_source,
+)
+from dpexplain.schema import Categorical, Classes, Range
 
 
 @dataclass(frozen=True)
@@ -68,324 +78,6 @@ class Mutant:
         return type(honest.__name__, (self.mixin, honest), {})(**estimator.get_params(deep=False))
 
 
-# --- noise ------------------------------------------------------------------------------------
-
-
-class _Disguised(NoiseSource):
-    """A source that speaks of itself as the honest one does."""
-
-    def __init__(self, honest: NoiseSource) -> None:
-        super().__init__(honest.backend)
-        self._honest = honest
-
-    @property
-    def private(self) -> bool:
-        """What the honest source says of itself."""
-        return self._honest.private
-
-    @property
-    def description(self) -> str:
-        """Words of the honest source."""
-        return self._honest.description
-
-
-class _HalvedSource(_Disguised):
-    """Draws half the noise that it is asked for, and chooses as if epsilon were twice as large."""
-
-    def draw_int(self, sigma_int: float, size: int) -> Integers:
-        """Draw half of what the honest source draws."""
-        return self._honest.draw_int(sigma_int, size) // 2
-
-    def draw_laplace(self, scale_int: float, size: int) -> Integers:
-        """Draw half of what the honest source draws."""
-        return self._honest.draw_laplace(scale_int, size) // 2
-
-    def choose(self, utilities: Integers, epsilon: float, spread: float) -> Integers:
-        """Choose with twice the epsilon."""
-        return self._honest.choose(utilities, 2.0 * epsilon, spread)
-
-
-class _SameEachTime(_Disguised):
-    """Draws the same noise in every fit."""
-
-    def __init__(self, honest: NoiseSource) -> None:
-        super().__init__(honest)
-        self._rng = np.random.default_rng(1729)
-
-    def draw_int(self, sigma_int: float, size: int) -> Integers:
-        """Draw normal noise from a generator with a known seed."""
-        return np.rint(sigma_int * self._rng.standard_normal(size)).astype(np.int64)
-
-    def draw_laplace(self, scale_int: float, size: int) -> Integers:
-        """Draw Laplace noise from a generator with a known seed."""
-        return np.rint(self._rng.laplace(scale=scale_int, size=size)).astype(np.int64)
-
-    def choose(self, utilities: Integers, epsilon: float, spread: float) -> Integers:
-        """Choose with coins of a generator with a known seed."""
-        return exponential.choose(utilities, epsilon, spread, self._rng.bytes)
-
-
-def _source(disguise: type[_Disguised]) -> type:
-    class NoiseMistake:
-        def _noise_source(self) -> NoiseSource:
-            return disguise(super()._noise_source())  # type: ignore[misc]
-
-    return NoiseMistake
-
-
-# --- the mechanism that a fit is handed -------------------------------------------------------
-
-
-class _Tampered(GaussianMechanism):
-    """Stands between a fit and its mechanism."""
-
-    def __init__(self, honest: GaussianMechanism, *, first: str = "", factor: float = 1.0) -> None:
-        super().__init__(honest.source)
-        self._honest = honest
-        self._first = first
-        self._factor = factor
-        self._label = ""
-
-    def begin(self, phase: AnyPhase) -> None:
-        """Begin a phase that the mutant has tampered with."""
-        self._label = phase.label
-        self._honest.begin(self._tampered(phase))
-
-    def release(self, query: Integers) -> Integers:
-        """Pass on."""
-        return self._honest.release(query)
-
-    def choose(self, utilities: Integers) -> Integers:
-        """Pass on."""
-        return self._honest.choose(utilities)
-
-    def finish(self) -> None:
-        """Pass on."""
-        self._honest.finish()
-
-    def _forget(self) -> None:
-        if hasattr(self, "_honest"):
-            self._honest._forget()
-        super()._forget()
-
-    def _tampered(self, phase: AnyPhase) -> AnyPhase:
-        return phase
-
-
-class _SmallerScale(_Tampered):
-    """States and draws half the noise that the ledger was charged for."""
-
-    def _tampered(self, phase: AnyPhase) -> AnyPhase:
-        return phase.with_noise(0.5)
-
-
-class _WrongSensitivity(_Tampered):
-    """Takes the sensitivity for half of what it is."""
-
-    def _tampered(self, phase: AnyPhase) -> AnyPhase:
-        return phase.with_sensitivity(0.5)
-
-
-class _Unclipped(_Tampered):
-    """Sums with a wider clip in the lattice steps, and so with the noise, of the narrow one."""
-
-    def release(self, query: Integers) -> Integers:
-        """Release widened sums of gradients; counts as they are."""
-        if self._label in _OF_COUNTS:
-            return self._honest.release(query)
-        wide = np.rint(query * self._factor).astype(np.int64)
-        return np.rint(self._honest.release(wide) / self._factor).astype(np.int64)
-
-
-class _FirstSilent(_Tampered):
-    """Forgets the noise of histograms, or of what else comes first."""
-
-    def begin(self, phase: AnyPhase) -> None:
-        """Begin, and erase the noise of the first phase."""
-        super().begin(phase)
-        if phase.label == self._first:
-            self._honest._noise[:] = 0
-
-
-class _FirstUnused(_Tampered):
-    """Draws the noise of histograms, or of what else comes first, and uses the exact answers."""
-
-    def release(self, query: Integers) -> Integers:
-        """Give the exact sums in the first phase."""
-        noisy = self._honest.release(query)
-        return query.copy() if self._label == self._first else noisy
-
-    def choose(self, utilities: Integers) -> Integers:
-        """Choose the best without chance in the first phase."""
-        chosen = self._honest.choose(utilities)
-        return utilities.argmax(axis=1) if self._label == self._first else chosen
-
-
-def _mechanism(tampered: type[_Tampered]) -> type:
-    class MechanismMistake:
-        def _fit_released(self, X: Any, y: Any, schema: Schema, mechanism: Any) -> None:
-            labels = [event.label for event in self._events(schema.n_features)]  # type: ignore[attr-defined]
-            first = "histograms" if "histograms" in labels else labels[0]
-            super()._fit_released(X, y, schema, tampered(mechanism, first=first))  # type: ignore[misc]
-
-    return MechanismMistake
-
-
-class _ForgottenClip:
-    """Fits with the widest clip, 1, on noise that was calibrated for the clip that is stated."""
-
-    clip: float
-
-    def _fit_released(self, X: Any, y: Any, schema: Schema, mechanism: Any) -> None:
-        stated = self.clip
-        self.clip = 1.0
-        try:
-            super()._fit_released(X, y, schema, _Unclipped(mechanism, factor=1.0 / stated))  # type: ignore[misc]
-        finally:
-            self.clip = stated
-
-
-# --- records, schema and what is kept ---------------------------------------------------------
-
-
-class _CountedTwice:
-    """Every record comes twice, as after a careless join."""
-
-    def _fit_released(self, X: Any, y: Any, schema: Schema, mechanism: Any) -> None:
-        twice = np.repeat(np.arange(len(X)), 2)
-        X, y = (v.iloc[twice] if hasattr(v, "iloc") else np.asarray(v)[twice] for v in (X, y))
-        super()._fit_released(X, y, schema, mechanism)  # type: ignore[misc]
-
-
-class _CategoriesSeen:
-    """Takes those categories of the schema that occur."""
-
-    def _fit_released(self, X: Any, y: Any, schema: Schema, mechanism: Any) -> None:
-        features = {
-            name: Categorical(
-                [c for c in feature.categories if (X[name] == c).any()] or feature.categories[:1]
-            )
-            if isinstance(feature, Categorical)
-            else feature
-            for name, feature in schema.features.items()
-        }
-        super()._fit_released(X, y, Schema(features, target=schema.target), mechanism)  # type: ignore[misc]
-
-
-class _ClassesSeen:
-    """Keeps the classes that occur, as classifiers without a schema do."""
-
-    def _fit_released(self, X: Any, y: Any, schema: Schema, mechanism: Any) -> None:
-        super()._fit_released(X, y, schema, mechanism)  # type: ignore[misc]
-        self.seen_classes_ = np.unique(np.array(list(y), dtype=str))
-
-
-class _RangeSeen:
-    """Takes the range of the target from the records."""
-
-    def _fit_released(self, X: Any, y: Any, schema: Schema, mechanism: Any) -> None:
-        seen = pd.to_numeric(pd.Series(list(y)), errors="coerce").dropna()
-        target = schema.target
-        if len(seen) and seen.min() < seen.max():
-            target = Range(float(seen.min()), float(seen.max()))
-        super()._fit_released(X, y, Schema(schema.features, target=target), mechanism)  # type: ignore[misc]
-        self.range_seen_ = (target.low, target.high) if isinstance(target, Range) else ()
-
-
-class _SizeKept:
-    """Keeps the exact number of records."""
-
-    def _fit_released(self, X: Any, y: Any, schema: Schema, mechanism: Any) -> None:
-        super()._fit_released(X, y, schema, mechanism)  # type: ignore[misc]
-        self.n_samples_ = len(X)
-
-
-# --- samples ----------------------------------------------------------------------------------
-
-
-class _Shuffled:
-    """Parts a shuffled table into batches of equal size, and calls them Poisson samples."""
-
-    def __init__(self, n: int, probability: float, coins: np.random.Generator) -> None:
-        self._n, self._size, self._coins = n, max(1, round(probability * n)), coins
-
-    def samples(self, n_steps: int) -> Iterator[Integers]:
-        """Give the batches of a shuffled table in turn."""
-        order = self._coins.permutation(self._n)
-        for step in range(n_steps):
-            yield np.take(order, range(step * self._size, (step + 1) * self._size), mode="wrap")
-
-
-class _ShuffledBatches:
-    """Takes the batches of a shuffled table for samples."""
-
-    def _sampler(self, person: Any, probability: float) -> Any:
-        return _Shuffled(len(person), probability, self._coins())  # type: ignore[attr-defined]
-
-
-class _EverybodySampled:
-    """Takes everybody into every sample."""
-
-    def _sampler(self, person: Any, probability: float) -> Any:
-        return super()._sampler(person, 1.0)  # type: ignore[misc]
-
-
-class _Counted:
-    """Remembers how many rows the last sample had."""
-
-    def __init__(self, honest: Any) -> None:
-        self._honest, self.size = honest, 0
-
-    def samples(self, n_steps: int) -> Iterator[Integers]:
-        """Give the honest samples and count their rows."""
-        for rows in self._honest.samples(n_steps):
-            self.size = len(rows)
-            yield rows
-
-
-class _Averaging(_Tampered):
-    """Divides noisy sums by the number of records that were in the sample."""
-
-    def __init__(self, honest: GaussianMechanism, owner: Any) -> None:
-        super().__init__(honest)
-        self._owner = owner
-
-    def release(self, query: Integers) -> Integers:
-        """Divide the noisy sums by the realised size."""
-        noisy = self._honest.release(query)
-        return np.rint(noisy / max(self._owner.counted.size, 1)).astype(np.int64)
-
-
-class _RealisedBatchSize:
-    """Divides the sums of each step by the number of records that were sampled for it."""
-
-    def _sampler(self, person: Any, probability: float) -> Any:
-        self.counted = _Counted(super()._sampler(person, probability))  # type: ignore[misc]
-        return self.counted
-
-    def _fit_released(self, X: Any, y: Any, schema: Schema, mechanism: Any) -> None:
-        try:
-            super()._fit_released(X, y, schema, _Averaging(mechanism, self))  # type: ignore[misc]
-        finally:
-            del self.counted
-
-
-class _NoMargin:
-    """Lets gradients be as much longer than the clip as single precision makes them in a batch."""
-
-    def _gradient_sums(self, *parts: Any) -> Any:
-        sums = super()._gradient_sums(*parts)  # type: ignore[misc]
-        sums._limit *= 1.0 + 2.0**-12
-        return sums
-
-
-class _NoiseOfTheMean(_Tampered):
-    """Adds to the sum what would be the noise of its mean over so many records."""
-
-    def _tampered(self, phase: AnyPhase) -> AnyPhase:
-        return phase.with_noise(0.125)
-
-
 def _samples(estimator: Any) -> bool:
     return hasattr(estimator, "_sampler")
 
@@ -422,38 +114,38 @@ _SEEN_IN_SUMS = frozenset({1, 3, 4})
 _SEEN_IN_MODEL = frozenset({1, 4})
 
 MUTANTS: tuple[Mutant, ...] = (
-    Mutant("noise halved in the sampler", _SEEN_IN_NOISE, _source(_HalvedSource), _always),
-    Mutant("noise halved in the plan", _SEEN_IN_NOISE | {1}, _mechanism(_SmallerScale), _always),
-    Mutant("wrong sensitivity", _SEEN_IN_SUMS, _mechanism(_WrongSensitivity), _always),
-    Mutant("records counted twice", _SEEN_IN_SUMS, _CountedTwice, _always),
-    Mutant("clip forgotten", _SEEN_IN_SUMS, _ForgottenClip, _has_clip),
-    Mutant("histogram noise forgotten", _SEEN_IN_NOISE, _mechanism(_FirstSilent), _always),
-    Mutant("histogram noise unused", _SEEN_IN_MODEL, _mechanism(_FirstUnused), _always),
-    Mutant("category list from data", _SEEN_IN_MODEL, _CategoriesSeen, _has_categories),
-    Mutant("class list from data", _SEEN_IN_MODEL, _ClassesSeen, _classifies, lone_class=True),
-    Mutant("target range from data", _SEEN_IN_MODEL, _RangeSeen, _predicts_numbers),
-    Mutant("exact number of records kept", _SEEN_IN_MODEL, _SizeKept, _add_remove),
-    Mutant("seed reused between fits", frozenset({2, 4}), _source(_SameEachTime), _always),
+    Mutant("noise halved in the sampler", _SEEN_IN_NOISE, with_source(HalvedSource), _always),
+    Mutant("noise halved in the plan", _SEEN_IN_NOISE | {1}, with_mechanism(SmallerScale), _always),
+    Mutant("wrong sensitivity", _SEEN_IN_SUMS, with_mechanism(WrongSensitivity), _always),
+    Mutant("records counted twice", _SEEN_IN_SUMS, CountedTwice, _always),
+    Mutant("clip forgotten", _SEEN_IN_SUMS, ForgottenClip, _has_clip),
+    Mutant("histogram noise forgotten", _SEEN_IN_NOISE, with_mechanism(FirstSilent), _always),
+    Mutant("histogram noise unused", _SEEN_IN_MODEL, with_mechanism(FirstUnused), _always),
+    Mutant("category list from data", _SEEN_IN_MODEL, CategoriesSeen, _has_categories),
+    Mutant("class list from data", _SEEN_IN_MODEL, ClassesSeen, _classifies, lone_class=True),
+    Mutant("target range from data", _SEEN_IN_MODEL, RangeSeen, _predicts_numbers),
+    Mutant("exact number of records kept", _SEEN_IN_MODEL, SizeKept, _add_remove),
+    Mutant("seed reused between fits", frozenset({2, 4}), with_source(SameEachTime), _always),
     Mutant(
         "shuffled in place of Poisson batches",
         frozenset({1}),
-        _ShuffledBatches,
+        ShuffledBatches,
         _samples,
         settings=_SAMPLED,
     ),
-    Mutant("everybody sampled", frozenset({3}), _EverybodySampled, _samples, settings=_SAMPLED),
+    Mutant("everybody sampled", frozenset({3}), EverybodySampled, _samples, settings=_SAMPLED),
     Mutant(
         "division by the realised batch size",
         frozenset({1}),
-        _RealisedBatchSize,
+        RealisedBatchSize,
         _samples,
         settings=_SAMPLED,
     ),
-    Mutant("clip margin removed", frozenset({1}), _NoMargin, _samples),
+    Mutant("clip margin removed", frozenset({1}), NoMargin, _samples),
     Mutant(
         "noise of the mean added to the sum",
         _SEEN_IN_NOISE | {1},
-        _mechanism(_NoiseOfTheMean),
+        with_mechanism(NoiseOfTheMean),
         _samples,
     ),
 )
