@@ -172,7 +172,7 @@ format: $(VENV)/.test ## write the one format, mend what ruff can mend
 	$(BIN)/ruff format .
 
 .PHONY: outputs
-outputs: $(VENV)/.test ## run the notebooks, keep the outputs of checked cells only
+outputs: $(VENV)/.test ## run the notebooks, keep the outputs of checked cells only, print CPU seconds
 	$(BIN)/python $(SUPPORT)/notebooks.py
 
 .PHONY: pictures

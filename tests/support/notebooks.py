@@ -2,11 +2,13 @@
 
 ``python tests/support/notebooks.py`` rewrites every notebook: cells marked
 ``# NBVAL_CHECK_OUTPUT`` keep what they print (nbval compares it), all others lose their
-outputs, and no widget state is stored, since it would hold data.
+outputs, and no widget state is stored, since it would hold data. Printed are the CPU seconds of
+each, with those of the processes that it starts.
 """
 
 from __future__ import annotations
 
+import resource
 import sys
 from pathlib import Path
 from typing import Any
@@ -40,15 +42,24 @@ def stripped(notebook: Any) -> Any:
 
 
 def main() -> None:
-    """Run every notebook and write it back."""
+    """Run every notebook, write it back and say what it took."""
     import nbformat
     from nbclient import NotebookClient
 
+    before = _cpu_seconds()
     for path in sorted(FOLDER.glob("*.ipynb")):
         notebook = nbformat.read(path, as_version=4)
         NotebookClient(notebook, timeout=300, resources={"metadata": {"path": FOLDER}}).execute()
         nbformat.write(stripped(notebook), path)
-        print(path.name, file=sys.stderr)
+        after = _cpu_seconds()
+        print(f"{path.name}: {after - before:.0f} CPU seconds", file=sys.stderr)
+        before = after
+
+
+def _cpu_seconds() -> float:
+    """CPU seconds of all kernels that have ended, and of what they started."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 if __name__ == "__main__":
