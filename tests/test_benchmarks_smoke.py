@@ -232,6 +232,18 @@ def test_edits_print_how_much_nearer_repairs_come(load, monkeypatch, capsys):
     assert re.search(r"Warning in at least 90 %: (yes|no)", printed)
 
 
+def test_repairs_beside_a_partner_print_how_often_they_lead_away(load, monkeypatch, capsys):
+    dependent = load("edit_dependent")
+    monkeypatch.setattr(dependent, "MONOTONE", dependent.MONOTONE[:1])
+    monkeypatch.setattr(dependent, "CORRELATIONS", (0.0, 0.8))
+
+    dependent.main(["--seeds", "1", "--patients", "1000", "--epsilon", "4"])
+
+    printed = capsys.readouterr().out
+    assert [row[0] for row in tables(printed)[0][1:]] == ["independent", *["correlation 0.8"] * 3]
+    assert "The repair led away in" in printed
+
+
 def test_objectives_print_a_table_for_counts_classes_and_bags(load, monkeypatch, capsys):
     objectives = load("objectives")
     data, digits = objectives.load_randhie(), objectives.load_digits()

@@ -16,6 +16,7 @@ from dpexplain.edit import (
     Flatten,
     Merge,
     Monotone,
+    Recover,
     Shift,
 )
 from dpexplain_widgets import EditView, Explorer
@@ -167,6 +168,64 @@ def test_notes_are_part_of_the_log(page):
     assert downloaded(page).entries[0].note == "risk rises with age"
 
 
+def test_edits_are_signed_where_somebody_gives_a_name(page):
+    page.get_by_role("button", name="Apply", exact=True).wait_for()
+    for name, author in (("increasing", ""), ("flatten", "Dr Example")):
+        page.get_by_label("Edits are signed by").fill(author)
+        chosen(page, name)
+        page.get_by_role("button", name="Apply", exact=True).click()
+
+    plain, signed = downloaded(page).entries
+    assert (plain.who, plain.when) == ("", "")
+    assert signed.who == "Dr Example"
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC", signed.when)
+    assert f"Dr Example, {signed.when}" in page.locator(".dpx-edit-history").inner_text()
+
+
+def test_history_says_of_each_edit_what_python_says(page, comparison):
+    for name in ("increasing", "recover", "remove"):
+        chosen(page, name)
+        page.get_by_role("button", name="Apply", exact=True).click()
+    settle(page)
+    shown = page.locator(".dpx-edit-trail").all_inner_texts()
+    records = downloaded(page).apply(comparison.explanations[1.0][0]).edits
+
+    assert [words.split(", moves")[0] for words in shown[:2]] == [
+        f"{record.effects[0].words}; epsilon 0" for record in records[:2]
+    ]
+    assert shown[2].startswith("changes 25 bins")
+    assert "for 100 % of the people" in shown[2]
+
+
+def test_what_asks_feature_by_feature_is_applied_with_a_warning_that_stays(page):
+    words = page.locator(".dpx-edit-caution")
+    careful = f"Careful: {Recover('age').caution}."
+    for name in ("stretch", "recover", "repair-up"):
+        assert words.is_hidden(), name
+        chosen(page, name)
+        assert words.inner_text() == careful, name
+        page.get_by_role("button", name="Apply", exact=True).click()
+        settle(page)
+        assert words.inner_text() == careful, name
+        page.get_by_role("button", name="Undo", exact=True).click()
+        settle(page)
+
+
+def test_single_bins_are_picked_with_space_and_left_again(page, comparison):
+    plot = page.locator(".dpx-edit-plot")
+    plot.focus()
+    for key in ("Home", "Space", "ArrowRight", "ArrowRight", "Space", "ArrowRight", "Space"):
+        page.keyboard.press(key)
+    page.keyboard.press("Space")  # the last one is left again
+    labels = comparison.explanations[1.0][0]["age"].bin_labels
+    said = page.locator(".dpx-note", has_text="Chosen:").inner_text()
+    assert said.strip() == f"Chosen: 2 bins, {labels[0]}; {labels[2]}."
+    page.keyboard.press("ArrowUp")
+
+    (operation,) = downloaded(page).operations
+    assert operation.bins == (0, 2)
+
+
 def test_warning_says_where_the_noise_band_is_left(page, comparison):
     chosen(page, "decreasing")
     words = page.locator(".dpx-edit-warning").inner_text()
@@ -233,7 +292,8 @@ def test_reference_is_marked_while_it_is_edited(open_page, comparison):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [420, 1000])
 def test_edit_view_alone_is_laid_out_well(open_one, comparison, pictures, scheme, width):
-    log = EditLog().edit(Monotone("age", direction="increasing"), note="risk rises with age")
+    log = EditLog().edit(Recover("age"), who="Dr Example", when="2026-11-21 15:20 UTC")
+    log = log.edit(Monotone("age", direction="increasing"), note="risk rises with age")
     view = EditView(comparison, term="age", epsilon_index=2)
     view.edit_log = log.edit(Shift("age", by=0.1, within=(17, 40))).undo()
     page = open_one(view, width=width, color_scheme=scheme)

@@ -19,6 +19,7 @@ from dpexplain.edit import (
     Merge,
     Monotone,
     Operation,
+    Recover,
     Remove,
     Revert,
     Set,
@@ -263,6 +264,18 @@ def test_edits_of_an_edited_explanation_add_to_its_record():
     assert back.intercept == classifier().intercept
     assert back.guarantee.notes[-1].startswith("Edited by hand after the fit (3 edits")
     assert back.guarantee.covers == "this fit alone, edited by hand afterwards"
+
+
+def test_record_of_what_asks_feature_by_feature_says_what_to_beware_of():
+    term = age(stretch=1.2, recovered=age().contribution)
+    explanation = classifier(terms=(term, job()))
+
+    edited = repair("age", "increasing").apply(explanation)
+
+    assert edited.edits[0].caution == Recover.caution == Stretch.caution
+    assert "where features depend on each other" in str(edited.edits[0])
+    assert UP.apply(explanation).edits[0].caution == ""
+    assert "Careful" not in str(UP.apply(explanation).edits[0])
 
 
 def test_band_is_that_of_the_released_curve():

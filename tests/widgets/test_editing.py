@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+
 import numpy as np
 import pytest
 import traitlets
@@ -167,3 +169,15 @@ def test_edited_explanation_says_so_in_its_payload():
 
     assert "edited by hand" in payload["terms"][0]["description"]
     assert "Edited by hand" in payload["fits"][0][0]["guarantee"]["statement"]
+
+
+def test_report_of_an_edited_explanation_lists_its_edits(tmp_path):
+    edited = LOG.edit(Monotone("age", direction="increasing"), note="<b>", who="Ada").apply(
+        classifier()
+    )
+    page = EditView(edited).export_html(tmp_path / "report.html").read_text(encoding="utf-8")
+
+    for record in edited.edits:
+        assert f"<li>{html.escape(str(record))}</li>" in page
+    plain = EditView(classifier()).export_html(tmp_path / "plain.html").read_text(encoding="utf-8")
+    assert "Edited by hand" not in plain

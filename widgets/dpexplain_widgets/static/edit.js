@@ -201,8 +201,10 @@ class EditPanel {
   describe(now, bins, pending) {
     const { curve } = now;
     const labels = curve.termFit.labels;
+    const isRun = bins.length > 0 && bins.at(-1) - bins[0] + 1 === bins.length;
+    const named = isRun ? `${labels[bins[0]]} to ${labels[bins.at(-1)]}` : bins.map((bin) => labels[bin]).join("; ");
     const chosen = bins.length === 0 ? "the whole curve (special bins left out)"
-      : bins.length === 1 ? labels[bins[0]] : `${bins.length} bins, ${labels[bins[0]]} to ${labels[bins.at(-1)]}`;
+      : bins.length === 1 ? labels[bins[0]] : `${bins.length} bins, ${named}`;
     setText(this.chosenWords, `Chosen: ${shortName(chosen, 160)}. ${bins.length ? "" : EDIT_HINT}`);
     const shown = pending.curve ?? curve;
     const before = pending.curve ? curve : now.start;
