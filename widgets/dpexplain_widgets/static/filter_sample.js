@@ -134,14 +134,23 @@ export class FilterSample {
     };
   }
 
+  // The same at every epsilon that is read, so scrubbing does not ask for it again.
+  acrossEpsilons({ columns, data, sample: n, k, state }, rival) {
+    const key = [n, k, rival, columns.length, state.repeat].join(" ");
+    if (this.known?.data !== data || this.known.key !== key) {
+      const across = columns.map((fit) => data.contributions(fit, n, k));
+      const ends = columns.map((fit, i) =>
+        Math.max(largestOf(across[i].values), largestOf(data.contrastOfSample(fit, n, k, rival).values)));
+      this.known = { data, key, across, ends };
+    }
+    return this.known;
+  }
+
   drawMaps(view, scale, { colours, width, font }) {
     const { samples, opacity, masked } = view;
     const { inputs, own, contrast, rival } = this.explanation(view);
     const onGrid = scale !== null;
-    const { columns, data, sample: n, k } = view;
-    const across = columns.map((fit) => data.contributions(fit, n, k));
-    const ends = columns.map((fit, i) =>
-      Math.max(largestOf(across[i].values), largestOf(data.contrastOfSample(fit, n, k, rival).values)));
+    const { across, ends } = this.acrossEpsilons(view, rival);
     const limits = view.everyEpsilon ? ends.map(() => Math.max(...ends)) : ends;
     const limit = limits[view.state.stop];
     const over = onGrid ? { ...scale, under: { inputs, greys: colours.inputs, opacity } } : null;
