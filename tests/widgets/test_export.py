@@ -187,6 +187,36 @@ def test_choices_are_kept_where_they_may_leave(comparison, tmp_path):
     assert "Shape of occupation" in page
 
 
+def edited(kind, source, *samples):
+    view = kind(source, *samples)
+    view.edit_log = EditLog().edit(Shift("age", by=0.5), note="as the study of 1999 has it")
+    return view
+
+
+@pytest.mark.parametrize("kind", [Explorer, dpexplain_widgets.EditView])
+def test_edits_leave_where_all_that_was_seen_may_leave(kind, comparison, tmp_path):
+    view = edited(kind, next(iter(comparison.fits()))[2])
+
+    page = all_text(view.export_html(tmp_path / "p.html").read_text(encoding="utf-8"))
+
+    assert "as the study of 1999 has it" in page
+
+
+@pytest.mark.parametrize("beside", ["reference", "records"])
+def test_edits_that_a_reference_or_records_may_have_led_stay_and_their_maker_is_told(
+    beside, comparison, tmp_path
+):
+    records = pd.DataFrame({term: [1.0] for term in ("age", "hours-per-week")})
+    given = (comparison,) if beside == "reference" else (next(iter(comparison.fits()))[2], records)
+    view = edited(Explorer, *given)
+
+    with pytest.warns(UserWarning, match=r"leaves them out.*`view\.edited`"):
+        page = all_text(view.export_html(tmp_path / "p.html").read_text(encoding="utf-8"))
+
+    assert "as the study of 1999 has it" not in page
+    assert view.edit_log.state, "the view itself keeps them"
+
+
 def test_the_picture_for_viewers_without_scripts_is_of_the_chosen_private_fit(comparison, tmp_path):
     view = Explorer(comparison, term="age", epsilon_index=1)
     page = view.export_html(tmp_path / "a.html").read_text(encoding="utf-8")

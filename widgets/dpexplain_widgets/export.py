@@ -6,6 +6,7 @@ import contextlib
 import html
 import math
 import os
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,12 +33,19 @@ _CARRIED = (
     "small_multiples", "tab", "term_order", "shown_map", "filter_class", "against_class",
     "filter_index", "mask_noise", "sort_filters", "contribution_opacity",
 )  # fmt: skip
+_EDITS = ("denoised", "edits")
 _FLAGS = ("private", "releasable", "samples_public", "public")
 
 NOT_RELEASABLE = "NOT PRIVATE — do not publish. This file holds what is not differentially private."
 _RELEASABLE = (
     "Everything in this file was computed from differentially private releases and public "
     "knowledge: no record, no non-private reference and no figure derived from it is in it."
+)
+
+EDITS_LEFT_OUT = (
+    "the edits of this view were made beside what is not private (a reference, metrics or records), "
+    "so a release-safe file leaves them out. To publish them, apply them yourself, "
+    "`view.edited`, and export the explanation that this gives."
 )
 
 
@@ -101,7 +109,8 @@ def releasable_view(view: View) -> View:
     """Make a view of the same kind from what may leave, with the same choices where they exist.
 
     It is built anew from the smaller source, so nothing in it (orders, limits of axes, choices
-    made by a program) knows of what was left out.
+    made by a program) knows of what was left out. Edits come along where whoever made them saw
+    nothing but what may leave: beside a reference or records a hand follows these as well.
 
     Parameters
     ----------
@@ -124,7 +133,17 @@ def releasable_view(view: View) -> View:
         source = _releasable_source(source)
     smaller = type(view)(source, samples if public else None, samples_public=public)
     _carry_over(view, smaller)
+    if samples is None or public:
+        _carry_edits(view, smaller)
+    if getattr(view, "edits", None) and not smaller.edits:
+        warnings.warn(EDITS_LEFT_OUT, UserWarning, stacklevel=4)
     return smaller
+
+
+def _carry_edits(view: View, smaller: View) -> None:
+    if _is_all_private(view.payload):
+        for name in _EDITS:
+            setattr(smaller, name, getattr(view, name))
 
 
 def _releasable_source(source: Any) -> Any:
