@@ -19,7 +19,8 @@ from dpexplain.edit import (
     Recover,
     Shift,
 )
-from dpexplain_widgets import EditView, Explorer
+from dpexplain_widgets import EditView, Explorer, packing
+from edit_hands import Keyboard, Mouse, Try, assert_line
 from page_checks import layout_problems, settle
 
 pytestmark = pytest.mark.browser
@@ -238,17 +239,22 @@ def test_warning_says_where_the_noise_band_is_left(page, comparison):
     assert "epsilon 0" in page.locator(".dpx-edit-effect").inner_text()
 
 
-def test_categories_are_merged(open_page, comparison):
+@pytest.mark.parametrize("hand", [Mouse, Keyboard])
+def test_categories_are_merged_by_mouse_and_by_keyboard(hand, open_page, comparison):
     view = Explorer(comparison, term="occupation", epsilon_index=2, tab="edit")
     page = open_page(view, wait=".dpx-edit-plot svg")
-    page.locator(".dpx-edit-plot").focus()
-    page.keyboard.press("Home")
-    page.keyboard.press("Shift+ArrowRight")
-    chosen(page, "merge")
-    page.get_by_role("button", name="Apply", exact=True).click()
+    explanation = comparison.explanations[1.0][0]
+    merge = Merge("occupation", names=explanation["occupation"].bin_labels[:2])
+    hands = hand(page.locator(".dpx").first, points=[0, 1])
+    offered = hands.box.locator("option").evaluate_all("all => all.map((option) => option.value)")
 
-    names = comparison.explanations[1.0][0]["occupation"].bin_labels[:2]
-    assert downloaded(page).operations == (Merge("occupation", names=names),)
+    _, *curves = hands.do(Try("merge", merge, about="range"), offered)
+
+    (entry,) = downloaded(page).entries
+    assert entry.operation == merge
+    merged = merge.apply(explanation)["occupation"].contribution
+    for shown in curves:
+        assert_line(merged, shown, "merge", digits=packing.DIGITS)
 
 
 def test_states_are_named_and_found_again(page):

@@ -1,16 +1,11 @@
 """Every operation applied in JupyterLab, once by the mouse alone and once by the keyboard alone.
 
-Nothing here sets a value, focuses an element or sends an event from a script: what a hand does is
-what the browser gets. The applied curve is compared with that of the same operation in Python.
+The applied curve is compared with that of the same operation in Python.
 """
 
 from __future__ import annotations
 
 import ast
-import re
-from dataclasses import dataclass, replace
-from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import pytest
@@ -19,7 +14,6 @@ import dpexplain.edit
 import dpexplain.io
 from dpexplain.edit import (
     Align,
-    Composed,
     Convex,
     Denoise,
     Flatten,
@@ -38,32 +32,10 @@ from dpexplain.edit import (
     operation_from_plain,
     repair,
 )
+from edit_hands import TYPED, Keyboard, Mouse, Try, assert_line
 from jupyter_lab import evaluate_in_kernel, open_notebook, run_all_cells, wait_for_kernel
-from page_checks import settle
 
 pytestmark = pytest.mark.browser
-
-TYPED = 0.25
-
-
-@dataclass(frozen=True)
-class Try:
-    """An entry of the menu, what it is in Python, its number there, and which bins it is about."""
-
-    name: str
-    operation: Operation | Composed
-    number: str = ""
-    about: str = "all"
-
-    def made(self, number: float, edges: np.ndarray, points: list[int]) -> Operation | Composed:
-        """The operation with the number of the page, on the bins that hands chose."""
-        changes = {self.number: number} if self.number else {}
-        if self.about != "all":
-            changes["within"] = (edges[points[0]], edges[points[-1] + 1])
-        if self.about == "points":
-            changes["keep"] = tuple(points[1:-1])
-        return replace(self.operation, **changes) if changes else self.operation
-
 
 TRIES = [
     Try("set", Set("age", value=0.5), "value"),
@@ -92,130 +64,6 @@ TRIES = [
     Try("merge", Merge("age", within=(0, 1)), about="range"),
     Try("through", Interpolate("age", keep=(1,)), about="points"),
 ]
-
-
-class Hands:
-    """One view of a notebook, and what all hands read from it."""
-
-    def __init__(self, view: Any, points: list[int]) -> None:
-        self.view, self.page, self.points = view, view.page, points
-        self.plot = view.locator(".dpx-edit-plot")
-        self.box = view.get_by_label("Operation", exact=True)
-        self.number = view.get_by_label("Number of the operation")
-
-    def button(self, name: str) -> Any:
-        return self.view.get_by_role("button", name=name, exact=True)
-
-    def heights(self, kind: str) -> np.ndarray:
-        settle(self.page)
-        path = str(self.plot.locator(f".{kind}").get_attribute("d"))
-        return np.array([float(y) for y in re.findall(r"[ML][-\d.]+ ([-\d.]+)H", path)])
-
-    def do(self, chosen: Try, offered: list[str]) -> tuple[float, np.ndarray, np.ndarray]:
-        """Carry an operation out; its number, the curve previewed, and the one applied."""
-        getattr(self, f"choose_{chosen.about}")()
-        self.choose(chosen.name, offered)
-        assert self.box.input_value() == chosen.name
-        self.plot.locator(".dpx-edit-preview").wait_for(state="attached")
-        self.enter()
-        number = float(self.number.input_value()) if self.number.is_visible() else np.nan
-        shown = self.heights("dpx-edit-preview")
-        self.apply()
-        applied = self.heights("dpx-curve-main")
-        self.undo()
-        return number, shown, applied
-
-
-class Mouse(Hands):
-    """Moves, presses and releases at places of the screen; numbers stay as they are offered."""
-
-    def click(self, target: Any) -> None:
-        box = target.bounding_box()
-        self.page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-
-    def place(self, column: int) -> tuple[float, float]:
-        """Below the curve, in the middle of a bin."""
-        box = self.plot.locator(".dpx-count").nth(column).bounding_box()
-        return box["x"] + box["width"] / 2, box["y"] + box["height"] - 1
-
-    def choose_all(self) -> None:
-        self.click(self.button("Whole curve"))
-
-    def choose_range(self) -> None:
-        self.page.mouse.move(*self.place(self.points[0]))
-        self.page.mouse.down()
-        self.page.mouse.move(*self.place(self.points[-1]), steps=3)
-        self.page.mouse.up()
-
-    def choose_points(self) -> None:
-        self.page.mouse.click(*self.place(self.points[0]))
-        for point in self.points[1:]:
-            self.page.keyboard.down("Control")
-            self.page.mouse.click(*self.place(point))
-            self.page.keyboard.up("Control")
-
-    def choose(self, name: str, offered: list[str]) -> None:
-        self.click(self.box)
-        option = self.box.locator(f"option[value='{name}']")
-        option.scroll_into_view_if_needed()
-        self.click(option)
-
-    def enter(self) -> None:
-        """A mouse types no numbers."""
-
-    def apply(self) -> None:
-        self.click(self.button("Apply"))
-
-    def undo(self) -> None:
-        self.click(self.button("Undo"))
-
-
-class Keyboard(Hands):
-    """Keys alone: Tab to go to a control, arrows, Space and Enter there."""
-
-    def go(self, target: Any, key: str) -> None:
-        for _ in range(200):
-            if target.evaluate("element => element === document.activeElement"):
-                return
-            self.page.keyboard.press(key)
-        raise AssertionError(f"{target} is not reached with {key}")
-
-    def press(self, *keys: str) -> None:
-        for key in keys:
-            self.page.keyboard.press(key)
-
-    def choose_all(self) -> None:
-        self.go(self.plot, "Tab")
-        self.go(self.button("Whole curve"), "Shift+Tab")
-        self.press("Enter")
-
-    def choose_range(self) -> None:
-        self.go(self.plot, "Tab")
-        self.press("Home", *["ArrowRight"] * self.points[0])
-        self.press(*["Shift+ArrowRight"] * (self.points[-1] - self.points[0]))
-
-    def choose_points(self) -> None:
-        self.go(self.plot, "Tab")
-        self.press("Home", *["ArrowRight"] * self.points[0])
-        for here, there in pairwise(self.points):
-            self.press(*([" "] if here == self.points[0] else []))
-            self.press(*["ArrowRight"] * (there - here), " ")
-
-    def choose(self, name: str, offered: list[str]) -> None:
-        self.go(self.box, "Shift+Tab")
-        self.press("Enter", "Home", *["ArrowDown"] * offered.index(name), "Enter")
-
-    def enter(self) -> None:
-        if self.number.is_visible():
-            self.go(self.number, "Tab")
-            self.press("Control+a", *str(TYPED))
-
-    def apply(self) -> None:
-        self.go(self.plot, "Tab")
-        self.press("Enter")
-
-    def undo(self) -> None:
-        self.press("Control+z")
 
 
 @pytest.fixture
@@ -257,13 +105,3 @@ def test_every_operation_is_applied_by_mouse_and_by_keyboard_as_python_applies_i
         values = operation.apply(explanation)["age"].contribution
         for heights in (shown, applied):  # the axis is linear: pixels are affine in contributions
             assert_line(values, heights, case)
-
-
-def assert_line(values: np.ndarray, heights: np.ndarray, case: str) -> None:
-    assert heights.shape == values.shape, case
-    if np.ptp(values) < 1e-9:
-        assert np.ptp(heights) < 0.02, case
-        return
-    slope, level = np.polyfit(values, heights, 1)
-    assert slope < 0, case  # pixels count downwards
-    np.testing.assert_allclose(heights, slope * values + level, atol=0.02, err_msg=case)

@@ -43,8 +43,8 @@ _RELEASABLE = (
 )
 
 EDITS_LEFT_OUT = (
-    "the edits of this view were made beside what is not private (a reference, metrics or records), "
-    "so a release-safe file leaves them out. To publish them, apply them yourself, "
+    "the edits of this view were made beside what is not private (a reference, metrics or "
+    "records), so a release-safe file leaves them out. To publish them, apply them yourself, "
     "`view.edited`, and export the explanation that this gives."
 )
 
