@@ -19,7 +19,7 @@ from dpexplain.audit.report import (
     power_rows,
     power_table,
 )
-from dpexplain.audit.subjects import Subject, private_estimators, subjects
+from dpexplain.audit.subjects import Subject, powerful_tiers, private_estimators, subjects
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -101,13 +101,18 @@ def _print_power(asked: argparse.Namespace, audited: list[Subject]) -> list[str]
     verdicts = Parallel(asked.jobs)(
         delayed(noticed)(mutant, subject, n_fits=asked.fits) for mutant, subject in jobs
     )
-    mutants = (mutant for mutant, _ in jobs)
-    rows: list[PowerRow] = power_rows(zip(mutants, verdicts, strict=True))
-    print(
-        "\nShare of runs in which each tier noticed a planted mistake (ε = 8; bold where it has "
-        "to):\n"
+    done = (
+        (mutant, subject, verdict)
+        for (mutant, subject), verdict in zip(jobs, verdicts, strict=True)
     )
-    print(power_table(rows), flush=True)
+    rows: list[PowerRow] = power_rows(done)
+    for powerful in dict.fromkeys(row.powerful for row in rows):
+        names = (f"`{s.name}`" for s in audited if powerful_tiers(s) == powerful)
+        print(
+            "\nShare of runs in which each tier noticed a planted mistake (ε = 8; bold where it "
+            f"has to), in {', '.join(names)}:\n"
+        )
+        print(power_table([row for row in rows if row.powerful == powerful]), flush=True)
     return [f"tier {t} let pass: {row.mutant.name}" for row in rows for t in row.survives]
 
 

@@ -94,7 +94,16 @@ def replay(
     -------
     ReplayReport
     """
-    other, second = record(estimator, *neighbour, answers=transcript.answers)
+    try:
+        other, second = record(estimator, *neighbour, answers=transcript.answers)
+    except RuntimeError as error:  # one that asks of its neighbour what cannot be answered
+        return ReplayReport(
+            spent_mu=0.0,
+            claimed_mu=model.guarantee_.mu,
+            spent_epsilon=0.0,
+            claimed_epsilon=model.guarantee_.epsilon,
+            differences=(f"with the same answers, the neighbour's fit ends: {error}",),
+        )
     apart = _distances(transcript, second)
     return ReplayReport(
         spent_mu=_spent_mu(transcript, apart),

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from dpexplain.accounting import epsilon_from_mu
 from dpexplain.audit.black_box import audit_final_model
-from dpexplain.audit.cases import canary_case
+from dpexplain.audit.cases import CanaryCase, canary_case
 from dpexplain.audit.likelihood import ALL, audit_transcripts
 from dpexplain.audit.mutants import MUTANTS, Mutant
-from dpexplain.audit.subjects import Subject
+from dpexplain.audit.subjects import Subject, powerful_tiers
 from dpexplain.audit.tiers import CONFIDENCE, TIERS, planted_case, problems
 
 
@@ -56,6 +56,8 @@ class PowerRow:
     ----------
     mutant : Mutant
         The mistake.
+    powerful : frozenset of int
+        Tiers that have power on these estimators, see `powerful_tiers`.
     runs : int
         Audits per tier.
     noticed : dict of int to int
@@ -63,13 +65,19 @@ class PowerRow:
     """
 
     mutant: Mutant
+    powerful: frozenset[int]
     runs: int
     noticed: dict[int, int]
 
     @property
+    def seen_by(self) -> frozenset[int]:
+        """Tiers that have to notice the mistake in every run."""
+        return self.mutant.seen_by & self.powerful
+
+    @property
     def survives(self) -> list[int]:
         """Tiers that should have noticed the mistake in every run, and did not."""
-        return [tier for tier in sorted(self.mutant.seen_by) if self.noticed[tier] < self.runs]
+        return [tier for tier in sorted(self.seen_by) if self.noticed[tier] < self.runs]
 
 
 def bound_row(subject: Subject, epsilon: float, *, n_fits: int) -> BoundRow:
@@ -125,34 +133,48 @@ def noticed(mutant: Mutant, subject: Subject, *, n_fits: int) -> dict[int, bool]
     case = planted_case(mutant, subject)
     if case is None:
         return None
-    return {tier: bool(problems(tier, case, n_fits=n_fits)) for tier in TIERS}
+    return {tier: _finds(tier, case, n_fits) for tier in TIERS}
 
 
-def power_rows(results: Iterable[tuple[Mutant, dict[int, bool] | None]]) -> list[PowerRow]:
-    """Count who noticed what.
+def _finds(tier: int, case: CanaryCase, n_fits: int) -> bool:
+    try:
+        return bool(problems(tier, case, n_fits=n_fits))
+    except RuntimeError:  # a mistake may stop what this tier does: it has then noticed nothing
+        return False
+
+
+Verdict = tuple[Mutant, Subject, dict[int, bool] | None]
+"""A mistake, whom it was planted into, and what `noticed` said."""
+
+
+def power_rows(results: Iterable[Verdict]) -> list[PowerRow]:
+    """Count who noticed what, apart for estimators on which other tiers have power.
 
     Parameters
     ----------
-    results : iterable of tuple of Mutant and dict
-        From `noticed`.
+    results : iterable of tuple of Mutant, Subject and dict
+        The last from `noticed`.
 
     Returns
     -------
     list of PowerRow
-        One for each mistake that some estimator can make.
+        One for each mistake that some estimator can make, those with most powerful tiers first.
     """
-    verdicts: dict[str, list[dict[int, bool]]] = {}
-    for mutant, verdict in results:
+    verdicts: dict[tuple[frozenset[int], str], list[dict[int, bool]]] = {}
+    for mutant, subject, verdict in results:
         if verdict is not None:
-            verdicts.setdefault(mutant.name, []).append(verdict)
+            place = (powerful_tiers(subject), mutant.name)
+            verdicts.setdefault(place, []).append(verdict)
     return [
         PowerRow(
             mutant,
-            len(verdicts[mutant.name]),
-            {tier: sum(v[tier] for v in verdicts[mutant.name]) for tier in TIERS},
+            powerful,
+            len(verdicts[powerful, mutant.name]),
+            {tier: sum(v[tier] for v in verdicts[powerful, mutant.name]) for tier in TIERS},
         )
+        for powerful in sorted({tiers for tiers, _ in verdicts}, key=len, reverse=True)
         for mutant in MUTANTS
-        if mutant.name in verdicts
+        if (powerful, mutant.name) in verdicts
     ]
 
 
@@ -196,7 +218,7 @@ def power_table(rows: Sequence[PowerRow]) -> str:
 
     def share(row: PowerRow, tier: int) -> str:
         text = f"{row.noticed[tier] / row.runs:.2f}"
-        return f"**{text}**" if tier in row.mutant.seen_by else text
+        return f"**{text}**" if tier in row.seen_by else text
 
     return _table(
         ["planted mistake", "runs", "1 replay", "2 noise scale", "3 transcripts", "4 final model"],

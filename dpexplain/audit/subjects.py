@@ -12,8 +12,8 @@ needs other columns, or does most under other parameters, says so in class attri
 ``_audit_size``
     Parameters that make the fits of tiers 1 and 2 small.
 ``_audit_powerful``
-    Tiers that can notice every mistake, if no canary uses up what is stated: such a model needs
-    tests of its own.
+    Tiers that notice every mistake that they look for, if not all do: because no canary uses up
+    what is stated (such a model needs tests of its own), or because its final model shows little.
 ``_audit_replaced``
     Share of its guarantee that a canary of two classes, or of a number, uses up when it is
     exchanged for a record with the same features at the other end of the target.
@@ -243,9 +243,18 @@ def powerful_tiers(subject: Subject) -> frozenset[int]:
     Returns
     -------
     frozenset of int
-        All four, unless no canary can use up what the estimator states.
+        All four, unless no canary can use up what the estimator states, or its final model shows
+        so little of it that a thousand fits do not tell noise that is halved: of several
+        classes, or by the word of the estimator.
     """
-    return getattr(subject.estimator_class, "_audit_powerful", frozenset({1, 2, 3, 4}))
+    stated: frozenset[int] = getattr(
+        subject.estimator_class, "_audit_powerful", frozenset({1, 2, 3, 4})
+    )
+    return stated - {4} if _has_several_classes(subject) else stated
+
+
+def _has_several_classes(subject: Subject) -> bool:
+    return len(getattr(subject.target, "labels", ())) > 2
 
 
 def canary_share(subject: Subject, adjacency: str) -> float:
@@ -268,7 +277,7 @@ def canary_share(subject: Subject, adjacency: str) -> float:
     """
     if 3 not in powerful_tiers(subject):
         return 0.0
-    several = len(getattr(subject.target, "labels", ())) > 2
+    several = _has_several_classes(subject)
     if adjacency == "add_remove":
         return 0.88 if several else 0.98
     replaced = float(getattr(subject.estimator_class, "_audit_replaced", 0.89))

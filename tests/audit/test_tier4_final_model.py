@@ -10,7 +10,8 @@ from dpexplain.audit.__main__ import main
 from dpexplain.audit.black_box import as_matrix, audit_final_model, observations
 from dpexplain.audit.cases import canary_case
 from dpexplain.audit.mutants import MUTANTS
-from dpexplain.audit.report import PowerRow, bound_row, bounds_table
+from dpexplain.audit.report import PowerRow, bound_row, bounds_table, power_rows, power_table
+from dpexplain.audit.subjects import powerful_tiers
 from dpexplain.audit.tiers import planted_case, problems
 
 
@@ -99,7 +100,23 @@ def test_a_guarantee_that_is_not_gaussian_gets_no_gaussian_bound_of_its_final_mo
 
 
 def test_a_mistake_that_one_run_missed_counts_as_unnoticed():
-    mutant = MUTANTS[0]
+    mutant, every = MUTANTS[0], frozenset({1, 2, 3, 4})
     all_seen = dict.fromkeys((1, 2, 3, 4), 3)
-    assert PowerRow(mutant, 3, all_seen).survives == []
-    assert PowerRow(mutant, 3, all_seen | {3: 2}).survives == [3]
+    assert PowerRow(mutant, every, 3, all_seen).survives == []
+    assert PowerRow(mutant, every, 3, all_seen | {3: 2}).survives == [3]
+
+
+def test_a_tier_without_power_on_an_estimator_does_not_have_to_notice():
+    mutant = MUTANTS[0]
+    strong, weak = (
+        next(s for s in SUBJECTS if (powerful_tiers(s) == {2}) is weak) for weak in (False, True)
+    )
+    missed, seen = dict.fromkeys((1, 2, 3, 4), False), dict.fromkeys((1, 2, 3, 4), True)
+    rows = power_rows([(mutant, strong, seen), (mutant, weak, missed | {2: True})])
+    assert [(row.powerful, row.runs, row.survives) for row in rows] == [
+        (frozenset({1, 2, 3, 4}), 1, []),
+        (frozenset({2}), 1, []),
+    ]
+    assert "**0.00**" not in power_table(rows)
+    (row,) = power_rows([(mutant, weak, missed)])
+    assert row.survives == [2]
