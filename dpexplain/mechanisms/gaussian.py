@@ -32,6 +32,7 @@ class GaussianMechanism:
 
     Examples
     --------
+    >>> from dpexplain.mechanisms import Phase
     >>> mechanism = GaussianMechanism(NoiseSource())
     >>> with mechanism.phase(Phase("counts", 2**20, 2.0**22, n_values=3)):
     ...     noisy = mechanism.release(np.array([5, 0, 7]) * 2**20)
