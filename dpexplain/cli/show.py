@@ -14,7 +14,7 @@ from typing import Any
 
 import dpexplain.io
 from dpexplain.cli.errors import CommandError
-from dpexplain.cli.options import add_command, check_place
+from dpexplain.cli.options import LEDGER_SUFFIX, add_command, check_place
 from dpexplain.cli.text import comparison_text, explanation_parts, table_text
 from dpexplain.exceptions import BudgetError
 
@@ -152,7 +152,7 @@ def run_ledger(asked: argparse.Namespace) -> None:
     try:
         ledger = PrivacyLedger.open(asked.file)
     except BudgetError as error:  # nothing was to be paid: the file is the wrong one, or damaged
-        raise CommandError(f"{asked.file} cannot be read as a ledger: {error}") from None
+        raise CommandError(_why_no_ledger(asked.file, error)) from None
     if asked.format == "entries":
         print(table_text(ledger.frame(), rows=None))
         return
@@ -162,6 +162,26 @@ def run_ledger(asked: argparse.Namespace) -> None:
             asked.format
         ]()
     )
+    if asked.format == "text":
+        print("\n" + _left_words(ledger))
+
+
+def _why_no_ledger(file: Path, error: BudgetError) -> str:
+    try:
+        kind = type(dpexplain.io.load(file)).__name__
+    except (ValueError, OSError):
+        return f"{file} cannot be read as a ledger: {error}"
+    return (
+        f"{file} holds a {kind} and no ledger; `dpexplain explain {file}` prints it. The ledger of "
+        f"TABLE.csv is TABLE{LEDGER_SUFFIX}, unless --ledger named another file."
+    )
+
+
+def _left_words(ledger: Any) -> str:
+    if math.isinf(ledger.cap_epsilon):
+        return "No cap was set: this ledger refuses nothing."
+    left = math.floor(1000.0 * ledger.remaining_epsilon) / 1000.0
+    return f"Left under the cap of epsilon {ledger.cap_epsilon:g}: epsilon {left:g} for one fit."
 
 
 def run_open(asked: argparse.Namespace) -> int:

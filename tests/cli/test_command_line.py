@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -238,6 +239,28 @@ def test_ledger_prints_the_statement_in_every_format(folder, capsys):
     assert main(["ledger", "data.ledger.json", "--format", "json"]) == 0
     assert json.loads(capsys.readouterr().out)
     assert main(["ledger", "data.ledger.json", "--published", "5"]) == 2
+
+
+def test_ledger_says_what_is_left_under_its_cap(folder, capsys):
+    assert main([*FIT, "--out", "model.json", "--quiet", "--cap-epsilon", "3"]) == 0
+    assert main(["ledger", "data.ledger.json"]) == 0
+    left = PrivacyLedger.open("data.ledger.json").remaining_epsilon
+    found = re.search(r"cap of epsilon 3: epsilon ([\d.]+) for one fit", capsys.readouterr().out)
+    assert left - 0.001 <= float(found[1]) <= left
+
+
+def test_ledger_of_a_ledger_without_a_cap_says_that_it_refuses_nothing(folder, capsys):
+    assert main([*FIT, "--out", "model.json", "--quiet"]) == 0
+    assert main(["ledger", "data.ledger.json"]) == 0
+    assert "refuses nothing" in capsys.readouterr().out
+
+
+def test_ledger_of_a_model_names_the_command_that_shows_it(folder, capsys):
+    assert main([*FIT, "--out", "model.json", "--quiet"]) == 0
+    assert main(["ledger", "model.json"]) == 2
+    error = capsys.readouterr().err
+    assert "dpexplain explain model.json" in error
+    assert "damaged" not in error
 
 
 def test_a_schema_draft_warns_that_reading_private_data_is_not_free(folder, capsys):
