@@ -5,7 +5,7 @@ import { orderedRange, rangeSentence, rangeTitle } from "../../../widgets/dpexpl
 import { PAGE_SIZE, pageOf } from "../../../widgets/dpexplain_widgets/static/multiples.js";
 import { directionsOf, drawnErrors, replayedCurve, uniforms } from "../../../widgets/dpexplain_widgets/static/replay.js";
 import { cellAfterKey, pointedCell } from "../../../widgets/dpexplain_widgets/static/pair_panel.js";
-import { edgeDay } from "../../../widgets/dpexplain_widgets/static/shape_numeric.js";
+import { edgeDay } from "../../../widgets/dpexplain_widgets/static/format.js";
 import { endTexts, smallAxisValues } from "../../../widgets/dpexplain_widgets/static/small_shape.js";
 import { causeWords } from "../../../widgets/dpexplain_widgets/static/words.js";
 

@@ -1,6 +1,7 @@
 // The list of all edits: what was done, why, and every state to go back to.
 import { button } from "./controls.js";
 import { html, setText } from "./dom.js";
+import { download } from "./download.js";
 import { checkedOut, keepLog, logOf, named, namesOf, pathTo, withNote } from "./edit_log.js";
 import { operationWords } from "./edit_words.js";
 import { quotedName, shortName } from "./format.js";
@@ -95,9 +96,6 @@ export function historyList(model) {
 export function downloadButton(model) {
   return button("Download edits", () => {
     const file = { format: "dpexplain/edit-log", version: 1, content: logOf(model) };
-    const address = URL.createObjectURL(new Blob([JSON.stringify(file)], { type: "application/json" }));
-    const link = html("a", { href: address, download: "edits.json" });
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(address), 1000);
+    download(JSON.stringify(file), "application/json", "edits.json");
   });
 }

@@ -1,7 +1,7 @@
 // The picture of a curve that is edited: before, now, and what the chosen operation would do.
 import { binColumns, columnAt, crowdsTheAxis, valuePosition } from "./bins.js";
 import { svg } from "./dom.js";
-import { formatDay, formatTick } from "./format.js";
+import { edgeDay, formatTick } from "./format.js";
 import { label, LABEL_SIZE, rule } from "./marks.js";
 import { dayTicks, linearScale, niceAxis, niceTicks } from "./scale.js";
 import { fitText, labelsThatFit, textWidth } from "./text.js";
@@ -104,7 +104,7 @@ function editLabels(curve, layout, font) {
   const count = Math.max(2, (layout.end - layout.left) / (curve.isDate ? 100 : 80));
   const { ticks, step } = curve.isDate ? { ticks: dayTicks(low, high, count), step: 1 } : niceTicks(low, high, count);
   const marks = (layout.even ? layout.edges : ticks).map((tick, i) => {
-    const text = curve.isDate ? formatDay(tick) : formatTick(tick, layout.even ? Math.min(step, 1) : step);
+    const text = curve.isDate ? edgeDay(tick, layout.edges) : formatTick(tick, layout.even ? Math.min(step, 1) : step);
     return { text, center: layout.x(tick), width: textWidth(text, LABEL_SIZE, font), priority: i };
   });
   return [...labelsThatFit(marks, 12).map((i) => label(marks[i].text, marks[i].center, baseline)), ...special];

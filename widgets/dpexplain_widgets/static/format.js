@@ -59,6 +59,11 @@ export function formatDay(day) {
   return Number.isNaN(date.getTime()) ? formatNumber(day) : date.toISOString().slice(0, 10);
 }
 
+/** The day that begins at an edge, which lies between two days; at the last edge the one that ends. */
+export function edgeDay(day, edges) {
+  return formatDay(day === edges.at(-1) ? day : Math.ceil(day));
+}
+
 /** Days since 1970 of a date that a person chose; NaN where it is none. */
 export function dayOf(text) {
   return Date.parse(`${text}T00:00:00Z`) / 86400000;

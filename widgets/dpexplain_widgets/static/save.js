@@ -2,6 +2,7 @@
 import { button, choiceBox } from "./controls.js";
 import { csvOf } from "./csv.js";
 import { html, listen, setText } from "./dom.js";
+import { download } from "./download.js";
 import { shortName } from "./format.js";
 import { isTyping } from "./keyboard.js";
 import { drawOnChange } from "./state.js";
@@ -18,13 +19,6 @@ export function fileName(heading, ending) {
   const plain = heading.normalize("NFKD").replace(/[\u0300-\u036f]/g, "").toLowerCase();
   const words = plain.match(/[a-z0-9]+/g) ?? ["view"];
   return `${words.join("-").slice(0, 60)}.${ending}`;
-}
-
-function download(content, type, name) {
-  const address = URL.createObjectURL(new Blob([content], { type }));
-  const link = html("a", { href: address, download: name });
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(address), 60_000);
 }
 
 /** What a view is called in a list: its heading without what is chosen in it. */

@@ -2,7 +2,7 @@
 import { binColumns, columnAt, crowdsTheAxis, splitSpecial, valuePosition } from "./bins.js";
 import { axisTerms, axisValues, mainTerm, noiseEnds, privacyEnds, termCurves, watermarkText } from "./curves.js";
 import { svg } from "./dom.js";
-import { formatCount, formatDay, formatTick } from "./format.js";
+import { edgeDay, formatCount, formatDay, formatTick } from "./format.js";
 import { beyondMark, clipRectangle, hatchPattern, label, LABEL_SIZE, rule } from "./marks.js";
 import { bandPath, stepPath } from "./path.js";
 import { dayTicks, linearScale, niceAxis, niceTicks } from "./scale.js";
@@ -82,11 +82,6 @@ function grid(layout) {
     label(formatTick(tick, counts.step), left - 8, countY(tick) + 4.5, "end"),
   );
   return [...lines.flat(), ...tops, rule(left, histogramBottom, end, histogramBottom, "axis")];
-}
-
-/** The day that begins at an edge, which lies between two days; at the last edge the one that ends. */
-export function edgeDay(day, edges) {
-  return formatDay(day === edges.at(-1) ? day : Math.ceil(day));
 }
 
 function edgeTicks(layout, font) {
