@@ -379,6 +379,13 @@ def test_a_page_edits_exactly_if_its_script_reads_what_sums_say(kind, edited):
     assert view.page_edits == ("recovered" in view.page_module())
 
 
+@pytest.mark.parametrize("kind", [Explorer, dpexplain_widgets.EditView])
+def test_a_page_has_the_styles_of_edits_exactly_if_it_edits(kind):
+    page = all_text(export.page_of(kind(view_examples.comparison())))
+    assert (".dpx-edit-history" in page) == (kind is not Explorer)
+    assert ".dpx-heat-row" in page
+
+
 def test_the_page_of_an_explorer_of_filters_edits_nothing():
     explorer = Explorer(filter_comparison())
     assert not explorer.page_edits

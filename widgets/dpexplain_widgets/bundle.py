@@ -101,9 +101,20 @@ def _without_comments(script: str) -> str:
 
 
 @functools.cache
-def stylesheet() -> str:
-    """Return the style rules of all views; every rule applies inside a view only."""
-    return "\n".join((STATIC / name).read_text(encoding="utf-8") for name in STYLES)
+def stylesheet(without: tuple[str, ...] = ()) -> str:
+    """Return the style rules of all views; every rule applies inside a view only.
+
+    Parameters
+    ----------
+    without : tuple of str, default=()
+        Files of rules for parts that are not there.
+
+    Returns
+    -------
+    str
+    """
+    kept = (name for name in STYLES if name not in without)
+    return "\n".join((STATIC / name).read_text(encoding="utf-8") for name in kept)
 
 
 def _source(name: str) -> str:

@@ -82,6 +82,7 @@ def offline_page(
     title: str = "Explorer",
     width: int | None = None,
     view_script: str | None = None,
+    without_styles: tuple[str, ...] = (),
     warning: str = "",
     static: str = "",
     notes: str = "",
@@ -100,6 +101,8 @@ def offline_page(
         Width of the views in pixels; None for that of the window.
     view_script : str or None, default=None
         Script of the view; None for the Explorer.
+    without_styles : tuple of str, default=()
+        Files of style rules that the view does not need.
     warning : str, default=""
         Text above the views.
     static : str, default=""
@@ -132,7 +135,7 @@ def offline_page(
             f'<div id="dpx-static" hidden><noscript><p>{_NO_SCRIPT}</p></noscript>',
             f'<p id="dpx-static-note"></p>{static}</div>{notes}',
             "</main>",
-            _folded("dpx-style", _without_comments(stylesheet())),
+            _folded("dpx-style", _without_comments(stylesheet(without_styles))),
             _folded("dpx-code", code),
             *(_folded(f"state-{i}", _state_text(state)) for i, state in enumerate(states)),
             f"<script>{loader}</script></body></html>",
