@@ -301,3 +301,25 @@ def test_a_report_with_a_difference_does_not_hold():
     assert report.holds
     assert not dataclasses.replace(report, differences=("attribute n_",)).holds
     assert not dataclasses.replace(report, spent_mu=report.claimed_mu * 1.001).holds
+
+
+def test_a_fit_that_ends_on_the_neighbour_alone_is_a_difference():
+    """A mistake may ask of the neighbour what the recorded answers cannot say."""
+
+    class StopsWithoutTheLastRecord(models.DPExplainableBoostingClassifier):
+        def fit(self, X, y, **more):
+            if len(X) < 40:
+                raise RuntimeError("the fit stopped")
+            return super().fit(X, y, **more)
+
+    honest = make_estimator("DPExplainableBoostingClassifier")
+    broken = StopsWithoutTheLastRecord(**honest.get_params(deep=False))
+    X, y = make_data("DPExplainableBoostingClassifier", 40, 0)
+
+    model, transcript = record(broken, X, y)
+    report = replay(broken, (X[:-1], y[:-1]), model, transcript)
+
+    assert not report.holds
+    assert report.differences == (
+        "with the same answers, the neighbour's fit ends: the fit stopped",
+    )
