@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from dpexplain.schema import Schema
+    from dpexplain.tables import LineFormat
 
 _SEPARATORS = {".csv": ",", ".tsv": "\t"}
 
@@ -32,7 +34,7 @@ def private_records(asked: argparse.Namespace, schema: Schema) -> Records:
     Parameters
     ----------
     asked : argparse.Namespace
-        With ``table`` and ``target``.
+        With ``table``, ``target``, ``sep`` and ``encoding``.
     schema : Schema
 
     Returns
@@ -52,11 +54,14 @@ def private_records(asked: argparse.Namespace, schema: Schema) -> Records:
             f"--target {asked.target}: {asked.schema} has it as a feature, and "
             f"{_described(schema)} as what is predicted; name that column, or correct the schema."
         )
-    in_lines = _suffix(asked.table) in _SEPARATORS
-    if not in_lines and asked.model == "boosting":
-        parted_table(str(asked.table)).check_target(asked.target, schema)
-        return Records(str(asked.table), asked.target)
-    frame = read_texts(asked.table) if in_lines else _read_parquet(asked.table)
+    if not _in_lines(asked):
+        table = parted_table(str(asked.table))
+        table.check_target(asked.target, schema)
+        if asked.model == "boosting":
+            return Records(str(asked.table), asked.target)
+        table.check_columns(schema)
+        return Records(*in_one_piece(table.parts(asked.target, schema), schema))
+    frame = read_texts(asked.table, asked.sep, asked.encoding)
     _check_column(frame, asked.target, asked.table)
     meant = "" if schema.target is None else schema.target.name
     if meant != asked.target and meant in frame.columns:
@@ -89,48 +94,62 @@ def whole_table(
     tuple of DataFrame and Series
         All columns but the target, and the target.
     """
-    import pandas as pd
+    from dpexplain.tables import read_guessed
 
-    if _suffix(asked.table) in _SEPARATORS:
-        frame = (
-            read_texts(asked.table)
-            if as_text
-            else pd.read_csv(asked.table, sep=_SEPARATORS[_suffix(asked.table)])
-        )
+    if _in_lines(asked):
+        read = read_texts if as_text else _reader(read_guessed)
+        frame = read(asked.table, asked.sep, asked.encoding)
     else:
         frame = _read_parquet(asked.table)
     _check_column(frame, asked.target, asked.table)
     return frame.drop(columns=[asked.target]), frame[asked.target]
 
 
-def read_texts(path: Path) -> pd.DataFrame:
-    """Read a CSV or TSV file, every cell as the text that stands there.
+def read_texts(
+    path: Path, separator: str | None = None, encoding: str | None = None
+) -> pd.DataFrame:
+    """Read a CSV or TSV file line by line, every cell as the text that stands there.
 
     Parameters
     ----------
     path : Path
+    separator : str or None, default=None
+        None for the one that the suffix names.
+    encoding : str or None, default=None
+        None for UTF-8.
 
     Returns
     -------
     DataFrame of str
+        A line that cannot be read is a row of empty cells.
 
     Raises
     ------
     CommandError
-        If the lines do not have the same number of cells, or the file is no UTF-8 text.
+        If the separator or the encoding tells no lines, or the first line no columns. No other
+        line raises anything.
     """
-    import pandas as pd
+    from dpexplain import tables
 
-    try:
-        return pd.read_csv(
-            path, sep=_SEPARATORS[_suffix(path)], dtype=str, na_filter=False, encoding="utf-8-sig"
-        )
-    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError):
-        # The library's own message names the line, which is a record.
-        raise CommandError(
-            f"{path} cannot be read as a table: expected UTF-8 text with a line of column names "
-            "and as many cells in every line after it."
-        ) from None
+    return _reader(tables.read_texts)(path, separator, encoding)
+
+
+def _reader(
+    read: Callable[[Path, LineFormat], pd.DataFrame],
+) -> Callable[[Path, str | None, str | None], pd.DataFrame]:
+    from dpexplain.tables import LineFormat
+
+    def reading(path: Path, separator: str | None, encoding: str | None) -> pd.DataFrame:
+        by_suffix = _SEPARATORS[_suffix(path)]
+        try:
+            form = LineFormat(
+                by_suffix if separator is None else separator, encoding or LineFormat.encoding
+            )
+            return read(path, form)
+        except ValueError as error:  # about options and column names, which are public
+            raise CommandError(f"{path}: {error}") from None
+
+    return reading
 
 
 def _read_parquet(path: Path) -> pd.DataFrame:
@@ -179,6 +198,15 @@ def read_schema(path: Path) -> Schema:
 def _described(schema: Schema) -> str:
     name = "" if schema.target is None else schema.target.name
     return repr(name) if name else "another column"
+
+
+def _in_lines(asked: argparse.Namespace) -> bool:
+    """Whether the table is a text file; the options on lines are refused beside any other."""
+    in_lines = _suffix(asked.table) in _SEPARATORS
+    for option in ("sep", "encoding"):
+        if not in_lines and getattr(asked, option) is not None:
+            raise CommandError(f"--{option} is for text files, and {asked.table} is none.")
+    return in_lines
 
 
 def _suffix(path: Path) -> str:

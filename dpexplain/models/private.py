@@ -39,6 +39,7 @@ from dpexplain.models.inputs import (
     observed_schema,
     person_of,
     rows_of,
+    rows_with_target,
 )
 from dpexplain.models.parted import PartedTable, PartError, parted_table
 from dpexplain.schema import Classes, Range, Schema
@@ -88,7 +89,8 @@ class PrivateEstimator:
             Explainable boosting also takes tables that do not fit in memory: a path to a Parquet
             file or a folder of them, a pyarrow dataset, a Dask DataFrame or Array. See Notes.
         y : array-like of shape (n_samples,)
-            Target; clipped to the public range, or one of the public classes. For files and
+            Target; clipped to the public range, or one of the public classes. A row where it is
+            empty, no number or none of the classes is left out. For files and
             datasets the name of its column; for Dask that, or a Series or Array with the
             partitions of `X`.
         groups : array-like of shape (n_samples,) or None, default=None
@@ -218,6 +220,8 @@ class PrivateEstimator:
         """Fit; name the kind of error that stopped it, whose text could show a value."""
         try:
             schema = self.schema or self._drafted_schema(X, y)
+            if not isinstance(X, PartedTable):  # those are read part by part later
+                X, y, groups = rows_with_target(X, y, schema, groups)
             if groups is not None:
                 kept = _bounded_rows(groups, self.max_rows_per_person or 1)
                 X, y, groups = (rows_of(values, kept) for values in (X, y, groups))
