@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -47,33 +47,46 @@ def private_records(asked: argparse.Namespace, schema: Schema) -> Records:
         If the file or a column is missing, the file is no such table, or the schema speaks of
         another target. The message shows nothing of a line of the file.
     """
-    from dpexplain.models.parted.table import parted_table
-
     if asked.target in schema.features:
         raise CommandError(
             f"--target {asked.target}: {asked.schema} has it as a feature, and "
             f"{_described(schema)} as what is predicted; name that column, or correct the schema."
         )
     if not _in_lines(asked):
-        table = parted_table(str(asked.table))
-        table.check_target(asked.target, schema)
-        if asked.model == "boosting":
-            return Records(str(asked.table), asked.target)
-        table.check_columns(schema)
-        return Records(*in_one_piece(table.parts(asked.target, schema), schema))
+        return _parquet_records(asked, schema)
     frame = read_texts(asked.table, asked.sep, asked.encoding)
     _check_column(frame, asked.target, asked.table)
-    meant = "" if schema.target is None else schema.target.name
-    if meant != asked.target and meant in frame.columns:
-        raise CommandError(
-            f"--target {asked.target}: {asked.schema} predicts the column {meant!r} of this table; "
-            f"pass --target {meant}, or correct the [target] of the schema."
-        )
+    _check_meant(asked, schema, list(frame.columns))
     known = [name for name in frame.columns if name in schema.features]
     rest = [str(name) for name in frame.columns if name not in (*known, asked.target)]
     if rest and not getattr(asked, "quiet", False):
         print(f"columns not in the schema are left out: {', '.join(rest)}", file=sys.stderr)
     return Records(frame[known], frame[asked.target])
+
+
+def _parquet_records(asked: argparse.Namespace, schema: Schema) -> Records:
+    from dpexplain.models.parted import in_one_piece
+    from dpexplain.models.parted.arrow_table import ArrowTable
+
+    table = ArrowTable.open(str(asked.table))
+    table.check_target(asked.target, schema)
+    _check_meant(asked, schema, table.column_names())
+    if asked.model == "boosting":
+        return Records(str(asked.table), asked.target)
+    table.check_columns(schema)
+    try:
+        return Records(*in_one_piece(table.parts(asked.target, schema), schema))
+    except Exception:  # what a library says of a damaged file may quote it
+        raise CommandError(f"{asked.table} cannot be read: the file is damaged.") from None
+
+
+def _check_meant(asked: argparse.Namespace, schema: Schema, names: Sequence[str]) -> None:
+    meant = "" if schema.target is None else schema.target.name
+    if meant != asked.target and meant in names:
+        raise CommandError(
+            f"--target {asked.target}: {asked.schema} predicts the column {meant!r} of this table; "
+            f"pass --target {meant}, or correct the [target] of the schema."
+        )
 
 
 def whole_table(

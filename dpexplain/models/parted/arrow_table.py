@@ -74,6 +74,10 @@ class ArrowTable(PartedTable):
     def __repr__(self) -> str:
         return "<ArrowTable>"
 
+    def column_names(self) -> list[str]:
+        """Names of the columns of the first file; no value is read."""
+        return _names(self._fragments[0], self._keys[0])
+
     def check_columns(self, schema: Schema) -> None:
         """Raise SchemaError where a file lacks columns of the schema; no value is read."""
         for fragment, keys in zip(self._fragments, self._keys, strict=True):
