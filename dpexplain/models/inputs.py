@@ -16,17 +16,20 @@ import pandas as pd
 from sklearn.exceptions import DataConversionWarning
 
 from dpexplain import _tables
+from dpexplain._cells import Unreadable
 from dpexplain._frames import column_of
 from dpexplain.encoding import encode_classes, encode_range
 from dpexplain.schema import Classes, Range, Schema
 
 
-def as_table(X: Any) -> Any:
+def as_table(X: Any, n_columns: int | None = None) -> Any:
     """Two-dimensional table with at least one column; no value is read.
 
     Parameters
     ----------
     X : DataFrame or array-like of shape (n_samples, n_features)
+    n_columns : int or None, default=None
+        Cells of a row, where that is public: another row of a list is one of empty cells.
 
     Returns
     -------
@@ -45,7 +48,7 @@ def as_table(X: Any) -> Any:
             f"X is {kind}, which is read part by part when a private boosting model is fitted; "
             "pass a table in memory here (for each partition: X.map_partitions(model.predict))."
         )
-    table = _tables.as_table(X)
+    table = _tables.as_table(X, n_columns)
     if table.shape[1] == 0:
         raise ValueError(
             f"0 feature(s) (shape={table.shape}) while a minimum of 1 is required; "
@@ -234,7 +237,7 @@ def _person_of(cell: Any) -> str | None:
         return f"number {int(cell)}" if cell.is_integer() else f"number {cell!r}"
     if isinstance(cell, int):
         return f"number {cell}"
-    if cell is None or cell is pd.NA or cell is pd.NaT:
+    if cell is None or cell is pd.NA or cell is pd.NaT or isinstance(cell, Unreadable):
         return None
     return f"{type(cell).__name__} {cell!r}"
 

@@ -182,7 +182,9 @@ class PrivateEstimator:
     def _as_table(self, X: Any) -> Any:
         if isinstance(X, PartedTable):
             return X
-        return parted_table(X) if self._reads_parts and kind_in_parts(X) else as_table(X)
+        if self._reads_parts and kind_in_parts(X):
+            return parted_table(X)
+        return as_table(X, getattr(self.schema, "n_features", None))
 
     def _as_target(self, y: Any, X: Any) -> Any:
         if not isinstance(X, PartedTable):

@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from dpexplain._cells import UNREADABLE
 from dpexplain._extras import needed
 from dpexplain._tables import Column, check_names
 from dpexplain.models.parted.table import Part, PartedTable, check_name
@@ -212,5 +213,5 @@ def _one_by_one(column: Any) -> NDArray[np.object_]:
         try:
             cells[place] = cell.as_py()
         except Exception:  # a date beyond the calendar, say: a cell that is no number and no text
-            cells[place] = cell
+            cells[place] = UNREADABLE
     return cells

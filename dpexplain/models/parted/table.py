@@ -102,7 +102,9 @@ def in_one_piece(parts: Iterable[Part], schema: Schema) -> Part:
         name: _joined([X.iloc[:, place] for X, _ in read])
         for place, name in enumerate(schema.feature_names)
     }
-    return pd.DataFrame(frame, copy=False), _joined([y for _, y in read])
+    # As series with their types: a frame would choose new ones.
+    columns = {name: pd.Series(cells, dtype=cells.dtype) for name, cells in frame.items()}
+    return pd.DataFrame(columns, copy=False), _joined([y for _, y in read])
 
 
 def _joined(columns: Sequence[Any]) -> NDArray[Any]:
