@@ -26,6 +26,18 @@ DATE_UNIT: Final = "days since 1970-01-01"
 NO_TEXT: Final = ""
 """Text of a cell that is present but cannot equal any category (a list, bytes, an object)."""
 
+
+class Unreadable:
+    """A cell that its library cannot turn into an object: no number, no text, nobody's name."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "<unreadable>"
+
+
+UNREADABLE: Final = Unreadable()
+
 # pandas spells a column of dates without the time, and with it once another cell is no date.
 _MIDNIGHT: Final = re.compile(r"^([0-9]{4}-[0-9]{2}-[0-9]{2}) 00:00:00$")
 # The day as it is written, with or without a time of day.

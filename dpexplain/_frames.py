@@ -2,16 +2,21 @@
 
 The cells come over as they are, one by one where a column has empty ones: a library's own way to
 pandas would turn whole numbers beside an empty cell into floating-point ones, so that one record
-would change how the others are read.
+would change how the others are read. A cell that the library cannot turn into an object of Python
+(a date after the year 9999, bytes that are no text) raises nothing and is no number and no text.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+
+from dpexplain._cells import FIRST_DAY, LAST_DAY, UNREADABLE
+
+_PER_DAY: Final = {"ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
 
 
 def frame_of(X: object) -> pd.DataFrame | None:
@@ -78,7 +83,48 @@ def _is_query(X: object) -> bool:
 
 
 def _cells(column: Any) -> NDArray[Any]:
-    if column.dtype.is_numeric() and not column.dtype.is_decimal() and column.null_count() == 0:
+    kind, native = str(column.dtype), column.to_native()
+    plain = column.dtype.is_numeric() and not column.dtype.is_decimal() and "128" not in kind
+    if plain and column.null_count() == 0:
         return np.asarray(column.to_numpy())
-    cells = column.to_list()
+    if column.dtype.is_nested() and "Date" in kind:  # no cell is a number or text in any case
+        return _placed(np.empty(0), ~column.is_null().to_numpy(), np.zeros(len(column), dtype=bool))
+    if kind.startswith("Date") and hasattr(native, "to_physical"):
+        return _days_of_polars(native)
+    try:
+        cells = column.to_list()
+    except Exception:
+        cells = _one_by_one(column)
     return np.fromiter(cells, dtype=object, count=len(cells))
+
+
+def _one_by_one(column: Any) -> list[Any]:
+    cells = []
+    for place in range(len(column)):
+        try:
+            cells.append(column[place])
+        except Exception:
+            cells.append(UNREADABLE)
+    return cells
+
+
+def _days_of_polars(series: Any) -> NDArray[Any]:
+    """Dates and times within the calendar of Python, beyond which polars panics aloud."""
+    present = ~series.is_null().to_numpy()
+    numbers = series.to_physical().fill_null(0).to_numpy()
+    per_day = _PER_DAY.get(getattr(series.dtype, "time_unit", ""), 1)
+    # Elsewhere on Earth it may be the day before or after.
+    margin = 0 if getattr(series.dtype, "time_zone", None) is None else per_day
+    first, last = FIRST_DAY * per_day + margin, (LAST_DAY + 1) * per_day - 1 - margin
+    readable = present & (numbers >= first) & (numbers <= last)
+    cells = series.filter(readable).to_list()
+    return _placed(np.fromiter(cells, dtype=object, count=len(cells)), present, readable)
+
+
+def _placed(
+    cells: NDArray[Any], present: NDArray[np.bool_], readable: NDArray[np.bool_]
+) -> NDArray[Any]:
+    """Cells in their places, nothing where none is present, and the rest unreadable."""
+    placed = np.where(present, np.array(UNREADABLE, dtype=object), None)
+    placed[readable] = cells
+    return placed

@@ -119,6 +119,7 @@ def schema_report(schema: Schema, X: ArrayLike, y: ArrayLike | None) -> SchemaRe
     return SchemaReport(tuple(rows))
 
 
+_LEFT_OUT = "the row is left out"
 # Problem, what a private fit does about it, and which cells have it.
 Found = list[tuple[str, str, NDArray[np.bool_]]]
 
@@ -172,13 +173,12 @@ def _categories(column: Column, feature: Categorical) -> Found:
 
 def _target(column: Column, target: Range | Classes) -> Found:
     if isinstance(target, Range):
-        middle = f"counted as {short(target.midpoint)}, the middle of the range"
-        return _numbers(column, target, middle, middle)
+        return _numbers(column, target, _LEFT_OUT, _LEFT_OUT)
     codes = encode_categorical(column, Categorical(target.names))
-    n_classes, first = len(target.names), f"counted as {target.names[0]!r}, the first class"
+    n_classes = len(target.names)
     return [
-        ("not in the list of classes", first, codes == n_classes),
-        ("empty", first, codes == n_classes + 1),
+        ("not in the list of classes", _LEFT_OUT, codes == n_classes),
+        ("empty", _LEFT_OUT, codes == n_classes + 1),
     ]
 
 

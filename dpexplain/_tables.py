@@ -68,13 +68,16 @@ def kind_in_parts(X: object) -> str:
     return ""
 
 
-def as_table(X: ArrayLike) -> pd.DataFrame | NDArray[Any]:
+def as_table(X: ArrayLike, n_columns: int | None = None) -> pd.DataFrame | NDArray[Any]:
     """Return a frame or a two-dimensional array, cells unchanged.
 
     Parameters
     ----------
     X : DataFrame, array or sequence of rows
         The table; frames of polars, Arrow and other libraries that narwhals knows count.
+    n_columns : int or None, default=None
+        Cells of a row, where that is public: in a sequence of rows, any other row is one of empty
+        cells. With None, rows of different lengths are refused, which shows one of them.
 
     Returns
     -------
@@ -95,7 +98,7 @@ def as_table(X: ArrayLike) -> pd.DataFrame | NDArray[Any]:
     frame = frame_of(X)
     if frame is not None:
         return frame
-    table = X if isinstance(X, np.ndarray) else _array_of_rows(X)
+    table = X if isinstance(X, np.ndarray) else _array_of_rows(X, n_columns)
     if table.ndim != 2:
         raise ValueError(
             f"Expected 2D array of shape (n_samples, n_features), got {table.ndim}D array instead. "
@@ -105,7 +108,7 @@ def as_table(X: ArrayLike) -> pd.DataFrame | NDArray[Any]:
     return table
 
 
-def _array_of_rows(rows: Any) -> NDArray[Any]:
+def _array_of_rows(rows: Any, n_columns: int | None = None) -> NDArray[Any]:
     """Return an array of the cells of a list of rows.
 
     numpy would look into the cells: one text would turn all of them into text, and nested
@@ -113,12 +116,16 @@ def _array_of_rows(rows: Any) -> NDArray[Any]:
     """
     if hasattr(rows, "__array__"):
         return np.asarray(rows, dtype=object)
+    if n_columns is not None and isinstance(rows, Sequence):
+        rows = [
+            row if _is_row(row) and len(row) == n_columns else [None] * n_columns for row in rows
+        ]
     if not isinstance(rows, Sequence) or not all(_is_row(row) for row in rows):
         return np.empty(0, dtype=object)  # one-dimensional: the caller says what is wrong
-    n_columns = {len(row) for row in rows} or {0}
-    if len(n_columns) > 1:
+    found = {len(row) for row in rows} or {n_columns or 0}
+    if len(found) > 1:
         raise ValueError("X has rows of different lengths; pass one cell per column in each row.")
-    table = np.empty((len(rows), n_columns.pop()), dtype=object)
+    table = np.empty((len(rows), found.pop()), dtype=object)
     for filled, row in zip(table, rows, strict=True):
         for index, cell in enumerate(row):
             filled[index] = cell  # one by one: numpy would unpack a nested list

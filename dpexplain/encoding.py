@@ -151,7 +151,8 @@ def encode_range(y: ArrayLike, target: Range) -> NDArray[np.float64]:
     Returns
     -------
     ndarray of shape (n_samples,), dtype float64
-        Values in ``[low, high]``; the midpoint where a cell is empty or no number.
+        Values in ``[low, high]``, those beyond moved to the nearer end, infinite ones too; NaN
+        where a cell is empty or no number: fits leave such a row out.
 
     Raises
     ------
@@ -159,9 +160,7 @@ def encode_range(y: ArrayLike, target: Range) -> NDArray[np.float64]:
         If `y` has more than one column.
     """
     values = numbers_of(one_column(y))
-    np.clip(values, target.low, target.high, out=values)
-    values[np.isnan(values)] = target.midpoint
-    return values
+    return np.clip(values, target.low, target.high, out=values)
 
 
 def encode_classes(y: ArrayLike, target: Classes) -> NDArray[np.int64]:
@@ -177,14 +176,14 @@ def encode_classes(y: ArrayLike, target: Classes) -> NDArray[np.int64]:
     Returns
     -------
     ndarray of shape (n_samples,), dtype int64
-        Positions; 0, the first class, where a label is empty or not in the list.
+        Positions; −1 where a label is empty or not in the list: fits leave such a row out.
 
     Raises
     ------
     ValueError
         If `y` has more than one column.
     """
-    return _read(one_column(y), _reader(target.names, other=0, missing=0), dtype=np.int64)
+    return _read(one_column(y), _reader(target.names, other=-1, missing=-1), dtype=np.int64)
 
 
 def numbers_of(column: Column) -> NDArray[np.float64]:

@@ -295,15 +295,16 @@ def test_dates_match_categories_in_iso_format() -> None:
     )
 
 
-def test_target_of_a_regression_is_clipped_and_unreadable_ones_are_the_midpoint() -> None:
+def test_target_of_a_regression_is_clipped_and_unreadable_ones_are_nan() -> None:
+    nan = np.nan
     np.testing.assert_array_equal(
-        encode_range([-9, "7", np.inf, None, "x", [1]], Range(0, 10)), [0, 7, 10, 5, 5, 5]
+        encode_range([-9, "7", np.inf, None, "x", [1]], Range(0, 10)), [0, 7, 10, nan, nan, nan]
     )
 
 
-def test_target_of_a_classification_falls_back_to_the_first_class() -> None:
+def test_a_label_outside_the_classes_is_none_of_them() -> None:
     codes = encode_classes(["yes", "no", "maybe", None, [], " yes"], Classes(["no", "yes"]))
-    np.testing.assert_array_equal(codes, [1, 0, 0, 0, 0, 1])
+    np.testing.assert_array_equal(codes, [1, 0, -1, -1, -1, 1])
     assert codes.dtype == np.int64
 
 

@@ -58,6 +58,16 @@ def add_table(command: argparse.ArgumentParser, *, private: bool = True) -> None
     """Add the table, its target and its schema."""
     command.add_argument("table", type=Path, help="CSV, TSV or Parquet file with one record a row")
     command.add_argument("--target", required=True, metavar="COLUMN", help="column to predict")
+    command.add_argument(
+        "--sep",
+        metavar="CHARACTER",
+        help="between the cells of a line; default: a comma in .csv, a tab in .tsv",
+    )
+    command.add_argument(
+        "--encoding",
+        metavar="NAME",
+        help="of a text file: utf-8 (default) or a code page of one byte per character",
+    )
     if private:
         command.add_argument(
             "--schema",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from dpexplain.schema import Schema
+    from dpexplain.tables import LineFormat
 
 _SEPARATORS = {".csv": ",", ".tsv": "\t"}
 
@@ -32,7 +34,7 @@ def private_records(asked: argparse.Namespace, schema: Schema) -> Records:
     Parameters
     ----------
     asked : argparse.Namespace
-        With ``table`` and ``target``.
+        With ``table``, ``target``, ``sep`` and ``encoding``.
     schema : Schema
 
     Returns
@@ -45,30 +47,46 @@ def private_records(asked: argparse.Namespace, schema: Schema) -> Records:
         If the file or a column is missing, the file is no such table, or the schema speaks of
         another target. The message shows nothing of a line of the file.
     """
-    from dpexplain.models.parted.table import parted_table
-
     if asked.target in schema.features:
         raise CommandError(
             f"--target {asked.target}: {asked.schema} has it as a feature, and "
             f"{_described(schema)} as what is predicted; name that column, or correct the schema."
         )
-    in_lines = _suffix(asked.table) in _SEPARATORS
-    if not in_lines and asked.model == "boosting":
-        parted_table(str(asked.table)).check_target(asked.target, schema)
-        return Records(str(asked.table), asked.target)
-    frame = read_texts(asked.table) if in_lines else _read_parquet(asked.table)
+    if not _in_lines(asked):
+        return _parquet_records(asked, schema)
+    frame = read_texts(asked.table, asked.sep, asked.encoding)
     _check_column(frame, asked.target, asked.table)
-    meant = "" if schema.target is None else schema.target.name
-    if meant != asked.target and meant in frame.columns:
-        raise CommandError(
-            f"--target {asked.target}: {asked.schema} predicts the column {meant!r} of this table; "
-            f"pass --target {meant}, or correct the [target] of the schema."
-        )
+    _check_meant(asked, schema, list(frame.columns))
     known = [name for name in frame.columns if name in schema.features]
     rest = [str(name) for name in frame.columns if name not in (*known, asked.target)]
     if rest and not getattr(asked, "quiet", False):
         print(f"columns not in the schema are left out: {', '.join(rest)}", file=sys.stderr)
     return Records(frame[known], frame[asked.target])
+
+
+def _parquet_records(asked: argparse.Namespace, schema: Schema) -> Records:
+    from dpexplain.models.parted import in_one_piece
+    from dpexplain.models.parted.arrow_table import ArrowTable
+
+    table = ArrowTable.open(str(asked.table))
+    table.check_target(asked.target, schema)
+    _check_meant(asked, schema, table.column_names())
+    if asked.model == "boosting":
+        return Records(str(asked.table), asked.target)
+    table.check_columns(schema)
+    try:
+        return Records(*in_one_piece(table.parts(asked.target, schema), schema))
+    except Exception:  # what a library says of a damaged file may quote it
+        raise CommandError(f"{asked.table} cannot be read: the file is damaged.") from None
+
+
+def _check_meant(asked: argparse.Namespace, schema: Schema, names: Sequence[str]) -> None:
+    meant = "" if schema.target is None else schema.target.name
+    if meant != asked.target and meant in names:
+        raise CommandError(
+            f"--target {asked.target}: {asked.schema} predicts the column {meant!r} of this table; "
+            f"pass --target {meant}, or correct the [target] of the schema."
+        )
 
 
 def whole_table(
@@ -89,48 +107,62 @@ def whole_table(
     tuple of DataFrame and Series
         All columns but the target, and the target.
     """
-    import pandas as pd
+    from dpexplain.tables import read_guessed
 
-    if _suffix(asked.table) in _SEPARATORS:
-        frame = (
-            read_texts(asked.table)
-            if as_text
-            else pd.read_csv(asked.table, sep=_SEPARATORS[_suffix(asked.table)])
-        )
+    if _in_lines(asked):
+        read = read_texts if as_text else _reader(read_guessed)
+        frame = read(asked.table, asked.sep, asked.encoding)
     else:
         frame = _read_parquet(asked.table)
     _check_column(frame, asked.target, asked.table)
     return frame.drop(columns=[asked.target]), frame[asked.target]
 
 
-def read_texts(path: Path) -> pd.DataFrame:
-    """Read a CSV or TSV file, every cell as the text that stands there.
+def read_texts(
+    path: Path, separator: str | None = None, encoding: str | None = None
+) -> pd.DataFrame:
+    """Read a CSV or TSV file line by line, every cell as the text that stands there.
 
     Parameters
     ----------
     path : Path
+    separator : str or None, default=None
+        None for the one that the suffix names.
+    encoding : str or None, default=None
+        None for UTF-8.
 
     Returns
     -------
     DataFrame of str
+        A line that cannot be read is a row of empty cells.
 
     Raises
     ------
     CommandError
-        If the lines do not have the same number of cells, or the file is no UTF-8 text.
+        If the separator or the encoding tells no lines, or the first line no columns. No other
+        line raises anything.
     """
-    import pandas as pd
+    from dpexplain import tables
 
-    try:
-        return pd.read_csv(
-            path, sep=_SEPARATORS[_suffix(path)], dtype=str, na_filter=False, encoding="utf-8-sig"
-        )
-    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError):
-        # The library's own message names the line, which is a record.
-        raise CommandError(
-            f"{path} cannot be read as a table: expected UTF-8 text with a line of column names "
-            "and as many cells in every line after it."
-        ) from None
+    return _reader(tables.read_texts)(path, separator, encoding)
+
+
+def _reader(
+    read: Callable[[Path, LineFormat], pd.DataFrame],
+) -> Callable[[Path, str | None, str | None], pd.DataFrame]:
+    from dpexplain.tables import LineFormat
+
+    def reading(path: Path, separator: str | None, encoding: str | None) -> pd.DataFrame:
+        by_suffix = _SEPARATORS[_suffix(path)]
+        try:
+            form = LineFormat(
+                by_suffix if separator is None else separator, encoding or LineFormat.encoding
+            )
+            return read(path, form)
+        except ValueError as error:  # about options and column names, which are public
+            raise CommandError(f"{path}: {error}") from None
+
+    return reading
 
 
 def _read_parquet(path: Path) -> pd.DataFrame:
@@ -179,6 +211,15 @@ def read_schema(path: Path) -> Schema:
 def _described(schema: Schema) -> str:
     name = "" if schema.target is None else schema.target.name
     return repr(name) if name else "another column"
+
+
+def _in_lines(asked: argparse.Namespace) -> bool:
+    """Whether the table is a text file; the options on lines are refused beside any other."""
+    in_lines = _suffix(asked.table) in _SEPARATORS
+    for option in ("sep", "encoding"):
+        if not in_lines and getattr(asked, option) is not None:
+            raise CommandError(f"--{option} is for text files, and {asked.table} is none.")
+    return in_lines
 
 
 def _suffix(path: Path) -> str:

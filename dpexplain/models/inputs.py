@@ -16,16 +16,20 @@ import pandas as pd
 from sklearn.exceptions import DataConversionWarning
 
 from dpexplain import _tables
+from dpexplain._cells import Unreadable
 from dpexplain._frames import column_of
+from dpexplain.encoding import encode_classes, encode_range
 from dpexplain.schema import Classes, Range, Schema
 
 
-def as_table(X: Any) -> Any:
+def as_table(X: Any, n_columns: int | None = None) -> Any:
     """Two-dimensional table with at least one column; no value is read.
 
     Parameters
     ----------
     X : DataFrame or array-like of shape (n_samples, n_features)
+    n_columns : int or None, default=None
+        Cells of a row, where that is public: another row of a list is one of empty cells.
 
     Returns
     -------
@@ -44,7 +48,7 @@ def as_table(X: Any) -> Any:
             f"X is {kind}, which is read part by part when a private boosting model is fitted; "
             "pass a table in memory here (for each partition: X.map_partitions(model.predict))."
         )
-    table = _tables.as_table(X)
+    table = _tables.as_table(X, n_columns)
     if table.shape[1] == 0:
         raise ValueError(
             f"0 feature(s) (shape={table.shape}) while a minimum of 1 is required; "
@@ -125,6 +129,70 @@ def observed_schema(X: Any, y: Any, target: type[Range] | type[Classes]) -> Sche
     return Schema._observed(X, y, task="classification" if target is Classes else "regression")
 
 
+def rows_with_target(X: Any, y: Any, schema: Schema, groups: Any = None) -> tuple[Any, Any, Any]:
+    """Leave out the rows whose target cell is empty, no number, or none of the classes.
+
+    Whether a row stays depends on that row alone, so a table with one record more stays one with
+    at most one more, and an exchange of records at most an exchange or a removal, whose sums
+    differ by less. It comes before rows of a person are counted: a row that teaches nothing
+    must not take the place of another one.
+
+    Parameters
+    ----------
+    X : DataFrame or ndarray of shape (n_samples, n_features)
+    y : array-like of shape (n_samples,)
+        Each cell is read once, here.
+    schema : Schema
+        With a target.
+    groups : array-like of shape (n_samples,) or None, default=None
+
+    Returns
+    -------
+    X, y, groups
+        The rows that stay. `y` holds numbers of the public range, or public classes.
+    """
+    if isinstance(schema.target, Classes):
+        codes = encode_classes(y, schema.target)
+        names = pd.Index(schema.target.names, dtype=object)
+        kept = np.flatnonzero(codes >= 0)
+        read: Any = pd.Categorical.from_codes(codes[kept], categories=names)  # type: ignore[arg-type]
+    else:
+        assert schema.target is not None
+        numbers = encode_range(y, schema.target)
+        kept = np.flatnonzero(~np.isnan(numbers))
+        read = numbers[kept]
+    if len(kept) == len(y):
+        return X, read, groups
+    return rows_of(X, kept), read, None if groups is None else rows_of(groups, kept)
+
+
+def some_rows_with_target(X: Any, y: Any, schema: Schema) -> tuple[Any, Any]:
+    """Leave out the rows without a target, and refuse if none is left. NOT PRIVATE.
+
+    Parameters
+    ----------
+    X : DataFrame or ndarray of shape (n_samples, n_features)
+    y : array-like of shape (n_samples,)
+    schema : Schema
+
+    Returns
+    -------
+    X, y
+
+    Raises
+    ------
+    ValueError
+        If no row has a target that the schema knows.
+    """
+    X, y, _ = rows_with_target(X, y, schema)
+    if not len(y):
+        raise ValueError(
+            f"no cell of y is {'one of the classes' if isinstance(schema.target, Classes) else 'a number'}"
+            " of the schema; schema.check(X, y) counts what does not fit."
+        )
+    return X, y
+
+
 def n_features_of(X: Any, schema: Schema | None) -> int:
     """Features of the schema, or columns of `X` where there is none."""
     return schema.n_features if schema is not None else int(X.shape[1])
@@ -169,7 +237,7 @@ def _person_of(cell: Any) -> str | None:
         return f"number {int(cell)}" if cell.is_integer() else f"number {cell!r}"
     if isinstance(cell, int):
         return f"number {cell}"
-    if cell is None or cell is pd.NA or cell is pd.NaT:
+    if cell is None or cell is pd.NA or cell is pd.NaT or isinstance(cell, Unreadable):
         return None
     return f"{type(cell).__name__} {cell!r}"
 

@@ -39,6 +39,7 @@ from dpexplain.models.inputs import (
     observed_schema,
     person_of,
     rows_of,
+    rows_with_target,
 )
 from dpexplain.models.parted import PartedTable, PartError, parted_table
 from dpexplain.schema import Classes, Range, Schema
@@ -88,7 +89,8 @@ class PrivateEstimator:
             Explainable boosting also takes tables that do not fit in memory: a path to a Parquet
             file or a folder of them, a pyarrow dataset, a Dask DataFrame or Array. See Notes.
         y : array-like of shape (n_samples,)
-            Target; clipped to the public range, or one of the public classes. For files and
+            Target; clipped to the public range, or one of the public classes. A row where it is
+            empty, no number or none of the classes is left out. For files and
             datasets the name of its column; for Dask that, or a Series or Array with the
             partitions of `X`.
         groups : array-like of shape (n_samples,) or None, default=None
@@ -180,7 +182,9 @@ class PrivateEstimator:
     def _as_table(self, X: Any) -> Any:
         if isinstance(X, PartedTable):
             return X
-        return parted_table(X) if self._reads_parts and kind_in_parts(X) else as_table(X)
+        if self._reads_parts and kind_in_parts(X):
+            return parted_table(X)
+        return as_table(X, getattr(self.schema, "n_features", None))
 
     def _as_target(self, y: Any, X: Any) -> Any:
         if not isinstance(X, PartedTable):
@@ -218,6 +222,8 @@ class PrivateEstimator:
         """Fit; name the kind of error that stopped it, whose text could show a value."""
         try:
             schema = self.schema or self._drafted_schema(X, y)
+            if not isinstance(X, PartedTable):  # those are read part by part later
+                X, y, groups = rows_with_target(X, y, schema, groups)
             if groups is not None:
                 kept = _bounded_rows(groups, self.max_rows_per_person or 1)
                 X, y, groups = (rows_of(values, kept) for values in (X, y, groups))

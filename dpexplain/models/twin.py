@@ -16,7 +16,7 @@ from dpexplain.accounting import NonPrivateEvent, PrivacyLedger
 from dpexplain.encoding import check_columns
 from dpexplain.explain import Guarantee
 from dpexplain.mechanisms import GaussianMechanism, NoiseSource
-from dpexplain.models.inputs import as_column, as_table, observed_schema
+from dpexplain.models.inputs import as_column, as_table, observed_schema, rows_with_target
 
 _REASON = "fitted without noise"
 _LARGE_EPSILON = 50.0  # for the rules that set penalties and floors by the noise
@@ -101,6 +101,7 @@ class NonPrivateTwin(BaseEstimator):
         if model.schema is not None:
             check_columns(X, model.schema)
         schema = model.schema or observed_schema(X, y, model._target_kind)
+        X, y, _ = rows_with_target(X, y, schema)
         mechanism = GaussianMechanism(_Silence())
         model._fit_noiseless(X, y, schema, mechanism)
         model.schema_ = schema

@@ -231,10 +231,10 @@ def changing_tables(name: str) -> Finding:
 def tables_are_asked_twice(patch: pytest.MonkeyPatch) -> None:
     honest = private.as_table
 
-    def asking(X: Any) -> Any:
+    def asking(X: Any, *rest: Any) -> Any:
         if isinstance(X, _Changing):
-            honest(X)  # a look at the shape
-        return honest(X)
+            honest(X, *rest)  # a look at the shape
+        return honest(X, *rest)
 
     patch.setattr(private, "as_table", asking)
 

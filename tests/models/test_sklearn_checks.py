@@ -15,8 +15,8 @@ from private_models import known
 NO_ERROR_MAY_DEPEND_ON_A_VALUE = {
     "check_complex_data": "a cell that is no number goes to the missing bin",
     "check_estimators_empty_data_messages": "zero records are fitted like any other number",
-    "check_supervised_y_no_nan": "a target that is no number counts as the middle of the range",
-    "check_classifiers_regression_target": "labels outside the schema count as its first class",
+    "check_supervised_y_no_nan": "a row whose target is no number is left out",
+    "check_classifiers_regression_target": "rows whose label is outside the schema are left out",
     "check_classifiers_one_label": "whether a class occurs is private; noise decides the model",
 }
 # One record holds one class, from which no schema can be drafted.

@@ -20,7 +20,7 @@ from dpexplain.models.boosting.greedy import GreedyStep
 from dpexplain.models.boosting.monotone import Constraints, checked_constraints, projections
 from dpexplain.models.boosting.objectives import Objective
 from dpexplain.models.boosting.terms import AdditiveTerms, centred_terms
-from dpexplain.models.inputs import as_column, as_table, observed_schema
+from dpexplain.models.inputs import as_column, as_table, observed_schema, some_rows_with_target
 from dpexplain.schema import Classes, Range, Schema
 
 
@@ -73,6 +73,7 @@ class _Reference(AdditiveModel):
         self._check_parameters(X)
         self._check_values(X, y)
         schema = self.schema or self._observed_schema(X, y)
+        X, y = some_rows_with_target(X, y, schema)
         columns = encode_features(X, schema)
         bins = [
             quantile_bins(name, feature, column, self.max_bins)

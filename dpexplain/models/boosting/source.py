@@ -19,6 +19,7 @@ from dpexplain.binning import FeatureBins
 from dpexplain.binning.bins import Index, index_dtype
 from dpexplain.encoding import encoded_columns
 from dpexplain.models.boosting.records import BinnedRecords, Loss, Records
+from dpexplain.models.inputs import rows_with_target
 from dpexplain.schema import Schema
 
 _BLOCK = 1 << 16
@@ -79,7 +80,7 @@ class EncodedRecords:
     def read(
         cls, X: Any, y: Any, encoding: Encoding, grids: Sequence[FeatureBins]
     ) -> EncodedRecords:
-        """Encode a table, one column after the other.
+        """Encode a table, one column after the other, without the rows that have no target.
 
         Parameters
         ----------
@@ -94,6 +95,7 @@ class EncodedRecords:
         -------
         EncodedRecords
         """
+        X, y, _ = rows_with_target(X, y, encoding.schema)
         columns = encoded_columns(X, encoding.schema)
         cells = [grid.index(next(columns)) for grid in grids]  # one column at a time
         return cls(cells, encoding.target(y, encoding.schema))

@@ -14,7 +14,7 @@ from dpexplain._validation import check_count
 from dpexplain.accounting import NonPrivateEvent, PrivacyLedger
 from dpexplain.encoding import check_columns
 from dpexplain.explain import Guarantee
-from dpexplain.models.inputs import as_column, as_table, observed_schema
+from dpexplain.models.inputs import as_column, as_table, observed_schema, some_rows_with_target
 from dpexplain.models.locally_linear.gradients import GradientSums
 from dpexplain.models.locally_linear.model import LocallyLinearModel
 from dpexplain.models.locally_linear.training import Progress, train
@@ -146,6 +146,7 @@ class LocallyLinearClassifier(LocallyLinearModel):
                 )
         self._check_values(X, y)
         schema = self.schema or observed_schema(X, y, Classes)
+        X, y = some_rows_with_target(X, y, schema)
         rng = np.random.default_rng(self.random_state)
         preparation, basis, shape, recipe = self._set_up(schema, rng)
         features, labels = self._read(X, y, schema, preparation, basis)

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from dpexplain.models.parted.table import Part, PartedTable, PartError, parted_table
+from dpexplain.models.parted.table import Part, PartedTable, PartError, in_one_piece, parted_table
 
-__all__ = ["Part", "PartError", "PartedTable", "parted_table"]
+__all__ = ["Part", "PartError", "PartedTable", "in_one_piece", "parted_table"]

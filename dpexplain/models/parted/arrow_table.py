@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from dpexplain._cells import UNREADABLE
 from dpexplain._extras import needed
 from dpexplain._tables import Column, check_names
 from dpexplain.models.parted.table import Part, PartedTable, check_name
@@ -73,6 +74,10 @@ class ArrowTable(PartedTable):
 
     def __repr__(self) -> str:
         return "<ArrowTable>"
+
+    def column_names(self) -> list[str]:
+        """Names of the columns of the first file; no value is read."""
+        return _names(self._fragments[0], self._keys[0])
 
     def check_columns(self, schema: Schema) -> None:
         """Raise SchemaError where a file lacks columns of the schema; no value is read."""
@@ -208,5 +213,5 @@ def _one_by_one(column: Any) -> NDArray[np.object_]:
         try:
             cells[place] = cell.as_py()
         except Exception:  # a date beyond the calendar, say: a cell that is no number and no text
-            cells[place] = cell
+            cells[place] = UNREADABLE
     return cells

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
 
-from dpexplain._tables import kind_in_parts
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from dpexplain._tables import cells_of, kind_in_parts, values_of
 from dpexplain.schema import Schema
 
 Part: TypeAlias = tuple[Any, Any]
@@ -78,6 +82,44 @@ def parted_table(X: Any) -> PartedTable:
     from dpexplain.models.parted.arrow_table import ArrowTable
 
     return ArrowTable.open(X)
+
+
+def in_one_piece(parts: Iterable[Part], schema: Schema) -> Part:
+    """Join the parts of a table for a fit that needs it in memory; cells stay what they are.
+
+    Parameters
+    ----------
+    parts : iterable of Part
+        Each with a frame.
+    schema : Schema
+
+    Returns
+    -------
+    Part
+    """
+    read = list(parts)
+    frame = {
+        name: _joined([X.iloc[:, place] for X, _ in read])
+        for place, name in enumerate(schema.feature_names)
+    }
+    # As series with their types: a frame would choose new ones.
+    columns = {name: pd.Series(cells, dtype=cells.dtype) for name, cells in frame.items()}
+    return pd.DataFrame(columns, copy=False), _joined([y for _, y in read])
+
+
+def _joined(columns: Sequence[Any]) -> NDArray[Any]:
+    """Join columns; those of several types cell by cell, since a type for all would change some."""
+    values = [values_of(column) for column in columns]
+    kinds = {value.dtype for value in values}
+    if len(kinds) == 1 and all(isinstance(value, np.ndarray) for value in values):
+        return np.concatenate(values)  # type: ignore[arg-type]
+    joined = np.empty(sum(map(len, values)), dtype=object)
+    start = 0
+    for value in values:
+        for place, cell in enumerate(cells_of(value), start):
+            joined[place] = cell  # one by one: numpy would unpack a list
+        start += len(value)
+    return joined
 
 
 def check_name(y: Any, names: list[str], schema: Schema) -> None:

@@ -1,0 +1,68 @@
+"""One pass over the bytes of a text file: which lines cannot be read as records."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+_NEWLINE, _RETURN, _QUOTE, _NUL = np.uint8(10), np.uint8(13), np.uint8(34), np.uint8(0)
+# Where in a line the next byte stands.
+_START, _PLAIN, _QUOTED, _CLOSED, _SPOILED = range(5)
+
+
+@njit(cache=True)
+def unreadable_lines(  # type: ignore[no-untyped-def]
+    text, separator, n_cells, longest
+) -> NDArray[Any]:
+    """Find the lines that are no record; nothing of a line is remembered at the next one.
+
+    The naive twin is :func:`dpexplain.tables.lines.cells_of_line`.
+
+    Parameters
+    ----------
+    text : ndarray of uint8
+        Whole lines, each with its newline at the end.
+    separator : uint8
+    n_cells : int
+        Cells of a record.
+    longest : int
+        Bytes that a line may have.
+
+    Returns
+    -------
+    ndarray of shape (n_unreadable, 2), dtype int64
+        First byte and newline of each. A line without a byte is among them.
+    """
+    n_lines = 0
+    for byte in text:
+        n_lines += byte == _NEWLINE
+    found = np.empty((n_lines, 2), dtype=np.int64)
+    n_found, start, place, cells = 0, 0, _START, 1
+    for i in range(len(text)):
+        byte = text[i]
+        if byte == _NEWLINE:
+            whole = place != _SPOILED and place != _QUOTED and cells == n_cells
+            if not whole or i == start or i - start > longest:
+                found[n_found, 0], found[n_found, 1] = start, i
+                n_found += 1
+            start, place, cells = i + 1, _START, 1
+        elif byte == _NUL or byte == _RETURN:
+            place = _SPOILED
+        elif place == _PLAIN:
+            if byte == separator:
+                cells, place = cells + 1, _START
+        elif place == _SPOILED:
+            continue
+        elif place == _QUOTED:
+            if byte == _QUOTE:
+                place = _CLOSED
+        elif byte == separator:
+            cells, place = cells + 1, _START
+        elif byte == _QUOTE:
+            place = _QUOTED  # at the start of a cell; behind a quote it is a doubled one
+        else:
+            place = _PLAIN if place == _START else _SPOILED
+    return found[:n_found].copy()

@@ -1,0 +1,332 @@
+"""Text files in which a line is a record: no line changes how another one is read.
+
+Readers of CSV look at a file as a whole: a quote that is opened in one line swallows the next
+ones, a line with a cell too many shifts or refuses all of them, and types are guessed from all
+values. On a private path each of these shows one record to the world. Here the rule for a line
+is a function of its bytes and of the first line of the file, which is public:
+
+* lines end at byte 10 and nowhere else; a byte 13 just before it belongs to the end;
+* a line has one cell per column name, between separators. A cell that starts with a quote ends
+  with one, may hold separators, and doubled quotes in place of single ones;
+* any other line (too few or too many cells, a quote left open, text behind a closing quote, a
+  byte 0 or 13, bytes that are no text of the encoding, more than `LONGEST_LINE` bytes) is a
+  record of empty cells. It raises nothing and warns of nothing.
+
+:func:`cells_of_line` is that rule. Files are read by a fast twin of it: one pass over the bytes
+finds the lines that are no records and puts empty cells in their place, and what is left holds
+nothing on which the parser of pandas could stumble.
+"""
+
+from __future__ import annotations
+
+import codecs
+import io
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from os import PathLike
+from typing import IO, TYPE_CHECKING, Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpexplain._validation import shown
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+LONGEST_LINE: Final = 1 << 20
+"""Bytes (as UTF-8) that a line may have; a longer one is a record of empty cells."""
+
+_BLOCK: Final = 1 << 20
+_ASIDE: Final = '"\r\n\0'  # what separates no cells
+_SEPARATOR_WORDS: Final = {"tab": "\t", "\\t": "\t"}
+
+# One byte is one character and the first 128 are those of ASCII, so that a line can be told by
+# its bytes; UTF-8 has that property too, though a character may have several bytes.
+_ENCODINGS: Final = frozenset(
+    {
+        "utf-8",
+        "ascii",
+        "koi8-r",
+        "koi8-u",
+        "mac-roman",
+        "mac-latin2",
+        *(f"iso8859-{part}" for part in range(1, 17) if part != 12),
+        *(f"cp{page}" for page in range(1250, 1259)),
+        *(f"cp{page}" for page in (437, 850, 852, 858, 866)),
+    }
+)
+
+
+@dataclass(frozen=True)
+class LineFormat:
+    r"""How the cells of a line are written.
+
+    Parameters
+    ----------
+    separator : str, default=","
+        One character of ASCII between cells; "tab" and the two characters ``\t`` stand for the
+        tabulator.
+    encoding : str, default="utf-8"
+        UTF-8, or a code page of one byte per character that agrees with ASCII on the first 128.
+
+    Raises
+    ------
+    ValueError
+        If the separator is no such character, or lines cannot be told by their bytes in the
+        encoding (UTF-16, Shift JIS, EBCDIC).
+
+    Examples
+    --------
+    >>> LineFormat("tab", "latin-1")
+    LineFormat(separator='\t', encoding='iso8859-1')
+    """
+
+    separator: str = ","
+    encoding: str = "utf-8"
+
+    def __post_init__(self) -> None:
+        separator = _SEPARATOR_WORDS.get(self.separator, self.separator)
+        if len(separator) != 1 or not separator.isascii() or separator in _ASIDE:
+            raise ValueError(
+                f"separator {shown(self.separator)} must be one character of ASCII that is no "
+                'quote and no end of a line, such as "," or ";" or "tab".'
+            )
+        object.__setattr__(self, "separator", separator)
+        object.__setattr__(self, "encoding", _checked_encoding(self.encoding))
+
+    @cached_property
+    def _cell(self) -> re.Pattern[str]:
+        """A quoted cell, or one without a quote at its start, up to a separator or the end."""
+        between = re.escape(self.separator)
+        return re.compile(rf'(?:"((?:[^"]|"")*)"|(?!")([^{between}]*))(?={between}|\Z)')
+
+
+def _checked_encoding(encoding: str) -> str:
+    try:
+        name = codecs.lookup(encoding).name.replace("_", "-")
+    except (LookupError, ValueError, TypeError):  # unknown, or with a byte 0 in its name
+        name = ""
+    name = {"utf-8-sig": "utf-8"}.get(name, name)
+    if name not in _ENCODINGS:
+        raise ValueError(
+            f"encoding {shown(encoding)} cannot be read line by line; pass UTF-8 or a code page of "
+            "one byte per character (latin-1, cp1252, iso8859-15, ...), or convert the file: "
+            "iconv -f utf-16 -t utf-8."
+        )
+    return name
+
+
+def cells_of_line(line: bytes, form: LineFormat) -> list[str] | None:
+    r"""Read one line by itself.
+
+    Parameters
+    ----------
+    line : bytes
+        Without its newline.
+    form : LineFormat
+
+    Returns
+    -------
+    list of str or None
+        The cells as they are written; None for a line that is none of cells.
+
+    Examples
+    --------
+    >>> cells_of_line(b'44,"a ""b"", c",\r', LineFormat())
+    ['44', 'a "b", c', '']
+    >>> cells_of_line(b'44,"no', LineFormat()) is None
+    True
+    """
+    try:
+        text = line.removesuffix(b"\r").decode(form.encoding)
+    except UnicodeDecodeError:
+        return None
+    if "\r" in text or "\n" in text or "\0" in text or len(text.encode()) > LONGEST_LINE:
+        return None
+    cells, place = [], 0
+    while found := form._cell.match(text, place):
+        quoted, plain = found.groups()
+        cells.append(plain if quoted is None else quoted.replace('""', '"'))
+        place = found.end() + 1
+        if place > len(text):
+            return cells
+    return None
+
+
+def read_texts(path: str | PathLike[str], form: LineFormat | None = None) -> pd.DataFrame:
+    """Read a text file for a private fit: each line by itself, every cell as the text it is.
+
+    Parameters
+    ----------
+    path : str or Path
+    form : LineFormat or None, default=None
+        None for commas and UTF-8.
+
+    Returns
+    -------
+    DataFrame of str
+        One row per line after the first, also for empty lines and such that cannot be read,
+        whose cells are all empty. An end of line at the end of the file begins no further line.
+
+    Raises
+    ------
+    ValueError
+        If the first line holds no column names that differ, which is public; no other line
+        raises or warns.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "table.csv"
+    >>> _ = path.write_text('age,job\n44,nurse\n45,"open\n46,smith\n')
+    >>> read_texts(path)["age"].tolist()
+    ['44', '', '46']
+    """
+    return _read(path, form or LineFormat(), {"dtype": str, "na_filter": False})
+
+
+def read_guessed(path: str | PathLike[str], form: LineFormat | None = None) -> pd.DataFrame:
+    """Read the same lines, with types guessed from all values. NOT PRIVATE: for public tables.
+
+    Parameters
+    ----------
+    path : str or Path
+    form : LineFormat or None, default=None
+        None for commas and UTF-8.
+
+    Returns
+    -------
+    DataFrame
+
+    Raises
+    ------
+    ValueError
+        As `read_texts`.
+    """
+    return _read(path, form or LineFormat(), {"low_memory": False})
+
+
+def _read(path: str | PathLike[str], form: LineFormat, types: dict[str, Any]) -> pd.DataFrame:
+    import pandas as pd
+
+    with open(path, "rb") as file:
+        names = _column_names(file, form)
+        lines = io.BufferedReader(_Blocks(_readable(file, form, len(names))), _BLOCK)
+        return pd.read_csv(
+            lines,
+            sep=form.separator,
+            header=None,
+            names=names,
+            index_col=False,
+            skiprows=1,
+            skip_blank_lines=False,
+            lineterminator="\n",
+            encoding="utf-8",
+            **types,
+        )
+
+
+def _column_names(file: IO[bytes], form: LineFormat) -> list[str]:
+    """Read the first line of a file, which is public and may be refused."""
+    line = file.readline(LONGEST_LINE + len(codecs.BOM_UTF8) + 3)
+    line = line.removesuffix(b"\n")
+    if form.encoding == "utf-8":
+        line = line.removeprefix(codecs.BOM_UTF8)
+    names = cells_of_line(line, form)
+    if not line.strip() or names is None:
+        raise ValueError(
+            "the first line is no line of column names: expected names between separators "
+            f"({form.separator!r}), in {form.encoding}, and a newline behind the last; write the "
+            "names there, or say how the file is written (--sep, --encoding)."
+        )
+    doubled = sorted({name for name in names if names.count(name) > 1})
+    if "" in names or doubled:
+        found = "a column without a name" if "" in names else f"{shown(doubled[0])} twice"
+        raise ValueError(
+            f"the first line has {found}; give every column a name of its own there."
+        )
+    return names
+
+
+def _readable(file: IO[bytes], form: LineFormat, n_cells: int) -> Iterator[bytes]:
+    """Yield the lines of a file as UTF-8, with empty cells in place of unreadable lines."""
+    yield b"\n"  # skipped: a parser treats the very first bytes of what it gets in its own way
+    for block in _whole_lines(file):
+        text = _in_utf8(block.replace(b"\r\n", b"\n") if b"\r" in block else block, form.encoding)
+        yield _mended(text, form.separator.encode(), n_cells)
+
+
+def _whole_lines(file: IO[bytes]) -> Iterator[bytes]:
+    """Yield blocks of whole lines. Of a line beyond the limit only so much is kept as shows it."""
+    begun = b""
+    while block := file.read(_BLOCK):
+        ended, newline, rest = block.rpartition(b"\n")
+        if newline:
+            yield begun + ended + newline
+            begun = b""
+        begun = (begun + rest)[: LONGEST_LINE + 2]
+    if begun:
+        yield begun + b"\n"
+
+
+def _in_utf8(block: bytes, encoding: str) -> bytes:
+    """Return the same lines in UTF-8; lines that are no text of the encoding become empty."""
+    if block.isascii():
+        return block
+    try:
+        text = block.decode(encoding)
+    except UnicodeDecodeError:
+        return b"\n".join(_line_in_utf8(line, encoding) for line in block.split(b"\n"))
+    return block if encoding == "utf-8" else text.encode()
+
+
+def _line_in_utf8(line: bytes, encoding: str) -> bytes:
+    try:
+        return line.decode(encoding).encode()
+    except UnicodeDecodeError:
+        return b""
+
+
+def _mended(text: bytes, separator: bytes, n_cells: int) -> bytes:
+    from dpexplain.tables._kernels import unreadable_lines
+
+    as_bytes = np.frombuffer(text, dtype=np.uint8)
+    spoiled: NDArray[np.int64] = unreadable_lines(
+        as_bytes, np.uint8(separator[0]), n_cells, LONGEST_LINE
+    )
+    if not len(spoiled):
+        return text
+    empty = b'""' + separator * (n_cells - 1)
+    pieces, kept_from = [], 0
+    for start, newline in spoiled.tolist():
+        pieces += [text[kept_from:start], empty]
+        kept_from = newline
+    return b"".join([*pieces, text[kept_from:]])
+
+
+class _Blocks(io.RawIOBase):
+    """Blocks of bytes as a file."""
+
+    def __init__(self, blocks: Iterator[bytes]) -> None:
+        self._blocks = blocks
+        self._waiting = memoryview(b"")
+
+    def __repr__(self) -> str:
+        return "<_Blocks>"
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, target: Any) -> int:
+        while not self._waiting:
+            block = next(self._blocks, None)
+            if block is None:
+                return 0
+            self._waiting = memoryview(block)
+        n = min(len(target), len(self._waiting))
+        target[:n] = self._waiting[:n]
+        self._waiting = self._waiting[n:]
+        return n

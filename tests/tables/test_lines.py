@@ -1,0 +1,222 @@
+"""A line of a text file is read by itself: no other line, and no chunk, has a say in it."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import tracemalloc
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from dpexplain.tables import LineFormat, lines, read_guessed, read_texts
+from dpexplain.tables.lines import cells_of_line
+
+FORMS = (LineFormat(), LineFormat(";", "cp1252"), LineFormat("tab", "latin-1"), LineFormat("|"))
+NAMES = ("age", "job", "income", "label")
+
+# What readers of text stumble on: quotes, ends of lines of every alphabet, marks of byte order,
+# broken characters, comments, escapes.
+SCRAPS = [
+    *(b"1", b"2.5", b"nurse", b"NA", b" ", b"#", b"\\", b"'", b"\x1a", b"\x00", b"\r", b"\r\r"),
+    *(b'"', b'""', b'"a"', b'"a,b;c\td|e"', b",", b",", b";", b";", b"\t", b"\t", b"|", b"|"),
+    *(b"\x0b", b"\x0c", b"\x1c", b"\x1e", b"\x85", "\x85".encode(), "\u2028".encode()),
+    *("ä".encode(), b"\xc3", b"\xa4", b"\xff\xfe", b"\x81", codecs.BOM_UTF8, "\u202e".encode()),
+]
+LINES = st.lists(st.sampled_from(SCRAPS), max_size=9).map(b"".join)
+
+
+@pytest.fixture(params=[3, 17, 1 << 20], ids=lambda size: f"blocks of {size}")
+def small(request, monkeypatch):
+    """Chunks end inside lines, characters and ends of lines."""
+    monkeypatch.setattr(lines, "_BLOCK", request.param)
+    monkeypatch.setattr(lines, "LONGEST_LINE", 60)
+
+
+def head(form, n_cells):
+    return form.separator.join(NAMES[:n_cells]).encode()
+
+
+def read(path, form, n_cells, body):
+    """Rows of a file of these lines, as lists of cells; a warning is an error."""
+    path.write_bytes(b"\n".join([head(form, n_cells), *body]) + b"\n")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        frame = read_texts(path, form)
+    assert tuple(frame.columns) == NAMES[:n_cells]
+    return frame.to_numpy(dtype=object).tolist()
+
+
+def by_itself(line, form, n_cells):
+    cells = cells_of_line(line, form)
+    return cells if cells is not None and len(cells) == n_cells else [""] * n_cells
+
+
+files = settings(
+    max_examples=150,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+
+
+@files
+@given(body=st.lists(LINES, max_size=12), form=st.sampled_from(FORMS), n_cells=st.integers(1, 4))
+@example(body=[b'"', b'"'], form=FORMS[0], n_cells=1)
+@example(body=[b"1,2,3", b"1,2"], form=FORMS[0], n_cells=2)
+@example(body=[b"", b"", b'""', b'""""'], form=FORMS[0], n_cells=1)
+@example(body=[b"a" * 60, b"a" * 61, b"\xe4" * 31], form=FORMS[1], n_cells=1)
+@example(body=[b"a" * 60 + b"\r", b"a" * 61 + b"\r", b"b" * 500, b"c"], form=FORMS[0], n_cells=1)
+@example(body=["é".encode() * 30, "é".encode() * 31, b"c"], form=FORMS[0], n_cells=1)
+@example(body=[codecs.BOM_UTF8 + b'"1"', codecs.BOM_UTF8], form=FORMS[0], n_cells=1)
+def test_a_file_is_the_sum_of_its_lines(body, form, n_cells, small, tmp_path):
+    expected = [by_itself(line, form, n_cells) for line in body]
+    assert read(tmp_path / "table.csv", form, n_cells, body) == expected
+
+
+@files
+@given(
+    body=st.lists(LINES, min_size=1, max_size=10),
+    odd=LINES,
+    form=st.sampled_from(FORMS),
+    n_cells=st.integers(1, 4),
+    data=st.data(),
+)
+def test_a_line_that_comes_goes_or_is_damaged_leaves_the_others_as_they_were(
+    body, odd, form, n_cells, data, small, tmp_path
+):
+    path, place = tmp_path / "table.csv", data.draw(st.integers(0, len(body) - 1))
+    before = read(path, form, n_cells, body)
+    more = read(path, form, n_cells, [*body[:place], odd, *body[place:]])
+    assert more[:place] + more[place + 1 :] == before
+    fewer = read(path, form, n_cells, body[:place] + body[place + 1 :])
+    assert fewer == before[:place] + before[place + 1 :]
+    changed = read(path, form, n_cells, [*body[:place], odd, *body[place + 1 :]])
+    assert changed[:place] + changed[place + 1 :] == fewer
+
+
+@settings(max_examples=400, deadline=None)
+@given(line=LINES, form=st.sampled_from(FORMS))
+@example(line=b'a"b,"c"', form=FORMS[0])
+@example(line=b'"a"b', form=FORMS[0])
+@example(line=b'"a"""', form=FORMS[0])
+@example(line=b' "a,b"', form=FORMS[0])
+def test_a_line_is_read_as_the_strict_reader_of_python_reads_it(line, form):
+    """Another implementation, on one line at a time; of bytes 0 and 13 it has other ideas."""
+    cells = cells_of_line(line, form)
+    try:
+        text = line.decode(form.encoding)
+        rows = list(csv.reader([text], delimiter=form.separator, strict=True))
+    except (UnicodeDecodeError, csv.Error):
+        rows = None
+    if "\r" in line.decode("latin-1") or b"\0" in line:
+        spoiled = b"\r" in line.removesuffix(b"\r") or b"\0" in line
+        assert cells is None or not spoiled
+    elif rows is None:
+        assert cells is None
+    else:
+        assert cells == ((rows[0] if rows else []) or [""])
+
+
+def test_an_end_of_line_at_the_end_begins_no_record(tmp_path):
+    path = tmp_path / "table.csv"
+    for text, n_rows in (
+        (b"a,b", 0), (b"a,b\n", 0), (b"a,b\r\n", 0), (b"a,b\n\n", 1), (b"a,b\n1,2", 1),
+        (b"a,b\n1,2\n", 1), (b"a,b\r\n1,2\r\n", 1), (b"a,b\n1,2\n\n", 2), (b"a\n\n\n1\n", 3),
+    ):  # fmt: skip
+        path.write_bytes(text)
+        assert len(read_texts(path)) == n_rows
+        assert len(read_guessed(path)) == n_rows
+
+
+def test_a_mark_of_byte_order_belongs_to_no_name(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_bytes(codecs.BOM_UTF8 + b'"age",job\r\n1,a\r\n')
+    assert list(read_texts(path).columns) == ["age", "job"]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (b"", "no line of column names"),
+        (b"\n1,2\n", "no line of column names"),
+        (b"a,\xff\n", "no line of column names"),
+        (b'a,"b\n1,2\n', "no line of column names"),
+        (b"a,b\r1,2\r", "no line of column names"),
+        ("a,b\n1,2\n".encode("utf-16"), "no line of column names"),
+        (b"a" * (lines.LONGEST_LINE + 10), "no line of column names"),
+        (b"a,b,a\n", "'a' twice"),
+        (b",a\n", "a column without a name"),
+        (b"a,\n", "a column without a name"),
+    ],
+)
+def test_a_first_line_without_names_is_refused(text, words, tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_bytes(text)
+    with pytest.raises(ValueError, match=words):
+        read_texts(path)
+
+
+@pytest.mark.parametrize(
+    "encoding",
+    ["utf-16", "utf-16-le", "utf-32", "utf-7", "shift_jis", "gb18030", "big5", "iso2022_jp", "hz",
+     "cp037", "unicode_escape", "raw_unicode_escape", "rot13", "zlib", "idna", "punycode",
+     "no such", "a\0b", "", "undefined"],
+)  # fmt: skip
+def test_encodings_whose_lines_cannot_be_told_by_bytes_are_refused_by_name(encoding):
+    with pytest.raises(ValueError, match="cannot be read line by line"):
+        LineFormat(encoding=encoding)
+
+
+@pytest.mark.parametrize("encoding", sorted(lines._ENCODINGS - {"utf-8"}))
+def test_a_code_page_that_is_taken_has_one_character_per_byte_and_ascii_in_its_place(encoding):
+    form = LineFormat(encoding=encoding)
+    special = {chr(byte) for byte in range(128)}
+    for byte in range(256):
+        try:
+            text = bytes([byte]).decode(form.encoding)
+        except UnicodeDecodeError:
+            assert byte >= 128
+            continue
+        assert len(text) == 1
+        assert text == chr(byte) if byte < 128 else text not in special
+
+
+@pytest.mark.parametrize("separator", ["", ",,", '"', "\n", "\r", "\0", "ä", "tabs"])
+def test_separators_that_are_no_character_of_ascii_are_refused(separator):
+    with pytest.raises(ValueError, match="must be one character of ASCII"):
+        LineFormat(separator)
+
+
+@files
+@given(separator=st.sampled_from([chr(byte) for byte in range(1, 128) if chr(byte) not in '"\r\n']))
+def test_every_separator_that_is_taken_separates(separator, tmp_path):
+    a, b = ("x", "y") if separator not in "xy" else ("8", "9")
+    path = tmp_path / "table.csv"
+    path.write_text(f'{a}{separator}{b}\n"{separator}{a}"{separator}{b}\n', newline="\n")
+    assert read_texts(path, LineFormat(separator)).to_numpy().tolist() == [[separator + a, b]]
+
+
+def test_a_line_beyond_the_limit_takes_no_memory_and_leaves_the_others(tmp_path):
+    path = tmp_path / "table.csv"
+    with path.open("wb") as file:
+        file.write(b"a,b\n1,2\n")
+        for _ in range(64):
+            file.write(b'"' + b"x" * (1 << 20))
+        file.write(b"\n3,4\n")
+    tracemalloc.start()
+    rows = read_texts(path).to_numpy().tolist()
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert rows == [["1", "2"], ["", ""], ["3", "4"]]
+    assert peak < 32 << 20
+
+
+def test_types_are_guessed_from_the_same_lines_for_drafts_alone(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_bytes(b'a,b\n1,x\n"open,y\n2,NA\n')
+    frame = read_guessed(path)
+    np.testing.assert_array_equal(frame["a"], [1, np.nan, 2])
+    assert frame["b"].isna().tolist() == [False, True, True]
