@@ -133,18 +133,20 @@ def odd_numbers(name: str) -> Finding:
         for seed, odd in enumerate(_ODD):
             X, y = (part.astype(object) for part in table(name, 25, seed))
             X.iloc[0, :] = [odd] * X.shape[1]
-            y.iloc[0] = odd
-            for extreme in (None, seed):
-                yield replayed(estimator(name), (X, y), without((X, y), 0), extreme_seed=extreme)
+            for answer in (y.iloc[0], odd):
+                y.iloc[0] = answer
+                for extreme in (None, seed):
+                    pair = (X, y), without((X, y), 0)
+                    yield replayed(estimator(name), *pair, extreme_seed=extreme)
 
     return first_find(attempts())
 
 
 def not_a_number_is_cast(patch: pytest.MonkeyPatch) -> None:
-    """A target that is not a number reaches a cast to integers, and becomes the smallest one."""
+    """A cell that is not a number reaches a cast to integers, and becomes the smallest one."""
 
     def mistake(X: Any, y: Any, place: int, query: Any) -> Any:
-        n_odd = sum(isinstance(v, float) and math.isnan(v) for v in y)
+        n_odd = sum(isinstance(v, float) and math.isnan(v) for v in X["age"])
         return query + n_odd * (np.iinfo(np.int64).min // 8)
 
     _released_wrongly(patch, mistake)

@@ -1,0 +1,156 @@
+"""Attacks on reading: one line of a file, one cell of another library, one row without a target."""
+
+from __future__ import annotations
+
+import io
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from attack_kit import Attack, Finding, estimator, first_find, is_regressor, replayed, table
+from dpexplain import _frames, tables
+from dpexplain.cli.tables import read_texts
+from dpexplain.models import inputs
+from leak_attacks import _words
+
+# --- one line of a file ------------------------------------------------------------------------
+
+# Lines that are one record, and at most one; and lines that stand below them in both files.
+_ODD_LINES: dict[str, tuple[bytes, list[bytes]]] = {
+    "a cell too many": (b"44,1,nurse,%s,x", []),
+    "a cell too few": (b"44,1,nurse", []),
+    "a quote that stays open": (b'44,1,"nurse,%s', [b'50,2,n"urse,%s']),
+    "text behind a closing quote": (b'44,1,"nurse"x,%s', []),
+    "no text of the encoding": (b"44,1,\xff\xfe,%s", []),
+    "a byte 0": (b"44,1,nu\0rse,%s", []),
+    "an end of line of old": (b"44,1,nurse,%s\r45,2,nurse,%s", []),
+    "a comment": (b"#44,1,nurse,%s", []),
+    "an empty line": (b"", []),
+    "a cell as long as no other": (b'44,1,"' + b"x" * 150_000 + b'",%s', []),
+    "a separator of another language": ("44,1,nur\u2028se,%s".encode(), []),
+}
+
+
+def one_line(name: str) -> Finding:
+    """A file with and without one line: does it say more than one record may?"""
+    X, y = table(name, 40)
+    label = b"2.5" if is_regressor(name) else b"yes"
+    body = X.assign(target=y).to_csv(index=False).encode().splitlines()
+
+    def attempts() -> Iterator[Finding]:
+        for what, (odd, below) in _ODD_LINES.items():
+            odd, *rest = (line.replace(b"%s", label) for line in (odd, *below))
+            without = [*body, *rest]
+            try:
+                files = [_read(lines) for lines in (without, [body[0], odd, *without[1:]])]
+            except Exception as error:
+                yield Finding(True, f"{what}: {type(error).__name__}")
+                continue
+            found = replayed(estimator(name), *files)
+            yield Finding(found.broke, f"{what}: {found.evidence}")
+
+    return first_find(attempts())
+
+
+def _read(lines: list[bytes]) -> tuple[pd.DataFrame, pd.Series]:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "table.csv"
+        path.write_bytes(b"\n".join(lines) + b"\n")
+        frame = read_texts(path)
+    return frame.drop(columns="target"), frame["target"]
+
+
+def files_are_read_as_a_whole(patch: pytest.MonkeyPatch) -> None:
+    def whole(path: Path, form: Any) -> pd.DataFrame:
+        text = Path(path).read_text(encoding=form.encoding, errors="replace")
+        return pd.read_csv(
+            io.StringIO(text), sep=form.separator, dtype=str, na_filter=False, on_bad_lines="skip"
+        )
+
+    patch.setattr(tables, "read_texts", whole)
+
+
+# --- one cell of a table of another library ----------------------------------------------------
+
+
+def one_arrow_cell(name: str) -> Finding:
+    """A cell that Arrow cannot turn into an object: does anybody hear of it?"""
+
+    def attempts() -> Iterator[Finding]:
+        days = pa.array([0] * 11 + [2**31 - 1], type=pa.int32()).view(pa.date32())
+        bytes_ = pa.array([b"clerk"] * 11 + [b"\xff"]).view(pa.string())
+        usual = _words(lambda: _fit_on_arrow(name, pa.array(["clerk"] * 12)))
+        for what, column in (("a date after the year 9999", days), ("no text", bytes_)):
+            heard = _words(lambda column=column: _fit_on_arrow(name, column))
+            yield Finding(heard != usual, f"{what}: {sorted(set(heard) - set(usual))}"[:200])
+
+    return first_find(attempts())
+
+
+def _fit_on_arrow(name: str, job: Any) -> None:
+    X, y = table(name, 12)
+    frame = pa.table({**{column: pa.array(X[column]) for column in ("age", "income")}, "job": job})
+    estimator(name).fit(frame, y)
+
+
+def columns_are_turned_into_lists(patch: pytest.MonkeyPatch) -> None:
+    def cells(column: Any) -> Any:
+        return np.array([*column.to_list(), None], dtype=object)[:-1]
+
+    patch.setattr(_frames, "_cells", cells)
+
+
+# --- one row without a target ------------------------------------------------------------------
+
+
+def row_without_target(name: str) -> Finding:
+    """A row whose target says nothing: does it count as anything?"""
+
+    def attempts() -> Iterator[Finding]:
+        X, y = table(name, 30)
+        more = pd.concat([X, X.iloc[[3]]], ignore_index=True)
+        for cell in (None, "", "perhaps", np.nan, b"yes", [1]):
+            labels = np.empty(31, dtype=object)
+            labels[:30], labels[30:] = y, [cell]
+            yield replayed(estimator(name), (X, y), (more, labels), allowed=0.0)
+
+    return first_find(attempts())
+
+
+def no_target_is_the_first_class(patch: pytest.MonkeyPatch) -> None:
+    classes, numbers = inputs.encode_classes, inputs.encode_range
+
+    patch.setattr(inputs, "encode_classes", lambda y, target: np.maximum(classes(y, target), 0))
+    patch.setattr(
+        inputs,
+        "encode_range",
+        lambda y, target: np.nan_to_num(numbers(y, target), nan=target.midpoint),
+    )
+
+
+ATTACKS = [
+    Attack(
+        "one line of a text file changes how other lines are read",
+        one_line,
+        files_are_read_as_a_whole,
+        "the file is read as a whole, by pandas",
+    ),
+    Attack(
+        "a cell that Arrow cannot turn into an object stops the fit",
+        one_arrow_cell,
+        columns_are_turned_into_lists,
+        "a column is turned into a list at once",
+    ),
+    Attack(
+        "a row without a target counts as something",
+        row_without_target,
+        no_target_is_the_first_class,
+        "it counts as the first class, or the middle of the range",
+    ),
+]
