@@ -64,7 +64,16 @@ def test_targets_are_printed_with_what_was_measured_met_or_not(load, capsys, sma
     rows = tables(capsys.readouterr().out)[-1]
     assert rows[0] == ["target", "wanted", "measured", "met"]
     named = " ".join(row[0] for row in rows[1:])
-    for target in ("default against", "equal settings", "sweep of 2", "half", "memory", "import"):
+    wanted = (
+        "default against",
+        "equal settings",
+        "sweep of 2",
+        "coins",
+        "half",
+        "memory",
+        "import",
+    )
+    for target in wanted:
         assert target in named
     assert all(re.search(r"\d", row[2]) for row in rows[1:])
     assert {row[3] for row in rows[1:]} <= {"yes", "no"}

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dpexplain.mechanisms import AnyPhase, GaussianMechanism, NoiseSource, exponential
+from dpexplain.mechanisms import AnyPhase, Coins, GaussianMechanism, NoiseSource, exponential
 from dpexplain.schema import Categorical, Range, Schema
 
 Integers = NDArray[np.int64]
@@ -284,12 +284,12 @@ class SizeKept:
 class _Shuffled:
     """Parts a shuffled table into batches of equal size, and calls them Poisson samples."""
 
-    def __init__(self, n: int, probability: float, coins: np.random.Generator) -> None:
+    def __init__(self, n: int, probability: float, coins: Coins) -> None:
         self._n, self._size, self._coins = n, max(1, round(probability * n)), coins
 
     def samples(self, n_steps: int) -> Iterator[Integers]:
         """Give the batches of a shuffled table in turn."""
-        order = self._coins.permutation(self._n)
+        order = np.argsort(self._coins.random(self._n))
         for step in range(n_steps):
             yield np.take(order, range(step * self._size, (step + 1) * self._size), mode="wrap")
 

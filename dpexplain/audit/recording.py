@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from dpexplain.mechanisms import AnyPhase, GaussianMechanism, NoiseSource
+from dpexplain.mechanisms import AnyPhase, GaussianMechanism, NoiseSource, SeededCoins
 
 Integers = NDArray[np.int64]
 
@@ -202,7 +202,7 @@ def record(
     mechanism = RecordingMechanism(model._noise_source(), answers)
     model._mechanism = lambda: mechanism
     # As the proofs have it: given which records are in which sample.
-    model._coins = lambda: np.random.default_rng(coins)
+    model._coins = lambda: SeededCoins(coins)
     if last_is_sampled:
         honest = model._sampler
         model._sampler = lambda person, probability: _LastSampled(honest(person, probability))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpexplain.mechanisms.coins import secret_coins
+from dpexplain.mechanisms.coins import Coins, SecretCoins, SeededCoins, secret_coins
 from dpexplain.mechanisms.gaussian import GaussianMechanism
 from dpexplain.mechanisms.noise import NOISE_BACKENDS, NoiseBackend, NoiseSource
 from dpexplain.mechanisms.phases import AnyPhase, ChoicePhase, LaplacePhase, Phase, SampledPhase
@@ -11,11 +11,14 @@ __all__ = [
     "NOISE_BACKENDS",
     "AnyPhase",
     "ChoicePhase",
+    "Coins",
     "GaussianMechanism",
     "LaplacePhase",
     "NoiseBackend",
     "NoiseSource",
     "Phase",
     "SampledPhase",
+    "SecretCoins",
+    "SeededCoins",
     "secret_coins",
 ]

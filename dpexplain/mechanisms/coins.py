@@ -1,22 +1,167 @@
-"""Secret coins: random choices among records that nobody may be able to repeat."""
+"""Secret coins: random choices among records that nobody may be able to foretell or repeat.
+
+Every bit comes from OpenSSL's generator of keys, a block cipher in counter mode that the operating
+system seeds, anew in each copy of a process [1]_. Nothing of it is kept here. A fit that samples
+throws a coin per record and step: the operating system itself, which the bits of noise come from,
+would take fourteen times as long. The chances are exact: given independent fair bits, a coin shows
+heads with the probability of its float and no other, and all orders of a table are equally likely.
+
+References
+----------
+.. [1] Barker and Kelsey, "Recommendation for Random Number Generation Using Deterministic Random
+   Bit Generators", NIST SP 800-90A (CTR_DRBG).
+"""
 
 from __future__ import annotations
 
-import os
+import ssl
+from collections.abc import Sequence
+from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
-__all__ = ["secret_coins"]
+__all__ = ["Coins", "SecretCoins", "SeededCoins", "secret_coins"]
 
 
-def secret_coins() -> np.random.Generator:
-    """Make a generator keyed with entropy of the operating system.
+_BYTES_AT_ONCE = 2**20  # OpenSSL counts them in 32 bits
 
-    For choices whose secrecy a guarantee may rest on, such as which rows of a person are used;
-    never from a seed that is public, and never kept. Noise comes from a `NoiseSource`.
+
+class Coins(Protocol):
+    """What decides which records are sampled, or in which bag or tree they are."""
+
+    def heads(self, n: int, probability: float) -> NDArray[np.bool_]:
+        """Throw a coin for each of n, which shows heads with this probability: shape (n,)."""
+        ...
+
+    def random(self, n: int) -> NDArray[np.float64]:
+        """Draw n multiples of ``2**-53`` in [0, 1), all equally likely: shape (n,)."""
+        ...
+
+    def spawn(self, n_children: int) -> Sequence[Coins]:
+        """Return other coins; what they show says nothing about these, nor about each other."""
+        ...
+
+
+class SecretCoins:
+    """Coins of which every bit comes from a cryptographic generator; they keep no state."""
+
+    def heads(self, n: int, probability: float) -> NDArray[np.bool_]:
+        """Throw a coin for each of n.
+
+        A coin shows heads if a uniform number is below the probability. Its digits to the base of
+        256 are drawn one by one, as long as they equal those of the probability, which ends: the
+        digits of a float do, and a number that has all of them is not below it.
+
+        Parameters
+        ----------
+        n : int
+        probability : float
+            In [0, 1].
+
+        Returns
+        -------
+        ndarray of shape (n,), dtype bool
+        """
+        rest = 256.0 * probability  # exact, as is taking off the digit
+        digit = min(int(rest), 256)
+        drawn = np.frombuffer(_bytes(n), dtype=np.uint8)
+        shown: NDArray[np.bool_] = drawn < digit
+        tied = np.flatnonzero(drawn == digit)
+        while tied.size and (rest := 256.0 * (rest - digit)) > 0.0:
+            digit = int(rest)
+            drawn = np.frombuffer(_bytes(tied.size), dtype=np.uint8)
+            shown[tied[drawn < digit]] = True
+            tied = tied[drawn == digit]
+        return shown
+
+    def random(self, n: int) -> NDArray[np.float64]:
+        """Draw uniform numbers.
+
+        Parameters
+        ----------
+        n : int
+
+        Returns
+        -------
+        ndarray of shape (n,), dtype float64
+            Multiples of ``2**-53`` in [0, 1), all equally likely.
+        """
+        return np.asarray((_words(n) >> np.uint64(11)) * 2.0**-53, dtype=np.float64)
+
+    def permutation(self, n: int) -> NDArray[np.intp]:
+        """Draw an order of n places, each as likely as any other.
+
+        Words that are all different have all orders with the same chance; if two are equal, which
+        a table of a million rows sees once in forty million times, all are drawn again.
+
+        Parameters
+        ----------
+        n : int
+
+        Returns
+        -------
+        ndarray of shape (n,), dtype intp
+        """
+        while True:
+            words = _words(n)
+            order = np.argsort(words)
+            if (np.diff(words[order]) > 0).all():
+                return order
+
+    def spawn(self, n_children: int) -> Sequence[SecretCoins]:
+        """Return coins as independent of these as these are of each other."""
+        return [SecretCoins() for _ in range(n_children)]
+
+    def __repr__(self) -> str:
+        return "SecretCoins()"
+
+
+class SeededCoins:
+    """Coins that fall alike in every run: for fits that are not private, and for audits.
+
+    Parameters
+    ----------
+    seed : int or numpy.random.Generator
+        Whoever knows it knows what every coin shows.
+    """
+
+    def __init__(self, seed: int | np.random.Generator) -> None:
+        self._generator = np.random.default_rng(seed)
+
+    def heads(self, n: int, probability: float) -> NDArray[np.bool_]:
+        """Throw a coin for each of n, its probability rounded to a multiple of ``2**-32``."""
+        words = self._generator.integers(0, 2**32, size=n, dtype=np.uint32)
+        return np.asarray(words < np.uint64(round(probability * 2.0**32)))
+
+    def random(self, n: int) -> NDArray[np.float64]:
+        """Draw uniform numbers."""
+        return self._generator.random(n)
+
+    def spawn(self, n_children: int) -> Sequence[SeededCoins]:
+        """Return other coins, which fall alike in every run as well."""
+        return [SeededCoins(generator) for generator in self._generator.spawn(n_children)]
+
+    def __repr__(self) -> str:
+        return "SeededCoins(NOT PRIVATE)"
+
+
+def secret_coins() -> SecretCoins:
+    """Make coins for choices whose secrecy a guarantee may rest on, such as who is sampled.
+
+    Noise comes from a `NoiseSource`.
 
     Returns
     -------
-    numpy.random.Generator
+    SecretCoins
     """
-    return np.random.Generator(np.random.PCG64DXSM(int.from_bytes(os.urandom(32), "little")))
+    return SecretCoins()
+
+
+def _words(n: int) -> NDArray[np.uint64]:
+    return np.frombuffer(_bytes(8 * n), dtype=np.uint64)
+
+
+def _bytes(n: int) -> bytes:
+    starts = range(0, n, _BYTES_AT_ONCE)
+    return b"".join(ssl.RAND_bytes(min(_BYTES_AT_ONCE, n - start)) for start in starts)

@@ -27,9 +27,11 @@ from dpexplain.exceptions import PrivacyWarning
 from dpexplain.explain import Guarantee
 from dpexplain.mechanisms import (
     NOISE_BACKENDS,
+    Coins,
     GaussianMechanism,
     NoiseBackend,
     NoiseSource,
+    SeededCoins,
     secret_coins,
 )
 from dpexplain.models.inputs import (
@@ -246,11 +248,11 @@ class PrivateEstimator:
     def _noise_source(self) -> NoiseSource:
         return NoiseSource(self.noise_backend, reproducible_seed=self.reproducible_seed)
 
-    def _coins(self) -> np.random.Generator:
+    def _coins(self) -> Coins:
         """Make what decides which records are in which bag: secret, unless the noise is seeded."""
         if self.reproducible_seed is None:
             return secret_coins()
-        return np.random.default_rng(self.reproducible_seed)
+        return SeededCoins(self.reproducible_seed)
 
     def _fit_people(
         self, X: Any, y: Any, groups: Any, schema: Schema, mechanism: GaussianMechanism
@@ -441,8 +443,8 @@ def _bounded_rows(groups: Any, max_rows: int) -> NDArray[np.intp]:
     """
     cells = cells_of(values_of(groups))
     people, _ = pd.factorize(np.array([person_of(cell) for cell in cells], dtype=object))
-    coins = secret_coins()
-    shuffled = coins.permutation(np.flatnonzero(people >= 0))
+    named = np.flatnonzero(people >= 0)
+    shuffled = named[secret_coins().permutation(len(named))]
     order = shuffled[np.argsort(people[shuffled], kind="stable")]
     sorted_people = people[order]
     starts = np.flatnonzero(np.r_[True, sorted_people[1:] != sorted_people[:-1]])

@@ -1,7 +1,8 @@
-"""Attacks on the noise: drawn twice, foretold, or taken away again."""
+"""Attacks on noise and coins: drawn twice, foretold, taken away again, or likelier than stated."""
 
 from __future__ import annotations
 
+import itertools
 import os
 import pickle
 import random
@@ -18,8 +19,17 @@ from sklearn.base import clone
 from attack_kit import Attack, Finding, estimator, first_find, table
 from dpexplain import PrivacyLedger
 from dpexplain.audit import record
-from dpexplain.mechanisms import GaussianMechanism, NoiseSource, Phase, gaussian
-from dpexplain.models.private import PrivateEstimator
+from dpexplain.mechanisms import (
+    GaussianMechanism,
+    NoiseSource,
+    Phase,
+    SecretCoins,
+    coins,
+    gaussian,
+)
+from dpexplain.models import private
+from dpexplain.models.locally_linear.sampling import representable
+from dpexplain.models.private import PrivateEstimator, _bounded_rows
 
 _SIGMA = 2.0**40  # two draws out of some hundred agree with chance < 1e-7
 _BACKENDS = ("exact", "opendp", "rounded")
@@ -158,6 +168,93 @@ def _draw_of_shared_generator(self: NoiseSource, sigma: float, size: int) -> Any
     return np.rint(sigma * drawn).astype(np.int64)
 
 
+def known_coins(name: str) -> Finding:
+    """Set every seed that an attacker can know, and throw twice: who is sampled, whose row stays?
+
+    Sixty-four coins, or choices between two rows, agree by chance once in 2**64 times.
+    """
+    people = np.repeat(np.arange(64), 2)
+
+    def thrown() -> dict[str, bytes]:
+        np.random.seed(0)  # noqa: NPY002 - the generator that everybody shares
+        random.seed(0)
+        fitted = estimator(name, structure_seed=3)
+        return {
+            "samples": fitted._coins().heads(64, 0.5).tobytes(),
+            "bags": (fitted._coins().random(64) < 0.5).tobytes(),
+            "rows of a person": _bounded_rows(people, 1).tobytes(),
+        }
+
+    def attempts() -> Iterator[Finding]:
+        first, second = thrown(), thrown()
+        for what, fell in first.items():
+            yield Finding(fell == second[what], f"{what} repeat with the seeds")
+        own = estimator(name)._coins()
+        said = _in_a_fork(lambda: own.heads(64, 0.5).tobytes())
+        same = said == own.heads(64, 0.5).tobytes()
+        yield Finding(same, "coins repeat in a copy of the process")
+
+    return first_find(attempts())
+
+
+class _CoinsOfEverybody:
+    """Coins of the generator that everybody shares."""
+
+    def heads(self, n: int, probability: float) -> Any:
+        return np.random.random(n) < probability  # noqa: NPY002
+
+    def random(self, n: int) -> Any:
+        return np.random.random(n)  # noqa: NPY002
+
+    def permutation(self, n: int) -> Any:
+        return np.random.permutation(n)  # noqa: NPY002
+
+
+def coins_of_everybody(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(private, "secret_coins", _CoinsOfEverybody)
+
+
+_CHANCES = (1e-9, 0.0153557, 0.1, 1 / 3, 0.5, 0.85, 0.999, 1.0)
+
+
+def likelier_coins(_: str) -> Finding:
+    """Give coins every pair of bytes: is a record sampled more often than is charged?
+
+    The number of heads among all 65,536 pairs may not exceed the share that the probability says.
+    """
+
+    def attempts() -> Iterator[Finding]:
+        for wanted in _CHANCES:
+            charged = representable(wanted)
+            shown = n_pairs = 0
+            for second in range(256):
+                with pytest.MonkeyPatch.context() as patch:
+                    patch.setattr(coins, "_bytes", _bytes_that_end_with(second))
+                    heads = SecretCoins().heads(256, charged)
+                shown, n_pairs = shown + int(heads.sum()), n_pairs + 256
+            # What follows the two bytes is 255: a number just below the next pair of bytes.
+            yield Finding(shown > charged * n_pairs, f"{shown} of {n_pairs} for {charged:.6g}")
+
+    return first_find(attempts())
+
+
+def _bytes_that_end_with(second: int) -> Callable[[int], bytes]:
+    """All bytes once at first, the same one for what is tied, and then the largest."""
+    answers = iter([bytes(range(256))])
+    tied = itertools.chain([second], itertools.repeat(255))
+    return lambda n: next(answers, None) or bytes([next(tied)]) * n
+
+
+def coins_of_one_byte(patch: pytest.MonkeyPatch) -> None:
+    """A coin of eight bits, its probability rounded to the nearest that it has."""
+
+    def heads(self: SecretCoins, n: int, probability: float) -> Any:
+        drawn = np.frombuffer(coins._bytes(n), dtype=np.uint8)
+        return drawn < max(1, round(256 * probability))
+
+    patch.setattr(SecretCoins, "heads", heads)
+
+
 def seeded_as_private(name: str) -> Finding:
     """Fit with a seed that is known, in every way, and ask for the guarantee afterwards."""
 
@@ -213,6 +310,19 @@ ATTACKS = [
         known_seeds,
         noise_from_the_structure_seed,
         "noise from the generator that everybody shares",
+    ),
+    Attack(
+        "who is sampled, or whose row is used, follows from seeds that are known",
+        known_coins,
+        coins_of_everybody,
+        "coins from the generator that everybody shares",
+    ),
+    Attack(
+        "a record is sampled more often than is charged",
+        likelier_coins,
+        coins_of_one_byte,
+        "coins of eight bits",
+        every_model=False,
     ),
     Attack(
         "a model with seeded noise is taken for a private one",

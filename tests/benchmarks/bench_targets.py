@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from bench_coins import coin_costs
 from bench_measure import race, summary
 from bench_models import DEFAULT, PAPER, Budget, Contender
 from joblib import cpu_count
@@ -183,5 +184,8 @@ def targets(
         if peer is not None:
             yield from against_the_peer("adult", adult, peer, budget, n_splits)
         yield sweep_time("adult", adult)
+        for fit, wanted, _, secret, seeded, met in coin_costs(adult):
+            measured = f"{secret} of the CPU time, {seeded} with coins of a seed"
+            yield Row(f"{fit}: secret coins", wanted, measured, met == "yes")
     yield from growth(budget)
     yield import_time()

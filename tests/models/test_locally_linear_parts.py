@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpexplain.accounting import subsampled_noise_multiplier
+from dpexplain.mechanisms import SeededCoins, secret_coins
 from dpexplain.models.locally_linear.optimiser import Adam, linear_rates, stepped_rates
 from dpexplain.models.locally_linear.projections import cosine_basis, make_basis
 from dpexplain.models.locally_linear.sampling import PoissonSampler, representable
@@ -50,7 +51,7 @@ def test_random_rows_repeat_with_their_seed_and_have_the_stated_variance():
 
 def sampler(person, probability, seed=0):
     people = np.asarray(person, dtype=np.int32)
-    return PoissonSampler(people, representable(probability), np.random.default_rng(seed))
+    return PoissonSampler(people, representable(probability), SeededCoins(seed))
 
 
 @given(st.floats(1e-12, 1.0))
@@ -81,6 +82,13 @@ def test_people_come_independently_and_as_often_as_stated():
         assert abs((a * b).mean()) < 6 / np.sqrt(a.size)
     sizes = taken.sum(axis=1)
     assert sizes.std() > 0.0  # no fixed size
+
+
+def test_secret_samples_have_the_stated_size_too():
+    """100,000 coins: their share within 6 standard deviations of a binomial one."""
+    n, q = 100_000, representable(0.3)
+    (rows,) = PoissonSampler(np.arange(n, dtype=np.int32), q, secret_coins()).samples(1)
+    assert abs(len(rows) / n - q) < 6 * np.sqrt(q * (1 - q) / n)
 
 
 def test_a_person_more_at_the_end_changes_nobody_elses_samples():

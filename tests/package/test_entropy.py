@@ -15,8 +15,8 @@ from entropy import VARIABLE, NamedEntropy, repeats
 def drawn() -> np.ndarray:
     sources = [NoiseSource("exact"), NoiseSource("rounded")]
     parts = [source.draw_int(2.0**40, 20) for source in sources]
-    generators = [secret_coins(), np.random.default_rng(None)]
-    return np.concatenate([*parts, *(g.integers(2**40, size=20) for g in generators)])
+    parts.append(np.int64(2.0**53 * secret_coins().random(20)))
+    return np.concatenate([*parts, np.random.default_rng(None).integers(2**40, size=20)])
 
 
 @pytest.fixture
@@ -67,7 +67,7 @@ def test_in_a_marked_test_the_system_is_asked():
 
 def test_the_plugin_leaves_the_library_as_it_was():
     def patched():
-        return discrete_gaussian.draw.__defaults__, noise.os, coins.os, bit_generator.randbits
+        return discrete_gaussian.draw.__defaults__, noise.os, coins.ssl, bit_generator.randbits
 
     before = patched()
     NamedEntropy(repeats=True).pytest_unconfigure()

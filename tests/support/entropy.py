@@ -54,7 +54,7 @@ class NamedEntropy:
         self._patch = pytest.MonkeyPatch()
         system = SimpleNamespace(urandom=self._bytes)
         self._patch.setattr(noise, "os", system)
-        self._patch.setattr(coins, "os", system)
+        self._patch.setattr(coins, "ssl", SimpleNamespace(RAND_bytes=self._bytes))
         self._patch.setattr(discrete_gaussian.draw, "__defaults__", (self._bytes,))
         # What numpy seeds a generator with that was given no seed, as for public structure.
         self._patch.setattr(bit_generator, "randbits", self._bits)

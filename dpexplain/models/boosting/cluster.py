@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from dpexplain.binning import FeatureBins
 from dpexplain.binning.bins import Index
+from dpexplain.mechanisms import Coins
 from dpexplain.models.boosting.parts import total
 from dpexplain.models.boosting.records import Loss, Records
 from dpexplain.models.boosting.source import EncodedRecords, Encoding
@@ -434,7 +435,7 @@ class ClusterRecords:
         """Return how many residuals a clip leaves alone, and of how many: shape (2,)."""
         return total(self._shards.ask("within", clip))
 
-    def bag(self, share: float, coins: np.random.Generator) -> ClusterRecords:
+    def bag(self, share: float, coins: Coins) -> ClusterRecords:
         """Refuse: the coins of a lost worker could not be thrown again as they fell."""
         raise PartError("bags on a cluster")
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from dpexplain.binning import FeatureBins
 from dpexplain.binning.bins import Index
+from dpexplain.mechanisms import Coins
 from dpexplain.models.boosting.records import BinnedRecords, Records
 from dpexplain.models.boosting.scratch import Scratch
 from dpexplain.models.boosting.source import EncodedRecords, Encoding, RecordSource, TableSource
@@ -137,7 +138,7 @@ class PartedRecords:
         """Return how many residuals a clip leaves alone, and of how many: shape (2,)."""
         return total(p.within(clip) for p in self._parts)
 
-    def bag(self, share: float, coins: np.random.Generator) -> PartedRecords:
+    def bag(self, share: float, coins: Coins) -> PartedRecords:
         """Return some of the records, in memory, with scores of zero.
 
         One coin per record, in the order of the parts: the same coins as for the whole.

@@ -25,7 +25,7 @@ from dpexplain.binning import (
     release_histograms,
 )
 from dpexplain.binning.bins import Index
-from dpexplain.mechanisms import GaussianMechanism, Phase
+from dpexplain.mechanisms import Coins, GaussianMechanism, Phase
 from dpexplain.models.boosting._kernels import LATTICE
 from dpexplain.models.boosting.loop import Tables, boost, started
 from dpexplain.models.boosting.monotone import Direction, projections
@@ -297,7 +297,7 @@ def fit_private(
     rng: np.random.Generator,
     monotone: Sequence[Direction | None],
     n_bags: int,
-    coins: np.random.Generator,
+    coins: Coins,
 ) -> PrivateFit:
     """Boost random trees with noisy leaf sums (Algorithm 2).
 
@@ -319,7 +319,7 @@ def fit_private(
         Direction that the curve of each feature must have; None where it is free.
     n_bags : int
         Fits on random parts of the records, which share the budget; 1 for one fit on all.
-    coins : numpy.random.Generator
+    coins : Coins
         Decides which records are in which bag; secret, and not kept.
 
     Returns

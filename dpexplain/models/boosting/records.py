@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpexplain.binning.bins import Index
+from dpexplain.mechanisms import Coins
 from dpexplain.models.boosting import _kernels, _kernels_exp
 
 
@@ -119,7 +120,7 @@ class BinnedRecords(Protocol):
         """Return how many residuals a clip leaves alone, and of how many: shape (2,)."""
         ...
 
-    def bag(self, share: float, coins: np.random.Generator) -> BinnedRecords:
+    def bag(self, share: float, coins: Coins) -> BinnedRecords:
         """Return some of the records, with scores of zero: each by a coin of its own.
 
         A record is in with probability `share` whatever the others do. A fixed number of
@@ -195,7 +196,7 @@ class Records:
         inside: NDArray[np.int64] = self._loss.within(*pending, np.float32(clip))
         return inside
 
-    def bag(self, share: float, coins: np.random.Generator) -> Records:
+    def bag(self, share: float, coins: Coins) -> Records:
         """Return some of the records, with scores of zero: each by a coin of its own."""
         kept = coins.random(len(self._target)) < share
         bins = [b[kept] for b in self._bins]

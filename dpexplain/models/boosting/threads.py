@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpexplain._validation import shown
+from dpexplain.mechanisms import Coins
 from dpexplain.models.boosting.parts import PartedRecords, total
 from dpexplain.models.boosting.records import BinnedRecords, Records
 
@@ -168,7 +169,7 @@ class SharedRecords:
         """Return how many residuals a clip leaves alone, and of how many: shape (2,)."""
         return self._total(lambda share: share.within(clip))
 
-    def bag(self, share: float, coins: np.random.Generator) -> SharedRecords:
+    def bag(self, share: float, coins: Coins) -> SharedRecords:
         """Return some of the records, with scores of zero: the coins are those of the whole."""
         return SharedRecords([own.bag(share, coins) for own in self._shares], self._pool)
 

@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from dpexplain.mechanisms import ChoicePhase, GaussianMechanism, LaplacePhase
+from dpexplain.mechanisms import ChoicePhase, Coins, GaussianMechanism, LaplacePhase
 from dpexplain.models.trees import _kernels
 from dpexplain.models.trees.structure import (
     Candidates,
@@ -160,7 +160,7 @@ def grow(
     candidates: Candidates,
     plan: Plan,
     mechanism: GaussianMechanism,
-    coins: np.random.Generator,
+    coins: Coins,
 ) -> Trees:
     """Boost the trees of one score.
 
@@ -173,7 +173,7 @@ def grow(
     plan : Plan
     mechanism : GaussianMechanism
         Every release passes through it.
-    coins : numpy.random.Generator
+    coins : Coins
         Secret: which records are in which tree. Not kept.
 
     Returns
@@ -211,7 +211,7 @@ def grow(
     return Trees(np.array(splits), np.array(values)[:, :, None])
 
 
-def _drawn_trees(plan: Plan, size: int, n: int, coins: np.random.Generator) -> Integers:
+def _drawn_trees(plan: Plan, size: int, n: int, coins: Coins) -> Integers:
     """Tree of an ensemble that each record takes part in, by a coin of its own.
 
     The share of tree k is that of the paper, eta (1 - eta)^k over their sum; half of what is left

@@ -125,15 +125,13 @@ def squared_norms(seen, n_banks, constant, squares):  # type: ignore[no-untyped-
 
 
 @njit(cache=True, nogil=True)
-def sampled_rows(coins, threshold, person, n_rows, rows):  # type: ignore[no-untyped-def]
-    """List the rows whose person's coin is below the threshold.
+def sampled_rows(heads, person, n_rows, rows):  # type: ignore[no-untyped-def]
+    """List the rows whose person's coin shows heads.
 
     Parameters
     ----------
-    coins : ndarray of shape (n_people,), dtype uint32
-        One coin per person.
-    threshold : uint64
-        Coins below it take part; ``2**32`` for everybody.
+    heads : ndarray of shape (n_people,), dtype bool
+        What the coin of each person shows.
     person : ndarray of shape (n_rows,), dtype int32
         Person of each row.
     n_rows : int
@@ -147,7 +145,7 @@ def sampled_rows(coins, threshold, person, n_rows, rows):  # type: ignore[no-unt
     """
     found = 0
     for n in range(n_rows):
-        if np.uint64(coins[person[n]]) < threshold:
+        if heads[person[n]]:
             rows[found] = n
             found += 1
     return found

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from dpexplain.mechanisms import Coins
 from dpexplain.models.locally_linear._kernels import sampled_rows
 
 _COIN_BITS = 32
@@ -43,16 +44,14 @@ class PoissonSampler:
         Number of the person whose row it is, from 0; several rows of a person are taken together.
     probability : float
         As `representable` returns it.
-    coins : numpy.random.Generator
+    coins : Coins
         Secret; kept nowhere else.
     """
 
-    def __init__(
-        self, person_of_row: NDArray[np.int32], probability: float, coins: np.random.Generator
-    ) -> None:
+    def __init__(self, person_of_row: NDArray[np.int32], probability: float, coins: Coins) -> None:
         self._person = person_of_row
         self._n_people = int(person_of_row.max(initial=-1)) + 1
-        self._threshold = np.uint64(round(probability * 2.0**_COIN_BITS))
+        self._probability = probability
         self._coins = coins
 
     def samples(self, n_steps: int) -> Iterator[NDArray[np.int64]]:
@@ -70,8 +69,8 @@ class PoissonSampler:
         rows = np.empty(len(self._person), dtype=np.int64)
         for _ in range(n_steps):
             (coins_of_step,) = self._coins.spawn(1)
-            coins = coins_of_step.integers(0, 2**_COIN_BITS, size=self._n_people, dtype=np.uint32)
-            n = sampled_rows(coins, self._threshold, self._person, len(rows), rows)
+            heads = coins_of_step.heads(self._n_people, self._probability)
+            n = sampled_rows(heads, self._person, len(rows), rows)
             yield rows[:n]
         rows[:] = 0
 
