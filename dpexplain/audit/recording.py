@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from dpexplain.mechanisms import AnyPhase, GaussianMechanism, NoiseSource
+from dpexplain.mechanisms import AnyPhase, Mechanism, NoiseSource
 
 Integers = NDArray[np.int64]
 
@@ -42,7 +42,7 @@ class Transcript:
         return f"<Transcript of {len(self.answers)} releases>"
 
 
-class RecordingMechanism(GaussianMechanism):
+class RecordingMechanism(Mechanism):
     """Draws noise as usual (or takes given answers) and writes every release down.
 
     Parameters

@@ -18,7 +18,7 @@ from sklearn.base import clone
 from attack_kit import Attack, Finding, estimator, first_find, table
 from dpexplain import PrivacyLedger
 from dpexplain.audit import record
-from dpexplain.mechanisms import GaussianMechanism, NoiseSource, Phase, gaussian
+from dpexplain.mechanisms import Mechanism, NoiseSource, Phase, gaussian
 from dpexplain.models.private import PrivateEstimator
 
 _SIGMA = 2.0**40  # two draws out of some hundred agree with chance < 1e-7
@@ -78,7 +78,7 @@ def forked_phase(_: str) -> Finding:
 
     The difference of the answers is that of the exact sums.
     """
-    mechanism = GaussianMechanism(NoiseSource())
+    mechanism = Mechanism(NoiseSource())
     mechanism.begin(Phase("sums", 2.0**20, _SIGMA, n_values=20))
 
     def other_sums() -> bytes:

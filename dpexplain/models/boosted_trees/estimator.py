@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpexplain._validation import check_choice, check_count, check_in_range
-from dpexplain.accounting import Event, LaplaceEvent, PrivacyLedger, PureEvent
+from dpexplain.accounting import PrivacyLedger
 from dpexplain.encoding import encode_classes
 from dpexplain.explain.global_explanation import Link
-from dpexplain.mechanisms import ChoicePhase, GaussianMechanism, LaplacePhase
+from dpexplain.mechanisms import ChoicePhase, LaplacePhase, Mechanism, Releases
 from dpexplain.models.boosted_trees.losses import (
     CRITERIA,
     WITHOUT_BOUND,
@@ -263,13 +263,10 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
         scale = sensitivity / self._leaf_epsilon
         return LaplacePhase("leaves", sensitivity * self._unit, scale, n_values)
 
-    def _events(self, n_features: int) -> tuple[Event, ...]:
+    def _releases(self, n_features: int) -> tuple[Releases, ...]:
         count = self._n_scores() * self.n_trees
-        levels = [self._split_epsilon(level) * self._unit for level in range(self.depth)]
-        return (
-            LaplaceEvent("leaves", 1.0 / (self._leaf_epsilon * self._unit), count),
-            *(PureEvent("splits", epsilon, count) for epsilon in levels),
-        )
+        splits = [self._split_phase(level, 1) for level in range(self.depth)]
+        return (Releases(self._leaf_phase(0), count), *(Releases(s, count) for s in splits))
 
     def _notes(self) -> tuple[str, ...]:
         if self.criterion in WITHOUT_BOUND:
@@ -277,7 +274,7 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
         bound = f"It holds for tables of at most {self.n_public} records, which is public"
         return (*super()._notes(), bound)
 
-    def _fit_released(self, X: Any, y: Any, schema: Schema, mechanism: GaussianMechanism) -> None:
+    def _fit_released(self, X: Any, y: Any, schema: Schema, mechanism: Mechanism) -> None:
         candidates, cells = self._read(X, schema)
         classes = classes_of(schema)
         label, n_classes = encode_classes(y, classes), len(classes.labels)
@@ -301,7 +298,7 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
         cells: NDArray[np.uint16],
         sign: FloatArray,
         candidates: Candidates,
-        mechanism: GaussianMechanism,
+        mechanism: Mechanism,
     ) -> tuple[Trees, FloatArray]:
         """Boost the trees of one score; return them with noisy people per leaf."""
         score = np.zeros(len(sign))
@@ -331,7 +328,7 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
         cells: NDArray[np.uint16],
         both: Integers,
         candidates: Candidates,
-        mechanism: GaussianMechanism,
+        mechanism: Mechanism,
     ) -> tuple[Integers, Integers]:
         """Grow one tree; return its splits and the leaf of each record."""
         tree = np.zeros(2**self.depth - 1, dtype=np.int64)
@@ -357,9 +354,7 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
             total += criterion_value(self.criterion, p, q, alpha)
         return np.asarray(-np.rint(total * LATTICE), dtype=np.int64)
 
-    def _leaves(
-        self, sums: Integers, mechanism: GaussianMechanism
-    ) -> tuple[FloatArray, FloatArray | None]:
+    def _leaves(self, sums: Integers, mechanism: Mechanism) -> tuple[FloatArray, FloatArray | None]:
         """Release the leaves of a tree: their values, and noisy weights where these are known."""
         if self.variant == "paper":
             p, q = (sums / WEIGHT_STEPS).T

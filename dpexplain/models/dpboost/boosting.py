@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from dpexplain.mechanisms import ChoicePhase, GaussianMechanism, LaplacePhase
+from dpexplain.mechanisms import ChoicePhase, LaplacePhase, Mechanism
 from dpexplain.models.trees import _kernels
 from dpexplain.models.trees.structure import (
     Candidates,
@@ -159,7 +159,7 @@ def grow(
     target: NDArray[np.float32],
     candidates: Candidates,
     plan: Plan,
-    mechanism: GaussianMechanism,
+    mechanism: Mechanism,
     coins: np.random.Generator,
 ) -> Trees:
     """Boost the trees of one score.
@@ -171,7 +171,7 @@ def grow(
         In [-1, 1]; classes are the ends.
     candidates : Candidates
     plan : Plan
-    mechanism : GaussianMechanism
+    mechanism : Mechanism
         Every release passes through it.
     coins : numpy.random.Generator
         Secret: which records are in which tree. Not kept.
@@ -251,7 +251,7 @@ def _grow_one(
     candidates: Candidates,
     plan: Plan,
     t: int,
-    mechanism: GaussianMechanism,
+    mechanism: Mechanism,
 ) -> tuple[Integers, FloatArray]:
     """Grow one tree on the records whose place is not negative."""
     tree = np.zeros(2**plan.depth - 1, dtype=np.int64)
