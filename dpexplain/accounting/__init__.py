@@ -10,6 +10,7 @@ from dpexplain.accounting.composition import (
     gdp_noise_multiplier,
 )
 from dpexplain.accounting.events import (
+    DiscreteLaplaceEvent,
     Event,
     GaussianEvent,
     LaplaceEvent,
@@ -28,6 +29,7 @@ from dpexplain.accounting.summary import EntrySummary, LedgerSummary, ReleaseSet
 
 __all__ = [
     "BudgetSplit",
+    "DiscreteLaplaceEvent",
     "EntrySummary",
     "Event",
     "GaussianEvent",

@@ -15,6 +15,7 @@ from dpexplain._validation import check_count, check_in_range, shown
 
 __all__ = [
     "EVENT_TYPES",
+    "DiscreteLaplaceEvent",
     "Event",
     "GaussianEvent",
     "LaplaceEvent",
@@ -29,12 +30,17 @@ __all__ = [
 ]
 
 _LONGEST_TEXT = 10_000
-_LARGEST_COUNT = 2**53  # beyond, a float cannot tell one release more
+_LARGEST_COUNT = 2**53  # beyond, a float cannot tell one release, or one step, more
 
 
 @dataclass(frozen=True)
 class GaussianEvent:
-    """One or more releases with Gaussian noise.
+    """One or more releases of ``q + z`` with Gaussian noise z.
+
+    q are sums that one record changes by at most L in the Euclidean norm, and the coordinates of
+    z are independent draws from N(0, s^2) with ``s = noise_multiplier * L``. The discrete Gaussian
+    that mechanisms draw is counted like that as well: it is wider than stated by more than its
+    lattice costs (see `dpexplain.mechanisms.Phase`).
 
     Parameters
     ----------
@@ -70,7 +76,10 @@ class GaussianEvent:
 
 @dataclass(frozen=True)
 class SubsampledGaussianEvent:
-    """One or more Gaussian releases, each about a secret random sample of the records.
+    """One or more releases of ``q_S + z``, each about a secret random sample S of the records.
+
+    q_S are sums to which each record of the sample adds a vector of a Euclidean norm of at most C,
+    and the coordinates of z are independent draws from N(0, s^2) with ``s = noise_multiplier * C``.
 
     Every record takes part in each release with a probability of its own, independently of all
     others (Poisson sampling); batches of a fixed size or a shuffled order do not have this
@@ -107,7 +116,13 @@ class SubsampledGaussianEvent:
 
 @dataclass(frozen=True)
 class LaplaceEvent:
-    """One or more releases with Laplace noise.
+    """One or more releases of ``q + z`` with Laplace noise z on a lattice that is not stated.
+
+    q are sums that one record changes by at most L in the L1 norm, and the coordinates of z are
+    independent, with chances that fall like ``exp(-|z| / t)``, ``t = noise_multiplier * L``, on
+    the real line or on any lattice. The coarser the lattice, the more the noise gives away; what
+    holds for all of them is the price of a pure mechanism, which is what is counted. A
+    `DiscreteLaplaceEvent` states the lattice and costs less.
 
     Parameters
     ----------
@@ -131,10 +146,56 @@ class LaplaceEvent:
 
 
 @dataclass(frozen=True)
+class DiscreteLaplaceEvent:
+    """One or more releases of ``q + z`` with discrete Laplace noise z.
+
+    q are integer sums that one record changes by at most `sensitivity` in the L1 norm, and the
+    coordinates of z are independent integers with ``P(z) = c exp(-|z| / scale)``.
+
+    Parameters
+    ----------
+    label : str
+        What was released, for a reader: "leaves".
+    scale : int
+        Scale of the noise in lattice steps, at least 1.
+    sensitivity : int
+        L1 sensitivity of one release in lattice steps, at least 1, under the adjacency of the
+        ledger that records the event.
+    count : int, default=1
+        Number of releases with this noise.
+    """
+
+    label: str
+    scale: int
+    sensitivity: int
+    count: int = 1
+
+    def __post_init__(self) -> None:
+        _check_text("label", self.label)
+        _set_whole(self, "scale")
+        _set_whole(self, "sensitivity")
+        _set_count(self)
+
+    @property
+    def noise_multiplier(self) -> float:
+        """Scale of the noise divided by the sensitivity of one release.
+
+        Returns
+        -------
+        float
+            Rounded to a float.
+        """
+        return self.scale / self.sensitivity
+
+
+@dataclass(frozen=True)
 class PureEvent:
     """One or more releases of any mechanism that is epsilon-differentially private, delta 0.
 
-    For the exponential mechanism, noisy choices, and whatever else has no event of its own.
+    Whatever an answer is, one record changes its probability by a factor between ``exp(-epsilon)``
+    and ``exp(epsilon)``. What is counted is the worst of them: a bit that says whether the record
+    is there, and is true with probability ``1 / (1 + exp(-epsilon))``. For the exponential
+    mechanism, noisy choices, and whatever else has no event of its own.
 
     Parameters
     ----------
@@ -177,13 +238,16 @@ class NonPrivateEvent:
         _check_text("reason", self.reason)
 
 
-PrivateEvent = GaussianEvent | SubsampledGaussianEvent | LaplaceEvent | PureEvent
+PrivateEvent = (
+    GaussianEvent | SubsampledGaussianEvent | LaplaceEvent | DiscreteLaplaceEvent | PureEvent
+)
 Event = PrivateEvent | NonPrivateEvent
 
 EVENT_TYPES: dict[str, type[Event]] = {
     "gaussian": GaussianEvent,
     "subsampled_gaussian": SubsampledGaussianEvent,
     "laplace": LaplaceEvent,
+    "discrete_laplace": DiscreteLaplaceEvent,
     "pure": PureEvent,
     "non_private": NonPrivateEvent,
 }
@@ -271,6 +335,8 @@ def event_words(event: Event) -> str:
             )
         case LaplaceEvent(_, multiplier, count):
             return f"{count} × Laplace, noise multiplier {multiplier:.4g}"
+        case DiscreteLaplaceEvent(_, _, _, count):
+            return f"{count} × discrete Laplace, noise multiplier {event.noise_multiplier:.4g}"
         case PureEvent(_, epsilon, count):
             return f"{count} × pure mechanism, epsilon {epsilon:.4g}"
         case NonPrivateEvent(_, reason):
@@ -303,10 +369,14 @@ def _set_positive(event: Event, name: str) -> None:
 
 
 def _set_count(event: PrivateEvent) -> None:
-    count = check_count("count", event.count)
-    if count > _LARGEST_COUNT:
-        raise ValueError(f"count={shown(count)} is more than can be made; lower it.")
-    object.__setattr__(event, "count", count)
+    _set_whole(event, "count")
+
+
+def _set_whole(event: PrivateEvent, name: str) -> None:
+    value = check_count(name, getattr(event, name))
+    if value > _LARGEST_COUNT:
+        raise ValueError(f"{name}={shown(value)} is more than {_LARGEST_COUNT}; lower it.")
+    object.__setattr__(event, name, value)
 
 
 def _check_text(name: str, value: object) -> None:

@@ -1,7 +1,8 @@
 """Privacy loss distributions: the tightest accounting of mixed releases, by dp-accounting.
 
 The loss of each release is put on a grid, always upwards, and the distributions are convolved
-[1]_. What is added on top here: a grid that suits the releases, and a margin for the rounding of
+[1]_. What is added on top here: a grid that suits the releases, the losses of discrete Laplace
+noise and of pure mechanisms on it (`dpexplain.accounting.ladder`), and a margin for the rounding of
 the Fourier transforms, which matters where delta is near double precision.
 
 References
@@ -20,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpexplain._validation import check_delta
+from dpexplain.accounting.ladder import masses_on_grid, raised
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -71,10 +73,16 @@ def pld_epsilon(spending: Spending, delta: float) -> float:
     """
     check_delta(delta)
     distribution = loss_distribution(spending)
-    target = delta - rounding_margin(spending)
+    margin = rounding_margin(spending)
+    target = delta - margin
     if distribution is None or target <= 0.0:
         return math.inf
-    return float(distribution.get_epsilon_for_delta(target)) * (1.0 + _RELATIVE_MARGIN)
+    epsilon, more = float(distribution.get_epsilon_for_delta(target)), _RELATIVE_MARGIN
+    # It is found by going down the grid cell by cell, whose rounding shows on long grids.
+    allowed = target + 0.5 * margin
+    while math.isfinite(epsilon) and distribution.get_delta_for_epsilon(epsilon) > allowed:
+        epsilon, more = epsilon + more * max(epsilon, 1.0), 4.0 * more
+    return epsilon * (1.0 + _RELATIVE_MARGIN)
 
 
 def pld_delta(spending: Spending, epsilon: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -95,7 +103,9 @@ def pld_delta(spending: Spending, epsilon: NDArray[np.float64]) -> NDArray[np.fl
     distribution = loss_distribution(spending)
     if distribution is None:
         return np.ones_like(epsilon)
-    deltas = np.asarray(distribution.get_delta_for_epsilon(epsilon.tolist()))
+    with np.errstate(all="ignore"):
+        deltas = np.asarray(distribution.get_delta_for_epsilon(epsilon.tolist()))
+    deltas = np.where(np.isnan(deltas), 1.0, deltas)  # where exp(epsilon) overflows
     return np.minimum(1.0, deltas + rounding_margin(spending))
 
 
@@ -159,24 +169,16 @@ def _parts(spending: Spending, step: float) -> list[Any]:
             multiplier, sampling_prob=probability, neighboring_relation=relation, **grid
         )
         parts.append(one.self_compose(count))
-    for multiplier, count in spending.laplace:
-        parts.append(pld.from_laplace_mechanism(multiplier, **grid).self_compose(count))
-    for epsilon, count in spending.pure:
-        parts.append(_pure(pld, epsilon, step).self_compose(count))
+    for epsilon, n_steps, count in spending.ladders:
+        first, masses = masses_on_grid(epsilon, n_steps, step)
+        of_place = {first + i: mass for i, mass in enumerate(masses.tolist()) if mass}
+        one = pld.PrivacyLossDistribution.create_from_rounded_probability(of_place, 0.0, step)
+        parts.append(one.self_compose(count))
     return parts
 
 
-def _pure(pld: Any, epsilon: float, step: float) -> Any:
-    """Randomised response, the worst mechanism that is epsilon-DP; the grid may hit it exactly."""
-    places = epsilon / step
-    place = round(places) if abs(places - round(places)) < 1e-9 * places else math.ceil(places)
-    high = 1.0 / (1.0 + math.exp(-place * step))
-    masses = {place: high, -place: high * math.exp(-place * step)}
-    return pld.PrivacyLossDistribution.create_from_rounded_probability(masses, 0.0, step)
-
-
 def _n_convolutions(spending: Spending) -> float:
-    counts = [count for *_, count in (*spending.subsampled, *spending.laplace, *spending.pure)]
+    counts = [count for *_, count in (*spending.subsampled, *spending.ladders)]
     return float(sum(counts) + bool(spending.squared_mu))
 
 
@@ -193,8 +195,7 @@ def _grid_step(spending: Spending) -> float | None:
         largest = math.log1p(probability * math.expm1(min(11.0 * ratio + 0.5 * ratio**2, 700.0)))
         beyond = max(0.0, 11.0 * ratio + 0.5 * ratio**2 - 700.0)
         losses.append((min(spread, ratio), largest + beyond, count))
-    losses += [(1.0 / noise, 1.0 / noise, count) for noise, count in spending.laplace]
-    losses += [(epsilon, epsilon, count) for epsilon, count in spending.pure]
+    losses += [(epsilon, epsilon, count) for epsilon, _, count in spending.ladders]
     n_releases = sum(count for *_, count in losses)
     spread = math.sqrt(sum(count * (deviation * deviation) for deviation, _, count in losses))
     if not 0.0 < spread < math.inf:
@@ -205,12 +206,13 @@ def _grid_step(spending: Spending) -> float | None:
     if deviation < _FEWEST_STEPS_PER_DEVIATION * finest:
         return None
     step = max(deviation / _STEPS_PER_DEVIATION, finest)
-    if spending.pure:
-        step = _dividing(spending.pure, step)
+    if spending.ladders:
+        step = _dividing(spending.ladders, step)
     return step
 
 
-def _dividing(pure: tuple[tuple[float, int], ...], step: float) -> float:
-    """Shorten the step so that the epsilon that weighs most is a multiple of it."""
-    epsilon, _ = max(pure, key=lambda item: item[0] * item[1])
+def _dividing(ladders: tuple[tuple[float, int, int], ...], step: float) -> float:
+    """Shorten the step so that the loss that weighs most is a multiple of it."""
+    largest, _, _ = max(ladders, key=lambda item: item[0] * item[2])
+    epsilon = raised(largest)
     return epsilon / math.ceil(epsilon / step) if epsilon > step else step

@@ -116,10 +116,8 @@ def rdp_cumulants(spending: Spending) -> NDArray[np.float64]:
         total = 0.5 * alphas * (alphas - 1.0) * spending.squared_mu
         for multiplier, probability, count in spending.subsampled:
             total = total + count * _subsampled(multiplier, probability, spending.adjacency)
-        for multiplier, count in spending.laplace:
-            total = total + count * _laplace(1.0 / multiplier, alphas)
-        for epsilon, count in spending.pure:
-            total = total + count * _pure(epsilon, alphas)
+        for epsilon, n_steps, count in spending.ladders:
+            total = total + count * _ladder(epsilon, n_steps, alphas)
     total = np.where(np.isnan(total), np.inf, total)
     total.setflags(write=False)
     return total
@@ -233,17 +231,18 @@ def _log_sum(terms: NDArray[np.float64]) -> float:
     return largest + math.log(float(np.sum(np.exp(terms - largest))))
 
 
-def _laplace(epsilon: float, alphas: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Cumulants of a Laplace release that is epsilon-DP [1]_, table II."""
-    rising = np.log(alphas / (2.0 * alphas - 1.0)) + (alphas - 1.0) * epsilon
-    falling = np.log((alphas - 1.0) / (2.0 * alphas - 1.0)) - alphas * epsilon
-    exact = np.logaddexp(rising, falling) + _ABSOLUTE_MARGIN
-    return np.minimum(exact, _pure(epsilon, alphas))
+def _ladder(epsilon: float, n_steps: int, alphas: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Cumulants of discrete Laplace noise, or, in one step, of the worst epsilon-DP mechanism.
 
-
-def _pure(epsilon: float, alphas: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Cumulants of randomised response, the worst mechanism that is epsilon-DP."""
-    log_high, log_low = -math.log1p(math.exp(-epsilon)), -epsilon - math.log1p(math.exp(-epsilon))
-    same = alphas * log_high + (1.0 - alphas) * log_low
-    other = alphas * log_low + (1.0 - alphas) * log_high
-    return np.logaddexp(same, other) + _ABSOLUTE_MARGIN
+    With the chances of `dpexplain.accounting.ladder` the sum ``sum p**alpha q**(1 - alpha)`` is
+    geometric between its two ends. Only the first term below is large, so that nothing cancels.
+    """
+    step = epsilon / n_steps
+    twice = 2.0 * alphas - 1.0
+    ends = 1.0 + np.exp(-twice * epsilon)
+    between = np.zeros_like(alphas)
+    if n_steps > 1:
+        n = np.expm1(-twice * (epsilon - step)) / np.expm1(-twice * step)
+        between = -math.expm1(-step) * np.exp(-twice * step) * n
+    exact = (alphas - 1.0) * epsilon - math.log1p(math.exp(-step)) + np.log(ends + between)
+    return exact * (1.0 + _RELATIVE_MARGIN) + _ABSOLUTE_MARGIN

@@ -14,6 +14,7 @@ from typing import Any
 
 from dpexplain._validation import Adjacency
 from dpexplain.accounting.events import (
+    DiscreteLaplaceEvent,
     Event,
     GaussianEvent,
     LaplaceEvent,
@@ -36,10 +37,10 @@ class Spending:
         Sum of the squared Gaussian-DP parameters of the Gaussian events.
     subsampled : tuple of (float, float, int), default=()
         Noise multiplier, sampling probability and count of the subsampled Gaussian events.
-    laplace : tuple of (float, int), default=()
-        Noise multiplier and count of the Laplace events.
+    laplace : tuple of (int, int, int), default=()
+        Scale and sensitivity in lattice steps, and count, of the discrete Laplace events.
     pure : tuple of (float, int), default=()
-        Epsilon and count of the pure events.
+        Epsilon and count of the pure events, and of Laplace events on an unknown lattice.
     adjacency : {"add_remove", "replace"}, default="add_remove"
         Which data sets count as neighbours; the other fields are stated for it, except the
         noise multipliers of subsampled events, which are relative to one record's bound.
@@ -47,7 +48,7 @@ class Spending:
 
     squared_mu: float = 0.0
     subsampled: tuple[tuple[float, float, int], ...] = ()
-    laplace: tuple[tuple[float, int], ...] = ()
+    laplace: tuple[tuple[int, int, int], ...] = ()
     pure: tuple[tuple[float, int], ...] = ()
     adjacency: Adjacency = "add_remove"
 
@@ -69,7 +70,7 @@ class Spending:
         """
         squares: list[float] = []
         subsampled: list[tuple[float, float, int]] = []
-        laplace: list[tuple[float, int]] = []
+        laplace: list[tuple[int, int, int]] = []
         pure: list[tuple[float, int]] = []
         for event in events:
             match event:
@@ -82,8 +83,11 @@ class Spending:
                     squares.append(change * count / multiplier / multiplier)
                 case SubsampledGaussianEvent(_, multiplier, probability, count):
                     subsampled.append((multiplier, probability, count))
+                case DiscreteLaplaceEvent(_, scale, sensitivity, count):
+                    laplace.append((scale, sensitivity, count))
                 case LaplaceEvent(_, multiplier, count):
-                    laplace.append((multiplier, count))
+                    # One step may be all that a record changes: no lattice is worse.
+                    pure.append((1.0 / multiplier, count))
                 case PureEvent(_, epsilon, count):
                     pure.append((epsilon, count))
                 case NonPrivateEvent():
@@ -165,9 +169,25 @@ class Spending:
         return replace(
             self,
             squared_mu=4.0 * self.squared_mu,
-            laplace=tuple((multiplier / 2.0, count) for multiplier, count in self.laplace),
+            laplace=tuple((scale, 2 * steps, count) for scale, steps, count in self.laplace),
             pure=tuple((2.0 * epsilon, count) for epsilon, count in self.pure),
             adjacency="replace",
+        )
+
+    @property
+    def ladders(self) -> tuple[tuple[float, int, int], ...]:
+        """Releases whose losses are the rungs of a ladder: pure ones, and discrete Laplace noise.
+
+        Returns
+        -------
+        tuple of (float, int, int)
+            Epsilon, number of steps from the loss ``-epsilon`` up to ``epsilon``, and count. A
+            change of D in discrete Laplace noise of scale t has the losses ``(D - 2 x) / t`` for
+            x = 0, ..., D; the worst pure mechanism has the two ends alone, as if D were 1.
+        """
+        return (
+            *((steps / scale, steps, count) for scale, steps, count in self.laplace),
+            *((epsilon, 1, count) for epsilon, count in self.pure),
         )
 
     @property
@@ -179,8 +199,7 @@ class Spending:
         float
             Their epsilon at delta 0.
         """
-        laplace = [count / noise for noise, count in self.laplace]
-        return _sum([*laplace, *(count * epsilon for epsilon, count in self.pure)])
+        return _sum([count * epsilon for epsilon, _, count in self.ladders])
 
     @property
     def gaussian_bound(self) -> float:
@@ -198,8 +217,7 @@ class Spending:
                 [
                     self.squared_mu,
                     *(change * n / noise / noise for noise, _, n in self.subsampled),
-                    *(n * mu_of_pure(1.0 / noise) ** 2 for noise, n in self.laplace),
-                    *(n * mu_of_pure(epsilon) ** 2 for epsilon, n in self.pure),
+                    *(n * mu_of_pure(epsilon) ** 2 for epsilon, _, n in self.ladders),
                 ]
             )
         )

@@ -11,6 +11,7 @@ import numpy as np
 from scipy import special
 
 from dpexplain.accounting import (
+    DiscreteLaplaceEvent,
     Event,
     GaussianEvent,
     LaplaceEvent,
@@ -103,21 +104,18 @@ def _(event: SubsampledGaussianEvent, events: Sequence[Event], phases: Sequence[
 
 
 @charged_mu.register(LaplaceEvent)
+@charged_mu.register(DiscreteLaplaceEvent)
 @charged_mu.register(PureEvent)
-def _(event: LaplaceEvent | PureEvent, events: Sequence[Event]) -> float:
+def _(event: Event, events: Sequence[Event]) -> float:
     return error_mu(events)
 
 
-@stated_over_charged.register
-def _(event: LaplaceEvent, events: Sequence[Event], phases: Sequence[LaplacePhase]) -> float:
-    charged = math.fsum(e.count / e.noise_multiplier for e in events if isinstance(e, LaplaceEvent))
-    return charged / math.fsum(1.0 / p.noise_multiplier / p.n_disjoint for p in phases)
-
-
-@stated_over_charged.register
-def _(event: PureEvent, events: Sequence[Event], phases: Sequence[ChoicePhase]) -> float:
-    charged = math.fsum(e.count * e.epsilon for e in events if isinstance(e, PureEvent))
-    return charged / math.fsum(p.epsilon / p.n_disjoint for p in phases)
+@stated_over_charged.register(LaplaceEvent)
+@stated_over_charged.register(DiscreteLaplaceEvent)
+@stated_over_charged.register(PureEvent)
+def _(event: Event, events: Sequence[Event], phases: Sequence[LaplacePhase | ChoicePhase]) -> float:
+    charged = Spending.of(events).sum_of_pure
+    return charged / math.fsum(float(p.exact_epsilon) / p.n_disjoint for p in phases)
 
 
 def error_mu(events: Sequence[Event]) -> float:
@@ -172,10 +170,13 @@ def private_events(model: Any) -> list[Event]:
     Returns
     -------
     list of Event
-        Of the last entry of its ledger.
+        Of the last entry of its ledger that has any; recorded fits have one without, behind it.
     """
-    charged = model.ledger_.entries[-1].events
-    return [event for event in charged if not isinstance(event, NonPrivateEvent)]
+    of_entries = [
+        [event for event in entry.events if not isinstance(event, NonPrivateEvent)]
+        for entry in model.ledger_.entries
+    ]
+    return next((events for events in reversed(of_entries) if events), [])
 
 
 def unpaid(model: Any, phases: Sequence[AnyPhase]) -> list[str]:

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dpexplain.mechanisms import AnyPhase, Coins, GaussianMechanism, NoiseSource, exponential
+from dpexplain.mechanisms import AnyPhase, Coins, Mechanism, NoiseSource, exponential
 from dpexplain.schema import Categorical, Range, Schema
 
 Integers = NDArray[np.int64]
@@ -102,11 +102,12 @@ def with_source(disguise: type[_Disguised]) -> type:
 # --- the mechanism that a fit is handed -------------------------------------------------------
 
 
-class _Tampered(GaussianMechanism):
+class _Tampered(Mechanism):
     """Stands between a fit and its mechanism."""
 
-    def __init__(self, honest: GaussianMechanism, *, first: str = "", factor: float = 1.0) -> None:
+    def __init__(self, honest: Mechanism, *, first: str = "", factor: float = 1.0) -> None:
         super().__init__(honest.source)
+        honest.limit_to(None)  # which would refuse noise that was not charged
         self._honest = honest
         self._first = first
         self._factor = factor
@@ -324,7 +325,7 @@ class _Counted:
 class _Averaging(_Tampered):
     """Divides noisy sums by the number of records that were in the sample."""
 
-    def __init__(self, honest: GaussianMechanism, owner: Any) -> None:
+    def __init__(self, honest: Mechanism, owner: Any) -> None:
         super().__init__(honest)
         self._owner = owner
 

@@ -10,11 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from dpexplain.mechanisms import AnyPhase, GaussianMechanism, NoiseSource, SeededCoins
+from dpexplain.accounting import NonPrivateEvent
+from dpexplain.mechanisms import AnyPhase, Mechanism, NoiseSource, SeededCoins
 
 Integers = NDArray[np.int64]
 
 _COINS = 2718
+
+_EXACT = NonPrivateEvent("audit", "exact sums were recorded beside the answers")
 
 Forge = Callable[[AnyPhase, Integers], Integers]
 """Makes up an answer from the phase and the answer that was drawn."""
@@ -22,7 +25,7 @@ Forge = Callable[[AnyPhase, Integers], Integers]
 
 @dataclass
 class Transcript:
-    """Releases of one fit, in order.
+    """Releases of one fit, in order, with what they hide. NOT PRIVATE: the queries are exact.
 
     Parameters
     ----------
@@ -39,10 +42,10 @@ class Transcript:
     answers: list[Integers] = field(default_factory=list)
 
     def __repr__(self) -> str:
-        return f"<Transcript of {len(self.answers)} releases>"
+        return f"<Transcript of {len(self.answers)} releases, NOT PRIVATE: with exact sums>"
 
 
-class RecordingMechanism(GaussianMechanism):
+class RecordingMechanism(Mechanism):
     """Draws noise as usual (or takes given answers) and writes every release down.
 
     Parameters
@@ -162,7 +165,12 @@ def record(
     coins: int = _COINS,
     last_is_sampled: bool = False,
 ) -> tuple[Any, Transcript]:
-    """Fit a clone and write down every release. For PUBLIC or made-up data: no ledger is charged.
+    """Fit a clone and write down every release with its exact sums. NOT PRIVATE.
+
+    For public or made-up data. The transcript holds what noise is there to hide, the answers may be
+    forced and the coins are known, so epsilon is infinite: the clone's own ledger says so, and if
+    the estimator has a ledger, it is charged with an event that is not private before records are
+    read, and its total is infinite from then on.
 
     Secret coins, which decide on the records of a bag, are the same in every recorded fit, and
     go by place: data sets are neighbours for them if they differ in their last records.
@@ -186,7 +194,9 @@ def record(
     Returns
     -------
     model : private estimator
-        The fitted clone.
+        The fitted clone, with a ledger of its own that states an infinite epsilon. Its guarantee is
+        that of the estimator, for audits to hold against the transcript; it is not one of these
+        releases.
     transcript : Transcript
 
     Raises
@@ -198,6 +208,8 @@ def record(
         raise ValueError(
             "an audit needs schema= and structure_seed=, so that both fits share what is public."
         )
+    if estimator.ledger is not None:
+        estimator.ledger.charge([_EXACT], label="audit", adjacency=estimator.adjacency)
     model = clone(estimator).set_params(ledger=None)
     mechanism = RecordingMechanism(model._noise_source(), answers)
     model._mechanism = lambda: mechanism
@@ -209,4 +221,5 @@ def record(
     model.fit(X, y, groups=groups)
     for name in ("_mechanism", "_coins", "_sampler"):
         vars(model).pop(name, None)
+    model.ledger_.charge([_EXACT], label="audit", adjacency=model.adjacency)
     return model, mechanism.transcript

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpexplain.binning.bins import FeatureBins, Index, merge_bins
-from dpexplain.mechanisms import GaussianMechanism, Phase
+from dpexplain.mechanisms import Mechanism, Phase
 
 COUNT_LATTICE = 1 << 20
 """Counts are multiplied by this before noise is added.
@@ -90,7 +90,7 @@ class NoisyCount:
 
 def release_count(
     n_samples: int,
-    mechanism: GaussianMechanism,
+    mechanism: Mechanism,
     *,
     noise_multiplier: float,
     sensitivity: float = 1.0,
@@ -101,7 +101,7 @@ def release_count(
     ----------
     n_samples : int
         Exact number; not kept.
-    mechanism : GaussianMechanism
+    mechanism : Mechanism
         The release passes through it.
     noise_multiplier : float
         Noise standard deviation over the sensitivity.
@@ -159,7 +159,7 @@ def coarse_cells(cells: FeatureBins, n_cells: int) -> tuple[FeatureBins, Index]:
 
 def release_histograms(
     cell_counts: Sequence[NDArray[np.int64]],
-    mechanism: GaussianMechanism,
+    mechanism: Mechanism,
     *,
     noise_multiplier: float,
     sensitivity: float = 1.0,
@@ -173,7 +173,7 @@ def release_histograms(
     ----------
     cell_counts : sequence of ndarray of shape (n_cells,), dtype int64
         Exact people per cell of each public grid.
-    mechanism : GaussianMechanism
+    mechanism : Mechanism
         Every release passes through it.
     noise_multiplier : float
         Noise standard deviation over the sensitivity of one histogram.

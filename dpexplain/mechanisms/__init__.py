@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 from dpexplain.mechanisms.coins import Coins, SecretCoins, SeededCoins, secret_coins
-from dpexplain.mechanisms.gaussian import GaussianMechanism
+from dpexplain.mechanisms.mechanism import Mechanism
 from dpexplain.mechanisms.noise import NOISE_BACKENDS, NoiseBackend, NoiseSource
 from dpexplain.mechanisms.phases import AnyPhase, ChoicePhase, LaplacePhase, Phase, SampledPhase
+from dpexplain.mechanisms.plan import Allowance, Releases
+
+GaussianMechanism = Mechanism
+"""Former name of `Mechanism`, which also adds Laplace noise and chooses."""
 
 __all__ = [
     "NOISE_BACKENDS",
+    "Allowance",
     "AnyPhase",
     "ChoicePhase",
     "Coins",
     "GaussianMechanism",
     "LaplacePhase",
+    "Mechanism",
     "NoiseBackend",
     "NoiseSource",
     "Phase",
+    "Releases",
     "SampledPhase",
     "SecretCoins",
     "SeededCoins",

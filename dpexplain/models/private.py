@@ -28,9 +28,10 @@ from dpexplain.explain import Guarantee
 from dpexplain.mechanisms import (
     NOISE_BACKENDS,
     Coins,
-    GaussianMechanism,
+    Mechanism,
     NoiseBackend,
     NoiseSource,
+    Releases,
     SeededCoins,
     secret_coins,
 )
@@ -230,6 +231,8 @@ class PrivateEstimator:
                 kept = _bounded_rows(groups, self.max_rows_per_person or 1)
                 X, y, groups = (rows_of(values, kept) for values in (X, y, groups))
             mechanism = self._mechanism()
+            if self.schema is not None:  # without one, classes are not known before the charge
+                mechanism.limit_to(self._events(schema.n_features))
             self._fit_people(X, y, groups, schema, mechanism)
         except PartError as error:
             return error.kind
@@ -241,9 +244,9 @@ class PrivateEstimator:
         self.guarantee_ = self._guarantee(mechanism.source)
         return ""
 
-    def _mechanism(self) -> GaussianMechanism:
+    def _mechanism(self) -> Mechanism:
         """Make what all releases of the fit pass through; audits put their own in its place."""
-        return GaussianMechanism(self._noise_source())
+        return Mechanism(self._noise_source())
 
     def _noise_source(self) -> NoiseSource:
         return NoiseSource(self.noise_backend, reproducible_seed=self.reproducible_seed)
@@ -255,16 +258,16 @@ class PrivateEstimator:
         return SeededCoins(self.reproducible_seed)
 
     def _fit_people(
-        self, X: Any, y: Any, groups: Any, schema: Schema, mechanism: GaussianMechanism
+        self, X: Any, y: Any, groups: Any, schema: Schema, mechanism: Mechanism
     ) -> None:
         """Fit on rows of which nobody has too many; models that ask whose they are override it."""
         self._fit_released(X, y, schema, mechanism)
 
     @abstractmethod
-    def _fit_released(self, X: Any, y: Any, schema: Schema, mechanism: GaussianMechanism) -> None:
+    def _fit_released(self, X: Any, y: Any, schema: Schema, mechanism: Mechanism) -> None:
         """Everything that touches records; what is kept has passed through `mechanism`."""
 
-    def _fit_noiseless(self, X: Any, y: Any, schema: Schema, mechanism: GaussianMechanism) -> None:
+    def _fit_noiseless(self, X: Any, y: Any, schema: Schema, mechanism: Mechanism) -> None:
         """Fit for the non-private twin, whose mechanism adds nothing.
 
         Models that also sample or filter records for privacy leave that out here.
@@ -280,8 +283,12 @@ class PrivateEstimator:
         """Make everything public that a fit will need; raise ValueError where it cannot be made."""
 
     @abstractmethod
+    def _releases(self, n_features: int) -> tuple[Releases, ...]:
+        """Plan the releases of a fit on so many features, by the phases that it will begin."""
+
     def _events(self, n_features: int) -> tuple[Event, ...]:
-        """Private events of a fit on so many features."""
+        """Private events of a fit on so many features: the price of what it will draw."""
+        return tuple(planned.event for planned in self._releases(n_features))
 
     @abstractmethod
     def _mu(self) -> float | None:

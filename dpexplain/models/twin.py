@@ -15,7 +15,7 @@ from dpexplain._tracebacks import without_records
 from dpexplain.accounting import NonPrivateEvent, PrivacyLedger
 from dpexplain.encoding import check_columns
 from dpexplain.explain import Guarantee
-from dpexplain.mechanisms import GaussianMechanism, NoiseSource
+from dpexplain.mechanisms import Mechanism, NoiseSource
 from dpexplain.models.inputs import as_column, as_table, observed_schema, rows_with_target
 
 _REASON = "fitted without noise"
@@ -102,7 +102,7 @@ class NonPrivateTwin(BaseEstimator):
             check_columns(X, model.schema)
         schema = model.schema or observed_schema(X, y, model._target_kind)
         X, y, _ = rows_with_target(X, y, schema)
-        mechanism = GaussianMechanism(_Silence())
+        mechanism = Mechanism(_Silence())
         model._fit_noiseless(X, y, schema, mechanism)
         model.schema_ = schema
         model.n_features_in_ = schema.n_features

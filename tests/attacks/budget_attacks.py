@@ -30,11 +30,11 @@ from dpexplain import PrivacyLedger
 from dpexplain.accounting import GaussianEvent, SubsampledGaussianEvent, gdp
 from dpexplain.audit import record
 from dpexplain.exceptions import BudgetError
-from dpexplain.mechanisms import GaussianMechanism
+from dpexplain.mechanisms import Mechanism
 from dpexplain.models.private import PrivateEstimator
 from dpexplain.statement import statement_of
 
-_honest_begin = GaussianMechanism.begin
+_honest_begin = Mechanism.begin
 _honest_charge = PrivacyLedger.charge
 
 
@@ -80,12 +80,12 @@ def parameters_that_race(name: str) -> Finding:
     ledger.victim = fitted
     scales: list[float] = []
 
-    def noted(self: GaussianMechanism, phase: Any) -> None:
+    def noted(self: Mechanism, phase: Any) -> None:
         scales.append(phase.noise_multiplier)
         _honest_begin(self, phase)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(GaussianMechanism, "begin", noted)
+        patch.setattr(Mechanism, "begin", noted)
         estimator(name, epsilon=0.1).fit(*table(name, 50))
         planned = min(scales)
         scales.clear()
@@ -127,7 +127,7 @@ def more_than_charged(name: str) -> Finding:
 
 def less_noise_than_charged(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(
-        GaussianMechanism,
+        Mechanism,
         "begin",
         lambda self, phase: _honest_begin(self, replace(phase, sigma_int=phase.sigma_int / 1.01)),
     )
@@ -275,7 +275,7 @@ _CRASH = """
     sys.path[:0] = {paths!r}
     from attack_kit import estimator, table
     from dpexplain import PrivacyLedger, sweep
-    from dpexplain.mechanisms import GaussianMechanism
+    from dpexplain.mechanisms import Mechanism
 
     ledger = PrivacyLedger("patients", cap_epsilon=100, path=sys.argv[1])
     if {mutant!r}:  # the mistake: a fit is charged when it is done
@@ -283,7 +283,7 @@ _CRASH = """
         PrivacyLedger.charge = PrivacyLedger.charge_all = lambda self, *a, **k: None
 
     releases = [0]
-    honest = GaussianMechanism.release
+    honest = Mechanism.release
 
     def release(self, query):
         answer = honest(self, query)
@@ -293,7 +293,7 @@ _CRASH = """
             os.kill(os.getpid(), signal.SIGKILL)
         return answer
 
-    GaussianMechanism.release = release
+    Mechanism.release = release
     fitted, data = estimator({name!r}, ledger=ledger), table({name!r}, 60)
     if sys.argv[3] == "sweep":
         sweep(fitted, *data, epsilons=(0.5, 1, 2), reference=False, progress=False, n_jobs=2)

@@ -34,7 +34,7 @@ from attack_kit import (
 from dpexplain import Categorical, io
 from dpexplain.audit import record
 from dpexplain.explain import FilterBank
-from dpexplain.mechanisms import GaussianMechanism, NoiseSource
+from dpexplain.mechanisms import Mechanism, NoiseSource
 from dpexplain.models.private import PrivateEstimator
 from dpexplain_widgets.filter_payload import filters_payload
 from dpexplain_widgets.payload import build_payload
@@ -321,7 +321,7 @@ def noise_that_is_kept(name: str) -> Finding:
     for value in _reachable([model, explanation, model.ledger_]):
         if isinstance(value, np.ndarray) and value.dtype.kind in "iuf" and value.size:
             kept += int(np.isin(value.astype(np.float64), secrets.astype(np.float64)).sum())
-        elif isinstance(value, GaussianMechanism):
+        elif isinstance(value, Mechanism):
             kept += 1
     return Finding(kept > 0, f"{kept} draws or mechanisms of {len(secrets)} can be reached")
 

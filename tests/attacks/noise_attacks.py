@@ -20,7 +20,7 @@ from attack_kit import Attack, Finding, estimator, first_find, table
 from dpexplain import PrivacyLedger
 from dpexplain.audit import record
 from dpexplain.mechanisms import (
-    GaussianMechanism,
+    Mechanism,
     NoiseSource,
     Phase,
     SecretCoins,
@@ -88,7 +88,7 @@ def forked_phase(_: str) -> Finding:
 
     The difference of the answers is that of the exact sums.
     """
-    mechanism = GaussianMechanism(NoiseSource())
+    mechanism = Mechanism(NoiseSource())
     mechanism.begin(Phase("sums", 2.0**20, _SIGMA, n_values=20))
 
     def other_sums() -> bytes:

@@ -16,7 +16,7 @@ from dpexplain import DPExplainableBoostingClassifier, DPExplainableBoostingRegr
 from dpexplain.compare import faithfulness, truth_in_bins
 from dpexplain.datasets import Dataset
 from dpexplain.explain import GlobalExplanation, denoised, total_score
-from dpexplain.mechanisms import GaussianMechanism, NoiseSource, Phase
+from dpexplain.mechanisms import Mechanism, NoiseSource, Phase
 from dpexplain.models.boosting.noise import simulate_noise
 from dpexplain.schema import Classes, Schema
 
@@ -39,7 +39,7 @@ ONE_PART_ONLY = ("insurance", "wine in 3 classes")
 EPSILONS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 
 
-class _SameHistograms(GaussianMechanism):
+class _SameHistograms(Mechanism):
     """Answers the histograms as another fit did; draws leaf noise anew, or none."""
 
     def __init__(self, source: NoiseSource, histograms: list[Any] | None, quiet: bool) -> None:

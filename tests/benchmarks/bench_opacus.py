@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from dpexplain.mechanisms import GaussianMechanism, NoiseSource
+from dpexplain.mechanisms import Mechanism, NoiseSource
 from dpexplain.models.locally_linear._kernels import clipped_factors
 from dpexplain.models.locally_linear.arithmetic import FEATURE_BITS, ROW_BITS, to_integers
 from dpexplain.models.locally_linear.gradients import FilterShape, GradientSums
@@ -99,7 +99,7 @@ def _our_step(projected: bool) -> Callable[[], object]:
     sums = GradientSums(features, y, shape, basis, clip=0.5, lattice_bits=38)
     weights = 0.01 * rng.standard_normal((shape.n_rows, basis.n_basis + 1))
     plan = NoisePlan(0.5, 1.3, 1, BATCH / 60_000, 38, 1)
-    adam, mechanism = Adam(weights.shape, plan.noise_std), GaussianMechanism(NoiseSource())
+    adam, mechanism = Adam(weights.shape, plan.noise_std), Mechanism(NoiseSource())
     people = np.arange(BATCH)
 
     def step() -> None:

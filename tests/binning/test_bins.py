@@ -17,7 +17,7 @@ from dpexplain.binning import (
 )
 from dpexplain.binning._kernels import find_bins
 from dpexplain.binning.private import COUNT_LATTICE
-from dpexplain.mechanisms import GaussianMechanism, NoiseSource
+from dpexplain.mechanisms import Mechanism, NoiseSource
 from dpexplain.schema import Categorical, Numeric
 
 bounds = st.tuples(
@@ -162,7 +162,7 @@ def test_released_counts_are_the_histograms_plus_the_noise_of_the_mechanism():
     ]
     index = [cells[0].index(np.array([1.0, 1.5, 9.0, np.nan])), np.array([0, 1, 2, 3], np.uint8)]
     counts = [np.bincount(i, minlength=c.n_bins) for i, c in zip(index, cells, strict=True)]
-    released = release_histograms(counts, GaussianMechanism(Exact()), noise_multiplier=2.0)
+    released = release_histograms(counts, Mechanism(Exact()), noise_multiplier=2.0)
     np.testing.assert_array_equal(released.counts[0], [2, 0, 0, 0, 1, 1])
     np.testing.assert_array_equal(released.counts[1], [1, 1, 1, 1])
     assert released.noise_std == 2.0
@@ -180,7 +180,7 @@ def test_the_estimate_of_the_sample_size_has_the_derived_spread():
         declared_cells("c", Categorical(["a", "b"]), 5),
     ]
     counts = [np.r_[1000, np.zeros(c.n_bins - 1, np.int64)] for c in cells]
-    mechanism = GaussianMechanism(NoiseSource("rounded"))
+    mechanism = Mechanism(NoiseSource("rounded"))
     estimates = [
         release_histograms(counts, mechanism, noise_multiplier=3.0).n_samples for _ in range(400)
     ]
@@ -192,7 +192,7 @@ def test_the_estimate_of_the_sample_size_has_the_derived_spread():
 def test_counts_are_released_on_a_fine_lattice():
     """On whole people a discrete Gaussian of a few steps spends more than is accounted for."""
     released = release_histograms(
-        [np.array([3, 0, 0, 0])], GaussianMechanism(NoiseSource()), noise_multiplier=1.0
+        [np.array([3, 0, 0, 0])], Mechanism(NoiseSource()), noise_multiplier=1.0
     )
     steps = released.counts[0] * COUNT_LATTICE
     np.testing.assert_array_equal(steps, np.rint(steps))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpexplain.mechanisms import GaussianMechanism, NoiseSource, Phase
+from dpexplain.mechanisms import Mechanism, NoiseSource, Phase
 
 STEP = 2**20
 
@@ -37,14 +37,14 @@ def source():
 
 @pytest.fixture
 def mechanism(source):
-    return GaussianMechanism(source)
+    return Mechanism(source)
 
 
 @settings(max_examples=30)
 @given(st.lists(st.integers(0, 5), max_size=6), st.integers(-(2**40), 2**40))
 def test_releases_are_queries_plus_the_draws_in_order(sizes, start):
     source = Recorded()
-    mechanism = GaussianMechanism(source)
+    mechanism = Mechanism(source)
     queries = [np.arange(start, start + size, dtype=np.int64) for size in sizes]
     with mechanism.phase(phase(sum(sizes))):
         released = [mechanism.release(query) for query in queries]
@@ -121,7 +121,7 @@ def test_query_that_is_no_integer_vector_is_refused(mechanism, query):
         mechanism.release(query)
 
 
-def noise_inside(mechanism: GaussianMechanism, source: Recorded) -> list[int]:
+def noise_inside(mechanism: Mechanism, source: Recorded) -> list[int]:
     """Draws that can still be found in the object's attributes."""
     held = [np.atleast_1d(value) for value in vars(mechanism).values() if np.ndim(value) == 1]
     drawn = source.drawn[-1][1]
@@ -147,13 +147,11 @@ def test_error_inside_a_phase_forgets_the_noise(mechanism, source):
 
 
 def test_text_copies_and_pickles_hold_no_noise():
-    mechanism = GaussianMechanism(NoiseSource("rounded"))
+    mechanism = Mechanism(NoiseSource("rounded"))
     empty = pickle.dumps(mechanism)
     mechanism.begin(phase(5))
 
-    assert repr(mechanism) == (
-        "GaussianMechanism(NoiseSource(backend='rounded'), phase='counts', 5 left)"
-    )
+    assert repr(mechanism) == ("Mechanism(NoiseSource(backend='rounded'), phase='counts', 5 left)")
     assert pickle.dumps(mechanism) == empty
     for twin in (copy.copy(mechanism), copy.deepcopy(mechanism), pickle.loads(empty)):
         with pytest.raises(RuntimeError, match="no phase was begun"):
@@ -186,4 +184,4 @@ def test_multiplier_is_noise_over_sensitivity():
 
 def test_mechanism_needs_a_source():
     with pytest.raises(TypeError, match=r"pass NoiseSource\(\)"):
-        GaussianMechanism("opendp")
+        Mechanism("opendp")

@@ -14,8 +14,8 @@ from scipy import stats
 
 from dpexplain.mechanisms import (
     ChoicePhase,
-    GaussianMechanism,
     LaplacePhase,
+    Mechanism,
     NoiseSource,
     exponential,
     laplace,
@@ -191,7 +191,7 @@ def test_neighbouring_utilities_stay_within_epsilon():
 
 
 def test_a_mechanism_adds_each_draw_once_and_counts_choices():
-    mechanism = GaussianMechanism(NoiseSource())
+    mechanism = Mechanism(NoiseSource())
     with mechanism.phase(LaplacePhase("leaves", 1.0, 8.0, n_values=3)):
         assert mechanism.release(np.zeros(3, dtype=np.int64)).shape == (3,)
         with pytest.raises(RuntimeError, match="0 draws left"):

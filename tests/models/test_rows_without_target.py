@@ -74,7 +74,9 @@ def test_parts_leave_out_the_rows_that_a_table_leaves_out(name, tmp_path):
     table = make_table(name, 200).astype({"visits": object})
     places = np.random.default_rng(1).choice(200, 40, replace=False)
     table.loc[places, "visits"] = np.resize(["", "never", None], 40)
-    complete = table[[isinstance(v, float) or v in ("no", "yes", "perhaps") for v in table["visits"]]]
+    complete = table[
+        [isinstance(v, float) or v in ("no", "yes", "perhaps") for v in table["visits"]]
+    ]
     assert len(complete) == 160
     estimator = make_estimator(name)
     texts = table.assign(visits=[None if v is None else str(v) for v in table["visits"]])
@@ -114,7 +116,9 @@ def test_models_without_noise_follow_the_same_rule(name, task):
 @given(
     cells=st.lists(
         st.sampled_from(NO_TARGET)
-        | st.sampled_from(["no", " yes", 0, 1, 1.0, True, "1", "0.0", 7, -3.5, "2e0", np.inf, "-inf"]),
+        | st.sampled_from(
+            ["no", " yes", 0, 1, 1.0, True, "1", "0.0", 7, -3.5, "2e0", np.inf, "-inf"]
+        ),
         max_size=12,
     ),
     target=st.sampled_from([Classes(["no", "yes"]), Classes([0, 1]), Range(0, 2)]),

@@ -8,16 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpexplain._validation import check_choice, check_count, check_in_range
-from dpexplain.accounting import Event, LaplaceEvent, PrivacyLedger, PureEvent
+from dpexplain.accounting import PrivacyLedger
 from dpexplain.encoding import encode_classes
 from dpexplain.explain.global_explanation import Link
-from dpexplain.mechanisms import ChoicePhase, GaussianMechanism, LaplacePhase
+from dpexplain.mechanisms import ChoicePhase, LaplacePhase, Mechanism, Releases
 from dpexplain.models.boosted_trees.losses import (
     CRITERIA,
     WITHOUT_BOUND,
     Criterion,
     criterion_sensitivity,
     criterion_value,
+    largest_sum,
     link,
     weight,
 )
@@ -43,7 +44,12 @@ WEIGHT_STEPS = 1 << 12
 LATTICE = 1 << 20
 """Criteria are multiples of ``2**-20``."""
 
-_ROUNDING = 2.0  # lattice steps: two criteria, rounded, and their floats
+LARGEST_CRITERION = 1 << 29
+"""Criteria are cut off here, which lets no record do more, so that floats hold them to a step."""
+
+# Lattice steps: two criteria, rounded, and their floats, which show where a sensitivity is no whole
+# number of steps; see `DPBoostedTreesClassifier._utilities`.
+_ROUNDING, _ROUNDING_OF_BOUNDED = 2.0, 3.0
 _LARGEST_LEAF = 1.0
 _CERTAIN = 1e-4  # shares of positives stay so far away from 0 and 1
 
@@ -100,8 +106,9 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
     allow_weak : bool, default=False
         Permits epsilon above 50.
     n_public : int or None, default=None
-        Publicly known bound on the number of records. The guarantee of criteria that need it holds
-        for tables within it.
+        Publicly known figure that the number of records hardly exceeds. Criteria that need it cut
+        sums of weights off there: the guarantee holds for any table, and of one that has more
+        records large nodes are split less well.
     max_rows_per_person : int or None, default=None
         How many rows of one person are used at most; ``fit`` then needs ``groups=`` and protects
         persons, with so many times the noise. None: every row is a person of its own.
@@ -209,8 +216,8 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
             check_in_range("calibration", self.calibration, 0.0, 1.0)
         if self.criterion not in WITHOUT_BOUND and self.n_public is None:
             raise ValueError(
-                f"criterion={self.criterion!r} needs n_public=, a public bound on the number of "
-                "records; give one, or use criterion='gini'."
+                f"criterion={self.criterion!r} needs n_public=, a public figure that the number "
+                "of records hardly exceeds; give one, or use criterion='gini'."
             )
 
     def _check_plan(self, n_features: int) -> None:
@@ -248,9 +255,10 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
     def _split_phase(self, level: int, n_candidates: int) -> ChoicePhase:
         sensitivity = criterion_sensitivity(self.criterion, self.n_public, self._level_alpha(level))
         factor = 1.0 if self.variant == "corrected" else 2.0
+        rounding = _ROUNDING if self.criterion in WITHOUT_BOUND else _ROUNDING_OF_BOUNDED
         return ChoicePhase(
             "splits",
-            (factor * sensitivity * LATTICE + _ROUNDING) * self._unit,
+            (factor * sensitivity * LATTICE + rounding) * self._unit,
             self._split_epsilon(level) * self._unit,
             n_candidates,
             2**level,
@@ -263,21 +271,12 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
         scale = sensitivity / self._leaf_epsilon
         return LaplacePhase("leaves", sensitivity * self._unit, scale, n_values)
 
-    def _events(self, n_features: int) -> tuple[Event, ...]:
+    def _releases(self, n_features: int) -> tuple[Releases, ...]:
         count = self._n_scores() * self.n_trees
-        levels = [self._split_epsilon(level) * self._unit for level in range(self.depth)]
-        return (
-            LaplaceEvent("leaves", 1.0 / (self._leaf_epsilon * self._unit), count),
-            *(PureEvent("splits", epsilon, count) for epsilon in levels),
-        )
+        splits = [self._split_phase(level, 1) for level in range(self.depth)]
+        return (Releases(self._leaf_phase(0), count), *(Releases(s, count) for s in splits))
 
-    def _notes(self) -> tuple[str, ...]:
-        if self.criterion in WITHOUT_BOUND:
-            return super()._notes()
-        bound = f"It holds for tables of at most {self.n_public} records, which is public"
-        return (*super()._notes(), bound)
-
-    def _fit_released(self, X: Any, y: Any, schema: Schema, mechanism: GaussianMechanism) -> None:
+    def _fit_released(self, X: Any, y: Any, schema: Schema, mechanism: Mechanism) -> None:
         candidates, cells = self._read(X, schema)
         classes = classes_of(schema)
         label, n_classes = encode_classes(y, classes), len(classes.labels)
@@ -301,7 +300,7 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
         cells: NDArray[np.uint16],
         sign: FloatArray,
         candidates: Candidates,
-        mechanism: GaussianMechanism,
+        mechanism: Mechanism,
     ) -> tuple[Trees, FloatArray]:
         """Boost the trees of one score; return them with noisy people per leaf."""
         score = np.zeros(len(sign))
@@ -331,7 +330,7 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
         cells: NDArray[np.uint16],
         both: Integers,
         candidates: Candidates,
-        mechanism: GaussianMechanism,
+        mechanism: Mechanism,
     ) -> tuple[Integers, Integers]:
         """Grow one tree; return its splits and the leaf of each record."""
         tree = np.zeros(2**self.depth - 1, dtype=np.int64)
@@ -347,19 +346,24 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
         return tree, place
 
     def _utilities(self, sums: Integers, candidates: Candidates, alpha: float) -> Integers:
-        """Minus the criterion of both sides of each split, in lattice steps."""
+        """Minus the criterion of both sides of each split, in lattice steps.
+
+        A criterion below 2**29, of sums that are cut off where they must be, is within a quarter of
+        a step of the exact one. So a record that raises it by between 0 and S lowers what is
+        rounded by one step at most, and raises it by less than ``S 2**20 + 1.5``: by S and one step
+        where S is a whole number of steps. Cut off, it changes by a part of that.
+        """
         right = candidates.right_sums(sums)
         first = candidates.start[1] if len(candidates.start) > 1 else None
         left = sums[:, :first].sum(axis=1)[:, None] - right
-        total = np.zeros(right.shape[:2])
+        total, most = np.zeros(right.shape[:2]), largest_sum(self.criterion, self.n_public)
         for side in (left, right):
-            p, q = side[..., 0] / WEIGHT_STEPS, side[..., 1] / WEIGHT_STEPS
+            p, q = np.moveaxis(np.minimum(side / WEIGHT_STEPS, most), -1, 0)
             total += criterion_value(self.criterion, p, q, alpha)
-        return np.asarray(-np.rint(total * LATTICE), dtype=np.int64)
+        bounded = np.minimum(total, LARGEST_CRITERION)
+        return np.asarray(-np.rint(bounded * LATTICE), dtype=np.int64)
 
-    def _leaves(
-        self, sums: Integers, mechanism: GaussianMechanism
-    ) -> tuple[FloatArray, FloatArray | None]:
+    def _leaves(self, sums: Integers, mechanism: Mechanism) -> tuple[FloatArray, FloatArray | None]:
         """Release the leaves of a tree: their values, and noisy weights where these are known."""
         if self.variant == "paper":
             p, q = (sums / WEIGHT_STEPS).T

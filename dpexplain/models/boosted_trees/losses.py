@@ -3,9 +3,11 @@
 Notation: p and q are the summed weights of positive and negative records of a node, u is the share
 p / (p + q), L a concave Bayes risk with ``L(0) = L(1) = 0`` and ``L(1/2) = 1``, and
 ``H(p, q) = (p + q) L(u)``. The criterion of a tree is the sum of H over its leaves. H is concave
-and homogeneous, hence increases in p and in q: adding a record of weight 1 at most raises the
-criterion by between 0 and ``H(1, m - 1)``, where m bounds the number of records. All splits move in
-the same direction, so utilities change within that of each other [1]_.
+and homogeneous, hence increases in p and in q, and the slope in p falls with p and grows with q:
+adding a record of weight 1 at most raises the criterion by between 0 and ``H(1, m - 1)``, where no
+sum exceeds m - 1. All splits move in the same direction, so utilities change within that of each
+other [1]_. Where H(1, m - 1) grows with m, sums are cut off at m - 1 (`largest_sum`), so that this
+holds for any number of records; m says how many are expected, and no more.
 
 References
 ----------
@@ -60,20 +62,41 @@ def criterion_value(name: str, p: FloatArray, q: FloatArray, alpha: float = 1.0)
     return np.asarray(alpha * 2.0 * np.sqrt(p * q) + (1.0 - alpha) * 2.0 * np.minimum(p, q))
 
 
-def criterion_sensitivity(name: str, m: int | None, alpha: float = 1.0) -> float:
-    """Bound on what a record of weight 1 adds to the criterion, among m records.
+def largest_sum(name: str, m: int | None) -> float:
+    """Where summed weights are cut off before they enter a criterion.
 
     Parameters
     ----------
     name : {"gini", "zero_one", "matsushita", "log", "m_alpha"}
     m : int or None
-        Records at most; None where the criterion needs no bound.
+        Records that are expected at most; None where the criterion needs no bound.
+
+    Returns
+    -------
+    float
+        ``m - 1``, and not beyond ``2**26``, where the floats of a logarithm would be coarser than
+        the lattice of utilities; infinite where no bound is needed.
+    """
+    if name in WITHOUT_BOUND:
+        return math.inf
+    assert m is not None
+    return float(min(max(m - 1, 1), 1 << 26))
+
+
+def criterion_sensitivity(name: str, m: int | None, alpha: float = 1.0) -> float:
+    """Bound on what a record of weight 1 adds to the criterion, with sums of m - 1 at most.
+
+    Parameters
+    ----------
+    name : {"gini", "zero_one", "matsushita", "log", "m_alpha"}
+    m : int or None
+        Records that are expected at most; None where the criterion needs no bound.
     alpha : float, default=1.0
 
     Returns
     -------
     float
-        ``H(1, m - 1)``.
+        ``H(1, m - 1)``; of "log" a little more.
     """
     if name == "gini":
         return 4.0

@@ -6,7 +6,7 @@ from typing import Protocol
 
 import numpy as np
 
-from dpexplain.mechanisms import GaussianMechanism
+from dpexplain.mechanisms import Mechanism
 from dpexplain.models.boosting._kernels import LATTICE
 from dpexplain.models.boosting.recipe import Schedule
 from dpexplain.models.boosting.records import BinnedRecords
@@ -48,7 +48,7 @@ class AdaptiveClip:
 
     Parameters
     ----------
-    mechanism : GaussianMechanism
+    mechanism : Mechanism
         Its phase has the noise of leaf sums; every question passes through it.
     plan : Schedule
         With a `clip_quantile` of at least one half.
@@ -59,7 +59,7 @@ class AdaptiveClip:
     """
 
     def __init__(
-        self, mechanism: GaussianMechanism, plan: Schedule, n_samples: float, n_features: int
+        self, mechanism: Mechanism, plan: Schedule, n_samples: float, n_features: int
     ) -> None:
         assert plan.clip_quantile is not None
         assert plan.clip_quantile >= 0.5

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from dpexplain.mechanisms import GaussianMechanism
+from dpexplain.mechanisms import Mechanism
 from dpexplain.models.boosting._kernels import LATTICE
 from dpexplain.models.boosting._kernels_exp import EXPONENT_SPAN
 from dpexplain.models.boosting.loop import Tables
@@ -33,7 +33,7 @@ class CountStep:
 
     Parameters
     ----------
-    mechanism : GaussianMechanism
+    mechanism : Mechanism
         Holds the noise of the whole phase; every release passes through it.
     counts : sequence of BinCounts
         Noisy people per bin of each feature.
@@ -51,7 +51,7 @@ class CountStep:
 
     def __init__(
         self,
-        mechanism: GaussianMechanism,
+        mechanism: Mechanism,
         counts: Sequence[BinCounts],
         *,
         learning_rate: float,

@@ -13,8 +13,6 @@ import numpy as np
 from dpexplain._validation import check_choice, check_count, check_in_range
 from dpexplain.accounting import (
     BudgetSplit,
-    Event,
-    GaussianEvent,
     PrivacyLedger,
     additive_budget,
     compose_mu,
@@ -22,7 +20,7 @@ from dpexplain.accounting import (
 )
 from dpexplain.binning import count_phase, declared_cells, histogram_phase
 from dpexplain.binning.bins import index_dtype
-from dpexplain.mechanisms import GaussianMechanism, NoiseBackend, Phase
+from dpexplain.mechanisms import Mechanism, NoiseBackend, Phase, Releases
 from dpexplain.models.boosting.monotone import Constraints, checked_constraints
 from dpexplain.models.boosting.noise import NoiseDraws, simulate_noise
 from dpexplain.models.boosting.objectives import Objective
@@ -244,17 +242,21 @@ class _PrivateBoosting(PrivateEstimator):
             leaf *= self._objective(schema).sensitivity(settings.clip or CLASSIFIER_CLIPS[0])
         return Budget(self._split(n_features), histogram, leaf, settings.count_share)
 
-    def _events(self, n_features: int) -> tuple[Event, ...]:
+    def _releases(self, n_features: int) -> tuple[Releases, ...]:
         budget = self._budget(n_features, self.schema)
+        histograms = histogram_phase(
+            budget.histogram_multiplier(n_features), budget.histogram_factor, 0
+        )
         # Where the recipe sets the number of trees from the noisy histograms, the phase is
         # charged as one release of the same mu.
         n_releases = self._n_train_releases(n_features)
-        count = (GaussianEvent("count", budget.count_multiplier, 1),) if budget.count_share else ()
-        return (
-            *count,
-            GaussianEvent("histograms", budget.histogram_multiplier(n_features), n_features),
-            GaussianEvent("boosting", budget.leaf_multiplier(n_releases), n_releases),
+        planned = (
+            Releases(histograms, n_features),
+            Releases(leaf_phase(budget, n_releases, 0), n_releases),
         )
+        if not budget.count_share:
+            return planned
+        return (Releases(count_phase(budget.count_multiplier, budget.histogram_factor)), *planned)
 
     def _notes(self) -> tuple[str, ...]:
         if self.outer_bags == 1:
@@ -271,7 +273,7 @@ class _PrivateBoosting(PrivateEstimator):
 
     n_features_in_: int
 
-    def _fit_released(self, X: Any, y: Any, schema: Schema, mechanism: GaussianMechanism) -> None:
+    def _fit_released(self, X: Any, y: Any, schema: Schema, mechanism: Mechanism) -> None:
         settings, budget = self._recipe(), self._budget(schema.n_features, schema)
         objective = self._objective(schema)
         encoding = Encoding(schema, objective.encode_target, objective.loss)

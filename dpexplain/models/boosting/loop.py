@@ -8,7 +8,7 @@ from typing import Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpexplain.mechanisms import GaussianMechanism
+from dpexplain.mechanisms import Mechanism
 from dpexplain.models.boosting._kernels import LATTICE
 from dpexplain.models.boosting.clipping import Clip
 from dpexplain.models.boosting.monotone import Projection
@@ -37,7 +37,7 @@ class PrivateStep:
 
     Parameters
     ----------
-    mechanism : GaussianMechanism
+    mechanism : Mechanism
         Holds the noise of the whole phase; every release passes through it.
     learning_rate : float
         Share of the leaf mean that is added.
@@ -50,7 +50,7 @@ class PrivateStep:
         What the visits so far released.
     """
 
-    def __init__(self, mechanism: GaussianMechanism, *, learning_rate: float, clip: Clip) -> None:
+    def __init__(self, mechanism: Mechanism, *, learning_rate: float, clip: Clip) -> None:
         self.taken: list[LeafStep] = []
         self._mechanism = mechanism
         self._learning_rate = learning_rate

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpexplain.explain.global_explanation import Link
-from dpexplain.mechanisms import GaussianMechanism
+from dpexplain.mechanisms import Mechanism
 from dpexplain.models.boosting._kernels import LATTICE
 from dpexplain.models.boosting._kernels_exp import EXPONENT_SPAN
 from dpexplain.models.boosting.clipping import AdaptiveClip, Clip, FixedClip
@@ -124,7 +124,7 @@ class Objective:
 
     def private_step(
         self,
-        mechanism: GaussianMechanism,
+        mechanism: Mechanism,
         counts: Sequence[BinCounts],
         plan: Schedule,
         n_samples: float,
@@ -136,7 +136,7 @@ class Objective:
 
         Parameters
         ----------
-        mechanism : GaussianMechanism
+        mechanism : Mechanism
         counts : sequence of BinCounts
             Noisy people per bin of each feature.
         plan : Schedule

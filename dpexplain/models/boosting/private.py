@@ -25,7 +25,7 @@ from dpexplain.binning import (
     release_histograms,
 )
 from dpexplain.binning.bins import Index
-from dpexplain.mechanisms import Coins, GaussianMechanism, Phase
+from dpexplain.mechanisms import Coins, Mechanism, Phase
 from dpexplain.models.boosting._kernels import LATTICE
 from dpexplain.models.boosting.loop import Tables, boost, started
 from dpexplain.models.boosting.monotone import Direction, projections
@@ -189,7 +189,7 @@ def private_bins(
     *,
     settings: Recipe,
     budget: Budget,
-    mechanism: GaussianMechanism,
+    mechanism: Mechanism,
 ) -> tuple[PrivateBins, BinnedRecords]:
     """Release the number of people and the histograms, and merge cells (Algorithm 3).
 
@@ -203,7 +203,7 @@ def private_bins(
     schema : Schema
     settings : Recipe
     budget : Budget
-    mechanism : GaussianMechanism
+    mechanism : Mechanism
 
     Returns
     -------
@@ -263,7 +263,7 @@ def _people_and_cells(
     exact: Sequence[NDArray[np.int64]],
     settings: Recipe,
     budget: Budget,
-    mechanism: GaussianMechanism,
+    mechanism: Mechanism,
 ) -> tuple[NoisyCount | None, int]:
     """Release the number of people, where the recipe pays for it; choose cells accordingly."""
     if not budget.count_share:
@@ -293,7 +293,7 @@ def fit_private(
     settings: Recipe,
     budget: Budget,
     clip_adapts: bool,
-    mechanism: GaussianMechanism,
+    mechanism: Mechanism,
     rng: np.random.Generator,
     monotone: Sequence[Direction | None],
     n_bags: int,
@@ -312,7 +312,7 @@ def fit_private(
     budget : Budget
     clip_adapts : bool
         Whether the clip may follow the residuals, where the recipe leaves it open.
-    mechanism : GaussianMechanism
+    mechanism : Mechanism
     rng : numpy.random.Generator
         Source of the public structure; never of noise.
     monotone : sequence of {"increasing", "decreasing", None}

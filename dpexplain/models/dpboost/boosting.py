@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from dpexplain.mechanisms import ChoicePhase, Coins, GaussianMechanism, LaplacePhase
+from dpexplain.mechanisms import ChoicePhase, Coins, LaplacePhase, Mechanism
 from dpexplain.models.trees import _kernels
 from dpexplain.models.trees.structure import (
     Candidates,
@@ -41,7 +41,10 @@ LATTICE = 1 << 20
 
 _LEAST = 1e-9  # people of an empty node, where nothing is added to them
 
-_ROUNDING = 2.0  # lattice steps: two gains, or a leaf value, rounded, and their floats
+LARGEST_GAIN = 1 << 29
+"""Gains are cut off here, which lets no record do more, so that floats hold them to a step."""
+
+_ROUNDING = 2.0  # lattice steps: two gains, rounded; see `_gains` for their floats
 
 
 @dataclass(frozen=True)
@@ -131,7 +134,11 @@ class Plan:
         return replace(self, variant="seq", filtering="none")
 
     def leaf_phase(self, t: int, n_values: int) -> LaplacePhase:
-        """Phase of the leaves of tree t."""
+        """Phase of the leaves of tree t.
+
+        Two values that are rounded to the lattice are one step further apart at most. Their floats,
+        near 1, are off by a thousand-millionth of a step: whole steps do not show it.
+        """
         sensitivity = self.leaf_sensitivity(t % self.n_disjoint) * LATTICE + 1.0
         scale = sensitivity / self.leaf_epsilon
         return LaplacePhase("leaves", sensitivity * self.unit, scale, n_values, self.size(t))
@@ -140,7 +147,8 @@ class Plan:
         """Phase of the splits of tree t.
 
         Lemma 1: a record raises a gain by 1 at most and lowers it by 3 at most. So gains change
-        within 4 of each other; the paper takes twice the largest change.
+        within 4 of each other, and within `_ROUNDING` steps more on the lattice, whatever the
+        number of records (see `_gains`); the paper takes twice the largest change.
         """
         spread = {"paper": 6.0, "range": 4.0}[self.exponential_scale] * LATTICE + _ROUNDING
         epsilon = self.level_epsilon * self.unit
@@ -159,7 +167,7 @@ def grow(
     target: NDArray[np.float32],
     candidates: Candidates,
     plan: Plan,
-    mechanism: GaussianMechanism,
+    mechanism: Mechanism,
     coins: Coins,
 ) -> Trees:
     """Boost the trees of one score.
@@ -171,7 +179,7 @@ def grow(
         In [-1, 1]; classes are the ends.
     candidates : Candidates
     plan : Plan
-    mechanism : GaussianMechanism
+    mechanism : Mechanism
         Every release passes through it.
     coins : Coins
         Secret: which records are in which tree. Not kept.
@@ -251,7 +259,7 @@ def _grow_one(
     candidates: Candidates,
     plan: Plan,
     t: int,
-    mechanism: GaussianMechanism,
+    mechanism: Mechanism,
 ) -> tuple[Integers, FloatArray]:
     """Grow one tree on the records whose place is not negative."""
     tree = np.zeros(2**plan.depth - 1, dtype=np.int64)
@@ -273,7 +281,14 @@ def _grow_one(
 
 
 def _gains(sums: Integers, candidates: Candidates, regularisation: float) -> Integers:
-    """Gain of each split of each node in lattice steps (equation 3)."""
+    """Gain of each split of each node in lattice steps (equation 3).
+
+    A gain below 2**29 comes out of four roundings, each of a share of 2**-53: within a quarter of a
+    step of the exact one; so two of them differ by half a step more at most. Rounded to whole
+    steps, a gain changes by less than ``2**20 + 1.5`` upwards and ``3 * 2**20 + 1.5`` downwards,
+    hence, being whole, by one step more than it may. A gain that is cut off changes by a part of
+    that, in the same direction.
+    """
     right = candidates.right_sums(sums)
     whole = sums[:, : candidates.start[1] if len(candidates.start) > 1 else None].sum(axis=1)
     left = whole[:, None] - right
@@ -281,4 +296,4 @@ def _gains(sums: Integers, candidates: Candidates, regularisation: float) -> Int
     for side in (left, right):
         g, n = side[..., 0] / GRADIENT_STEPS, side[..., 1]
         total += g**2 / np.maximum(n + regularisation, _LEAST)
-    return np.asarray(np.rint(total * LATTICE), dtype=np.int64)
+    return np.asarray(np.rint(np.minimum(total, LARGEST_GAIN) * LATTICE), dtype=np.int64)

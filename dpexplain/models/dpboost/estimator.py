@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpexplain._validation import check_choice, check_count, check_in_range
-from dpexplain.accounting import Event, LaplaceEvent, PrivacyLedger, PureEvent
+from dpexplain.accounting import PrivacyLedger
 from dpexplain.encoding import encode_classes
 from dpexplain.explain.global_explanation import Link
-from dpexplain.mechanisms import GaussianMechanism
+from dpexplain.mechanisms import Mechanism, Releases
 from dpexplain.models.boosting.additive import AdditiveClassifier, AdditiveRegressor
 from dpexplain.models.boosting.targets import classes_of, encoded_range, range_unit
 from dpexplain.models.dpboost.boosting import (
@@ -99,19 +99,21 @@ class _DPBoost(PrivateTrees):
             exponential_scale=self.exponential_scale,
         )
 
-    def _events(self, n_features: int) -> tuple[Event, ...]:
+    def _releases(self, n_features: int) -> tuple[Releases, ...]:
         n_scores = self._n_scores()
         plan = self._plan(n_scores)
         count = n_scores * plan.n_ensembles
+        # Trees of an ensemble are about disjoint records: an ensemble costs as much as one tree.
+        first, *others = (plan.leaf_phase(t, 0) for t in range(plan.size(0)))
         return (
-            LaplaceEvent("leaves", 1.0 / (plan.leaf_epsilon * self._unit), count),
-            PureEvent("splits", plan.level_epsilon * self._unit, count * self.depth),
+            Releases(first, count, tuple(others)),
+            Releases(plan.split_phase(0, 1), count * self.depth),
         )
 
-    def _fit_released(self, X: Any, y: Any, schema: Schema, mechanism: GaussianMechanism) -> None:
+    def _fit_released(self, X: Any, y: Any, schema: Schema, mechanism: Mechanism) -> None:
         self._fit_planned(X, y, schema, mechanism, self._plan)
 
-    def _fit_noiseless(self, X: Any, y: Any, schema: Schema, mechanism: GaussianMechanism) -> None:
+    def _fit_noiseless(self, X: Any, y: Any, schema: Schema, mechanism: Mechanism) -> None:
         """Fit for the non-private twin: all records in every tree, nothing filtered or clipped."""
         self._fit_planned(X, y, schema, mechanism, lambda n: self._plan(n).noiseless())
 
@@ -120,7 +122,7 @@ class _DPBoost(PrivateTrees):
         X: Any,
         y: Any,
         schema: Schema,
-        mechanism: GaussianMechanism,
+        mechanism: Mechanism,
         plan_of: Callable[[int], Plan],
     ) -> None:
         """Boost as planned for a number of scores, and keep the trees."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from dpexplain._validation import check_count, check_in_range
 from dpexplain.accounting import PrivacyLedger
-from dpexplain.mechanisms import GaussianMechanism, NoiseBackend, Phase
+from dpexplain.mechanisms import Mechanism, NoiseBackend, Phase
 from dpexplain.models.boosting.additive import AdditiveClassifier
 from dpexplain.models.boosting.noise import NoiseDraws
 from dpexplain.models.boosting.objectives import Objective, classification
@@ -174,7 +174,7 @@ class DPLogisticRegression(_PrivateLinear, AdditiveClassifier):
         return budget.gradient_phase(n_features, 0)
 
     def _fitted(
-        self, X: Any, y: Any, schema: Schema, objective: Objective, mechanism: GaussianMechanism
+        self, X: Any, y: Any, schema: Schema, objective: Objective, mechanism: Mechanism
     ) -> LinearFit:
         return fit_classification(
             X,

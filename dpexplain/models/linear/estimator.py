@@ -8,10 +8,10 @@ from typing import Any, Literal
 import numpy as np
 
 from dpexplain._validation import check_choice, check_in_range
-from dpexplain.accounting import Event, GaussianEvent, PrivacyLedger, compose_mu, mu_from_epsilon
+from dpexplain.accounting import PrivacyLedger, compose_mu, mu_from_epsilon
 from dpexplain.binning import declared_cells, histogram_phase
 from dpexplain.binning.bins import index_dtype
-from dpexplain.mechanisms import GaussianMechanism, NoiseBackend, Phase
+from dpexplain.mechanisms import Mechanism, NoiseBackend, Phase, Releases
 from dpexplain.models.boosting.additive import AdditiveModel
 from dpexplain.models.boosting.objectives import Objective
 from dpexplain.models.boosting.private import release_factors
@@ -86,13 +86,10 @@ class _PrivateLinear(PrivateEstimator, AdditiveModel):
         if self.schema is not None:
             for name, feature in self.schema.features.items():
                 index_dtype(declared_cells(name, feature, N_CELLS).n_bins)
-        source, budget = self._noise_source(), self._budget(self.schema)
-        histograms = histogram_phase(
-            budget.histogram_multiplier(n_features), budget.histogram_factor, 0
-        )
-        others = (budget.moment_phase(n_features, 0), self._target_phase(budget, n_features))
-        for phase in (histograms, *others):
-            source.check_sigma(phase.sigma_int)
+        source = self._noise_source()
+        for planned in self._releases(n_features):
+            assert isinstance(planned.phase, Phase)
+            source.check_sigma(planned.phase.sigma_int)
 
     def _budget(self, schema: Schema | None) -> LinearBudget:
         mu = mu_from_epsilon(self.epsilon, self.delta)
@@ -120,19 +117,22 @@ class _PrivateLinear(PrivateEstimator, AdditiveModel):
     def _target_phase(self, budget: LinearBudget, n_features: int) -> Phase:
         """Phase of what is asked of the target, without its number of values."""
 
-    def _events(self, n_features: int) -> tuple[Event, ...]:
+    def _releases(self, n_features: int) -> tuple[Releases, ...]:
         budget = self._budget(self.schema)
+        histograms = histogram_phase(
+            budget.histogram_multiplier(n_features), budget.histogram_factor, 0
+        )
         return (
-            GaussianEvent("histograms", budget.histogram_multiplier(n_features), n_features),
-            GaussianEvent("second moments", budget.moment_multiplier),
-            GaussianEvent(self._target_label, budget.target_multiplier, budget.n_steps),
+            Releases(histograms, n_features),
+            Releases(budget.moment_phase(n_features, 0)),
+            Releases(self._target_phase(budget, n_features), budget.n_steps),
         )
 
     def _mu(self) -> float:
         budget = self._budget(self.schema)
         return compose_mu([budget.mu_bins, budget.mu_moments, budget.mu_target])
 
-    def _fit_released(self, X: Any, y: Any, schema: Schema, mechanism: GaussianMechanism) -> None:
+    def _fit_released(self, X: Any, y: Any, schema: Schema, mechanism: Mechanism) -> None:
         objective = self._objective(schema)
         fit = self._fitted(X, y, schema, objective, mechanism)
         tables = fit.design.tables(fit.weights)
@@ -157,7 +157,7 @@ class _PrivateLinear(PrivateEstimator, AdditiveModel):
 
     @abstractmethod
     def _fitted(
-        self, X: Any, y: Any, schema: Schema, objective: Objective, mechanism: GaussianMechanism
+        self, X: Any, y: Any, schema: Schema, objective: Objective, mechanism: Mechanism
     ) -> LinearFit:
         """Release what the model needs."""
 

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from dpexplain.binning import FeatureBins, declared_cells, release_histograms
 from dpexplain.encoding import encoded_columns
-from dpexplain.mechanisms import GaussianMechanism, Phase
+from dpexplain.mechanisms import Mechanism, Phase
 from dpexplain.models.boosting.objectives import Objective
 from dpexplain.models.boosting.structure import BinCounts
 from dpexplain.models.linear import _kernels
@@ -209,7 +209,7 @@ def fit_regression(
     schema: Schema,
     objective: Objective,
     budget: LinearBudget,
-    mechanism: GaussianMechanism,
+    mechanism: Mechanism,
     *,
     follow_counts: bool,
 ) -> LinearFit:
@@ -223,7 +223,7 @@ def fit_regression(
     objective : Objective
         Squared error.
     budget : LinearBudget
-    mechanism : GaussianMechanism
+    mechanism : Mechanism
         Every release passes through it.
     follow_counts : bool
         See `design`.
@@ -256,7 +256,7 @@ def fit_classification(
     schema: Schema,
     objective: Objective,
     budget: LinearBudget,
-    mechanism: GaussianMechanism,
+    mechanism: Mechanism,
     *,
     follow_counts: bool,
     clip: float,
@@ -272,7 +272,7 @@ def fit_classification(
     objective : Objective
         Logistic or softmax loss.
     budget : LinearBudget
-    mechanism : GaussianMechanism
+    mechanism : Mechanism
         Every release passes through it.
     follow_counts : bool
         See `design`.
@@ -312,7 +312,7 @@ def _with(fit: LinearFit, **changes: Any) -> LinearFit:
 def _with_moments(
     records: _Records,
     budget: LinearBudget,
-    mechanism: GaussianMechanism,
+    mechanism: Mechanism,
     *,
     follow_counts: bool,
 ) -> LinearFit:

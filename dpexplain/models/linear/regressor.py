@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dpexplain.mechanisms import GaussianMechanism, Phase
+from dpexplain.mechanisms import Mechanism, Phase
 from dpexplain.models.boosting.additive import AdditiveRegressor
 from dpexplain.models.boosting.noise import NoiseDraws
 from dpexplain.models.boosting.objectives import Objective, squared
@@ -106,7 +106,7 @@ class DPLinearRegression(_PrivateLinear, AdditiveRegressor):
         return budget.target_phase(n_features, 0)
 
     def _fitted(
-        self, X: Any, y: Any, schema: Schema, objective: Objective, mechanism: GaussianMechanism
+        self, X: Any, y: Any, schema: Schema, objective: Objective, mechanism: Mechanism
     ) -> LinearFit:
         return fit_regression(
             X,

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpexplain.explain import InputPreparation
-from dpexplain.mechanisms import GaussianMechanism
+from dpexplain.mechanisms import Mechanism
 from dpexplain.models.locally_linear.arithmetic import BLOCK, CLIP_MARGIN, FEATURE_BITS
 from dpexplain.models.locally_linear.inputs import Features
 from dpexplain.models.locally_linear.projections import Basis
@@ -124,7 +124,7 @@ def take_mean_off(
     samples: Iterator[Sample],
     n_steps: int,
     plan: NoisePlan,
-    mechanism: GaussianMechanism,
+    mechanism: Mechanism,
     longest: float,
 ) -> Floats:
     """Release the mean record, and take it off all records in place.
@@ -138,7 +138,7 @@ def take_mean_off(
     n_steps : int
         At least 1.
     plan : NoisePlan
-    mechanism : GaussianMechanism
+    mechanism : Mechanism
     longest : float
         As `longest_record` says.
 

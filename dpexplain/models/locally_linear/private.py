@@ -14,13 +14,11 @@ from threadpoolctl import threadpool_limits
 from dpexplain._tables import cells_of, values_of
 from dpexplain._validation import check_choice, check_count, check_in_range
 from dpexplain.accounting import (
-    Event,
     PrivacyLedger,
-    SubsampledGaussianEvent,
     epsilon_from_events,
 )
 from dpexplain.accounting.pld import pld_available
-from dpexplain.mechanisms import GaussianMechanism, NoiseBackend
+from dpexplain.mechanisms import Mechanism, NoiseBackend, Releases
 from dpexplain.models.inputs import person_of
 from dpexplain.models.locally_linear.arithmetic import lattice_bits
 from dpexplain.models.locally_linear.centring import longest_record, take_mean_off
@@ -39,7 +37,6 @@ from dpexplain.models.locally_linear.recipe import (
 from dpexplain.models.locally_linear.reference import LocallyLinearClassifier
 from dpexplain.models.locally_linear.sampling import PoissonSampler
 from dpexplain.models.locally_linear.training import (
-    LABEL,
     NoisePlan,
     Progress,
     train_private,
@@ -309,13 +306,9 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
             )
         self._noise_source().check_sigma(plan.phase(0).sigma_int)
 
-    def _events(self, n_features: int) -> tuple[Event, ...]:
+    def _releases(self, n_features: int) -> tuple[Releases, ...]:
         steps, plan = self._plan(self._recipe(n_features))
-        return (
-            SubsampledGaussianEvent(
-                LABEL, plan.noise_multiplier, steps.sampling_probability, steps.n_steps
-            ),
-        )
+        return (Releases(plan.phase(0), steps.n_steps),)
 
     def _mu(self) -> float | None:
         if self.sampling_probability_ < 1.0:
@@ -340,7 +333,7 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
         )
 
     def _fit_people(
-        self, X: Any, y: Any, groups: Any, schema: Schema, mechanism: GaussianMechanism
+        self, X: Any, y: Any, groups: Any, schema: Schema, mechanism: Mechanism
     ) -> None:
         try:
             if groups is not None:
@@ -366,7 +359,7 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
             features, labels, shape, basis, clip=plan.clip, lattice_bits=plan.lattice_bits
         )
 
-    def _fit_released(self, X: Any, y: Any, schema: Schema, mechanism: GaussianMechanism) -> None:
+    def _fit_released(self, X: Any, y: Any, schema: Schema, mechanism: Mechanism) -> None:
         rng = np.random.default_rng(self.structure_seed)
         preparation, basis, shape, recipe = self._set_up(schema, rng)
         steps, plan = self._plan(recipe)

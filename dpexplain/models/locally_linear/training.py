@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dpexplain.mechanisms import GaussianMechanism, SampledPhase
+from dpexplain.mechanisms import Mechanism, SampledPhase
 from dpexplain.models.locally_linear.gradients import GradientSums, Sample
 from dpexplain.models.locally_linear.optimiser import Adam
 
@@ -87,7 +87,7 @@ def train_private(
     start: Floats,
     rates: Floats,
     plan: NoisePlan,
-    mechanism: GaussianMechanism,
+    mechanism: Mechanism,
     *,
     reset_every: int | None,
     n_before: int = 0,
@@ -105,7 +105,7 @@ def train_private(
     rates : ndarray of shape (n_steps,)
         Learning rates.
     plan : NoisePlan
-    mechanism : GaussianMechanism
+    mechanism : Mechanism
     reset_every : int or None
         Steps after which the moments of Adam start anew.
     n_before : int, default=0

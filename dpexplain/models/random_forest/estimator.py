@@ -7,10 +7,10 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from dpexplain._validation import check_choice, check_count
-from dpexplain.accounting import Event, LaplaceEvent, PrivacyLedger, PureEvent
+from dpexplain.accounting import PrivacyLedger
 from dpexplain.encoding import encode_classes
 from dpexplain.explain.global_explanation import Link
-from dpexplain.mechanisms import ChoicePhase, GaussianMechanism, LaplacePhase
+from dpexplain.mechanisms import ChoicePhase, LaplacePhase, Mechanism, Releases
 from dpexplain.models.boosting.additive import AdditiveClassifier
 from dpexplain.models.boosting.targets import classes_of
 from dpexplain.models.trees.estimator import PrivateTrees
@@ -172,14 +172,11 @@ class DPRandomForestClassifier(PrivateTrees, AdditiveClassifier):
         epsilon = self._leaf_epsilon * self._unit
         return ChoicePhase("leaves", sensitivity, epsilon, self._n_classes(), n_values)
 
-    def _events(self, n_features: int) -> tuple[Event, ...]:
+    def _releases(self, n_features: int) -> tuple[Releases, ...]:
         # Leaves of a tree are disjoint: what is spent on each is spent once.
-        epsilon = self._leaf_epsilon * self._unit
-        if self.leaf_mechanism == "laplace":
-            return (LaplaceEvent("leaves", 1.0 / epsilon, self.n_trees),)
-        return (PureEvent("leaves", epsilon, self.n_trees),)
+        return (Releases(self._phase(0), self.n_trees),)
 
-    def _fit_released(self, X: Any, y: Any, schema: Schema, mechanism: GaussianMechanism) -> None:
+    def _fit_released(self, X: Any, y: Any, schema: Schema, mechanism: Mechanism) -> None:
         candidates, cells = self._read(X, schema)
         classes = classes_of(schema)
         label = encode_classes(y, classes)

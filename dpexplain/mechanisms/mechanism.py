@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -11,13 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpexplain._validation import shown
+from dpexplain.accounting import Event
 from dpexplain.mechanisms.noise import NoiseSource
 from dpexplain.mechanisms.phases import AnyPhase, ChoicePhase
+from dpexplain.mechanisms.plan import Allowance
 
-__all__ = ["GaussianMechanism"]
+__all__ = ["Mechanism"]
 
 
-class GaussianMechanism:
+class Mechanism:
     """Add fresh integer noise to integer sums, each draw once.
 
     All noise of a phase is drawn before the first release: the time that drawing takes then
@@ -29,18 +31,21 @@ class GaussianMechanism:
     ----------
     source : NoiseSource
         Where the noise comes from.
+    charged : iterable of Event or None, default=None
+        Events that pay for what is released: a release that they do not cover is refused before
+        it is made. None: nothing is refused.
 
     Examples
     --------
     >>> from dpexplain.mechanisms import Phase
-    >>> mechanism = GaussianMechanism(NoiseSource())
+    >>> mechanism = Mechanism(NoiseSource())
     >>> with mechanism.phase(Phase("counts", 2**20, 2.0**22, n_values=3)):
     ...     noisy = mechanism.release(np.array([5, 0, 7]) * 2**20)
     >>> noisy.shape
     (3,)
     """
 
-    def __init__(self, source: NoiseSource) -> None:
+    def __init__(self, source: NoiseSource, charged: Iterable[Event] | None = None) -> None:
         if not isinstance(source, NoiseSource):
             raise TypeError(f"source is {shown(source)}; pass NoiseSource().")
         self._source = source
@@ -48,6 +53,17 @@ class GaussianMechanism:
         self._process = os.getpid()
         self._noise: NDArray[np.int64] = np.empty(0, dtype=np.int64)
         self._used = 0
+        self.limit_to(charged)
+
+    def limit_to(self, charged: Iterable[Event] | None) -> None:
+        """Refuse from now on what these events do not pay for.
+
+        Parameters
+        ----------
+        charged : iterable of Event or None
+            What was charged; None to refuse nothing.
+        """
+        self._allowance = None if charged is None else Allowance(charged)
 
     @property
     def source(self) -> NoiseSource:
@@ -71,13 +87,15 @@ class GaussianMechanism:
         Raises
         ------
         RuntimeError
-            If the phase before was not finished.
+            If the phase before was not finished, or no charged event pays for a release of it.
         """
         if self._phase is not None:
             raise RuntimeError(
                 f"phase {self._phase.label!r} is not finished; call finish() before "
                 f"begin({phase.label!r})."
             )
+        if self._allowance is not None:
+            self._allowance.check(phase)
         self._noise = phase.drawn(self._source)
         self._phase, self._used, self._process = phase, 0, os.getpid()
 
@@ -98,7 +116,8 @@ class GaussianMechanism:
         ------
         RuntimeError
             If no phase was begun, or it has fewer than n draws left, or the process was forked
-            since: the noise would be used by both processes. Noise is never used twice.
+            since: the noise would be used by both processes. Noise is never used twice. Or if the
+            charged events do not pay for it.
         ValueError
             If `query` is no one-dimensional int64 array.
         """
@@ -120,6 +139,8 @@ class GaussianMechanism:
                 f"phase {self._phase.label!r} has {len(self._noise) - self._used} draws left and "
                 f"{len(query)} are asked for; state the right n_values in Phase(...)."
             )
+        if self._allowance is not None:
+            self._allowance.spend(self._phase)
         noise = self._noise[self._used : end]
         noisy = query + noise
         noise[:] = 0
@@ -142,7 +163,8 @@ class GaussianMechanism:
         Raises
         ------
         RuntimeError
-            If no phase of choices was begun, or it has fewer choices left.
+            If no phase of choices was begun, it has fewer choices left, or the charged events do
+            not pay for them.
         ValueError
             If `utilities` is no two-dimensional int64 array with that many candidates.
         """
@@ -160,6 +182,8 @@ class GaussianMechanism:
                 f"phase {phase.label!r} has {phase.n_values - self._used} choices left and "
                 f"{len(utilities)} are asked for; state the right n_values in ChoicePhase(...)."
             )
+        if self._allowance is not None:
+            self._allowance.spend(phase)
         self._used += len(utilities)
         return self._source.choose(utilities, phase.epsilon, phase.spread_int)
 
@@ -183,7 +207,7 @@ class GaussianMechanism:
             )
 
     @contextmanager
-    def phase(self, phase: AnyPhase) -> Iterator[GaussianMechanism]:
+    def phase(self, phase: AnyPhase) -> Iterator[Mechanism]:
         """Begin a phase and finish it; an error on the way makes the mechanism forget its noise.
 
         Parameters
@@ -193,7 +217,7 @@ class GaussianMechanism:
 
         Yields
         ------
-        GaussianMechanism
+        Mechanism
             The mechanism itself.
         """
         self.begin(phase)
@@ -209,14 +233,16 @@ class GaussianMechanism:
         self._noise = np.empty(0, dtype=np.int64)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"_source": self._source}  # a list of what may leave, not of what may not
+        # A list of what may leave, not of what may not.
+        return {"_source": self._source, "_limited": self._allowance is not None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self._source = state["_source"]
+        self.limit_to(() if state["_limited"] else None)  # what was charged pays for one mechanism
         self._forget()
 
     def __repr__(self) -> str:
         if self._phase is None:
-            return f"GaussianMechanism({self._source!r})"
+            return f"Mechanism({self._source!r})"
         left = len(self._noise) - self._used
-        return f"GaussianMechanism({self._source!r}, phase={self._phase.label!r}, {left} left)"
+        return f"Mechanism({self._source!r}, phase={self._phase.label!r}, {left} left)"

@@ -1,0 +1,106 @@
+"""The privacy loss of discrete Laplace noise, exactly, and put on a grid.
+
+A record moves an integer sum by D; the noise z has ``P(z) = c a**|z|``, ``a = exp(-1 / t)``, with
+an integer scale t. All that the answer says of the record is how far it lies from the sum without
+the record, counted in the direction of the move and cut to ``x = 0, ..., D``, and
+
+    P(x) = a**x w(x),  Q(x) = a**(D - x) w(x),  w(0) = w(D) = 1 / (1 + a),  w = (1 - a) / (1 + a)
+
+between them. So the loss ``log(P / Q)`` is ``(D - 2 x) / t``: the rungs of a ladder from -D / t to
+D / t. With D = 1 it is randomised response, the worst of all mechanisms with this epsilon. The
+continuous Laplace distribution is the limit of small steps, and gives away less than any lattice:
+``delta(epsilon)`` of the ladder is that of the limit at the rungs, ``1 - exp(-(D / t - epsilon) /
+2)``, and lies on the chords, in exp(epsilon), between them.
+
+*Several sums*: a record that moves them by D_1, ..., D_m gives away no more than one that moves a
+single sum by D, the sum of all |D_i|. Take two of them, and let w' be their weights over the sum
+of both x. Both w and w' give ``sum a**x w(x) = sum a**(D - x) w(x) = 1``, and w - w' is positive at
+the ends and not positive between them: there ``(1 + a)**2 w'(x) >= (1 - a) ((1 - a) (1 + m) + 2
+a)`` with ``m = min(x, D - x, D_1, D_2) >= 1``, which is at least ``(1 + a)**2 w(x) = (1 - a) (1 +
+a)``. A difference with such signs that is orthogonal to ``a**x`` and ``a**(D - x)`` has a product
+of at least 0 with every ``max(0, a**x - c a**(D - x))``, and these products are the differences of
+delta.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["masses_on_grid", "raised"]
+
+# More than the rounding of a loss, and of a share of a cell.
+_LOSS_MARGIN, _SHARE_MARGIN = 1e-14, 1e-11
+
+
+def raised(epsilon: float) -> float:
+    """Raise a loss by the margin for its rounding, which covers a little more noise than there is.
+
+    Parameters
+    ----------
+    epsilon : float
+        Largest loss.
+
+    Returns
+    -------
+    float
+        What `masses_on_grid` works with.
+    """
+    return epsilon * (1.0 + _LOSS_MARGIN)
+
+
+def masses_on_grid(epsilon: float, n_steps: int, step: float) -> tuple[int, NDArray[np.float64]]:
+    """Put the loss on a grid such that it gives away more, and as little more as the grid allows.
+
+    The chances under both data sets that a cell of the grid holds are divided between its two ends
+    so that both sums stay the same. That is a loss of which the true one is an average, so nothing
+    is underestimated, whatever follows; at the points of the grid delta is exact [1]_.
+
+    Parameters
+    ----------
+    epsilon : float
+        Largest loss, positive and finite.
+    n_steps : int
+        Steps of the ladder from ``-epsilon`` to `epsilon`, at least 1.
+    step : float
+        Width of a cell of the grid.
+
+    Returns
+    -------
+    first : int
+        Place of the first mass: its loss is ``first * step``.
+    masses : ndarray of shape (n_points,)
+        Probability of each loss; together at least 1.
+
+    References
+    ----------
+    .. [1] Doroshenko, Ghazi, Kamath, Kumar and Manurangsi, "Connect the Dots: Tighter Discrete
+       Approximations of Privacy Loss Distributions", PoPETs 2022, arXiv:2207.04380.
+    """
+    epsilon = raised(epsilon)
+    rung = epsilon / n_steps  # 1 / t, and half of the distance of two losses
+    last = math.ceil(epsilon / step)
+    places = np.arange(-last - 1, last, dtype=np.float64)  # of the lower ends of all cells
+    masses = np.zeros(len(places) + 1)
+    cell_of_end = np.clip(np.ceil([epsilon / step, -epsilon / step]) - 1.0, places[0], places[-1])
+    # Rungs between the ends whose loss lies above the lower end of a cell and not above the upper.
+    beyond = np.ceil((epsilon - np.append(places, last) * step) / (2.0 * rung))
+    beyond = np.clip(beyond, 1.0, float(n_steps))
+    low, n = beyond[1:], beyond[:-1] - beyond[1:]
+    parts = (
+        (places, low, n, -np.expm1(-n * rung)),
+        (cell_of_end, np.array([0.0, float(n_steps)]), np.ones(2), np.ones(2)),
+    )
+    for place, low, n, weight in parts:
+        # Rungs low, ..., low + n - 1: a geometric sum, whose mean loss is that of the middle.
+        chance = weight * np.exp(-low * rung) / (1.0 + math.exp(-rung))
+        middle = epsilon - (2.0 * low + n - 1.0) * rung
+        above = chance * np.expm1(np.minimum(place * step - middle, 0.0)) / math.expm1(-step)
+        above = np.minimum(above * (1.0 + _SHARE_MARGIN), chance)
+        index = (place - places[0]).astype(np.int64)
+        np.add.at(masses, index, chance - above)
+        np.add.at(masses, index + 1, above)
+    masses[-1] += max(0.0, 1.0 - math.fsum(masses))
+    return int(places[0]), masses

@@ -1,0 +1,154 @@
+"""What a fit plans to release, the events that follow, and what they still pay for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dpexplain.accounting import (
+    DiscreteLaplaceEvent,
+    Event,
+    GaussianEvent,
+    LaplaceEvent,
+    NonPrivateEvent,
+    PrivateEvent,
+    PureEvent,
+    SubsampledGaussianEvent,
+)
+from dpexplain.mechanisms.phases import AnyPhase, ChoicePhase, LaplacePhase, SampledPhase
+
+__all__ = ["Allowance", "Releases"]
+
+# Of Gaussian releases, whose noise is wider than stated by a share of 1e-6.
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class Releases:
+    """Releases that a fit plans: the phase that will draw, and how often.
+
+    Parameters
+    ----------
+    phase : Phase, LaplacePhase or ChoicePhase
+        As the fit will begin it; its number of values may be left open.
+    count : int, default=1
+        Number of releases.
+    others : tuple of LaplacePhase, default=()
+        Phases about other parts of the records, each of which may stand in place of the first: a
+        record takes part in one of them.
+    """
+
+    phase: AnyPhase
+    count: int = 1
+    others: tuple[LaplacePhase, ...] = ()
+
+    @property
+    def event(self) -> PrivateEvent:
+        """Event that pays for them.
+
+        Returns
+        -------
+        PrivateEvent
+            That of the phase. Where phases on disjoint records have lattices of their own, what
+            holds on every lattice.
+        """
+        phases = (self.phase, *self.others)
+        events = {phase.event(self.count) for phase in phases}
+        if len(events) == 1:
+            return events.pop()
+        epsilon = max(phase.exact_epsilon for phase in phases if isinstance(phase, LaplacePhase))
+        # Rounded down, so that its inverse is no less than any of the ratios.
+        return LaplaceEvent(self.phase.label, math.nextafter(float(1 / epsilon), 0.0), self.count)
+
+
+class Allowance:
+    """What charged events still pay for; a release that they do not cover is refused.
+
+    Parameters
+    ----------
+    charged : iterable of Event
+        Events of one fit; those that are not private pay for nothing.
+    """
+
+    def __init__(self, charged: Iterable[Event]) -> None:
+        self._squared_mu: dict[str, float] = {}
+        self._left: list[tuple[PrivateEvent, Fraction]] = []
+        for event in charged:
+            if isinstance(event, GaussianEvent):
+                before = self._squared_mu.get(event.label, 0.0)
+                room = event.count / event.noise_multiplier / event.noise_multiplier
+                self._squared_mu[event.label] = before + room * (1.0 + _ROUNDING)
+            elif not isinstance(event, NonPrivateEvent):
+                self._left.append((event, Fraction(event.count)))
+
+    def check(self, phase: AnyPhase) -> None:
+        """Refuse a phase that not even one release is left for.
+
+        Parameters
+        ----------
+        phase : Phase, LaplacePhase or ChoicePhase
+            What is to be begun.
+
+        Raises
+        ------
+        RuntimeError
+            If no charged event covers it.
+        """
+        self._paid(phase, spend=False)
+
+    def spend(self, phase: AnyPhase) -> None:
+        """Take one release of a phase off.
+
+        Parameters
+        ----------
+        phase : Phase, LaplacePhase or ChoicePhase
+            What is about to release.
+
+        Raises
+        ------
+        RuntimeError
+            If no charged event covers it any more; nothing was taken off then.
+        """
+        self._paid(phase, spend=True)
+
+    def _paid(self, phase: AnyPhase, *, spend: bool) -> None:
+        drawn = phase.event()
+        if isinstance(drawn, GaussianEvent):
+            price = 1.0 / drawn.noise_multiplier / drawn.noise_multiplier
+            left = self._squared_mu.get(phase.label, 0.0)
+            if price <= left:
+                self._squared_mu[phase.label] = left - price if spend else left
+                return
+        share = Fraction(1, phase.n_disjoint)
+        for place, (event, left_over) in enumerate(self._left):
+            if left_over >= share and event.label == phase.label and _covers(event, phase):
+                self._left[place] = (event, left_over - share if spend else left_over)
+                return
+        raise RuntimeError(
+            f"the charged events do not cover another release of phase {phase.label!r} "
+            f"({drawn}); what is drawn must be what was charged."
+        )
+
+
+def _covers(event: PrivateEvent, phase: AnyPhase) -> bool:
+    """Whether one release of an event costs at least as much as one of a phase."""
+    if isinstance(phase, SampledPhase):
+        noise = phase.sigma_int / phase.record_bound_int
+        return (
+            isinstance(event, SubsampledGaussianEvent)
+            and noise >= event.noise_multiplier * (1.0 - _ROUNDING)
+            and phase.sampling_probability <= event.sampling_probability
+        )
+    if not isinstance(phase, LaplacePhase | ChoicePhase):
+        return False
+    if isinstance(event, DiscreteLaplaceEvent):
+        return (
+            isinstance(phase, LaplacePhase)
+            and phase.drawn_scale >= event.scale
+            and phase.drawn_sensitivity <= event.sensitivity
+        )
+    if isinstance(event, LaplaceEvent):
+        return phase.exact_epsilon * Fraction(event.noise_multiplier) <= 1
+    return isinstance(event, PureEvent) and phase.exact_epsilon <= Fraction(event.epsilon)
