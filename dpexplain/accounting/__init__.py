@@ -25,8 +25,11 @@ from dpexplain.accounting.ledger import PrivacyLedger
 from dpexplain.accounting.ledger_state import LedgerEntry
 from dpexplain.accounting.subsampling import subsampled_noise_multiplier
 from dpexplain.accounting.summary import EntrySummary, LedgerSummary, ReleaseSet
+from dpexplain.accounting.unit import RECORD, Person, Record
+from dpexplain.accounting.unit_totals import UnitTotal
 
 __all__ = [
+    "RECORD",
     "BudgetSplit",
     "EntrySummary",
     "Event",
@@ -35,11 +38,14 @@ __all__ = [
     "LedgerEntry",
     "LedgerSummary",
     "NonPrivateEvent",
+    "Person",
     "PrivacyLedger",
     "PrivateEvent",
     "PureEvent",
+    "Record",
     "ReleaseSet",
     "SubsampledGaussianEvent",
+    "UnitTotal",
     "additive_budget",
     "classic_noise_multiplier",
     "compose_mu",

@@ -22,6 +22,7 @@ __all__ = [
     "Record",
     "Unit",
     "check_unit",
+    "same_unit",
     "unit_from_dict",
     "unit_from_text",
     "unit_to_dict",

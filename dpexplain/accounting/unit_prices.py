@@ -79,9 +79,7 @@ class Charged(Protocol):
         """Whom the events protect."""
 
 
-def spending_for(
-    entries: Iterable[Charged], unit: Unit, adjacency: Adjacency
-) -> Spending | None:
+def spending_for(entries: Iterable[Charged], unit: Unit, adjacency: Adjacency) -> Spending | None:
     """Merge what entries cost a unit.
 
     Parameters
@@ -135,9 +133,7 @@ def exchanged_spending(
     return None if spending is None else spending.replaced()
 
 
-def without_bound(
-    entries: Iterable[Charged], unit: Unit, adjacency: Adjacency
-) -> tuple[str, ...]:
+def without_bound(entries: Iterable[Charged], unit: Unit, adjacency: Adjacency) -> tuple[str, ...]:
     """Name the entries that promise a unit nothing.
 
     Parameters
@@ -186,7 +182,7 @@ def _is_spending(entry: Charged) -> bool:
 
 def _priced(entry: Charged, unit: Unit, adjacency: Adjacency) -> list[Event] | None:
     """Events as they count for a unit; None without a bound."""
-    private = [event for event in entry.events if not isinstance(event, NonPrivateEvent)]
+    private: list[Event] = [e for e in entry.events if not isinstance(e, NonPrivateEvent)]
     if not private or same_unit(entry.unit, unit):
         return private
     if unit != RECORD or not isinstance(entry.unit, Person):
@@ -212,7 +208,11 @@ def _row_exchanged(event: Event, share: float, adjacency: Adjacency) -> Event | 
 
 def _changes_samples(entry: Charged, unit: Unit) -> bool:
     """Whether one row changes what a person adds to samples."""
-    return isinstance(unit, Record) and isinstance(entry.unit, Person) and any(
-        isinstance(event, SubsampledGaussianEvent) and event.sampling_probability < 1.0
-        for event in entry.events
+    return (
+        isinstance(unit, Record)
+        and isinstance(entry.unit, Person)
+        and any(
+            isinstance(event, SubsampledGaussianEvent) and event.sampling_probability < 1.0
+            for event in entry.events
+        )
     )
