@@ -32,9 +32,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.fixture(autouse=True)
-def _nothing_recognised(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Forget data and ledgers of other tests: each begins as a process that has seen none."""
-    monkeypatch.setattr("dpexplain.accounting._fingerprint._NAME_OF_DIGEST", {})
+def _no_ledger_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forget ledgers of other tests: each begins as a process that has seen none."""
     monkeypatch.setattr("dpexplain.accounting._twins._CHARGED", {})
 
 

@@ -26,8 +26,11 @@ from dpexplain.accounting.ledger import PrivacyLedger
 from dpexplain.accounting.ledger_state import LedgerEntry
 from dpexplain.accounting.subsampling import subsampled_noise_multiplier
 from dpexplain.accounting.summary import EntrySummary, LedgerSummary, ReleaseSet
+from dpexplain.accounting.unit import RECORD, Person, Record
+from dpexplain.accounting.unit_totals import UnitTotal
 
 __all__ = [
+    "RECORD",
     "BudgetSplit",
     "DiscreteLaplaceEvent",
     "EntrySummary",
@@ -37,11 +40,14 @@ __all__ = [
     "LedgerEntry",
     "LedgerSummary",
     "NonPrivateEvent",
+    "Person",
     "PrivacyLedger",
     "PrivateEvent",
     "PureEvent",
+    "Record",
     "ReleaseSet",
     "SubsampledGaussianEvent",
+    "UnitTotal",
     "additive_budget",
     "classic_noise_multiplier",
     "compose_mu",

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from dpexplain._validation import Adjacency, check_count
 from dpexplain.accounting._ledger_store import LedgerStore
 from dpexplain.accounting._ledger_text import ledger_frame, ledger_html, ledger_line
-from dpexplain.accounting.accountant import epsilon_of
 from dpexplain.accounting.events import Event
 from dpexplain.accounting.ledger_state import LedgerEntry, LedgerState
-from dpexplain.accounting.spending import Spending
 from dpexplain.accounting.summary import LedgerSummary, ReleaseSet
+from dpexplain.accounting.unit import RECORD, Unit, check_unit
+from dpexplain.accounting.unit_prices import common_unit
 from dpexplain.exceptions import BudgetError
 
 if TYPE_CHECKING:
@@ -74,6 +74,17 @@ class LedgerReading:
         return self._store.known.adjacency
 
     @property
+    def unit(self) -> Unit:
+        """Whom totals are about.
+
+        Returns
+        -------
+        Record or Person
+            As given; else that of all private entries, or one record where they differ.
+        """
+        return self._store.current().total_unit
+
+    @property
     def path(self) -> str | None:
         """File that holds the ledger.
 
@@ -110,8 +121,8 @@ class LedgerReading:
         """
         return self._store.current().total_epsilon(self.delta if delta is None else delta)
 
-    def private_epsilon(self, delta: float | None = None) -> float:
-        """Epsilon of all private charges together.
+    def private_epsilon(self, delta: float | None = None, *, unit: Unit | None = None) -> float:
+        """Epsilon of all private charges together, if they were fixed before any result was seen.
 
         It describes what leaves only if everything that is not private stays inside.
 
@@ -119,13 +130,30 @@ class LedgerReading:
         ----------
         delta : float, optional
             Delta at which to state it; the ledger's by default.
+        unit : Record or Person, optional
+            For whom; `PrivacyLedger.unit` by default.
 
         Returns
         -------
         float
-            Finite.
+            Infinite where a charge has no bound for the unit.
         """
-        return self._store.current().private_epsilon(self.delta if delta is None else delta)
+        state = self._store.current()
+        for_whom = state.total_unit if unit is None else check_unit(unit)
+        return state.epsilon_for(for_whom, self.delta if delta is None else delta)
+
+    @property
+    def adaptive_epsilon(self) -> float:
+        """Epsilon of all private charges together, whatever results decided.
+
+        Returns
+        -------
+        float
+            At the ledger's delta and for its unit: the cap, if it was there before the first
+            private charge, else the reading of an odometer.
+        """
+        state = self._store.current()
+        return state.adaptive_epsilon_for(state.total_unit)
 
     @property
     def remaining_epsilon(self) -> float:
@@ -140,20 +168,23 @@ class LedgerReading:
         """
         return self._store.current().remaining_epsilon
 
-    def affordable(self, events: Iterable[Event]) -> bool:
+    def affordable(self, events: Iterable[Event], *, unit: Unit = RECORD) -> bool:
         """Whether the cap leaves room for these events.
 
         Parameters
         ----------
         events : iterable of Event
             Planned releases; events that are not private cost nothing of the cap.
+        unit : Record or Person, default=RECORD
+            Whom they protect.
 
         Returns
         -------
         bool
             False if `charge` would refuse them.
         """
-        return self._store.current().affordable([LedgerEntry("planned", tuple(events))])
+        planned = LedgerEntry("planned", tuple(events), check_unit(unit))
+        return self._store.current().affordable([planned])
 
     def release_set(self, entry_indices: Sequence[int]) -> ReleaseSet:
         """Spend of those entries that are actually published.
@@ -175,14 +206,15 @@ class LedgerReading:
             If an index is out of range or repeated.
         """
         state = self._store.current()
-        spending = Spending.of(self._chosen_events(state, entry_indices), state.adjacency)
-        chosen = [state.entries[index] for index in entry_indices]
+        chosen = self._chosen(state, entry_indices)
+        unit = state.unit or common_unit(chosen) or state.total_unit
         private = all(entry.private for entry in chosen)
         return ReleaseSet(
             labels=tuple(entry.label for entry in chosen),
-            epsilon=epsilon_of(spending, state.delta) if private else math.inf,
-            total_epsilon=state.private_epsilon(state.delta),
+            epsilon=state.epsilon_for(unit, state.delta, chosen) if private else math.inf,
+            total_epsilon=state.epsilon_for(unit, state.delta),
             delta=state.delta,
+            unit=unit.kind_words,
         )
 
     def summary(self) -> LedgerSummary:
@@ -218,21 +250,25 @@ class LedgerReading:
         state = self._store.current()
         if published is None:
             return statement_of(state.summary())
-        spending = Spending.of(self._chosen_events(state, published), state.adjacency)
-        private = all(state.entries[index].private for index in published)
-        epsilons = [epsilon_of(s, state.delta) for s in (spending, spending.replaced())]
-        one, replaced = epsilons if private else (math.inf, math.inf)
-        return statement_of(state.summary(), published, epsilons=(one, replaced))
+        chosen = self._chosen(state, published)
+        unit = state.unit or common_unit(chosen) or state.total_unit
+        one, replaced = math.inf, math.inf
+        if all(entry.private for entry in chosen):
+            one = state.epsilon_for(unit, state.delta, chosen)
+            replaced = state.replace_epsilon_for(unit, state.delta, chosen)
+        return statement_of(
+            state.summary(), published, unit=unit.kind_words, epsilons=(one, replaced)
+        )
 
     @staticmethod
-    def _chosen_events(state: LedgerState, entry_indices: Sequence[int]) -> list[Event]:
+    def _chosen(state: LedgerState, entry_indices: Sequence[int]) -> list[LedgerEntry]:
         indices = [check_count("entry_indices", index, 0) for index in entry_indices]
         if len(set(indices)) < len(indices) or any(i >= len(state.entries) for i in indices):
             raise ValueError(
                 f"entry_indices must be different numbers below {len(state.entries)}, the "
                 "number of entries; see ledger.frame()."
             )
-        return [event for index in indices for event in state.entries[index].events]
+        return [state.entries[index] for index in indices]
 
     def frame(self) -> pd.DataFrame:
         """Events as a table, oldest first.
@@ -241,8 +277,9 @@ class LedgerReading:
         -------
         DataFrame
             Columns ``entry`` (place in `entries`), ``label``, ``event``, ``unit``, ``private``,
-            ``count``, ``noise_multiplier``, ``mu``, ``epsilon`` (of the event alone) and
-            ``private_epsilon`` (of all private events up to this one together).
+            ``count``, ``noise_multiplier``, ``mu``, ``epsilon`` (of the event alone, for its own
+            unit) and ``private_epsilon`` (of all private events up to this one together, for the
+            unit of the ledger).
         """
         return ledger_frame(self._store.current())
 

@@ -30,7 +30,7 @@ class LedgerStore:
     def __init__(
         self, state: LedgerState, file: LedgerFile | None = None, *, from_elsewhere: bool = False
     ) -> None:
-        self.known = state  # the last state seen; of its limits only the cap can change, downwards
+        self.known = state  # the last state seen; of its limits only a cap can be set or lowered
         self.file = file
         self._from_elsewhere = from_elsewhere
         self._process = os.getpid()
@@ -142,4 +142,5 @@ def _header_words(state: LedgerState) -> str:
     return (
         f"dataset={state.dataset!r} with cap_epsilon={state.cap_epsilon:g}, "
         f"delta={state.delta:g}, adjacency={state.adjacency!r}"
+        + ("" if state.unit is None else f", unit={state.unit!r}")
     )

@@ -18,11 +18,12 @@ from dpexplain.accounting.events import (
 from dpexplain.accounting.ledger_state import LedgerEntry, LedgerState
 from dpexplain.accounting.spending import Spending
 from dpexplain.accounting.summary import LedgerSummary, counted_entries
+from dpexplain.accounting.unit import Person
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["ledger_frame", "ledger_html", "ledger_line", "refusal"]
+__all__ = ["ledger_frame", "ledger_html", "ledger_line", "no_bound", "refusal"]
 
 _COLUMNS = [
     "entry",
@@ -43,7 +44,8 @@ def refusal(state: LedgerState, entries: Sequence[LedgerEntry], what: str) -> st
     needed = _decimal(state.taken(entries), up=True)
     left = _decimal(state.remaining_epsilon, up=False)
     # A reader who subtracts the total from the cap gets less, unless nothing or all is spent.
-    difference = state.cap_epsilon - state.private_epsilon(state.delta)
+    spent = state.epsilon_for(state.cap_unit(entries), state.delta)
+    difference = state.cap_epsilon - spent
     more = state.remaining_epsilon - difference > 0.005 * state.cap_epsilon
     why = " (budgets compose, so more is left than cap minus total)" if more else ""
     return (
@@ -52,18 +54,41 @@ def refusal(state: LedgerState, entries: Sequence[LedgerEntry], what: str) -> st
     )
 
 
+def no_bound(state: LedgerState, entries: Sequence[LedgerEntry], what: str) -> str:
+    """Say that charges promise nothing to the unit of the cap; empty if they do promise it."""
+    unit = state.cap_unit(entries)
+    if not state.without_bound(unit, entries):
+        return ""
+    protects = next(entry.unit for entry in entries if state.without_bound(unit, [entry]))
+    advice = "open a ledger with unit=RECORD, to which both promise something"
+    if isinstance(unit, Person) and unit.named:
+        advice = (
+            f"pass max_rows_per_person= and groups={unit.kind!r}, or (name, array), to the fit; or "
+            f"{advice}"
+        )
+    elif isinstance(unit, Person):
+        advice = (
+            "start a new ledger, and name the grouping: groups='patient_id' or (name, array); or "
+            f"{advice}"
+        )
+    return (
+        f"this {what} protects {protects.words}, and the cap of the ledger is about "
+        f"{unit.kind_words}, for whom it has no bound; {advice}. Nothing was charged."
+    )
+
+
 def ledger_frame(state: LedgerState) -> pd.DataFrame:
     """List the events, oldest first, with what each costs and what all up to it cost."""
     import pandas as pd
 
     rows: list[tuple[object, ...]] = []
-    seen: list[Event] = []
+    seen: list[LedgerEntry] = []
     for place, entry in enumerate(state.entries):
         for event in entry.events:
-            seen.append(event)
-            together = epsilon_of(Spending.of(seen, state.adjacency), state.delta)
+            seen.append(LedgerEntry(entry.label, (event,), entry.unit))
+            together = state.epsilon_for(state.total_unit, state.delta, seen)
             cost = _cost(event, state)
-            rows.append((place, entry.label, event.label, entry.unit, *cost, together))
+            rows.append((place, entry.label, event.label, entry.unit.words, *cost, together))
     return pd.DataFrame(rows, columns=_COLUMNS)
 
 
@@ -75,10 +100,13 @@ def ledger_line(summary: LedgerSummary) -> str:
     if outside and not summary.n_private:
         words = f"{outside}, no private release; epsilon is infinite"
     else:
-        words = (
-            f"{counted_entries(summary.n_private)}{' with private releases' if outside else ''}, "
-            f"epsilon {summary.private_epsilon:.4g}{cap} at delta {summary.delta:g}"
-        )
+        count = f"{counted_entries(summary.n_private)}{' with private releases' if outside else ''}"
+        total = f"epsilon {summary.private_epsilon:.4g}{cap} at delta {summary.delta:g}"
+        if math.isfinite(summary.adaptive_epsilon) and summary.n_private:
+            total += f" if fixed in advance, else {summary.adaptive_epsilon:.4g}"
+        if math.isinf(summary.private_epsilon):
+            total = f"no bound for {summary.unit}"
+        words = f"{count}, {total}"
         words += f"; {outside}" if outside else ""
     return f"PrivacyLedger({summary.dataset!r}, {words})"
 

@@ -52,10 +52,10 @@ from dpexplain.accounting.spending import Spending
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Cap", "approximate_mu"]
+__all__ = ["TAIL_SHARE", "Cap", "approximate_mu", "squared_mu"]
 
 # Shares of delta; the rest is for Gaussian releases.
-_TAIL_SHARE = 0.005
+TAIL_SHARE = 0.005
 _MIXED_SHARE = 0.005
 _N_MIXED = 8
 
@@ -85,7 +85,7 @@ class Cap:
         small = _MIXED_SHARE * self.delta / _N_MIXED
         mixed = [self.epsilon * k / (_N_MIXED + 1) for k in range(1, _N_MIXED + 1)]
         return (
-            (0.0, mu_from_epsilon(self.epsilon, (1.0 - _TAIL_SHARE - _MIXED_SHARE) * self.delta)),
+            (0.0, mu_from_epsilon(self.epsilon, (1.0 - TAIL_SHARE - _MIXED_SHARE) * self.delta)),
             *((apart, mu_from_epsilon(self.epsilon - apart, small)) for apart in mixed),
             (self.epsilon, 0.0),
         )
@@ -154,11 +154,11 @@ class Cap:
     def _squared_room(self, entries: Sequence[Spending]) -> float:
         """Squared mu that is left under the limits that leave most; negative if they are passed."""
         apart = math.fsum(spending.sum_of_pure for spending in entries)
-        mixed = _squared_mu([_without_pure(s) for s in entries], self.delta)
+        mixed = squared_mu([_without_pure(s) for s in entries], self.delta)
         rooms = []
         for limit, mu in self._limits:
             if limit == 0.0:
-                rooms.append(mu * mu - _squared_mu(entries, self.delta))
+                rooms.append(mu * mu - squared_mu(entries, self.delta))
             elif apart <= limit:
                 rooms.append(mu * mu - mixed)
         return max(rooms)
@@ -168,7 +168,7 @@ def _without_pure(spending: Spending) -> Spending:
     return replace(spending, laplace=(), pure=())
 
 
-def _squared_mu(entries: Sequence[Spending], delta: float) -> float:
+def squared_mu(entries: Sequence[Spending], delta: float) -> float:
     """Add up the squared mu that covers each entry, with tails that fit their share of delta."""
     n_tails = 0
     squares = []
@@ -190,7 +190,7 @@ def _tail(place: int, delta: float) -> float:
 
     Half of the share is for each way of counting pure releases.
     """
-    return 0.5 * _TAIL_SHARE * delta * 6.0 / (math.pi * (place + 1)) ** 2
+    return 0.5 * TAIL_SHARE * delta * 6.0 / (math.pi * (place + 1)) ** 2
 
 
 @lru_cache(maxsize=1024)

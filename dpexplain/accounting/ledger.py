@@ -11,15 +11,14 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from dpexplain._validation import Adjacency, check_adjacency
-from dpexplain.accounting._fingerprint import recognise
 from dpexplain.accounting._ledger_file import LedgerFile
 from dpexplain.accounting._ledger_reading import LedgerReading
 from dpexplain.accounting._ledger_store import LedgerStore
-from dpexplain.accounting._ledger_text import refusal
+from dpexplain.accounting._ledger_text import no_bound, refusal
 from dpexplain.accounting._twins import warn_of_twins
 from dpexplain.accounting.events import Event
 from dpexplain.accounting.ledger_state import LedgerEntry, LedgerState
-from dpexplain.accounting.unit import ONE_RECORD
+from dpexplain.accounting.unit import RECORD, Unit, check_unit, same_unit
 from dpexplain.exceptions import BudgetError
 
 __all__ = ["PrivacyLedger"]
@@ -32,8 +31,13 @@ class PrivacyLedger(LedgerReading):
     """Count what is released from one data set, and refuse what exceeds a cap.
 
     Pass one ledger to every estimator that is fitted on a data set, on any split of it. The
-    total of Gaussian releases is exact; the cap is a filter on the sum of mu squared, which
-    holds even if each budget was chosen after looking at the results before.
+    total of Gaussian releases is exact, and holds for fits whose number and budgets were fixed
+    before any result was seen. Where results decide what follows, two other numbers hold: a cap
+    that was there before the first fit, which is a filter on the sum of mu squared, and without
+    one the reading of an odometer (`adaptive_epsilon`).
+
+    Each entry protects a unit: one record, or one person of a named kind. The ledger states a
+    total for a unit only if every entry has a bound for it, see `dpexplain.accounting.Person`.
 
     Copies and clones of a ledger are the ledger itself, so no copy can spend the budget again.
     Without a file a ledger can be charged in the process that made it only; a second one of the
@@ -53,6 +57,9 @@ class PrivacyLedger(LedgerReading):
         only as good as the drive's.
     adjacency : {"add_remove", "replace"}, default="add_remove"
         Which data sets count as neighbours; every charge has to be stated for the same.
+    unit : Record, Person or None, default=None
+        Whom the cap and the totals are about. None takes the unit of the first private charge
+        for the cap, and for totals that of all entries or, where they differ, one record.
 
     See Also
     --------
@@ -75,8 +82,15 @@ class PrivacyLedger(LedgerReading):
         path: str | os.PathLike[str] | None = None,
         *,
         adjacency: Adjacency | str = "add_remove",
+        unit: Unit | None = None,
     ) -> None:
-        state = LedgerState(dataset, cap_epsilon, delta, check_adjacency(adjacency))
+        state = LedgerState(
+            dataset,
+            cap_epsilon,
+            delta,
+            check_adjacency(adjacency),
+            unit=None if unit is None else check_unit(unit),
+        )
         self._store = LedgerStore(state, None if path is None else LedgerFile(path))
         self._store.create_or_join()
         self._register(uuid.uuid4().hex)
@@ -122,7 +136,7 @@ class PrivacyLedger(LedgerReading):
         label: str,
         adjacency: Adjacency | str = "add_remove",
         what: str = "fit",
-        unit: str = ONE_RECORD,
+        unit: Unit = RECORD,
     ) -> LedgerEntry:
         """Record releases before they are made: all of them or, beyond the cap, none.
 
@@ -136,8 +150,8 @@ class PrivacyLedger(LedgerReading):
             Must be the ledger's.
         what : str, default="fit"
             Noun for the text of a refusal: "this fit needs ...".
-        unit : str, default="one record"
-            Whom the noise multipliers protect, as the entry names it.
+        unit : Record or Person, default=RECORD
+            Whom the events protect.
 
         Returns
         -------
@@ -147,10 +161,13 @@ class PrivacyLedger(LedgerReading):
         Raises
         ------
         BudgetError
-            If the cap would be exceeded, the adjacency is another one, the ledger belongs to
-            another process, or its file cannot be read or written. Nothing has changed then.
+            If the cap would be exceeded or protects a unit that the charge promises nothing, the
+            adjacency is another one, the ledger belongs to another process, or its file cannot
+            be read or written. Nothing has changed then.
         ValueError
             If there is no event, or `events` holds something else.
+        TypeError
+            If `unit` is no unit.
         """
         return self.charge_all([(label, events)], adjacency=adjacency, what=what, unit=unit)[0]
 
@@ -160,7 +177,7 @@ class PrivacyLedger(LedgerReading):
         *,
         adjacency: Adjacency | str = "add_remove",
         what: str = "fit",
-        unit: str = ONE_RECORD,
+        unit: Unit = RECORD,
     ) -> tuple[LedgerEntry, ...]:
         """Record several charges, each an entry of its own: all of them or none.
 
@@ -172,8 +189,8 @@ class PrivacyLedger(LedgerReading):
             Must be the ledger's.
         what : str, default="fit"
             Noun for the text of a refusal: "this sweep needs ...".
-        unit : str, default="one record"
-            Whom the noise multipliers protect, as the entries name it.
+        unit : Record or Person, default=RECORD
+            Whom the events protect.
 
         Returns
         -------
@@ -185,6 +202,7 @@ class PrivacyLedger(LedgerReading):
         BudgetError, ValueError
             As `charge`. Nothing has changed then.
         """
+        check_unit(unit)
         entries = tuple(LedgerEntry(label, tuple(events), unit) for label, events in charges)
         if not entries:
             raise ValueError("nothing is to be charged; pass at least one (label, events).")
@@ -196,12 +214,12 @@ class PrivacyLedger(LedgerReading):
             )
         with self._store.exclusive() as state:
             if not state.affordable(entries):
-                raise BudgetError(refusal(state, entries, what))
+                raise BudgetError(no_bound(state, entries, what) or refusal(state, entries, what))
             self._store.write(state.with_entries(entries))
         warn_of_twins(self, charged=True)
         return entries
 
-    def lower_cap(self, cap_epsilon: float) -> None:
+    def lower_cap(self, cap_epsilon: float, *, unit: Unit | None = None) -> None:
         """Set a cap where there is none, or lower the one there is; it cannot be raised again.
 
         A file holds the new cap from then on, and other processes that share it follow.
@@ -210,55 +228,55 @@ class PrivacyLedger(LedgerReading):
         ----------
         cap_epsilon : float
             New limit of the epsilon of all private charges together, positive.
+        unit : Record, Person or None, default=None
+            Whom the cap protects; None for the ledger's own unit, or that of its first private
+            charge. A ledger that has a cap keeps its unit.
 
         Raises
         ------
         ValueError
             If the number is not positive.
+        TypeError
+            If `unit` is no unit.
         BudgetError
-            If it is above the present cap, or below what was spent already. Nothing has changed
-            then.
+            If it is above the present cap, or below what was spent already, or the cap protects
+            another unit. Nothing has changed then.
 
         Notes
         -----
         What is charged from then on keeps within the new cap. That all of it together is private
         within a cap, even where budgets were chosen by looking at results, is promised for a cap
-        that was fixed before the first charge; one that is set later promises it as long as the
-        number was not chosen by looking at results.
+        that was fixed before the first charge; statements go on naming that one, or the reading
+        of the odometer.
         """
         with self._store.exclusive() as state:
-            lowered = dataclasses.replace(state, cap_epsilon=cap_epsilon)
+            wanted = state.cap_unit() if unit is None else check_unit(unit)
+            fixed = state.unit is not None or math.isfinite(state.cap_epsilon)
+            if fixed and not same_unit(wanted, state.cap_unit()):
+                raise BudgetError(
+                    f"unit={wanted!r}: the cap of this ledger protects "
+                    f"{state.cap_unit().kind_words}, and goes on doing so; leave unit out. The "
+                    "cap stays."
+                )
+            lowered = dataclasses.replace(
+                state, cap_epsilon=cap_epsilon, unit=state.unit if fixed or unit is None else unit
+            )
             if lowered.cap_epsilon > state.cap_epsilon:
                 raise BudgetError(
                     f"cap_epsilon={cap_epsilon:g} is above the cap of {state.cap_epsilon:g}, and a "
                     "cap is never raised; charge less, or let new data start a new ledger. The cap "
                     "stays."
                 )
-            spent = state.private_epsilon(state.delta)
+            spent = state.epsilon_for(wanted, state.delta)
             if spent > lowered.cap_epsilon:
-                raise BudgetError(
-                    f"cap_epsilon={cap_epsilon:g} is below the epsilon {spent:.4g} that was spent "
-                    "already; choose a cap from there on. The cap stays."
-                )
+                what = f"the epsilon {spent:.4g} that was spent already; choose a cap from there on"
+                if math.isinf(spent):
+                    what = (
+                        f"what was spent on {wanted.kind_words}, for whom some entries have no "
+                        "bound; pass another unit=, such as RECORD"
+                    )
+                raise BudgetError(f"cap_epsilon={cap_epsilon:g} is below {what}. The cap stays.")
             self._store.write(lowered)
-
-    def recognise(self, X: Any, y: Any) -> None:
-        """Warn if the same data came under the name of another data set in this process.
-
-        Parameters
-        ----------
-        X : DataFrame or array-like of shape (n_samples, n_features)
-            Records about to be used; nothing is raised whatever their values are.
-        y : array-like of shape (n_samples,)
-            Their targets.
-
-        Warns
-        -----
-        PrivacyWarning
-            If the data were seen under another name. Only a keyed hash is kept for this, in
-            memory, never in the ledger or its file.
-        """
-        recognise(X, y, self.dataset)
 
     @classmethod
     def from_json(cls, text: str, path: str | os.PathLike[str] | None = None) -> PrivacyLedger:

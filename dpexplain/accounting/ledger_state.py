@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -29,6 +29,7 @@ from dpexplain.accounting.events import (
     event_from_dict,
     event_to_dict,
 )
+from dpexplain.accounting.odometer import odometer_epsilon
 from dpexplain.accounting.spending import Spending
 from dpexplain.accounting.summary import (
     EntrySummary,
@@ -36,13 +37,30 @@ from dpexplain.accounting.summary import (
     number_from_json,
     number_to_json,
 )
-from dpexplain.accounting.unit import ONE_RECORD
+from dpexplain.accounting.unit import (
+    RECORD,
+    Person,
+    Unit,
+    same_unit,
+    unit_from_dict,
+    unit_from_text,
+    unit_to_dict,
+)
+from dpexplain.accounting.unit_prices import (
+    common_unit,
+    exchanged_spending,
+    spending_for,
+    without_bound,
+)
+from dpexplain.accounting.unit_totals import UnitTotal
 
-__all__ = ["LedgerEntry", "LedgerState"]
+__all__ = ["LedgerEntry", "LedgerState", "state_of_older_summary"]
 
 _FORMAT = "dpexplain/ledger"
-_VERSION = 2
-_WITHOUT_UNITS = 1  # entries of version 1 did not name their unit; one record holds for all
+_VERSION = 3
+_WITHOUT_UNITS = 1  # entries of version 1 did not name their unit
+_UNITS_IN_WORDS = 2
+_ENDLESS = Spending(squared_mu=math.inf)
 
 
 @dataclass(frozen=True)
@@ -55,19 +73,19 @@ class LedgerEntry:
         What was charged, for example the name of an estimator.
     events : tuple of Event
         The releases, at least one.
-    unit : str, default="one record"
+    unit : Record or Person, default=RECORD
         Whom their noise protects.
     """
 
     label: str
     events: tuple[Event, ...]
-    unit: str = ONE_RECORD
+    unit: Unit = RECORD
 
     def __post_init__(self) -> None:
         if not isinstance(self.label, str) or not self.label.strip():
             raise ValueError(f"label={shown(self.label)} must name what is charged.")
-        if not isinstance(self.unit, str) or not self.unit.strip():
-            raise ValueError(f"unit={shown(self.unit)} must name whom the charge protects.")
+        if not isinstance(self.unit, Unit):
+            raise ValueError(f"unit={shown(self.unit)} must be a unit, such as RECORD.")
         object.__setattr__(self, "events", tuple(self.events))
         if not self.events:
             raise ValueError(f"{self.label!r} charges no event; pass at least one.")
@@ -150,6 +168,11 @@ class LedgerState:
         Which data sets count as neighbours.
     entries : tuple of LedgerEntry
         Charges, oldest first.
+    unit : Record, Person or None, default=None
+        Whom the cap protects; None for the unit of the first private charge.
+    cap_at_start : float or None, default=None
+        Cap that stood at the first private charge, and so cannot depend on a result; None
+        before there is one.
     """
 
     dataset: str
@@ -157,6 +180,8 @@ class LedgerState:
     delta: float = 1e-6
     adjacency: Adjacency = "add_remove"
     entries: tuple[LedgerEntry, ...] = ()
+    unit: Unit | None = None
+    cap_at_start: float | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.dataset, str) or not self.dataset.strip():
@@ -168,31 +193,27 @@ class LedgerState:
         object.__setattr__(self, "cap_epsilon", cap)
         object.__setattr__(self, "delta", check_delta(self.delta))
         check_adjacency(self.adjacency)
+        if self.cap_at_start is not None:
+            check_in_range("cap_at_start", self.cap_at_start, 0.0, math.inf, include_low=False)
 
     @property
-    def header(self) -> tuple[str, float, float, str]:
+    def header(self) -> tuple[object, ...]:
         """Everything but the charges; a ledger that joins a file must agree with it in this."""
-        return self.dataset, self.cap_epsilon, self.delta, self.adjacency
+        return self.dataset, self.cap_epsilon, self.delta, self.adjacency, self.unit
 
     def follows(self, before: LedgerState) -> bool:
         """Whether the limits are those of an earlier state, or its cap was lowered since."""
         kept = self.dataset, self.delta, self.adjacency
         same = kept == (before.dataset, before.delta, before.adjacency)
-        return same and self.cap_epsilon <= before.cap_epsilon
+        free = before.unit is None and math.isinf(before.cap_epsilon)
+        kept_unit = free or self.unit == before.unit
+        kept_start = before.cap_at_start in (None, self.cap_at_start)
+        return same and kept_unit and kept_start and self.cap_epsilon <= before.cap_epsilon
 
     @property
     def events(self) -> tuple[Event, ...]:
         """All events of all charges."""
         return tuple(event for entry in self.entries for event in entry.events)
-
-    @cached_property
-    def spending(self) -> Spending:
-        """What all private events amount to."""
-        return Spending.of(self.events, self.adjacency)
-
-    @cached_property
-    def _spent(self) -> tuple[Spending, ...]:
-        return tuple(entry.spending(self.adjacency) for entry in self.entries)
 
     @property
     def cap(self) -> Cap:
@@ -204,47 +225,102 @@ class LedgerState:
         """Whether every entry is private."""
         return all(entry.private for entry in self.entries)
 
+    def cap_unit(self, charge: Iterable[LedgerEntry] = ()) -> Unit:
+        """Whom the cap protects, if these charges come next."""
+        if self.unit is not None:
+            return self.unit
+        spending = (e for e in (*self.entries, *charge) if not e.spending(self.adjacency).empty)
+        first = next(spending, None)
+        return RECORD if first is None else first.unit
+
+    @cached_property
+    def total_unit(self) -> Unit:
+        """Whom totals are about: the unit of the ledger, that of all entries, or one record."""
+        return self.unit or common_unit(self.entries) or RECORD
+
+    def spent(self, unit: Unit, entries: Iterable[LedgerEntry] | None = None) -> list[Spending]:
+        """List what each entry costs a unit; without end where it has no bound."""
+        chosen = self.entries if entries is None else entries
+        return [spending_for([entry], unit, self.adjacency) or _ENDLESS for entry in chosen]
+
     @property
     def remaining_epsilon(self) -> float:
-        """Largest epsilon that one further Gaussian charge may have."""
-        return self.cap.remaining(self._spent)
+        """Largest epsilon that one further Gaussian charge for the unit of the cap may have."""
+        return self.cap.remaining(self.spent(self.cap_unit()))
+
+    def epsilon_for(
+        self, unit: Unit, delta: float, entries: Iterable[LedgerEntry] | None = None
+    ) -> float:
+        """Epsilon of the private events of entries for a unit, if all was fixed in advance."""
+        chosen = self.entries if entries is None else tuple(entries)
+        spending = spending_for(chosen, unit, self.adjacency)
+        return math.inf if spending is None else epsilon_of(spending, delta)
+
+    def replace_epsilon_for(
+        self, unit: Unit, delta: float, entries: Iterable[LedgerEntry] | None = None
+    ) -> float:
+        """Epsilon of the private events of entries if a unit is exchanged for another."""
+        chosen = self.entries if entries is None else tuple(entries)
+        spending = exchanged_spending(chosen, unit, self.adjacency)
+        return math.inf if spending is None else epsilon_of(spending, delta)
+
+    def adaptive_epsilon_for(self, unit: Unit) -> float:
+        """Epsilon for a unit whatever results decided: the cap from the start, or an odometer."""
+        total = self.epsilon_for(unit, self.delta)
+        if math.isinf(total) or self.cap_at_start is None:
+            return total
+        if math.isfinite(self.cap_at_start) and same_unit(unit, self.cap_unit()):
+            return self.cap_at_start
+        # The grids of accountants may leave the total of a single entry a hair above.
+        return max(total, odometer_epsilon(self.spent(unit), self.delta))
 
     def private_epsilon(self, delta: float) -> float:
-        """Epsilon of all private events together."""
-        return epsilon_of(self.spending, delta)
-
-    def replace_epsilon(self, delta: float) -> float:
-        """Epsilon of all private events together, if a record is exchanged for another."""
-        return epsilon_of(self.spending.replaced(), delta)
+        """Epsilon of all private events together, for the unit of totals."""
+        return self.epsilon_for(self.total_unit, delta)
 
     def total_epsilon(self, delta: float) -> float:
-        """Epsilon of everything together."""
+        """Epsilon of everything together, for the unit of totals."""
         return self.private_epsilon(delta) if self.private else math.inf
 
-    def affordable(self, entries: Iterable[LedgerEntry]) -> bool:
-        """Whether the cap leaves room for these charges."""
-        return self.cap.allows(self._spent, [e.spending(self.adjacency) for e in entries])
+    def without_bound(
+        self, unit: Unit, entries: Iterable[LedgerEntry] | None = None
+    ) -> tuple[str, ...]:
+        """Labels of the entries that promise a unit nothing."""
+        chosen = self.entries if entries is None else entries
+        return without_bound(chosen, unit, self.adjacency)
 
-    def taken(self, entries: Iterable[LedgerEntry]) -> float:
+    def affordable(self, entries: Sequence[LedgerEntry]) -> bool:
+        """Whether the cap leaves room for these charges."""
+        if math.isinf(self.cap_epsilon):
+            return True
+        unit = self.cap_unit(entries)
+        return self.cap.allows(self.spent(unit), _alike(self.spent(unit, entries)))
+
+    def taken(self, entries: Sequence[LedgerEntry]) -> float:
         """Epsilon that these charges take of the cap."""
-        return self.cap.taken(self._spent, [e.spending(self.adjacency) for e in entries])
+        unit = self.cap_unit(entries)
+        return self.cap.taken(self.spent(unit), _alike(self.spent(unit, entries)))
 
     def with_entries(self, entries: tuple[LedgerEntry, ...]) -> LedgerState:
-        """Append charges."""
-        return replace(self, entries=(*self.entries, *entries))
+        """Append charges; the first private one notes the cap that it found."""
+        spends = any(not entry.spending(self.adjacency).empty for entry in entries)
+        start = self.cap_epsilon if spends and self.cap_at_start is None else self.cap_at_start
+        return replace(self, entries=(*self.entries, *entries), cap_at_start=start)
 
     def summary(self) -> LedgerSummary:
         """State everything in epsilons."""
-        alone = [epsilon_of(spending, self.delta) for spending in self._spent]
+        units = self._unit_totals()
+        alone = [epsilon_of(entry.spending(self.adjacency), self.delta) for entry in self.entries]
+        naive = [epsilon_of(spending, self.delta) for spending in self.spent(self.total_unit)]
         return LedgerSummary(
             dataset=self.dataset,
             delta=self.delta,
             adjacency=self.adjacency,
             cap_epsilon=self.cap_epsilon,
             total_epsilon=self.total_epsilon(self.delta),
-            private_epsilon=self.private_epsilon(self.delta),
-            replace_epsilon=self.replace_epsilon(self.delta),
-            naive_epsilon=math.fsum(alone),
+            private_epsilon=units[0].epsilon,
+            replace_epsilon=units[0].replace_epsilon,
+            naive_epsilon=math.fsum(naive),
             entries=tuple(
                 EntrySummary(
                     label=entry.label,
@@ -252,10 +328,32 @@ class LedgerState:
                     mu=entry.mu,
                     private=entry.private,
                     events=tuple(event_to_dict(event) for event in entry.events),
-                    unit=entry.unit,
+                    unit=entry.unit.words,
                 )
                 for entry, epsilon in zip(self.entries, alone, strict=True)
             ),
+            unit=self.total_unit.kind_words,
+            adaptive_epsilon=units[0].adaptive_epsilon,
+            units=units,
+        )
+
+    def _unit_totals(self) -> tuple[UnitTotal, ...]:
+        """Totals for the unit of totals, then for one record and every kind of persons."""
+        found: list[Unit] = [self.total_unit]
+        for unit in (RECORD, *(entry.unit for entry in self.entries if entry.events)):
+            if not any(same_unit(unit, known) for known in found):
+                found.append(unit)
+        unnamed = [unit for unit in found if isinstance(unit, Person) and not unit.named]
+        # Several groupings without a name have no bound each, and no reader can tell them apart.
+        return tuple(self._total(unit) for unit in found if unit not in unnamed[1:])
+
+    def _total(self, unit: Unit) -> UnitTotal:
+        return UnitTotal(
+            unit=unit.kind_words,
+            epsilon=self.epsilon_for(unit, self.delta),
+            replace_epsilon=self.replace_epsilon_for(unit, self.delta),
+            adaptive_epsilon=self.adaptive_epsilon_for(unit),
+            unbounded=self.without_bound(unit),
         )
 
     def to_json(self) -> str:
@@ -267,10 +365,14 @@ class LedgerState:
             "cap_epsilon": number_to_json(self.cap_epsilon),
             "delta": self.delta,
             "adjacency": self.adjacency,
+            "unit": None if self.unit is None else unit_to_dict(self.unit),
+            "cap_at_start": (
+                None if self.cap_at_start is None else number_to_json(self.cap_at_start)
+            ),
             "entries": [
                 {
                     "label": entry.label,
-                    "unit": entry.unit,
+                    "unit": unit_to_dict(entry.unit),
                     "events": [event_to_dict(event) for event in entry.events],
                 }
                 for entry in self.entries
@@ -282,31 +384,92 @@ class LedgerState:
     def from_json(cls, text: str) -> LedgerState:
         """Read what `to_json` wrote, strictly; anything else is a ValueError."""
         content = parse(text)
+        version: Any = content.get("version") if isinstance(content, Mapping) else None
         fields = {"format", "version", "dataset", "cap_epsilon", "delta", "adjacency", "entries"}
+        if version == _VERSION:
+            fields |= {"unit", "cap_at_start"}
         _check_object(content, fields, "a ledger")
-        if content["format"] != _FORMAT or not _is_version(content["version"]):
+        if content["format"] != _FORMAT or not _is_version(version):
             raise ValueError(
-                f"the format is {shown(content['format'])}, version {shown(content['version'])}; "
+                f"the format is {shown(content['format'])}, version {shown(version)}; "
                 f"expected {_FORMAT!r}, version {_VERSION} or older."
             )
-        units = content["version"] > _WITHOUT_UNITS
+        entries = tuple(
+            _entry_from_json(entry, version, place)
+            for place, entry in enumerate(_as_list(content["entries"]))
+        )
+        unit = content.get("unit")
+        start = content.get("cap_at_start") or _start_unknown(entries)
         return cls(
             dataset=content["dataset"],
             cap_epsilon=number_from_json(content["cap_epsilon"]),  # type: ignore[arg-type]
             delta=content["delta"],
             adjacency=content["adjacency"],
-            entries=tuple(_entry_from_json(entry, units) for entry in _as_list(content["entries"])),
+            entries=entries,
+            unit=None if unit is None else unit_from_dict(unit),
+            cap_at_start=None if start is None else number_from_json(start),  # type: ignore[arg-type]
         )
+
+
+def state_of_older_summary(
+    content: Mapping[str, Any], entries: Sequence[EntrySummary]
+) -> LedgerState:
+    """Make the state behind a summary of a version that worded its units.
+
+    Parameters
+    ----------
+    content : mapping
+        Limits of the ledger.
+    entries : sequence of EntrySummary
+        Its charges.
+
+    Returns
+    -------
+    LedgerState
+        With units read as cautiously as those of an older ledger file.
+    """
+    found = tuple(
+        LedgerEntry(
+            entry.label,
+            tuple(event_from_dict(event) for event in entry.events),
+            unit_from_text(entry.unit, place),
+        )
+        for place, entry in enumerate(entries)
+    )
+    return LedgerState(
+        dataset=content["dataset"],
+        cap_epsilon=number_from_json(content["cap_epsilon"]),  # type: ignore[arg-type]
+        delta=content["delta"],
+        adjacency=content["adjacency"],
+        entries=found,
+        cap_at_start=_start_unknown(found),
+    )
+
+
+def _start_unknown(entries: Sequence[LedgerEntry]) -> float | None:
+    """Say that no cap is known to have stood at the first private charge, if there was one."""
+    return math.inf if any(not entry.spending("add_remove").empty for entry in entries) else None
+
+
+def _alike(charge: list[Spending]) -> list[Spending]:
+    """State all of a charge for replace-one adjacency if one of them is: it is no less."""
+    adjacency = max(spending.adjacency for spending in charge)
+    return [replace(spending, adjacency=adjacency) for spending in charge]
 
 
 def _is_version(value: object) -> bool:
     return type(value) is int and _WITHOUT_UNITS <= value <= _VERSION
 
 
-def _entry_from_json(content: Any, with_unit: bool) -> LedgerEntry:
-    _check_object(content, {"label", "events"} | ({"unit"} if with_unit else set()), "an entry")
+def _entry_from_json(content: Any, version: int, place: int) -> LedgerEntry:
+    named = {"unit"} if version > _WITHOUT_UNITS else set()
+    _check_object(content, {"label", "events"} | named, "an entry")
     events = tuple(event_from_dict(event) for event in _as_list(content["events"]))
-    return LedgerEntry(content["label"], events, content.get("unit", ONE_RECORD))
+    if version > _UNITS_IN_WORDS:
+        unit = unit_from_dict(content["unit"])
+    else:
+        unit = unit_from_text(content.get("unit"), place)
+    return LedgerEntry(content["label"], events, unit)
 
 
 def _as_list(content: Any) -> list[Any]:

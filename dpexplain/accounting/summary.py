@@ -7,9 +7,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-from dpexplain._validation import Adjacency, check_adjacency, check_delta, check_in_range, shown
+from dpexplain._validation import Adjacency, check_adjacency, check_delta, shown
+from dpexplain.accounting._plain import (
+    check_fields,
+    list_field,
+    not_negative,
+    number_from_json,
+    number_to_json,
+    text_field,
+)
 from dpexplain.accounting.events import event_from_dict, event_to_dict
-from dpexplain.accounting.unit import ONE_RECORD
+from dpexplain.accounting.unit import RECORD
+from dpexplain.accounting.unit_totals import UnitTotal
 
 __all__ = [
     "EntrySummary",
@@ -21,8 +30,8 @@ __all__ = [
 ]
 
 _ADJACENCY_WORDS = {
-    "add_remove": "one record added or removed",
-    "replace": "one record replaced by another",
+    "add_remove": "{unit} added or removed",
+    "replace": "{unit} replaced by another",
 }
 
 
@@ -52,7 +61,7 @@ class EntrySummary:
     mu: float | None
     private: bool
     events: tuple[dict[str, Any], ...]
-    unit: str = ONE_RECORD
+    unit: str = RECORD.words
 
     def to_dict(self) -> dict[str, Any]:
         """Write the entry as plain data.
@@ -90,18 +99,18 @@ class EntrySummary:
         ValueError
             If a field is missing, unknown or out of range.
         """
-        _check_fields(cls, content)
+        check_fields(cls, content)
         if not isinstance(content["private"], bool):
             raise ValueError(f"private={shown(content['private'])} must be true or false.")
         return cls(
-            label=_text("label", content["label"]),
-            epsilon=_not_negative("epsilon", content["epsilon"]),
-            mu=None if content["mu"] is None else _not_negative("mu", content["mu"]),
+            label=text_field("label", content["label"]),
+            epsilon=not_negative("epsilon", content["epsilon"]),
+            mu=None if content["mu"] is None else not_negative("mu", content["mu"]),
             private=content["private"],
             events=tuple(
-                event_to_dict(event_from_dict(event)) for event in _list("events", content)
+                event_to_dict(event_from_dict(event)) for event in list_field("events", content)
             ),
-            unit=_text("unit", content["unit"]),
+            unit=text_field("unit", content["unit"]),
         )
 
 
@@ -130,6 +139,13 @@ class LedgerSummary:
         gives less.
     entries : tuple of EntrySummary
         The charges, oldest first.
+    unit : str, default="one record"
+        Whom `private_epsilon`, `replace_epsilon` and `naive_epsilon` are about.
+    adaptive_epsilon : float, default=inf
+        Epsilon of all private events that holds whatever results decided, see `UnitTotal`.
+        `private_epsilon` holds if number and budgets of the fits were fixed in advance.
+    units : tuple of UnitTotal, default=()
+        What is promised to each unit that the ledger knows, the one of `unit` first.
     """
 
     dataset: str
@@ -141,6 +157,9 @@ class LedgerSummary:
     replace_epsilon: float
     naive_epsilon: float
     entries: tuple[EntrySummary, ...]
+    unit: str = RECORD.words
+    adaptive_epsilon: float = math.inf
+    units: tuple[UnitTotal, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Write the summary as plain data.
@@ -160,6 +179,9 @@ class LedgerSummary:
             "replace_epsilon": number_to_json(self.replace_epsilon),
             "naive_epsilon": number_to_json(self.naive_epsilon),
             "entries": [entry.to_dict() for entry in self.entries],
+            "unit": self.unit,
+            "adaptive_epsilon": number_to_json(self.adaptive_epsilon),
+            "units": [total.to_dict() for total in self.units],
         }
 
     @classmethod
@@ -169,7 +191,8 @@ class LedgerSummary:
         Parameters
         ----------
         content : mapping
-            What `to_dict` wrote.
+            What `to_dict` wrote. Versions without typed units wrote totals that do not hold
+            where units differ: the totals of such a summary are computed anew.
 
         Returns
         -------
@@ -181,17 +204,24 @@ class LedgerSummary:
         ValueError
             If a field is missing, unknown or out of range.
         """
-        _check_fields(cls, content)
+        if isinstance(content, Mapping) and _NEW.isdisjoint(content):
+            return _of_older_version(content)
+        check_fields(cls, content)
         return cls(
-            dataset=_text("dataset", content["dataset"]),
+            dataset=text_field("dataset", content["dataset"]),
             delta=check_delta(content["delta"]),
             adjacency=check_adjacency(content["adjacency"]),
-            cap_epsilon=_not_negative("cap_epsilon", content["cap_epsilon"]),
-            total_epsilon=_not_negative("total_epsilon", content["total_epsilon"]),
-            private_epsilon=_not_negative("private_epsilon", content["private_epsilon"]),
-            replace_epsilon=_not_negative("replace_epsilon", content["replace_epsilon"]),
-            naive_epsilon=_not_negative("naive_epsilon", content["naive_epsilon"]),
-            entries=tuple(EntrySummary.from_dict(entry) for entry in _list("entries", content)),
+            cap_epsilon=not_negative("cap_epsilon", content["cap_epsilon"]),
+            total_epsilon=not_negative("total_epsilon", content["total_epsilon"]),
+            private_epsilon=not_negative("private_epsilon", content["private_epsilon"]),
+            replace_epsilon=not_negative("replace_epsilon", content["replace_epsilon"]),
+            naive_epsilon=not_negative("naive_epsilon", content["naive_epsilon"]),
+            entries=tuple(
+                EntrySummary.from_dict(entry) for entry in list_field("entries", content)
+            ),
+            unit=text_field("unit", content["unit"]),
+            adaptive_epsilon=not_negative("adaptive_epsilon", content["adaptive_epsilon"]),
+            units=tuple(UnitTotal.from_dict(total) for total in list_field("units", content)),
         )
 
     def words(self) -> str:
@@ -245,13 +275,28 @@ class LedgerSummary:
         who = "One entry" if count == 1 else f"All {count} entries"
         text = (
             f"{who} {which}on {self.dataset!r}"
-            f"{'' if count == 1 else ' together, if published together'}: "
-            f"epsilon = {self.private_epsilon:.4g} at delta = {self.delta:g} "
-            f"({_ADJACENCY_WORDS[self.adjacency]})"
+            f"{'' if count == 1 else ' together, if published together'}: {self._total_words()}"
         )
-        if count == 1:
-            return f"{text}."
-        return f"{text}, where plain adding would give {self.naive_epsilon:.4g}."
+        if count > 1 and math.isfinite(self.naive_epsilon):
+            text += f", where plain adding would give {self.naive_epsilon:.4g}"
+        others = "".join(f" {_sentence(total.words)}" for total in self.units[1:])
+        return f"{text}.{self._use_words()}{others}"
+
+    def _total_words(self) -> str:
+        """State the total for the unit of the ledger."""
+        if self.units and self.units[0].unbounded:
+            return self.units[0].words
+        unit = _ADJACENCY_WORDS[self.adjacency].format(unit=self.unit)
+        return f"epsilon = {self.private_epsilon:.4g} at delta = {self.delta:g} ({unit})"
+
+    def _use_words(self) -> str:
+        """Say for which use the total holds, and what holds for every other."""
+        if not math.isfinite(self.adaptive_epsilon):
+            return ""
+        return (
+            " That is for fits fixed in advance; where results decided which fits follow or "
+            f"when to stop, epsilon = {self.adaptive_epsilon:.4g}."
+        )
 
 
 @dataclass(frozen=True)
@@ -265,15 +310,18 @@ class ReleaseSet:
     epsilon : float
         Epsilon of the published entries together; infinite if one is not private.
     total_epsilon : float
-        Epsilon of all private entries of the ledger together.
+        Epsilon of all private entries of the ledger together, for the same unit.
     delta : float
         Delta of both.
+    unit : str, default="one record"
+        Whom both are about.
     """
 
     labels: tuple[str, ...]
     epsilon: float
     total_epsilon: float
     delta: float
+    unit: str = RECORD.words
 
     def words(self) -> str:
         """Say in words what the published entries spend, and when that figure holds.
@@ -286,43 +334,11 @@ class ReleaseSet:
         count = len(self.labels)
         which = "One published entry" if count == 1 else f"The {count} published entries"
         return (
-            f"{which} alone: epsilon = {self.epsilon:.4g} at "
+            f"{which} alone, for {self.unit}: {_bound_words(self.epsilon)} at "
             f"delta = {self.delta:g}. If they were chosen by looking at the others, that choice "
             f"spends too, and the total of all private entries stands: "
-            f"epsilon = {self.total_epsilon:.4g}."
+            f"{_bound_words(self.total_epsilon)}."
         )
-
-
-def number_to_json(value: float) -> float | str:
-    """Write a number that may be infinite, which JSON has no sign for.
-
-    Parameters
-    ----------
-    value : float
-        Finite or positive infinity.
-
-    Returns
-    -------
-    float or str
-        The number, or ``"inf"``.
-    """
-    return "inf" if value == math.inf else value
-
-
-def number_from_json(value: object) -> object:
-    """Read what `number_to_json` wrote; the caller checks the range.
-
-    Parameters
-    ----------
-    value : object
-        A number or ``"inf"``.
-
-    Returns
-    -------
-    object
-        Infinity for ``"inf"``, everything else as it is.
-    """
-    return math.inf if isinstance(value, str) and value == "inf" else value
 
 
 def counted_entries(count: int) -> str:
@@ -341,25 +357,27 @@ def counted_entries(count: int) -> str:
     return f"{count} {'entry' if count == 1 else 'entries'}"
 
 
-def _not_negative(name: str, value: object) -> float:
-    return check_in_range(name, number_from_json(value), 0.0, math.inf)
+_NEW = frozenset({"unit", "adaptive_epsilon", "units"})
 
 
-def _text(name: str, value: object) -> str:
-    if not isinstance(value, str):
-        raise ValueError(f"{name} is {shown(value)}; expected a text.")
-    return value
+def _of_older_version(content: Mapping[str, Any]) -> LedgerSummary:
+    """Read entries and limits, and compute the totals that hold for them."""
+    from dpexplain.accounting.ledger_state import state_of_older_summary
 
-
-def _list(name: str, content: Mapping[str, Any]) -> list[Any]:
-    if not isinstance(content[name], list | tuple):
-        raise ValueError(f"{name} is {shown(content[name])}; expected a list.")
-    return list(content[name])
-
-
-def _check_fields(cls: type[Any], content: object) -> None:
-    names = {field.name for field in fields(cls)}
-    if not isinstance(content, Mapping) or set(content) != names:
+    names = {field.name for field in fields(LedgerSummary)} - _NEW
+    if set(content) != names:
         raise ValueError(
-            f"a {cls.__name__} needs exactly these fields: {', '.join(sorted(names))}."
+            f"a LedgerSummary needs exactly these fields: {', '.join(sorted(names | _NEW))}."
         )
+    for name in ("total_epsilon", "private_epsilon", "replace_epsilon", "naive_epsilon"):
+        not_negative(name, content[name])
+    entries = [EntrySummary.from_dict(entry) for entry in list_field("entries", content)]
+    return state_of_older_summary(content, entries).summary()
+
+
+def _bound_words(epsilon: float) -> str:
+    return f"epsilon = {epsilon:.4g}" if math.isfinite(epsilon) else "no bound"
+
+
+def _sentence(words: str) -> str:
+    return f"{words[:1].upper()}{words[1:]}."

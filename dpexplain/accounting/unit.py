@@ -1,26 +1,320 @@
-"""Whom a charge protects: the unit of privacy, in words that guarantees and entries share."""
+"""Units of privacy: whom a release protects, one record or one person of a named kind.
+
+A unit is a type, never a text: whether two fits protect the same persons must not hang on how a
+sentence is worded. Persons of two kinds (patients, hospitals) are two units. Groupings without a
+name are a kind each, because nothing says that two of them are the same.
+"""
 
 from __future__ import annotations
 
-__all__ = ["ONE_RECORD", "privacy_unit"]
+import re
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, TypeAlias
 
-ONE_RECORD = "one record"
+from dpexplain._validation import check_count, shown
+
+__all__ = [
+    "RECORD",
+    "OtherUnit",
+    "Person",
+    "Record",
+    "Unit",
+    "check_unit",
+    "same_unit",
+    "unit_from_dict",
+    "unit_from_text",
+    "unit_to_dict",
+]
+
+_LONGEST_NAME = 200
+_LONGEST_TEXT = 10_000
+_OLD_PERSON = re.compile(r"one person, of whom at most (\d{1,15}) rows are used")
+_UNNAMED = "one person of an unnamed grouping"
+
+
+@dataclass(frozen=True)
+class Record:
+    """One record: a row of the table with its target and the cell that says whose it is."""
+
+    @property
+    def words(self) -> str:
+        """Name the unit in guarantees and entries.
+
+        Returns
+        -------
+        str
+            ``"one record"``.
+        """
+        return "one record"
+
+    @property
+    def kind_words(self) -> str:
+        """Name the unit in totals.
+
+        Returns
+        -------
+        str
+            ``"one record"``.
+        """
+        return self.words
+
+
+RECORD = Record()
 """Unit of privacy where nobody bounds how many rows a person has."""
 
 
-def privacy_unit(max_rows_per_person: int | None) -> str:
-    """Name whom a guarantee protects.
+@dataclass(frozen=True)
+class Person:
+    """One person: all rows that a grouping of a table assigns to one name.
 
     Parameters
     ----------
-    max_rows_per_person : int or None
-        Rows of a person that are used at most; None where rows are not counted by person.
+    kind : str
+        Name of the grouping, such as ``"patient_id"``. It is published. Charges of one kind are
+        added up, so two groupings must not share a name.
+    max_rows : int or None, default=None
+        Rows of a person that are used at most. With a number the events of an entry are stated
+        for all these rows together, and one row alone changes a query by at most that part of
+        what they change it by; None where that cannot be said, and for the unit of a ledger.
+    named : bool, default=True
+        False where `kind` is a mark that sets an unnamed grouping apart, see `unnamed`.
+
+    Raises
+    ------
+    ValueError
+        If the name is no short text, or `max_rows` no positive whole number.
+
+    Examples
+    --------
+    >>> Person("patient_id", 2).words
+    'one person (patient_id), of whom at most 2 rows are used'
+    """
+
+    kind: str
+    max_rows: int | None = None
+    named: bool = True
+
+    def __post_init__(self) -> None:
+        good = isinstance(self.kind, str) and 0 < len(self.kind.strip()) <= len(self.kind)
+        if not good or len(self.kind) > _LONGEST_NAME:
+            raise ValueError(
+                f"kind={shown(self.kind)} must name whose the rows are in 1 to {_LONGEST_NAME} "
+                'characters, such as Person("patient_id").'
+            )
+        if self.max_rows is not None:
+            object.__setattr__(self, "max_rows", check_count("max_rows", self.max_rows))
+        if not isinstance(self.named, bool):
+            raise ValueError(f"named={shown(self.named)} must be True or False.")
+
+    @classmethod
+    def unnamed(cls, max_rows: int) -> Person:
+        """Make a kind of its own for a grouping that has no name.
+
+        Parameters
+        ----------
+        max_rows : int
+            Rows of a person that are used at most.
+
+        Returns
+        -------
+        Person
+            Equal to no other.
+        """
+        return cls(secrets.token_hex(16), max_rows, named=False)
+
+    @property
+    def words(self) -> str:
+        """Name the unit in guarantees and entries.
+
+        Returns
+        -------
+        str
+            With the number of rows, where there is one.
+        """
+        who = f"one person ({self.kind})" if self.named else "one person"
+        if self.max_rows is None:
+            return self.kind_words
+        return f"{who}, of whom at most {self.max_rows} rows are used"
+
+    @property
+    def kind_words(self) -> str:
+        """Name the unit in totals, which hold whatever number of rows each entry uses.
+
+        Returns
+        -------
+        str
+            Without the number of rows.
+        """
+        return f"one person ({self.kind})" if self.named else _UNNAMED
+
+
+@dataclass(frozen=True)
+class OtherUnit:
+    """Unit of an older file that this version cannot read: nothing is concluded from it.
+
+    Parameters
+    ----------
+    text : str
+        As the file has it.
+    """
+
+    text: str
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.text, str) or not self.text.strip():
+            raise ValueError(f"unit={shown(self.text)} must name whom the charge protects.")
+        if len(self.text) > _LONGEST_TEXT:
+            raise ValueError(f"unit={shown(self.text)} is longer than {_LONGEST_TEXT} characters.")
+
+    @property
+    def words(self) -> str:
+        """Name the unit in guarantees and entries.
+
+        Returns
+        -------
+        str
+            The text.
+        """
+        return self.text
+
+    @property
+    def kind_words(self) -> str:
+        """Name the unit in totals.
+
+        Returns
+        -------
+        str
+            The text.
+        """
+        return self.text
+
+
+Unit: TypeAlias = Record | Person | OtherUnit
+
+_TYPES: dict[str, type[Record] | type[Person] | type[OtherUnit]] = {
+    "record": Record,
+    "person": Person,
+    "other": OtherUnit,
+}
+_NAMES = {unit_type: name for name, unit_type in _TYPES.items()}
+
+
+def same_unit(one: Unit, other: Unit) -> bool:
+    """Whether two units are the same persons, or both records.
+
+    Parameters
+    ----------
+    one, other : Unit
+        In any order.
 
     Returns
     -------
-    str
-        For guarantees, entries of ledgers and statements.
+    bool
+        Whatever numbers of rows are used.
     """
-    if max_rows_per_person is None:
-        return ONE_RECORD
-    return f"one person, of whom at most {max_rows_per_person} rows are used"
+    if isinstance(one, Person) and isinstance(other, Person):
+        return (one.kind, one.named) == (other.kind, other.named)
+    return one == other
+
+
+def check_unit(unit: object) -> Unit:
+    """Refuse what is no unit.
+
+    Parameters
+    ----------
+    unit : object
+        What the caller passed.
+
+    Returns
+    -------
+    Record or Person
+        As it is.
+
+    Raises
+    ------
+    TypeError
+        If it is something else, a text included.
+    """
+    if isinstance(unit, Record | Person):
+        return unit
+    raise TypeError(
+        f"unit={shown(unit)} must name whom the charge protects: dpexplain.accounting.RECORD, or "
+        'Person("patient_id", max_rows=2).'
+    )
+
+
+def unit_to_dict(unit: Unit) -> dict[str, Any]:
+    """Write a unit as plain data.
+
+    Parameters
+    ----------
+    unit : Unit
+        Of any type.
+
+    Returns
+    -------
+    dict
+        ``{"type": ..., ...}``, ready for JSON.
+    """
+    values = {field.name: getattr(unit, field.name) for field in fields(unit)}
+    return {"type": _NAMES[type(unit)], **values}
+
+
+def unit_from_dict(content: object) -> Unit:
+    """Read a unit from plain data, strictly.
+
+    Parameters
+    ----------
+    content : object
+        What `unit_to_dict` wrote.
+
+    Returns
+    -------
+    Unit
+        Equal to the one that was written.
+
+    Raises
+    ------
+    ValueError
+        If the type is unknown, a field is missing or unknown, or a value is out of range.
+    """
+    kind = content.get("type") if isinstance(content, Mapping) else None
+    if not isinstance(content, Mapping) or not isinstance(kind, str) or kind not in _TYPES:
+        raise ValueError(f"a unit has the type {shown(kind)}; expected {', '.join(_TYPES)}.")
+    names = {field.name for field in fields(_TYPES[kind])}
+    if set(content) != names | {"type"}:
+        raise ValueError(f"a unit of type {kind!r} needs exactly: {', '.join(sorted(names))}.")
+    return _TYPES[kind](**{name: content[name] for name in names})
+
+
+def unit_from_text(text: object, place: int) -> Unit:
+    """Read a unit that an older version wrote in words, assuming as little as possible.
+
+    Parameters
+    ----------
+    text : object
+        Words; None where the file names no unit.
+    place : int
+        Place of the entry in its ledger: persons of two entries need not be the same.
+
+    Returns
+    -------
+    Unit
+        Where no unit is named the entry may protect persons of whom one row is used, which for
+        one record is the weaker promise.
+
+    Raises
+    ------
+    ValueError
+        If `text` is no text.
+    """
+    if text == RECORD.words:
+        return RECORD
+    if text is None:
+        return Person(f"entry {place}", named=False)
+    found = _OLD_PERSON.fullmatch(text) if isinstance(text, str) else None
+    if found and int(found[1]) > 0:
+        return Person(f"entry {place}", int(found[1]), named=False)
+    return OtherUnit(text)  # type: ignore[arg-type]  # which refuses what is no text

@@ -5,11 +5,12 @@ from __future__ import annotations
 from numbers import Integral
 from typing import Any, NamedTuple, TypeAlias
 
+from dpexplain._groups import Grouping, grouping_of, unit_of
 from dpexplain._tables import kind_in_parts
 from dpexplain._validation import check_epsilon
 from dpexplain.accounting.events import Event
 from dpexplain.accounting.ledger import PrivacyLedger
-from dpexplain.accounting.unit import privacy_unit
+from dpexplain.accounting.unit import Unit
 
 
 def check_estimator(estimator: Any) -> None:
@@ -89,7 +90,7 @@ def check_parts(X: Any, reference: bool, groups: Any) -> bool:
     return bool(kind)
 
 
-def check_groups(groups: Any, X: Any, estimator: Any) -> None:
+def checked_groups(groups: Any, X: Any, estimator: Any) -> Grouping | None:
     """Check that persons are given where the estimator bounds the rows of each."""
     bound = estimator.get_params(deep=False).get("max_rows_per_person")
     if (groups is None) != (bound is None):
@@ -97,8 +98,11 @@ def check_groups(groups: Any, X: Any, estimator: Any) -> None:
             f"max_rows_per_person={bound!r} of the estimator and groups= of the sweep belong "
             "together: whose the rows are, and how many rows of a person to use."
         )
-    if groups is not None:
-        check_rows("groups", X, groups)
+    if groups is None:
+        return None
+    grouping = grouping_of(groups, X)
+    check_rows("groups", X, grouping.cells)
+    return grouping
 
 
 # Label of a fit, and what it will release.
@@ -111,19 +115,19 @@ class Payer(NamedTuple):
     ledger: PrivacyLedger
     adjacency: str
     shared: bool
-    unit: str
+    unit: Unit
 
     def charge(self, charges: list[Charge]) -> None:
         """Charge every fit at once, an entry each, or raise and charge none."""
         self.ledger.charge_all(charges, adjacency=self.adjacency, what="sweep", unit=self.unit)
 
 
-def find_payer(ledger: PrivacyLedger | None, estimator: Any) -> Payer:
+def find_payer(ledger: PrivacyLedger | None, estimator: Any, kind: str = "") -> Payer:
     """Find out who pays: the argument, the estimator's ledger, or one for this sweep."""
     parameters = estimator.get_params(deep=False)
     own = parameters.get("ledger")
     adjacency = parameters.get("adjacency", "add_remove")
-    unit = privacy_unit(parameters.get("max_rows_per_person"))
+    unit = unit_of(parameters.get("max_rows_per_person"), kind)
     if ledger is not None and own is not None and ledger is not own:
         raise ValueError(
             "ledger differs from the ledger of the estimator; give one of them, because all "

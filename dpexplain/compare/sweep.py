@@ -10,18 +10,19 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from dpexplain._groups import without_groups
 from dpexplain._tracebacks import without_records
 from dpexplain._validation import check_count
 from dpexplain.accounting.events import NonPrivateEvent
 from dpexplain.accounting.ledger import PrivacyLedger
 from dpexplain.compare._checks import (
     check_estimator,
-    check_groups,
     check_n_jobs,
     check_parts,
     check_rows,
     checked_epsilons,
     checked_evaluate,
+    checked_groups,
     find_payer,
 )
 from dpexplain.compare._metrics import accuracy, measure
@@ -106,8 +107,8 @@ def sweep(
         epsilon to the next. None leaves the estimator's own seed.
     progress : bool, default=True
         Whether to show a bar that counts finished fits, and nothing else.
-    groups : array-like of shape (n_samples,) or None, default=None
-        Person of each row, for an estimator with ``max_rows_per_person``.
+    groups : str, (str, array-like), array-like of shape (n_samples,) or None, default=None
+        Person of each row, for an estimator with ``max_rows_per_person``, as ``fit`` takes it.
 
     Returns
     -------
@@ -142,10 +143,13 @@ def sweep(
     check_n_jobs(n_jobs)
     held_out = checked_evaluate(evaluate)
     in_parts = check_parts(X, reference, groups)
+    grouping = None
     if not in_parts:
         check_rows("y", X, y)
-        check_groups(groups, X, estimator)
-    payer = find_payer(ledger, estimator)
+        grouping = checked_groups(groups, X, estimator)
+        X = without_groups(X, groups)
+        held_out = held_out and (without_groups(held_out[0], groups), held_out[1])
+    payer = find_payer(ledger, estimator, grouping.kind if grouping else "")
 
     fits = _plan(estimator, ascending, n_repeats, seed)
     given = (X, y) if in_parts else (X,)
@@ -158,9 +162,7 @@ def sweep(
         charges.append((type(fits[-1].estimator).__name__, (event,)))
 
     payer.charge(charges)
-    if payer.shared:
-        payer.ledger.recognise(X, y)  # reads the data, so it comes after the charge
-    data = _Data(X, y, groups, held_out)
+    data = _Data(X, y, None if grouping is None else grouping.argument, held_out)
     results = _fit_all(fits, data, n_jobs, progress)
     return _comparison(ascending, results, payer.ledger, estimator)
 

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from dpexplain._groups import grouping_of, unit_of, without_groups
 from dpexplain._tables import cells_of, kind_in_parts, values_of
 from dpexplain._tracebacks import without_records
 from dpexplain._validation import (
@@ -21,7 +22,7 @@ from dpexplain._validation import (
     check_epsilon,
 )
 from dpexplain.accounting import Event, NonPrivateEvent, PrivacyLedger, epsilon_from_mu
-from dpexplain.accounting.unit import privacy_unit
+from dpexplain.accounting.unit import Unit
 from dpexplain.encoding import check_columns
 from dpexplain.exceptions import PrivacyWarning
 from dpexplain.explain import Guarantee
@@ -79,6 +80,7 @@ class PrivateEstimator:
     n_public: int | None
     max_rows_per_person: int | None
     ledger_: PrivacyLedger
+    _person_kind: str
     _target_kind: type[Range] | type[Classes]
 
     @without_records
@@ -96,9 +98,13 @@ class PrivateEstimator:
             empty, no number or none of the classes is left out. For files and
             datasets the name of its column; for Dask that, or a Series or Array with the
             partitions of `X`.
-        groups : array-like of shape (n_samples,) or None, default=None
-            Person of each row. At most `max_rows_per_person` rows of a person are used,
-            chosen by secret coins; rows whose cell names nobody are not used.
+        groups : str, (str, array-like), array-like of shape (n_samples,) or None, default=None
+            Person of each row: the name of a column of `X`, which is then no feature; a name
+            and the persons; or the persons alone. At most `max_rows_per_person` rows of a
+            person are used, chosen by secret coins; rows whose cell names nobody are not used.
+            The name is public, and tells a ledger which fits protect the same persons. Persons
+            without a name are a kind of their own in each fit (the name of a Series does not
+            count, since pandas keeps it through a mapping to other persons).
         **unsupported
             ``sample_weight`` and other scikit-learn fit parameters are refused.
 
@@ -119,8 +125,8 @@ class PrivateEstimator:
         -----
         The same noise gives the same model to the last bit, however the records are parted and
         wherever they lie. Columns beyond the schema and the target are not used. Parted tables
-        need a schema, are not recognised when they come under another name, and `groups` needs
-        a table in memory, since the rows of a person may lie in several parts.
+        need a schema, and `groups` needs a table in memory, since the rows of a person may lie
+        in several parts.
 
         Files are read once, in batches; formats without types (CSV) are refused. One small integer
         per cell and one number per row are kept: in memory up to 1 GiB, beyond that in a temporary
@@ -139,17 +145,20 @@ class PrivateEstimator:
                 "weights, warm starts and callbacks would change how much one record can do. "
                 "Leave it out."
             )
-        X = self._as_table(X)
+        X = table = self._as_table(X)
         # Parameters that another thread sets from here on reach the next fit: what is charged,
         # fitted and promised must be one and the same.
         work = type(self).__new__(type(self))
         vars(work).update(vars(self))
+        given, X = groups, work._without_groups(X, groups)
         events = work.planned_events(X)
         y = work._as_target(y, X)
-        groups = work._checked_groups(groups, X)
+        kind, groups = work._checked_groups(given, table)
         work._forget_fit()
-        work.ledger_ = work._charged_ledger(X, y, events)
+        work._person_kind = kind
+        work.ledger_ = work._charged_ledger(events)
         failure = work._failure_of_fit(X, y, groups)
+        del work._person_kind
         self._take_fit(work)
         if failure:
             # Raised out here, so that no chained traceback keeps records in its frames.
@@ -196,7 +205,18 @@ class PrivateEstimator:
         X.check_target(y, self.schema)
         return y
 
-    def _checked_groups(self, groups: Any, X: Any) -> Any:
+    def _without_groups(self, X: Any, groups: Any) -> Any:
+        if not isinstance(groups, str) or isinstance(X, PartedTable):
+            return X
+        if self.schema is not None and groups in self.schema.features:
+            raise ValueError(
+                f"groups={groups!r} is a feature of the schema, and features are released; leave "
+                "it out of the schema, or pass the persons beside the table."
+            )
+        return without_groups(X, groups)
+
+    def _checked_groups(self, groups: Any, X: Any) -> tuple[str, Any]:
+        """Name of the grouping and person of each row, or nothing where rows are not bounded."""
         bound = self.max_rows_per_person
         if isinstance(X, PartedTable) and groups is not None:
             raise ValueError(_PERSONS_IN_PARTS)
@@ -205,7 +225,16 @@ class PrivateEstimator:
                 f"max_rows_per_person={bound} and groups= belong together: say with groups= whose "
                 "rows they are, and with max_rows_per_person how many rows of a person to use."
             )
-        return None if groups is None else as_column("groups", groups, X)
+        if groups is None:
+            return "", None
+        grouping = grouping_of(groups, X)
+        if grouping.kind:
+            unit_of(bound, grouping.kind)  # which refuses what is no name
+        return grouping.kind, as_column("groups", grouping.cells, X)
+
+    def _privacy_unit(self) -> Unit:
+        """Whom the fit that runs protects."""
+        return unit_of(self.max_rows_per_person, vars(self).get("_person_kind", ""))
 
     def _forget_fit(self) -> None:
         """Drop an earlier fit: a guarantee must not stand beside the ledger of another fit."""
@@ -390,15 +419,13 @@ class PrivateEstimator:
             )
         self._check_settings()
 
-    def _charged_ledger(self, X: Any, y: Any, events: Sequence[Event]) -> PrivacyLedger:
+    def _charged_ledger(self, events: Sequence[Event]) -> PrivacyLedger:
         label = f"{type(self).__name__} (epsilon={self.epsilon:g})"
         ledger = self.ledger
         if ledger is None:
             ledger = PrivacyLedger("this fit alone", delta=self.delta, adjacency=self.adjacency)
-        unit = privacy_unit(self.max_rows_per_person)
+        unit = self._privacy_unit()
         ledger.charge(events, label=label, adjacency=self.adjacency, unit=unit)
-        if self.ledger is not None and not isinstance(X, PartedTable):
-            ledger.recognise(X, y)  # reads the data, so it comes after the charge
         return ledger
 
     def _drafted_schema(self, X: Any, y: Any) -> Schema:
@@ -413,7 +440,7 @@ class PrivateEstimator:
     def _guarantee(self, source: NoiseSource) -> Guarantee:
         from dpexplain import __version__
 
-        unit = privacy_unit(self.max_rows_per_person)
+        unit = self._privacy_unit().words
         reasons = [_DRAFTED] * (self.schema is None) + [_SEEDED] * (not source.private)
         if reasons:
             return Guarantee.not_private(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import math
 import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["as_html", "as_markdown", "as_text"]
 
 _LONGEST = 2_000
+_NOTHING = "NOT PRIVATE, nothing is promised"
 _ADJACENCY = {
     "add_remove": "add/remove: two data sets differ by the presence of {unit}",
     "replace": "replace-one: two data sets differ by the values of {unit}",
@@ -62,7 +64,7 @@ def _sections(statement: PrivacyStatement) -> list[Section]:
     sections: list[Section] = [
         ("Unit of privacy", (statement.unit,)),
         ("Adjacency", (adjacency,)),
-        ("Promised for the release", _promise(statement.release, statement.adjacency)),
+        ("Promised for the release", _promise(statement.release, statement.adjacency, _NOTHING)),
         ("Promised for everything fitted", _promise(statement.everything, statement.adjacency)),
         ("Mechanisms", statement.mechanisms or ("none",)),
         ("Noise", (statement.sampler,)),
@@ -70,6 +72,10 @@ def _sections(statement: PrivacyStatement) -> list[Section]:
         ("Had to be public", statement.public),
         ("Not covered", statement.not_covered),
     ]
+    if statement.others:
+        lines = [_promise(promise, statement.adjacency)[:2] for promise in statement.others]
+        others = tuple(line for promise in lines for line in promise)
+        sections.insert(4, ("Promised to other units", others))
     if statement.not_private:
         warning = (
             "the figures above hold only if these, and all that derives from them, stay inside"
@@ -79,16 +85,24 @@ def _sections(statement: PrivacyStatement) -> list[Section]:
     return sections
 
 
-def _promise(promise: Promise, adjacency: str) -> tuple[str, ...]:
+def _promise(
+    promise: Promise, adjacency: str, nothing: str = "nothing is promised"
+) -> tuple[str, ...]:
     if not promise.private:
-        return (f"{promise.covers}: NOT PRIVATE, nothing is promised",)
+        return (f"{promise.covers}: {nothing}",)
     delta = f"delta = {upper_number(promise.delta)}"
     words = [f"{promise.covers}: epsilon = {upper_number(promise.epsilon)}, {delta}"]
-    if adjacency == "add_remove":
+    if math.isfinite(promise.adaptive_epsilon):
+        words[0] += ", if number and budgets of the fits were fixed before any result was seen"
         words.append(
-            "if a unit is exchanged for another instead: "
-            f"epsilon = {upper_number(promise.replace_epsilon)}, {delta}"
+            "if results decided which fits followed, or when to stop: "
+            f"epsilon = {upper_number(promise.adaptive_epsilon)}, {delta}"
         )
+    if adjacency == "add_remove":
+        exchanged = f"epsilon = {upper_number(promise.replace_epsilon)}, {delta}"
+        if math.isinf(promise.replace_epsilon):
+            exchanged = "no bound"
+        words.append(f"if a unit is exchanged for another instead: {exchanged}")
     return tuple(words)
 
 

@@ -17,12 +17,15 @@ from dpexplain.accounting.summary import (
     number_from_json,
     number_to_json,
 )
-from dpexplain.accounting.unit import ONE_RECORD
+from dpexplain.accounting.unit_totals import UnitTotal, total_for
 from dpexplain.explain.guarantee import Guarantee
 
 __all__ = ["PrivacyStatement", "Promise", "statement_of"]
 
 _LONGEST_TEXT = 100_000
+_NUMBERS = ("epsilon", "replace_epsilon", "adaptive_epsilon")
+# Fields that older versions did not write.
+_ADDED = frozenset({"adaptive_epsilon", "others"})
 
 _PUBLIC = (
     "the schema: names of columns, bounds, categories, target range or classes",
@@ -53,16 +56,21 @@ class Promise:
         In (0, 1).
     replace_epsilon : float
         Epsilon at the same delta if a unit is exchanged for another.
+    adaptive_epsilon : float, default=inf
+        Epsilon at the same delta whatever results decided; `epsilon` itself holds if number
+        and budgets of the fits were fixed before any result was seen. Infinite where no such
+        figure is stated.
     """
 
     covers: str
     epsilon: float
     delta: float
     replace_epsilon: float
+    adaptive_epsilon: float = math.inf
 
     def __post_init__(self) -> None:
         _check_text("covers", self.covers)
-        for name in ("epsilon", "replace_epsilon"):
+        for name in _NUMBERS:
             value = check_in_range(name, getattr(self, name), 0.0, math.inf)
             object.__setattr__(self, name, value)
         object.__setattr__(self, "delta", check_delta(self.delta))
@@ -109,6 +117,8 @@ class PrivacyStatement:
         What is not promised.
     library : str
         Name and version.
+    others : tuple of Promise, default=()
+        For all private releases together, to each further unit that the ledger knows.
 
     See Also
     --------
@@ -135,6 +145,7 @@ class PrivacyStatement:
     public: tuple[str, ...]
     not_covered: tuple[str, ...]
     library: str
+    others: tuple[Promise, ...] = ()
 
     def __post_init__(self) -> None:
         check_adjacency(self.adjacency)
@@ -150,6 +161,9 @@ class PrivacyStatement:
         for name in ("release", "everything"):
             if not isinstance(getattr(self, name), Promise):
                 raise ValueError(f"{name} must be a Promise.")
+        if not all(isinstance(promise, Promise) for promise in self.others):
+            raise ValueError("others must be a list of promises.")
+        object.__setattr__(self, "others", tuple(self.others))
 
     def text(self) -> str:
         """Write the statement as plain text.
@@ -223,10 +237,8 @@ class PrivacyStatement:
         """
         content = {field.name: getattr(self, field.name) for field in fields(self)}
         for name in ("release", "everything"):
-            promise = getattr(self, name)
-            content[name] = {
-                field.name: _plain(getattr(promise, field.name)) for field in fields(promise)
-            }
+            content[name] = _promise_to_dict(getattr(self, name))
+        content["others"] = [_promise_to_dict(promise) for promise in self.others]
         return {name: list(v) if isinstance(v, tuple) else v for name, v in content.items()}
 
     @classmethod
@@ -250,11 +262,11 @@ class PrivacyStatement:
         """
         values = _fields_of(cls, content)
         for name in ("release", "everything"):
-            numbers = _fields_of(Promise, values[name])
-            for number in ("epsilon", "replace_epsilon"):
-                numbers[number] = number_from_json(numbers[number])
-            values[name] = Promise(**numbers)
-        return cls(**values)
+            values[name] = _promise_from_dict(values[name])
+        others = values.get("others", [])
+        if not isinstance(others, list | tuple):
+            raise ValueError("others must be a list of promises.")
+        return cls(**{**values, "others": tuple(map(_promise_from_dict, others))})
 
     def __str__(self) -> str:
         return self.text()
@@ -270,6 +282,7 @@ def statement_of(
     published: Sequence[int] | None = None,
     guarantee: Guarantee | None = None,
     epsilons: tuple[float, float] | None = None,
+    unit: str | None = None,
 ) -> PrivacyStatement:
     """Make a statement from what a ledger tells.
 
@@ -284,6 +297,8 @@ def statement_of(
     epsilons : tuple of (float, float) or None, default=None
         Epsilon of the published entries together under the ledger's adjacency, and under
         replace-one; None where all private entries are published.
+    unit : str or None, default=None
+        Whom `epsilons` are about; None for the unit of the guarantee or of the ledger.
 
     Returns
     -------
@@ -294,18 +309,14 @@ def statement_of(
 
     chosen = range(len(summary.entries)) if published is None else published
     entries = [summary.entries[place] for place in chosen]
-    unit = _common_unit(entries) if guarantee is None else guarantee.unit
+    named = unit or (summary.unit if guarantee is None else guarantee.unit)
+    total = _total(named, summary)
     return PrivacyStatement(
         dataset=summary.dataset,
-        unit=unit,
+        unit=named,
         adjacency=summary.adjacency,
-        release=_release(summary, entries, guarantee, epsilons),
-        everything=Promise(
-            _together(unit, summary),
-            summary.private_epsilon,
-            summary.delta,
-            summary.replace_epsilon,
-        ),
+        release=_release(summary, entries, guarantee, epsilons, total),
+        everything=_everything(total, summary.delta),
         mechanisms=_mechanisms(entries),
         not_private=_open(summary.entries),
         sampler=(
@@ -317,21 +328,33 @@ def statement_of(
         public=_PUBLIC,
         not_covered=_NOT_COVERED,
         library=f"dpexplain {__version__}",
+        others=tuple(
+            _everything(other, summary.delta) for other in summary.units if other != total
+        ),
     )
 
 
-def _common_unit(entries: Sequence[EntrySummary]) -> str:
-    """Whom all private entries protect; every kind of noise protects one record."""
-    units = {entry.unit for entry in entries if entry.private}
-    return units.pop() if len(units) == 1 else ONE_RECORD
+def _total(unit: str, summary: LedgerSummary) -> UnitTotal:
+    """Find the total for a unit; a summary that was made without units is about its own."""
+    own = UnitTotal(
+        summary.unit, summary.private_epsilon, summary.replace_epsilon, summary.adaptive_epsilon
+    )
+    labels = [entry.label for entry in summary.entries if entry.private]
+    return total_for(unit, summary.units or (own,), labels)
 
 
-def _together(unit: str, summary: LedgerSummary) -> str:
-    """Say what the total of a ledger is about: its entries need not have the unit of one model."""
-    words = "all private releases charged to the ledger, if published together"
-    if unit in (ONE_RECORD, _common_unit(summary.entries)):
-        return words
-    return f"{words}, for one record (not every fit on the ledger protects {unit})"
+def _everything(total: UnitTotal, delta: float) -> Promise:
+    """Promise all private releases of a ledger to one unit, or say that there is no bound."""
+    covers = f"all private releases charged to the ledger, if published together, for {total.unit}"
+    if total.unbounded:
+        covers = f"all private releases charged to the ledger together: {total.words}"
+    return Promise(
+        covers[:_LONGEST_TEXT],
+        total.epsilon,
+        delta,
+        total.replace_epsilon,
+        total.adaptive_epsilon,
+    )
 
 
 def _release(
@@ -339,6 +362,7 @@ def _release(
     entries: Sequence[EntrySummary],
     guarantee: Guarantee | None,
     epsilons: tuple[float, float] | None,
+    total: UnitTotal,
 ) -> Promise:
     if guarantee is not None:
         replaced = guarantee.epsilon_replace
@@ -348,10 +372,12 @@ def _release(
             guarantee.delta or summary.delta,
             math.inf if replaced is None else replaced,
         )
-    covers = "all private releases charged to the ledger"
-    if epsilons is not None:
-        covers = "the published entries: " + ", ".join(entry.label for entry in entries)
-    one, replaced = epsilons or (summary.private_epsilon, summary.replace_epsilon)
+    if epsilons is None:
+        return _everything(total, summary.delta)
+    covers = "the published entries: " + ", ".join(entry.label for entry in entries)
+    if math.isinf(epsilons[0]) and all(entry.private for entry in entries):
+        covers = f"no bound for {total.unit} by {covers}"
+    one, replaced = epsilons
     return Promise(covers[:_LONGEST_TEXT] or "nothing", one, summary.delta, replaced)
 
 
@@ -389,9 +415,20 @@ def _plain(value: object) -> object:
     return number_to_json(value) if isinstance(value, float) else value
 
 
+def _promise_to_dict(promise: Promise) -> dict[str, Any]:
+    return {field.name: _plain(getattr(promise, field.name)) for field in fields(promise)}
+
+
+def _promise_from_dict(content: object) -> Promise:
+    values = _fields_of(Promise, content)
+    numbers = {name: number_from_json(values[name]) for name in _NUMBERS if name in values}
+    return Promise(**{**values, **numbers})
+
+
 def _fields_of(cls: type[Any], content: object) -> dict[str, Any]:
+    """Fields of plain data, where those that older versions did not write may be missing."""
     names = {field.name for field in fields(cls)}
-    if not isinstance(content, Mapping) or set(content) != names:
+    if not isinstance(content, Mapping) or not names - _ADDED <= set(content) <= names:
         raise ValueError(
             f"a {cls.__name__} needs exactly these fields: {', '.join(sorted(names))}."
         )

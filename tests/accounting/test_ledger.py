@@ -316,64 +316,6 @@ def test_html_escapes_every_name():
     assert "NOT PRIVATE" in text
 
 
-def test_same_data_under_another_name_warn():
-    rng = np.random.default_rng(0)
-    X, y = pd.DataFrame(rng.normal(size=(20, 2)), columns=["a", "b"]), rng.normal(size=20)
-    PrivacyLedger("one name").recognise(X, y)
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        PrivacyLedger("one name").recognise(X, y)
-        PrivacyLedger("one name").recognise(X[["b", "a"]].copy(), list(y))
-        PrivacyLedger("another name").recognise(X.iloc[1:], y[1:])
-    with pytest.warns(PrivacyWarning, match="'another name' were seen before as 'one name'"):
-        PrivacyLedger("another name").recognise(X.copy(), y)
-
-
-class Spiteful:
-    def __repr__(self):
-        raise RuntimeError("no text")
-
-    __str__ = __hash__ = __float__ = __repr__
-
-    def __eq__(self, other):
-        raise RuntimeError("no comparison")
-
-
-@pytest.mark.parametrize(
-    "cell", [Spiteful(), [1, [2]], {}, b"x", 10**400, 1j, "\ud800", None, pd.NaT, math.nan]
-)
-def test_recognition_raises_on_no_value(cell):
-    column = np.empty(2, dtype=object)
-    column[0], column[1] = cell, 1.0
-    ledger = PrivacyLedger("odd values")
-
-    ledger.recognise(pd.DataFrame({"a": column}), column)
-    ledger.recognise(column.reshape(2, 1), [0, 1])
-    ledger.recognise(None, cell)
-    assert ledger.entries == ()
-
-
-class Loud:
-    def __repr__(self):
-        warnings.warn("a value", UserWarning, stacklevel=1)
-        return "loud"
-
-
-@pytest.mark.parametrize(
-    "column",
-    [np.full(2, "1e4000", dtype=np.longdouble), np.array([Loud(), 1.0], dtype=object)],
-    ids=["beyond float64", "speaking cell"],
-)
-def test_recognition_warns_of_no_value(column):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        PrivacyLedger("loud values").recognise(pd.DataFrame({"a": [0, 1]}), column)
-    # An error inside would have hidden the warning and left the data unknown.
-    with pytest.warns(PrivacyWarning, match="'loud values'"):
-        PrivacyLedger("other name").recognise(pd.DataFrame({"a": [0, 1]}), column)
-
-
 def test_second_ledger_of_a_name_warns_while_the_first_lives():
     first = PrivacyLedger("survey", cap_epsilon=1.0)
     unused = PrivacyLedger("survey", cap_epsilon=1.0)

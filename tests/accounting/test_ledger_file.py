@@ -343,12 +343,3 @@ def test_written_ledger_can_move_to_a_new_file(tmp_path):
 def test_text_that_is_no_ledger_is_refused(text):
     with pytest.raises(ValueError, match="this text is no ledger"):
         PrivacyLedger.from_json(text)
-
-
-def test_ledger_text_holds_no_fingerprint(tmp_path):
-    ledger = PrivacyLedger("survey", path=tmp_path / "ledger.json")
-    before = ledger.to_json()
-    ledger.recognise([[1.0, 2.0]], [0.0])
-
-    assert ledger.to_json() == before
-    assert (tmp_path / "ledger.json").read_text() == before

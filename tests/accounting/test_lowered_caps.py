@@ -1,4 +1,4 @@
-"""A cap can be set or lowered and never raised; entries name whom they protect."""
+"""A cap can be set or lowered and never raised."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import pytest
 from dpexplain import PrivacyLedger
 from dpexplain.accounting import GaussianEvent
 from dpexplain.exceptions import BudgetError
-from dpexplain.statement import statement_of
 
 EVENT = GaussianEvent("counts", noise_multiplier=4.0)  # epsilon 1.06 at delta 1e-6
 
@@ -63,50 +62,3 @@ def test_file_whose_cap_was_raised_by_hand_is_refused(tmp_path):
 
     with pytest.raises(BudgetError, match="cap_epsilon=9"):
         ledger.charge([EVENT], label="first")
-
-
-def test_entries_name_whom_they_protect_in_file_table_and_statement(tmp_path):
-    path = tmp_path / "ledger.json"
-    ledger = PrivacyLedger("survey", path=path)
-    ledger.charge([EVENT], label="rows")
-    persons = "one person, of whom at most 3 rows are used"
-    ledger.charge([EVENT], label="persons", unit=persons)
-
-    again = PrivacyLedger.open(path)
-
-    assert [entry.unit for entry in again.entries] == ["one record", persons]
-    assert list(again.frame()["unit"]) == ["one record", persons]
-    assert persons in again._repr_html_()
-    assert statement_of(again.summary()).unit == "one record"
-    of_persons = statement_of(again.summary(), [1])
-    assert of_persons.unit == persons
-    assert f"not every fit on the ledger protects {persons}" in of_persons.everything.covers
-
-
-def test_ledger_of_persons_alone_speaks_of_persons():
-    ledger = PrivacyLedger("survey")
-    persons = "one person, of whom at most 3 rows are used"
-    ledger.charge_all([("a", [EVENT]), ("b", [EVENT])], unit=persons)
-
-    statement = ledger.statement()
-
-    assert statement.unit == persons
-    assert "one record" not in statement.everything.covers
-
-
-def test_file_that_does_not_name_units_yet_is_read_as_of_records():
-    ledger = PrivacyLedger("survey")
-    ledger.charge([EVENT], label="first")
-    content = json.loads(ledger.to_json())
-    del content["entries"][0]["unit"]
-
-    old = PrivacyLedger.from_json(json.dumps({**content, "version": 1}))
-
-    assert old.entries == ledger.entries
-    with pytest.raises(ValueError, match="unit"):
-        PrivacyLedger.from_json(json.dumps(content))
-
-
-def test_charge_for_nobody_is_refused():
-    with pytest.raises(ValueError, match="must name whom"):
-        PrivacyLedger("survey").charge([EVENT], label="first", unit=" ")

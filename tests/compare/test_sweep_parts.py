@@ -56,8 +56,7 @@ def test_what_a_sweep_cannot_do_with_parts_is_refused_before_the_charge(
     assert ledger.entries == ()
 
 
-def test_parts_are_not_read_to_be_recognised(table):
-    """A fingerprint would compute the whole table once more."""
+def test_parts_are_read_once(table):
     ledger = PrivacyLedger("parts", cap_epsilon=10)
     n_reads = []
     frame = dd.from_pandas(table, npartitions=1).map_partitions(
