@@ -21,9 +21,22 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
 PIP_INSTALL := $(PIP) install -qq --no-compile --prefer-binary
 SUPPORT := tests/support
 
+# Tests marked `full` wait for FULL=1, as `make test-all` has it: all of them, and a search of
+# properties with fresh examples and, but for continuous integration, with fresh noise.
+FULL ?=
+ifdef FULL
+SEARCH := --hypothesis-profile=full
+export DPEXPLAIN_TEST_ENTROPY ?= $(if $(filter true,$(CI)),named,system)
+else
+DAILY := and not full
+endif
+
 PYTEST := $(BIN)/python -m pytest
 PYTEST_ARGS ?=
-PARALLEL ?= -n auto
+# A file stays with one worker, so that what its tests share is made once.
+PARALLEL ?= -n auto --dist loadfile --no-loadscope-reorder
+# Only notebooks need nbval, which takes seconds to load.
+PLAIN := $(PARALLEL) -p no:nbval
 NBVAL := --nbval-lax --nbval-current-env --nbval-cell-timeout=300 --nbval-kernel-startup-timeout=120
 NOTEBOOK ?= notebooks/01_explore.ipynb
 LAB_ARGS ?=
@@ -32,6 +45,9 @@ PAPERS_ARGS ?=
 ATTACK_ARGS ?=
 FUZZ_ARGS ?= --inputs 100000 --atheris 300
 AUDIT_ARGS ?=
+
+# Processes start seconds earlier with bytecode of what they import.
+export PYTHONDONTWRITEBYTECODE :=
 
 # JupyterLab refuses to run as root unless told, which containers need and nobody else does.
 ALLOW_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
@@ -99,37 +115,51 @@ papers: $(VENV)/.bench $(PEERS)/.made ## the tables and figures of the papers, p
 ##@ Check
 
 .PHONY: test
-test: lint unit doctest notebooks browser ## lint, unit, doctest, notebooks, browser; sets up what they need
+test: $(VENV)/.test ## does the product work? lint, unit tests, a notebook, the Explorer in a browser: two minutes
+	@$(BIN)/python $(SUPPORT)/parts.py unit --beside lint notebooks browser
+
+.PHONY: test-all
+test-all: $(VENV)/.test $(VENV)/.tsc ## everything that is tested, which takes most of an hour
+	@FULL=1 $(BIN)/python $(SUPPORT)/parts.py lint unit doctest notebooks notebooks-full browser audit \
+		--beside oldest binder-check
+
+.PHONY: tests-by-command
+tests-by-command: $(VENV)/.test ## which tests each of the two runs, file by file
+	@$(BIN)/python $(SUPPORT)/tests_by_command.py
 
 .PHONY: lint
-lint: $(VENV)/.test ## style, format, types, who imports whom, docstrings
+lint: $(VENV)/.test ## style, format, types, who imports whom
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(PYTEST) -q tests/package/test_docstrings.py
 
 .PHONY: types
 types: $(VENV)/.test $(VENV)/.tsc ## types alone: of Python (a part of lint), and of the modules of dashboards
 	$(BIN)/mypy
-	$(PYTEST) -q -rs tests/widgets/test_types_of_modules.py
+	$(PYTEST) -p no:nbval -q -rs tests/widgets/test_types_of_modules.py
 
 .PHONY: unit
-unit: $(VENV)/.test $(VENV)/.tsc ## unit and property tests (PYTEST_ARGS="-k name")
-	$(PYTEST) $(PARALLEL) -m "not browser and not slow" $(PYTEST_ARGS) tests
+unit: $(VENV)/.test $(if $(FULL),$(VENV)/.tsc) ## unit and property tests (PYTEST_ARGS="-k name"; FULL=1 for all of them)
+	$(PYTEST) $(PLAIN) -m "not browser $(DAILY)" $(SEARCH) $(PYTEST_ARGS) tests
 
 .PHONY: doctest
 doctest: $(VENV)/.test ## examples in docstrings and pages
-	$(PYTEST) --doctest-modules --doctest-glob='*.md' $(PYTEST_ARGS) dpexplain widgets/dpexplain_widgets docs
+	$(PYTEST) $(PLAIN) --doctest-modules --doctest-glob='*.md' $(PYTEST_ARGS) dpexplain widgets/dpexplain_widgets docs
 
 .PHONY: notebooks
-notebooks: $(VENV)/.test ## every cell of every notebook, marked outputs compared
-	FAST=1 $(PYTEST) $(NBVAL) $(PYTEST_ARGS) notebooks
+notebooks: $(VENV)/.test ## the first notebook (FULL=1: all), every cell, on less data, marked outputs compared
+	FAST=1 $(PYTEST) $(if $(FULL),$(PARALLEL)) $(NBVAL) $(PYTEST_ARGS) $(if $(FULL),notebooks,$(NOTEBOOK))
+
+.PHONY: notebooks-full
+notebooks-full: $(VENV)/.test ## every notebook with all its data
+	$(PYTEST) $(PARALLEL) $(NBVAL) $(PYTEST_ARGS) notebooks
 
 .PHONY: browser
-browser: $(VENV)/.test ## dashboards in JupyterLab, driven in Chromium
+browser: $(VENV)/.test ## the Explorer in JupyterLab, driven in Chromium (FULL=1: all dashboards, all hosts)
 	@if DPEXPLAIN_CHROMIUM=$$($(BIN)/python $(SUPPORT)/chromium.py --install); then \
-		export DPEXPLAIN_CHROMIUM; $(PYTEST) -m browser $(PYTEST_ARGS) tests/browser; \
+		export DPEXPLAIN_CHROMIUM; \
+		$(PYTEST) $(if $(FULL),$(PARALLEL)) -p no:nbval -m "browser $(DAILY)" $(PYTEST_ARGS) tests/browser; \
 	else \
 		echo "BROWSER TESTS DID NOT RUN: no Chromium was found and none could be installed."; \
 		test "$$CI" != true; \
@@ -142,13 +172,6 @@ attack: $(VENV)/.test ## try to break the promises, ours and InterpretML's (ATTA
 .PHONY: fuzz
 fuzz: $(VENV)/.fuzz ## read hostile files for minutes (FUZZ_ARGS="--help")
 	$(BIN)/python $(SUPPORT)/fuzz.py $(FUZZ_ARGS)
-
-.PHONY: test-all
-test-all: test notebooks-full docs oldest audit binder-check ## test, then full notebooks, docs, oldest versions, audit, Binder
-
-.PHONY: notebooks-full
-notebooks-full: $(VENV)/.test ## every notebook with all its data (notebooks takes FAST=1)
-	$(PYTEST) $(NBVAL) $(PYTEST_ARGS) notebooks
 
 .PHONY: oldest
 oldest: ## tests on the oldest numpy, pandas and scikit-learn that pyproject.toml names (Python 3.11 or 3.12)

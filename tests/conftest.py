@@ -1,4 +1,4 @@
-"""What every test shares: one thread per library, no window, property tests without deadlines."""
+"""What every test shares: one thread per library, no window, how hard properties are searched."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, settings
 
+from effort import register_profiles
 from entropy import MARKERS, NamedEntropy, repeats
 
 # Tests run side by side and kernels have threads of their own: numerical libraries keep to one.
@@ -17,11 +17,7 @@ for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_variable, "1")
 os.environ.setdefault("MPLBACKEND", "Agg")
 
-# A slow machine is no failure. Continuous integration repeats the same examples each time, so
-# that its verdict depends on the code alone; everywhere else each run looks at new ones.
-settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("ci", settings.get_profile("default"), derandomize=True)
-settings.load_profile("ci" if os.environ.get("CI") == "true" else "default")
+register_profiles()
 
 
 def pytest_configure(config: pytest.Config) -> None:

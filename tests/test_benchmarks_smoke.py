@@ -340,7 +340,7 @@ def test_filters_are_held_against_published_figures_and_their_own_refits(
     assert tables(capsys.readouterr().out) == [accuracy, paper, band, front]
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize("way", ["files", "disk"])
 def test_a_fit_on_three_million_rows_of_a_file_needs_less_than_the_table(load, tmp_path, way):
     """14 features as float64 are 336 MB; 66 MB of integers, target and scores are kept.

@@ -30,6 +30,10 @@ from dpexplain.explain._text import listing, shorten
 LARGEST = 1e30
 """Largest size of inputs, weights and biases: products of several of them stay finite."""
 
+SMALL, ENLARGED = 2.0**-400, 2.0**600
+"""Records whose inputs are all below the first are multiplied by the second before they are
+squared, lest the squares underflow. A power of two rounds nothing, and the norm takes it off."""
+
 PerRecord: TypeAlias = Literal["none", "centred_unit_norm"]
 PER_RECORD = ("none", "centred_unit_norm")
 
@@ -236,9 +240,7 @@ class InputPreparation(Record):
 
     def _prepared(self, inputs: FloatArray) -> FloatArray:
         if self.per_record == "centred_unit_norm":
-            inputs = inputs - inputs.mean(axis=1, keepdims=True)
-            norm = np.sqrt((inputs**2).sum(axis=1, keepdims=True))
-            inputs = np.divide(inputs, norm, out=np.zeros(inputs.shape), where=norm > 0)
+            inputs = _centred_unit_norm(inputs)
         return inputs * self.scale
 
     def _columns(self, X: Any) -> list[npt.NDArray[Any]]:
@@ -262,6 +264,16 @@ class InputPreparation(Record):
         more = ", \u2026" if len(self.features) > 3 else ""
         each = "" if self.per_record == "none" else "; each record centred, of unit norm"
         return f"InputPreparation({len(self.input_names)} inputs from {first}{more}{each})"
+
+
+def _centred_unit_norm(inputs: FloatArray) -> FloatArray:
+    """Take the mean off each row and divide it by its norm; an even row becomes zeros."""
+    small = np.abs(inputs).max(axis=1, keepdims=True) < SMALL
+    inputs = np.where(small, inputs * ENLARGED, inputs)
+    for _ in range(2):  # the second takes off what rounding left of the mean of a nearly even row
+        inputs = inputs - inputs.mean(axis=1, keepdims=True)
+    norm = np.sqrt((inputs**2).sum(axis=1, keepdims=True))
+    return np.divide(inputs, norm, out=np.zeros(inputs.shape), where=norm > 0)
 
 
 def _cells(column: pd.Series[Any]) -> npt.NDArray[Any]:

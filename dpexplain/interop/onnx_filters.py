@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from dpexplain.explain import FilterBank
-from dpexplain.explain.filter_inputs import InputFeature, InputPreparation
+from dpexplain.explain.filter_inputs import ENLARGED, SMALL, InputFeature, InputPreparation
 from dpexplain.interop._graph import Graph
 
 
@@ -82,12 +82,18 @@ def _numbers(graph: Graph, cells: str, features: tuple[InputFeature, ...]) -> st
 
 
 def _centred_unit_norm(graph: Graph, inputs: str) -> str:
-    mean = graph.node("ReduceMean", inputs, axes=[1], keepdims=1)
-    centred = graph.node("Sub", inputs, mean)
+    """Repeat, node by node, what a preparation does."""
+    zero, one = graph.constant(np.array(0.0)), graph.constant(np.array(1.0))
+    largest = graph.node("ReduceMax", graph.node("Abs", inputs), axes=[1], keepdims=1)
+    small = graph.node("Less", largest, graph.constant(np.array(SMALL)))
+    factor = graph.node("Where", small, graph.constant(np.array(ENLARGED)), one)
+    centred = graph.node("Mul", inputs, factor)
+    for _ in range(2):
+        mean = graph.node("ReduceMean", centred, axes=[1], keepdims=1)
+        centred = graph.node("Sub", centred, mean)
     squares = graph.node(
         "ReduceSum", graph.node("Mul", centred, centred), graph.axes(1), keepdims=1
     )
-    zero, one = graph.constant(np.array(0.0)), graph.constant(np.array(1.0))
     # An even picture has no direction: its inputs are 0, not 0 / 0.
     safe = graph.node("Where", graph.node("Greater", squares, zero), squares, one)
     return graph.node("Div", centred, graph.node("Sqrt", safe))

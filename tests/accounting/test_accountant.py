@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from dpexplain.accounting import (
@@ -23,8 +23,9 @@ from dpexplain.accounting import (
 from dpexplain.accounting.pld import pld_epsilon
 from dpexplain.accounting.rdp import rdp_delta, rdp_epsilon
 from dpexplain.accounting.spending import Spending
+from effort import examples
 
-few = settings(max_examples=6, deadline=None)
+few = examples(6)
 multipliers = st.floats(0.7, 20)
 counts = st.integers(1, 500)
 subsampled = st.builds(

@@ -6,15 +6,16 @@ import math
 from functools import reduce
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dpexplain.accounting import compose_mu, delta_from_mu, epsilon_from_mu, mu_from_epsilon
+from effort import examples
 
 dp_accounting = pytest.importorskip("dp_accounting")
 pld = pytest.importorskip("dp_accounting.pld")
 
-few = settings(max_examples=25)
+few = examples(25)
 epsilons = st.floats(-2, 1).map(lambda exponent: 10.0**exponent)
 deltas = st.floats(-10, -2).map(lambda exponent: 10.0**exponent)
 
@@ -38,7 +39,7 @@ def test_delta_is_theirs(mu, epsilon):
     assert delta_from_mu(mu, epsilon) == pytest.approx(theirs, rel=1e-8, abs=1e-14)
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(
     st.lists(st.tuples(st.floats(1.5, 20), st.integers(1, 4)), min_size=1, max_size=3),
     st.sampled_from([1e-5, 1e-6]),

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dpexplain.accounting import (
@@ -26,10 +26,11 @@ from dpexplain.accounting.gdp import mu_of_pure
 from dpexplain.accounting.pld import pld_delta
 from dpexplain.accounting.spending import Spending
 from dpexplain.exceptions import BudgetError
+from effort import examples
 
 DELTA = 1e-6
 STEPS = SubsampledGaussianEvent("steps", 2.0, 0.01, 400)
-few = settings(max_examples=8, deadline=None)
+few = examples(8)
 events = (
     st.builds(GaussianEvent, st.just("sums"), st.floats(3, 50), st.integers(1, 5))
     | st.builds(PureEvent, st.just("choice"), st.floats(0.01, 0.7))
@@ -132,7 +133,7 @@ def test_mu_of_mixed_releases_covers_their_whole_curve(event, tail):
     assert approximate_mu(spending, tail / 10) >= mu * (1 - 1e-6)
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(st.floats(1e-6, 10))
 def test_mu_of_a_pure_mechanism_covers_randomised_response(epsilon):
     mu = mu_of_pure(epsilon)

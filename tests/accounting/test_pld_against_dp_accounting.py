@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dpexplain.accounting import (
@@ -18,6 +18,7 @@ from dpexplain.accounting import (
 )
 from dpexplain.accounting.rdp import rdp_epsilon
 from dpexplain.accounting.spending import Spending
+from effort import examples
 
 dp_accounting = pytest.importorskip("dp_accounting")
 pld = pytest.importorskip("dp_accounting.pld")
@@ -60,7 +61,7 @@ def test_subsampled_releases_agree_to_a_ten_thousandth(
     assert got == pytest.approx(expected, rel=1e-4, abs=1e-4)
 
 
-@settings(max_examples=4, deadline=None)
+@examples(4)
 @given(
     st.floats(0.8, 4), st.floats(0.005, 0.2), st.integers(10, 300), st.floats(4, 30),
     st.floats(5, 50), st.integers(1, 5),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dpexplain.audit import record, replay
@@ -15,6 +15,7 @@ from dpexplain.models import DPExplainableBoostingClassifier, DPExplainableBoost
 from dpexplain.models.boosting import clipping
 from dpexplain.models.boosting import private as boosting_private
 from dpexplain.schema import Classes, Numeric, Range, Schema
+from effort import examples
 
 FEATURES = {"age": Numeric(0, 100), "dose": Numeric(0, 1)}
 
@@ -46,7 +47,7 @@ def driven(transcript, seed):
     ]
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(
     n=st.integers(1, 40),
     seed=st.integers(0, 2**32 - 1),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dpexplain.audit import record, replay
@@ -15,6 +15,7 @@ from dpexplain.models.boosting import records as boosting_records
 from dpexplain.models.boosting.counts import CountStep
 from dpexplain.models.boosting.objectives import Objective
 from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
+from effort import examples
 
 FEATURES = {
     "age": Numeric(0, 100, unit="years", step=1),
@@ -130,7 +131,7 @@ def recorded(estimator, records, seed, *, hostile_answers):
 
 
 @every_case
-@settings(max_examples=12, deadline=None)
+@examples(12)
 @given(
     n=st.integers(1, 40),
     seed=st.integers(0, 2**32 - 1),
@@ -152,7 +153,7 @@ def test_a_present_or_absent_record_stays_within_the_guarantee(
 
 
 @every_case
-@settings(max_examples=8, deadline=None)
+@examples(8)
 @given(n=st.integers(1, 30), seed=st.integers(0, 2**32 - 1), hostile_answers=st.booleans())
 def test_an_exchanged_record_stays_within_a_replace_one_guarantee(
     target, option, n, seed, hostile_answers

@@ -6,7 +6,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from audit_subjects import every_subject
@@ -17,6 +17,7 @@ from dpexplain.audit.records import exchanged, made_up_records, without
 from dpexplain.audit.releases import distance, log_likelihood_ratio, standard_noise
 from dpexplain.audit.subjects import audited, canary_share, goes_by_place, variants
 from dpexplain.audit.tiers import hostile, replays
+from effort import examples
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -38,7 +39,7 @@ def changed_place(data, estimator, n):
 
 
 @every_subject
-@settings(max_examples=30)
+@examples(30)
 @given(n=st.integers(1, 40), seed=SEEDS, wild=st.booleans(), forged=st.booleans(), data=st.data())
 def test_a_present_or_absent_record_stays_within_the_guarantee(
     subject, n, seed, wild, forged, data
@@ -52,7 +53,7 @@ def test_a_present_or_absent_record_stays_within_the_guarantee(
 
 
 @every_subject
-@settings(max_examples=20)
+@examples(20)
 @given(n=st.integers(1, 30), seed=SEEDS, wild=st.booleans(), forged=st.booleans(), data=st.data())
 def test_an_exchanged_record_stays_within_a_replace_one_guarantee(
     subject, n, seed, wild, forged, data

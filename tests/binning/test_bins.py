@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dpexplain.binning import (
@@ -19,6 +19,7 @@ from dpexplain.binning._kernels import find_bins
 from dpexplain.binning.private import COUNT_LATTICE
 from dpexplain.mechanisms import Mechanism, NoiseSource
 from dpexplain.schema import Categorical, Numeric
+from effort import examples
 
 bounds = st.tuples(
     st.floats(-1e6, 1e6, allow_subnormal=False), st.floats(1e-3, 1e6, allow_subnormal=False)
@@ -33,7 +34,7 @@ def naive_index(edges, value):
     return len(edges) - 2 if value >= edges[-1] else 0
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(
     ends=bounds,
     n_cells=st.integers(2, 300),
@@ -52,7 +53,7 @@ def test_cells_increase_span_the_bounds_and_are_not_more_than_asked_for(
     assert cells.edges[-1] >= feature.high - (step or 0)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(
     seed=st.integers(0, 2**32 - 1),
     n_edges=st.sampled_from([0, 1, 2, 3, 7, 8, 126, 127, 254, 300]),
@@ -72,7 +73,7 @@ def test_bins_are_found_as_numpy_finds_them(seed, n_edges, n_values):
     np.testing.assert_array_equal(index, expected)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(ends=bounds, n_cells=st.integers(2, 60), shares=st.lists(st.floats(0, 1), max_size=30))
 def test_every_value_is_in_exactly_the_bin_whose_interval_holds_it(ends, n_cells, shares):
     feature = Numeric(*ends)
@@ -117,7 +118,7 @@ def test_categories_are_cells_with_other_and_missing_behind_them():
     assert (cells.n_value_bins, cells.n_bins, cells.special) == (2, 4, ("other", "missing"))
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(
     counts=st.lists(st.floats(-50, 500), min_size=3, max_size=60),
     min_count=st.floats(1, 400),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from dpexplain import Categorical, Classes, Numeric, Schema
@@ -53,6 +53,10 @@ def test_inputs_of_a_table():
         st.lists(st.one_of(st.floats(), st.none()), min_size=6, max_size=6), min_size=1, max_size=4
     )
 )
+@example([[0.0, None, None, None, 0.0, 7.942924351173344e-160]])  # its squares underflow
+@example([[0.0, 0.0, 0.0, 0.0, 0.0, 5e-324]])  # the smallest number there is
+@example([[25.5] * 6])  # the mean rounds, and what is left is no picture
+@example([[255.0] * 5 + [np.nextafter(255.0, 0.0)]])  # even but for the last bit
 def test_pictures_are_centred_and_of_unit_norm_each_by_itself(rows):
     pixels = tuple(InputFeature(f"pixel {i}", low=0, high=255, spread=255) for i in range(6))
     preparation = InputPreparation(pixels, per_record="centred_unit_norm", scale=340.0)
@@ -64,10 +68,22 @@ def test_pictures_are_centred_and_of_unit_norm_each_by_itself(rows):
         np.testing.assert_array_equal(preparation.inputs([row])[0], inputs[place])
 
 
-def test_uniform_picture_is_the_baseline():
-    pixels = tuple(InputFeature(f"pixel {i}", low=0, high=1) for i in range(4))
+@pytest.mark.parametrize("level", [0.5, 0.1, 1e-160, 5e-324])
+def test_uniform_picture_is_the_baseline(level):
+    pixels = tuple(InputFeature(f"pixel {i}", low=0, high=1) for i in range(6))
     preparation = InputPreparation(pixels, per_record="centred_unit_norm")
-    np.testing.assert_array_equal(preparation.inputs([[0.5] * 4]), np.zeros((1, 4)))
+    np.testing.assert_array_equal(preparation.inputs([[level] * 6]), np.zeros((1, 6)))
+
+
+@given(st.lists(st.floats(0, 1, width=32), min_size=4, max_size=4), st.integers(-1000, 0))
+@example([1.0, 0.25, 0.0, 0.0], -1000)
+def test_a_picture_is_the_same_however_dark(levels, power):
+    """Powers of two change no digit, as long as all that is not zero stays a normal number."""
+    assume(all(level == 0 or level * 2.0**power >= 2.0**-1022 for level in levels))
+    pixels = tuple(InputFeature(f"pixel {i}", low=0, high=1) for i in range(4))
+    inputs = InputPreparation(pixels, per_record="centred_unit_norm").inputs
+    dark = [level * 2.0**power for level in levels]
+    np.testing.assert_allclose(inputs([dark]), inputs([levels]), rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("n_rows", [3, 64, 1000])

@@ -7,10 +7,11 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dpexplain.explain import FilterBank
+from effort import examples
 from example_filters import (
     filter_bank,
     filter_explanations,
@@ -48,7 +49,7 @@ def integrated_gradients(bank, inputs, n_steps):
     beta=st.floats(0.01, 3.0),
     size=st.floats(0.01, 3.0),
 )
-@settings(max_examples=60)
+@examples(60)
 def test_contributions_are_integrated_gradients_from_zero(seed, n_filters, beta, size):
     bank = filter_bank(seed=seed, n_filters=n_filters, inverse_temperature=beta)
     inputs = size * some_inputs(3, seed=seed)

@@ -12,7 +12,7 @@ from numbers import Real
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import dpexplain.io
@@ -22,6 +22,7 @@ from dpexplain.audit import record, replay
 from dpexplain.exceptions import PrivacyWarning
 from dpexplain.explain import FilterBank
 from dpexplain_widgets import Explorer
+from effort import examples
 from hostile_tables import NAMES, Bomb, as_objects, features, tables
 from private_models import PRIVATE, is_regression, make, records_for, schema_for
 from private_models import known as known_settings
@@ -32,7 +33,7 @@ pytestmark = pytest.mark.parametrize("name", PRIVATE)
 # --- any table -----------------------------------------------------------------------------------
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(data=st.data())
 def test_any_table_is_fitted_without_a_word_and_explained_in_finite_numbers(name, data):
     known = data.draw(features())
@@ -192,7 +193,7 @@ def refusal_of(model, X):
     return ""
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(epsilon=junk, delta=junk)
 def test_epsilon_and_delta_are_numbers_in_their_range_or_refused(name, epsilon, delta):
     X = pd.DataFrame({"age": [1.0], "job": ["clerk"]})

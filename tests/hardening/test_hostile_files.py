@@ -8,12 +8,13 @@ import subprocess
 import sys
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import dpexplain.io
 from dpexplain import PrivacyLedger, Schema
 from dpexplain.exceptions import BudgetError, SchemaError
+from effort import examples
 from example_explanations import age, classifier
 from fuzz import TARGETS, check, one_input, run
 
@@ -25,7 +26,7 @@ def test_every_example_is_read_and_written_bit_by_bit(name):
 
 
 @pytest.mark.parametrize("name", TARGETS)
-@settings(max_examples=200)
+@examples(200)
 @given(chance=st.randoms(use_true_random=False))
 def test_a_damaged_file_is_read_or_refused_in_clear_words(name, chance):
     check(TARGETS[name], one_input(name, chance))

@@ -119,6 +119,7 @@ def test_filters_of_numbers_take_one_matrix(per_record):
     bank = bank_of(features, per_record)
     X = np.random.default_rng(1).uniform(-2, 20, (40, 9))
     X[0], X[1, 3], X[2, 5] = 7.0, np.nan, np.inf
+    X[3], X[4], X[5, 1:] = 1.6, [0.0] * 8 + [7.9e-160], 0.0  # even, nearly black, one bright pixel
     expected = bank.probabilities(bank.inputs(X))
     np.testing.assert_allclose(probabilities(to_onnx(bank), {"X": X}), expected, atol=1e-12)
 

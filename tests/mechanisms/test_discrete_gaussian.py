@@ -12,13 +12,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
 from dpexplain.mechanisms import _kernels, discrete_gaussian
 from dpexplain.mechanisms._kernels import INDEX_BITS
 from dpexplain.mechanisms.discrete_gaussian import Scale, draw, exponential, settle
+from effort import examples
 
 # A correct sampler fails one of these tests once in a thousand million runs.
 ALPHA = 1e-9
@@ -139,7 +140,7 @@ def test_each_trial_is_that_of_the_twin_bit_by_bit(sigma):
 
 
 @given(word=st.integers(0, WORD - 1), place_word=st.integers(0, WORD - 1))
-@settings(deadline=None, max_examples=50)
+@examples(50)
 @pytest.mark.parametrize("sigma", [3.0, 2.0**20 + 0.3])
 def test_any_trial_is_that_of_the_twin(sigma, word, place_word):
     scale = Scale(sigma)
@@ -228,7 +229,7 @@ def test_all_random_words_together_give_the_discrete_gaussian(sigma):
     denominator=st.integers(1, 10**27),
     bits=st.integers(1, 150),
 )
-@settings(deadline=None, max_examples=300)
+@examples(300)
 def test_bounds_of_the_exponential_hold_it_tightly(numerator, denominator, bits):
     low, high = exponential(numerator, denominator, bits)
     with localcontext(prec=120):

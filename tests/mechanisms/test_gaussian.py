@@ -5,10 +5,11 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dpexplain.mechanisms import Mechanism, NoiseSource, Phase
+from effort import examples
 
 STEP = 2**20
 
@@ -40,7 +41,7 @@ def mechanism(source):
     return Mechanism(source)
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(st.lists(st.integers(0, 5), max_size=6), st.integers(-(2**40), 2**40))
 def test_releases_are_queries_plus_the_draws_in_order(sizes, start):
     source = Recorded()

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -22,6 +22,7 @@ from dpexplain.mechanisms import (
 )
 from dpexplain.mechanisms._exact import Words
 from dpexplain.mechanisms._pure_kernels import LAST, PART
+from effort import examples
 
 ALPHA = 1e-9  # a right sampler fails a test once in a thousand million runs
 WORD = 2**64
@@ -81,7 +82,7 @@ class Twin:
                     return candidate
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(seed=st.integers(0, 2**32), scale=st.sampled_from([1, 2, 3, 1000, 2**20 + 7, 2**50]))
 def test_laplace_draws_equal_those_of_the_twin_bit_by_bit(seed, scale):
     twin = Twin(Stream(seed))
@@ -90,7 +91,7 @@ def test_laplace_draws_equal_those_of_the_twin_bit_by_bit(seed, scale):
     ]
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(
     seed=st.integers(0, 2**32),
     utilities=st.lists(st.integers(-(2**40), 2**40), min_size=1, max_size=9),

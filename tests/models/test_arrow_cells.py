@@ -8,11 +8,12 @@ import decimal
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dpexplain.encoding import numbers_of, texts_of
 from dpexplain.models.parted.arrow_table import arrow_cells
+from effort import examples
 
 moments = st.datetimes(datetime.datetime(1700, 1, 1), datetime.datetime(2200, 1, 1))
 # Per Arrow type the values a column of it may hold, those included that other types garble:
@@ -40,7 +41,7 @@ COLUMNS = {
 
 
 @pytest.mark.parametrize("kind", COLUMNS, ids=str)
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(data=st.data())
 def test_a_cell_is_read_as_if_it_stood_alone(kind, data):
     cells = data.draw(st.lists(st.none() | COLUMNS[kind], min_size=1, max_size=8))

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dpexplain.models.boosting import _kernels_exp as kernels
 from dpexplain.models.boosting._kernels import _BLOCK, LATTICE
+from effort import examples
 
 N_CLASSES = {"poisson": 1, "softmax": 4}
 LENGTHS = [_BLOCK - 1, _BLOCK, _BLOCK + 1, 2 * _BLOCK + 900]
@@ -86,7 +87,7 @@ def rows(case, chosen):
 
 
 @every_loss
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(
     seed=st.integers(0, 2**32 - 1),
     n=st.one_of(st.integers(0, 70), st.sampled_from(LENGTHS)),

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dpexplain.models.boosting import _kernels
 from dpexplain.models.boosting._kernels import _BLOCK, _STRETCH, LATTICE
 from dpexplain.models.boosting.greedy import greedy_tree
+from effort import examples
 
 LOSSES = ["logistic", "squared"]
 LENGTHS = [_BLOCK - 1, _BLOCK, _BLOCK + 1, 2 * _BLOCK + 900, _STRETCH - 1, _STRETCH, _STRETCH + 1]
@@ -61,7 +62,7 @@ def kernel_sums(loss, case, clip, n_leaves=3):
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(
     seed=st.integers(0, 2**32 - 1),
     n=st.one_of(st.integers(0, 70), st.sampled_from(LENGTHS)),
@@ -84,7 +85,7 @@ def draw_table(rng, n_bins, n_values, *, neighbours):
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(
     seed=st.integers(0, 2**32 - 1),
     n=st.sampled_from([0, 1, 31, 64, _BLOCK, _BLOCK + 64]),
@@ -173,7 +174,7 @@ def test_the_logistic_function_of_the_kernels_is_within_2e_7_of_the_exact_one():
     assert (p <= 1).all()
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(seed=st.integers(0, 2**32 - 1), n_bins=st.integers(1, 12))
 def test_greedy_tree_with_two_leaves_takes_the_best_of_all_cuts(seed, n_bins):
     rng = np.random.default_rng(seed)

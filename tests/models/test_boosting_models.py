@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dpexplain.audit import record
@@ -17,6 +17,7 @@ from dpexplain.models import (
     ExplainableBoostingRegressor,
 )
 from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
+from effort import examples
 
 FEATURES = {
     "age": Numeric(18, 90, unit="years", step=1),
@@ -55,7 +56,7 @@ def targets(estimator, X, score, rng):
 
 
 @by_name
-@settings(max_examples=15, deadline=None)
+@examples(15)
 @given(seed=st.integers(0, 2**32 - 1), n_rows=st.integers(0, 30))
 def test_contributions_plus_intercept_are_the_score_bit_by_bit(estimator, seed, n_rows):
     X, score, rng = make_data(200, seed)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn.isotonic import isotonic_regression
@@ -19,6 +19,7 @@ from dpexplain.models import (
 )
 from dpexplain.models.boosting.monotone import pool_adjacent_violators, projections
 from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
+from effort import examples
 
 FEATURES = {
     "age": Numeric(0, 80, unit="years", step=1),
@@ -95,7 +96,7 @@ def test_a_constrained_curve_says_so_in_words_and_in_files():
     assert from_json(to_json(explanation)) == explanation
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(data=st.data(), n=st.integers(1, 40))
 def test_pooling_is_the_nearest_monotone_sequence(data, n):
     values = data.draw(arrays(np.float64, n, elements=st.floats(-30, 30)))

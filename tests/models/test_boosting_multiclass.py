@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_digits, load_iris, load_wine
 from sklearn.ensemble import HistGradientBoostingClassifier
@@ -24,6 +24,7 @@ from dpexplain.plotting import plot_comparison, plot_global, plot_importance, pl
 from dpexplain.schema import Categorical, Classes, Numeric, Schema
 from dpexplain_widgets import Explorer
 from dpexplain_widgets.payload import build_payload
+from effort import examples
 from parted_tables import FEATURES as PARTED_FEATURES
 from parted_tables import ListTable, assert_same_fit, cut, make_table
 
@@ -136,7 +137,7 @@ def test_a_private_model_of_ten_classes_beats_guessing():
     assert roc_auc_score(y, p, multi_class="ovr") > 0.9
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(n_classes=st.integers(3, 300), clip=st.sampled_from([1.0, 0.3, 0.01]))
 def test_lattice_and_single_precision_cost_a_little_sensitivity(n_classes, clip):
     schema = Schema({"x": Numeric(0, 1)}, target=Classes([str(i) for i in range(n_classes)]))
@@ -267,7 +268,7 @@ def test_parts_that_do_not_belong_together_are_refused():
             MulticlassExplanation(parts)
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(st.lists(st.lists(st.floats(-700, 700), min_size=3, max_size=3), min_size=1, max_size=5))
 def test_rest_scores_are_the_logarithm_of_what_the_others_weigh(rows):
     scores = np.array(rows)

@@ -8,7 +8,7 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.isotonic import IsotonicRegression
 
@@ -22,6 +22,7 @@ from dpexplain.models.boosting.curvature import logistic_curvature, squared_curv
 from dpexplain.models.boosting.noise import simulate_noise
 from dpexplain.models.boosting.terms import AdditiveTerms
 from dpexplain.schema import Categorical, Classes, Numeric, Schema
+from effort import examples
 
 F = np.float32
 
@@ -296,7 +297,7 @@ def one_bin(people, intercept):
     return AdditiveTerms(*parts, intercept, link="identity", monotone=(None,), bag_std=None)
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(score=st.floats(-6, 6), clip=st.floats(0.3, 1.0))
 def test_curvature_and_variance_of_a_clipped_residual_are_those_of_two_outcomes(score, clip):
     """One term with one bin: the probability is known, and so are both outcomes."""
@@ -310,7 +311,7 @@ def test_curvature_and_variance_of_a_clipped_residual_are_those_of_two_outcomes(
     assert found.mass[0][0] == pytest.approx(10 * p * (1 - p) * inside)
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(inside=st.floats(0.5, 0.99))
 def test_the_variance_of_clipped_residuals_is_that_of_clipped_normal_ones(inside):
     rng = np.random.default_rng(0)

@@ -6,7 +6,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dpexplain.binning import FeatureBins
@@ -14,6 +14,7 @@ from dpexplain.models.boosting.private import _rare_together
 from dpexplain.models.boosting.recipe import DEFAULT, cells_for, recipe, schedule
 from dpexplain.models.boosting.structure import BinCounts, random_visits
 from dpexplain.schema import Categorical
+from effort import examples
 
 
 def counts_of(values, *, ordered=True, n_special=1, variance=4.0):
@@ -26,7 +27,7 @@ def visits_of(features, **settings_):
     return random_visits(features, rng=np.random.default_rng(0), **settings_)
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(
     counts=st.lists(st.floats(-20, 300), min_size=2, max_size=60),
     ordered=st.booleans(),
@@ -83,7 +84,7 @@ def test_a_denominator_stays_clear_of_its_own_noise():
         assert (visit.leaf_weight >= 3 * 2 * np.sqrt(bins) - 1e-9).all()
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(ratio=st.floats(1, 1e7), adapts=st.booleans())
 def test_the_schedule_is_bounded_and_takes_fewer_steps_and_a_tighter_clip_under_more_noise(
     ratio, adapts
@@ -108,7 +109,7 @@ def test_what_the_user_gives_wins_over_the_preset():
     assert cells_for(settings_, 10.0) >= 50
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(clip=st.floats(1e-3, 5), answer=st.floats(allow_nan=False))
 def test_an_adapted_clip_stays_in_its_public_range_whatever_the_answer(clip, answer):
     assert 0.02 <= schedule(DEFAULT, 100.0, clip_adapts=True).next_clip(clip, answer) <= 1

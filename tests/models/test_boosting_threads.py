@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import joblib
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from joblib import Parallel, delayed
 
@@ -18,6 +18,7 @@ from dpexplain.audit.replay import same_value
 from dpexplain.models.boosting import threads
 from dpexplain.models.boosting._kernels import _BLOCK, _STRETCH
 from dpexplain.models.boosting.records import LOGISTIC, Records
+from effort import examples
 from parted_tables import NAMES, ListTable, cut, halves, make_estimator, make_table
 
 CLASSIFIER = "DPExplainableBoostingClassifier"
@@ -40,7 +41,7 @@ def assert_same_as_alone(name, table, X, y, n_jobs, **chosen):
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=10, deadline=None)
+@examples(10)
 @given(
     n=st.integers(0, 60), n_jobs=st.sampled_from([2, 3, 7]), seed=st.integers(0, 99), data=st.data()
 )

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dpexplain.models.boosting import _kernels as boosting
 from dpexplain.models.boosting._kernels_exp import _exp32
 from dpexplain.models.linear import _kernels
 from dpexplain.models.linear._kernels import RESIDUAL_STEPS, VALUE_STEPS
+from effort import examples
 
 N_BINS = np.array([4, 3, 5])
 START = np.array([0, 4, 7])
@@ -66,7 +67,7 @@ def lattice(residual, inverse_clip):
     return np.floor_divide(fine + 128, 256)
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(n=st.integers(0, 60), seed=st.integers(0, 2**32 - 1))
 def test_second_moments_equal_the_product_of_the_dense_matrix(n, seed):
     cells, value, *_ = made_up(n, seed)
@@ -76,7 +77,7 @@ def test_second_moments_equal_the_product_of_the_dense_matrix(n, seed):
     assert same(found, expected)
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(n=st.integers(0, 60), seed=st.integers(0, 2**32 - 1))
 def test_target_moments_equal_naive_sums(n, seed):
     cells, value, *_ = made_up(n, seed)
@@ -90,7 +91,7 @@ def test_target_moments_equal_naive_sums(n, seed):
     assert found.tolist() == expected
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(n=st.integers(0, 60), seed=st.integers(0, 2**32 - 1), clip=st.sampled_from([1.0, 0.2]))
 def test_logistic_gradient_equals_naive_sums(n, seed, clip):
     cells, value, target, table, intercept = made_up(n, seed)
@@ -116,7 +117,7 @@ def residuals_of_classes(score, target, inverse):
     return lattice(y - p, factor)
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(n=st.integers(1, 30), seed=st.integers(0, 2**32 - 1), clip=st.sampled_from([1.0, 0.2]))
 def test_softmax_gradient_equals_naive_sums(n, seed, clip):
     cells, value, target, table, intercept = made_up(n, seed, n_classes=3)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dpexplain import Categorical, Classes, Numeric, Schema
@@ -21,6 +21,7 @@ from dpexplain.models.locally_linear.arithmetic import (
 from dpexplain.models.locally_linear.gradients import FilterShape, GradientSums
 from dpexplain.models.locally_linear.inputs import features_of, preparation_of
 from dpexplain.models.locally_linear.projections import PROJECTIONS, make_basis
+from effort import examples
 
 SHAPE = FilterShape(n_classes=3, n_filters=4, inverse_temperature=0.7)
 GRID = (3, 4)
@@ -129,7 +130,7 @@ RECORDS = st.integers(0, 2**32 - 1)
 
 
 @every_projection
-@settings(max_examples=15)
+@examples(15)
 @given(seed=RECORDS, size=st.sampled_from([1e-3, 1.0, 1e4]), clip=st.sampled_from([1e-3, 0.5, 50]))
 def test_a_record_adds_exactly_its_own_clipped_gradient_wherever_it_stands(
     projection, seed, size, clip

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from dpexplain import PrivacyLedger
@@ -22,6 +22,7 @@ from dpexplain.models.boosting import parts as boosting_parts
 from dpexplain.models.boosting import scratch
 from dpexplain.models.boosting._kernels import _BLOCK
 from dpexplain.models.parted import dask_table
+from effort import examples
 from parted_tables import (
     NAMES,
     ListTable,
@@ -44,9 +45,7 @@ def storage(request, monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(
-    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@examples(15, HealthCheck.function_scoped_fixture)
 @given(n=st.integers(0, 60), seed=st.integers(0, 2**32 - 1), data=st.data())
 def test_parts_of_any_size_give_the_model_of_the_whole(name, n, seed, data, storage):
     places = data.draw(st.lists(st.integers(0, n), max_size=6))
@@ -174,7 +173,7 @@ DTYPES = {
 }
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(
     seed=st.integers(0, 2**32 - 1),
     dtypes=st.lists(st.sampled_from(sorted(DTYPES)), min_size=5, max_size=5),

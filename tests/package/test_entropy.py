@@ -74,16 +74,11 @@ def test_the_plugin_leaves_the_library_as_it_was():
     assert patched() == before
 
 
-@pytest.mark.parametrize(
-    ("ci", "chosen", "expected"),
-    [("true", None, True), (None, None, False), ("true", "system", False), (None, "named", True)],
-)
-def test_runs_repeat_in_continuous_integration_or_where_asked(ci, chosen, expected, monkeypatch):
-    for name, value in (("CI", ci), (VARIABLE, chosen)):
-        if value is None:
-            monkeypatch.delenv(name, raising=False)
-        else:
-            monkeypatch.setenv(name, value)
+@pytest.mark.parametrize(("chosen", "expected"), [(None, True), ("named", True), ("system", False)])
+def test_noise_repeats_unless_the_system_is_asked(chosen, expected, monkeypatch):
+    monkeypatch.delenv(VARIABLE, raising=False)
+    if chosen is not None:
+        monkeypatch.setenv(VARIABLE, chosen)
     assert repeats() is expected
 
 

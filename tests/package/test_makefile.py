@@ -33,6 +33,7 @@ PROMISED = {
     "notebooks-full",
     "oldest",
     "test-all",
+    "tests-by-command",
     "clean",
     "binder-check",
     "fuzz",
@@ -74,21 +75,38 @@ def test_command_is_complete(repository, command):
     assert result.returncode == 0, result.stderr
 
 
-def test_make_test_runs_each_kind_of_test(repository):
-    plan = make(repository, "--dry-run", "test").stdout
+def parts_of(repository: Path, command: str) -> set[str]:
+    """Parts that a command runs, each of them a command of its own."""
+    plan = make(repository, "--dry-run", command).stdout.replace("\\\n", " ")
+    (line,) = [line for line in plan.splitlines() if "parts.py" in line]
+    parts = set(line.split("parts.py")[1].split()) - {"--beside"}
+    assert parts <= phony_targets(repository)
+    return parts
 
-    for part in ("ruff check", "ruff format --check", "mypy", "lint-imports", "test_docstrings"):
-        assert part in plan
-    for part in ("--doctest-modules", "--nbval-lax", "-m browser", "not browser and not slow"):
-        assert part in plan
+
+def test_make_test_runs_each_kind_of_test_without_the_deep_ones(repository):
+    assert parts_of(repository, "test") == {"lint", "unit", "notebooks", "browser"}
+
+    lint = make(repository, "--dry-run", "lint").stdout
+    for tool in ("ruff check", "ruff format --check", "mypy", "lint-imports"):
+        assert tool in lint
+    assert '-m "not browser and not full"' in make(repository, "--dry-run", "unit").stdout
+    assert '-m "browser and not full"' in make(repository, "--dry-run", "browser").stdout
+    one = make(repository, "--dry-run", "notebooks").stdout
+    assert "FAST=1" in one
+    assert one.rstrip().endswith("notebooks/01_explore.ipynb")
 
 
-def test_make_test_all_adds_the_long_checks(repository):
-    plan = make(repository, "--dry-run", "test-all").stdout
+def test_make_test_all_leaves_no_test_out(repository):
+    added = {"doctest", "notebooks-full", "oldest", "audit", "binder-check"}
+    assert parts_of(repository, "test-all") == parts_of(repository, "test") | added
 
-    parts = ("documentation.py", "oldest.py", "dpexplain.audit", "binder_check.py")
-    assert [part for part in parts if part not in plan] == []
-    assert plan.count("--nbval-lax") == plan.count("FAST=1") + 1
+    for part in ("unit", "browser", "notebooks"):
+        plan = make(repository, "--dry-run", part, FULL="1").stdout
+        assert "not full" not in plan
+        assert ".ipynb" not in plan
+    assert "--hypothesis-profile=full" in make(repository, "--dry-run", "unit", FULL="1").stdout
+    assert "--doctest-modules" in make(repository, "--dry-run", "doctest").stdout
 
 
 def test_missing_python_is_said_clearly(repository, tmp_path):

@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
@@ -15,11 +15,10 @@ from dpexplain import plotting
 from dpexplain.explain import ShapeFunction
 from dpexplain.plotting import _numeric
 from dpexplain.plotting.shape_function import score_limits
+from effort import examples
 from example_explanations import age, job
 
-few = settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+few = examples(25, HealthCheck.function_scoped_fixture)
 number = st.floats(-1e4, 1e4).map(lambda value: round(value, 6))
 
 

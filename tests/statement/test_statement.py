@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import dpexplain
@@ -22,6 +22,7 @@ from dpexplain.accounting import (
 )
 from dpexplain.statement import PrivacyStatement, statement_of
 from dpexplain.statement.render import _escaped
+from effort import examples
 
 EVIL = "<img src=x onerror=alert(1)> [a](javascript:x) `q` | **b** \u202e $x$ \x00 http://x.y"
 names = st.text(min_size=1, max_size=30).filter(str.strip)
@@ -95,7 +96,7 @@ def test_empty_ledger_has_a_statement_too():
     assert statement.mechanisms == ()
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(names, st.lists(st.tuples(names, st.floats(0.5, 1e6)), max_size=4))
 def test_statement_survives_json(dataset, charges):
     ledger = PrivacyLedger(dataset, adjacency="replace")

@@ -61,7 +61,9 @@ def main(*arguments: str) -> int:
         _run(*install, "-c", str(constraints), "--editable", package, *NEEDED_TO_CHECK)
         print("\n".join(lower_bounds()), flush=True)
         tests = (*TESTS, *arguments)
-        return _run(python, "-m", "pytest", "-q", "-m", "not browser and not slow", *tests)
+        # Compiled kernels are of this numba alone: the tree keeps those of the other.
+        os.environ["NUMBA_CACHE_DIR"] = str(Path(folder, "kernels"))
+        return _run(python, "-m", "pytest", *tests)
 
 
 def _run(*command: str) -> int:

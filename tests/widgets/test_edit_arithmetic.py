@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import playwright
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dpexplain.edit import (
@@ -24,6 +24,7 @@ from dpexplain.edit import (
 from dpexplain.explain import GlobalExplanation, ShapeFunction
 from dpexplain_widgets.payload import build_payload
 from edit_examples import operations, terms
+from effort import examples
 from example_explanations import private_guarantee
 
 NODE = next((Path(playwright.__file__).parent / "driver").glob("node*"))
@@ -78,11 +79,7 @@ def cases(draw):
     return drawn
 
 
-@settings(
-    max_examples=12,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large,
-                           HealthCheck.large_base_example],
-)  # fmt: skip
+@examples(12)
 @given(cases())
 def test_page_and_python_make_the_same_curve(drawn):
     assert_same(drawn)

@@ -1,0 +1,53 @@
+"""How hard property tests search: a little every day, and with fresh examples in the full run.
+
+``make test`` looks at the same few examples each time, so that its verdict depends on the code
+alone. ``make test-all`` (``--hypothesis-profile=full``) looks at many more, and at new ones each
+time; an example on which a test once failed stays beside the test as ``@example``. Neither a slow
+machine nor an unlucky draw is a failure: there are no deadlines, and no health checks that
+depend on either.
+"""
+
+from __future__ import annotations
+
+from hypothesis import HealthCheck, settings
+
+USUAL = 100
+"""Examples of a property test before a profile takes its share or its multiple of them."""
+
+_BY_CHANCE = (
+    HealthCheck.too_slow,
+    HealthCheck.data_too_large,
+    HealthCheck.filter_too_much,
+    HealthCheck.large_base_example,
+)
+
+
+def register_profiles() -> None:
+    """Register both profiles and load the one of every day, which pytest's option replaces."""
+    usual = settings(deadline=None, print_blob=True, suppress_health_check=_BY_CHANCE)
+    settings.register_profile(
+        "daily", usual, max_examples=USUAL // 4, derandomize=True, database=None
+    )
+    settings.register_profile("full", usual, max_examples=USUAL * 2)
+    settings.load_profile("daily")
+
+
+def examples(usual: int, *suppressed: HealthCheck) -> settings:
+    """Decorate a property test that needs more or fewer examples than others.
+
+    Parameters
+    ----------
+    usual : int
+        Examples in place of `USUAL`; a profile takes its share or its multiple of them.
+    *suppressed : HealthCheck
+        Checks of health that the test does not pass, besides those that depend on chance.
+
+    Returns
+    -------
+    settings
+        For use as a decorator.
+    """
+    return settings(
+        max_examples=max(1, usual * settings.default.max_examples // USUAL),
+        suppress_health_check=(*_BY_CHANCE, *suppressed),
+    )

@@ -1,0 +1,120 @@
+"""Run parts of the checks one after another, all of them, and say at the end how each went.
+
+``python tests/support/parts.py unit browser --beside lint oldest`` runs ``make unit`` and then
+``make browser``; at the same time it runs ``make lint`` and then ``make oldest``, whose output is
+shown once each has ended, so that no two of them mix. A part that fails stops no other part.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+CLOSING = re.compile(r"\d+ (passed|failed|errors?|skipped|xfailed|warnings?)\b.* in [\d.]+s")
+COUNTED = re.compile(r"(\d+) (passed|failed|error|skipped)")
+SHOWN = ("passed", "failed", "error", "skipped")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How one part went.
+
+    Attributes
+    ----------
+    part : str
+        Target of make.
+    status : int
+        Exit status.
+    seconds : float
+        On the clock.
+    counts : Counter of str
+        Tests that passed, failed and so on, over all closing lines of pytest.
+    """
+
+    part: str
+    status: int
+    seconds: float
+    counts: Counter[str]
+
+
+def run(part: str, *, shown: bool) -> Outcome:
+    """Run one part; show its lines as they come, or all of them once it has ended."""
+    started = time.monotonic()
+    lines: list[str] = []
+    title = f"\n===== make {part} =====\n"
+    if shown:
+        _write(title)
+    process = subprocess.Popen(
+        [os.environ.get("MAKE", "make"), part],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+    )
+    assert process.stdout is not None
+    for line in process.stdout:
+        lines.append(line)
+        if shown:
+            _write(line)
+    status = process.wait()
+    if not shown:
+        _write("".join([title, *lines]))
+    return Outcome(part, status, time.monotonic() - started, counted(lines))
+
+
+def counted(lines: Sequence[str]) -> Counter[str]:
+    """Add up what the closing lines of pytest say."""
+    counts: Counter[str] = Counter()
+    for line in filter(CLOSING.search, lines):
+        counts.update({name: int(number) for number, name in COUNTED.findall(line)})
+    return counts
+
+
+def summary(outcomes: Sequence[Outcome], seconds: float) -> str:
+    """Make a table with a line for each part, and a closing line for all of them."""
+    lines = [f"{'part':<16}{'outcome':<9}{'seconds':>8}" + "".join(f"{s:>9}" for s in SHOWN)]
+    for one in outcomes:
+        outcome = "FAILED" if one.status else "ok"
+        numbers = "".join(f"{one.counts[name] or '-':>9}" for name in SHOWN)
+        lines.append(f"{one.part:<16}{outcome:<9}{one.seconds:>8.0f}{numbers}")
+    total = sum((one.counts for one in outcomes), Counter())
+    failed = [one.part for one in outcomes if one.status]
+    parts = f"failed parts: {', '.join(failed)}" if failed else "all parts ok"
+    lines += [
+        f"{len(outcomes)} parts in {seconds:.0f} s; {parts}",
+        f"{total['passed']} passed, {total['failed'] + total['error']} failed, "
+        f"{total['skipped']} skipped",
+    ]
+    return "\n".join(lines)
+
+
+def _write(text: str) -> None:
+    sys.stdout.write(text)
+    sys.stdout.flush()
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the parts; return 1 if any of them failed."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("parts", nargs="+", help="targets of make, shown as they run")
+    parser.add_argument("--beside", nargs="*", default=[], help="targets to run at the same time")
+    asked, started = parser.parse_args(arguments), time.monotonic()
+    with ThreadPoolExecutor(1) as pool:
+        beside = [pool.submit(run, part, shown=False) for part in asked.beside]
+        outcomes = [run(part, shown=True) for part in asked.parts]
+        outcomes += [waiting.result() for waiting in beside]
+    _write(f"\n{summary(outcomes, time.monotonic() - started)}\n")
+    return int(any(one.status for one in outcomes))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
