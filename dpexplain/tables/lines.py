@@ -157,7 +157,7 @@ def cells_of_line(line: bytes, form: LineFormat) -> list[str] | None:
 
 
 def read_texts(path: str | PathLike[str], form: LineFormat | None = None) -> pd.DataFrame:
-    """Read a text file for a private fit: each line by itself, every cell as the text it is.
+    r"""Read a text file for a private fit: each line by itself, every cell as the text it is.
 
     Parameters
     ----------
@@ -245,9 +245,7 @@ def _column_names(file: IO[bytes], form: LineFormat) -> list[str]:
     doubled = sorted({name for name in names if names.count(name) > 1})
     if "" in names or doubled:
         found = "a column without a name" if "" in names else f"{shown(doubled[0])} twice"
-        raise ValueError(
-            f"the first line has {found}; give every column a name of its own there."
-        )
+        raise ValueError(f"the first line has {found}; give every column a name of its own there.")
     return names
 
 
