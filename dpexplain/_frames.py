@@ -125,6 +125,7 @@ def _placed(
     cells: NDArray[Any], present: NDArray[np.bool_], readable: NDArray[np.bool_]
 ) -> NDArray[Any]:
     """Cells in their places, nothing where none is present, and the rest unreadable."""
-    placed = np.where(present, np.array(UNREADABLE, dtype=object), None)
+    placed = np.full(len(present), None, dtype=object)
+    placed[present] = UNREADABLE
     placed[readable] = cells
     return placed

@@ -155,7 +155,7 @@ def rows_with_target(X: Any, y: Any, schema: Schema, groups: Any = None) -> tupl
         codes = encode_classes(y, schema.target)
         names = pd.Index(schema.target.names, dtype=object)
         kept = np.flatnonzero(codes >= 0)
-        read: Any = pd.Categorical.from_codes(codes[kept], categories=names)  # type: ignore[arg-type]
+        read: Any = pd.Categorical.from_codes(codes[kept], categories=names)
     else:
         assert schema.target is not None
         numbers = encode_range(y, schema.target)
@@ -186,9 +186,10 @@ def some_rows_with_target(X: Any, y: Any, schema: Schema) -> tuple[Any, Any]:
     """
     X, y, _ = rows_with_target(X, y, schema)
     if not len(y):
+        expected = "one of the classes" if isinstance(schema.target, Classes) else "a number"
         raise ValueError(
-            f"no cell of y is {'one of the classes' if isinstance(schema.target, Classes) else 'a number'}"
-            " of the schema; schema.check(X, y) counts what does not fit."
+            f"no cell of y is {expected}, as the schema says; schema.check(X, y) counts what does "
+            "not fit."
         )
     return X, y
 

@@ -49,7 +49,7 @@ def unreadable_lines(  # type: ignore[no-untyped-def]
                 found[n_found, 0], found[n_found, 1] = start, i
                 n_found += 1
             start, place, cells = i + 1, _START, 1
-        elif byte == _NUL or byte == _RETURN:
+        elif byte == _NUL or byte == _RETURN:  # noqa: SIM109 - a loop over a tuple, compiled
             place = _SPOILED
         elif place == _PLAIN:
             if byte == separator:

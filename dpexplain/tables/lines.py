@@ -157,7 +157,7 @@ def cells_of_line(line: bytes, form: LineFormat) -> list[str] | None:
 
 
 def read_texts(path: str | PathLike[str], form: LineFormat | None = None) -> pd.DataFrame:
-    """Read a text file for a private fit: each line by itself, every cell as the text it is.
+    r"""Read a text file for a private fit: each line by itself, every cell as the text it is.
 
     Parameters
     ----------

@@ -83,7 +83,7 @@ class ExplainableBoostingClassifier(AdditiveClassifier, _Reference):
                 f"Unknown label type: {kind}. The target holds numbers with fractions; use "
                 "ExplainableBoostingRegressor, or labels of classes."
             )
-        if self.schema is None and len(np.unique(np.asarray(y).astype(str))) == 1:
+        if len(np.unique(np.asarray(y).astype(str))) == 1:
             raise ValueError(
                 "y holds 1 class, and there is no schema that names the other; "
                 "pass schema=Schema(..., target=Classes([...]))."

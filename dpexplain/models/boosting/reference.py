@@ -163,7 +163,8 @@ class _Reference(AdditiveModel):
             )
         if isinstance(X, np.ndarray) and np.iscomplexobj(X):
             raise ValueError("Complex data not supported; X must hold real numbers or categories.")
-        self._check_target(y)
+        if self.schema is None:  # else it says which targets count; rows with others are left out
+            self._check_target(y)
 
     @abstractmethod
     def _check_target(self, y: Any) -> None:

@@ -180,13 +180,15 @@ class LocallyLinearClassifier(LocallyLinearModel):
             )
         if isinstance(X, np.ndarray) and np.iscomplexobj(X):
             raise ValueError("Complex data not supported; X must hold real numbers or categories.")
+        if self.schema is not None:  # it says which labels count; rows with others are left out
+            return
         kind = type_of_target(np.asarray(list(y)), input_name="y")
         if kind.startswith("continuous"):
             raise ValueError(
                 f"Unknown label type: {kind}. The target holds numbers with fractions; pass labels "
                 "of classes."
             )
-        if self.schema is None and len(np.unique(np.asarray(y).astype(str))) == 1:
+        if len(np.unique(np.asarray(y).astype(str))) == 1:
             raise ValueError(
                 "y holds 1 class, and there is no schema that names the other; "
                 "pass schema=Schema(..., target=Classes([...]))."
