@@ -14,6 +14,8 @@ import pytest
 
 from dpexplain import Classes, Numeric, Schema
 
+pytestmark = pytest.mark.full
+
 EPSILONS = (1.0, 8.0)
 RACERS = ["dpexplain, default", "dpexplain, paper preset", "InterpretML, default"]
 

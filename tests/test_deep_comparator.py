@@ -7,6 +7,8 @@ import importlib
 import numpy as np
 import pytest
 
+pytestmark = pytest.mark.full
+
 for package in ("torch", "opacus", "captum"):
     pytest.importorskip(package, reason="needs the extra deep")
 

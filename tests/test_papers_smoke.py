@@ -10,6 +10,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+pytestmark = pytest.mark.full
+
 
 @pytest.fixture
 def load(repository, monkeypatch):

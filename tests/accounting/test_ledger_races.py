@@ -23,6 +23,8 @@ from dpexplain.accounting import (
 )
 from dpexplain.exceptions import BudgetError
 
+pytestmark = pytest.mark.full
+
 N_WORKERS = 8
 EVENT = GaussianEvent("counts", 20.0)
 CAP = 0.7  # room for about eight such events

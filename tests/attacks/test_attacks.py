@@ -11,6 +11,8 @@ from attack_kit import Attack
 from known_failures import FAILURES
 from suites import SUITES
 
+pytestmark = pytest.mark.full
+
 CASES = [
     pytest.param(
         attack,

@@ -17,6 +17,8 @@ from dpexplain.models.private import PrivateEstimator
 from known_failures import FAILURES, Failure, interpretml, ours
 from lower_bounds import is_broken, stands
 
+pytestmark = pytest.mark.full
+
 OURS_RUNS, MUTANT_RUNS = 40, 80
 OURS = [pytest.param(f, t, id=f"{f.letter}-{t.title}") for f in FAILURES for t in ours(f)]
 THEIRS = [pytest.param(f, id=f.letter) for f in FAILURES]

@@ -12,7 +12,7 @@ import view_examples
 from dpexplain_widgets import Explorer
 from page_checks import settle
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.full]
 
 AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
 # A page of ours is one part of a document of others, which has headings and landmarks of its own.

@@ -23,7 +23,7 @@ from dpexplain_widgets import EditView, Explorer, packing
 from edit_hands import Keyboard, Mouse, Try, assert_line
 from page_checks import layout_problems, settle
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.full]
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 from jupyter_lab import evaluate_in_kernel, open_notebook, run_all_cells, wait_for_kernel
 from page_checks import settle
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.full]
 
 SOURCES = """() => JSON.stringify(Array.from(
   window.jupyterapp.shell.currentWidget.content.model.cells, (cell) => cell.sharedModel.source))"""

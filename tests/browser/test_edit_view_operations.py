@@ -35,7 +35,7 @@ from dpexplain.edit import (
 from edit_hands import TYPED, Keyboard, Mouse, Try, assert_line
 from jupyter_lab import evaluate_in_kernel, open_notebook, run_all_cells, wait_for_kernel
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.full]
 
 TRIES = [
     Try("set", Set("age", value=0.5), "value"),

@@ -69,6 +69,7 @@ def test_scrubbing_by_keyboard_changes_curve_guarantee_and_histogram_in_both_the
         view.screenshot(path=pictures / f"lab-{'light' if is_light else 'dark'}.png")
 
 
+@pytest.mark.full
 def test_pictures_keep_the_width_of_their_place_through_changes_of_theme(notebook, explorers):
     for theme, is_light in ((DARK, False), (LIGHT, True)) * 3:
         change_theme(notebook, theme, is_light=is_light)
@@ -77,6 +78,7 @@ def test_pictures_keep_the_width_of_their_place_through_changes_of_theme(noteboo
         assert problems == []
 
 
+@pytest.mark.full
 def test_kernel_and_page_tell_each_other_what_is_chosen(notebook, explorers):
     press(explorers[0], ".dpx-scrubber", "End", "ArrowLeft")
     press(explorers[0], ".dpx-plot", "Home")
@@ -87,6 +89,7 @@ def test_kernel_and_page_tell_each_other_what_is_chosen(notebook, explorers):
     explorers[0].locator("h3 bdi", has_text="children").wait_for()
 
 
+@pytest.mark.full
 def test_reference_is_switched_by_one_key_and_by_its_box(notebook, explorers):
     view = explorers[0]
     curve = view.locator(".dpx-plot .dpx-curve-reference").first
@@ -105,6 +108,7 @@ def test_reference_is_switched_by_one_key_and_by_its_box(notebook, explorers):
     curve.wait_for()
 
 
+@pytest.mark.full
 def test_two_explorers_are_independent_and_a_linked_one_follows(notebook, explorers):
     first, second, third = explorers
     alone = (curve_of_rows(second), guarantee_of(second))
@@ -119,6 +123,7 @@ def test_two_explorers_are_independent_and_a_linked_one_follows(notebook, explor
     wait_for_kernel(notebook, "(first.term, second.term)", "('education', 'occupation')")
 
 
+@pytest.mark.full
 def test_tabs_keep_their_keys_from_the_notebook_and_tell_python(notebook, explorers):
     first = explorers[0]
     first.get_by_role("tab", name="Shape").focus()
@@ -142,6 +147,7 @@ def curve_of_rows(view) -> list[str]:
     return bars.evaluate_all("bars => bars.map((bar) => bar.getAttribute('width'))")
 
 
+@pytest.mark.full
 def test_ids_of_all_views_on_a_page_differ(explorers):
     ids = explorers[0].page.evaluate(
         "Array.from(document.querySelectorAll('.dpx [id]'), (element) => element.id)"
@@ -151,6 +157,7 @@ def test_ids_of_all_views_on_a_page_differ(explorers):
     assert len(ids) == len(set(ids))
 
 
+@pytest.mark.full
 def test_keys_inside_a_view_do_not_reach_the_notebook(notebook, explorers):
     cells = notebook.locator(".jp-Notebook .jp-Cell")
     count = cells.count()
@@ -169,6 +176,7 @@ def test_keys_inside_a_view_do_not_reach_the_notebook(notebook, explorers):
     assert notebook.evaluate("document.activeElement.className") == "dpx-scrubber"
 
 
+@pytest.mark.full
 def test_shortcuts_with_a_modifier_still_reach_the_notebook(notebook, explorers):
     explorers[0].locator(".dpx-scrubber").focus()
     notebook.keyboard.press("Control+Shift+C")
@@ -177,6 +185,7 @@ def test_shortcuts_with_a_modifier_still_reach_the_notebook(notebook, explorers)
     notebook.keyboard.press("Escape")
 
 
+@pytest.mark.full
 def test_each_view_stands_alone_on_a_real_fit(lab, new_page, pictures):
     page = new_page(width=1500, height=2600)
     open_notebook(page, lab, "views.ipynb")
@@ -202,6 +211,7 @@ def test_each_view_stands_alone_on_a_real_fit(lab, new_page, pictures):
     wait_for_kernel(page, "(shape.show_reference, overview.show_reference)", "(False, True)")
 
 
+@pytest.mark.full
 def test_scrubbing_is_measured(explorers, capsys):
     press(explorers[0], ".dpx-scrubber", "Home")
     times = scrub_latency(explorers[0].page, explorers[0].locator(".dpx-scrubber"), moves=24)

@@ -8,7 +8,7 @@ import view_examples
 from dpexplain_widgets import Explorer, LedgerView, write_page
 from page_checks import curve_of, layout_problems, settle
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.full]
 
 SIZE_LIMIT = 150_000
 SEVEN = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)

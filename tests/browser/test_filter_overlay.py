@@ -14,7 +14,7 @@ from dpexplain_widgets import Explorer, FilterView
 from example_filters import filter_comparison, picture_comparison, some_pictures
 from page_checks import settle
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.full]
 
 ISOLATES = str.maketrans("", "", "\u2068\u2069")
 SVG = "{http://www.w3.org/2000/svg}"

@@ -15,7 +15,7 @@ from example_filters import (
 )
 from page_checks import layout_problems, scrub_latency, settle
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.full]
 
 RECORDS = [[30, "clerk"], [80, "cook"]]
 ISOLATES = str.maketrans("", "", "\u2068\u2069")

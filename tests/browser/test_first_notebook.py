@@ -7,7 +7,7 @@ import pytest
 from jupyter_lab import change_theme, open_notebook, run_all_cells
 from page_checks import histogram_of, layout_problems
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.full]
 
 THEMES = {"JupyterLab Light": True, "JupyterLab Dark": False}
 

@@ -10,7 +10,7 @@ from dpexplain_widgets import EditView, Explorer
 from page_checks import layout_problems, settle
 from pair_examples import PEOPLE, paired
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.full]
 
 
 @pytest.fixture

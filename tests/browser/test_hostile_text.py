@@ -37,7 +37,7 @@ from dpexplain_widgets.state import STATE_TRAITS
 from jupyter_lab import open_notebook, run_all_cells
 from page_checks import settle
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.full]
 
 # Each would announce itself in `window.stolen`, by a dialog, or at an address that does not exist.
 CORPUS = {

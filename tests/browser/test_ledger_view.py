@@ -18,7 +18,7 @@ from dpexplain.accounting import (
 from dpexplain_widgets import Explorer
 from page_checks import settle
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.full]
 
 EVENTS = [
     GaussianEvent("histograms", 40.0, 14),

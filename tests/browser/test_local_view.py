@@ -11,7 +11,7 @@ import view_examples
 from dpexplain_widgets import Explorer, LocalView
 from page_checks import layout_problems, settle
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.full]
 
 ROWS = pd.DataFrame(
     {

@@ -12,7 +12,7 @@ import view_examples
 from dpexplain_widgets import Explorer
 from page_checks import settle
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.full]
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "tasks.md"
 ROW = re.compile(r"^\| (\d+) \| (.+?) \| (.+?) \| (.+?) \|$", re.MULTILINE)

@@ -14,7 +14,7 @@ from documentation import REPOSITORY
 from jupyter_lab import JupyterLab, evaluate_in_kernel, open_notebook, run_all_cells
 from newcomer import environment_of_wheel, run, write_tables
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.full]
 
 TABLE = ("data.csv", "--target", "readmitted", "--schema", "schema.toml", "--epsilon", "0.5", "2")
 COMMANDS = (

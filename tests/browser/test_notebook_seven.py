@@ -7,7 +7,7 @@ import pytest
 from jupyter_lab import evaluate_in_kernel, open_notebook, run_all_cells, wait_for_kernel
 from page_checks import curve_of
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.full]
 
 # What Notebook 7.6 says of its own settings while any notebook opens, an empty one too.
 OF_NOTEBOOK = ("reading 'schema'",)

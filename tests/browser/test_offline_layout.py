@@ -8,7 +8,7 @@ import view_examples
 from dpexplain_widgets import Explorer
 from page_checks import layout_problems, settle
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.full]
 
 TWO = view_examples.EPSILONS[:2]
 COMPARISONS = {

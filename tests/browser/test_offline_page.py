@@ -13,7 +13,7 @@ from dpexplain_widgets.page import offline_page, state_of
 from dpexplain_widgets.state import STATE_TRAITS
 from page_checks import curve_of, histogram_of, scrub_latency, settle
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.full]
 
 TWO = view_examples.EPSILONS[:2]
 

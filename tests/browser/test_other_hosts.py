@@ -12,7 +12,7 @@ import view_examples
 from jupyter_lab import RUN_MS, Marimo, Voila
 from page_checks import curve_of
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.full]
 
 # What Voilà 0.5 says of extensions of JupyterLab that are installed beside it, and of the fonts
 # that it asks the network for, as marimo does.

@@ -15,7 +15,7 @@ import view_examples
 from dpexplain_widgets import Explorer
 from page_checks import settle
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.full]
 
 SVG = "{http://www.w3.org/2000/svg}"
 STATEMENT = "(0.5, 1e-06)-differential privacy for one record"

@@ -10,7 +10,7 @@ import view_examples
 from dpexplain_widgets import Explorer, ShapeView
 from page_checks import curve_of, layout_problems, settle
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.full]
 
 
 @pytest.fixture(scope="module")

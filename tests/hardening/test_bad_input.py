@@ -27,7 +27,7 @@ from hostile_tables import NAMES, Bomb, as_objects, features, tables
 from private_models import PRIVATE, is_regression, make, records_for, schema_for
 from private_models import known as known_settings
 
-pytestmark = pytest.mark.parametrize("name", PRIVATE)
+pytestmark = [pytest.mark.parametrize("name", PRIVATE), pytest.mark.full]
 
 
 # --- any table -----------------------------------------------------------------------------------

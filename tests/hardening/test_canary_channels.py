@@ -19,6 +19,8 @@ from canary_channels import CHANNELS, Listener, fit_canary
 from dpexplain import PrivacyLedger, sweep
 from private_models import PRIVATE, WAYS, make, records_for
 
+pytestmark = pytest.mark.full
+
 
 @pytest.fixture(scope="module", params=WAYS, ids=str)
 def fitted(request, tmp_path_factory):

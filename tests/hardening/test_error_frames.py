@@ -13,6 +13,8 @@ from canary_channels import Listener
 from dpexplain import PrivacyLedger, sweep
 from private_models import PRIVATE, make
 
+pytestmark = pytest.mark.full
+
 
 def test_without_its_guard_a_frame_would_hold_records():
     held = Holder(PRIVATE[0])

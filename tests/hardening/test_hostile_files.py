@@ -18,6 +18,8 @@ from effort import examples
 from example_explanations import age, classifier
 from fuzz import TARGETS, check, one_input, run
 
+pytestmark = pytest.mark.full
+
 
 @pytest.mark.parametrize("name", TARGETS)
 def test_every_example_is_read_and_written_bit_by_bit(name):

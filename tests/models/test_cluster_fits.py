@@ -18,6 +18,8 @@ from dpexplain.audit import record
 from dpexplain.models.boosting import cluster
 from parted_tables import NAMES, assert_same_fit, halves, make_estimator, make_table
 
+pytestmark = pytest.mark.full
+
 distributed = pytest.importorskip("distributed")
 CLASSIFIER = "DPExplainableBoostingClassifier"
 

@@ -24,7 +24,7 @@ from private_contract import (
     make,
     make_data,
 )
-from private_models import is_regression, known
+from private_models import is_regression
 
 pytestmark = pytest.mark.parametrize("name", PRIVATE)
 
@@ -103,29 +103,6 @@ def test_the_guarantee_states_what_was_asked_for_under_both_adjacencies(name):
     assert guarantee.epsilon_replace > guarantee.epsilon
     replaced = make(name, epsilon=0.7, adjacency="replace").fit(X, y).guarantee_
     assert replaced.epsilon_replace == pytest.approx(0.7, rel=1.1e-4)
-
-
-@pytest.mark.parametrize("preset", ["default", "paper"])
-@pytest.mark.parametrize("composition", [None, "joint", "gdp", "classic", "pld", "rdp", "moments"])
-def test_the_ledger_never_holds_more_than_was_asked_for(name, preset, composition):
-    X, y = make_data(name)
-    settings = known(name, preset=preset, composition=composition)
-    estimator = made_quickly(name, 5, **settings)
-    try:
-        estimator.planned_events(X)
-    except ValueError as error:
-        if "is not a choice" not in str(error):
-            raise
-        pytest.skip(f"{name} has no such preset or composition")
-    model = estimator.fit(X, y)
-    spent = model.ledger_.total_epsilon(1e-6)
-    assert spent <= 1.0 * (1 + 1e-6)
-    if not has_delta(name):
-        return
-    if model.guarantee_.mu is not None:
-        assert model.ledger_.summary().entries[0].mu == pytest.approx(model.guarantee_.mu)
-    if composition in ("joint", "pld"):
-        assert spent == pytest.approx(1.0, rel=1.1e-4)
 
 
 def test_planned_events_are_the_ones_that_a_fit_charges(name, untouched):

@@ -9,6 +9,8 @@ import pytest
 import dpexplain
 from documentation import Site, build, described_parts
 
+pytestmark = pytest.mark.full
+
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Site:

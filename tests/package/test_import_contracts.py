@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.full
+
 # Where an import is planted, the import, and the contract that must notice it.
 PLANTED = [
     ("dpexplain/io/__init__.py", "import dpexplain_widgets", "Views stand on comparisons"),

@@ -12,6 +12,8 @@ import pytest
 from documentation import Page
 from newcomer import environment_of_wheel, run, write_tables
 
+pytestmark = pytest.mark.full
+
 IMPORT_FROM_INTERPRET = """
 import numpy as np
 from interpret.glassbox import ExplainableBoostingRegressor

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.full
+
 ROOTS = {"dpexplain": "dpexplain", "dpexplain_widgets": "widgets/dpexplain_widgets"}
 SHIPPED = {".py", ".typed", ".js", ".css", ".toml"}
 

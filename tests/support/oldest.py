@@ -28,6 +28,7 @@ TESTS = (
     "tests/explain",
     "tests/io",
     "tests/models/test_boosting_kernels.py",
+    "tests/models/test_private_compositions.py",
     "tests/models/test_private_contract.py",
     "tests/models/test_private_refusals.py",
     "tests/models/test_sklearn_checks.py",

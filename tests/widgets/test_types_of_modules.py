@@ -12,6 +12,8 @@ from dpexplain_widgets.bundle import STATIC
 from node import NODE
 from typescript import find_tsc
 
+pytestmark = pytest.mark.full
+
 WRONG = """
 import { chosenBin, readState } from "{static}/state.js";
 
