@@ -124,14 +124,16 @@ def _width_of_oracle(rows: list[Row]) -> float:
     by_term: dict[str, list[Row]] = {}
     for row in rows:
         by_term.setdefault(row["term"], []).append(row)
-    kept = {
-        term: np.clip(_mean(own, "noise", "along") / np.mean([r["size"] ** 2 for r in own]), 0.05, 1)
-        for term, own in by_term.items()
-        if own[0]["real"]
-    }
+    kept = {term: _kept_of_truth(own) for term, own in by_term.items() if own[0]["real"]}
     usual = float(np.median(list(kept.values())))
     oracle = sum(_mean(own, "noise", "width") / kept.get(t, usual) for t, own in by_term.items())
     return sum(_mean(own, "effect", "width") for own in by_term.values()) / oracle
+
+
+def _kept_of_truth(rows: list[Row]) -> float:
+    """Share of the true curve of a term that its released curves show on average."""
+    share = _mean(rows, "noise", "along") / np.mean([row["size"] ** 2 for row in rows])
+    return float(np.clip(share, 0.05, 1.0))
 
 
 def _claims(rows: list[Row]) -> Row:

@@ -26,8 +26,8 @@ from dpexplain.mechanisms import GaussianMechanism, NoiseBackend, Phase
 from dpexplain.models.boosting.monotone import Constraints, checked_constraints
 from dpexplain.models.boosting.noise import NoiseDraws, simulate_noise
 from dpexplain.models.boosting.objectives import Objective
-from dpexplain.models.boosting.parts import record_source
 from dpexplain.models.boosting.pairs import pair_phase
+from dpexplain.models.boosting.parts import record_source
 from dpexplain.models.boosting.private import (
     Budget,
     PrivateFit,

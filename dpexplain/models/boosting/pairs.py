@@ -1,4 +1,4 @@
-"""One sum per pair of features: are both on the same side of their middle?
+"""One sum per pair of features, which says how often both are on the same side of their middle.
 
 Each feature is cut in two halves, as even as its bins allow. For each pair the sum over the records
 of 1 where both are on the same side, and of -1 where not, is released: all that the estimate of the

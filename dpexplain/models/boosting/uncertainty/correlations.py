@@ -1,7 +1,7 @@
 """How features are distributed together: a correlation for each pair, from the bought sums.
 
-With normal scores behind the bins (a Gaussian copula), the number of people above the middle of both
-features is a measurement of one correlation.
+With normal scores behind the bins (a Gaussian copula), the number of people above the middle of
+both features is a measurement of one correlation.
 """
 
 from __future__ import annotations
@@ -55,7 +55,9 @@ def correlations(
     expected = np.stack([both_above(score[first], score[second], r) for r in _GRID], axis=1)
     # Another sample of people would have had another share above both cuts.
     std = np.hypot(pairs.noise_std / (4.0 * n), 0.25 / np.sqrt(n))
-    log = -0.5 * ((expected - both[:, None]) / std) ** 2 - 0.5 * (np.arctanh(_GRID) / PRIOR_STD) ** 2
+    log = (
+        -0.5 * ((expected - both[:, None]) / std) ** 2 - 0.5 * (np.arctanh(_GRID) / PRIOR_STD) ** 2
+    )
     chance = np.exp(log - log.max(axis=1, keepdims=True))
     chance /= chance.sum(axis=1, keepdims=True)
     mean = chance @ _GRID

@@ -218,7 +218,7 @@ class _Estimate:
         """Line through released scores that predicts what is estimated to be true."""
         columns = self._columns()
         bins = self._population.bins
-        released = sum(t[bins[:, k]] for k, t in enumerate(self._released))
+        released = np.sum([t[bins[:, k]] for k, t in enumerate(self._released)], axis=0)
         truth = columns @ at
         if not self._logistic:
             slope, shift = np.polyfit(released, truth, 1) if np.ptp(released) > 0 else (1.0, 0.0)
@@ -254,4 +254,3 @@ def logistic_line(scores: FloatArray, chance: FloatArray) -> tuple[float, float]
         hessian = (design * (p * (1.0 - p))[:, None]).T @ design + 1e-9 * np.eye(2)
         line = line + np.clip(np.linalg.solve(hessian, design.T @ (chance - p)), -1.0, 1.0)
     return float(line[0]), float(line[1])
-

@@ -65,7 +65,7 @@ class Population:
         self.bins = bins
 
     def score_functions(self, pairs: NDArray[np.intp]) -> FloatArray:
-        """Derivative of the logarithm of the density by correlations, point by point.
+        """Return the derivative of the logarithm of the density by correlations, point by point.
 
         Parameters
         ----------
