@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from dpexplain.explain._estimated_model import EstimatedModel, drawn_effects
 from dpexplain.explain._record import FloatArray
 from dpexplain.explain.noise import LEVEL, STANDS_OUT_LEVEL, NoiseModel, normal_certainty
 
@@ -22,11 +23,12 @@ NOT_AVAILABLE = "How much of this is privacy noise is not available for this kin
 """What a private explanation says whose noise nothing is known about."""
 
 
-class NoisyModel:
+class NoisyModel(EstimatedModel):
     """Mixin of :class:`GlobalExplanation`: what follows from its joint noise."""
 
     terms: tuple[ShapeFunction, ...]
     noise: NoiseModel | None
+    effect_scatter: NoiseModel | None
     guarantee: Guarantee
 
     @property
@@ -95,7 +97,10 @@ class NoisyModel:
             it scatters; above_noise, whether the term stands out of all noise; rank_low and
             rank_high, places that the term can have with 95 % certainty [1]_; direction and
             direction_certainty, whether the curve rises or falls on the whole (ordered value
-            bins only) and how sure that sign is. Unknown numbers are NaN.
+            bins only) and how sure that sign is. Places and directions speak of the effect on
+            people where it is worked out, else of the released curve: basis says which. With it
+            come effect, the importance that is true as estimated; effect_std, how it scatters;
+            and has_effect, whether the term has one with certainty. Unknown numbers are NaN.
 
         References
         ----------
@@ -124,8 +129,13 @@ class NoisyModel:
             },
             index=pd.Index([t.name for t in terms], name="term", dtype=object),
         )
+        table["basis"] = None
         if self.noise is not None:
             self._fill(table, self.noise)
+            table["basis"] = "noise"
+        if self.effect_scatter is not None:
+            self._fill_effects(table, self.effect_scatter)
+            table["basis"] = "effect"
         return table.sort_values("importance", ascending=False, kind="stable")
 
     def _fill(self, table: pd.DataFrame, noise: NoiseModel) -> None:
@@ -141,6 +151,27 @@ class NoisyModel:
                 std = float((errors[:, noise.term(k)] @ loads).std())
                 certainty[k] = float(normal_certainty(slope / std))
         table["direction_certainty"] = certainty
+
+    def _fill_effects(self, table: pd.DataFrame, scatter: NoiseModel) -> None:
+        """Say of people what the estimate of the effect says."""
+        drawn = drawn_effects(self.terms, scatter, _DRAWS)
+        sizes = np.stack(
+            [np.abs(drawn[:, scatter.term(k)]) @ t.weights for k, t in enumerate(self.terms)],
+            axis=1,
+        )
+        table["effect"], table["effect_std"] = sizes.mean(axis=0), sizes.std(axis=0)
+        named = self.terms_with_effect or ()
+        table["has_effect"] = [t.name in named for t in self.terms]
+        table["rank_low"], table["rank_high"] = rank_intervals(sizes.mean(axis=0), [sizes])
+        for k, term in enumerate(self.terms):
+            loads = _direction(term)[2]
+            if not np.any(loads):
+                continue
+            slopes = drawn[:, scatter.term(k)] @ loads
+            slope, std = float(slopes.mean()), float(slopes.std())
+            table.loc[term.name, "direction"] = "rising" if slope > 0 else "falling"
+            ratio = slope / std if std > 0 else np.copysign(np.inf, slope)
+            table.loc[term.name, "direction_certainty"] = float(normal_certainty(ratio))
 
 
 def words_of_noise(share: float | None, names: tuple[str, ...] | None, n_terms: int) -> str:

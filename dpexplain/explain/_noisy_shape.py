@@ -133,10 +133,26 @@ class NoisyShape:
         band = self.band
         ends = (self.contribution, self.contribution) if band is None else band
         low, high = (end[: self.n_value_bins] for end in ends)
-        # A rising curve fits between two others if no lower end stands above a later upper one.
-        rising = bool((np.maximum.accumulate(low) <= high).all())
-        falling = bool((np.minimum.accumulate(high) >= low).all())
-        if low.max(initial=-np.inf) <= high.min(initial=np.inf):
-            return ("constant", "rising", "falling")
-        fits = (("rising", rising), ("falling", falling))
-        return tuple(name for name, fit in fits if fit)
+        return directions_inside(low, high)
+
+
+def directions_inside(low: FloatArray, high: FloatArray) -> tuple[str, ...]:
+    """Directions that a curve between two others can have.
+
+    Parameters
+    ----------
+    low, high : ndarray of shape (n_value_bins,)
+        Ends of the band.
+
+    Returns
+    -------
+    tuple of str
+        "constant" stands for rising and falling at once; empty where the curve must turn.
+    """
+    # A rising curve fits between two others if no lower end stands above a later upper one.
+    rising = bool((np.maximum.accumulate(low) <= high).all())
+    falling = bool((np.minimum.accumulate(high) >= low).all())
+    if low.max(initial=-np.inf) <= high.min(initial=np.inf):
+        return ("constant", "rising", "falling")
+    fits = (("rising", rising), ("falling", falling))
+    return tuple(name for name, fit in fits if fit)

@@ -59,6 +59,11 @@ class GlobalExplanation(NoisyModel, Record, Mapping[str, ShapeFunction]):
     noise : NoiseModel or None, default=None
         Joint scatter of all bins from privacy noise, random structure and sampling; None where
         there is none or it is not known.
+    effect_scatter : NoiseModel or None, default=None
+        How the estimate of the effect scatters, all bins and the intercept together; None where it
+        is not worked out.
+    effect_intercept : float or None, default=None
+        Intercept that is true of the population, as estimated.
     edits : sequence of EditRecord, default=()
         What was done by hand after the fit, in order; see :mod:`dpexplain.edit`.
     released_intercept : float or None, default=None
@@ -88,6 +93,8 @@ class GlobalExplanation(NoisyModel, Record, Mapping[str, ShapeFunction]):
     model_name: str = ""
     of_class: str = ""
     noise: NoiseModel | None = None
+    effect_scatter: NoiseModel | None = None
+    effect_intercept: float | None = None
     edits: tuple[EditRecord, ...] = ()
     released_intercept: float | None = None
     pairs: tuple[PairCurve, ...] = ()
@@ -138,13 +145,17 @@ class GlobalExplanation(NoisyModel, Record, Mapping[str, ShapeFunction]):
             self._set("released_intercept", finite("released_intercept", self.released_intercept))
 
     def _check_noise(self) -> None:
-        if self.noise is None:
-            return
-        if not isinstance(self.noise, NoiseModel):
-            raise ValueError("noise must be a NoiseModel.")
         sizes = tuple(term.n_bins for term in self.terms)
-        if self.noise.sizes != sizes:
-            raise ValueError(f"noise is for terms of {self.noise.sizes} bins, not {sizes}.")
+        for name in ("noise", "effect_scatter"):
+            joint = getattr(self, name)
+            if joint is None:
+                continue
+            if not isinstance(joint, NoiseModel):
+                raise ValueError(f"{name} must be a NoiseModel.")
+            if joint.sizes != sizes:
+                raise ValueError(f"{name} is for terms of {joint.sizes} bins, not {sizes}.")
+        if self.effect_intercept is not None:
+            self._set("effect_intercept", finite("effect_intercept", self.effect_intercept))
 
     def _completed(self, term: ShapeFunction) -> ShapeFunction:
         unit = term.score_unit or self.score_unit

@@ -13,6 +13,7 @@ import pandas as pd
 from dpexplain._cells import DATE_UNIT
 from dpexplain.explain import _html
 from dpexplain.explain._binned import Binned
+from dpexplain.explain._estimated_shape import EstimatedShape
 from dpexplain.explain._noisy_shape import NoisyShape
 from dpexplain.explain._record import (
     FloatArray,
@@ -33,7 +34,7 @@ _HTML_ROWS = 12
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class ShapeFunction(NoisyShape, Binned):
+class ShapeFunction(NoisyShape, EstimatedShape, Binned):
     """The contribution of one term to the score, bin by bin.
 
     Value bins come first: bin ``i`` of a numeric feature is ``[edges[i], edges[i + 1])``,
@@ -91,6 +92,14 @@ class ShapeFunction(NoisyShape, Binned):
     recovered : array-like of shape (n_bins,) or None, default=None
         Smooth curve that all sums which the fit released speak for together; None where they are
         not known. An estimate beside the contributions; the model does not use it.
+    effect : array-like of shape (n_bins,) or None, default=None
+        Estimate of what is true of the population, in `score_unit`: what the fit would have come to
+        without noise and without stopping early. None where it is not worked out.
+    effect_std : array-like of shape (n_bins,) or None, default=None
+        Its standard deviation, from noise, sampling, and what a short fit leaves open.
+    effect_factor : float or None, default=None
+        Standard deviations from the estimate to the ends of a band that holds for all its bins at
+        once with 95 % certainty.
     released : array-like of shape (n_bins,) or None, default=None
         Contributions as they were released, where the curve was edited by hand since; standard
         deviations are those of the released curve.
@@ -126,6 +135,9 @@ class ShapeFunction(NoisyShape, Binned):
     bag_std: FloatArray | None = None
     stretch: float | None = None
     recovered: FloatArray | None = None
+    effect: FloatArray | None = None
+    effect_std: FloatArray | None = None
+    effect_factor: float | None = None
     released: FloatArray | None = None
     edits: tuple[str, ...] = ()
 
@@ -165,6 +177,7 @@ class ShapeFunction(NoisyShape, Binned):
                 self._set(name, read_only(name, getattr(self, name), (n_bins,)))
         self._set("edits", texts("edits", self.edits))
         self._check_noise(n_bins)
+        self._check_effect()
 
     def _check_noise(self, n_bins: int) -> None:
         for name in ("noise_std", "structure_std", "sampling_std"):
@@ -237,7 +250,8 @@ class ShapeFunction(NoisyShape, Binned):
         DataFrame
             Columns term, bin, bin_left, bin_right (NaN where a bin is no interval),
             contribution; noise_std, structure_std, sampling_std and total_std (NaN where
-            unknown); signal (None where unknown), count, special, bag_std (NaN where unknown).
+            unknown); signal (None where unknown), count, special, bag_std, effect, effect_std
+            (NaN where unknown); effect_signal (None where unknown).
         """
         edges = np.full((2, self.n_bins), np.nan)
         if self.bin_edges is not None:
@@ -245,6 +259,7 @@ class ShapeFunction(NoisyShape, Binned):
             edges[1, : self.n_value_bins] = self.bin_edges[1:]
         names = ("noise_std", "structure_std", "sampling_std", "total_std")
         stds = {name: self._or_nan(getattr(self, name)) for name in names}
+        marks = None if self.effect_signal is None else self.effect_signal.astype(object)
         signal = np.full(self.n_bins, None) if self.signal is None else self.signal.astype(object)
         return pd.DataFrame(
             {
@@ -257,7 +272,10 @@ class ShapeFunction(NoisyShape, Binned):
                 "signal": signal,
                 "count": self.count.copy(),
                 "special": np.arange(self.n_bins) >= self.n_value_bins,
-                "bag_std": np.full(self.n_bins, np.nan) if self.bag_std is None else self.bag_std,
+                "bag_std": self._or_nan(self.bag_std),
+                "effect": self._or_nan(self.effect),
+                "effect_std": self._or_nan(self.effect_std),
+                "effect_signal": np.full(self.n_bins, None) if marks is None else marks,
             }
         )
 

@@ -67,7 +67,7 @@ def guarantee_from_plain(value: Any, path: str = "guarantee") -> Guarantee:
 
 def shape_to_plain(shape: ShapeFunction) -> dict[str, Any]:
     """Write a shape function."""
-    return {
+    plain = {
         "name": shape.name,
         "kind": shape.kind,
         "contribution": shape.contribution.tolist(),
@@ -92,6 +92,11 @@ def shape_to_plain(shape: ShapeFunction) -> dict[str, Any]:
         "released": _list_or_none(shape.released),
         "edits": list(shape.edits),
     }
+    if shape.effect is not None:
+        plain["effect"] = shape.effect.tolist()
+        plain["effect_std"] = _list_or_none(shape.effect_std)
+        plain["effect_factor"] = shape.effect_factor
+    return plain
 
 
 def shape_from_plain(value: Any, path: str = "shape") -> ShapeFunction:
@@ -119,6 +124,9 @@ def shape_from_plain(value: Any, path: str = "shape") -> ShapeFunction:
         "bag_std": fields.take("bag_std", optional(_numbers)),
         "stretch": fields.take("stretch", optional(number)),
         "recovered": fields.take("recovered", optional(_numbers)),
+        "effect": fields.maybe("effect", _numbers),
+        "effect_std": fields.maybe("effect_std", _numbers),
+        "effect_factor": fields.maybe("effect_factor", number),
         "released": fields.take("released", optional(_numbers)),
         "edits": tuple(fields.take("edits", _texts)),
     }
@@ -209,7 +217,7 @@ def noise_from_plain(value: Any, path: str = "noise") -> NoiseModel:
 
 def global_to_plain(explanation: GlobalExplanation) -> dict[str, Any]:
     """Write a global explanation."""
-    return {
+    plain = {
         "terms": [shape_to_plain(term) for term in explanation.terms],
         "intercept": explanation.intercept,
         "link": explanation.link,
@@ -225,6 +233,10 @@ def global_to_plain(explanation: GlobalExplanation) -> dict[str, Any]:
         "pairs": [pair_to_plain(pair) for pair in explanation.pairs],
         "main_effects_only": explanation.main_effects_only,
     }
+    if explanation.effect_scatter is not None:
+        plain["effect_scatter"] = noise_to_plain(explanation.effect_scatter)
+        plain["effect_intercept"] = explanation.effect_intercept
+    return plain
 
 
 def global_from_plain(value: Any, path: str = "explanation") -> GlobalExplanation:
@@ -241,6 +253,8 @@ def global_from_plain(value: Any, path: str = "explanation") -> GlobalExplanatio
         "model_name": fields.take("model_name", text),
         "of_class": fields.take("of_class", text),
         "noise": fields.take("noise", optional(noise_from_plain)),
+        "effect_scatter": fields.maybe("effect_scatter", noise_from_plain),
+        "effect_intercept": fields.maybe("effect_intercept", optional(number)),
         "edits": tuple(fields.take("edits", items(record_from_plain))),
         "released_intercept": fields.take("released_intercept", optional(number)),
         "pairs": tuple(fields.take("pairs", items(pair_from_plain))),

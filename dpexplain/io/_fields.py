@@ -41,6 +41,10 @@ class Fields:
             raise ValueError(f"{path} is missing.")
         return read(self._left.pop(name), path)
 
+    def maybe(self, name: str, read: Callable[[Any, str], T]) -> T | None:
+        """Read a field that files without it, such as older ones, leave out: then it is None."""
+        return self.take(name, read) if name in self._left else None
+
     def finish(self) -> None:
         """Refuse fields that nothing took; they may come from a newer version."""
         if self._left:

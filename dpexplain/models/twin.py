@@ -108,7 +108,7 @@ class NonPrivateTwin(BaseEstimator):
         model.n_features_in_ = schema.n_features
         model.feature_names_in_ = np.array(schema.feature_names, dtype=object)
         model.guarantee_ = Guarantee.not_private(_REASON)
-        model._noise = None  # of additive models: nothing to simulate
+        model._noise = model._effect = None  # of additive models: nothing to simulate
         self.model_ = model
         self.schema_ = schema
         self.n_features_in_ = schema.n_features

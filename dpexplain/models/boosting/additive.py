@@ -29,6 +29,7 @@ from dpexplain.explain.edits import edited_terms
 from dpexplain.explain.local_explanation import rest_scores
 from dpexplain.models.boosting.edited import Edited, Released, edited_copy
 from dpexplain.models.boosting.targets import class_labels
+from dpexplain.models.boosting.term_effect import TermEffect, term_effect
 from dpexplain.models.boosting.term_noise import TermNoise, stds_against_rest, term_noise
 from dpexplain.models.inputs import as_table
 from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
@@ -36,6 +37,7 @@ from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
 if TYPE_CHECKING:
     from dpexplain.models.boosting.noise import NoiseDraws
     from dpexplain.models.boosting.terms import AdditiveTerms
+    from dpexplain.models.boosting.uncertainty.effect import EffectDraws
 
 
 class AdditiveModel(BaseEstimator):
@@ -72,7 +74,7 @@ class AdditiveModel(BaseEstimator):
         """
         check_is_fitted(self, "schema_")
         if self._terms.link != "softmax":
-            return self._explained(self._terms)
+            return self._explained(self._terms, effect=self._effect)
         return MulticlassExplanation(
             tuple(
                 self._explained(self._terms.of_class(c), name)
@@ -124,13 +126,16 @@ class AdditiveModel(BaseEstimator):
             return {**bundle, "text/html": note + bundle["text/html"]}
         return bundle
 
-    def _explained(self, terms: AdditiveTerms, of_class: str = "") -> GlobalExplanation:
+    def _explained(
+        self, terms: AdditiveTerms, of_class: str = "", effect: TermEffect | None = None
+    ) -> GlobalExplanation:
         """Shape functions of one score."""
         target, noise = self.schema_.target, self._noise_of(of_class)
         released = None if self._edited is None else self._edited.of_class(of_class)
         return GlobalExplanation(
             terms=tuple(
-                self._shape_function(terms, i, noise, released) for i in range(len(terms.bins))
+                self._shape_function(terms, i, noise, released, effect)
+                for i in range(len(terms.bins))
             ),
             edits=self.edits_,
             released_intercept=None if released is None else released.intercept,
@@ -144,6 +149,8 @@ class AdditiveModel(BaseEstimator):
             of_class=of_class,
             noise=None if noise is None else noise.joint,
             main_effects_only=self._has_hidden_interactions,
+            effect_intercept=None if effect is None else effect.intercept,
+            effect_scatter=None if effect is None else effect.joint,
         )
 
     def explain_local(self, X: Any, *, samples_public: bool = False) -> Any:
@@ -226,13 +233,27 @@ class AdditiveModel(BaseEstimator):
         sizes = [b.n_bins for b in self._terms.bins]
         return tuple(term_noise(draws, sizes) for draws in self._noise_draws())
 
+    def _effect_draws(self) -> EffectDraws | None:
+        """Estimate of the true curves; None where it is not worked out."""
+        return None
+
+    @cached_property
+    def _effect(self) -> TermEffect | None:
+        draws = self._effect_draws()
+        return None if draws is None else term_effect(draws, [b.n_bins for b in self._terms.bins])
+
     def _noise_of(self, of_class: str) -> TermNoise | None:
         """Noise of the score of a class, or of the only one."""
         place = (self._class_names() or ()).index(of_class) if of_class else 0
         return self._noise[place] if self._noise else None
 
     def _shape_function(
-        self, terms: AdditiveTerms, i: int, noise: TermNoise | None, released: Released | None
+        self,
+        terms: AdditiveTerms,
+        i: int,
+        noise: TermNoise | None,
+        released: Released | None,
+        effect: TermEffect | None,
     ) -> ShapeFunction:
         bins = terms.bins[i]
         feature = bins.feature
@@ -251,6 +272,7 @@ class AdditiveModel(BaseEstimator):
             unit="" if numeric is None else numeric.unit,
             description=feature.description,
             **({} if noise is None else noise.of_term(i)),
+            **({} if effect is None else effect.of_term(i)),
             special=bins.special,
             step=None if numeric is None else numeric.step,
             monotone=terms.monotone[i],

@@ -139,6 +139,10 @@ class DPExplainableBoostingClassifier(_PrivateBoosting, AdditiveClassifier):
         Share of the budget for the histograms, in (0, 1): of mu squared with joint
         composition, of epsilon otherwise. None: 0.22, a tenth of which counts people first; 0.1
         with the paper preset.
+    pair_budget_frac : float or None, default=None
+        Share of the training's mu squared, in [0, 1), that buys one sum per pair of features, with
+        which the estimate of the effect tells features apart that go together. None: 0.05 with
+        joint composition and two classes, nothing otherwise.
     structure_seed : int or None, default=None
         Seed of the public random structure (order of features, cuts). Never of the noise.
     noise_backend : {"exact", "opendp", "rounded"}, default="exact"

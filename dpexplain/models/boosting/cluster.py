@@ -435,6 +435,10 @@ class ClusterRecords:
         """Return how many residuals a clip leaves alone, and of how many: shape (2,)."""
         return total(self._shards.ask("within", clip))
 
+    def pair_sums(self, upper: Sequence[NDArray[np.bool_]]) -> NDArray[np.int64]:
+        """Sum 1 where both features of a pair are in their upper half or neither is, else -1."""
+        return total(self._shards.ask("pair_sums", upper))
+
     def bag(self, share: float, coins: Coins) -> ClusterRecords:
         """Refuse: the coins of a lost worker could not be thrown again as they fell."""
         raise PartError("bags on a cluster")

@@ -126,12 +126,12 @@ def squared_curvature(terms: AdditiveTerms, clip: float, inside: float | None) -
     """
     share = INSIDE_CLIP if inside is None else inside
     people = [np.maximum(c, 0.0) for c in terms.counts]
-    variance = clip**2 * _clipped_variance(share)
+    variance = clip**2 * clipped_variance(share)
     mass, scatter = (tuple(factor * c for c in people) for factor in (share, variance))
     return Curvature(mass, scatter, _alike(terms))
 
 
-def _clipped_variance(inside: float) -> float:
+def clipped_variance(inside: float) -> float:
     """Variance, in squared clips, of clipped normal residuals of which a share lies inside."""
     normal = NormalDist()
     z = normal.inv_cdf((1.0 + inside) / 2.0)

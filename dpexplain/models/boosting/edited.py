@@ -77,7 +77,8 @@ def edited_copy(model: Model, explanation: GlobalExplanation | MulticlassExplana
     one = terms.link != "softmax"
     scores = tuple(np.ascontiguousarray(s[:, 0]) if one else s for s in stacked)
     intercept = parts[0].intercept if one else np.array([part.intercept for part in parts])
-    model._noise  # noqa: B018 - simulated from the fit, before its curves are replaced
+    # Both follow from the fit, before its curves are replaced.
+    model._noise, model._effect  # noqa: B018
     edited = copy.copy(model)
     edited._terms = replace(
         terms,

@@ -24,6 +24,7 @@ from dpexplain.mechanisms import Mechanism, NoiseBackend, Phase, Releases
 from dpexplain.models.boosting.monotone import Constraints, checked_constraints
 from dpexplain.models.boosting.noise import NoiseDraws, simulate_noise
 from dpexplain.models.boosting.objectives import Objective
+from dpexplain.models.boosting.pairs import pair_phase
 from dpexplain.models.boosting.parts import record_source
 from dpexplain.models.boosting.private import (
     Budget,
@@ -46,6 +47,7 @@ from dpexplain.models.boosting.reference import _Reference
 from dpexplain.models.boosting.source import Encoding
 from dpexplain.models.boosting.terms import centred_terms
 from dpexplain.models.boosting.threads import Team, check_n_jobs
+from dpexplain.models.boosting.uncertainty.effect import EffectDraws, estimate_effect, has_effect
 from dpexplain.models.parted import PartedTable
 from dpexplain.models.private import PrivateEstimator
 from dpexplain.schema import Schema
@@ -57,7 +59,7 @@ class _PrivateBoosting(PrivateEstimator):
     """Fit of both private estimators."""
 
     _reads_parts = True
-    _hidden_fit = ("_terms", "_fit", "_noise", "_edited")
+    _hidden_fit = ("_terms", "_fit", "_noise", "_effect", "_edited")
 
     def __init__(
         self,
@@ -75,6 +77,7 @@ class _PrivateBoosting(PrivateEstimator):
         max_leaves: int | None = None,
         clip: float | None = None,
         bin_budget_frac: float | None = None,
+        pair_budget_frac: float | None = None,
         structure_seed: int | None = None,
         noise_backend: NoiseBackend = "exact",
         reproducible_seed: int | None = None,
@@ -98,6 +101,7 @@ class _PrivateBoosting(PrivateEstimator):
         self.max_leaves = max_leaves
         self.clip = clip
         self.bin_budget_frac = bin_budget_frac
+        self.pair_budget_frac = pair_budget_frac
         self.structure_seed = structure_seed
         self.noise_backend = noise_backend
         self.reproducible_seed = reproducible_seed
@@ -151,6 +155,8 @@ class _PrivateBoosting(PrivateEstimator):
                 include_low=False,
                 include_high=False,
             )
+        if self.pair_budget_frac is not None:
+            check_in_range("pair_budget_frac", self.pair_budget_frac, 0.0, 1.0, include_high=False)
         if self.monotone_constraints is not None:
             if self.schema is None:
                 raise ValueError(
@@ -180,9 +186,12 @@ class _PrivateBoosting(PrivateEstimator):
             max_leaves=self.max_leaves,
             clip=self.clip,
             bin_share=self.bin_budget_frac,
+            pair_share=self.pair_budget_frac,
         )
         # Other compositions know equal shares only.
-        return settings if self._composition() == "joint" else replace(settings, count_share=0.0)
+        if self._composition() == "joint":
+            return settings
+        return replace(settings, count_share=0.0, pair_share=0.0)
 
     def _composition(self) -> Composition:
         return self.composition or ("gdp" if self.preset == "paper" else "joint")
@@ -220,6 +229,8 @@ class _PrivateBoosting(PrivateEstimator):
                 replace(settings, n_epochs=n_epochs), 1.0, clip_adapts=self._clip_adapts
             )
             yield leaf_phase(budget, self.outer_bags * n_leaf_releases(plan, n_features), 0)
+        if budget.pair_share:
+            yield pair_phase(budget, n_features)
 
     def _split(self, n_features: int) -> BudgetSplit:
         settings = self._recipe()
@@ -240,7 +251,14 @@ class _PrivateBoosting(PrivateEstimator):
         histogram, leaf = release_factors(self.adjacency, self.max_rows_per_person or 1)
         if schema is not None:
             leaf *= self._objective(schema).sensitivity(settings.clip or CLASSIFIER_CLIPS[0])
-        return Budget(self._split(n_features), histogram, leaf, settings.count_share)
+        pair_share = settings.pair_share if self._uses_pairs(n_features) else 0.0
+        return Budget(self._split(n_features), histogram, leaf, settings.count_share, pair_share)
+
+    def _uses_pairs(self, n_features: int) -> bool:
+        """Whether sums of pairs are of use: for an estimate of the effect of several features."""
+        if self.schema is None or n_features < 2:
+            return False
+        return has_effect(self._objective(self.schema))
 
     def _releases(self, n_features: int) -> tuple[Releases, ...]:
         budget = self._budget(n_features, self.schema)
@@ -250,13 +268,16 @@ class _PrivateBoosting(PrivateEstimator):
         # Where the recipe sets the number of trees from the noisy histograms, the phase is
         # charged as one release of the same mu.
         n_releases = self._n_train_releases(n_features)
-        planned = (
+        planned = [
             Releases(histograms, n_features),
             Releases(leaf_phase(budget, n_releases, 0), n_releases),
-        )
-        if not budget.count_share:
-            return planned
-        return (Releases(count_phase(budget.count_multiplier, budget.histogram_factor)), *planned)
+        ]
+        if budget.count_share:
+            count = count_phase(budget.count_multiplier, budget.histogram_factor)
+            planned.insert(0, Releases(count))
+        if budget.pair_share:
+            planned.append(Releases(pair_phase(budget, n_features)))
+        return tuple(planned)
 
     def _notes(self) -> tuple[str, ...]:
         if self.outer_bags == 1:
@@ -317,6 +338,10 @@ class _PrivateBoosting(PrivateEstimator):
     def _noise_draws(self) -> tuple[NoiseDraws, ...]:
         """Errors of all bins, simulated from what was released."""
         return simulate_noise(self._fit, self._terms, self._objective(self.schema_))
+
+    def _effect_draws(self) -> EffectDraws | None:
+        """Estimate of the true curves, from what was released."""
+        return estimate_effect(self._fit, self._terms, self._objective(self.schema_))
 
     @abstractmethod
     def _objective(self, schema: Schema) -> Objective:

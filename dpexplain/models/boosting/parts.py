@@ -138,6 +138,10 @@ class PartedRecords:
         """Return how many residuals a clip leaves alone, and of how many: shape (2,)."""
         return total(p.within(clip) for p in self._parts)
 
+    def pair_sums(self, upper: Sequence[NDArray[np.bool_]]) -> NDArray[np.int64]:
+        """Sum 1 where both features of a pair are in their upper half or neither is, else -1."""
+        return total(p.pair_sums(upper) for p in self._parts)
+
     def bag(self, share: float, coins: Coins) -> PartedRecords:
         """Return some of the records, in memory, with scores of zero.
 

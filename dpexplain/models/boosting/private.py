@@ -30,6 +30,7 @@ from dpexplain.models.boosting._kernels import LATTICE
 from dpexplain.models.boosting.loop import Tables, boost, started
 from dpexplain.models.boosting.monotone import Direction, projections
 from dpexplain.models.boosting.objectives import Objective
+from dpexplain.models.boosting.pairs import PairSums, release_pairs
 from dpexplain.models.boosting.recipe import (
     Recipe,
     Schedule,
@@ -61,12 +62,15 @@ class Budget:
         L2 sensitivity of the leaf sums of one tree, in clips.
     count_share : float
         Share of the histograms' mu squared that buys a count of the people before them.
+    pair_share : float
+        Share of the training's mu squared that buys one sum per pair of features.
     """
 
     split: BudgetSplit
     histogram_factor: float
     leaf_factor: float
     count_share: float = 0.0
+    pair_share: float = 0.0
 
     @property
     def count_multiplier(self) -> float:
@@ -79,7 +83,12 @@ class Budget:
 
     def leaf_multiplier(self, n_visits: int) -> float:
         """Noise standard deviation over sensitivity, for one of the trees."""
-        return float(np.sqrt(n_visits) / self.split.mu_train)
+        return float(np.sqrt(n_visits / (1.0 - self.pair_share)) / self.split.mu_train)
+
+    @property
+    def pair_multiplier(self) -> float:
+        """Noise standard deviation over sensitivity, for the sums of all pairs of features."""
+        return float(1.0 / (self.split.mu_train * np.sqrt(self.pair_share)))
 
 
 def release_factors(adjacency: str, max_rows_per_person: int) -> tuple[float, float]:
@@ -158,6 +167,8 @@ class PrivateFit:
         Share of the records in a bag.
     monotone : tuple of {"increasing", "decreasing", None}
         Direction that the curve of each feature was constrained to.
+    pairs : PairSums or None, default=None
+        What was released of pairs of features.
     """
 
     binned: PrivateBins
@@ -171,6 +182,7 @@ class PrivateFit:
     settings: Recipe
     share: float
     monotone: tuple[Direction | None, ...]
+    pairs: PairSums | None = None
 
     @property
     def clips(self) -> NDArray[np.float64]:
@@ -378,6 +390,8 @@ def fit_private(
             )
             for part, visits, step in zip(parts, trees, steps, strict=True)
         ]
+    curves = [np.mean(parts, axis=0) for parts in zip(*bags, strict=True)]
+    pairs = release_pairs(records, binned.counts, curves, budget, mechanism)
     return PrivateFit(
         binned,
         bags,
@@ -390,6 +404,7 @@ def fit_private(
         settings,
         share,
         tuple(monotone),
+        pairs,
     )
 
 

@@ -32,6 +32,9 @@ class Recipe:
     count_share : float
         Share of the histograms' mu squared that buys a count of the people first. The count
         sets how fine the cells are; 0 for cells as fine as `n_cells` says.
+    pair_share : float
+        Share of the training's mu squared that buys one sum per pair of features, for the estimate
+        of the effect; 0 for none.
     clip : float or None
         Bound on a residual: of a probability for classifiers, in half-ranges for
         regression; None to derive it.
@@ -60,6 +63,7 @@ class Recipe:
     bin_noise_ratio: float
     bin_share: float
     count_share: float
+    pair_share: float
     clip: float | None
     clip_every: int
     max_leaves: int
@@ -77,6 +81,7 @@ DEFAULT = Recipe(
     bin_noise_ratio=1.0,
     bin_share=0.22,
     count_share=0.1,
+    pair_share=0.05,
     clip=None,
     clip_every=2,
     max_leaves=3,
@@ -94,6 +99,7 @@ PAPER = Recipe(
     bin_noise_ratio=0.0,
     bin_share=0.1,
     count_share=0.0,
+    pair_share=0.0,
     clip=1.0,
     clip_every=0,
     max_leaves=3,

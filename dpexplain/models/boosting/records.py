@@ -85,6 +85,8 @@ def softmax_loss(n_classes: int) -> Loss:
     return Loss("SOFTMAX", *kernels, _mean_softmax, n_classes)
 
 
+_PAIR_ROWS = 1 << 16
+
 LOGISTIC = Loss("LOGISTIC", _kernels.logistic_leaf_sums, _kernels.logistic_bin_sums, _mean_logistic)
 SQUARED = Loss(
     "SQUARED",
@@ -118,6 +120,10 @@ class BinnedRecords(Protocol):
 
     def within(self, clip: float) -> NDArray[np.int64]:
         """Return how many residuals a clip leaves alone, and of how many: shape (2,)."""
+        ...
+
+    def pair_sums(self, upper: Sequence[NDArray[np.bool_]]) -> NDArray[np.int64]:
+        """Sum 1 where both features of a pair are in their upper half or neither is, else -1."""
         ...
 
     def bag(self, share: float, coins: Coins) -> BinnedRecords:
@@ -195,6 +201,19 @@ class Records:
         *pending, _ = self._pending(self._last_feature)
         inside: NDArray[np.int64] = self._loss.within(*pending, np.float32(clip))
         return inside
+
+    def pair_sums(self, upper: Sequence[NDArray[np.bool_]]) -> NDArray[np.int64]:
+        """Sum 1 where both features of a pair are in their upper half or neither is, else -1."""
+        first, second = np.triu_indices(len(upper), 1)
+        sums = np.zeros(len(first), dtype=np.int64)
+        for start in range(0, len(self), _PAIR_ROWS):
+            rows = slice(start, start + _PAIR_ROWS)
+            signs = np.stack(
+                [np.where(u[b[rows]], 1, -1) for u, b in zip(upper, self._bins, strict=True)]
+            ).astype(np.float32)
+            # Whole numbers below 2**24: single precision adds them exactly, in any order.
+            sums += (signs @ signs.T)[first, second].astype(np.int64)
+        return sums
 
     def bag(self, share: float, coins: Coins) -> Records:
         """Return some of the records, with scores of zero: each by a coin of its own."""

@@ -164,6 +164,10 @@ class DPExplainableBoostingRegressor(_PrivateBoosting, AdditiveRegressor):
         Share of the budget for the histograms, in (0, 1): of mu squared with joint
         composition, of epsilon otherwise. None: 0.22, a tenth of which counts people first; 0.1
         with the paper preset.
+    pair_budget_frac : float or None, default=None
+        Share of the training's mu squared, in [0, 1), that buys one sum per pair of features, with
+        which the estimate of the effect tells features apart that go together. None: 0.05 with
+        joint composition and squared error, nothing otherwise.
     structure_seed : int or None, default=None
         Seed of the public random structure (order of features, cuts). Never of the noise.
     noise_backend : {"exact", "opendp", "rounded"}, default="exact"
@@ -257,6 +261,7 @@ class DPExplainableBoostingRegressor(_PrivateBoosting, AdditiveRegressor):
         max_leaves: int | None = None,
         clip: float | None = None,
         bin_budget_frac: float | None = None,
+        pair_budget_frac: float | None = None,
         structure_seed: int | None = None,
         noise_backend: NoiseBackend = "exact",
         reproducible_seed: int | None = None,
@@ -282,6 +287,7 @@ class DPExplainableBoostingRegressor(_PrivateBoosting, AdditiveRegressor):
             max_leaves=max_leaves,
             clip=clip,
             bin_budget_frac=bin_budget_frac,
+            pair_budget_frac=pair_budget_frac,
             structure_seed=structure_seed,
             noise_backend=noise_backend,
             reproducible_seed=reproducible_seed,

@@ -169,6 +169,10 @@ class SharedRecords:
         """Return how many residuals a clip leaves alone, and of how many: shape (2,)."""
         return self._total(lambda share: share.within(clip))
 
+    def pair_sums(self, upper: Sequence[NDArray[np.bool_]]) -> NDArray[np.int64]:
+        """Sum 1 where both features of a pair are in their upper half or neither is, else -1."""
+        return self._total(lambda share: share.pair_sums(upper))
+
     def bag(self, share: float, coins: Coins) -> SharedRecords:
         """Return some of the records, with scores of zero: the coins are those of the whole."""
         return SharedRecords([own.bag(share, coins) for own in self._shares], self._pool)

@@ -1,0 +1,146 @@
+"""One sum per pair of features, which says how often both are on the same side of their middle.
+
+Each feature is cut in two halves, as even as its bins allow. For each pair the sum over the records
+of 1 where both are on the same side, and of -1 where not, is released: all that the estimate of the
+effect has to know about how features are distributed together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpexplain.mechanisms import Mechanism, Phase
+from dpexplain.models.boosting._kernels import LATTICE
+from dpexplain.models.boosting.structure import BinCounts
+
+if TYPE_CHECKING:
+    from dpexplain.models.boosting.private import Budget
+    from dpexplain.models.boosting.records import BinnedRecords
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class PairSums:
+    """What was released of pairs of features.
+
+    Attributes
+    ----------
+    upper : tuple of ndarray of shape (n_bins,), one per feature
+        True for the bins of the upper half.
+    sums : ndarray of shape (n_pairs,)
+        Noisy sums over the records of 1 where both are on the same side and -1 where not, in the
+        order of ``numpy.triu_indices``.
+    noise_std : float
+        Standard deviation of their noise.
+    """
+
+    upper: tuple[NDArray[np.bool_], ...]
+    sums: FloatArray
+    noise_std: float
+
+
+def shares(counts: BinCounts) -> FloatArray:
+    """Share of the people in each bin, from noisy counts.
+
+    Parameters
+    ----------
+    counts : BinCounts
+
+    Returns
+    -------
+    ndarray of shape (n_bins,)
+        Adds up to 1; 0 for special bins that may be empty.
+    """
+    people = np.where(counts.perhaps_nobody, 0.0, np.maximum(counts.counts, 0.0))
+    if not people.sum() > 0.0:
+        people = np.where(counts.perhaps_nobody, 0.0, 1.0)
+    return np.asarray(people / people.sum(), dtype=np.float64)
+
+
+def order_of_bins(counts: BinCounts, curve: FloatArray) -> NDArray[np.intp]:
+    """Bins from the lowest to the highest: by value, or, of categories, by the released curve."""
+    if counts.ordered:
+        return np.arange(len(counts.counts))
+    return np.argsort(curve, kind="stable").astype(np.intp)
+
+
+def upper_half(counts: BinCounts, curve: FloatArray) -> NDArray[np.bool_]:
+    """Cut a feature in two halves, as even as its bins allow.
+
+    Parameters
+    ----------
+    counts : BinCounts
+    curve : ndarray of shape (n_bins,)
+        Released curve, by which categories without an order are sorted.
+
+    Returns
+    -------
+    ndarray of shape (n_bins,), dtype bool
+        True for the bins of the upper half.
+    """
+    order = order_of_bins(counts, curve)
+    below = np.cumsum(shares(counts)[order])
+    cut = int(np.argmin(np.abs(below - 0.5)))
+    upper = np.zeros(len(order), dtype=bool)
+    upper[order[cut + 1 :]] = True
+    return upper
+
+
+def release_pairs(
+    records: BinnedRecords,
+    counts: Sequence[BinCounts],
+    curves: Sequence[FloatArray],
+    budget: Budget,
+    mechanism: Mechanism,
+) -> PairSums | None:
+    """Release the sums of all pairs of features.
+
+    Parameters
+    ----------
+    records : BinnedRecords
+    counts : sequence of BinCounts
+        Noisy people per bin of each feature.
+    curves : sequence of ndarray of shape (n_bins,)
+        Released curves.
+    budget : Budget
+    mechanism : Mechanism
+        The release passes through it.
+
+    Returns
+    -------
+    PairSums or None
+        None where the budget buys none.
+    """
+    if not budget.pair_share:
+        return None
+    upper = tuple(upper_half(c, t) for c, t in zip(counts, curves, strict=True))
+    phase = pair_phase(budget, len(counts))
+    with mechanism.phase(phase):
+        sums = mechanism.release(records.pair_sums(upper) * LATTICE)
+    return PairSums(upper, sums / LATTICE, phase.sigma_int / LATTICE)
+
+
+def pair_phase(budget: Budget, n_features: int) -> Phase:
+    """Phase of the sums of pairs, in lattice steps.
+
+    A record changes each of the sums by 1, an exchanged one by 2 at most, as it does leaf sums in
+    clips.
+
+    Parameters
+    ----------
+    budget : Budget
+    n_features : int
+
+    Returns
+    -------
+    Phase
+    """
+    n_pairs = n_features * (n_features - 1) // 2
+    steps = budget.leaf_factor * float(np.sqrt(n_pairs)) * LATTICE
+    return Phase("pairs", steps, budget.pair_multiplier * steps, n_pairs)

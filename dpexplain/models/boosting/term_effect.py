@@ -1,0 +1,62 @@
+"""The estimate of the effect as an explanation carries it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpexplain.explain import NoiseModel
+
+if TYPE_CHECKING:
+    from dpexplain.models.boosting.uncertainty.effect import EffectDraws
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class TermEffect:
+    """Estimated curves, and their joint scatter.
+
+    Attributes
+    ----------
+    curves : tuple of ndarray of shape (n_bins,), one per term
+    intercept : float
+    joint : NoiseModel
+        Posterior scatter of all bins, and of the intercept.
+    factors : ndarray of shape (n_terms,)
+        Factor of the simultaneous band of each term.
+    """
+
+    curves: tuple[FloatArray, ...]
+    intercept: float
+    joint: NoiseModel
+    factors: FloatArray
+
+    def of_term(self, place: int) -> dict[str, Any]:
+        """Fields of the shape function of one term."""
+        return {
+            "effect": self.curves[place],
+            "effect_std": self.joint.std[self.joint.term(place)],
+            "effect_factor": float(self.factors[place]),
+        }
+
+
+def term_effect(draws: EffectDraws, sizes: Sequence[int]) -> TermEffect:
+    """Summarise an estimate.
+
+    Parameters
+    ----------
+    draws : EffectDraws
+    sizes : sequence of int
+        Bins of each term.
+
+    Returns
+    -------
+    TermEffect
+    """
+    joint = NoiseModel.from_draws(sizes, [draws.errors])
+    return TermEffect(draws.curves, draws.intercept, joint, joint.simultaneous_factors())

@@ -1,0 +1,89 @@
+"""What each released sum is expected to be, over a population that follows the fit."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+LOGISTIC, NORMAL = 0, 1
+
+
+@njit(inline="always", error_model="numpy")
+def _clipped_normal(apart, spread, clip):  # type: ignore[no-untyped-def]
+    """Mean of a normal residual once clipped, and share of it inside."""
+    low, high = (-clip - apart) / spread, (clip - apart) / spread
+    below, above = 0.5 * math.erfc(-low / math.sqrt(2.0)), 0.5 * math.erfc(high / math.sqrt(2.0))
+    inside = 1.0 - below - above
+    density = (math.exp(-0.5 * low * low) - math.exp(-0.5 * high * high)) / math.sqrt(2.0 * math.pi)
+    return apart * inside + spread * density + clip * (above - below), inside
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def expected_sums(  # type: ignore[no-untyped-def]
+    bins, start, truth, each, spread, kind, first_score, visit_feature, leaf_of_bin, bin_start,
+    updates, leaf_start, clips, anchor, columns, scores, sums, slopes,
+):  # fmt: skip
+    """Follow the released curves, and sum the residuals that are expected at every visit.
+
+    Parameters
+    ----------
+    bins : ndarray of shape (n_people, n_features), dtype int64
+        Bin of each point in each feature.
+    start : ndarray of shape (n_features + 1,), dtype int64
+        First bin of each feature among all.
+    truth : ndarray of shape (n_people,)
+        Score that is true of each point.
+    each : float
+        Records that a point stands for.
+    spread : float
+        Standard deviation of a residual around the truth (regression).
+    kind : int
+        `LOGISTIC` or `NORMAL`.
+    first_score : float
+        Score that everyone starts from.
+    visit_feature : ndarray of shape (n_visits,), dtype int64
+    leaf_of_bin : ndarray of dtype int64
+        Leaf of each bin, visit after visit.
+    bin_start : ndarray of shape (n_visits,), dtype int64
+        Place in `leaf_of_bin` and `updates` where each visit starts.
+    updates : ndarray
+        What each visit changed of the score, bin by bin.
+    leaf_start : ndarray of shape (n_visits + 1,), dtype int64
+    clips : ndarray of shape (n_visits,)
+    anchor : ndarray of shape (n_visits,), dtype int64
+        Row of `slopes` that a visit fills; negative for none.
+    columns : ndarray of shape (n_people, n_columns)
+        Derivative of the true score of a point by each coefficient.
+    scores : ndarray of shape (n_people, n_pairs)
+        Derivative of the logarithm of its density by each correlation.
+    sums : ndarray of shape (n_leaves,)
+        Filled: expected leaf sums.
+    slopes : ndarray of shape (n_anchors, n_bins_total, n_columns + n_pairs)
+        Filled: derivatives of expected sums per bin of the feature that was visited.
+    """
+    n_people, n_columns, n_pairs = len(bins), columns.shape[1], scores.shape[1]
+    score = np.full(n_people, first_score)
+    chance = np.empty(n_people)
+    for m in range(n_people):
+        chance[m] = 1.0 / (1.0 + math.exp(-truth[m]))
+    for v in range(len(visit_feature)):
+        k, clip, a, first = visit_feature[v], clips[v], anchor[v], bin_start[v]
+        for m in range(n_people):
+            if kind == LOGISTIC:
+                p = 1.0 / (1.0 + math.exp(-score[m]))
+                up, down = min(1.0 - p, clip), min(p, clip)
+                residual = chance[m] * up - (1.0 - chance[m]) * down
+                reaction = chance[m] * (1.0 - chance[m]) * (up + down)
+            else:
+                residual, reaction = _clipped_normal(truth[m] - score[m], spread, clip)
+            b = bins[m, k]
+            sums[leaf_start[v] + leaf_of_bin[first + b]] += each * residual
+            if a >= 0:
+                row = slopes[a, start[k] + b]
+                for j in range(n_columns):
+                    row[j] += each * reaction * columns[m, j]
+                for j in range(n_pairs):
+                    row[n_columns + j] += each * residual * scores[m, j]
+            score[m] += updates[first + b]

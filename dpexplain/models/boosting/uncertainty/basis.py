@@ -1,0 +1,115 @@
+"""Curves as few numbers: smooth functions of the bins of a term, and what they leave out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpexplain.models.boosting.pairs import shares
+
+if TYPE_CHECKING:
+    from dpexplain.binning.bins import FeatureBins
+    from dpexplain.models.boosting.structure import BinCounts
+
+FloatArray = NDArray[np.float64]
+
+MOST = 400
+"""Functions of all ordered terms together."""
+
+_MOST_ORDERED, _LEAST_ORDERED = 24, 4
+_MOST_CATEGORIES = 250
+_LENGTH = 0.25
+"""Distance, over the range of a feature, at which the smooth part of a curve forgets itself."""
+
+_KEPT = 0.9995
+_LEAST_SHARE = 1e-5
+_LEAST_VARIANCE = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Basis:
+    """Functions of the bins of one term.
+
+    Attributes
+    ----------
+    functions : ndarray of shape (n_bins, n_functions)
+        With independent standard normal coefficients they give a curve with the prior covariance;
+        of mean zero over people.
+    left_out : ndarray of shape (n_bins,)
+        Prior variance that they leave out.
+    shares : ndarray of shape (n_bins,)
+        People per bin.
+    """
+
+    functions: FloatArray
+    left_out: FloatArray
+    shares: FloatArray
+
+
+def basis_of_term(bins: FeatureBins, counts: BinCounts, n_terms: int) -> Basis:
+    """Choose the functions of one term.
+
+    Parameters
+    ----------
+    bins : FeatureBins
+    counts : BinCounts
+        Noisy people per bin.
+    n_terms : int
+        Terms of the model, which share the functions.
+
+    Returns
+    -------
+    Basis
+        Of features with an order: half a smooth curve with a straight part, half one that may
+        jump (Brownian motion), over an axis between values and ranks. Of others: each category of
+        its own. The mean variance over people is 1. A term with one bin shows nothing, and
+        leaves everything out.
+    """
+    share = shares(counts)
+    n_bins, n_values = len(share), len(share) - counts.n_special
+    covariance = np.eye(n_bins)
+    most = _MOST_CATEGORIES
+    if counts.ordered:
+        covariance[:n_values, :n_values] = _ordered(_axis(bins.edges, share[:n_values]))
+        most = int(np.clip(MOST // n_terms, _LEAST_ORDERED, _MOST_ORDERED))
+    seen = share > 0.0
+    weights = np.where(seen, np.maximum(share, _LEAST_SHARE), 0.0)
+    weights /= weights.sum()
+    centring = np.eye(n_bins) - weights
+    covariance = centring @ covariance @ centring.T
+    variance = float(weights @ np.diag(covariance))
+    if not variance > _LEAST_VARIANCE:
+        return Basis(np.zeros((n_bins, 1)), np.ones(n_bins), share)
+    covariance /= variance
+    root = np.sqrt(weights)
+    values, vectors = np.linalg.eigh(root[:, None] * covariance * root)
+    values, vectors = np.maximum(values[::-1], 0.0), vectors[:, ::-1]
+    n_kept = int((np.cumsum(values) < _KEPT * values.sum()).sum()) + 1
+    kept = slice(0, min(most, n_kept))
+    functions = np.zeros((n_bins, len(values[kept])))
+    functions[seen] = vectors[seen, kept] * np.sqrt(values[kept]) / root[seen, None]
+    left = np.where(seen, np.diag(covariance) - (functions**2).sum(axis=1), 1.0)
+    left = np.maximum(left, 0.0)
+    return Basis(functions, np.asarray(left), share)
+
+
+def _ordered(x: FloatArray) -> FloatArray:
+    """Prior covariance over places from 0 to 1."""
+    apart = np.abs(np.subtract.outer(x, x))
+    smooth = 0.5 * np.exp(-0.5 * (apart / _LENGTH) ** 2)
+    straight = 6.0 * np.multiply.outer(x - 0.5, x - 0.5)
+    jumps = 1.0 - apart
+    return np.asarray(0.5 * (smooth + straight + jumps))
+
+
+def _axis(edges: FloatArray | None, share: FloatArray) -> FloatArray:
+    """Places of value bins from 0 to 1, half way between values and ranks: long tails are short."""
+    ranks = np.cumsum(share) - share / 2.0
+    n = len(share)
+    values = np.arange(n, dtype=np.float64) if edges is None else (edges[1:] + edges[:-1]) / 2.0
+    steps = np.sqrt(np.diff(values) * np.maximum(np.diff(ranks), 1e-6))
+    place = np.concatenate([[0.0], np.cumsum(steps)])
+    return np.asarray(place / max(float(place[-1]), 1e-300))

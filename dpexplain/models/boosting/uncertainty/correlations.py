@@ -1,0 +1,92 @@
+"""How features are distributed together: a correlation for each pair, from the bought sums.
+
+With normal scores behind the bins (a Gaussian copula), the number of people above the middle of
+both features is a measurement of one correlation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr, ndtri
+
+from dpexplain.models.boosting.pairs import PairSums, shares
+from dpexplain.models.boosting.structure import BinCounts
+
+FloatArray = NDArray[np.float64]
+
+PRIOR_STD = 0.35
+"""Of the Fisher transform of a correlation, before anything was seen."""
+
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)
+_GRID = np.linspace(-0.995, 0.995, 399)
+_LEAST_HALF = 1e-3
+_LEAST_STD = 1e-3
+
+
+def correlations(
+    pairs: PairSums | None, counts: Sequence[BinCounts], n_samples: float
+) -> tuple[FloatArray, FloatArray]:
+    """Posterior mean and standard deviation of the correlation of each pair.
+
+    Parameters
+    ----------
+    pairs : PairSums or None
+        None where nothing was bought: then the prior comes back.
+    counts : sequence of BinCounts
+    n_samples : float
+        Noisy number of people.
+
+    Returns
+    -------
+    mean, std : ndarray of shape (n_pairs,)
+        In the order of ``numpy.triu_indices``.
+    """
+    first, second = np.triu_indices(len(counts), 1)
+    if pairs is None:
+        return np.zeros(len(first)), np.full(len(first), PRIOR_STD)
+    n = max(n_samples, 1.0)
+    above = np.array([shares(c)[u].sum() for c, u in zip(counts, pairs.upper, strict=True)])
+    above = np.clip(above, _LEAST_HALF, 1.0 - _LEAST_HALF)
+    both = (pairs.sums / n - 1.0 + 2.0 * above[first] + 2.0 * above[second]) / 4.0
+    score = ndtri(above)
+    expected = np.stack([both_above(score[first], score[second], r) for r in _GRID], axis=1)
+    # Another sample of people would have had another share above both cuts.
+    std = np.hypot(pairs.noise_std / (4.0 * n), 0.25 / np.sqrt(n))
+    log = (
+        -0.5 * ((expected - both[:, None]) / std) ** 2 - 0.5 * (np.arctanh(_GRID) / PRIOR_STD) ** 2
+    )
+    chance = np.exp(log - log.max(axis=1, keepdims=True))
+    chance /= chance.sum(axis=1, keepdims=True)
+    mean = chance @ _GRID
+    spread = np.sqrt(np.maximum(chance @ _GRID**2 - mean**2, _LEAST_STD**2))
+    return mean, spread
+
+
+def both_above(a: FloatArray, b: FloatArray, correlation: float) -> FloatArray:
+    """Chance that two standard normal numbers are below `a` and `b` (or above minus these).
+
+    Parameters
+    ----------
+    a, b : ndarray of shape (n,)
+    correlation : float
+        Of the two numbers.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+
+    References
+    ----------
+    .. [1] Drezner, Wesolowsky, "On the computation of the bivariate normal integral", Journal of
+       Statistical Computation and Simulation 35 (1990), equation 3.
+    """
+    # The integral runs over the angle whose sine is the correlation.
+    angle = np.arcsin(correlation) * (_NODES + 1.0) / 2.0
+    sine, cosine2 = np.sin(angle), np.cos(angle) ** 2
+    a, b = a[:, None], b[:, None]
+    density = np.exp(-(a**2 - 2.0 * sine * a * b + b**2) / (2.0 * cosine2))
+    area = density @ _WEIGHTS * np.arcsin(correlation) / 2.0 / (2.0 * np.pi)
+    return np.asarray(ndtr(a[:, 0]) * ndtr(b[:, 0]) + area, dtype=np.float64)

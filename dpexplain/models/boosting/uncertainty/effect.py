@@ -1,0 +1,256 @@
+"""Estimate of the effect: the curves that are true of the population, from all released sums.
+
+The fit is followed once more over a population that does not exist: released counts, estimated
+correlations, and curves that are taken as true. Every released sum has an expectation there, at the
+very scores at which it was asked for, so early sums count as much as late ones and nothing is taken
+for settled. Gauss-Newton steps move curves and correlations until all sums are explained; the
+posterior that they end in holds the privacy noise of the sums, the sample of people, what is not
+known of correlations, and how much a short fit leaves open.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpexplain.models.boosting.curvature import clipped_variance
+from dpexplain.models.boosting.objectives import Objective
+from dpexplain.models.boosting.pairs import order_of_bins
+from dpexplain.models.boosting.private import PrivateFit
+from dpexplain.models.boosting.records import LOGISTIC, SQUARED
+from dpexplain.models.boosting.terms import AdditiveTerms
+from dpexplain.models.boosting.uncertainty.basis import Basis, basis_of_term
+from dpexplain.models.boosting.uncertainty.correlations import correlations
+from dpexplain.models.boosting.uncertainty.population import Population
+from dpexplain.models.boosting.uncertainty.posterior import Posterior, information, posterior
+from dpexplain.models.boosting.uncertainty.trajectory import Trajectory
+
+FloatArray = NDArray[np.float64]
+
+_STEPS = 5
+_LONGEST_STEP = 4.0
+"""Largest change of a score in one step, in log-odds (or standard deviations of a residual)."""
+
+_MOST_PAIRS = 60
+_LARGEST_CORRELATION = 0.98
+_USUAL = 0.7
+"""Usual size of a curve, in log-odds (or standard deviations of a residual)."""
+
+
+@dataclass(frozen=True, eq=False)
+class EffectDraws:
+    """Estimate of the true curves, and how it scatters.
+
+    Attributes
+    ----------
+    curves : tuple of ndarray of shape (n_bins,), one per term
+        In score units, of mean zero over the (noisily counted) people.
+    intercept : float
+    errors : ndarray of shape (n_draws, n_values)
+        Errors whose mean square is the posterior covariance; values as in `NoiseModel`.
+    scale, shift : float
+        Factor on released scores, and what is added, that make them calibrated.
+    """
+
+    curves: tuple[FloatArray, ...]
+    intercept: float
+    errors: FloatArray
+    scale: float
+    shift: float
+
+
+def estimate_effect(
+    fit: PrivateFit, terms: AdditiveTerms, objective: Objective
+) -> EffectDraws | None:
+    """Estimate what is true of the population, from releases alone.
+
+    Parameters
+    ----------
+    fit : PrivateFit
+        What was released.
+    terms : AdditiveTerms
+        Its centred terms, in score units.
+    objective : Objective
+        What it was fitted to.
+
+    Returns
+    -------
+    EffectDraws or None
+        None for counts and for several classes, for which it is not worked out.
+    """
+    if not has_effect(objective):
+        return None
+    return _Estimate(fit, terms, objective).result()
+
+
+def has_effect(objective: Objective) -> bool:
+    """Whether an estimate of the effect is worked out: for two classes, and for numbers."""
+    return objective.loss in (LOGISTIC, SQUARED)
+
+
+class _Estimate:
+    """Parts of one estimate; scores are in units of the loop."""
+
+    def __init__(self, fit: PrivateFit, terms: AdditiveTerms, objective: Objective) -> None:
+        self._terms, self._objective = terms, objective
+        self._logistic = objective.loss is LOGISTIC
+        counts = fit.binned.counts
+        self._trajectory = Trajectory(fit, objective.bound, logistic=self._logistic)
+        self._unit = 1.0 if self._logistic else self._trajectory.spread
+        self._bases = [
+            basis_of_term(b, c, len(counts)) for b, c in zip(terms.bins, counts, strict=True)
+        ]
+        self._sizes = [b.functions.shape[1] for b in self._bases]
+        self._released = [s / objective.scale for s in terms.scores]
+        order = [order_of_bins(c, s) for c, s in zip(counts, terms.scores, strict=True)]
+        self._population = Population(order, [b.shares for b in self._bases])
+        n_samples = fit.binned.n_samples
+        self._known = correlations(fit.pairs, counts, n_samples)
+
+    def result(self) -> EffectDraws:
+        """Take the steps, and say what they lead to."""
+        correlation, spread = self._known
+        correlation = correlation.copy()
+        self._population.draw(correlation)
+        at = self._start()
+        scales = np.full(len(self._sizes), _USUAL * self._unit)
+        chosen = np.zeros(0, dtype=np.intp)
+        for step in range(_STEPS):
+            columns = self._columns()
+            truth = columns @ at
+            found = self._trajectory.sums(
+                self._population, truth, columns, self._population.score_functions(chosen)
+            )
+            here = np.concatenate([at, correlation[chosen]])
+            known = information(found.slopes, found.missing, here, self._fisher(columns, truth))
+            after = posterior(
+                known,
+                self._sizes,
+                self._known[0][chosen],
+                spread[chosen],
+                scales,
+                _USUAL * self._unit,
+            )
+            scales = after.scales
+            move = after.mean[: len(at)] - at
+            longest = float(np.abs(columns @ move).max())
+            at = at + min(1.0, _LONGEST_STEP * self._unit / max(longest, 1e-12)) * move
+            correlation[chosen] = after.mean[len(at) :]
+            np.clip(correlation, -_LARGEST_CORRELATION, _LARGEST_CORRELATION, out=correlation)
+            if step + 1 < _STEPS:
+                self._population.draw(correlation)
+                chosen = self._pairs_that_matter(at, spread)
+        return self._summary(at, after)
+
+    def _start(self) -> FloatArray:
+        """Coefficients near the released curves."""
+        parts = [np.array([(float(self._terms.intercept) - self._objective.offset)])]
+        parts[0] /= self._objective.scale
+        for basis, curve in zip(self._bases, self._released, strict=True):
+            root = np.sqrt(basis.shares)
+            weighted = basis.functions * root[:, None]
+            inner = weighted.T @ weighted + 1e-6 * np.eye(weighted.shape[1])
+            parts.append(np.linalg.solve(inner, weighted.T @ (root * curve)))
+        return np.concatenate(parts)
+
+    def _columns(self) -> FloatArray:
+        """Functions of each point, shape (n_people, n_coefficients)."""
+        bins = self._population.bins
+        parts = [b.functions[bins[:, k]] for k, b in enumerate(self._bases)]
+        return np.concatenate([np.ones((len(bins), 1)), *parts], axis=1)
+
+    def _fisher(self, columns: FloatArray, truth: FloatArray) -> FloatArray:
+        """Information that the records would have without noise."""
+        each = self._trajectory.n_samples / len(truth)
+        if self._logistic:
+            chance = 1.0 / (1.0 + np.exp(-truth))
+            weights = each * chance * (1.0 - chance)
+        else:
+            inside = self._trajectory.inside
+            scatter = self._trajectory.clip**2 * clipped_variance(inside)
+            weights = np.full(len(truth), each * inside**2 / scatter)
+        return np.asarray((columns * weights[:, None]).T @ columns)
+
+    def _pairs_that_matter(self, at: FloatArray, spread: FloatArray) -> NDArray[np.intp]:
+        """Pairs whose unknown correlation changes sums the most."""
+        sizes = np.array(
+            [
+                np.sqrt(b.shares @ (b.functions @ own) ** 2)
+                for b, own in zip(self._bases, self._of_terms(at), strict=True)
+            ]
+        )
+        first, second = np.triu_indices(len(sizes), 1)
+        weight = spread * np.maximum(sizes[first], sizes[second])
+        return np.sort(np.argsort(-weight, kind="stable")[:_MOST_PAIRS])
+
+    def _of_terms(self, at: FloatArray) -> list[FloatArray]:
+        return np.split(at[1 : 1 + sum(self._sizes)], np.cumsum(self._sizes)[:-1])
+
+    def _summary(self, at: FloatArray, after: Posterior) -> EffectDraws:
+        """Bring mean and covariance to the bins of the released terms."""
+        scale, d = self._objective.scale, len(at)
+        covariance = after.covariance[:d, :d]
+        root = np.linalg.cholesky(covariance + 1e-12 * np.trace(covariance) / d * np.eye(d)).T
+        curves, errors, left, intercept_errors = [], [], [], root[:, 0].copy()
+        first = 1
+        for k, (basis, own) in enumerate(zip(self._bases, self._of_terms(at), strict=True)):
+            # The released terms are centred with these weights, too.
+            weights = _weights(basis, self._terms.counts[k])
+            functions = basis.functions - weights @ basis.functions
+            curves.append(scale * (functions @ own))
+            block = root[:, first : first + len(own)]
+            errors.append(scale * block @ functions.T)
+            intercept_errors += block @ (weights @ basis.functions)
+            left.append(scale * after.scales[k] * np.sqrt(basis.left_out))
+            first += len(own)
+        joint = np.column_stack([*errors, scale * intercept_errors])
+        alone = np.diag(np.concatenate([*left, [0.0]]))
+        together = np.concatenate([joint, alone[np.diag(alone) > 0.0]])
+        intercept = self._objective.offset + scale * at[0]
+        factor, shift = self._calibration(at, covariance)
+        return EffectDraws(
+            tuple(curves), float(intercept), together * np.sqrt(len(together)), factor, shift
+        )
+
+    def _calibration(self, at: FloatArray, covariance: FloatArray) -> tuple[float, float]:
+        """Line through released scores that predicts what is estimated to be true."""
+        columns = self._columns()
+        bins = self._population.bins
+        released = np.sum([t[bins[:, k]] for k, t in enumerate(self._released)], axis=0)
+        truth = columns @ at
+        if not self._logistic:
+            slope, shift = np.polyfit(released, truth, 1) if np.ptp(released) > 0 else (1.0, 0.0)
+            return float(slope), float(shift * self._objective.scale)
+        variance = ((columns @ covariance) * columns).sum(axis=1)
+        chance = 1.0 / (1.0 + np.exp(-truth / np.sqrt(1.0 + np.pi / 8.0 * variance)))
+        return logistic_line(released + float(self._terms.intercept), chance)
+
+
+def _weights(basis: Basis, counts: FloatArray) -> FloatArray:
+    people = np.where(basis.shares > 0.0, np.maximum(counts, 0.0), 0.0)
+    return people / people.sum() if people.sum() > 0.0 else basis.shares
+
+
+def logistic_line(scores: FloatArray, chance: FloatArray) -> tuple[float, float]:
+    """Fit chances by a line through scores, in log-odds.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n,)
+    chance : ndarray of shape (n,)
+        Between 0 and 1.
+
+    Returns
+    -------
+    slope, shift : float
+        Of maximal likelihood.
+    """
+    design = np.column_stack([scores, np.ones(len(scores))])
+    line = np.array([1.0, 0.0])
+    for _ in range(25):
+        p = 1.0 / (1.0 + np.exp(-np.clip(design @ line, -30.0, 30.0)))
+        hessian = (design * (p * (1.0 - p))[:, None]).T @ design + 1e-9 * np.eye(2)
+        line = line + np.clip(np.linalg.solve(hessian, design.T @ (chance - p)), -1.0, 1.0)
+    return float(line[0]), float(line[1])

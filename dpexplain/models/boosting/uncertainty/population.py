@@ -1,0 +1,95 @@
+"""People that do not exist: a population with the released counts and estimated correlations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+from scipy.stats import qmc
+
+FloatArray = NDArray[np.float64]
+
+N_PEOPLE = 4096
+
+_SEED = 20210718  # post-processing: the same model always shows the same estimate
+_LEAST_EIGENVALUE = 0.02
+
+
+class Population:
+    """Evenly spread points behind the bins of all features.
+
+    Parameters
+    ----------
+    order : sequence of ndarray of shape (n_bins,)
+        Bins of each feature from the lowest to the highest.
+    shares : sequence of ndarray of shape (n_bins,)
+        Share of the people in each bin.
+    n_people : int, default=4096
+        Points; a power of two.
+    """
+
+    def __init__(
+        self,
+        order: Sequence[NDArray[np.intp]],
+        shares: Sequence[FloatArray],
+        n_people: int = N_PEOPLE,
+    ) -> None:
+        even = qmc.Sobol(len(order), seed=_SEED).random(n_people)
+        self._independent = ndtri(np.clip(even, 1e-9, 1.0 - 1e-9))
+        self._order = list(order)
+        self._below = [np.cumsum(s[o]) / s.sum() for s, o in zip(shares, order, strict=True)]
+        self.n_people = n_people
+        self.draw(np.zeros(len(order) * (len(order) - 1) // 2))
+
+    def __repr__(self) -> str:
+        return f"<Population of {self.n_people} points>"
+
+    def draw(self, correlations: FloatArray) -> None:
+        """Give the points other correlations; counts per bin stay as they are.
+
+        Parameters
+        ----------
+        correlations : ndarray of shape (n_pairs,)
+            In the order of ``numpy.triu_indices``; moved to the nearest possible ones.
+        """
+        n = len(self._order)
+        self.matrix = _possible(n, correlations)
+        self.scores = self._independent @ np.linalg.cholesky(self.matrix).T
+        places = (np.arange(self.n_people) + 0.5) / self.n_people
+        bins = np.empty((self.n_people, n), dtype=np.int64)
+        for k, (order, below) in enumerate(zip(self._order, self._below, strict=True)):
+            sorted_bins = order[np.minimum(np.searchsorted(below, places), len(order) - 1)]
+            bins[np.argsort(self.scores[:, k]), k] = sorted_bins
+        self.bins = bins
+
+    def score_functions(self, pairs: NDArray[np.intp]) -> FloatArray:
+        """Return the derivative of the logarithm of the density by correlations, point by point.
+
+        Parameters
+        ----------
+        pairs : ndarray of shape (n_chosen,)
+            Which pairs, in the order of ``numpy.triu_indices``.
+
+        Returns
+        -------
+        ndarray of shape (n_people, n_chosen)
+        """
+        first, second = (i[pairs] for i in np.triu_indices(len(self._order), 1))
+        inverse = np.linalg.inv(self.matrix)
+        turned = self.scores @ inverse
+        return np.asarray(turned[:, first] * turned[:, second] - inverse[first, second])
+
+
+def _possible(n: int, correlations: FloatArray) -> FloatArray:
+    """Matrix of correlations without an eigenvalue near or below zero."""
+    matrix = np.eye(n)
+    first, second = np.triu_indices(n, 1)
+    matrix[first, second] = matrix[second, first] = correlations
+    values, vectors = np.linalg.eigh(matrix)
+    if values[0] < _LEAST_EIGENVALUE:
+        matrix = (vectors * np.maximum(values, _LEAST_EIGENVALUE)) @ vectors.T
+        scale = np.sqrt(np.diag(matrix))
+        matrix = matrix / scale / scale[:, None]
+    return np.asarray(matrix)

@@ -1,0 +1,128 @@
+"""Normal equations of all sums, and the posterior that they lead to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+
+_ROUNDS = 8
+_PSEUDO = 1.0
+"""The scale of a term is estimated as if so many coefficients of the usual size belonged to it."""
+
+_INTERCEPT_PRECISION = 1e-4
+
+
+@dataclass(frozen=True, eq=False)
+class Information:
+    """What the sums say of all coefficients, then of the chosen correlations.
+
+    Attributes
+    ----------
+    precision : ndarray of shape (n, n)
+    pull : ndarray of shape (n,)
+        Precision times the estimate that the sums alone would give.
+    """
+
+    precision: FloatArray
+    pull: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """Normal distribution of all coefficients and correlations.
+
+    Attributes
+    ----------
+    mean : ndarray of shape (n,)
+    covariance : ndarray of shape (n, n)
+    scales : ndarray of shape (n_terms,)
+        Prior standard deviation of each term's curve.
+    """
+
+    mean: FloatArray
+    covariance: FloatArray
+    scales: FloatArray
+
+
+def information(
+    slopes: FloatArray, missing: FloatArray, here: FloatArray, fisher: FloatArray
+) -> Information:
+    """Say what the sums tell of the population, of whom the records are a sample.
+
+    Parameters
+    ----------
+    slopes : ndarray of shape (n_sums, n)
+        In standard deviations of the noise of a sum.
+    missing : ndarray of shape (n_sums,)
+        Released less expected sums, in the same unit.
+    here : ndarray of shape (n,)
+        Coefficients and correlations of the expected sums.
+    fisher : ndarray of shape (n_coefficients, n_coefficients)
+        Information that the records themselves would have: their own best coefficients scatter
+        around those of the population with its inverse as covariance.
+
+    Returns
+    -------
+    Information
+    """
+    d = len(fisher)
+    precision = slopes.T @ slopes
+    pull = slopes.T @ missing + precision @ here
+    jitter = 1e-9 * (np.trace(precision[:d, :d]) + np.trace(fisher)) / d + 1e-12
+    inner = np.linalg.inv(precision[:d, :d] + fisher + jitter * np.eye(d))
+    through = precision[:, :d] @ inner
+    return Information(precision - through @ precision[:d], pull - through @ pull[:d])
+
+
+def posterior(
+    known: Information,
+    sizes: Sequence[int],
+    correlation: FloatArray,
+    correlation_std: FloatArray,
+    scales: FloatArray,
+    usual: float,
+) -> Posterior:
+    """Combine the sums with smooth curves, whose scales are estimated term by term.
+
+    Parameters
+    ----------
+    known : Information
+        Of the intercept, the coefficients of all terms and the chosen correlations.
+    sizes : sequence of int
+        Coefficients of each term.
+    correlation, correlation_std : ndarray of shape (n_chosen,)
+        Known of the correlations beforehand.
+    scales : ndarray of shape (n_terms,)
+        To start from.
+    usual : float
+        Usual size of a curve.
+
+    Returns
+    -------
+    Posterior
+        Scales are those of expectation and maximisation [1]_.
+
+    References
+    ----------
+    .. [1] Tipping, "Sparse Bayesian Learning and the Relevance Vector Machine", Journal of
+       Machine Learning Research 1 (2001), equations 12, 13 and 16, with groups.
+    """
+    first = 1 + np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    before = np.zeros(len(known.pull))
+    precision = np.full(len(before), _INTERCEPT_PRECISION)
+    precision[first[-1] :] = 1.0 / correlation_std**2
+    before[first[-1] :] = correlation / correlation_std**2
+    owner = np.repeat(np.arange(len(sizes)), sizes)
+    for _ in range(_ROUNDS):
+        precision[1 : first[-1]] = 1.0 / scales[owner] ** 2
+        covariance = np.linalg.inv(known.precision + np.diag(precision))
+        mean = covariance @ (known.pull + before)
+        squares = (mean**2 + np.diag(covariance))[1 : first[-1]]
+        found = np.bincount(owner, squares, minlength=len(sizes)) + _PSEUDO * usual**2
+        scales = np.sqrt(found / (np.asarray(sizes) + _PSEUDO))
+    return Posterior(mean, (covariance + covariance.T) / 2.0, scales)

@@ -1,0 +1,162 @@
+"""The released sums of a fit beside the scores at which they were asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpexplain.models.boosting.curvature import INSIDE_CLIP
+from dpexplain.models.boosting.private import PrivateFit
+from dpexplain.models.boosting.released import released_path
+from dpexplain.models.boosting.uncertainty._kernels import LOGISTIC, NORMAL, expected_sums
+from dpexplain.models.boosting.uncertainty.population import Population
+
+FloatArray = NDArray[np.float64]
+
+_ANCHORS = 8
+"""Passes at which derivatives are taken; sums of other passes use those of the nearest."""
+
+
+@dataclass(frozen=True, eq=False)
+class Sums:
+    """Expected sums at some truth, with their derivatives.
+
+    Attributes
+    ----------
+    missing : ndarray of shape (n_leaves,)
+        Released less expected sums, in standard deviations of their noise.
+    slopes : ndarray of shape (n_leaves, n_columns)
+        What each column changes of the expected sums, in the same unit.
+    """
+
+    missing: FloatArray
+    slopes: FloatArray
+
+
+class Trajectory:
+    """A fit, leaf by leaf.
+
+    Parameters
+    ----------
+    fit : PrivateFit
+        Of one score.
+    bound : float
+        Bound on scores per bin, in units of the loop.
+    logistic : bool
+        Whether residuals are those of two classes; else of a number.
+    """
+
+    def __init__(self, fit: PrivateFit, bound: float, *, logistic: bool) -> None:
+        visits = fit.visits
+        self._visit_feature = np.array([v.feature for v in visits], dtype=np.int64)
+        self._leaf_of_bin = np.concatenate([v.leaf_of_bin for v in visits]).astype(np.int64)
+        self._bin_start = _starts([len(v.leaf_of_bin) for v in visits])[:-1]
+        self._leaf_start = _starts([len(v.leaf_weight) for v in visits])
+        self._start = _starts([len(c.counts) for c in fit.binned.counts])
+        self._updates = _updates(fit, bound)
+        self._clips = fit.clips
+        self._first_score = float(fit.start)
+        self._kind = LOGISTIC if logistic else NORMAL
+        self._released = np.concatenate([s.sums.ravel() for s in fit.steps])
+        self._std = np.repeat(fit.leaf_noise_std, np.diff(self._leaf_start))
+        self._anchor, self._nearest = _anchors(self._visit_feature, len(fit.binned.counts))
+        quantile = fit.schedule.clip_quantile
+        self.inside = INSIDE_CLIP if quantile is None else quantile
+        self.spread = float(fit.clips[-1] / NormalDist().inv_cdf((1.0 + self.inside) / 2.0))
+        self.clip = float(fit.clips[-1])
+        self.n_samples = max(fit.share * fit.binned.n_samples, 1.0)
+
+    def __repr__(self) -> str:
+        return f"<Trajectory of {len(self._visit_feature)} visits>"
+
+    def sums(
+        self,
+        population: Population,
+        truth: FloatArray,
+        columns: FloatArray,
+        scores: FloatArray,
+    ) -> Sums:
+        """Hold the released sums against what a truth would have given.
+
+        Parameters
+        ----------
+        population : Population
+        truth : ndarray of shape (n_people,)
+            Score of each point.
+        columns : ndarray of shape (n_people, n_coefficients)
+            Derivatives of `truth`.
+        scores : ndarray of shape (n_people, n_pairs)
+            From `Population.score_functions`.
+
+        Returns
+        -------
+        Sums
+            With ``n_coefficients + n_pairs`` columns.
+        """
+        expected = np.zeros(len(self._released))
+        n_columns = columns.shape[1] + scores.shape[1]
+        slopes = np.zeros((_ANCHORS, int(self._start[-1]), n_columns))
+        expected_sums(
+            population.bins,
+            self._start,
+            truth,
+            self.n_samples / population.n_people,
+            self.spread,
+            self._kind,
+            self._first_score,
+            self._visit_feature,
+            self._leaf_of_bin,
+            self._bin_start,
+            self._updates,
+            self._leaf_start,
+            self._clips,
+            self._anchor,
+            np.ascontiguousarray(columns),
+            np.ascontiguousarray(scores),
+            expected,
+            slopes,
+        )
+        missing = (self._released - expected) / self._std
+        return Sums(missing, self._per_leaf(slopes) / self._std[:, None])
+
+    def _per_leaf(self, slopes: FloatArray) -> FloatArray:
+        """Add up derivatives over the bins of each leaf."""
+        found = np.empty((len(self._released), slopes.shape[2]))
+        for v, (k, a) in enumerate(zip(self._visit_feature, self._nearest, strict=True)):
+            rows = slice(self._leaf_start[v], self._leaf_start[v + 1])
+            n_bins = self._start[k + 1] - self._start[k]
+            leaves = self._leaf_of_bin[self._bin_start[v] : self._bin_start[v] + n_bins]
+            member = np.arange(rows.stop - rows.start)[:, None] == leaves
+            found[rows] = member.astype(np.float64) @ slopes[a, self._start[k] : self._start[k + 1]]
+        return found
+
+
+def _starts(sizes: list[int]) -> NDArray[np.int64]:
+    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+
+
+def _updates(fit: PrivateFit, bound: float) -> FloatArray:
+    """Return what each visit changed of the score, bin by bin."""
+    tables = released_path(fit, bound).tables
+    done = [0] * len(tables)
+    parts = []
+    for visit in fit.visits:
+        k = visit.feature
+        table = tables[k][:, :, 0]
+        parts.append(table[done[k] + 1] - table[done[k]])
+        done[k] += 1
+    return np.concatenate(parts)
+
+
+def _anchors(
+    visit_feature: NDArray[np.int64], n_features: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Row of derivatives that a visit fills, or -1; row that it uses."""
+    n_passes = len(visit_feature) // n_features
+    at = np.unique(np.round(np.linspace(0.0, 1.0, _ANCHORS) ** 2 * (n_passes - 1)).astype(np.int64))
+    of_pass = np.arange(len(visit_feature)) // n_features
+    nearest = np.abs(of_pass[:, None] - at).argmin(axis=1)
+    return np.where(at[nearest] == of_pass, nearest, -1), nearest

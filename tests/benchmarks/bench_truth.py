@@ -1,0 +1,359 @@
+"""Problems with a known truth, and what one fit says about it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from dpexplain import (
+    Categorical,
+    Classes,
+    DPExplainableBoostingClassifier,
+    DPExplainableBoostingRegressor,
+    Numeric,
+    Range,
+    Schema,
+)
+
+FloatArray = NDArray[np.float64]
+Curve = Callable[[Any], FloatArray]
+Draw = Callable[[np.random.Generator, int], dict[str, Any]]
+
+_MANY = 150_000
+POINTWISE = 1.959964
+_NOTHING = 0.02
+"""Curves of less root mean square than that are no effects."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Where records come from, and the curves behind them."""
+
+    n: int
+    draw: Draw
+    curves: dict[str, Curve]
+    features: dict[str, Any]
+    intercept: float
+    beyond: Callable[[pd.DataFrame], FloatArray] | None = None
+    deviation: Callable[[pd.DataFrame], FloatArray] | None = None
+
+    @property
+    def classifies(self) -> bool:
+        """Whether the target is one of two classes."""
+        return self.deviation is None
+
+    @property
+    def schema(self) -> Schema:
+        """Public bounds and categories."""
+        target = Classes(["no", "yes"]) if self.classifies else Range(-25.0, 25.0)
+        return Schema(self.features, target=target)
+
+    def score(self, X: pd.DataFrame) -> FloatArray:
+        """Log-odds, or expected number."""
+        parts = [curve(X[name].to_numpy()) for name, curve in self.curves.items()]
+        beyond = 0.0 if self.beyond is None else self.beyond(X)
+        return np.asarray(self.intercept + sum(parts) + beyond, dtype=np.float64)
+
+    def sample(self, seed: int) -> tuple[pd.DataFrame, NDArray[Any]]:
+        """Draw a table of records."""
+        rng = np.random.default_rng(seed)
+        X = pd.DataFrame(self.draw(rng, self.n))
+        score = self.score(X)
+        if self.deviation is None:
+            return X, np.where(rng.random(self.n) < _chance(score), "yes", "no")
+        noise = self.deviation(X) * rng.standard_t(3, self.n)
+        return X, np.clip(score + noise, -25.0, 25.0)
+
+
+def _chance(score: FloatArray) -> FloatArray:
+    return np.asarray(1.0 / (1.0 + np.exp(-score)))
+
+
+def _nothing(x: Any) -> FloatArray:
+    return np.zeros(len(x))
+
+
+def _normals(n_features: int, correlation: float = 0.0, reach: float = 4.0) -> Draw:
+    """Normal features, of which each second one goes with the one before."""
+
+    def draw(rng: np.random.Generator, n: int) -> dict[str, Any]:
+        z = rng.standard_normal((n, n_features))
+        own = np.sqrt(1.0 - correlation**2)
+        z[:, 1::2] = correlation * z[:, : 2 * (n_features // 2) : 2] + own * z[:, 1::2]
+        return {f"x{j}": np.clip(z[:, j], -reach, reach) for j in range(n_features)}
+
+    return draw
+
+
+def _numeric(n_features: int, low: float, high: float) -> dict[str, Any]:
+    return {f"x{j}": Numeric(low, high) for j in range(n_features)}
+
+
+def _correlated() -> Problem:
+    curves: dict[str, Curve] = {
+        "x0": lambda x: 1.2 * np.sin(1.2 * x), "x1": _nothing, "x2": lambda x: 0.8 * x,
+        "x3": lambda x: -0.6 * x, "x4": lambda x: 0.7 * (np.abs(x) - 0.8), "x5": lambda x: 0.5 * x,
+        "x6": lambda x: 0.8 * (x > 0.3), "x7": _nothing, "x8": _nothing, "x9": lambda x: 0.4 * x,
+    }  # fmt: skip
+    return Problem(10_000, _normals(10, 0.9), curves, _numeric(10, -4, 4), -0.5)
+
+
+def _heavy_tails() -> Problem:
+    def draw(rng: np.random.Generator, n: int) -> dict[str, Any]:
+        columns = {}
+        for j in range(0, 8, 2):
+            columns[f"x{j}"] = np.clip(np.exp(1.2 * rng.standard_normal(n)), 0.0, 60.0)
+            columns[f"x{j + 1}"] = np.clip(rng.standard_t(2, n), -50.0, 50.0)
+        return columns
+
+    curves: dict[str, Curve] = {
+        "x0": lambda x: 0.8 * np.log1p(x), "x1": np.arctan, "x2": lambda x: -1.0 * (x > 2),
+        "x3": lambda x: 0.9 * np.tanh(x / 2), "x4": _nothing, "x5": _nothing,
+        "x6": lambda x: 0.5 * np.sqrt(x), "x7": lambda x: 0.8 * np.exp(-(x**2)),
+    }  # fmt: skip
+    features = {f"x{j}": Numeric(-50, 50) if j % 2 else Numeric(0, 60) for j in range(8)}
+    return Problem(10_000, draw, curves, features, -1.5)
+
+
+def _many_categories() -> Problem:
+    names = np.array([f"c{i}" for i in range(200)])
+    effects = np.random.default_rng(5).normal(0.0, 0.8, 200)
+    shares = 1.0 / np.arange(1, 201)
+    shares /= shares.sum()
+    kinds, of_kind = np.array(list("abcde")), np.array([-0.8, 0.0, 0.5, 1.0, -0.3])
+    places = {name: i for i, name in enumerate(names)}
+
+    def draw(rng: np.random.Generator, n: int) -> dict[str, Any]:
+        return {
+            "city": names[rng.choice(200, n, p=shares)],
+            "kind": kinds[rng.choice(5, n, p=[0.5, 0.2, 0.15, 0.1, 0.05])],
+            **{f"x{j}": rng.uniform(0.0, 1.0, n) for j in range(4)},
+        }
+
+    curves: dict[str, Curve] = {
+        "city": lambda c: effects[[places[name] for name in c]],
+        "kind": lambda c: of_kind[np.searchsorted(kinds, c.astype(str))],
+        "x0": lambda x: 2.0 * (x - 0.5), "x1": lambda x: np.sin(6 * x),
+        "x2": _nothing, "x3": _nothing,
+    }  # fmt: skip
+    features = {
+        "city": Categorical(names.tolist()), "kind": Categorical(list("abcde")),
+        **_numeric(4, 0, 1),
+    }  # fmt: skip
+    return Problem(15_000, draw, curves, features, -0.3)
+
+
+def _rare() -> Problem:
+    curves: dict[str, Curve] = {
+        "x0": lambda x: 1.0 * x, "x1": lambda x: 0.8 * np.sin(1.5 * x),
+        "x2": lambda x: 0.6 * (x > 1), "x3": lambda x: -0.7 * x, "x4": _nothing, "x5": _nothing,
+        "x6": lambda x: 0.5 * np.abs(x), "x7": lambda x: 0.3 * x,
+    }  # fmt: skip
+    return Problem(20_000, _normals(8), curves, _numeric(8, -4, 4), -6.3)
+
+
+def _interactions() -> Problem:
+    curves: dict[str, Curve] = {
+        "x0": lambda x: 2.0 * (x - 0.5), "x1": lambda x: 1.5 * np.sin(6 * x),
+        "x2": lambda x: 1.0 * (x > 0.6), "x3": lambda x: -1.5 * x, "x4": _nothing,
+        "x5": lambda x: 0.6 * x, "x6": _nothing, "x7": lambda x: 4.0 * (x - 0.5) ** 2,
+    }  # fmt: skip
+
+    def beyond(X: pd.DataFrame) -> FloatArray:
+        product = 6.0 * (X["x0"].to_numpy() - 0.5) * (X["x3"].to_numpy() - 0.5)
+        return product + 1.5 * ((X["x1"].to_numpy() > 0.5) & (X["x2"].to_numpy() > 0.6))
+
+    def draw(rng: np.random.Generator, n: int) -> dict[str, Any]:
+        return {f"x{j}": rng.uniform(0.0, 1.0, n) for j in range(8)}
+
+    return Problem(15_000, draw, curves, _numeric(8, 0, 1), 0.0, beyond)
+
+
+def _few() -> Problem:
+    curves: dict[str, Curve] = {
+        "x0": lambda x: 1.2 * x, "x1": lambda x: np.sin(1.5 * x), "x2": _nothing,
+        "x3": lambda x: -0.6 * x, "x4": _nothing, "x5": lambda x: 0.8 * (x > 0),
+    }  # fmt: skip
+    return Problem(400, _normals(6, reach=3.0), curves, _numeric(6, -3, 3), 0.2)
+
+
+def _real_table() -> Problem:
+    from bench_data import found
+
+    ((_, data),) = found(["california"], ["california"])
+    table = data.X.astype(float).reset_index(drop=True)
+    shapes: list[Curve] = [
+        lambda t: 4 * (t - 0.5), lambda t: 1.5 * (t > 0.5), lambda t: 2 * np.sin(4 * t),
+        lambda t: -2.5 * t, lambda t: 3 * (t - 0.5) * (t > 0.5), lambda t: -3.5 * t,
+        lambda t: -12 * (t - 0.6) ** 2, lambda t: 3 * np.cos(3 * t),
+    ]  # fmt: skip
+
+    def of_rank(name: str, shape: Curve) -> Curve:
+        values = np.sort(table[name].to_numpy())
+        return lambda x: shape(np.searchsorted(values, x) / len(values))
+
+    def draw(rng: np.random.Generator, n: int) -> dict[str, Any]:
+        rows = rng.choice(len(table), n, replace=n > len(table))
+        return {name: table[name].to_numpy()[rows] for name in table.columns}
+
+    curves = {n: of_rank(n, s) for n, s in zip(table.columns, shapes, strict=True)}
+    return Problem(19_000, draw, curves, dict(data.schema.features), -0.5)
+
+
+def _number() -> Problem:
+    curves: dict[str, Curve] = {
+        "x0": lambda x: 3.0 * x, "x1": lambda x: 2.0 * np.sin(1.5 * x),
+        "x2": lambda x: 2.0 * (x > 1), "x3": lambda x: -1.5 * x, "x4": _nothing, "x5": _nothing,
+        "x6": lambda x: 1.0 * np.abs(x), "x7": lambda x: 0.5 * x,
+    }  # fmt: skip
+
+    def deviation(X: pd.DataFrame) -> FloatArray:
+        return np.asarray(1.0 + 0.6 * np.abs(X["x0"].to_numpy()))
+
+    return Problem(10_000, _normals(8), curves, _numeric(8, -4, 4), 0.0, deviation=deviation)
+
+
+_MAKERS: dict[str, Callable[[], Problem]] = {
+    "correlated": _correlated,
+    "heavy tails": _heavy_tails,
+    "200 categories": _many_categories,
+    "rare class": _rare,
+    "interactions": _interactions,
+    "400 people": _few,
+    "real table": _real_table,
+    "regression": _number,
+}
+PROBLEMS = tuple(_MAKERS)
+
+
+@cache
+def problem(name: str) -> Problem:
+    """Make a problem, once."""
+    return _MAKERS[name]()
+
+
+@cache
+def _many(name: str) -> tuple[pd.DataFrame, FloatArray]:
+    made = problem(name)
+    X = pd.DataFrame(made.draw(np.random.default_rng(99), _MANY))
+    return X, made.score(X)
+
+
+def fitted(name: str, epsilon: float, seed: int, **settings: Any) -> Any:
+    """Fit to a table of its own."""
+    made = problem(name)
+    X, y = made.sample(1_000 + seed)
+    kind = DPExplainableBoostingClassifier if made.classifies else DPExplainableBoostingRegressor
+    model = kind(epsilon=epsilon, schema=made.schema, structure_seed=seed, **settings)
+    return model.fit(X, y)
+
+
+def truth(name: str, model: Any) -> tuple[list[FloatArray], list[FloatArray]]:
+    """True curve per bin of each term, and true share of people; not centred.
+
+    With interactions the best additive model of the population, found by backfitting.
+    """
+    made = problem(name)
+    X, score = _many(name)
+    places = [
+        b.index(column).astype(np.intp)
+        for b, column in zip(model._terms.bins, model._columns(X), strict=True)
+    ]
+    sizes = [b.n_bins for b in model._terms.bins]
+    counts = [np.bincount(p, minlength=n) for p, n in zip(places, sizes, strict=True)]
+    shares = [np.asarray(c / len(X), dtype=np.float64) for c in counts]
+    if made.beyond is not None:
+        return _projected(score, places, sizes), shares
+    curves = []
+    for feature, place, count in zip(made.curves, places, counts, strict=True):
+        values = made.curves[feature](X[feature].to_numpy())
+        curves.append(np.bincount(place, values, minlength=len(count)) / np.maximum(count, 1))
+    return curves, shares
+
+
+def _projected(
+    score: FloatArray, places: list[NDArray[np.intp]], sizes: list[int]
+) -> list[FloatArray]:
+    chance, curves = _chance(score), [np.zeros(n) for n in sizes]
+    total = np.full(len(score), np.log(chance.mean() / (1.0 - chance.mean())))
+    for _ in range(12):
+        for curve, place in zip(curves, places, strict=True):
+            p = _chance(total)
+            gradient = np.bincount(place, chance - p, minlength=len(curve))
+            step = gradient / np.maximum(np.bincount(place, p * (1 - p), len(curve)), 1e-9)
+            curve += step
+            total += step[place]
+    return curves
+
+
+def rows_of_fit(name: str, epsilon: float, seed: int, **settings: Any) -> list[dict[str, Any]]:
+    """Fit once, and hold both bands of each term against the truth.
+
+    Returns
+    -------
+    list of dict
+        One for each term, JSON values only.
+    """
+    model = fitted(name, epsilon, seed, **settings)
+    explanation = model.explain_global()
+    del model.__dict__["_effect"]
+    start = time.process_time()
+    model._effect  # noqa: B018 - timed alone
+    seconds = time.process_time() - start
+    curves, shares = truth(name, model)
+    ranking = explanation.ranking()
+    rows = []
+    for term, curve, share in zip(explanation.terms, curves, shares, strict=True):
+        row = _row(term, curve, share)
+        ranks = ranking.loc[term.name]
+        row |= {
+            "problem": name, "epsilon": epsilon, "seed": seed, "term": term.name,
+            "seconds": seconds, "ranks": [float(ranks["rank_low"]), float(ranks["rank_high"])],
+            "direction": ranks["direction"], "sure": float(ranks["direction_certainty"]),
+        }  # fmt: skip
+        rows.append(row)
+    order = np.argsort(np.argsort([-r["true importance"] for r in rows]))
+    for row, place in zip(rows, order, strict=True):
+        row["true rank"] = int(place) + 1
+    return rows
+
+
+def _row(term: Any, curve: FloatArray, share: FloatArray) -> dict[str, Any]:
+    there = (share > 0) & (term.weights > 0)
+    weights = np.where(there, share, 0.0)
+    weights /= max(float(weights.sum()), 1e-12)
+    true = curve - weights @ curve
+    size = float(np.sqrt(weights @ true**2))
+    n = term.n_value_bins
+    place = np.arange(n) - np.arange(n) @ weights[:n] / max(float(weights[:n].sum()), 1e-12)
+    row: dict[str, Any] = {
+        "size": size, "real": size > _NOTHING, "true importance": float(weights @ np.abs(true)),
+        "true slope": float((weights[:n] * place) @ true[:n]),
+    }  # fmt: skip
+    bands = {
+        "noise": (term.contribution, term.total_std, term.simultaneous_factor),
+        "effect": (term.effect, term.effect_std, term.effect_factor),
+    }
+    for kind, (estimate, std, factor) in bands.items():
+        centred = estimate - weights @ estimate
+        error = np.abs(centred - true)[there]
+        wide = factor * std[there]
+        marked = np.abs(estimate[there]) > wide
+        row[kind] = {
+            "inside": float((error <= POINTWISE * std[there]).mean()),
+            "whole": bool((error <= wide + 1e-12).all()),
+            "squared error": float(weights @ (centred - true) ** 2),
+            "importance": float(weights @ np.abs(centred)),
+            "along": float(weights @ (centred * true)),
+            "width": float(weights @ std),
+            "marked": bool(marked.any()),
+            "hatched and wrong": bool(not marked.any() and (error > wide).any()),
+        }
+    return row
