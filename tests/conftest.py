@@ -30,7 +30,7 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.fixture(autouse=True)
 def _no_ledger_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
     """Forget ledgers of other tests: each begins as a process that has seen none."""
-    monkeypatch.setattr("dpexplain.accounting._twins._CHARGED", {})
+    monkeypatch.setattr("dpexplain.accounting._ledger.duplicates._CHARGED", {})
 
 
 @pytest.fixture(autouse=True)

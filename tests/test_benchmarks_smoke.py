@@ -278,7 +278,7 @@ def test_objectives_print_a_table_for_counts_classes_and_bags(load, monkeypatch,
 
 
 def test_a_fit_on_files_is_measured_and_gives_the_model_of_the_table(load, monkeypatch, tmp_path):
-    beyond, scratch = load("beyond_memory"), load("dpexplain.models.boosting.scratch")
+    beyond, scratch = load("beyond_memory"), load("dpexplain.models.boosting.records.spill")
     monkeypatch.setattr(scratch, "MEMORY_BYTES", scratch.MEMORY_BYTES)
     path = tmp_path / "table.parquet"
     beyond.write_table(path, 3000, row_group=1000)

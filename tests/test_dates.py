@@ -21,9 +21,9 @@ from dpexplain import (
     Schema,
     SchemaError,
 )
-from dpexplain._cells import cell_day, day_text
-from dpexplain.encoding import encode_features, encode_numeric
 from dpexplain.io import from_json, to_json
+from dpexplain.tables.cells import cell_day, day_text
+from dpexplain.tables.encoding import encode_features, encode_numeric
 from dpexplain_widgets import Explorer
 
 VISITS = Schema({"visit": Date("2015-01-01", "2024-12-31")}, target=Classes(["home", "back"]))

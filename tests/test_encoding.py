@@ -20,14 +20,14 @@ from any_cells import (
     cells,
     number_texts,
 )
-from dpexplain.encoding import (
+from dpexplain.schema import Categorical, Classes, Numeric, Range
+from dpexplain.tables.encoding import (
     encode_categorical,
     encode_classes,
     encode_numeric,
     encode_range,
     texts_of,
 )
-from dpexplain.schema import Categorical, Classes, Numeric, Range
 
 AGE = Numeric(-3, 40)
 JOB = Categorical(["1", "no", "0.5", "inf", "2020-01-01", "None"])
@@ -142,7 +142,7 @@ def test_reading_in_blocks_changes_nothing(
     column = pd.Series([1, 0, None, 1, 7, 60, 0, -5, None, 1], dtype=object).astype(dtype)
     whole = ENCODERS[kind](column)
     for n_rows in (1, 3, 10):
-        monkeypatch.setattr("dpexplain.encoding._BLOCK", n_rows)
+        monkeypatch.setattr("dpexplain.tables.encoding._BLOCK", n_rows)
         np.testing.assert_array_equal(ENCODERS[kind](column), whole)
 
 

@@ -11,14 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from any_cells import Hostile, as_object_array, cells
-from dpexplain.encoding import (
+from dpexplain.exceptions import SchemaError
+from dpexplain.schema import Categorical, Classes, Numeric, Schema
+from dpexplain.tables.encoding import (
     check_columns,
     encode_categorical,
     encode_features,
     encode_numeric,
 )
-from dpexplain.exceptions import SchemaError
-from dpexplain.schema import Categorical, Classes, Numeric, Schema
 
 AGE = Numeric(-3, 40)
 JOB = Categorical(["1", "no", "0.5", "inf", "2020-01-01", "None"])

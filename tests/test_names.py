@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpexplain._names import closest_name
+from dpexplain._utils.names import closest_name
 
 
 @pytest.mark.parametrize(

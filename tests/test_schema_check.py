@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpexplain import Categorical, Classes, Numeric, Range, Schema
-from dpexplain.encoding import encode_features
 from dpexplain.exceptions import PrivacyWarning, SchemaError
+from dpexplain.tables.encoding import encode_features
 from hostile_tables import NAMES, features, tables
 
 SCHEMA = Schema(

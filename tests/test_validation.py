@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpexplain._validation import (
+from dpexplain._utils.validation import (
     check_adjacency,
     check_choice,
     check_count,

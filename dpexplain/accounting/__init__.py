@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dpexplain.accounting._units.totals import UnitTotal
 from dpexplain.accounting.accountant import epsilon_from_events
 from dpexplain.accounting.calibrate import BudgetSplit, additive_budget, joint_budget
 from dpexplain.accounting.composition import (
@@ -27,7 +28,6 @@ from dpexplain.accounting.ledger_state import LedgerEntry
 from dpexplain.accounting.subsampling import subsampled_noise_multiplier
 from dpexplain.accounting.summary import EntrySummary, LedgerSummary, ReleaseSet
 from dpexplain.accounting.unit import RECORD, Person, Record
-from dpexplain.accounting.unit_totals import UnitTotal
 
 __all__ = [
     "RECORD",

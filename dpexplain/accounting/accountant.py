@@ -13,8 +13,8 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Literal
 
-from dpexplain._extras import needed
-from dpexplain._validation import Adjacency, check_adjacency, check_choice, check_delta
+from dpexplain._utils.extras import needed
+from dpexplain._utils.validation import Adjacency, check_adjacency, check_choice, check_delta
 from dpexplain.accounting.events import Event, NonPrivateEvent, check_event
 from dpexplain.accounting.gdp import epsilon_from_mu
 from dpexplain.accounting.pld import pld_available, pld_epsilon

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from dpexplain._validation import check_choice, check_count, check_in_range
+from dpexplain._utils.validation import check_choice, check_count, check_in_range
 from dpexplain.accounting.composition import classic_noise_multiplier, gdp_noise_multiplier
 from dpexplain.accounting.gdp import mu_from_epsilon
 

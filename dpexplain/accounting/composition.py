@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from dpexplain._validation import check_count, check_delta, check_in_range
+from dpexplain._utils.validation import check_count, check_delta, check_in_range
 from dpexplain.accounting.gdp import mu_from_epsilon
 
 __all__ = ["classic_noise_multiplier", "compose_mu", "gdp_noise_multiplier"]

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-from dpexplain._validation import check_count, check_in_range, shown
+from dpexplain._utils.validation import check_count, check_in_range, shown
 
 __all__ = [
     "EVENT_TYPES",

@@ -28,7 +28,7 @@ import math
 from collections.abc import Callable
 from functools import lru_cache
 
-from dpexplain._validation import check_delta, check_in_range
+from dpexplain._utils.validation import check_delta, check_in_range
 
 __all__ = ["delta_from_mu", "epsilon_from_mu", "mu_from_epsilon", "mu_of_pure"]
 

@@ -10,12 +10,12 @@ from collections.abc import Iterable
 from typing import Any
 from weakref import WeakValueDictionary
 
-from dpexplain._validation import Adjacency, check_adjacency
-from dpexplain.accounting._ledger_file import LedgerFile
-from dpexplain.accounting._ledger_reading import LedgerReading
-from dpexplain.accounting._ledger_store import LedgerStore
-from dpexplain.accounting._ledger_text import no_bound, refusal
-from dpexplain.accounting._twins import warn_of_twins
+from dpexplain._utils.validation import Adjacency, check_adjacency
+from dpexplain.accounting._ledger.duplicates import warn_of_duplicates
+from dpexplain.accounting._ledger.file import LedgerFile
+from dpexplain.accounting._ledger.reading import LedgerReading
+from dpexplain.accounting._ledger.store import LedgerStore
+from dpexplain.accounting._ledger.text import no_bound, refusal
 from dpexplain.accounting.events import Event
 from dpexplain.accounting.ledger_state import LedgerEntry, LedgerState
 from dpexplain.accounting.unit import RECORD, Unit, check_unit, same_unit
@@ -94,7 +94,7 @@ class PrivacyLedger(LedgerReading):
         self._store = LedgerStore(state, None if path is None else LedgerFile(path))
         self._store.create_or_join()
         self._register(uuid.uuid4().hex)
-        warn_of_twins(self, charged=False)
+        warn_of_duplicates(self, charged=False)
 
     @classmethod
     def _of(cls, store: LedgerStore, identity: str | None = None) -> PrivacyLedger:
@@ -216,7 +216,7 @@ class PrivacyLedger(LedgerReading):
             if not state.affordable(entries):
                 raise BudgetError(no_bound(state, entries, what) or refusal(state, entries, what))
             self._store.write(state.with_entries(entries))
-        warn_of_twins(self, charged=True)
+        warn_of_duplicates(self, charged=True)
         return entries
 
     def lower_cap(self, cap_epsilon: float, *, unit: Unit | None = None) -> None:

@@ -12,14 +12,21 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from dpexplain._json import parse
-from dpexplain._validation import (
+from dpexplain._utils.json import parse
+from dpexplain._utils.validation import (
     Adjacency,
     check_adjacency,
     check_delta,
     check_in_range,
     shown,
 )
+from dpexplain.accounting._units.prices import (
+    common_unit,
+    exchanged_spending,
+    spending_for,
+    without_bound,
+)
+from dpexplain.accounting._units.totals import UnitTotal
 from dpexplain.accounting.accountant import epsilon_of
 from dpexplain.accounting.cap import Cap
 from dpexplain.accounting.events import (
@@ -46,13 +53,6 @@ from dpexplain.accounting.unit import (
     unit_from_text,
     unit_to_dict,
 )
-from dpexplain.accounting.unit_prices import (
-    common_unit,
-    exchanged_spending,
-    spending_for,
-    without_bound,
-)
-from dpexplain.accounting.unit_totals import UnitTotal
 
 __all__ = ["LedgerEntry", "LedgerState", "state_of_older_summary"]
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpexplain._validation import check_delta
+from dpexplain._utils.validation import check_delta
 from dpexplain.accounting.ladder import masses_on_grid, raised
 
 if TYPE_CHECKING:

@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpexplain._validation import check_delta
+from dpexplain._utils.validation import check_delta
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

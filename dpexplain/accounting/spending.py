@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from dpexplain._validation import Adjacency
+from dpexplain._utils.validation import Adjacency
 from dpexplain.accounting.events import (
     DiscreteLaplaceEvent,
     Event,

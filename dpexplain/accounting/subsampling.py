@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from dpexplain._validation import (
+from dpexplain._utils.validation import (
     Adjacency,
     check_adjacency,
     check_choice,

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-from dpexplain._validation import Adjacency, check_adjacency, check_delta, shown
-from dpexplain.accounting._plain import (
+from dpexplain._utils.validation import Adjacency, check_adjacency, check_delta, shown
+from dpexplain.accounting._ledger.plain import (
     check_fields,
     list_field,
     not_negative,
@@ -16,9 +16,9 @@ from dpexplain.accounting._plain import (
     number_to_json,
     text_field,
 )
+from dpexplain.accounting._units.totals import UnitTotal
 from dpexplain.accounting.events import event_from_dict, event_to_dict
 from dpexplain.accounting.unit import RECORD
-from dpexplain.accounting.unit_totals import UnitTotal
 
 __all__ = [
     "EntrySummary",

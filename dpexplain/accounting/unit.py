@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, TypeAlias
 
-from dpexplain._validation import check_count, shown
+from dpexplain._utils.validation import check_count, shown
 
 __all__ = [
     "RECORD",

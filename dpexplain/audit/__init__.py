@@ -8,13 +8,17 @@ All of them run on made-up data; ``python -m dpexplain.audit`` prints what they 
 from __future__ import annotations
 
 from dpexplain.audit.black_box import FinalModelAudit, audit_final_model
-from dpexplain.audit.bounds import Guesses
 from dpexplain.audit.cases import CanaryCase, canary_case
-from dpexplain.audit.likelihood import TranscriptAudit, audit_transcripts, refute_transcripts
 from dpexplain.audit.mutants import MUTANTS, Mutant
 from dpexplain.audit.noise_scale import NoiseAudit, audit_noise
 from dpexplain.audit.recording import Transcript, record
 from dpexplain.audit.replay import ReplayReport, replay
+from dpexplain.audit.statistics.bounds import Guesses
+from dpexplain.audit.statistics.likelihood import (
+    TranscriptAudit,
+    audit_transcripts,
+    refute_transcripts,
+)
 from dpexplain.audit.subjects import Subject, private_estimators, subjects
 
 __all__ = [

@@ -25,8 +25,8 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from dpexplain.audit.bounds import Guesses
 from dpexplain.audit.cases import CanaryCase
+from dpexplain.audit.statistics.bounds import Guesses
 from dpexplain.explain import GlobalExplanation
 
 _NOT_LOOKED_AT = {"ledger_", "guarantee_", "schema_", "feature_names_in_", "n_features_in_"}

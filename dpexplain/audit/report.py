@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from dpexplain.accounting import epsilon_from_mu
 from dpexplain.audit.black_box import audit_final_model
 from dpexplain.audit.cases import CanaryCase, canary_case
-from dpexplain.audit.likelihood import ALL, audit_transcripts
 from dpexplain.audit.mutants import MUTANTS, Mutant
+from dpexplain.audit.statistics.likelihood import ALL, audit_transcripts
 from dpexplain.audit.subjects import Subject, powerful_tiers
 from dpexplain.audit.tiers import CONFIDENCE, TIERS, planted_case, problems
 

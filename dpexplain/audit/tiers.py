@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from dpexplain.audit.black_box import audit_final_model
 from dpexplain.audit.cases import CanaryCase, canary_case
-from dpexplain.audit.likelihood import refute_transcripts
 from dpexplain.audit.mutants import Mutant
 from dpexplain.audit.noise_scale import audit_noise
 from dpexplain.audit.recording import Forge, record
 from dpexplain.audit.replay import ReplayReport, replay
+from dpexplain.audit.statistics.likelihood import refute_transcripts
 from dpexplain.audit.subjects import Subject, known_settings
 from dpexplain.mechanisms import AnyPhase, ChoicePhase
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dpexplain.binning.bins import FeatureBins, merge_bins
 from dpexplain.binning.declared import declared_cells
-from dpexplain.binning.observed import quantile_bins
-from dpexplain.binning.private import (
+from dpexplain.binning.histograms import (
     NoisyCount,
     NoisyHistograms,
     coarse_cells,
@@ -16,6 +15,7 @@ from dpexplain.binning.private import (
     release_count,
     release_histograms,
 )
+from dpexplain.binning.observed import quantile_bins
 
 __all__ = [
     "FeatureBins",

@@ -81,7 +81,7 @@ class FeatureBins:
         Parameters
         ----------
         encoded : ndarray of shape (n_samples,)
-            As `dpexplain.encoding` gives it: floats inside the bounds with NaN for
+            As `dpexplain.tables.encoding` gives it: floats inside the bounds with NaN for
             missing, or category codes.
 
         Returns

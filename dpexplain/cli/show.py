@@ -122,7 +122,7 @@ def _pair_names(shown: Any) -> list[str]:
 
 
 def _check_term(shown: Any, term: str, file: Path) -> None:
-    from dpexplain._names import closest_name
+    from dpexplain._utils.names import closest_name
 
     names = [str(name) for name in getattr(shown, "term_names", None) or shown]
     names += _pair_names(shown)

@@ -65,8 +65,8 @@ def private_records(asked: argparse.Namespace, schema: Schema) -> Records:
 
 
 def _parquet_records(asked: argparse.Namespace, schema: Schema) -> Records:
-    from dpexplain.models.parted import in_one_piece
-    from dpexplain.models.parted.arrow_table import ArrowTable
+    from dpexplain.tables.chunked import in_one_piece
+    from dpexplain.tables.chunked_arrow import ArrowTable
 
     table = ArrowTable.open(str(asked.table))
     table.check_target(asked.target, schema)
@@ -234,7 +234,7 @@ def _suffix(path: Path) -> str:
 
 
 def _check_column(frame: pd.DataFrame, name: str, path: Path) -> None:
-    from dpexplain._names import closest_name
+    from dpexplain._utils.names import closest_name
 
     if name not in frame.columns:
         meant = closest_name(name, [str(column) for column in frame.columns])

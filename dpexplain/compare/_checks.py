@@ -5,12 +5,12 @@ from __future__ import annotations
 from numbers import Integral
 from typing import Any, NamedTuple, TypeAlias
 
-from dpexplain._groups import Grouping, grouping_of, unit_of
-from dpexplain._tables import kind_in_parts
-from dpexplain._validation import check_epsilon
+from dpexplain._utils.validation import check_epsilon
 from dpexplain.accounting.events import Event
 from dpexplain.accounting.ledger import PrivacyLedger
 from dpexplain.accounting.unit import Unit
+from dpexplain.tables.columns import kind_in_parts
+from dpexplain.tables.groups import Grouping, grouping_of, unit_of
 
 
 def check_estimator(estimator: Any) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dpexplain._cells import cell_number, cell_text
+from dpexplain.tables.cells import cell_number, cell_text
 
 METRIC_TYPES = {
     "epsilon": "float64",

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dpexplain._validation import check_count
+from dpexplain._utils.validation import check_count
 from dpexplain.explain import GlobalExplanation, Guarantee, LocalExplanation, ShapeFunction
 from dpexplain.explain._record import FloatArray
 

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from dpexplain._validation import check_in_range
+from dpexplain._utils.validation import check_in_range
 from dpexplain.accounting.gdp import epsilon_from_mu, mu_from_epsilon
 from dpexplain.compare.comparison import Comparison
 from dpexplain.explain import GlobalExplanation

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from dpexplain._tracebacks import without_records
-from dpexplain._validation import check_epsilon
+from dpexplain._utils.tracebacks import without_records
+from dpexplain._utils.validation import check_epsilon
 from dpexplain.accounting.ledger import PrivacyLedger
 from dpexplain.accounting.summary import LedgerSummary
 from dpexplain.compare._checks import check_estimator, check_rows

@@ -10,9 +10,8 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from dpexplain._groups import without_groups
-from dpexplain._tracebacks import without_records
-from dpexplain._validation import check_count
+from dpexplain._utils.tracebacks import without_records
+from dpexplain._utils.validation import check_count
 from dpexplain.accounting.events import NonPrivateEvent
 from dpexplain.accounting.ledger import PrivacyLedger
 from dpexplain.compare._checks import (
@@ -30,6 +29,7 @@ from dpexplain.compare.comparison import Comparison
 from dpexplain.compare.filters import FilterComparison
 from dpexplain.compare.multiclass import MulticlassComparison
 from dpexplain.explain import FilterBank, GlobalExplanation, MulticlassExplanation
+from dpexplain.tables.groups import without_groups
 
 DEFAULT_EPSILONS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 

@@ -6,7 +6,7 @@ from importlib import import_module
 
 import pandas as pd
 
-from dpexplain._extras import needed
+from dpexplain._utils.extras import needed
 
 
 def statsmodels_frame(name: str) -> pd.DataFrame:

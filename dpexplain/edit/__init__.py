@@ -16,7 +16,7 @@ from dpexplain.edit.gamchanger import ImportedEdits, from_gamchanger
 from dpexplain.edit.levels import Align, Interpolate, Scale, Set, Shift
 from dpexplain.edit.log import EditLog, Entry
 from dpexplain.edit.operation import Operation
-from dpexplain.edit.plain import operation_from_plain, operation_to_plain
+from dpexplain.edit.serialize import operation_from_plain, operation_to_plain
 from dpexplain.edit.shaping import Convex, Denoise, Flatten, Monotone, Recover, Smooth, Stretch
 from dpexplain.edit.whole import Composed, Merge, Remove, Revert, repair
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpexplain.edit.operation import Curve, Operation
-from dpexplain.edit.plain import operation_from_text, operation_text
+from dpexplain.edit.serialize import operation_from_text, operation_text
 from dpexplain.edit.shaping import Recover, Stretch
 from dpexplain.edit.whole import Composed, Revert
 from dpexplain.explain import (
@@ -21,9 +21,9 @@ from dpexplain.explain import (
     ShapeFunction,
 )
 from dpexplain.explain._text import listing, shorten
-from dpexplain.explain.denoising import denoised_curve
-from dpexplain.explain.edits import EDITED, edit_note
-from dpexplain.explain.multiclass import scores_of
+from dpexplain.explain.additive.denoising import denoised_curve
+from dpexplain.explain.additive.edits import EDITED, edit_note
+from dpexplain.explain.additive.multiclass import scores_of
 
 if TYPE_CHECKING:
     from dpexplain.edit.log import Entry

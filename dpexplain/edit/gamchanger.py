@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from dpexplain._json import MAX_BYTES, parse
+from dpexplain._utils.json import MAX_BYTES, parse
 from dpexplain.edit.levels import Set
 from dpexplain.edit.log import EditLog
 from dpexplain.explain import GlobalExplanation, ShapeFunction

@@ -1,6 +1,7 @@
 """The arithmetic of edits: plain functions of curves and weights, each repeated in the page.
 
-The page previews an edit with the same arithmetic (``static/edit_kernels.js``); a test holds the
+The page previews an edit with the same arithmetic
+(``static/views/edit/arithmetic/edit_kernels.js``); a test holds the
 two against each other. What is applied is computed here.
 """
 
@@ -11,7 +12,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from dpexplain._isotonic import pool_adjacent_violators
+from dpexplain._utils.isotonic import pool_adjacent_violators
 
 FloatArray = npt.NDArray[np.float64]
 IndexArray = npt.NDArray[np.int64]

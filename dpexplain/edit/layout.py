@@ -10,7 +10,7 @@ from dpexplain.edit.operation import Operation
 from dpexplain.edit.whole import Composed
 from dpexplain.explain import GlobalExplanation, MulticlassExplanation, ShapeFunction
 from dpexplain.explain._text import listing, short_number, shorten
-from dpexplain.explain.multiclass import scores_of
+from dpexplain.explain.additive.multiclass import scores_of
 
 
 @dataclasses.dataclass(frozen=True)

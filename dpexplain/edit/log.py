@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpexplain._names import closest_name
+from dpexplain._utils.names import closest_name
 from dpexplain.edit.applying import apply_entries
 from dpexplain.edit.layout import Layout, check_layout, layout_of
 from dpexplain.edit.operation import Operation
-from dpexplain.edit.plain import operation_from_text
+from dpexplain.edit.serialize import operation_from_text
 from dpexplain.edit.whole import Composed
 from dpexplain.explain import EditRecord, GlobalExplanation, MulticlassExplanation
 from dpexplain.explain._record import text
 from dpexplain.explain._text import listing, shorten
-from dpexplain.explain.multiclass import scores_of
+from dpexplain.explain.additive.multiclass import scores_of
 
 START = -1
 """Place of the state without any edit."""

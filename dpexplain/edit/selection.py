@@ -9,7 +9,7 @@ from numbers import Real
 
 import numpy as np
 
-from dpexplain._names import closest_name
+from dpexplain._utils.names import closest_name
 from dpexplain.edit.kernels import IndexArray
 from dpexplain.explain import ShapeFunction
 from dpexplain.explain._text import listing, short_number, shorten

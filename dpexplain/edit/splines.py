@@ -1,13 +1,14 @@
 """Smoothing by a spline whose smoothness the curve and its noise say; repeated in the page.
 
-``static/edit_splines.js`` previews with the same arithmetic; a test holds the two together.
+``static/views/edit/arithmetic/edit_splines.js`` previews with the same arithmetic; a test holds the
+two together.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from dpexplain._splines import bend_covariance, line_covariance
+from dpexplain._utils.splines import bend_covariance, line_covariance
 from dpexplain.edit.kernels import FloatArray, positive_weights
 
 _BENDS = np.geomspace(0.05, 50.0, 10)

@@ -7,22 +7,22 @@ round trip is in :mod:`dpexplain.io`, the figures are in :mod:`dpexplain.plottin
 
 from __future__ import annotations
 
-from dpexplain.explain.denoising import denoised
-from dpexplain.explain.edits import EditEffect, EditRecord
-from dpexplain.explain.filter_bank import FilterBank
-from dpexplain.explain.filter_inputs import InputFeature, InputPreparation
-from dpexplain.explain.filter_local import FilterExplanation
-from dpexplain.explain.filter_noise import FilterNoise
-from dpexplain.explain.from_interpretml import from_interpret
-from dpexplain.explain.global_explanation import GlobalExplanation
+from dpexplain.explain.additive.denoising import denoised
+from dpexplain.explain.additive.edits import EditEffect, EditRecord
+from dpexplain.explain.additive.from_interpretml import from_interpret
+from dpexplain.explain.additive.global_explanation import GlobalExplanation
+from dpexplain.explain.additive.local_explanation import LocalExplanation, inverse_link, total_score
+from dpexplain.explain.additive.multiclass import MulticlassExplanation
+from dpexplain.explain.additive.multiclass_local import MulticlassLocalExplanation
+from dpexplain.explain.additive.pair_curve import PairAxis, PairCurve
+from dpexplain.explain.additive.shape_function import ShapeFunction
+from dpexplain.explain.filters.filter_bank import FilterBank
+from dpexplain.explain.filters.filter_inputs import InputFeature, InputPreparation
+from dpexplain.explain.filters.filter_local import FilterExplanation
+from dpexplain.explain.filters.filter_noise import FilterNoise
+from dpexplain.explain.filters.weight_map import WeightMap
 from dpexplain.explain.guarantee import Guarantee
-from dpexplain.explain.local_explanation import LocalExplanation, inverse_link, total_score
-from dpexplain.explain.multiclass import MulticlassExplanation
-from dpexplain.explain.multiclass_local import MulticlassLocalExplanation
 from dpexplain.explain.noise import NoiseModel
-from dpexplain.explain.pair_curve import PairAxis, PairCurve
-from dpexplain.explain.shape_function import ShapeFunction
-from dpexplain.explain.weight_map import WeightMap
 
 __all__ = [
     "EditEffect",

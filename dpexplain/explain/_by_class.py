@@ -6,11 +6,11 @@ from typing import Any, Generic, NoReturn, TypeVar
 
 import pandas as pd
 
-from dpexplain._names import closest_name
+from dpexplain._utils.names import closest_name
 from dpexplain.explain._record import Record
 from dpexplain.explain._text import listing, shorten
-from dpexplain.explain.global_explanation import GlobalExplanation
-from dpexplain.explain.local_explanation import LocalExplanation
+from dpexplain.explain.additive.global_explanation import GlobalExplanation
+from dpexplain.explain.additive.local_explanation import LocalExplanation
 
 Part = TypeVar("Part")
 """What there is one of for each class; it has a frame."""

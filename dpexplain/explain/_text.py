@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from decimal import ROUND_CEILING, Context, Decimal
 from itertools import pairwise
 
-from dpexplain._cells import DATE_UNIT, day_text
+from dpexplain.tables.cells import DATE_UNIT, day_text
 
 EN_DASH = "\u2013"
 _STEP_TOLERANCE = 1e-9

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpexplain._extras import needed
+from dpexplain._utils.extras import needed
 
 _OPSET, _ML_OPSET, _IR_VERSION = 17, 3, 8
 

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpexplain._extras import needed
+from dpexplain._utils.extras import needed
 from dpexplain.explain import GlobalExplanation, MulticlassExplanation, ShapeFunction
-from dpexplain.explain._binned import Binned
 from dpexplain.explain._record import FloatArray
+from dpexplain.explain.additive._binned import Binned
 from dpexplain.interop._classes import explained_classes, warn_of_lost_label
 
 _LINKS = {"logit": "logit", "identity": "identity", "log": "log", "softmax": "mlogit"}

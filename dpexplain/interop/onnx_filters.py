@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from dpexplain.explain import FilterBank
-from dpexplain.explain.filter_inputs import ENLARGED, SMALL, InputFeature, InputPreparation
+from dpexplain.explain.filters.filter_inputs import ENLARGED, SMALL, InputFeature, InputPreparation
 from dpexplain.interop._graph import Graph
 
 

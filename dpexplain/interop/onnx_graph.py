@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from dpexplain.explain import FilterBank, GlobalExplanation, MulticlassExplanation
-from dpexplain.explain._binned import Binned
 from dpexplain.explain._record import FloatArray
+from dpexplain.explain.additive._binned import Binned
 from dpexplain.interop._classes import explained_classes
 from dpexplain.interop._graph import Graph
 from dpexplain.interop.onnx_filters import filter_graph

@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dpexplain._extras import needed
-from dpexplain._frames import frame_of
+from dpexplain._utils.extras import needed
 from dpexplain.explain import FilterExplanation, LocalExplanation, MulticlassLocalExplanation
 from dpexplain.interop._classes import warn_of_lost_label
+from dpexplain.tables.frames import frame_of
 
 _PAIR = " & "  # between the names of two features, after the terms of one
 

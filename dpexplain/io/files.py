@@ -8,7 +8,7 @@ import secrets
 from pathlib import Path
 from typing import Any
 
-from dpexplain._json import MAX_BYTES, check_size
+from dpexplain._utils.json import MAX_BYTES, check_size
 from dpexplain.io.kinds import Saveable, from_json, to_json
 
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from dpexplain._json import MAX_BYTES, cut, parse
+from dpexplain._utils.json import MAX_BYTES, cut, parse
 from dpexplain.accounting.summary import LedgerSummary
 from dpexplain.compare import Comparison, FilterComparison, MulticlassComparison
 from dpexplain.edit import EditLog

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpexplain._validation import shown
+from dpexplain._utils.validation import shown
 from dpexplain.accounting import Event
 from dpexplain.mechanisms.noise import NoiseSource
 from dpexplain.mechanisms.phases import AnyPhase, ChoicePhase

@@ -22,7 +22,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from dpexplain._validation import check_choice, check_count, check_in_range
+from dpexplain._utils.validation import check_choice, check_count, check_in_range
 from dpexplain.mechanisms import discrete_gaussian
 
 __all__ = ["NOISE_BACKENDS", "NoiseBackend", "NoiseSource", "check_scale"]

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from dpexplain._validation import check_count, check_in_range, shown
+from dpexplain._utils.validation import check_count, check_in_range, shown
 from dpexplain.accounting import (
     DiscreteLaplaceEvent,
     GaussianEvent,

@@ -15,11 +15,11 @@ import numpy as np
 import pandas as pd
 from sklearn.exceptions import DataConversionWarning
 
-from dpexplain import _tables
-from dpexplain._cells import Unreadable
-from dpexplain._frames import column_of
-from dpexplain.encoding import encode_classes, encode_range
 from dpexplain.schema import Classes, Range, Schema
+from dpexplain.tables import columns as _tables
+from dpexplain.tables.cells import Unreadable
+from dpexplain.tables.encoding import encode_classes, encode_range
+from dpexplain.tables.frames import column_of
 
 
 def as_table(X: Any, n_columns: int | None = None) -> Any:

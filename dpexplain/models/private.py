@@ -11,10 +11,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dpexplain._groups import grouping_of, unit_of, without_groups
-from dpexplain._tables import cells_of, kind_in_parts, values_of
-from dpexplain._tracebacks import without_records
-from dpexplain._validation import (
+from dpexplain._utils.tracebacks import without_records
+from dpexplain._utils.validation import (
     check_adjacency,
     check_choice,
     check_count,
@@ -23,7 +21,6 @@ from dpexplain._validation import (
 )
 from dpexplain.accounting import Event, NonPrivateEvent, PrivacyLedger, epsilon_from_mu
 from dpexplain.accounting.unit import Unit
-from dpexplain.encoding import check_columns
 from dpexplain.exceptions import PrivacyWarning
 from dpexplain.explain import Guarantee
 from dpexplain.mechanisms import (
@@ -45,8 +42,11 @@ from dpexplain.models.inputs import (
     rows_of,
     rows_with_target,
 )
-from dpexplain.models.parted import PartedTable, PartError, parted_table
 from dpexplain.schema import Classes, Range, Schema
+from dpexplain.tables.chunked import ChunkedTable, PartError, chunked_table
+from dpexplain.tables.columns import cells_of, kind_in_parts, values_of
+from dpexplain.tables.encoding import check_columns
+from dpexplain.tables.groups import grouping_of, unit_of, without_groups
 
 if TYPE_CHECKING:
     from dpexplain.statement import PrivacyStatement
@@ -192,21 +192,21 @@ class PrivateEstimator:
     """Whether a fit takes tables that are read part by part."""
 
     def _as_table(self, X: Any) -> Any:
-        if isinstance(X, PartedTable):
+        if isinstance(X, ChunkedTable):
             return X
         if self._reads_parts and kind_in_parts(X):
-            return parted_table(X)
+            return chunked_table(X)
         return as_table(X, getattr(self.schema, "n_features", None))
 
     def _as_target(self, y: Any, X: Any) -> Any:
-        if not isinstance(X, PartedTable):
+        if not isinstance(X, ChunkedTable):
             return as_column("y", y, X)
         assert self.schema is not None
         X.check_target(y, self.schema)
         return y
 
     def _without_groups(self, X: Any, groups: Any) -> Any:
-        if not isinstance(groups, str) or isinstance(X, PartedTable):
+        if not isinstance(groups, str) or isinstance(X, ChunkedTable):
             return X
         if self.schema is not None and groups in self.schema.features:
             raise ValueError(
@@ -218,7 +218,7 @@ class PrivateEstimator:
     def _checked_groups(self, groups: Any, X: Any) -> tuple[str, Any]:
         """Name of the grouping and person of each row, or nothing where rows are not bounded."""
         bound = self.max_rows_per_person
-        if isinstance(X, PartedTable) and groups is not None:
+        if isinstance(X, ChunkedTable) and groups is not None:
             raise ValueError(_PERSONS_IN_PARTS)
         if (groups is None) != (bound is None):
             raise ValueError(
@@ -254,7 +254,7 @@ class PrivateEstimator:
         """Fit; name the kind of error that stopped it, whose text could show a value."""
         try:
             schema = self.schema or self._drafted_schema(X, y)
-            if not isinstance(X, PartedTable):  # those are read part by part later
+            if not isinstance(X, ChunkedTable):  # those are read part by part later
                 X, y, groups = rows_with_target(X, y, schema, groups)
             if groups is not None:
                 kept = _bounded_rows(groups, self.max_rows_per_person or 1)
@@ -360,7 +360,7 @@ class PrivateEstimator:
         """
         X = self._as_table(X)
         self._check_parameters()
-        if isinstance(X, PartedTable):
+        if isinstance(X, ChunkedTable):
             self._check_parts(X, y)
         elif self.schema is not None:
             check_columns(X, self.schema)
@@ -373,7 +373,7 @@ class PrivateEstimator:
             events += (NonPrivateEvent("seeded noise", _SEEDED),)
         return events
 
-    def _check_parts(self, X: PartedTable, y: Any) -> None:
+    def _check_parts(self, X: ChunkedTable, y: Any) -> None:
         if self.schema is None:
             raise ValueError(
                 "schema=None reads bounds and categories from a table in memory; X is read part by "

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from dpexplain._cells import DATE_UNIT, day_text
 from dpexplain.explain import ShapeFunction
 from dpexplain.explain._record import FloatArray
 from dpexplain.explain._text import edge_texts
@@ -26,6 +25,7 @@ from dpexplain.plotting._style import (
     round_values,
     thin_ticks,
 )
+from dpexplain.tables.cells import DATE_UNIT, day_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpexplain._cells import DATE_UNIT
 from dpexplain.explain import Guarantee
 from dpexplain.explain._text import shorten, upper_number
+from dpexplain.tables.cells import DATE_UNIT
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

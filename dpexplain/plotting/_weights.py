@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from dpexplain.explain._record import FloatArray
 from dpexplain.explain._text import EN_DASH, short_number
-from dpexplain.explain.weight_map import BAND, WeightMap
+from dpexplain.explain.filters.weight_map import BAND, WeightMap
 from dpexplain.plotting._style import Theme, plain, theme, tidy
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpexplain.explain import PairCurve
-from dpexplain.explain.pair_curve import PairAxis
+from dpexplain.explain.additive.pair_curve import PairAxis
 from dpexplain.plotting._style import (
     contribution_label,
     new_axes,

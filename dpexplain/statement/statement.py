@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from dpexplain._validation import check_adjacency, check_delta, check_in_range
+from dpexplain._utils.validation import check_adjacency, check_delta, check_in_range
+from dpexplain.accounting._units.totals import UnitTotal, total_for
 from dpexplain.accounting.events import NonPrivateEvent, event_from_dict, event_words
 from dpexplain.accounting.pld import pld_available
 from dpexplain.accounting.summary import (
@@ -17,7 +18,6 @@ from dpexplain.accounting.summary import (
     number_from_json,
     number_to_json,
 )
-from dpexplain.accounting.unit_totals import UnitTotal, total_for
 from dpexplain.explain.guarantee import Guarantee
 
 __all__ = ["PrivacyStatement", "Promise", "statement_of"]

@@ -31,7 +31,7 @@ from typing import IO, TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from dpexplain._validation import shown
+from dpexplain._utils.validation import shown
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -21,7 +21,7 @@ from dpexplain.accounting import (
     PureEvent,
     SubsampledGaussianEvent,
 )
-from dpexplain.accounting import _ledger_file as ledger_file
+from dpexplain.accounting._ledger import file as ledger_file
 from dpexplain.exceptions import BudgetError, PrivacyWarning
 
 EVENT = GaussianEvent("counts", 50.0)

@@ -18,9 +18,9 @@ from dpexplain.accounting import (
     PrivacyLedger,
     PureEvent,
     SubsampledGaussianEvent,
-    _ledger_file,
     epsilon_from_events,
 )
+from dpexplain.accounting._ledger import file as _ledger_file
 from dpexplain.exceptions import BudgetError
 
 pytestmark = pytest.mark.full

@@ -28,7 +28,7 @@ from attack_kit import (
 from dpexplain import Categorical, Numeric
 from dpexplain.audit import record
 from dpexplain.mechanisms import NoiseSource
-from dpexplain.models.boosting._kernels import _BLOCK
+from dpexplain.models.boosting.records._kernels import _BLOCK
 from dpexplain.models.private import PrivateEstimator
 
 

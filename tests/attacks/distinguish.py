@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from dpexplain.audit.bounds import Guesses
+from dpexplain.audit.statistics.bounds import Guesses
 
 CONFIDENCE = 0.95
 Matrix = NDArray[np.float64]

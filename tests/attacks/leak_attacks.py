@@ -36,8 +36,8 @@ from dpexplain.audit import record
 from dpexplain.explain import FilterBank
 from dpexplain.mechanisms import Mechanism, NoiseSource
 from dpexplain.models.private import PrivateEstimator
-from dpexplain_widgets.filter_payload import filters_payload
-from dpexplain_widgets.payload import build_payload
+from dpexplain_widgets.payload.filter_payload import filters_payload
+from dpexplain_widgets.payload.payload import build_payload
 
 # --- everything that can be published ----------------------------------------------------------
 

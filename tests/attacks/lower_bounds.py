@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from distinguish import CONFIDENCE, distinguish
-from dpexplain.audit.bounds import Guesses
+from dpexplain.audit.statistics.bounds import Guesses
 from known_failures import DELTA, EPSILON, FAILURES, Failure, Target, interpretml, ours
 
 

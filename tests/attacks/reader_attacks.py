@@ -14,9 +14,10 @@ import pyarrow as pa
 import pytest
 
 from attack_kit import Attack, Finding, estimator, first_find, is_regressor, replayed, table
-from dpexplain import _frames, tables
+from dpexplain import tables
 from dpexplain.cli.tables import read_texts
 from dpexplain.models import inputs
+from dpexplain.tables import frames as _frames
 from leak_attacks import _words
 
 # --- one line of a file ------------------------------------------------------------------------

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from dpexplain import Categorical, Schema
-from dpexplain.models.boosting import private as boosting_private
-from dpexplain.models.boosting import records as boosting_records
+from dpexplain.models.additive.model import AdditiveClassifier
+from dpexplain.models.boosting import fit as boosting_private
 from dpexplain.models.boosting import structure
-from dpexplain.models.boosting.additive import AdditiveClassifier
+from dpexplain.models.boosting.records import binned as boosting_records
 from dpexplain.models.private import PrivateEstimator
 from known_failures import FAILURES, Failure, interpretml, ours
 from lower_bounds import is_broken, stands

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from dpexplain.accounting import delta_from_mu
-from dpexplain.audit.bounds import Guesses, largest_rate
+from dpexplain.audit.statistics.bounds import Guesses, largest_rate
 
 
 @given(trials=st.integers(1, 500), data=st.data(), doubt=st.sampled_from([0.025, 1e-4, 1e-9]))

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from dpexplain.audit.sequential import ErrorTest
+from dpexplain.audit.statistics.sequential import ErrorTest
 
 PARAMETERS = st.floats(0.0, 8.0), st.floats(0.01, 8.0)
 

@@ -14,10 +14,10 @@ import pytest
 import dpexplain.models as models
 from dpexplain.audit import record, replay
 from dpexplain.audit.subjects import Subject, powerful_tiers
-from dpexplain.binning import private as private_binning
+from dpexplain.binning import histograms as private_binning
 from dpexplain.models.boosting import estimator as boosting_estimator
-from dpexplain.models.boosting import private as boosting_private
-from dpexplain.models.boosting import records as boosting_records
+from dpexplain.models.boosting import fit as boosting_private
+from dpexplain.models.boosting.records import binned as boosting_records
 from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
 from private_models import is_regression, known
 

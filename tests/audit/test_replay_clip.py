@@ -13,7 +13,7 @@ from dpexplain.binning import NoisyCount
 from dpexplain.mechanisms import NoiseSource
 from dpexplain.models import DPExplainableBoostingClassifier, DPExplainableBoostingRegressor
 from dpexplain.models.boosting import clipping
-from dpexplain.models.boosting import private as boosting_private
+from dpexplain.models.boosting import fit as boosting_private
 from dpexplain.schema import Classes, Numeric, Range, Schema
 from effort import examples
 

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from dpexplain.audit import record, replay
 from dpexplain.models import DPExplainableBoostingClassifier, DPExplainableBoostingRegressor
-from dpexplain.models.boosting import private as boosting_private
-from dpexplain.models.boosting import records as boosting_records
-from dpexplain.models.boosting.counts import CountStep
+from dpexplain.models.boosting import fit as boosting_private
 from dpexplain.models.boosting.objectives import Objective
+from dpexplain.models.boosting.poisson import CountStep
+from dpexplain.models.boosting.records import binned as boosting_records
 from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
 from effort import examples
 

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from audit_subjects import SUBJECTS, every_subject
-from dpexplain.audit.bounds import Guesses
 from dpexplain.audit.cases import canary_case
-from dpexplain.audit.likelihood import (
+from dpexplain.audit.mutants import MUTANTS
+from dpexplain.audit.statistics.bounds import Guesses
+from dpexplain.audit.statistics.likelihood import (
     ALL,
     TranscriptAudit,
     audit_transcripts,
@@ -16,8 +17,7 @@ from dpexplain.audit.likelihood import (
     refute_transcripts,
     stated_mu,
 )
-from dpexplain.audit.mutants import MUTANTS
-from dpexplain.audit.sequential import ErrorTest
+from dpexplain.audit.statistics.sequential import ErrorTest
 from dpexplain.audit.subjects import powerful_tiers
 from dpexplain.audit.tiers import CONFIDENCE, planted_case
 

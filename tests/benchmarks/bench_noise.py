@@ -17,7 +17,7 @@ from dpexplain.compare import faithfulness, truth_in_bins
 from dpexplain.datasets import Dataset
 from dpexplain.explain import GlobalExplanation, denoised, total_score
 from dpexplain.mechanisms import Mechanism, NoiseSource, Phase
-from dpexplain.models.boosting.noise import simulate_noise
+from dpexplain.models.boosting.uncertainty.simulate import simulate_noise
 from dpexplain.schema import Classes, Schema
 
 FloatArray = NDArray[np.float64]

@@ -11,7 +11,7 @@ from dpexplain import DPExplainableBoostingClassifier, sweep
 from dpexplain.compare import Comparison, Refitter
 from dpexplain.datasets import Dataset, SimulatedDataset, load_fair, make_additive
 from dpexplain_widgets import Explorer
-from dpexplain_widgets.payload import build_payload
+from dpexplain_widgets.payload.payload import build_payload
 
 
 def payload_times(comparison: Comparison, repeats: int = 5) -> list[float]:

@@ -68,7 +68,7 @@ def estimator(epochs: int):
 
 def measured(way: str, path: Path, epochs: int) -> dict[str, object]:
     """Fit once in this process, after a fit that compiles."""
-    from dpexplain.models.boosting import scratch
+    from dpexplain.models.boosting.records import spill as scratch
 
     if way == "disk":
         scratch.MEMORY_BYTES = 0

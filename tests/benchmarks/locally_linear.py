@@ -22,9 +22,9 @@ from bench_readable import coverage, repeatability
 from sklearn.linear_model import LogisticRegression
 
 from dpexplain.accounting import epsilon_from_events
-from dpexplain.encoding import encoded_columns
 from dpexplain.models import DPLocallyLinearClassifier
 from dpexplain.models.locally_linear.inputs import preparation_of
+from dpexplain.tables.encoding import encoded_columns
 
 PARTS = ("accuracy", "paper", "band", "front", "tables", "speed")
 

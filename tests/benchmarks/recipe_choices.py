@@ -26,8 +26,9 @@ from published import DELTA
 import dpexplain
 from dpexplain import Categorical, Classes, Schema
 from dpexplain.datasets import Dataset
-from dpexplain.models.boosting import estimator, private, recipe
-from dpexplain.models.boosting.loop import Tables
+from dpexplain.models.boosting import estimator, recipe
+from dpexplain.models.boosting import fit as private
+from dpexplain.models.boosting.released import Tables
 
 USUAL = ("adult", "telco", "california", "wine")
 EPSILONS = (0.1, 0.5, 4.0)
@@ -81,7 +82,7 @@ def _default(**fields: Any) -> Iterator[None]:
 
 @contextmanager
 def _agreement_forgotten() -> Iterator[None]:
-    from dpexplain.binning.private import NoisyHistograms
+    from dpexplain.binning.histograms import NoisyHistograms
 
     with patch.object(NoisyHistograms, "agreeing", lambda self: self):
         yield

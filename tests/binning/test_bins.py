@@ -16,7 +16,7 @@ from dpexplain.binning import (
     release_histograms,
 )
 from dpexplain.binning._kernels import find_bins
-from dpexplain.binning.private import COUNT_LATTICE
+from dpexplain.binning.histograms import COUNT_LATTICE
 from dpexplain.mechanisms import Mechanism, NoiseSource
 from dpexplain.schema import Categorical, Numeric
 from effort import examples

@@ -15,7 +15,7 @@ import dpexplain.io
 import view_examples
 from chromium import find_chromium
 from dpexplain_widgets import Explorer
-from dpexplain_widgets.page import offline_page, state_of
+from dpexplain_widgets.export.page import offline_page, state_of
 from fitted_models import fitted_binary
 from jupyter_lab import JupyterLab, NotebookSeven
 from notebooks import FOLDER

@@ -19,7 +19,8 @@ from dpexplain.edit import (
     Recover,
     Shift,
 )
-from dpexplain_widgets import EditView, Explorer, packing
+from dpexplain_widgets import EditView, Explorer
+from dpexplain_widgets.payload import packing
 from edit_hands import Keyboard, Mouse, Try, assert_line
 from page_checks import layout_problems, settle
 

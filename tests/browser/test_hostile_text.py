@@ -30,10 +30,10 @@ from dpexplain.plotting import (
     plot_shape_function,
 )
 from dpexplain_widgets import Explorer, ImportanceView, LedgerView, OverviewView, ShapeView
-from dpexplain_widgets.bundle import bundle, page_script
-from dpexplain_widgets.packing import deflated
-from dpexplain_widgets.page import content_policy, offline_page, state_of
-from dpexplain_widgets.state import STATE_TRAITS
+from dpexplain_widgets.export.bundle import bundle, page_script
+from dpexplain_widgets.export.page import content_policy, offline_page, state_of
+from dpexplain_widgets.payload.packing import deflated
+from dpexplain_widgets.state.state import STATE_TRAITS
 from jupyter_lab import open_notebook, run_all_cells
 from page_checks import settle
 

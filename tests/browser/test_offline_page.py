@@ -9,8 +9,8 @@ import pytest
 
 import view_examples
 from dpexplain_widgets import Explorer
-from dpexplain_widgets.page import offline_page, state_of
-from dpexplain_widgets.state import STATE_TRAITS
+from dpexplain_widgets.export.page import offline_page, state_of
+from dpexplain_widgets.state.state import STATE_TRAITS
 from page_checks import curve_of, histogram_of, scrub_latency, settle
 
 pytestmark = [pytest.mark.browser, pytest.mark.full]

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from dpexplain import PrivacyLedger, sweep
-from dpexplain._validation import check_epsilon
+from dpexplain._utils.validation import check_epsilon
 from dpexplain.accounting.events import GaussianEvent
 from dpexplain.compare import FilterComparison, filter_agreement, match_filters, releasable
 from dpexplain.compare._filter_effects import filter_effects

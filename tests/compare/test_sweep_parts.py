@@ -6,8 +6,8 @@ import dask.dataframe as dd
 import numpy as np
 import pytest
 
+from chunked_tables import halves, make_estimator, make_table
 from dpexplain import PrivacyLedger, sweep
-from parted_tables import halves, make_estimator, make_table
 
 NAME = "DPExplainableBoostingClassifier"
 

@@ -25,8 +25,8 @@ from dpexplain.datasets import (
     telco_churn,
 )
 from dpexplain.datasets._dataset import bundled_schema
-from dpexplain.encoding import encode_classes, encode_features, encode_range
 from dpexplain.schema import Categorical, Classes, Numeric, Range
+from dpexplain.tables.encoding import encode_classes, encode_features, encode_range
 
 BUNDLED = ["adult", "california_housing", "fair", "randhie", "telco_churn", "wine_quality"]
 

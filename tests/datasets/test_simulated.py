@@ -7,8 +7,8 @@ import pytest
 
 from dpexplain.datasets import make_additive
 from dpexplain.datasets.simulated_problems import PROBLEMS
-from dpexplain.encoding import check_columns, encode_features
 from dpexplain.schema import Classes, Range
+from dpexplain.tables.encoding import check_columns, encode_features
 
 BOTH = ["classification", "regression"]
 

@@ -30,7 +30,7 @@ from dpexplain.edit import (
     operation_to_plain,
     repair,
 )
-from dpexplain.explain.edits import EditRecord
+from dpexplain.explain.additive.edits import EditRecord
 from example_explanations import age, classifier, job, private_guarantee
 
 UP = Shift("age", by=1.0)

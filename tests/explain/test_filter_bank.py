@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from dpexplain.explain import FilterBank, FilterNoise, Guarantee
-from dpexplain.explain.filter_noise import common_removed_variance, without_common
+from dpexplain.explain.filters.filter_noise import common_removed_variance, without_common
 from example_explanations import HOSTILE_NAMES
 from example_filters import (
     filter_bank,

@@ -9,8 +9,8 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from dpexplain import Categorical, Classes, Numeric, Schema
-from dpexplain.encoding import encode_features
 from dpexplain.explain import InputFeature, InputPreparation
+from dpexplain.tables.encoding import encode_features
 from example_filters import filter_bank, table_preparation
 
 SCHEMA = Schema(

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dpexplain.explain import FilterBank, Guarantee, PairAxis, PairCurve
-from dpexplain.explain.filter_inputs import InputFeature, InputPreparation
+from dpexplain.explain.filters.filter_inputs import InputFeature, InputPreparation
 from dpexplain.interop import to_onnx
 from dpexplain.models import DPExplainableBoostingClassifier, DPLocallyLinearClassifier
 from fitted_models import FITTED, dated, fitted_binary, fitted_classes, in_days, table

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpexplain.encoding import numbers_of, texts_of
-from dpexplain.models.parted.arrow_table import arrow_cells
+from dpexplain.tables.chunked_arrow import arrow_cells
+from dpexplain.tables.encoding import numbers_of, texts_of
 from effort import examples
 
 moments = st.datetimes(datetime.datetime(1700, 1, 1), datetime.datetime(2200, 1, 1))

@@ -14,7 +14,7 @@ from dpexplain.models import (
     ExplainableBoostingClassifier,
     ExplainableBoostingRegressor,
 )
-from dpexplain.models.boosting.private import BAG_SHARE
+from dpexplain.models.boosting.fit import BAG_SHARE
 from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
 
 FEATURES = {"dose": Numeric(0, 1), "ward": Categorical(["A", "B"])}
@@ -102,7 +102,7 @@ def test_each_record_is_in_a_bag_by_a_coin_of_its_own():
 
 
 def _one_bin_records(n):
-    from dpexplain.models.boosting.records import SQUARED, Records
+    from dpexplain.models.boosting.records.binned import SQUARED, Records
 
     names = np.arange(n, dtype=np.float32)
     return Records([np.zeros(n, np.uint8)], [1], names, SQUARED)

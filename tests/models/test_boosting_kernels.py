@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpexplain.models.boosting import _kernels
-from dpexplain.models.boosting._kernels import _BLOCK, _STRETCH, LATTICE
-from dpexplain.models.boosting.greedy import greedy_tree
+from dpexplain.models.boosting.nonprivate.greedy import greedy_tree
+from dpexplain.models.boosting.records import _kernels
+from dpexplain.models.boosting.records._kernels import _BLOCK, _STRETCH, LATTICE
 from effort import examples
 
 LOSSES = ["logistic", "squared"]

@@ -11,22 +11,22 @@ from sklearn.datasets import load_digits, load_iris, load_wine
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.metrics import roc_auc_score
 
+from chunked_tables import FEATURES as CHUNKED_FEATURES
+from chunked_tables import ListTable, assert_same_fit, cut, make_table
 from dpexplain import sweep
 from dpexplain.audit import record
 from dpexplain.compare import MulticlassComparison
 from dpexplain.compare._metrics import macro_auroc, measure
 from dpexplain.explain import MulticlassExplanation, total_score
-from dpexplain.explain.local_explanation import rest_scores
+from dpexplain.explain.additive.local_explanation import rest_scores
 from dpexplain.io import from_json, to_json
 from dpexplain.models import DPExplainableBoostingClassifier, ExplainableBoostingClassifier
 from dpexplain.models.boosting.objectives import softmax
 from dpexplain.plotting import plot_comparison, plot_global, plot_importance, plot_local
 from dpexplain.schema import Categorical, Classes, Numeric, Schema
 from dpexplain_widgets import Explorer
-from dpexplain_widgets.payload import build_payload
+from dpexplain_widgets.payload.payload import build_payload
 from effort import examples
-from parted_tables import FEATURES as PARTED_FEATURES
-from parted_tables import ListTable, assert_same_fit, cut, make_table
 
 FEATURES = {"age": Numeric(0, 80, unit="years", step=1), "ward": Categorical(["A", "B"])}
 TRIAGE = Schema(FEATURES, target=Classes(["home", "bed", "theatre"], name="triage"))
@@ -298,7 +298,7 @@ def test_parts_of_any_size_give_the_model_of_the_whole(n_bags, monkeypatch):
     )
     table = make_table("DPExplainableBoostingClassifier", 500)
     table["visits"] = np.where(table["age"] > 70, "often", table["visits"])
-    schema = Schema(PARTED_FEATURES, target=Classes(["no", "yes", "often"]))
+    schema = Schema(CHUNKED_FEATURES, target=Classes(["no", "yes", "often"]))
     model = DPExplainableBoostingClassifier(
         schema=schema, structure_seed=7, max_rounds=4, outer_bags=n_bags
     )

@@ -15,12 +15,12 @@ from sklearn.isotonic import IsotonicRegression
 from dpexplain import DPExplainableBoostingClassifier, DPExplainableBoostingRegressor
 from dpexplain.binning import FeatureBins, merge_sparse_cells
 from dpexplain.datasets import make_additive
-from dpexplain.models.boosting import _noise_kernels as kernels
-from dpexplain.models.boosting import noise
-from dpexplain.models.boosting.coupling import estimate_coupling
-from dpexplain.models.boosting.curvature import logistic_curvature, squared_curvature
-from dpexplain.models.boosting.noise import simulate_noise
-from dpexplain.models.boosting.terms import AdditiveTerms
+from dpexplain.models.additive.terms import AdditiveTerms
+from dpexplain.models.boosting.uncertainty import _kernels_simulate as kernels
+from dpexplain.models.boosting.uncertainty import simulate as noise
+from dpexplain.models.boosting.uncertainty.correlation import estimate_correlation
+from dpexplain.models.boosting.uncertainty.curvature import logistic_curvature, squared_curvature
+from dpexplain.models.boosting.uncertainty.simulate import simulate_noise
 from dpexplain.schema import Categorical, Classes, Numeric, Schema
 from effort import examples
 
@@ -243,11 +243,11 @@ def test_less_leaf_noise_narrows_the_privacy_part_in_proportion(fitted, monkeypa
     objective, fit, terms = fitted._objective(fitted.schema_), fitted._fit, fitted._terms
     curvature = objective.curvature(terms, fitted.clip_, None)
     rng = np.random.default_rng(0)
-    coupling = estimate_coupling(
+    coupling = estimate_correlation(
         fit, curvature.per_score, rng, bound=objective.bound, scale=objective.scale
     )
     # How features go together is estimated from the noise as well, so it is held.
-    monkeypatch.setattr(noise, "estimate_coupling", lambda *a, **k: coupling)
+    monkeypatch.setattr(noise, "estimate_correlation", lambda *a, **k: coupling)
     half = dataclasses.replace(fit, leaf_noise_ratio=fit.leaf_noise_ratio / 2)
     stds = [
         simulate_noise(f, terms, objective, n_structures=12)[0].privacy.std(0) for f in (fit, half)

@@ -12,12 +12,12 @@ import pytest
 from dpexplain import DPExplainableBoostingClassifier, DPExplainableBoostingRegressor, sweep
 from dpexplain.explain.noise import normal_certainty
 from dpexplain.io import from_json, to_json
-from dpexplain.models.boosting.coupling import estimate_coupling
-from dpexplain.models.boosting.curvature import _clipped_classes, _clipped_counts
+from dpexplain.models.additive.term_noise import stds_against_rest
 from dpexplain.models.boosting.released import released_path
-from dpexplain.models.boosting.term_noise import stds_against_rest
+from dpexplain.models.boosting.uncertainty.correlation import estimate_correlation
+from dpexplain.models.boosting.uncertainty.curvature import _clipped_classes, _clipped_counts
 from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
-from dpexplain_widgets.payload import build_payload
+from dpexplain_widgets.payload.payload import build_payload
 
 FEATURES = {"age": Numeric(0, 80, unit="years", step=1), "ward": Categorical(["A", "B"])}
 KINDS = ["counts", "classes", "constrained"]
@@ -106,7 +106,7 @@ def test_every_draw_is_something_that_correlations_can_be(kind):
     model.fit(data.X, data.y)
     objective = model._objective(data.schema)
     curvature = objective.curvature(model._terms, model.clip_, 0.8)
-    found = estimate_coupling(
+    found = estimate_correlation(
         model._fit, curvature.per_score, np.random.default_rng(0), bound=objective.bound, scale=1.0
     )
     n = found.draws.shape[-1]

@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpexplain.binning import FeatureBins
-from dpexplain.models.boosting.private import _rare_together
+from dpexplain.binning.counts import BinCounts
+from dpexplain.models.boosting.fit import _rare_together
 from dpexplain.models.boosting.recipe import DEFAULT, cells_for, recipe, schedule
-from dpexplain.models.boosting.structure import BinCounts, random_visits
+from dpexplain.models.boosting.structure import random_visits
 from dpexplain.schema import Categorical
 from effort import examples
 

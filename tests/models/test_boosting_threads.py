@@ -13,13 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from joblib import Parallel, delayed
 
+from chunked_tables import NAMES, ListTable, cut, halves, make_estimator, make_table
 from dpexplain.audit import record, replay
 from dpexplain.audit.replay import same_value
-from dpexplain.models.boosting import threads
-from dpexplain.models.boosting._kernels import _BLOCK, _STRETCH
-from dpexplain.models.boosting.records import LOGISTIC, Records
+from dpexplain.models.boosting.records import threads
+from dpexplain.models.boosting.records._kernels import _BLOCK, _STRETCH
+from dpexplain.models.boosting.records.binned import LOGISTIC, Records
 from effort import examples
-from parted_tables import NAMES, ListTable, cut, halves, make_estimator, make_table
 
 CLASSIFIER = "DPExplainableBoostingClassifier"
 
@@ -65,7 +65,7 @@ def test_shares_longer_than_a_block_of_the_kernel_give_the_model_of_one_thread(n
 @pytest.mark.parametrize("n_jobs", [2, 7])
 @pytest.mark.parametrize("places", [[], [0, 0, 3], [1, 250, 499, 500]])
 def test_shares_of_parts_give_the_model_of_the_whole(name, n_jobs, places, monkeypatch):
-    monkeypatch.setattr("dpexplain.models.boosting.parts.PART_ROWS", 1)
+    monkeypatch.setattr("dpexplain.models.boosting.records.chunked.PART_ROWS", 1)
     table = make_table(name, 500)
     assert_same_as_alone(name, table, ListTable(cut(table, places)), None, n_jobs)
 

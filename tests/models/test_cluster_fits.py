@@ -13,10 +13,10 @@ import dask.dataframe as dd
 import numpy as np
 import pytest
 
+from chunked_tables import NAMES, assert_same_fit, halves, make_estimator, make_table
 from dpexplain import PrivacyLedger
 from dpexplain.audit import record
-from dpexplain.models.boosting import cluster
-from parted_tables import NAMES, assert_same_fit, halves, make_estimator, make_table
+from dpexplain.models.boosting.records import dask as cluster
 
 pytestmark = pytest.mark.full
 
@@ -165,7 +165,7 @@ def test_a_message_that_comes_twice_is_applied_once():
 
 
 def cluster_loss():
-    from dpexplain.models.boosting.records import SQUARED
+    from dpexplain.models.boosting.records.binned import SQUARED
 
     return SQUARED
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpexplain.models.boosting import _kernels as boosting
-from dpexplain.models.boosting._kernels_exp import _exp32
+from dpexplain.models.boosting.records import _kernels as boosting
+from dpexplain.models.boosting.records._kernels_exp import _exp32
 from dpexplain.models.linear import _kernels
 from dpexplain.models.linear._kernels import RESIDUAL_STEPS, VALUE_STEPS
 from effort import examples

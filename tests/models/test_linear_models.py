@@ -11,7 +11,7 @@ from dpexplain.audit import record, replay
 from dpexplain.audit.tiers import hostile
 from dpexplain.compare import sweep
 from dpexplain.models.linear import design as linear_design
-from dpexplain.models.linear.private import LinearBudget
+from dpexplain.models.linear.fit import LinearBudget
 from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
 
 FEATURES = {

@@ -16,7 +16,7 @@ from dpexplain import (
     Numeric,
     Schema,
 )
-from dpexplain.encoding import encode_features
+from dpexplain.tables.encoding import encode_features
 from fitted_models import table
 
 pl = pytest.importorskip("polars")

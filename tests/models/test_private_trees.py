@@ -21,7 +21,7 @@ from dpexplain.interop import to_interpret, to_onnx
 from dpexplain.io import from_json, to_json
 from dpexplain.models.boosted_trees import losses
 from dpexplain.models.dpboost import boosting
-from dpexplain.models.random_forest import estimator as forest
+from dpexplain.models.random_forest import forest
 from dpexplain.models.trees import _kernels
 from dpexplain.models.trees.structure import Trees, candidates_of, grid_of, leaf_of
 from dpexplain.models.trees.terms import counted_spread, ways_of
@@ -403,7 +403,7 @@ def test_records_that_are_in_every_tree_of_an_ensemble_are_noticed(monkeypatch):
 
 def test_a_criterion_with_the_sensitivity_of_another_is_noticed(monkeypatch):
     """Records of both classes in one node: Gini moves by up to 4, the stated 0.1 is too little."""
-    from dpexplain.models.boosted_trees import estimator as boosted
+    from dpexplain.models.boosted_trees import boosted_trees as boosted
 
     monkeypatch.setattr(boosted, "criterion_sensitivity", lambda *a: 0.1)
     estimator = make(DPBoostedTreesClassifier)

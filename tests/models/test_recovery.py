@@ -6,7 +6,12 @@ import numpy as np
 import pandas as pd
 
 from dpexplain import Categorical, Classes, DPExplainableBoostingClassifier, Numeric, Schema
-from dpexplain.models.boosting.recovery import _axes, _information, _posterior_mean, _priors
+from dpexplain.models.boosting.uncertainty.recovery import (
+    _axes,
+    _information,
+    _posterior_mean,
+    _priors,
+)
 
 
 def evidence(rng, n_bins=9, n_sums=40):

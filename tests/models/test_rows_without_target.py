@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from chunked_tables import NAMES, ListTable, assert_same_fit, cut, make_estimator, make_table
 from dpexplain import Classes, Numeric, Range, Schema
 from dpexplain.audit import record, replay
 from dpexplain.models import (
@@ -19,8 +20,7 @@ from dpexplain.models import (
     LocallyLinearClassifier,
 )
 from dpexplain.models.inputs import rows_with_target
-from dpexplain.models.twin import NonPrivateTwin
-from parted_tables import NAMES, ListTable, assert_same_fit, cut, make_estimator, make_table
+from dpexplain.models.noiseless import NoiselessModel
 from private_models import PRIVATE, known, make, records_for, schema_for
 
 NO_TARGET = [None, np.nan, "", "  ", "nan", "NA", "twelve", b"yes", [1], {}, 1j, pd.NaT, pd.NA]
@@ -101,8 +101,8 @@ WITHOUT_NOISE = {
     "boosting, classes": ExplainableBoostingClassifier(schema=schema_for("DPBoostClassifier")),
     "boosting, numbers": ExplainableBoostingRegressor(schema=schema_for("DPBoostRegressor")),
     "filters": LocallyLinearClassifier(schema=schema_for("DPBoostClassifier"), max_epochs=2),
-    "twin, classes": NonPrivateTwin(make("DPLogisticRegression", structure_seed=0)),
-    "twin, numbers": NonPrivateTwin(make("DPBoostRegressor", structure_seed=0)),
+    "twin, classes": NoiselessModel(make("DPLogisticRegression", structure_seed=0)),
+    "twin, numbers": NoiselessModel(make("DPBoostRegressor", structure_seed=0)),
 }
 
 

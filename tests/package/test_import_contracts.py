@@ -22,7 +22,11 @@ PLANTED = [
     ("dpexplain/edit/__init__.py", "import dpexplain.compare", "Views stand on comparisons"),
     ("dpexplain/accounting/__init__.py", "import dpexplain.mechanisms", "Models stand on bins"),
     ("dpexplain/datasets/__init__.py", "import dpexplain.models", "Datasets know schemas only"),
-    ("dpexplain/schema.py", "import dpexplain.accounting", "import no part that stands on them"),
+    (
+        "dpexplain/schema/schema.py",
+        "import dpexplain.accounting",
+        "import no part that stands on them",
+    ),
 ]
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from dpexplain._validation import check_epsilon
+from dpexplain._utils.validation import check_epsilon
 from dpexplain.accounting.calibrate import joint_budget
 from dpexplain.accounting.events import GaussianEvent
 from dpexplain.explain import GlobalExplanation, Guarantee

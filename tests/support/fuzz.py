@@ -29,7 +29,7 @@ from dpexplain import Comparison, PrivacyLedger, Schema
 from dpexplain.accounting.events import GaussianEvent, NonPrivateEvent
 from dpexplain.accounting.ledger_state import LedgerState
 from dpexplain.io import from_json, to_json
-from dpexplain_widgets.payload import build_payload
+from dpexplain_widgets.payload.payload import build_payload
 from example_explanations import age, classifier, job, private_guarantee, reference, samples
 from example_filters import filter_comparison, filter_samples
 

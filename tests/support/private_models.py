@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 import dpexplain.models as models
-from dpexplain.models.boosting.additive import AdditiveModel
+from dpexplain.models.additive.model import AdditiveModel
 from dpexplain.models.private import PrivateEstimator
 from dpexplain.schema import Categorical, Classes, Feature, Numeric, Range, Schema
 

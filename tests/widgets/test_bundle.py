@@ -10,9 +10,10 @@ import pytest
 
 import dpexplain_widgets
 import view_examples
-from dpexplain_widgets import bundle as bundling
+from dpexplain_widgets.export import bundle as bundling
 
-MODULES = sorted(path.name for path in bundling.STATIC.glob("*.js"))
+PATHS = {path.name: path for path in bundling.STATIC.rglob("*.js")}
+MODULES = sorted(PATHS)
 ENTRIES = (
     "explorer.js",
     "filter.js",
@@ -87,7 +88,7 @@ def test_a_page_needs_a_view():
 # What unfolds a page stands in it as it is, and names every sign that a folded text may hold.
 @pytest.mark.parametrize("module", sorted({*MODULES} - {"page_loader.js"}))
 def test_no_template_runs_over_a_line_so_that_indentation_means_nothing(module):
-    lines = (bundling.STATIC / module).read_text(encoding="utf-8").splitlines()
+    lines = PATHS[module].read_text(encoding="utf-8").splitlines()
 
     assert [line for line in lines if line.count("`") % 2] == []
 
@@ -96,8 +97,8 @@ def test_a_module_stands_after_what_it_needs():
     text = bundling.bundle("explorer.js")
     order = re.findall(r"^// (\w+\.js)$", text, re.MULTILINE)
     for name in order:
-        source = (bundling.STATIC / name).read_text(encoding="utf-8")
-        needed = re.findall(r'from "\./(\w+\.js)";', source)
+        source = PATHS[name].read_text(encoding="utf-8")
+        needed = re.findall(r'from "\.{1,2}/(?:[\w./]*/)?(\w+\.js)";', source)
         assert all(order.index(other) < order.index(name) for other in needed)
 
 
@@ -105,7 +106,7 @@ def test_top_level_names_of_all_modules_differ():
     names = [
         name
         for module in MODULES
-        for _, name in bundling._DECLARATION.findall((bundling.STATIC / module).read_text("utf-8"))
+        for _, name in bundling._DECLARATION.findall(PATHS[module].read_text("utf-8"))
     ]
 
     assert sorted(names) == sorted(set(names))
@@ -154,7 +155,7 @@ def test_an_unknown_module_is_answered_with_the_known_ones(name):
 
 @pytest.mark.parametrize("module", MODULES)
 def test_module_never_turns_text_into_markup_or_code(module):
-    source = without_comments((bundling.STATIC / module).read_text(encoding="utf-8"))
+    source = without_comments(PATHS[module].read_text(encoding="utf-8"))
     forbidden = r"innerHTML|outerHTML|insertAdjacent|document\.write|\beval\b|new Function|srcdoc"
 
     assert not re.search(forbidden, source)
@@ -162,7 +163,7 @@ def test_module_never_turns_text_into_markup_or_code(module):
 
 @pytest.mark.parametrize("module", MODULES)
 def test_module_asks_nothing_of_the_network(module):
-    source = (bundling.STATIC / module).read_text(encoding="utf-8")
+    source = PATHS[module].read_text(encoding="utf-8")
     addresses = set(re.findall(r"https?://[^\s\"'`]+", source))
 
     assert addresses <= {"http://www.w3.org/2000/svg"}
@@ -171,7 +172,7 @@ def test_module_asks_nothing_of_the_network(module):
 
 @pytest.mark.parametrize("module", MODULES)
 def test_lines_and_files_of_modules_stay_short(module):
-    lines = (bundling.STATIC / module).read_text(encoding="utf-8").splitlines()
+    lines = PATHS[module].read_text(encoding="utf-8").splitlines()
 
     assert len(lines) <= 300
     assert max(map(len, lines)) <= 120

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 import view_examples
 from dpexplain.compare.faithfulness import _on_common_bins
 from dpexplain_widgets import DisagreementView, RankView
-from dpexplain_widgets.comparing import comparison_of, disagreement
-from dpexplain_widgets.payload import build_payload
+from dpexplain_widgets.payload.payload import build_payload
+from dpexplain_widgets.views.comparing import comparison_of, disagreement
 
 TERMS = view_examples.survey_terms()[:5]
 

@@ -22,7 +22,7 @@ from dpexplain.edit import (
     repair,
 )
 from dpexplain.explain import GlobalExplanation, ShapeFunction
-from dpexplain_widgets.payload import build_payload
+from dpexplain_widgets.payload.payload import build_payload
 from edit_examples import operations, terms
 from effort import examples
 from example_explanations import private_guarantee

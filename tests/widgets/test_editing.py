@@ -13,7 +13,7 @@ from dpexplain import PrivacyLedger
 from dpexplain.accounting import GaussianEvent
 from dpexplain.edit import EditLog, Monotone, Shift
 from dpexplain_widgets import EditView, Explorer, ShapeView
-from dpexplain_widgets.payload import build_payload
+from dpexplain_widgets.payload.payload import build_payload
 from example_explanations import classifier
 
 LOG = EditLog().edit(Shift("age", by=0.5), note="why")

@@ -17,12 +17,13 @@ import view_examples
 from dpexplain.compare import Comparison
 from dpexplain.edit import EditLog, Shift
 from dpexplain.explain import GlobalExplanation
-from dpexplain_widgets import Explorer, LedgerView, export, write_page
-from dpexplain_widgets.export import check_releasable
-from dpexplain_widgets.look import TABS
-from dpexplain_widgets.packing import inflated
-from dpexplain_widgets.page import state_of
-from dpexplain_widgets.payload import build_payload
+from dpexplain_widgets import Explorer, LedgerView, write_page
+from dpexplain_widgets.export import export
+from dpexplain_widgets.export.export import check_releasable
+from dpexplain_widgets.export.page import state_of
+from dpexplain_widgets.payload.packing import inflated
+from dpexplain_widgets.payload.payload import build_payload
+from dpexplain_widgets.state.display_traits import TABS
 from example_filters import filter_comparison
 
 VIEWS = [getattr(dpexplain_widgets, name) for name in view_examples.view_names()]

@@ -15,10 +15,10 @@ from hypothesis.extra.numpy import arrays
 
 from dpexplain.explain import FilterBank
 from dpexplain_widgets import Explorer, FilterView, ImportanceView, LedgerView, ShapeView
-from dpexplain_widgets.filter_arrays import RATIO_STEP, ArrayWriter
-from dpexplain_widgets.filter_payload import filters_payload
-from dpexplain_widgets.packing import packed
-from dpexplain_widgets.payload import build_payload, check_payload
+from dpexplain_widgets.payload.filter_arrays import RATIO_STEP, ArrayWriter
+from dpexplain_widgets.payload.filter_payload import filters_payload
+from dpexplain_widgets.payload.packing import packed
+from dpexplain_widgets.payload.payload import build_payload, check_payload
 from example_filters import (
     filter_bank,
     filter_comparison,
@@ -228,7 +228,7 @@ def test_what_may_leave_holds_neither_reference_nor_samples(tmp_path):
     secret = some_pictures(2)
     view = Explorer(comparison, secret)
     page = view.export_html(tmp_path / "safe.html")
-    from dpexplain_widgets.export import releasable_view
+    from dpexplain_widgets.export.export import releasable_view
 
     smaller = releasable_view(view)
     alone = FilterView(dataclasses.replace(comparison, reference=None, metrics=None))

@@ -11,7 +11,7 @@ import traitlets
 
 import view_examples
 from dpexplain_widgets import Explorer, PlannerView
-from dpexplain_widgets.worker import LatestWins
+from dpexplain_widgets.state.worker import LatestWins
 
 TICKS = itertools.count()
 SOURCE = view_examples.comparison(epsilons=(0.5, 4.0))

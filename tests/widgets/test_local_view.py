@@ -11,7 +11,7 @@ import pytest
 
 import view_examples
 from dpexplain_widgets import Explorer, LocalView
-from dpexplain_widgets.local import _typical
+from dpexplain_widgets.views.local import _typical
 
 PLANS = view_examples.survey_terms()
 

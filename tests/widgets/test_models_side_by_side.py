@@ -11,8 +11,8 @@ import traitlets
 import view_examples
 from dpexplain.accounting.gdp import epsilon_from_mu
 from dpexplain_widgets import Explorer
-from dpexplain_widgets.payload import build_payload, models_of
-from dpexplain_widgets.together import together_words
+from dpexplain_widgets.payload.joint_cost import together_words
+from dpexplain_widgets.payload.payload import build_payload, models_of
 
 TERMS = view_examples.survey_terms()
 

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import view_examples
-from dpexplain_widgets.bundle import STATIC
-from dpexplain_widgets.packing import deflated, inflated, packed
-from dpexplain_widgets.payload import build_payload
+from dpexplain_widgets.export.bundle import STATIC
+from dpexplain_widgets.payload.packing import deflated, inflated, packed
+from dpexplain_widgets.payload.payload import build_payload
 from node import NODE
 
 _READ = """
@@ -24,7 +24,7 @@ process.stdout.write(JSON.stringify(unpack(values)));
 
 
 def read_in_node(value):
-    script = _READ % (STATIC / "unpack.js").as_uri()
+    script = _READ % (STATIC / "state/unpack.js").as_uri()
     result = subprocess.run(
         [NODE, "--input-type=module", "-e", script],
         input=json.dumps(packed(value)), capture_output=True, text=True, check=True,

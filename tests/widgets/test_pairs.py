@@ -9,8 +9,8 @@ import traitlets
 
 import view_examples
 from dpexplain_widgets import Explorer
-from dpexplain_widgets.bundle import bundle
-from dpexplain_widgets.picture import static_svg
+from dpexplain_widgets.export.bundle import bundle
+from dpexplain_widgets.export.picture import static_svg
 from pair_examples import PEOPLE, paired
 
 

@@ -12,7 +12,7 @@ import pytest
 import view_examples
 from dpexplain.edit import EditLog
 from dpexplain.explain import NoiseModel
-from dpexplain_widgets.payload import all_fits, build_payload, check_payload
+from dpexplain_widgets.payload.payload import all_fits, build_payload, check_payload
 from example_explanations import classifier
 
 

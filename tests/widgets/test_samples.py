@@ -12,8 +12,8 @@ import traitlets
 
 import view_examples
 from dpexplain_widgets import Explorer
-from dpexplain_widgets.payload import all_fits, build_payload
-from dpexplain_widgets.samples import MOST_SAMPLES
+from dpexplain_widgets.payload.payload import all_fits, build_payload
+from dpexplain_widgets.payload.samples import MOST_SAMPLES
 
 PLANS = [view_examples.survey_terms()[k] for k in (0, 4, 5)]
 

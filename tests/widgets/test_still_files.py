@@ -14,7 +14,7 @@ from PIL import Image
 import dpexplain.io
 import view_examples
 from dpexplain_widgets import Explorer, LedgerView
-from dpexplain_widgets.still import csv_text
+from dpexplain_widgets.export.figure_files import csv_text
 
 FIGURES = ("shape", "importance", "epsilons")
 SVG = "{http://www.w3.org/2000/svg}"

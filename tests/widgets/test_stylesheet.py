@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from dpexplain_widgets.bundle import STATIC, STYLES, stylesheet
+from dpexplain_widgets.export.bundle import STATIC, STYLES, stylesheet
 
 CSS = re.sub(r"/\*.*?\*/", "", stylesheet(), flags=re.DOTALL)
 PALETTES = {"light": r"\.dpx \{(.*?)\}", "dark": r'\.dpx\[data-theme="dark"\] \{(.*?)\}'}
@@ -99,4 +99,4 @@ def test_dark_pages_have_a_palette_of_their_own():
 
 
 def test_every_style_file_is_part_of_the_stylesheet():
-    assert sorted(STYLES) == sorted(path.name for path in STATIC.glob("*.css"))
+    assert sorted(STYLES) == sorted(path.name for path in STATIC.rglob("*.css"))

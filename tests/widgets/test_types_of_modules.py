@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from dpexplain_widgets.bundle import STATIC
+from dpexplain_widgets.export.bundle import STATIC
 from node import NODE
 from typescript import find_tsc
 
 pytestmark = pytest.mark.full
 
 WRONG = """
-import { chosenBin, readState } from "{static}/state.js";
+import { chosenBin, readState } from "{static}/state/state.js";
 
 /** @param {import("{static}/types").Model} model */
 export function wrong(model) {
@@ -33,7 +33,7 @@ def test_modules_fit_their_types_and_a_planted_mistake_does_not(tmp_path: Path):
     planted.write_text(WRONG.replace("{static}", STATIC.as_posix()))
     settings = {
         "extends": str(STATIC.parents[1] / "jsconfig.json"),
-        "include": [f"{STATIC.as_posix()}/*", str(planted)],
+        "include": [f"{STATIC.as_posix()}/**/*", str(planted)],
     }
     (tmp_path / "jsconfig.json").write_text(json.dumps(settings))
     result = subprocess.run(

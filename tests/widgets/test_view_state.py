@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 import dpexplain_widgets
 import view_examples
 from dpexplain_widgets import Explorer, LedgerView, ShapeView
-from dpexplain_widgets.payload import build_payload
-from dpexplain_widgets.state import STATE_TRAITS
+from dpexplain_widgets.payload.payload import build_payload
+from dpexplain_widgets.state.state import STATE_TRAITS
 
 VIEWS = [getattr(dpexplain_widgets, name) for name in view_examples.view_names()]
 CHOICES = [name for name in STATE_TRAITS if name != "payload"]

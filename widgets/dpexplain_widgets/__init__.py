@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpexplain._extras import needed
+from dpexplain._utils.extras import needed
 
 try:
     import anywidget as _anywidget
@@ -13,18 +13,18 @@ except ModuleNotFoundError as error:
         name=error.name,
     ) from None
 
-from dpexplain_widgets.disagreement import DisagreementView
-from dpexplain_widgets.edit import EditView
-from dpexplain_widgets.explorer import Explorer
-from dpexplain_widgets.filter import FilterView
-from dpexplain_widgets.importance import ImportanceView
-from dpexplain_widgets.ledger import LedgerView
-from dpexplain_widgets.local import LocalView
-from dpexplain_widgets.overview import OverviewView
-from dpexplain_widgets.planner import PlannerView
-from dpexplain_widgets.rank import RankView
-from dpexplain_widgets.report import write_page
-from dpexplain_widgets.shape import ShapeView
+from dpexplain_widgets.export.write_page import write_page
+from dpexplain_widgets.views.disagreement import DisagreementView
+from dpexplain_widgets.views.edit import EditView
+from dpexplain_widgets.views.explorer import Explorer
+from dpexplain_widgets.views.filter import FilterView
+from dpexplain_widgets.views.importance import ImportanceView
+from dpexplain_widgets.views.ledger import LedgerView
+from dpexplain_widgets.views.local import LocalView
+from dpexplain_widgets.views.overview import OverviewView
+from dpexplain_widgets.views.planner import PlannerView
+from dpexplain_widgets.views.rank import RankView
+from dpexplain_widgets.views.shape import ShapeView
 
 del _anywidget, _ipywidgets
 

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from dpexplain.models.boosted_trees.estimator import DPBoostedTreesClassifier
+from dpexplain.models.boosted_trees.boosted_trees import DPBoostedTreesClassifier
 
 __all__ = ["DPBoostedTreesClassifier"]

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils.multiclass import type_of_target
 
-from dpexplain.models.boosting.additive import AdditiveClassifier
+from dpexplain.models.additive.model import AdditiveClassifier
 from dpexplain.models.boosting.estimator import _PrivateBoosting
+from dpexplain.models.boosting.nonprivate.reference import _Reference
 from dpexplain.models.boosting.objectives import Objective, classification
-from dpexplain.models.boosting.reference import _Reference
 from dpexplain.schema import Classes, Schema
 
 

@@ -7,9 +7,9 @@ from typing import Protocol
 import numpy as np
 
 from dpexplain.mechanisms import Mechanism
-from dpexplain.models.boosting._kernels import LATTICE
 from dpexplain.models.boosting.recipe import Schedule
-from dpexplain.models.boosting.records import BinnedRecords
+from dpexplain.models.boosting.records._kernels import LATTICE
+from dpexplain.models.boosting.records.binned import BinnedRecords
 
 
 class Clip(Protocol):

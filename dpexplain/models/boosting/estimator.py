@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from dpexplain._validation import check_choice, check_count, check_in_range
+from dpexplain._utils.validation import check_choice, check_count, check_in_range
 from dpexplain.accounting import (
     BudgetSplit,
     PrivacyLedger,
@@ -21,20 +21,19 @@ from dpexplain.accounting import (
 from dpexplain.binning import count_phase, declared_cells, histogram_phase
 from dpexplain.binning.bins import index_dtype
 from dpexplain.mechanisms import Mechanism, NoiseBackend, Phase, Releases
-from dpexplain.models.boosting.monotone import Constraints, checked_constraints
-from dpexplain.models.boosting.noise import NoiseDraws, simulate_noise
-from dpexplain.models.boosting.objectives import Objective
-from dpexplain.models.boosting.pairs import pair_phase
-from dpexplain.models.boosting.parts import record_source
-from dpexplain.models.boosting.private import (
+from dpexplain.models.additive.term_noise import NoiseDraws
+from dpexplain.models.boosting.fit import (
     Budget,
-    PrivateFit,
     fit_private,
     leaf_phase,
     n_leaf_releases,
     private_bins,
     release_factors,
 )
+from dpexplain.models.boosting.monotone import Constraints, checked_constraints
+from dpexplain.models.boosting.nonprivate.reference import _Reference
+from dpexplain.models.boosting.objectives import Objective, centred_terms
+from dpexplain.models.boosting.pairs import pair_phase
 from dpexplain.models.boosting.recipe import (
     CLASSIFIER_CLIPS,
     EPOCHS,
@@ -43,14 +42,15 @@ from dpexplain.models.boosting.recipe import (
     recipe,
     schedule,
 )
-from dpexplain.models.boosting.reference import _Reference
-from dpexplain.models.boosting.source import Encoding
-from dpexplain.models.boosting.terms import centred_terms
-from dpexplain.models.boosting.threads import Team, check_n_jobs
+from dpexplain.models.boosting.records.chunked import record_source
+from dpexplain.models.boosting.records.source import Encoding
+from dpexplain.models.boosting.records.threads import Team, check_n_jobs
+from dpexplain.models.boosting.released import PrivateFit
 from dpexplain.models.boosting.uncertainty.effect import EffectDraws, estimate_effect, has_effect
-from dpexplain.models.parted import PartedTable
+from dpexplain.models.boosting.uncertainty.simulate import simulate_noise
 from dpexplain.models.private import PrivateEstimator
 from dpexplain.schema import Schema
+from dpexplain.tables.chunked import ChunkedTable
 
 Composition = Literal["joint", "gdp", "classic"]
 
@@ -169,7 +169,7 @@ class _PrivateBoosting(PrivateEstimator):
                 "give max_rounds, or use preset='paper'."
             )
 
-    def _check_parts(self, X: PartedTable, y: Any) -> None:
+    def _check_parts(self, X: ChunkedTable, y: Any) -> None:
         super()._check_parts(X, y)
         if X.on_cluster and self.outer_bags > 1:
             raise ValueError(

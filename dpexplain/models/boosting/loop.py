@@ -9,16 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpexplain.mechanisms import Mechanism
-from dpexplain.models.boosting._kernels import LATTICE
 from dpexplain.models.boosting.clipping import Clip
 from dpexplain.models.boosting.monotone import Projection
-from dpexplain.models.boosting.records import BinnedRecords
-from dpexplain.models.boosting.released import LeafStep
+from dpexplain.models.boosting.records._kernels import LATTICE
+from dpexplain.models.boosting.records.binned import BinnedRecords
+from dpexplain.models.boosting.released import LeafStep, Tables
 from dpexplain.models.boosting.structure import Visit
-
-Tables = list[NDArray[np.float64]]
-"""Score per bin, one array per feature."""
-
 
 Holder = TypeVar("Holder", bound=BinnedRecords)
 HolderIn = TypeVar("HolderIn", bound=BinnedRecords, contravariant=True)

@@ -7,17 +7,17 @@ post-processing and costs nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final, Literal, TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from dpexplain import _isotonic
-from dpexplain._names import closest_name
+from dpexplain._utils import isotonic as _isotonic
+from dpexplain._utils.names import closest_name
+from dpexplain.models.additive.terms import Direction
 from dpexplain.schema import Categorical, Classes, Schema
 
-Direction: TypeAlias = Literal["increasing", "decreasing"]
 Constraints: TypeAlias = Mapping[str, Direction | int]
 Projection: TypeAlias = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 

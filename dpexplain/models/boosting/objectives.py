@@ -10,24 +10,11 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from dpexplain.explain.global_explanation import Link
+from dpexplain.binning.bins import FeatureBins
+from dpexplain.binning.counts import BinCounts
+from dpexplain.explain.additive.links import Link
 from dpexplain.mechanisms import Mechanism
-from dpexplain.models.boosting._kernels import LATTICE
-from dpexplain.models.boosting._kernels_exp import EXPONENT_SPAN
-from dpexplain.models.boosting.clipping import AdaptiveClip, Clip, FixedClip
-from dpexplain.models.boosting.counts import CountStep
-from dpexplain.models.boosting.curvature import (
-    Curvature,
-    logistic_curvature,
-    poisson_curvature,
-    softmax_curvature,
-    squared_curvature,
-)
-from dpexplain.models.boosting.loop import PrivateStep
-from dpexplain.models.boosting.recipe import Schedule
-from dpexplain.models.boosting.records import LOGISTIC, POISSON, SQUARED, Loss, softmax_loss
-from dpexplain.models.boosting.structure import BinCounts
-from dpexplain.models.boosting.targets import (
+from dpexplain.models.additive.targets import (
     classes_of,
     encoded_classes,
     encoded_counts,
@@ -35,7 +22,22 @@ from dpexplain.models.boosting.targets import (
     largest_count,
     range_unit,
 )
-from dpexplain.models.boosting.terms import AdditiveTerms
+from dpexplain.models.additive.terms import AdditiveTerms, Direction
+from dpexplain.models.boosting.clipping import AdaptiveClip, Clip, FixedClip
+from dpexplain.models.boosting.loop import PrivateStep
+from dpexplain.models.boosting.poisson import CountStep
+from dpexplain.models.boosting.recipe import Schedule
+from dpexplain.models.boosting.records._kernels import LATTICE
+from dpexplain.models.boosting.records._kernels_exp import EXPONENT_SPAN
+from dpexplain.models.boosting.records.binned import LOGISTIC, POISSON, SQUARED, Loss, softmax_loss
+from dpexplain.models.boosting.released import Tables
+from dpexplain.models.boosting.uncertainty.curvature import (
+    Curvature,
+    logistic_curvature,
+    poisson_curvature,
+    softmax_curvature,
+    squared_curvature,
+)
 from dpexplain.schema import Schema
 
 RegressionObjective: TypeAlias = Literal["squared", "poisson"]
@@ -261,3 +263,70 @@ def poisson(schema: Schema) -> Objective:
 def regression(name: RegressionObjective, schema: Schema) -> Objective:
     """Make the objective of a regression, by its name."""
     return poisson(schema) if name == "poisson" else squared(schema)
+
+
+def _std_between(tables: NDArray[np.float64], shares: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the standard deviation between curves, each centred, shape (n_bins, ...)."""
+    centred = tables - np.tensordot(tables, shares, axes=(1, 0))[:, None]
+    return np.asarray(centred.std(axis=0, ddof=1), dtype=np.float64)
+
+
+def centred_terms(
+    bins: Sequence[FeatureBins],
+    bags: Sequence[Tables],
+    counts: Sequence[NDArray[np.float64]],
+    objective: Objective,
+    *,
+    neutral: Sequence[NDArray[np.bool_]],
+    monotone: Sequence[Direction | None],
+) -> AdditiveTerms:
+    """Average the bags, move the mean of each term into the intercept, change to the score's unit.
+
+    Parameters
+    ----------
+    bins : sequence of FeatureBins
+    bags : sequence of list of ndarray
+        Of each bag, scores per bin as the loop left them.
+    counts : sequence of ndarray
+        People per bin; negative noisy counts weigh nothing.
+    objective : Objective
+        Says what a score of the loop means on the link scale.
+    neutral : sequence of ndarray of shape (n_bins,)
+        Bins that are to contribute nothing, such as a missing bin that may be empty: its
+        score would show nothing but which leaves it happened to share.
+    monotone : sequence of {"increasing", "decreasing", None}
+        Direction that each curve keeps.
+
+    Returns
+    -------
+    AdditiveTerms
+    """
+    weights = [np.where(n, 0.0, np.maximum(c, 0.0)) for c, n in zip(counts, neutral, strict=True)]
+    shares = [w / w.sum() if w.sum() > 0 else w for w in weights]
+    one_score = objective.loss.n_scores == 1
+    curves = [list(parts) for parts in zip(*bags, strict=True)]
+    if not one_score:  # a score that all classes share changes no probability
+        curves = [[t - t.mean(axis=1, keepdims=True) for t in parts] for parts in curves]
+        neutral = [n[:, None] for n in neutral]
+    tables = [np.mean(parts, axis=0) for parts in curves]
+    means = [w @ t for w, t in zip(shares, tables, strict=True)]
+    scale = objective.scale
+    scores = tuple(
+        np.where(n, 0.0, scale * (t - m)) for t, m, n in zip(tables, means, neutral, strict=True)
+    )
+    bag_std = None
+    if len(bags) > 1:
+        bag_std = tuple(
+            np.where(n, 0.0, scale * _std_between(np.array(parts), w))
+            for parts, w, n in zip(curves, shares, neutral, strict=True)
+        )
+    intercept = objective.offset + scale * sum(means)
+    return AdditiveTerms(
+        tuple(bins),
+        scores,
+        tuple(counts),
+        float(intercept) if one_score else np.asarray(intercept),
+        objective.link,
+        tuple(monotone),
+        bag_std,
+    )

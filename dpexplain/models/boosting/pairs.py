@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from dpexplain.binning.counts import BinCounts
 from dpexplain.mechanisms import Mechanism, Phase
-from dpexplain.models.boosting._kernels import LATTICE
-from dpexplain.models.boosting.structure import BinCounts
+from dpexplain.models.boosting.records._kernels import LATTICE
 
 if TYPE_CHECKING:
-    from dpexplain.models.boosting.private import Budget
-    from dpexplain.models.boosting.records import BinnedRecords
+    from dpexplain.models.boosting.fit import Budget
+    from dpexplain.models.boosting.records.binned import BinnedRecords
 
 FloatArray = NDArray[np.float64]
 

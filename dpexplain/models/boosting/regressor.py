@@ -8,16 +8,16 @@ import numpy as np
 import pandas as pd
 from sklearn.utils import assert_all_finite
 
-from dpexplain._validation import check_choice
+from dpexplain._utils.validation import check_choice
 from dpexplain.accounting import PrivacyLedger
 from dpexplain.mechanisms import NoiseBackend
-from dpexplain.models.boosting.additive import AdditiveRegressor
+from dpexplain.models.additive.model import AdditiveRegressor
+from dpexplain.models.additive.targets import largest_count
 from dpexplain.models.boosting.estimator import Composition, _PrivateBoosting
 from dpexplain.models.boosting.monotone import Constraints
+from dpexplain.models.boosting.nonprivate.reference import _Reference
 from dpexplain.models.boosting.objectives import Objective, RegressionObjective, regression
 from dpexplain.models.boosting.recipe import Preset
-from dpexplain.models.boosting.reference import _Reference
-from dpexplain.models.boosting.targets import largest_count
 from dpexplain.schema import Range, Schema
 
 

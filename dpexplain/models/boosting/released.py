@@ -4,15 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dpexplain.binning import FeatureBins
+from dpexplain.binning.bins import Index
+from dpexplain.binning.counts import BinCounts
+from dpexplain.models.additive.terms import Direction
 from dpexplain.models.boosting.monotone import projections
+from dpexplain.models.boosting.pairs import PairSums
+from dpexplain.models.boosting.recipe import Recipe, Schedule
+from dpexplain.models.boosting.structure import Visit
 
-if TYPE_CHECKING:
-    from dpexplain.models.boosting.private import PrivateFit
+Tables = list[NDArray[np.float64]]
+"""Score per bin, one array per feature."""
+
 
 FloatArray = NDArray[np.float64]
 
@@ -143,3 +150,86 @@ def _members(fit: PrivateFit, own: NDArray[np.intp]) -> Members:
     bins = (repeated == np.concatenate(leaves)[:, None]).astype(np.float64)
     sums = np.concatenate([fit.steps[v].sums for v in use])
     return Members(visit, bins, sums[:, None] if sums.ndim == 1 else sums)
+
+
+@dataclass(frozen=True, eq=False)
+class PrivateBins:
+    """What the histogram phase leaves behind.
+
+    Attributes
+    ----------
+    bins : tuple of FeatureBins
+        Merged bins of each feature.
+    counts : tuple of BinCounts
+        Noisy people per merged bin.
+    n_samples : float
+        Noisy number of people.
+    bin_of_cell : tuple of ndarray of shape (n_cells,), one per feature
+        Merged bin of each cell that was counted.
+    cell_noise_std : float
+        Noise standard deviation of one cell, in people.
+    min_bin_count : float
+        Noisily counted people that a merged bin was to hold.
+    """
+
+    bins: tuple[FeatureBins, ...]
+    counts: tuple[BinCounts, ...]
+    n_samples: float
+    bin_of_cell: tuple[Index, ...]
+    cell_noise_std: float
+    min_bin_count: float
+
+
+@dataclass(frozen=True, eq=False)
+class PrivateFit:
+    """What a private fit released, and the public structure it used.
+
+    Attributes
+    ----------
+    binned : PrivateBins
+    bags : list of list of ndarray
+        Of each bag, scores per bin, not centred, in the units of the loop.
+    schedule : Schedule
+        Passes, learning rate and clip, as the recipe derived them.
+    leaf_noise_ratio : float
+        Noise standard deviation of one leaf sum, in clips.
+    start : float
+        Score that every record started from, through the first feature: a public number.
+    visits : list of Visit
+        All trees of the first bag; those of others are alike.
+    steps : list of LeafStep, one per visit
+        What the first bag released, and what became of it.
+    min_leaf_count : float
+        Noisily counted people that every leaf was to hold.
+    settings : Recipe
+        What the fit was asked for.
+    share : float
+        Share of the records in a bag.
+    monotone : tuple of {"increasing", "decreasing", None}
+        Direction that the curve of each feature was constrained to.
+    pairs : PairSums or None, default=None
+        What was released of pairs of features.
+    """
+
+    binned: PrivateBins
+    bags: list[Tables]
+    schedule: Schedule
+    leaf_noise_ratio: float
+    start: float
+    visits: list[Visit]
+    steps: list[LeafStep]
+    min_leaf_count: float
+    settings: Recipe
+    share: float
+    monotone: tuple[Direction | None, ...]
+    pairs: PairSums | None = None
+
+    @property
+    def clips(self) -> NDArray[np.float64]:
+        """Bound on a residual at each visit of the first bag, in score units of the loop."""
+        return np.array([step.clip for step in self.steps])
+
+    @property
+    def leaf_noise_std(self) -> NDArray[np.float64]:
+        """Noise standard deviation of one leaf sum at each visit, in score units of the loop."""
+        return self.leaf_noise_ratio * self.clips

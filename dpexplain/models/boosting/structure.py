@@ -8,10 +8,12 @@ counted) people in every leaf, which is post-processing of the released histogra
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+
+from dpexplain.binning.counts import BinCounts
 
 _ROUNDS, _TRIES_PER_ROUND = 4, 4
 """Random draws per tree before it has to do with one leaf less: 16, few at a time."""
@@ -34,41 +36,6 @@ class Visit:
     feature: int
     leaf_of_bin: NDArray[np.uint8]
     leaf_weight: NDArray[np.float64]
-
-
-@dataclass(frozen=True, eq=False)
-class BinCounts:
-    """Noisy people per bin of one feature, and how sure they are.
-
-    Attributes
-    ----------
-    counts : ndarray of shape (n_bins,)
-        Noisy people per bin, special bins last.
-    variance : ndarray of shape (n_bins,)
-        Variance of the noise on each count.
-    n_special : int
-        Bins at the end that hold no value of the schema.
-    ordered : bool
-        Whether neighbouring bins are neighbours in meaning.
-    unit_of_bin : ndarray of shape (n_bins,) or None
-        Value bins of one unit always share a leaf; None where each is a unit of its own.
-    """
-
-    counts: NDArray[np.float64]
-    variance: NDArray[np.float64]
-    n_special: int
-    ordered: bool
-    unit_of_bin: NDArray[np.intp] | None = None
-
-    def thinned(self, share: float) -> BinCounts:
-        """Return the counts of a random part of the people."""
-        return replace(self, counts=share * self.counts, variance=share**2 * self.variance)
-
-    @property
-    def perhaps_nobody(self) -> NDArray[np.bool_]:
-        """Special bins whose count does not stand out of its noise, shape (n_bins,)."""
-        special = np.arange(len(self.counts)) >= len(self.counts) - self.n_special
-        return special & (self.counts < 3.0 * np.sqrt(self.variance))
 
 
 def random_visits(

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from dpexplain.models.dpboost.estimator import DPBoostClassifier, DPBoostRegressor
+from dpexplain.models.dpboost.dpboost import DPBoostClassifier, DPBoostRegressor
 
 __all__ = ["DPBoostClassifier", "DPBoostRegressor"]

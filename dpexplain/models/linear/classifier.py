@@ -5,16 +5,16 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from dpexplain._validation import check_count, check_in_range
+from dpexplain._utils.validation import check_count, check_in_range
 from dpexplain.accounting import PrivacyLedger
 from dpexplain.mechanisms import Mechanism, NoiseBackend, Phase
-from dpexplain.models.boosting.additive import AdditiveClassifier
-from dpexplain.models.boosting.noise import NoiseDraws
+from dpexplain.models.additive.model import AdditiveClassifier
+from dpexplain.models.additive.term_noise import NoiseDraws
 from dpexplain.models.boosting.objectives import Objective, classification
 from dpexplain.models.linear._kernels import RESIDUAL_STEPS
 from dpexplain.models.linear.estimator import Scaling, _PrivateLinear
-from dpexplain.models.linear.noise import classification_noise
-from dpexplain.models.linear.private import LinearBudget, LinearFit, fit_classification
+from dpexplain.models.linear.fit import LinearBudget, LinearFit, fit_classification
+from dpexplain.models.linear.uncertainty import classification_noise
 from dpexplain.schema import Classes, Schema
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dpexplain.binning import FeatureBins
 from dpexplain.binning.bins import Index
-from dpexplain.models.boosting.structure import BinCounts
+from dpexplain.binning.counts import BinCounts
 from dpexplain.models.linear._kernels import VALUE_STEPS
 
 Integers = NDArray[np.int64]

@@ -7,18 +7,17 @@ from typing import Any, Literal
 
 import numpy as np
 
-from dpexplain._validation import check_choice, check_in_range
+from dpexplain._utils.validation import check_choice, check_in_range
 from dpexplain.accounting import PrivacyLedger, compose_mu, mu_from_epsilon
 from dpexplain.binning import declared_cells, histogram_phase
 from dpexplain.binning.bins import index_dtype
 from dpexplain.mechanisms import Mechanism, NoiseBackend, Phase, Releases
-from dpexplain.models.boosting.additive import AdditiveModel
-from dpexplain.models.boosting.objectives import Objective
-from dpexplain.models.boosting.private import release_factors
-from dpexplain.models.boosting.terms import centred_terms
-from dpexplain.models.linear.private import N_CELLS, LinearBudget, LinearFit
+from dpexplain.models.additive.model import AdditiveModel
+from dpexplain.models.boosting.fit import release_factors
+from dpexplain.models.boosting.objectives import Objective, centred_terms
+from dpexplain.models.linear.fit import N_CELLS, LinearBudget, LinearFit
+from dpexplain.models.noiseless import NoiselessModel
 from dpexplain.models.private import PrivateEstimator
-from dpexplain.models.twin import NonPrivateTwin
 from dpexplain.schema import Schema
 
 Scaling = Literal["released", "public"]
@@ -62,14 +61,14 @@ class _PrivateLinear(PrivateEstimator, AdditiveModel):
         self.n_public = n_public
         self.max_rows_per_person = max_rows_per_person
 
-    def reference_estimator(self) -> NonPrivateTwin:
+    def reference_estimator(self) -> NoiselessModel:
         """Unfitted non-private twin: the same model without noise.
 
         Returns
         -------
-        NonPrivateTwin
+        NoiselessModel
         """
-        return NonPrivateTwin(self)
+        return NoiselessModel(self)
 
     def _check_settings(self) -> None:
         check_choice("scaling", self.scaling, ("released", "public"))

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from dpexplain.mechanisms import Mechanism, Phase
-from dpexplain.models.boosting.additive import AdditiveRegressor
-from dpexplain.models.boosting.noise import NoiseDraws
+from dpexplain.models.additive.model import AdditiveRegressor
+from dpexplain.models.additive.term_noise import NoiseDraws
 from dpexplain.models.boosting.objectives import Objective, squared
 from dpexplain.models.linear.estimator import _PrivateLinear
-from dpexplain.models.linear.noise import regression_noise
-from dpexplain.models.linear.private import LinearBudget, LinearFit, fit_regression
+from dpexplain.models.linear.fit import LinearBudget, LinearFit, fit_regression
+from dpexplain.models.linear.uncertainty import regression_noise
 from dpexplain.schema import Range, Schema
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from dpexplain.models.boosting._kernels_exp import _exp32
+from dpexplain.models.boosting.records._kernels_exp import _exp32
 
 _F = np.float32
 _ZERO, _ONE = _F(0.0), _F(1.0)

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpexplain.encoding import encoded_columns
 from dpexplain.explain import InputFeature, InputPreparation
 from dpexplain.models.inputs import rows_of
 from dpexplain.models.locally_linear.arithmetic import (
@@ -21,6 +20,7 @@ from dpexplain.models.locally_linear.arithmetic import (
 )
 from dpexplain.models.locally_linear.projections import Basis
 from dpexplain.schema import Categorical, Numeric, Schema
+from dpexplain.tables.encoding import encoded_columns
 
 Floats = NDArray[np.float64]
 

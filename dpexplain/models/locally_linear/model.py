@@ -12,8 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from dpexplain._validation import check_choice, check_count, check_in_range
-from dpexplain.encoding import check_columns, encode_classes, encoded_columns
+from dpexplain._utils.validation import check_choice, check_count, check_in_range
 from dpexplain.explain import FilterBank, FilterExplanation, FilterNoise, Guarantee
 from dpexplain.models.inputs import as_table, rows_of
 from dpexplain.models.locally_linear.gradients import FilterShape
@@ -30,6 +29,7 @@ from dpexplain.models.locally_linear.projections import PROJECTIONS, Basis, make
 from dpexplain.models.locally_linear.recipe import PRESETS, Recipe, recipe_for
 from dpexplain.models.locally_linear.training import Progress, Trained
 from dpexplain.schema import Classes, Numeric, Schema
+from dpexplain.tables.encoding import check_columns, encode_classes, encoded_columns
 
 if TYPE_CHECKING:
     from dpexplain.explain import InputPreparation

@@ -11,8 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from dpexplain._tables import cells_of, values_of
-from dpexplain._validation import check_choice, check_count, check_in_range
+from dpexplain._utils.validation import check_choice, check_count, check_in_range
 from dpexplain.accounting import (
     PrivacyLedger,
     epsilon_from_events,
@@ -43,6 +42,7 @@ from dpexplain.models.locally_linear.training import (
 )
 from dpexplain.models.private import PrivateEstimator
 from dpexplain.schema import Classes, Schema
+from dpexplain.tables.columns import cells_of, values_of
 
 LARGEST_INPUTS = 1 << 14
 """Numbers and categories together that a model takes, at most."""

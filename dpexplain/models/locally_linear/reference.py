@@ -9,16 +9,16 @@ import numpy as np
 from sklearn.utils.multiclass import type_of_target
 from threadpoolctl import threadpool_limits
 
-from dpexplain._tracebacks import without_records
-from dpexplain._validation import check_count
+from dpexplain._utils.tracebacks import without_records
+from dpexplain._utils.validation import check_count
 from dpexplain.accounting import NonPrivateEvent, PrivacyLedger
-from dpexplain.encoding import check_columns
 from dpexplain.explain import Guarantee
 from dpexplain.models.inputs import as_column, as_table, observed_schema, some_rows_with_target
 from dpexplain.models.locally_linear.gradients import GradientSums
 from dpexplain.models.locally_linear.model import LocallyLinearModel
 from dpexplain.models.locally_linear.training import Progress, train
 from dpexplain.schema import Classes, Schema
+from dpexplain.tables.encoding import check_columns
 
 _BATCH = 500
 _EPOCHS = 20

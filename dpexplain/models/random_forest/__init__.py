@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from dpexplain.models.random_forest.estimator import DPRandomForestClassifier
+from dpexplain.models.random_forest.forest import DPRandomForestClassifier
 
 __all__ = ["DPRandomForestClassifier"]

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpexplain.binning import FeatureBins, declared_cells
-from dpexplain.encoding import encoded_columns
 from dpexplain.models.trees import _kernels
 from dpexplain.schema import Schema
+from dpexplain.tables.encoding import encoded_columns
 
 Integers = NDArray[np.int64]
 FloatArray = NDArray[np.float64]

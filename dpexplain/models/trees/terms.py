@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from dpexplain.binning import FeatureBins
 from dpexplain.binning.bins import Encoded
-from dpexplain.explain.global_explanation import Link
-from dpexplain.models.boosting.terms import AdditiveTerms
+from dpexplain.explain.additive.links import Link
+from dpexplain.models.additive.terms import AdditiveTerms
 from dpexplain.models.trees import _kernels
 from dpexplain.models.trees.structure import Candidates, FloatArray, Integers, Trees
 

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { comparisonKinds, comparisonOf } from "../../../widgets/dpexplain_widgets/static/comparing.js";
-import { binOfValue, commonParts, disagreement } from "../../../widgets/dpexplain_widgets/static/distance.js";
-import { heatLevel, heatText, LEVELS, levelWords } from "../../../widgets/dpexplain_widgets/static/heat.js";
-import { bumpPath, placesOf, rankColumns, squeezed } from "../../../widgets/dpexplain_widgets/static/ranks.js";
-import { rowsInSight } from "../../../widgets/dpexplain_widgets/static/rows.js";
-import { readState } from "../../../widgets/dpexplain_widgets/static/state.js";
-import { stubModel } from "../../../widgets/dpexplain_widgets/static/stub_model.js";
-import { listedTerms } from "../../../widgets/dpexplain_widgets/static/term_list.js";
+import { comparisonKinds, comparisonOf } from "../../../widgets/dpexplain_widgets/static/views/disagreement/comparing.js";
+import { binOfValue, commonParts, disagreement } from "../../../widgets/dpexplain_widgets/static/views/disagreement/distance.js";
+import { heatLevel, heatText, LEVELS, levelWords } from "../../../widgets/dpexplain_widgets/static/views/disagreement/heat.js";
+import { bumpPath, placesOf, rankColumns, squeezed } from "../../../widgets/dpexplain_widgets/static/views/rank/ranks.js";
+import { rowsInSight } from "../../../widgets/dpexplain_widgets/static/kit/rows.js";
+import { readState } from "../../../widgets/dpexplain_widgets/static/state/state.js";
+import { stubModel } from "../../../widgets/dpexplain_widgets/static/state/stub_model.js";
+import { listedTerms } from "../../../widgets/dpexplain_widgets/static/state/term_list.js";
 
 const term = (edges, contribution, count, more = {}) => ({
   edges, contribution, count, special: ["missing"], importance: contribution[0],

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { csvCell } from "../../../widgets/dpexplain_widgets/static/csv.js";
+import { csvCell } from "../../../widgets/dpexplain_widgets/static/export/csv.js";
 
 test("numbers of a table are plain numbers in a file", () => {
   const cells = [["\u22120.522", "-0.522"], ["+1.2", "1.2"], ["1,465", "1465"], ["0", "0"]];

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 
 const root = new URL("../../../widgets/dpexplain_widgets/static/", import.meta.url);
-const { afterOperations, effectOf, startCurve } = await import(new URL("edit_operations.js", root));
+const { afterOperations, effectOf, startCurve } = await import(new URL("views/edit/arithmetic/edit_operations.js", root));
 
 const cases = JSON.parse(readFileSync(0, "utf8"));
 const results = cases.map(({ term, termFit, operations }) => {

@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { FilterData, activeFilters, alignedBuffer, noisyMap, rankedClasses, ratioAt, shareOutside, sumsOf } from "../../../widgets/dpexplain_widgets/static/filter_data.js";
-import { pixelAfterKey } from "../../../widgets/dpexplain_widgets/static/filter_detail.js";
-import { cellWidth } from "../../../widgets/dpexplain_widgets/static/filter_grid.js";
-import { colourTable, paintMap, picturePlaces, pictureSize } from "../../../widgets/dpexplain_widgets/static/filter_picture.js";
-import { layersAt, paintOverlay } from "../../../widgets/dpexplain_widgets/static/filter_overlay.js";
-import { additionSentence, partsInUnits, readingOf } from "../../../widgets/dpexplain_widgets/static/filter_words.js";
-import { readFilters } from "../../../widgets/dpexplain_widgets/static/filter_state.js";
-import { stubModel } from "../../../widgets/dpexplain_widgets/static/stub_model.js";
-import { unpack } from "../../../widgets/dpexplain_widgets/static/unpack.js";
+import { FilterData, activeFilters, alignedBuffer, noisyMap, rankedClasses, ratioAt, shareOutside, sumsOf } from "../../../widgets/dpexplain_widgets/static/views/filter/filter_data.js";
+import { pixelAfterKey } from "../../../widgets/dpexplain_widgets/static/views/filter/filter_detail.js";
+import { cellWidth } from "../../../widgets/dpexplain_widgets/static/views/filter/filter_grid.js";
+import { colourTable, paintMap, picturePlaces, pictureSize } from "../../../widgets/dpexplain_widgets/static/views/filter/filter_picture.js";
+import { layersAt, paintOverlay } from "../../../widgets/dpexplain_widgets/static/views/filter/filter_overlay.js";
+import { additionSentence, partsInUnits, readingOf } from "../../../widgets/dpexplain_widgets/static/views/filter/filter_words.js";
+import { readFilters } from "../../../widgets/dpexplain_widgets/static/views/filter/filter_state.js";
+import { stubModel } from "../../../widgets/dpexplain_widgets/static/state/stub_model.js";
+import { unpack } from "../../../widgets/dpexplain_widgets/static/state/unpack.js";
 
 const COLOURS = { negative: [200, 100, 0], zero: [255, 255, 255], positive: [0, 100, 200] };
 

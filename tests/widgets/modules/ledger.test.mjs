@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { ledgerWords } from "../../../widgets/dpexplain_widgets/static/ledger.js";
+import { ledgerWords } from "../../../widgets/dpexplain_widgets/static/views/ledger/ledger.js";
 
 const fit = { private: true, events: [{ type: "gaussian" }] };
 const reference = { private: false, events: [{ type: "non_private" }] };

@@ -4,13 +4,13 @@ import { test } from "node:test";
 import {
   binOf, explainValues, flips, normalCertainty, predictionOf, shownValues, signWord, thresholdScore, typicalValue,
   valueRange,
-} from "../../../widgets/dpexplain_widgets/static/contributions.js";
-import { certaintyWords, crossingWords } from "../../../widgets/dpexplain_widgets/static/local.js";
-import { readState } from "../../../widgets/dpexplain_widgets/static/state.js";
-import { stubModel } from "../../../widgets/dpexplain_widgets/static/stub_model.js";
-import { predictionName } from "../../../widgets/dpexplain_widgets/static/words.js";
-import { waterfallOrder, waterfallRows } from "../../../widgets/dpexplain_widgets/static/waterfall.js";
-import { inputValue } from "../../../widgets/dpexplain_widgets/static/what_if.js";
+} from "../../../widgets/dpexplain_widgets/static/views/local/contributions.js";
+import { certaintyWords, crossingWords } from "../../../widgets/dpexplain_widgets/static/views/local/local.js";
+import { readState } from "../../../widgets/dpexplain_widgets/static/state/state.js";
+import { stubModel } from "../../../widgets/dpexplain_widgets/static/state/stub_model.js";
+import { predictionName } from "../../../widgets/dpexplain_widgets/static/kit/words.js";
+import { waterfallOrder, waterfallRows } from "../../../widgets/dpexplain_widgets/static/views/local/waterfall.js";
+import { inputValue } from "../../../widgets/dpexplain_widgets/static/views/local/what_if.js";
 
 const age = {
   edges: [17, 30, 90], labels: ["young", "old", "missing"], special: ["missing"],

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { binColumns, columnAt, crowdsTheAxis, splitSpecial, valuePosition } from "../../../widgets/dpexplain_widgets/static/bins.js";
-import { bandPath, stepPath } from "../../../widgets/dpexplain_widgets/static/path.js";
-import { linearScale, logPositions, nearestIndex, niceAxis, niceTicks } from "../../../widgets/dpexplain_widgets/static/scale.js";
-import { labelsThatFit } from "../../../widgets/dpexplain_widgets/static/text.js";
+import { binColumns, columnAt, crowdsTheAxis, splitSpecial, valuePosition } from "../../../widgets/dpexplain_widgets/static/charts/bins.js";
+import { bandPath, stepPath } from "../../../widgets/dpexplain_widgets/static/charts/path.js";
+import { linearScale, logPositions, nearestIndex, niceAxis, niceTicks } from "../../../widgets/dpexplain_widgets/static/charts/scale.js";
+import { labelsThatFit } from "../../../widgets/dpexplain_widgets/static/kit/text.js";
 
 const identity = (value) => value;
 

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { orderedRange, rangeSentence, rangeTitle } from "../../../widgets/dpexplain_widgets/static/ranges.js";
-import { PAGE_SIZE, pageOf } from "../../../widgets/dpexplain_widgets/static/multiples.js";
-import { directionsOf, drawnErrors, replayedCurve, uniforms } from "../../../widgets/dpexplain_widgets/static/replay.js";
-import { cellAfterKey, pointedCell } from "../../../widgets/dpexplain_widgets/static/pair_panel.js";
-import { edgeDay } from "../../../widgets/dpexplain_widgets/static/format.js";
-import { endTexts, smallAxisValues } from "../../../widgets/dpexplain_widgets/static/small_shape.js";
-import { causeWords } from "../../../widgets/dpexplain_widgets/static/words.js";
+import { orderedRange, rangeSentence, rangeTitle } from "../../../widgets/dpexplain_widgets/static/views/shape/ranges.js";
+import { PAGE_SIZE, pageOf } from "../../../widgets/dpexplain_widgets/static/views/shape/multiples.js";
+import { directionsOf, drawnErrors, replayedCurve, uniforms } from "../../../widgets/dpexplain_widgets/static/views/shape/replay.js";
+import { cellAfterKey, pointedCell } from "../../../widgets/dpexplain_widgets/static/views/shape/pair_panel.js";
+import { edgeDay } from "../../../widgets/dpexplain_widgets/static/kit/format.js";
+import { endTexts, smallAxisValues } from "../../../widgets/dpexplain_widgets/static/views/shape/small_shape.js";
+import { causeWords } from "../../../widgets/dpexplain_widgets/static/kit/words.js";
 
 const letters = (rows) => rows.flat().map((step) => String.fromCharCode(63 + step)).join("");
 const term = {

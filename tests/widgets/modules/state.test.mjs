@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { axisValues, termCurves, watermarkText } from "../../../widgets/dpexplain_widgets/static/curves.js";
-import { indexAfterKey } from "../../../widgets/dpexplain_widgets/static/keyboard.js";
+import { axisValues, termCurves, watermarkText } from "../../../widgets/dpexplain_widgets/static/charts/curves.js";
+import { indexAfterKey } from "../../../widgets/dpexplain_widgets/static/kit/keyboard.js";
 import {
   choose, chooseTerm, chosenBin, drawOnChange, readState, toggleReference,
-} from "../../../widgets/dpexplain_widgets/static/state.js";
-import { stubModel } from "../../../widgets/dpexplain_widgets/static/stub_model.js";
+} from "../../../widgets/dpexplain_widgets/static/state/state.js";
+import { stubModel } from "../../../widgets/dpexplain_widgets/static/state/stub_model.js";
 
 function fit(value, isPrivate = true) {
   const term = { labels: ["a", "missing"], special: ["missing"], contribution: [value, 99] };

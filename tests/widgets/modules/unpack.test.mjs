@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { fromSteps, unpack } from "../../../widgets/dpexplain_widgets/static/unpack.js";
+import { fromSteps, unpack } from "../../../widgets/dpexplain_widgets/static/state/unpack.js";
 
 test("steps add up and are divided once", () => {
   assert.deepEqual(fromSteps([1, 3, -1, 0]), [0.3, 0.2, 0.2]);

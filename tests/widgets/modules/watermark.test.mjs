@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { curveObstacles, freePlace } from "../../../widgets/dpexplain_widgets/static/watermark.js";
+import { curveObstacles, freePlace } from "../../../widgets/dpexplain_widgets/static/charts/watermark.js";
 
 const FRAME = { left: 0, right: 400, top: 0, bottom: 200 };
 const identity = (value) => value;

@@ -4,8 +4,8 @@ import { test } from "node:test";
 import {
   formatCount, formatDelta, formatEpsilon, formatLike, formatNumber, formatSigned, formatTick,
   plural, quotedName, shortName,
-} from "../../../widgets/dpexplain_widgets/static/format.js";
-import { binSentence, guaranteeSentence, noiseVerdict, scoreWords } from "../../../widgets/dpexplain_widgets/static/words.js";
+} from "../../../widgets/dpexplain_widgets/static/kit/format.js";
+import { binSentence, guaranteeSentence, noiseVerdict, scoreWords } from "../../../widgets/dpexplain_widgets/static/kit/words.js";
 
 test("numbers keep three significant digits, a true minus and thousands", () => {
   const written = [0, -0.12345, 1234.5, 1e-9, -2.5e8, Infinity].map((value) => formatNumber(value));

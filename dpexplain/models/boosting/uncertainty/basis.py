@@ -12,7 +12,7 @@ from dpexplain.models.boosting.pairs import shares
 
 if TYPE_CHECKING:
     from dpexplain.binning.bins import FeatureBins
-    from dpexplain.models.boosting.structure import BinCounts
+    from dpexplain.binning.counts import BinCounts
 
 FloatArray = NDArray[np.float64]
 

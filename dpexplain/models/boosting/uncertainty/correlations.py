@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
+from dpexplain.binning.counts import BinCounts
 from dpexplain.models.boosting.pairs import PairSums, shares
-from dpexplain.models.boosting.structure import BinCounts
 
 FloatArray = NDArray[np.float64]
 

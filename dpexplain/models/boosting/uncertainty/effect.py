@@ -15,14 +15,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dpexplain.models.boosting.curvature import clipped_variance
+from dpexplain.models.additive.terms import AdditiveTerms
 from dpexplain.models.boosting.objectives import Objective
 from dpexplain.models.boosting.pairs import order_of_bins
-from dpexplain.models.boosting.private import PrivateFit
-from dpexplain.models.boosting.records import LOGISTIC, SQUARED
-from dpexplain.models.boosting.terms import AdditiveTerms
+from dpexplain.models.boosting.records.binned import LOGISTIC, SQUARED
+from dpexplain.models.boosting.released import PrivateFit
 from dpexplain.models.boosting.uncertainty.basis import Basis, basis_of_term
 from dpexplain.models.boosting.uncertainty.correlations import correlations
+from dpexplain.models.boosting.uncertainty.curvature import clipped_variance
 from dpexplain.models.boosting.uncertainty.population import Population
 from dpexplain.models.boosting.uncertainty.posterior import Posterior, information, posterior
 from dpexplain.models.boosting.uncertainty.trajectory import Trajectory

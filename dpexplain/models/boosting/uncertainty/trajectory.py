@@ -8,10 +8,9 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-from dpexplain.models.boosting.curvature import INSIDE_CLIP
-from dpexplain.models.boosting.private import PrivateFit
-from dpexplain.models.boosting.released import released_path
+from dpexplain.models.boosting.released import PrivateFit, released_path
 from dpexplain.models.boosting.uncertainty._kernels import LOGISTIC, NORMAL, expected_sums
+from dpexplain.models.boosting.uncertainty.curvature import INSIDE_CLIP
 from dpexplain.models.boosting.uncertainty.population import Population
 
 FloatArray = NDArray[np.float64]

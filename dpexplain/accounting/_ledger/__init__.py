@@ -1,0 +1,1 @@
+"""How a ledger is kept, read and recognized."""

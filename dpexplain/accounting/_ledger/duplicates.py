@@ -1,0 +1,56 @@
+"""Notice in this process that two ledgers of one data set do not know of each other.
+
+A cell of a notebook that is run again opens the ledger anew, with the whole budget.
+"""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from typing import TYPE_CHECKING
+from weakref import WeakSet
+
+from dpexplain.exceptions import PrivacyWarning
+
+if TYPE_CHECKING:
+    from dpexplain.accounting.ledger import PrivacyLedger
+
+__all__ = ["warn_of_duplicates"]
+
+# Ledgers that fits and sweeps open for themselves say in their guarantee that they count alone.
+_COUNT_ALONE = frozenset({"this fit alone", "this sweep alone"})
+_LOCK = threading.Lock()
+_CHARGED: dict[str, WeakSet[PrivacyLedger]] = {}
+
+
+def warn_of_duplicates(ledger: PrivacyLedger, *, charged: bool) -> None:
+    """Warn if another live ledger of the same data set was charged; each ledger warns once.
+
+    Parameters
+    ----------
+    ledger : PrivacyLedger
+        A ledger that was just opened or charged.
+    charged : bool
+        Remember it as one that counts something.
+
+    Warns
+    -----
+    PrivacyWarning
+        If the other one has another file or none, so that neither sees what the other counts.
+    """
+    if ledger.dataset in _COUNT_ALONE:
+        return
+    with _LOCK:
+        known = _CHARGED.setdefault(ledger.dataset, WeakSet())
+        twins = [o for o in known if o is not ledger and (o.path is None or o.path != ledger.path)]
+        if charged:
+            known.add(ledger)
+        first, ledger._has_twin = not ledger._has_twin, ledger._has_twin or bool(twins)
+    if twins and first:
+        warnings.warn(
+            f"another ledger of {ledger.dataset!r} in this process has counted releases that this "
+            "one does not know of, so neither total covers the data set; go on with one of them, "
+            "or give both the same path=.",
+            PrivacyWarning,
+            stacklevel=4,
+        )

@@ -1,0 +1,303 @@
+"""What a ledger says: limits, entries, totals, statements; nothing here changes it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from dpexplain._utils.validation import Adjacency, check_count
+from dpexplain.accounting._ledger.store import LedgerStore
+from dpexplain.accounting._ledger.text import ledger_frame, ledger_html, ledger_line
+from dpexplain.accounting._units.prices import common_unit
+from dpexplain.accounting.events import Event
+from dpexplain.accounting.ledger_state import LedgerEntry, LedgerState
+from dpexplain.accounting.summary import LedgerSummary, ReleaseSet
+from dpexplain.accounting.unit import RECORD, Unit, check_unit
+from dpexplain.exceptions import BudgetError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from dpexplain.statement import PrivacyStatement
+
+__all__ = ["LedgerReading"]
+
+
+class LedgerReading:
+    """The half of a ledger that only reads its state."""
+
+    _store: LedgerStore
+
+    @property
+    def dataset(self) -> str:
+        """Name of the data set.
+
+        Returns
+        -------
+        str
+            As given.
+        """
+        return self._store.known.dataset
+
+    @property
+    def cap_epsilon(self) -> float:
+        """Limit of the private total.
+
+        Returns
+        -------
+        float
+            Infinite if there is none.
+        """
+        return self._store.current().cap_epsilon
+
+    @property
+    def delta(self) -> float:
+        """Delta at which the ledger states epsilon.
+
+        Returns
+        -------
+        float
+            As given.
+        """
+        return self._store.known.delta
+
+    @property
+    def adjacency(self) -> Adjacency:
+        """Which data sets count as neighbours.
+
+        Returns
+        -------
+        str
+            ``"add_remove"`` or ``"replace"``.
+        """
+        return self._store.known.adjacency
+
+    @property
+    def unit(self) -> Unit:
+        """Whom totals are about.
+
+        Returns
+        -------
+        Record or Person
+            As given; else that of all private entries, or one record where they differ.
+        """
+        return self._store.current().total_unit
+
+    @property
+    def path(self) -> str | None:
+        """File that holds the ledger.
+
+        Returns
+        -------
+        str or None
+            Absolute path; None for a ledger in memory.
+        """
+        return None if self._store.file is None else str(self._store.file.path)
+
+    @property
+    def entries(self) -> tuple[LedgerEntry, ...]:
+        """Everything that was charged.
+
+        Returns
+        -------
+        tuple of LedgerEntry
+            Oldest first; a ledger with a file sees the charges of other processes too.
+        """
+        return self._store.current().entries
+
+    def total_epsilon(self, delta: float | None = None) -> float:
+        """Epsilon of everything together.
+
+        Parameters
+        ----------
+        delta : float, optional
+            Delta at which to state it; the ledger's by default.
+
+        Returns
+        -------
+        float
+            Infinite if any charge is not private.
+        """
+        return self._store.current().total_epsilon(self.delta if delta is None else delta)
+
+    def private_epsilon(self, delta: float | None = None, *, unit: Unit | None = None) -> float:
+        """Epsilon of all private charges together, if they were fixed before any result was seen.
+
+        It describes what leaves only if everything that is not private stays inside.
+
+        Parameters
+        ----------
+        delta : float, optional
+            Delta at which to state it; the ledger's by default.
+        unit : Record or Person, optional
+            For whom; `PrivacyLedger.unit` by default.
+
+        Returns
+        -------
+        float
+            Infinite where a charge has no bound for the unit.
+        """
+        state = self._store.current()
+        for_whom = state.total_unit if unit is None else check_unit(unit)
+        return state.epsilon_for(for_whom, self.delta if delta is None else delta)
+
+    @property
+    def adaptive_epsilon(self) -> float:
+        """Epsilon of all private charges together, whatever results decided.
+
+        Returns
+        -------
+        float
+            At the ledger's delta and for its unit: the cap, if it was there before the first
+            private charge, else the reading of an odometer.
+        """
+        state = self._store.current()
+        return state.adaptive_epsilon_for(state.total_unit)
+
+    @property
+    def remaining_epsilon(self) -> float:
+        """Largest epsilon that one further private fit at the ledger's delta may have.
+
+        Because budgets compose better than they add, this is more than the cap less the total.
+
+        Returns
+        -------
+        float
+            Infinite without a cap, 0 if nothing is left.
+        """
+        return self._store.current().remaining_epsilon
+
+    def affordable(self, events: Iterable[Event], *, unit: Unit = RECORD) -> bool:
+        """Whether the cap leaves room for these events.
+
+        Parameters
+        ----------
+        events : iterable of Event
+            Planned releases; events that are not private cost nothing of the cap.
+        unit : Record or Person, default=RECORD
+            Whom they protect.
+
+        Returns
+        -------
+        bool
+            False if `charge` would refuse them.
+        """
+        planned = LedgerEntry("planned", tuple(events), check_unit(unit))
+        return self._store.current().affordable([planned])
+
+    def release_set(self, entry_indices: Sequence[int]) -> ReleaseSet:
+        """Spend of those entries that are actually published.
+
+        Parameters
+        ----------
+        entry_indices : sequence of int
+            Places of the published entries in `entries`, each at most once.
+
+        Returns
+        -------
+        ReleaseSet
+            Their epsilon together, beside the total, which stands if the choice was made by
+            looking at the others.
+
+        Raises
+        ------
+        ValueError
+            If an index is out of range or repeated.
+        """
+        state = self._store.current()
+        chosen = self._chosen(state, entry_indices)
+        unit = state.unit or common_unit(chosen) or state.total_unit
+        private = all(entry.private for entry in chosen)
+        return ReleaseSet(
+            labels=tuple(entry.label for entry in chosen),
+            epsilon=state.epsilon_for(unit, state.delta, chosen) if private else math.inf,
+            total_epsilon=state.epsilon_for(unit, state.delta),
+            delta=state.delta,
+            unit=unit.kind_words,
+        )
+
+    def summary(self) -> LedgerSummary:
+        """State of the ledger as plain data.
+
+        Returns
+        -------
+        LedgerSummary
+            For views, files and reports; it cannot be charged.
+        """
+        return self._store.current().summary()
+
+    def statement(self, published: Sequence[int] | None = None) -> PrivacyStatement:
+        """Say what is promised for a release, for everything fitted, and under which conditions.
+
+        Parameters
+        ----------
+        published : sequence of int, optional
+            Places of the published entries in `entries`; all private ones by default.
+
+        Returns
+        -------
+        PrivacyStatement
+            With ``text()``, ``markdown()`` and ``to_json()``.
+
+        Raises
+        ------
+        ValueError
+            If an index is out of range or repeated.
+        """
+        from dpexplain.statement import statement_of
+
+        state = self._store.current()
+        if published is None:
+            return statement_of(state.summary())
+        chosen = self._chosen(state, published)
+        unit = state.unit or common_unit(chosen) or state.total_unit
+        one, replaced = math.inf, math.inf
+        if all(entry.private for entry in chosen):
+            one = state.epsilon_for(unit, state.delta, chosen)
+            replaced = state.replace_epsilon_for(unit, state.delta, chosen)
+        return statement_of(
+            state.summary(), published, unit=unit.kind_words, epsilons=(one, replaced)
+        )
+
+    @staticmethod
+    def _chosen(state: LedgerState, entry_indices: Sequence[int]) -> list[LedgerEntry]:
+        indices = [check_count("entry_indices", index, 0) for index in entry_indices]
+        if len(set(indices)) < len(indices) or any(i >= len(state.entries) for i in indices):
+            raise ValueError(
+                f"entry_indices must be different numbers below {len(state.entries)}, the "
+                "number of entries; see ledger.frame()."
+            )
+        return [state.entries[index] for index in indices]
+
+    def frame(self) -> pd.DataFrame:
+        """Events as a table, oldest first.
+
+        Returns
+        -------
+        DataFrame
+            Columns ``entry`` (place in `entries`), ``label``, ``event``, ``unit``, ``private``,
+            ``count``, ``noise_multiplier``, ``mu``, ``epsilon`` (of the event alone, for its own
+            unit) and ``private_epsilon`` (of all private events up to this one together, for the
+            unit of the ledger).
+        """
+        return ledger_frame(self._store.current())
+
+    def to_json(self) -> str:
+        """Write the ledger as JSON.
+
+        Returns
+        -------
+        str
+            Everything that counts, numbers bit by bit.
+        """
+        return self._store.current().to_json()
+
+    def __repr__(self) -> str:
+        try:
+            return ledger_line(self.summary())
+        except BudgetError as error:
+            return f"PrivacyLedger({self.dataset!r}: {error})"
+
+    def _repr_html_(self) -> str:
+        return ledger_html(self.summary())

@@ -1,0 +1,146 @@
+"""Where the state of a ledger lives: in one process, or in a file that processes share."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+
+from dpexplain.accounting._ledger.file import LedgerFile, Signature
+from dpexplain.accounting.ledger_state import LedgerState
+from dpexplain.exceptions import BudgetError
+
+__all__ = ["LedgerStore"]
+
+
+class LedgerStore:
+    """Hold the state of a ledger and let one charge at a time change it.
+
+    Parameters
+    ----------
+    state : LedgerState
+        What is known when the store is made.
+    file : LedgerFile or None, default=None
+        File that has the last word; without one the state is here and nowhere else.
+    from_elsewhere : bool, default=False
+        Whether the state is a copy of one that lives in another process.
+    """
+
+    def __init__(
+        self, state: LedgerState, file: LedgerFile | None = None, *, from_elsewhere: bool = False
+    ) -> None:
+        self.known = state  # the last state seen; of its limits only a cap can be set or lowered
+        self.file = file
+        self._from_elsewhere = from_elsewhere
+        self._process = os.getpid()
+        self._signature: Signature | None = None
+        self._lock = threading.RLock()
+
+    @classmethod
+    def opened(cls, file: LedgerFile) -> LedgerStore:
+        """Take state and limits from an existing file."""
+        return cls(_parsed(file), file)
+
+    def create(self) -> None:
+        """Write a new file; one that exists is an error."""
+        if self.file is None:
+            return
+        with self.file.exclusive():
+            if self.file.exists():
+                raise BudgetError(
+                    f"ledger file {str(self.file.path)!r} exists; open it with "
+                    "PrivacyLedger.open(path), or choose another path."
+                )
+            self.write(self.known)
+
+    def create_or_join(self) -> None:
+        """Write a new file, or go on with an existing one that has the same limits."""
+        if self.file is None:
+            return
+        with self.file.exclusive():
+            if self.file.exists():
+                self._join(self.file)
+            else:
+                self.write(self.known)
+
+    def current(self) -> LedgerState:
+        """Return the newest state; a file is read again when it has changed."""
+        if self.file is not None and self.file.signature() != self._signature:
+            with self._lock:
+                self._read(self.file)
+        return self.known
+
+    @contextmanager
+    def exclusive(self) -> Iterator[LedgerState]:
+        """Keep everybody else from charging, and give the newest state."""
+        self._check_home()
+        with self._lock, self.file.exclusive() if self.file is not None else nullcontext():
+            if self.file is not None:
+                self._read(self.file)
+            yield self.known
+
+    def write(self, state: LedgerState) -> None:
+        """Make this the newest state; called inside `exclusive` only."""
+        if self.file is not None:
+            self.file.write(state.to_json())
+            self._signature = self.file.signature()
+        self.known = state
+
+    def _join(self, file: LedgerFile) -> None:
+        """Take over the state of a file that has the limits which were asked for."""
+        if _parsed(file).header != self.known.header:
+            raise self._other_limits(file, _parsed(file))
+        self._read(file)
+
+    def _other_limits(self, file: LedgerFile, state: LedgerState) -> BudgetError:
+        return BudgetError(
+            f"ledger file {str(file.path)!r} holds {_header_words(state)}, not "
+            f"{_header_words(self.known)}; PrivacyLedger.open(path) takes the limits from "
+            "the file, and its lower_cap() sets or lowers the cap. Nothing was charged."
+        )
+
+    def _read(self, file: LedgerFile) -> None:
+        """Read the file and refuse one that is about something else or has lost charges."""
+        signature = file.signature()
+        state = _parsed(file)
+        if not state.follows(self.known):
+            raise self._other_limits(file, state)
+        before = self.known.entries
+        if state.entries[: len(before)] != before:
+            raise BudgetError(
+                f"ledger file {str(file.path)!r} has lost charges that were in it before; "
+                "restore the newest copy. Nothing was charged."
+            )
+        self.known, self._signature = state, signature
+
+    def _check_home(self) -> None:
+        """Refuse to spend in a process whose spending the ledger's own process cannot see."""
+        forked = self._process != os.getpid()
+        if self.file is None and (forked or self._from_elsewhere):
+            raise BudgetError(
+                f"this ledger of {self.known.dataset!r} was made in another process, which would "
+                "not see the charge; give it path=, a file that processes share. "
+                "Nothing was charged."
+            )
+        if forked:  # a thread of the parent may have held the lock when the fork was made
+            self._lock, self._process = threading.RLock(), os.getpid()
+
+
+def _parsed(file: LedgerFile) -> LedgerState:
+    text = file.read()
+    try:
+        return LedgerState.from_json(text)
+    except ValueError as error:
+        raise BudgetError(
+            f"ledger file {str(file.path)!r} is damaged: {error} Restore it from a copy. "
+            "Nothing was charged."
+        ) from None
+
+
+def _header_words(state: LedgerState) -> str:
+    return (
+        f"dataset={state.dataset!r} with cap_epsilon={state.cap_epsilon:g}, "
+        f"delta={state.delta:g}, adjacency={state.adjacency!r}"
+        + ("" if state.unit is None else f", unit={state.unit!r}")
+    )

@@ -1,0 +1,1 @@
+"""Totals for the unit that a ledger protects."""

@@ -1,0 +1,218 @@
+"""What a release costs each unit of privacy: the one it protects, and one record.
+
+A release for a unit costs that unit what its events say. Persons of one kind are told nothing by
+a release for records, or for persons of another kind: there is no limit to the rows that they may
+have in it, and so **no bound**. One record of a release for persons has a bound, which is *not*
+the persons' own.
+
+**The coins.** Of each person at most k rows are used, and secret coins choose them. Let D' be D
+with one more row r of a person p who has m rows in D. Draw the k rows S' of p in D' evenly. If r
+is not in S', let S = S'; if it is, let S be S' with r exchanged for an even choice among the rows
+of p outside S'. Then S is an even choice of k rows out of m, as the coins of D would draw it. (For
+m < k all rows are in use, and r is one more.) All other persons keep their rows. So the fits on D
+and D' are mixtures, over the same coins, of pairs of fits that are equal, or differ in one row of
+p: one that is added, or **one that is exchanged for another**. Hockey-stick divergences are
+jointly convex: what bounds each pair bounds the mixtures. With k = 1 the exchange has a
+probability of 1/2 at least when m = 1, so that nothing less will do.
+
+**The exchange.** A row that is exchanged is a row removed and a row added. Let a release be stated
+for k rows together, one of which changes a query by at most a k-th of what is stated
+(`Person.max_rows`). Then, under add/remove adjacency,
+
+* Gaussian and Laplace sums move by ``v(r) - v(s)``, no longer than 2/k of the stated change: the
+  noise multiplier counts k/2 times;
+* a pure mechanism has, by group privacy, 2/k of its epsilon;
+* a Gaussian release about samples takes all rows of a person or none. Whether the rows in use
+  sum to v or to v', neither is longer than the bound of a person: that is the pair of one person
+  exchanged for another, which accountants know as replace-one. The pair where v' = 0 is no
+  harder to bear: of N(-1) and N(0), mixed with N(0) at the same odds, the former is less likely
+  to exceed any threshold, so that the best test against a mixture with N(1) gains. Releases that
+  are counted together may therefore all be counted as replace-one.
+
+With k = 1 everything doubles; without k (`max_rows` is None) a row counts as the whole person.
+
+**Replace-one adjacency.** The record that changes may go from one person to another. Each of the
+two then has one row exchanged (or added, or removed), which is a k-th of what is stated, since
+that is for k rows exchanged. Together it is 2/k again. For releases about samples two persons
+change at the same time, for which no bound is proved here.
+
+**One record exchanged, under add/remove adjacency**, is one removed and one added, and moves a sum
+by twice the above; for releases about samples two persons change, and there is no bound.
+
+Events of a kind that this text does not treat have no bound.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Sequence
+from typing import Protocol
+
+from dpexplain._utils.validation import Adjacency
+from dpexplain.accounting.events import (
+    Event,
+    GaussianEvent,
+    LaplaceEvent,
+    NonPrivateEvent,
+    PureEvent,
+    SubsampledGaussianEvent,
+)
+from dpexplain.accounting.spending import Spending
+from dpexplain.accounting.unit import RECORD, Person, Record, Unit, same_unit
+
+__all__ = ["Charged", "common_unit", "exchanged_spending", "spending_for", "without_bound"]
+
+
+class Charged(Protocol):
+    """What was charged: events, and whom they protect."""
+
+    @property
+    def label(self) -> str:
+        """Who charged it."""
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """What was released."""
+
+    @property
+    def unit(self) -> Unit:
+        """Whom the events protect."""
+
+
+def spending_for(entries: Iterable[Charged], unit: Unit, adjacency: Adjacency) -> Spending | None:
+    """Merge what entries cost a unit.
+
+    Parameters
+    ----------
+    entries : iterable of LedgerEntry
+        In any order.
+    unit : Unit
+        Whom to protect.
+    adjacency : {"add_remove", "replace"}
+        Under which the entries are stated, and the result.
+
+    Returns
+    -------
+    Spending or None
+        None where an entry has no bound for the unit.
+    """
+    events: list[Event] = []
+    sampled = False
+    for entry in entries:
+        priced = _priced(entry, unit, adjacency)
+        if priced is None:
+            return None
+        events += priced
+        sampled |= _changes_samples(entry, unit)
+    spending = Spending.of(events, adjacency)
+    return dataclasses.replace(spending, adjacency="replace") if sampled else spending
+
+
+def exchanged_spending(
+    entries: Sequence[Charged], unit: Unit, adjacency: Adjacency
+) -> Spending | None:
+    """Merge what entries cost a unit that is exchanged for another one.
+
+    Parameters
+    ----------
+    entries : sequence of LedgerEntry
+        In any order.
+    unit : Unit
+        Whom to protect.
+    adjacency : {"add_remove", "replace"}
+        Under which the entries are stated.
+
+    Returns
+    -------
+    Spending or None
+        Stated for replace-one adjacency; None where an entry has no bound.
+    """
+    if any(_changes_samples(entry, unit) for entry in entries):
+        return None
+    spending = spending_for(entries, unit, adjacency)
+    return None if spending is None else spending.replaced()
+
+
+def without_bound(entries: Iterable[Charged], unit: Unit, adjacency: Adjacency) -> tuple[str, ...]:
+    """Name the entries that promise a unit nothing.
+
+    Parameters
+    ----------
+    entries : iterable of LedgerEntry
+        In any order.
+    unit : Unit
+        Whom to protect.
+    adjacency : {"add_remove", "replace"}
+        Under which the entries are stated.
+
+    Returns
+    -------
+    tuple of str
+        Their labels, each once.
+    """
+    labels = (entry.label for entry in entries if _priced(entry, unit, adjacency) is None)
+    return tuple(dict.fromkeys(labels))
+
+
+def common_unit(entries: Iterable[Charged]) -> Unit | None:
+    """Whom all private entries protect.
+
+    Parameters
+    ----------
+    entries : iterable of LedgerEntry
+        In any order; those without a private event are left out.
+
+    Returns
+    -------
+    Unit or None
+        None where nothing private was charged, or units differ.
+    """
+    found: Unit | None = None
+    for entry in entries:
+        if _is_spending(entry):
+            if found is not None and not same_unit(found, entry.unit):
+                return None
+            found = found or entry.unit
+    return found
+
+
+def _is_spending(entry: Charged) -> bool:
+    return not all(isinstance(event, NonPrivateEvent) for event in entry.events)
+
+
+def _priced(entry: Charged, unit: Unit, adjacency: Adjacency) -> list[Event] | None:
+    """Events as they count for a unit; None without a bound."""
+    private: list[Event] = [e for e in entry.events if not isinstance(e, NonPrivateEvent)]
+    if not private or same_unit(entry.unit, unit):
+        return private
+    if unit != RECORD or not isinstance(entry.unit, Person):
+        return None
+    share = 2.0 / (entry.unit.max_rows or 1)
+    rows = [_row_exchanged(event, share, adjacency) for event in private]
+    known = [event for event in rows if event is not None]
+    return known if len(known) == len(rows) else None
+
+
+def _row_exchanged(event: Event, share: float, adjacency: Adjacency) -> Event | None:
+    """Event of a release for persons in which one row is exchanged; see the module's text."""
+    match event:
+        case SubsampledGaussianEvent() if event.sampling_probability < 1.0:
+            return event if adjacency == "add_remove" else None
+        case GaussianEvent() | LaplaceEvent() | SubsampledGaussianEvent():
+            return dataclasses.replace(event, noise_multiplier=event.noise_multiplier / share)
+        case PureEvent():
+            return dataclasses.replace(event, epsilon=event.epsilon * share)
+        case _:
+            return None
+
+
+def _changes_samples(entry: Charged, unit: Unit) -> bool:
+    """Whether one row changes what a person adds to samples."""
+    return (
+        isinstance(unit, Record)
+        and isinstance(entry.unit, Person)
+        and any(
+            isinstance(event, SubsampledGaussianEvent) and event.sampling_probability < 1.0
+            for event in entry.events
+        )
+    )

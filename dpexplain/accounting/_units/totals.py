@@ -1,0 +1,150 @@
+"""What a ledger promises to one unit of privacy, for each of two uses."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dpexplain.accounting._ledger.plain import (
+    check_fields,
+    list_field,
+    not_negative,
+    number_to_json,
+    text_field,
+)
+
+__all__ = ["UnitTotal", "labels_words", "total_for"]
+
+_LABELS_SHOWN = 3
+_UNNAMED_TEXT = "one person, of whom at most "
+_UNNAMED_UNIT = "one person of an unnamed grouping"
+
+
+@dataclass(frozen=True)
+class UnitTotal:
+    """Epsilon of all private entries of a ledger for one unit.
+
+    Parameters
+    ----------
+    unit : str
+        Whom it is about, in words.
+    epsilon : float
+        Of all private releases together, if number and budgets of the fits were fixed before
+        any result was seen; infinite where an entry has no bound for the unit.
+    replace_epsilon : float
+        The same if a unit is exchanged for another; infinite where there is no bound.
+    adaptive_epsilon : float
+        Whatever results decided: the cap, if it was there before the first private charge, or
+        else the reading of the odometer.
+    unbounded : tuple of str, default=()
+        Labels of the entries that have no bound for the unit.
+    """
+
+    unit: str
+    epsilon: float
+    replace_epsilon: float
+    adaptive_epsilon: float
+    unbounded: tuple[str, ...] = ()
+
+    @property
+    def words(self) -> str:
+        """Say what is promised, without delta.
+
+        Returns
+        -------
+        str
+            Such as "one record: epsilon = 1.2".
+        """
+        if self.unbounded:
+            promising = f"{labels_words(self.unbounded)} promises nothing"
+            return f"no bound for {self.unit}, to whom {promising}"
+        return f"{self.unit}: epsilon = {self.epsilon:.4g}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Write the total as plain data.
+
+        Returns
+        -------
+        dict
+            Ready for JSON; infinity as the string ``"inf"``.
+        """
+        return {
+            "unit": self.unit,
+            "epsilon": number_to_json(self.epsilon),
+            "replace_epsilon": number_to_json(self.replace_epsilon),
+            "adaptive_epsilon": number_to_json(self.adaptive_epsilon),
+            "unbounded": list(self.unbounded),
+        }
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> UnitTotal:
+        """Read a total from plain data, strictly.
+
+        Parameters
+        ----------
+        content : mapping
+            What `to_dict` wrote.
+
+        Returns
+        -------
+        UnitTotal
+            Equal to the one that was written.
+
+        Raises
+        ------
+        ValueError
+            If a field is missing, unknown or out of range.
+        """
+        check_fields(cls, content)
+        numbers = ("epsilon", "replace_epsilon", "adaptive_epsilon")
+        return cls(
+            unit=text_field("unit", content["unit"]),
+            **{name: not_negative(name, content[name]) for name in numbers},
+            unbounded=tuple(
+                text_field("unbounded", label) for label in list_field("unbounded", content)
+            ),
+        )
+
+
+def total_for(unit: str, totals: Iterable[UnitTotal], labels: Sequence[str]) -> UnitTotal:
+    """Find the total that is about the unit of a model.
+
+    Parameters
+    ----------
+    unit : str
+        As the guarantee of the model words it.
+    totals : iterable of UnitTotal
+        Of a ledger.
+    labels : sequence of str
+        Labels of its private entries, for a unit that none of them names.
+
+    Returns
+    -------
+    UnitTotal
+        Infinite where the ledger states nothing for this unit.
+    """
+    wanted = _UNNAMED_UNIT if unit.startswith(_UNNAMED_TEXT) else unit
+    for total in totals:
+        if wanted == total.unit or wanted.startswith(f"{total.unit}, of whom at most "):
+            return total
+    return UnitTotal(unit, math.inf, math.inf, math.inf, tuple(labels) or ("this ledger",))
+
+
+def labels_words(labels: Sequence[str]) -> str:
+    """List a few labels.
+
+    Parameters
+    ----------
+    labels : sequence of str
+        At least one.
+
+    Returns
+    -------
+    str
+        With the number of those left out.
+    """
+    listed = ", ".join(repr(label) for label in labels[:_LABELS_SHOWN])
+    more = len(labels) - _LABELS_SHOWN
+    return f"{listed} and {more} more" if more > 0 else listed

@@ -1,0 +1,1 @@
+"""What the guesses of an attacker prove."""

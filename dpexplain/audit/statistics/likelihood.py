@@ -1,0 +1,284 @@
+"""Statistical audit of transcripts: the best attacker guesses whether the canary was there.
+
+Whoever sees all noisy answers guesses best by the ratio of their likelihoods. The audit fits
+many times with and without a canary that saturates every clip, guesses each time, and
+bounds the Gaussian-DP parameter from the errors. On correct code the bound stays below the
+stated parameter, and reaches a good share of it: that is the power of the audit.
+
+`audit_transcripts` makes so many guesses and bounds what they prove; `refute_transcripts` makes as
+many as it takes to tell what is stated from clearly more.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from dpexplain.accounting import SubsampledGaussianEvent
+from dpexplain.audit.cases import CanaryCase
+from dpexplain.audit.charges import by_label, charged_mu, error_mu, private_events
+from dpexplain.audit.recording import Transcript, record
+from dpexplain.audit.releases import log_likelihood_ratio
+from dpexplain.audit.statistics.bounds import Guesses
+from dpexplain.audit.statistics.sequential import ErrorTest
+from dpexplain.mechanisms import SampledPhase
+
+ALL = "all releases"
+
+CLEARLY_MORE = 0.75
+"""Excess over what is stated that the sequential test never misses, in parameters of the fit."""
+
+_MOST_PAIRS = 20_000
+
+
+@dataclass(frozen=True)
+class TranscriptAudit:
+    """What guesses from the transcripts of many fits showed.
+
+    Parameters
+    ----------
+    guesses : dict of str to Guesses
+        For all releases together, and for those of each label alone.
+    stated_mu : dict of str to float
+        Gaussian-DP parameters that guarantee and charged events state, by the same names.
+    parted : int
+        Fits whose releases had other shapes or noise scales with the canary than without it.
+    """
+
+    guesses: dict[str, Guesses]
+    stated_mu: dict[str, float]
+    parted: int
+
+    def mu_bounds(self, confidence: float = 0.95) -> dict[str, float]:
+        """Lower bounds on the Gaussian-DP parameters.
+
+        Parameters
+        ----------
+        confidence : float, default=0.95
+            Probability that one of them holds.
+
+        Returns
+        -------
+        dict of str to float
+            By the names of `guesses`.
+        """
+        return {name: guess.mu_bound(confidence) for name, guess in self.guesses.items()}
+
+    def tightness(self, confidence: float = 0.95) -> float:
+        """Share of the stated parameter that the bound for all releases reaches.
+
+        Parameters
+        ----------
+        confidence : float, default=0.95
+            Probability that the bound holds.
+
+        Returns
+        -------
+        float
+        """
+        return self.guesses[ALL].mu_bound(confidence) / self.stated_mu[ALL]
+
+    def violations(self, confidence: float) -> list[str]:
+        """Say which statements are false.
+
+        Parameters
+        ----------
+        confidence : float
+            Probability that all is well if a statement is called false.
+
+        Returns
+        -------
+        list of str
+            Empty where the audit found nothing.
+        """
+        alone = 1.0 - (1.0 - confidence) / len(self.guesses)
+        found = [
+            f"{name}: mu is at least {bound:.3f}, and {self.stated_mu[name]:.3f} is stated"
+            for name, bound in self.mu_bounds(alone).items()
+            if bound > self.stated_mu[name]
+        ]
+        return found + [f"{self.parted} fits differ in shape"] * (self.parted > 0)
+
+
+def audit_transcripts(case: CanaryCase, n_fits: int = 500) -> TranscriptAudit:
+    """Guess from the transcripts of `n_fits` fits with the canary and as many without it.
+
+    Parameters
+    ----------
+    case : CanaryCase
+        Estimator and data sets.
+    n_fits : int, default=500
+        Fits with the canary, and fits without it.
+
+    Returns
+    -------
+    TranscriptAudit
+    """
+    worlds: dict[bool, list[dict[str, float]]] = {True: [], False: []}
+    parted, model = 0, None
+    for present, ratios_of_fits in worlds.items():
+        for _ in range(n_fits):
+            model, ratios = _evidence(case, present)
+            parted += ratios is None
+            ratios_of_fits.append(ratios or {})
+    stated = stated_mu(model)
+    labels = [ALL, *sorted({label for world in worlds.values() for r in world for label in r})]
+    guesses = {label: _guesses(worlds, label) for label in labels if label in stated}
+    return TranscriptAudit(guesses, stated, parted)
+
+
+def refute_transcripts(
+    case: CanaryCase, *, doubt: float = 1e-7, most_pairs: int = _MOST_PAIRS
+) -> list[str]:
+    """Guess from transcripts until it is decided whether more is learned than is stated.
+
+    All releases together, and those of each label alone, are held to what is stated for them;
+    three quarters of the whole parameter more than that are noticed.
+
+    Parameters
+    ----------
+    case : CanaryCase
+        Estimator and data sets.
+    doubt : float, default=1e-7
+        Probability, at most, that a right estimator is called wrong; and that one whose
+        canary shows `CLEARLY_MORE` than is stated is not.
+    most_pairs : int, default=20000
+        Fits with the canary, and without it, after which the test gives up.
+
+    Returns
+    -------
+    list of str
+        What was found wrong. Empty if what is stated holds against this attacker.
+
+    Raises
+    ------
+    RuntimeError
+        If the test gives up: what the canary shows lies between both.
+    """
+    tests: dict[str, ErrorTest] = {}
+    for model, errors in islice(paired_errors(case), most_pairs):
+        if errors is None:
+            return ["releases differ in number, shape or noise scale with and without the canary"]
+        tests = tests or _error_tests(stated_mu(model), doubt)
+        for label, test in tests.items():
+            test.count(errors[label])
+        if refuted := [label for label, test in tests.items() if test.refutes]:
+            return [f"{label}: the canary shows more than is stated" for label in refuted]
+        if all(test.decided for test in tests.values()):
+            return []
+    undecided = [label for label, test in tests.items() if not test.decided]
+    raise RuntimeError(
+        f"{most_pairs} fits with the canary, and without it, do not decide whether it shows more "
+        f"than is stated for {', '.join(undecided)}; bound it with audit_transcripts(case, n_fits)."
+    )
+
+
+def paired_errors(case: CanaryCase) -> Iterator[tuple[Any, Mapping[str, int] | None]]:
+    """Guess from one transcript without the canary and one with it, again and again.
+
+    Parameters
+    ----------
+    case : CanaryCase
+        Estimator and data sets.
+
+    Yields
+    ------
+    model : private estimator
+        One that was fitted.
+    errors : mapping of str to {0, 1, 2}, or None
+        Wrong guesses of both, from all releases and from those of each label; None where the
+        releases had another number, shape or noise scale with the canary than without it.
+    """
+    while True:
+        (_, absent), (model, present) = _evidence(case, False), _evidence(case, True)
+        if absent is None or present is None:
+            yield model, None
+        else:
+            yield (
+                model,
+                {
+                    label: (_total(absent, label) > 0.0) + (_total(present, label) <= 0.0)
+                    for label in stated_mu(model)
+                },
+            )
+
+
+def stated_mu(model: Any) -> dict[str, float]:
+    """Gaussian-DP parameters that guarantee and charged events state.
+
+    Parameters
+    ----------
+    model : private estimator
+        Fitted, with a ledger of its own.
+
+    Returns
+    -------
+    dict of str to float
+        For all releases together, and for those of each label alone.
+    """
+    events = private_events(model)
+    by_release = {k: charged_mu(v[0], v) for k, v in by_label(events).items()}
+    whole = model.guarantee_.mu
+    if whole is None:
+        sampled = any(isinstance(event, SubsampledGaussianEvent) for event in events)
+        if sampled and len(by_release) > 1:
+            raise ValueError(
+                "releases about samples beside others have no parameter together; audit models "
+                "with either."
+            )
+        whole = next(iter(by_release.values())) if sampled else error_mu(events)
+    return {ALL: whole} | by_release
+
+
+def _error_tests(stated: Mapping[str, float], doubt: float) -> dict[str, ErrorTest]:
+    margin = CLEARLY_MORE * stated[ALL]
+    return {label: ErrorTest(mu, mu + margin, doubt / len(stated)) for label, mu in stated.items()}
+
+
+def _evidence(case: CanaryCase, present: bool) -> tuple[Any, dict[str, float] | None]:
+    """Fit once; log-likelihood ratio of presence against absence per label of release."""
+    here, there = (case.present, case.absent) if present else (case.absent, case.present)
+    coins = int.from_bytes(os.urandom(8), "little")
+    model, own = record(case.estimator, *here, coins=coins)
+    _, other = record(case.estimator, *there, answers=own.answers, coins=coins)
+    if not _alike(own, other):
+        return model, None
+    with_it, without_it = (own, other) if present else (other, own)
+    if any(isinstance(phase, SampledPhase) for phase in own.phases):
+        # What the canary adds to a sample that it is in, whether or not it was in this one.
+        _, with_it = record(
+            case.estimator, *case.present, answers=own.answers, coins=coins, last_is_sampled=True
+        )
+    ratios: dict[str, float] = {}
+    for place, phase in enumerate(own.phases):
+        ratios[phase.label] = ratios.get(phase.label, 0.0) + log_likelihood_ratio(
+            phase, own.answers[place], with_it.queries[place], without_it.queries[place]
+        )
+    return model, ratios
+
+
+def _alike(first: Transcript, second: Transcript) -> bool:
+    return first.phases == second.phases and [len(q) for q in first.queries] == [
+        len(q) for q in second.queries
+    ]
+
+
+def _guesses(worlds: dict[bool, list[dict[str, float]]], label: str) -> Guesses:
+    """Guess "present" where the evidence is positive: the threshold needs no data to choose it."""
+    return Guesses(
+        n_absent=len(worlds[False]),
+        false_alarms=_count(_total(r, label) > 0.0 for r in worlds[False]),
+        n_present=len(worlds[True]),
+        misses=_count(_total(r, label) <= 0.0 for r in worlds[True]),
+    )
+
+
+def _total(ratios: Mapping[str, float], label: str) -> float:
+    return sum(ratios.values()) if label == ALL else ratios.get(label, 0.0)
+
+
+def _count(truths: Iterable[bool]) -> int:
+    return sum(map(bool, truths))

@@ -1,0 +1,43 @@
+"""Noisy people in each bin of a feature."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, eq=False)
+class BinCounts:
+    """Noisy people per bin of one feature, and how sure they are.
+
+    Attributes
+    ----------
+    counts : ndarray of shape (n_bins,)
+        Noisy people per bin, special bins last.
+    variance : ndarray of shape (n_bins,)
+        Variance of the noise on each count.
+    n_special : int
+        Bins at the end that hold no value of the schema.
+    ordered : bool
+        Whether neighbouring bins are neighbours in meaning.
+    unit_of_bin : ndarray of shape (n_bins,) or None
+        Value bins of one unit always share a leaf; None where each is a unit of its own.
+    """
+
+    counts: NDArray[np.float64]
+    variance: NDArray[np.float64]
+    n_special: int
+    ordered: bool
+    unit_of_bin: NDArray[np.intp] | None = None
+
+    def thinned(self, share: float) -> BinCounts:
+        """Return the counts of a random part of the people."""
+        return replace(self, counts=share * self.counts, variance=share**2 * self.variance)
+
+    @property
+    def perhaps_nobody(self) -> NDArray[np.bool_]:
+        """Special bins whose count does not stand out of its noise, shape (n_bins,)."""
+        special = np.arange(len(self.counts)) >= len(self.counts) - self.n_special
+        return special & (self.counts < 3.0 * np.sqrt(self.variance))

@@ -1,0 +1,143 @@
+"""Operations and logs as plain values, and back; every field known, every value checked."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Mapping
+from typing import Any, Final
+
+from dpexplain._utils.json import parse
+from dpexplain.edit.levels import Align, Interpolate, Scale, Set, Shift
+from dpexplain.edit.operation import Operation
+from dpexplain.edit.shaping import Convex, Denoise, Flatten, Monotone, Recover, Smooth, Stretch
+from dpexplain.edit.whole import Composed, Merge, Remove, Revert
+from dpexplain.explain._text import listing, shorten
+
+OPERATIONS: Final[dict[str, type[Operation]]] = {
+    "set": Set,
+    "shift": Shift,
+    "scale": Scale,
+    "interpolate": Interpolate,
+    "align": Align,
+    "smooth": Smooth,
+    "flatten": Flatten,
+    "denoise": Denoise,
+    "stretch": Stretch,
+    "recover": Recover,
+    "monotone": Monotone,
+    "convex": Convex,
+    "merge": Merge,
+    "remove": Remove,
+    "revert": Revert,
+}
+"""The operations by the name that files and pages use."""
+
+_NAMES = {kind: name for name, kind in OPERATIONS.items()}
+_MOST_STEPS = 1_000
+
+
+def operation_to_plain(operation: Operation | Composed) -> dict[str, Any]:
+    """Write an operation.
+
+    Parameters
+    ----------
+    operation : Operation or Composed
+        What to write.
+
+    Returns
+    -------
+    dict
+        JSON values; parameters that are left at their default are left out.
+    """
+    if isinstance(operation, Composed):
+        steps = [operation_to_plain(step) for step in operation.steps]
+        return {"operation": "composed", "title": operation.title, "steps": steps}
+    plain: dict[str, Any] = {"operation": _NAMES[type(operation)]}
+    for field in dataclasses.fields(operation):
+        value = getattr(operation, field.name)
+        if value != field.default or field.default is dataclasses.MISSING:
+            plain[field.name] = list(value) if isinstance(value, tuple) else value
+    return plain
+
+
+def operation_from_plain(plain: Any) -> Operation | Composed:
+    """Read an operation.
+
+    Parameters
+    ----------
+    plain : dict
+        As :func:`operation_to_plain` writes it.
+
+    Returns
+    -------
+    Operation or Composed
+
+    Raises
+    ------
+    ValueError
+        If it is no operation, or a parameter is missing, unknown or out of range.
+    """
+    if not isinstance(plain, Mapping) or not isinstance(plain.get("operation"), str):
+        raise ValueError("an operation is an object with the field 'operation', its name.")
+    name, fields = plain["operation"], {k: v for k, v in plain.items() if k != "operation"}
+    if name == "composed":
+        return _composed(fields)
+    if name not in OPERATIONS:
+        raise ValueError(
+            f"no operation {shorten(name)!r}; there are {listing([*OPERATIONS, 'composed'], 20)}."
+        )
+    kind = OPERATIONS[name]
+    known = {field.name: field.default for field in dataclasses.fields(kind)}
+    needed = {n for n, default in known.items() if default is dataclasses.MISSING}
+    if unknown := sorted(set(map(str, fields)) - set(known)):
+        raise ValueError(f"{name} has no parameter {shorten(unknown[0])!r}.")
+    if missing := sorted(needed - set(fields)):
+        raise ValueError(f"{name} needs the parameter {missing[0]!r}.")
+    for key, value in fields.items():
+        _check_plain(name, str(key), value)
+    return kind(**fields)
+
+
+_TEXTS = {"term", "of_class", "mean", "direction", "bend", "to"}
+_LISTS = {"bins": int, "keep": int, "within": (int, float), "names": str}
+
+
+def _check_plain(name: str, key: str, value: Any) -> None:
+    """Check types that a constructor would be lenient about."""
+    bad = f"{name}: the parameter {key!r} is of the wrong type."
+    if key in _TEXTS and not isinstance(value, str):
+        raise ValueError(bad)
+    if key in _LISTS:
+        kinds = _LISTS[key]
+        if not isinstance(value, list) or not all(
+            isinstance(v, kinds) and not isinstance(v, bool)  # type: ignore[arg-type]
+            for v in value
+        ):
+            raise ValueError(bad)
+    elif key not in _TEXTS:
+        numbers = value if isinstance(value, list) and key == "value" else [value]
+        if not all(isinstance(v, int | float) and not isinstance(v, bool) for v in numbers):
+            raise ValueError(bad)
+
+
+def _composed(fields: dict[str, Any]) -> Composed:
+    if set(fields) != {"title", "steps"} or not isinstance(fields["title"], str):
+        raise ValueError("a composed operation has the fields title and steps.")
+    steps = fields["steps"]
+    if not isinstance(steps, list) or not 0 < len(steps) <= _MOST_STEPS:
+        raise ValueError(f"steps must be a list of 1 to {_MOST_STEPS} operations.")
+    singles = [operation_from_plain(step) for step in steps]
+    if any(isinstance(step, Composed) for step in singles):
+        raise ValueError("steps of a composed operation are single operations.")
+    return Composed(tuple(singles), fields["title"])  # type: ignore[arg-type]
+
+
+def operation_text(operation: Operation | Composed) -> str:
+    """Write an operation as JSON text, for a record of it."""
+    return json.dumps(operation_to_plain(operation), allow_nan=False, ensure_ascii=True)
+
+
+def operation_from_text(text: str) -> Operation | Composed:
+    """Read what :func:`operation_text` wrote."""
+    return operation_from_plain(parse(text))

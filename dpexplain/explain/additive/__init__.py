@@ -1,0 +1,1 @@
+"""Explanations of additive models: curves, pairs, and what they say of one sample."""

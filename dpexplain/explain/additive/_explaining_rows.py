@@ -1,0 +1,164 @@
+"""From the curves of a model to the explanation of some rows, without the model."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from dpexplain.explain._record import FloatArray
+from dpexplain.explain._text import listing
+from dpexplain.explain.additive._binned import NO_BIN
+from dpexplain.explain.additive.local_explanation import LocalExplanation, rest_scores, total_score
+
+if TYPE_CHECKING:
+    from dpexplain.explain.additive.global_explanation import GlobalExplanation
+
+_NO_BIN_LABEL = "no bin"
+
+
+def explain_rows(
+    explanation: GlobalExplanation, X: pd.DataFrame, *, samples_public: bool
+) -> LocalExplanation:
+    """Explain rows; see :meth:`GlobalExplanation.explain_local`.
+
+    Parameters
+    ----------
+    explanation : GlobalExplanation
+    X : DataFrame of shape (n_samples, n_columns)
+    samples_public : bool
+
+    Returns
+    -------
+    LocalExplanation
+    """
+    if explanation.of_class:
+        raise ValueError(
+            f"this explains the class {explanation.of_class!r} alone, whose probability depends on "
+            "the others; call explain_local of the explanation of all classes."
+        )
+    places = _places(explanation, X)
+    _warn_where_no_bin(explanation, places)
+    return _explained(explanation, places, samples_public=samples_public)
+
+
+def explain_rows_of_classes(
+    by_class: Sequence[GlobalExplanation], X: pd.DataFrame, *, samples_public: bool
+) -> tuple[LocalExplanation, ...]:
+    """Explain rows class by class.
+
+    Parameters
+    ----------
+    by_class : sequence of GlobalExplanation
+    X : DataFrame of shape (n_samples, n_columns)
+    samples_public : bool
+
+    Returns
+    -------
+    tuple of LocalExplanation
+        One per class.
+    """
+    places = [_places(part, X) for part in by_class]
+    _warn_where_no_bin(by_class[0], places[0])  # classes share their bins
+    scores = [
+        total_score(_contributions(part, at), part.intercept)
+        for part, at in zip(by_class, places, strict=True)
+    ]
+    rest = rest_scores(np.stack(scores, axis=1))
+    return tuple(
+        _explained(part, at, samples_public=samples_public, rest_score=rest[:, k])
+        for k, (part, at) in enumerate(zip(by_class, places, strict=True))
+    )
+
+
+def _places(explanation: GlobalExplanation, X: pd.DataFrame) -> list[npt.NDArray[np.int64]]:
+    """Bin of each row in each term, then cell in each pair; `NO_BIN` where there is none."""
+    if explanation.main_effects_only:
+        raise ValueError(
+            f"{explanation.model_name or 'the model'} has interactions that are in no curve, so "
+            "its scores do not follow from this explanation; call explain_local of the model."
+        )
+    if not isinstance(X, pd.DataFrame):
+        raise TypeError(f"X must be a DataFrame with named columns, got {type(X).__name__}.")
+    needed = [*explanation, *(name for pair in explanation.pairs for name in pair.feature_names)]
+    if missing := [name for name in dict.fromkeys(needed) if name not in X.columns]:
+        raise ValueError(f"X lacks the columns {listing(missing)}; a column is needed per feature.")
+    singles = [term.index_or_none(X[term.name]) for term in explanation.terms]
+    pairs = [p.index_or_none(*(X[name] for name in p.feature_names)) for p in explanation.pairs]
+    return [*singles, *pairs]
+
+
+def _warn_where_no_bin(
+    explanation: GlobalExplanation, places: Sequence[npt.NDArray[np.int64]]
+) -> None:
+    parts = zip(explanation.parts, places, strict=True)
+    if lacking := [part.name for part, at in parts if (at == NO_BIN).any()]:
+        warnings.warn(
+            f"cells of X have no bin in {listing(lacking)} and contribute 0 there, labelled "
+            f'"{_NO_BIN_LABEL}": the explanation does not say what the model makes of missing or '
+            "unknown values. Fill them or leave these rows out for scores that are the model's.",
+            UserWarning,
+            stacklevel=4,  # the call of explain_local
+        )
+
+
+def _parts(explanation: GlobalExplanation) -> Iterator[tuple[FloatArray, tuple[str, ...]]]:
+    """Contributions and names of the bins of each term, then of the cells of each pair.
+
+    What a value without a bin contributes comes last, where `NO_BIN` points: nothing.
+    """
+    for term in explanation.terms:
+        yield np.append(term.contribution, 0.0), (*term.bin_labels, _NO_BIN_LABEL)
+    for pair in explanation.pairs:
+        yield np.append(pair.contribution, 0.0), (*pair.cell_labels, _NO_BIN_LABEL)
+
+
+def _contributions(
+    explanation: GlobalExplanation, places: Sequence[npt.NDArray[np.int64]]
+) -> FloatArray:
+    parts = zip(_parts(explanation), places, strict=True)
+    return np.stack([values[at] for (values, _), at in parts], axis=1)
+
+
+def _explained(
+    explanation: GlobalExplanation,
+    places: Sequence[npt.NDArray[np.int64]],
+    *,
+    samples_public: bool,
+    rest_score: FloatArray | None = None,
+) -> LocalExplanation:
+    labels = [
+        [names[i] for i in at] for (_, names), at in zip(_parts(explanation), places, strict=True)
+    ]
+    return LocalExplanation(
+        tuple(part.name for part in explanation.parts),
+        _contributions(explanation, places),
+        explanation.intercept,
+        explanation.link,
+        bin_labels=tuple(zip(*labels, strict=True)),
+        guarantee=explanation.guarantee,
+        classes=explanation.classes,
+        samples_public=samples_public,
+        target_name=explanation.target_name,
+        target_unit=explanation.target_unit,
+        noise_std=_stds(explanation, places, "noise_std"),
+        total_std=_stds(explanation, places, "total_std"),
+        of_class=explanation.of_class,
+        rest_score=rest_score,
+    )
+
+
+def _stds(
+    explanation: GlobalExplanation, places: Sequence[npt.NDArray[np.int64]], name: str
+) -> FloatArray | None:
+    """Deviations of the contributions; None where that of any part is not known."""
+    known = [getattr(term, name) for term in explanation.terms]
+    if explanation.pairs or any(std is None for std in known):
+        return None
+    return np.stack(
+        [np.append(std, 0.0)[at] for std, at in zip(known, places, strict=True)], axis=1
+    )

@@ -1,0 +1,256 @@
+"""Open models that InterpretML fitted as explanations, which hold nothing of InterpretML."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dpexplain.explain._record import FloatArray
+from dpexplain.explain._text import listing, short_number
+from dpexplain.explain.additive.global_explanation import GlobalExplanation
+from dpexplain.explain.additive.links import Link
+from dpexplain.explain.additive.multiclass import MulticlassExplanation
+from dpexplain.explain.additive.pair_curve import PairAxis, PairCurve
+from dpexplain.explain.additive.shape_function import ShapeFunction
+from dpexplain.explain.guarantee import Guarantee
+
+_LINKS: dict[str, Link] = {"logit": "logit", "identity": "identity", "log": "log"}
+
+
+def from_interpret(
+    model: Any, *, target_name: str = "target", target_unit: str = ""
+) -> GlobalExplanation | MulticlassExplanation:
+    """Turn a fitted model of InterpretML into an explanation.
+
+    Every view, figure and file works on it, and operations of :mod:`dpexplain.edit` too. Nothing
+    is fitted and no data are needed.
+
+    Parameters
+    ----------
+    model : ExplainableBoostingClassifier, ExplainableBoostingRegressor or a private one
+        Of ``interpret.glassbox`` or ``interpret.privacy``, fitted.
+    target_name : str, default="target"
+        Name of what is predicted, which the model does not keep.
+    target_unit : str, default=""
+        Its unit, for a regression.
+
+    Returns
+    -------
+    GlobalExplanation or MulticlassExplanation
+        Marked not private, whatever the model states: this library has not seen the noise drawn,
+        and `docs/attacks.md` shows that the stated epsilon of private models of interpret-core 0.7
+        does not hold. The epsilon that the model states is named in the guarantee's notes. Bins
+        of values that were unseen become the bin "other" of a category; for numbers, where they
+        are cells that are no number, they are left out. Terms of two features are among its
+        `pairs`.
+
+    Raises
+    ------
+    TypeError
+        If the model is no such model.
+    ValueError
+        If it is not fitted, has scores that are not finite, or a link that explanations do not
+        know.
+
+    Warns
+    -----
+    UserWarning
+        If the model has terms of three or more features: they are left out, so its scores are
+        not those of the explanation.
+
+    Examples
+    --------
+    >>> from_interpret(ebm, target_name="income")["age"].plot()  # doctest: +SKIP
+    """
+    _check_model(model)
+    _check_scores(model)
+    guarantee = _guarantee(model)
+    classes = tuple(str(name) for name in getattr(model, "classes_", ())) or None
+    intercept = np.atleast_1d(np.asarray(model.intercept_, dtype=np.float64))
+    shared: dict[str, Any] = {
+        "guarantee": guarantee,
+        "target_name": target_name,
+        "target_unit": target_unit,
+        "classes": classes,
+        "model_name": f"{type(model).__name__} (InterpretML)",
+    }
+    singles, doubles = _terms_by_size(model)
+    if len(intercept) == 1:
+        terms = tuple(_shape_function(model, term, guarantee) for term in singles)
+        pairs = tuple(_pair_curve(model, term, guarantee) for term in doubles)
+        return GlobalExplanation(terms, float(intercept[0]), _link(model), pairs=pairs, **shared)
+    # Adding one number to all scores changes no probability; explanations keep their mean at 0.
+    centred = intercept - intercept.mean()
+    return MulticlassExplanation(
+        tuple(
+            GlobalExplanation(
+                tuple(_shape_function(model, term, guarantee, of_class=k) for term in singles),
+                float(centred[k]),
+                "softmax",
+                pairs=tuple(_pair_curve(model, term, guarantee, of_class=k) for term in doubles),
+                of_class=name,
+                **shared,
+            )
+            for k, name in enumerate(classes or ())
+        )
+    )
+
+
+def _check_model(model: Any) -> None:
+    needed = ("term_features", "explain_global")
+    kind = type(model)
+    if not kind.__module__.startswith("interpret.") or not hasattr(model, needed[1]):
+        raise TypeError(
+            f"model is a {kind.__name__}; expected a fitted ExplainableBoostingClassifier or "
+            "ExplainableBoostingRegressor of InterpretML, or a private one."
+        )
+    missing = [n for n in ("term_scores_", "bins_", "term_features_") if not hasattr(model, n)]
+    if missing:
+        raise ValueError(f"model is a {kind.__name__} that is not fitted; call its fit first.")
+
+
+def _check_scores(model: Any) -> None:
+    if not all(np.isfinite(scores).all() for scores in (model.intercept_, *model.term_scores_)):
+        raise ValueError(
+            f"model is a {type(model).__name__} with scores that are not finite, as of a fit on "
+            "records of a single class; fit it on records of each class."
+        )
+
+
+def _link(model: Any) -> Link:
+    link = str(model.link_)
+    if link not in _LINKS:
+        raise ValueError(f"link_={link!r} is not known here; expected {listing(tuple(_LINKS))}.")
+    return _LINKS[link]
+
+
+def _guarantee(model: Any) -> Guarantee:
+    stated = getattr(model, "noise_scale_boosting_", None)
+    if stated is None:
+        return Guarantee.not_private("fitted without noise by InterpretML")
+    return Guarantee.not_private(
+        f"InterpretML states epsilon = {short_number(float(model.epsilon))} and delta = "
+        f"{float(model.delta):g} for this model; this library did not draw its noise and does not "
+        "vouch for it",
+        delta=float(model.delta),
+    )
+
+
+def _terms_by_size(model: Any) -> tuple[list[int], list[int]]:
+    """Places of the terms of one feature and of those of two; larger ones are left out."""
+    places: dict[int, list[int]] = {1: [], 2: []}
+    left_out = []
+    for place, features in enumerate(model.term_features_):
+        if len(features) in places:
+            places[len(features)].append(place)
+        else:
+            left_out.append(str(model.term_names_[place]))
+    if left_out:
+        warnings.warn(
+            f"{len(left_out)} terms of three or more features are left out ({listing(left_out)}): "
+            "scores of the explanation are not those of the model. Fit with pairs at most for an "
+            "explanation of the whole model.",
+            UserWarning,
+            stacklevel=3,
+        )
+    if not places[1]:
+        raise ValueError("the model has no term of a single feature, so nothing can be shown.")
+    return places[1], places[2]
+
+
+def _shape_function(
+    model: Any, term: int, guarantee: Guarantee, of_class: int | None = None
+) -> ShapeFunction:
+    feature = model.term_features_[term][0]
+    bins = _bins(model, feature, 1)
+    special = bins["special"]
+    deviations = getattr(model, "standard_deviations_", None)
+    return ShapeFunction(
+        name=str(model.term_names_[term]),
+        contribution=_reordered(
+            _of_class(model.term_scores_[term], of_class, centre=True), special
+        ),
+        count=_reordered(np.asarray(model.bin_weights_[term], dtype=np.float64), special),
+        guarantee=guarantee,
+        bag_std=None
+        if deviations is None
+        else _reordered(_of_class(deviations[term], of_class, centre=False), special),
+        **bins,
+    )
+
+
+def _pair_curve(
+    model: Any, term: int, guarantee: Guarantee, of_class: int | None = None
+) -> PairCurve:
+    axes = tuple(
+        PairAxis(str(model.feature_names_in_[feature]), **_bins(model, feature, 2))
+        for feature in model.term_features_[term]
+    )
+
+    def ordered(values: FloatArray) -> FloatArray:
+        for place, axis in enumerate(axes):
+            turned = np.moveaxis(values, place, 0)
+            values = np.moveaxis(_reordered(turned, axis.special), 0, place)
+        return values
+
+    return PairCurve(
+        str(model.term_names_[term]),
+        (axes[0], axes[1]),
+        ordered(_of_class(model.term_scores_[term], of_class, centre=True)),
+        ordered(np.asarray(model.bin_weights_[term], dtype=np.float64)),
+        guarantee=guarantee,
+    )
+
+
+def _bins(model: Any, feature: int, n_features: int) -> dict[str, Any]:
+    """Bins of a feature in terms of so many features; a feature may have coarser ones in pairs."""
+    resolutions = model.bins_[feature]
+    bins = resolutions[min(n_features, len(resolutions)) - 1]
+    if isinstance(bins, dict):
+        ordered = _is_ordered(model, feature)
+        parts: dict[str, Any] = {"categories": _categories(bins), "ordered": ordered}
+        return {"kind": "categorical", "special": ("other", "missing"), **parts}
+    return {"kind": "numeric", "special": ("missing",), "bin_edges": _edges(model, feature, bins)}
+
+
+def _of_class(values: npt.ArrayLike, of_class: int | None, *, centre: bool) -> FloatArray:
+    array = np.asarray(values, dtype=np.float64)
+    if of_class is None:
+        return array
+    return array[..., of_class] - (array.mean(axis=-1) if centre else 0.0)
+
+
+def _reordered(values: FloatArray, special: Sequence[str]) -> FloatArray:
+    """Put missing values, which InterpretML keeps first, and unseen ones after the value bins."""
+    missing, inner, unseen = values[:1], values[1:-1], values[-1:]
+    return np.concatenate([inner, *([unseen] if "other" in special else []), missing])
+
+
+def _categories(bins: dict[str, int]) -> tuple[str, ...]:
+    """Name the bins; several categories may share one."""
+    names: dict[int, list[str]] = {}
+    for name, index in bins.items():
+        names.setdefault(int(index), []).append(str(name))
+    return tuple(" / ".join(names[index]) for index in sorted(names))
+
+
+def _is_ordered(model: Any, feature: int) -> bool:
+    return bool(str(model.feature_types_in_[feature]) == "ordinal")
+
+
+def _edges(model: Any, feature: int, cuts: Sequence[float]) -> FloatArray:
+    """Close the axis at the bounds of the feature, or a step beyond the outermost cuts."""
+    inner = np.asarray(cuts, dtype=np.float64)
+    bounds = getattr(model, "feature_bounds_", None)
+    low, high = (np.nan, np.nan) if bounds is None else np.asarray(bounds, dtype=float)[feature]
+    width = float(np.ptp(inner)) / max(1, len(inner) - 1) if len(inner) > 1 else 1.0
+    width = width or 1.0
+    first = inner[0] if len(inner) else (low if np.isfinite(low) else 0.0) + width / 2
+    last = inner[-1] if len(inner) else first
+    low = low if np.isfinite(low) and low < first else first - width
+    high = high if np.isfinite(high) and high > last else last + width
+    return np.concatenate([[low], inner, [high]])

@@ -1,0 +1,439 @@
+"""A whole additive model: its shape functions, intercept and guarantee."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from dpexplain._utils.names import closest_name
+from dpexplain.explain import _html
+from dpexplain.explain._record import Record, distinct, finite, text
+from dpexplain.explain._text import listing, short_number, shorten
+from dpexplain.explain.additive.edits import EditRecord, edited_terms
+from dpexplain.explain.additive.links import Link, checked_classes, score_unit, shown_class
+from dpexplain.explain.additive.pair_curve import PairCurve
+from dpexplain.explain.additive.shape_function import ShapeFunction
+from dpexplain.explain.bands._noisy_model import NoisyModel
+from dpexplain.explain.guarantee import Guarantee
+from dpexplain.explain.noise import NoiseModel
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from dpexplain.explain.additive.local_explanation import LocalExplanation
+
+_HTML_ROWS = 10
+
+
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class GlobalExplanation(NoisyModel, Record, Mapping[str, ShapeFunction]):
+    """A mapping from term names to :class:`ShapeFunction`, in model order.
+
+    Parameters
+    ----------
+    terms : sequence of ShapeFunction
+        The additive parts, in the order in which the model sums them.
+    intercept : float
+        Score before any contribution, on the link scale.
+    link : {"logit", "identity", "log", "softmax"}
+        Scale of the score: log-odds of ``classes[1]``, the target itself, the logarithm of its
+        expectation, or that of the probability of `of_class` against the average of all classes.
+    guarantee : Guarantee
+        Privacy of the whole object.
+    target_name : str, default="target"
+        Name of what is predicted.
+    target_unit : str, default=""
+        Its unit, for regression.
+    classes : tuple of str or None, default=None
+        Class names of a classifier; of two, the score speaks for the second.
+    model_name : str, default=""
+        Name of the estimator.
+    of_class : str, default=""
+        Class that the score speaks for, where there are several: link "softmax".
+    noise : NoiseModel or None, default=None
+        Joint scatter of all bins from privacy noise, random structure and sampling; None where
+        there is none or it is not known.
+    effect_scatter : NoiseModel or None, default=None
+        How the estimate of the effect scatters, all bins and the intercept together; None where it
+        is not worked out.
+    effect_intercept : float or None, default=None
+        Intercept that is true of the population, as estimated.
+    edits : sequence of EditRecord, default=()
+        What was done by hand after the fit, in order; see :mod:`dpexplain.edit`.
+    released_intercept : float or None, default=None
+        Intercept as it was released, where edits moved it.
+    pairs : sequence of PairCurve, default=()
+        Parts that look at two features each, summed after the terms. They are no keys of the
+        mapping, and edits and comparisons leave them alone; see :meth:`pair`.
+    main_effects_only : bool, default=False
+        Whether the model has interactions that no part shows, as trees have: its scores are not
+        the sums of the parts then.
+
+    Raises
+    ------
+    ValueError
+        If names of terms or pairs repeat, link and classes contradict each other, or the guarantee
+        is private and that of a term or pair is not.
+    """
+
+    terms: tuple[ShapeFunction, ...]
+    intercept: float
+    link: Link
+    _: dataclasses.KW_ONLY
+    guarantee: Guarantee
+    target_name: str = "target"
+    target_unit: str = ""
+    classes: tuple[str, ...] | None = None
+    model_name: str = ""
+    of_class: str = ""
+    noise: NoiseModel | None = None
+    effect_scatter: NoiseModel | None = None
+    effect_intercept: float | None = None
+    edits: tuple[EditRecord, ...] = ()
+    released_intercept: float | None = None
+    pairs: tuple[PairCurve, ...] = ()
+    main_effects_only: bool = False
+
+    def __post_init__(self) -> None:
+        """Check the fields; give each term the unit of the score and the edits made to it."""
+        for field in ("target_name", "target_unit", "model_name"):
+            text(field, getattr(self, field))
+        if not isinstance(self.guarantee, Guarantee):
+            raise ValueError("guarantee must be a Guarantee.")
+        self._set("intercept", finite("intercept", self.intercept))
+        self._set("main_effects_only", bool(self.main_effects_only))
+        self._set("classes", checked_classes(self.link, self.classes, self.of_class))
+        terms = tuple(self.terms)
+        if not terms or not all(isinstance(term, ShapeFunction) for term in terms):
+            raise ValueError("terms must be one or more ShapeFunction objects.")
+        self._check_pairs()
+        distinct("terms", (*(term.name for term in terms), *(pair.name for pair in self.pairs)))
+        self._check_guarantees()
+        self._check_edits()
+        self._set("terms", tuple(self._completed(term) for term in terms))
+        self._check_noise()
+
+    def _check_pairs(self) -> None:
+        pairs = tuple(self.pairs)
+        if not all(isinstance(pair, PairCurve) for pair in pairs):
+            raise ValueError("pairs must be PairCurve objects.")
+        unit = self.score_unit
+        self._set(
+            "pairs",
+            tuple(p if p.score_unit else dataclasses.replace(p, score_unit=unit) for p in pairs),
+        )
+
+    def _check_guarantees(self) -> None:
+        weaker = [part.name for part in self.parts if not part.guarantee.private]
+        if self.guarantee.private and weaker:
+            raise ValueError(
+                f"a private explanation holds what is not private: {listing(weaker)}. Leave it "
+                "out, or give the explanation a guarantee that says so."
+            )
+
+    def _check_edits(self) -> None:
+        self._set("edits", tuple(self.edits))
+        if not all(isinstance(edit, EditRecord) for edit in self.edits):
+            raise ValueError("edits must be EditRecord objects.")
+        if self.released_intercept is not None:
+            self._set("released_intercept", finite("released_intercept", self.released_intercept))
+
+    def _check_noise(self) -> None:
+        sizes = tuple(term.n_bins for term in self.terms)
+        for name in ("noise", "effect_scatter"):
+            joint = getattr(self, name)
+            if joint is None:
+                continue
+            if not isinstance(joint, NoiseModel):
+                raise ValueError(f"{name} must be a NoiseModel.")
+            if joint.sizes != sizes:
+                raise ValueError(f"{name} is for terms of {joint.sizes} bins, not {sizes}.")
+        if self.effect_intercept is not None:
+            self._set("effect_intercept", finite("effect_intercept", self.effect_intercept))
+
+    def _completed(self, term: ShapeFunction) -> ShapeFunction:
+        unit = term.score_unit or self.score_unit
+        edits = tuple(edit.words for edit in self.edits if term.name in edit.terms) or term.edits
+        if (unit, edits) == (term.score_unit, term.edits):
+            return term
+        return dataclasses.replace(term, score_unit=unit, edits=edits)
+
+    @property
+    def score_unit(self) -> str:
+        """Unit of scores and contributions: ``"log-odds"``, the unit of the target, or its log."""
+        return score_unit(self.link, self.target_name, self.target_unit)
+
+    @property
+    def shown_class(self) -> str:
+        """Class that the score speaks for; empty for a regression."""
+        return shown_class(self.classes, self.of_class)
+
+    @property
+    def score_name(self) -> str:
+        """What the score says, in words, such as ``"log-odds of income = >50K"``."""
+        if self.link == "softmax":
+            return f"log-odds of {self.target_name} = {self.of_class} against the average class"
+        if self.classes is not None:
+            return f"log-odds of {self.target_name} = {self.classes[1]}"
+        name = f"{self.target_name} [{self.target_unit}]" if self.target_unit else self.target_name
+        return f"log of the expected {name}" if self.link == "log" else name
+
+    def __getitem__(self, name: str) -> ShapeFunction:
+        """Return the term of that name."""
+        for term in self.terms:
+            if term.name == name:
+                return term
+        meant = closest_name(str(name), self)
+        hint = "" if meant is None else f" Did you mean {shorten(meant)!r}?"
+        raise KeyError(f"no term {shorten(str(name))!r}; the terms are {listing(self)}.{hint}")
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over the term names in model order."""
+        return (term.name for term in self.terms)
+
+    def __len__(self) -> int:
+        """Return the number of terms."""
+        return len(self.terms)
+
+    def pair(self, name: str) -> PairCurve:
+        """Return the pair of that name.
+
+        Parameters
+        ----------
+        name : str
+            Such as ``"age & job"``.
+
+        Returns
+        -------
+        PairCurve
+
+        Raises
+        ------
+        KeyError
+            If there is no such pair.
+        """
+        for pair in self.pairs:
+            if pair.name == name:
+                return pair
+        there = f"the pairs are {listing(p.name for p in self.pairs)}" if self.pairs else "none"
+        raise KeyError(
+            f"no pair {shorten(str(name))!r}; there {'' if self.pairs else 'is '}{there}."
+        )
+
+    def part(self, name: str) -> ShapeFunction | PairCurve:
+        """Return the term or the pair of that name, whichever there is.
+
+        Parameters
+        ----------
+        name : str
+            Such as ``"age"`` or ``"age & job"``.
+
+        Returns
+        -------
+        ShapeFunction or PairCurve
+
+        Raises
+        ------
+        KeyError
+            If there is neither.
+        """
+        return self.pair(name) if any(name == pair.name for pair in self.pairs) else self[name]
+
+    def without_pairs(self) -> GlobalExplanation:
+        """Leave out the pairs, to compare the rest with a model that has none.
+
+        Returns
+        -------
+        GlobalExplanation
+            Its scores are not those of the model.
+        """
+        return dataclasses.replace(self, pairs=())
+
+    def explain_local(self, X: pd.DataFrame, *, samples_public: bool = False) -> LocalExplanation:
+        """Contribution of each term and each pair to the score of each row, without the model.
+
+        Parameters
+        ----------
+        X : DataFrame of shape (n_samples, n_columns)
+            With a column for every feature. Rows are not protected by the guarantee.
+        samples_public : bool, default=False
+            Whether the rows may be shown to anyone (public records, what-if inputs).
+
+        Returns
+        -------
+        LocalExplanation
+            Noise of contributions where it is known; how errors of terms go together is known
+            to the model alone, so :attr:`LocalExplanation.score_std` is None.
+
+        Raises
+        ------
+        TypeError
+            If `X` is no DataFrame.
+        ValueError
+            If a column is missing, this explains one class of several, or it holds main effects
+            only.
+
+        Warns
+        -----
+        UserWarning
+            If a term has no bin for a value, such as a missing one: it contributes 0 there, with
+            the label "no bin".
+        """
+        from dpexplain.explain.additive._explaining_rows import explain_rows
+
+        return explain_rows(self, X, samples_public=samples_public)
+
+    @property
+    def parts(self) -> tuple[ShapeFunction | PairCurve, ...]:
+        """Terms, then pairs: everything that the model sums beside its intercept."""
+        return (*self.terms, *self.pairs)
+
+    def importances(self) -> pd.Series[float]:
+        """Return the mean absolute contribution of each term and each pair, largest first.
+
+        Returns
+        -------
+        Series
+            Indexed by term, in :attr:`score_unit`. Weights are the (noisy) counts, so this
+            costs no further privacy. Noise alone makes it positive: compare with
+            ``explanation[term].noise_floor``, see :attr:`ShapeFunction.noise_floor`.
+        """
+        values = pd.Series(
+            [part.importance for part in self.parts],
+            index=pd.Index([part.name for part in self.parts], name="term", dtype=object),
+            name="importance",
+            dtype=np.float64,
+        )
+        return values.sort_values(ascending=False, kind="stable")
+
+    def frame(self) -> pd.DataFrame:
+        """Return one row per term and bin.
+
+        Returns
+        -------
+        DataFrame
+            Terms in model order; columns as of :meth:`ShapeFunction.frame`. Cells of a pair are
+            in :meth:`PairCurve.frame`.
+        """
+        return pd.concat([term.frame() for term in self.terms], ignore_index=True)
+
+    @overload
+    def plot(self, term: None = None, **options: Any) -> npt.NDArray[np.object_]: ...
+
+    @overload
+    def plot(self, term: str, ax: Axes | None = None, **options: Any) -> Axes: ...
+
+    def plot(
+        self, term: str | None = None, ax: Axes | None = None, **options: Any
+    ) -> npt.NDArray[np.object_] | Axes:
+        """Draw one term, or all as small multiples; see :func:`dpexplain.plotting.plot_global`.
+
+        Parameters
+        ----------
+        term : str or None, default=None
+            Name of the term or pair to draw alone, as :meth:`ShapeFunction.plot` does; None draws
+            a panel for each.
+        ax : Axes or None, default=None
+            Where to draw one term; None makes a figure.
+        **options
+            Passed on.
+
+        Returns
+        -------
+        ndarray of Axes, or Axes
+            One panel per term, most important first; for one term, the axes drawn into.
+
+        Raises
+        ------
+        KeyError
+            If there is no such term.
+        ValueError
+            If `ax` is given without a term.
+        """
+        from dpexplain.plotting import plot_global
+
+        if term is not None:
+            return self.part(term).plot(ax=ax, **options)
+        if ax is not None:
+            raise ValueError("ax= takes one term; name it, or pass figure= to draw all terms.")
+        return plot_global(self, **options)
+
+    def plot_importance(self, ax: Axes | None = None, **options: Any) -> Axes:
+        """Draw the importances; see :func:`dpexplain.plotting.plot_importance`.
+
+        Parameters
+        ----------
+        ax : Axes or None, default=None
+            Where to draw; None makes a figure.
+        **options
+            Passed on.
+
+        Returns
+        -------
+        Axes
+            The axes drawn into.
+        """
+        from dpexplain.plotting import plot_importance
+
+        return plot_importance(self, ax=ax, **options)
+
+    def __repr__(self) -> str:
+        """Return a line that points to the next step."""
+        model = f"{self.model_name}, " if self.model_name else ""
+        return (
+            f"GlobalExplanation({model}{self._size_words} for {self.score_name}; "
+            f"{self.guarantee.short}; {self._edited}see .frame(), .importances(), .ranking(), "
+            ".plot(), .plot(term))"
+        )
+
+    @property
+    def _size_words(self) -> str:
+        pairs = len(self.pairs)
+        more = f" and {pairs} pair{'s' if pairs > 1 else ''}" if pairs else ""
+        return f"{len(self)} terms{more}"
+
+    @property
+    def _edited(self) -> str:
+        return f"edited: {edited_terms(self.edits)}; " if self.edits else ""
+
+    def _repr_html_(self) -> str:
+        importances = self.importances()
+        largest = float(importances.iloc[0])
+        noisy = any(term.noise_floor is not None for term in self.terms)
+        rows = [
+            (
+                _html.escaped(str(name)),
+                short_number(value, 3),
+                *([_floor_text(self.part(str(name)))] if noisy else []),
+                _html.bar(value / largest if largest else 0.0),
+            )
+            for name, value in importances.head(_HTML_ROWS).items()
+        ]
+        importance = f"importance [{self.score_unit}]" if self.score_unit else "importance"
+        head = ("term", importance, *(["from noise alone"] if noisy else []), "")
+        private = self.guarantee.private
+        return _html.box(
+            _html.heading(self.model_name or "Explanation"),
+            _html.note(shorten(self.score_name, 90)),
+            "" if private else _html.warning(self.guarantee.short),
+            _html.table(head, rows, (False, True, *([True] if noisy else []), False)),
+            _html.note(self.noise_words) if self.noise_words else "",
+            *(_html.note(str(edit)) for edit in self.edits),
+            _html.note(self._footer()),
+        )
+
+    def _footer(self) -> str:
+        more = len(self) + len(self.pairs) - _HTML_ROWS
+        parts = [f"{more} more terms in .importances()"] if more > 0 else []
+        parts += [self.guarantee.short] if self.guarantee.private else []
+        return "; ".join([*parts, ".frame(), .plot(), ['term'] show more"])
+
+
+def _floor_text(part: ShapeFunction | PairCurve) -> str:
+    floor = part.noise_floor if isinstance(part, ShapeFunction) else None
+    return "" if floor is None else short_number(floor, 3)

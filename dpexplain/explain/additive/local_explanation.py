@@ -1,0 +1,434 @@
+"""Why single samples got their score: one contribution per term."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from dpexplain.explain import _html
+from dpexplain.explain._record import FloatArray, Record, distinct, finite, read_only, text, texts
+from dpexplain.explain._text import short_number, signed_number
+from dpexplain.explain.additive.links import Link, checked_classes, score_unit, shown_class
+from dpexplain.explain.guarantee import Guarantee
+from dpexplain.explain.noise import normal_certainty
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_HTML_ROWS = 10
+_LARGEST_LOG = 700.0  # its exponential is finite
+NOT_RELEASABLE = "shows samples that are not marked public \u2014 do not publish"
+
+
+def total_score(contributions: npt.ArrayLike, intercept: npt.ArrayLike) -> FloatArray:
+    """Add contributions to a score: the one definition of an additive model's score.
+
+    Terms are added to the intercept one after the other, in model order. Every score in the
+    library comes from here, so that a sum of contributions equals a prediction bit by bit.
+
+    Parameters
+    ----------
+    contributions : array-like of shape (n_samples, n_terms) or (n_samples, n_terms, n_classes)
+        On the link scale.
+    intercept : float or array-like of shape (n_classes,)
+        Score before any contribution, on the link scale.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_samples,) or (n_samples, n_classes)
+        Scores on the link scale.
+
+    Examples
+    --------
+    >>> total_score([[1.0, 0.5], [-1.0, 0.0]], 0.25)
+    array([ 1.75, -0.75])
+    """
+    matrix = np.asarray(contributions, dtype=np.float64)
+    if matrix.ndim not in (2, 3):
+        raise ValueError(f"contributions must have two dimensions, or three, got {matrix.ndim}.")
+    score = np.full((matrix.shape[0], *matrix.shape[2:]), intercept, dtype=np.float64)
+    for term in range(matrix.shape[1]):
+        score += matrix[:, term]
+    return score
+
+
+def rest_scores(scores: npt.ArrayLike) -> FloatArray:
+    """Score that the other classes have together, for each class.
+
+    The probability of a class is the logistic function of its score less this: the one
+    definition of the probabilities of several classes.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n_samples, n_classes)
+        On the softmax scale.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_samples, n_classes)
+        Logarithm of the summed exponentials of the scores of all other classes.
+    """
+    values = np.asarray(scores, dtype=np.float64)
+    rests = np.empty(values.shape)
+    for c in range(values.shape[1]):
+        others = np.delete(values, c, axis=1)
+        top = others.max(axis=1)
+        rests[:, c] = top + np.log(np.exp(others - top[:, None]).sum(axis=1))
+    return rests
+
+
+def inverse_link(scores: npt.ArrayLike, link: str) -> FloatArray:
+    """Turn scores into predictions: probabilities, numbers themselves, or exponentials.
+
+    Parameters
+    ----------
+    scores : array-like of float
+        On the link scale.
+    link : {"logit", "identity", "log"}
+        Scale of the scores.
+
+    Returns
+    -------
+    ndarray of float64
+        Probabilities of the second class in ``[0, 1]``, targets, or expected counts; the shape of
+        `scores`, and always finite.
+
+    Examples
+    --------
+    >>> inverse_link([0.0, -2000.0], "logit")
+    array([0.5, 0. ])
+    """
+    values = np.asarray(scores, dtype=np.float64)
+    if link == "identity":
+        return values
+    if link == "log":
+        return np.asarray(np.exp(np.minimum(values, _LARGEST_LOG)), dtype=np.float64)
+    small = np.exp(-np.abs(values))  # at most 1, so that nothing overflows
+    return np.where(values >= 0, 1.0, small) / (1.0 + small)
+
+
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class LocalExplanation(Record):
+    """Contributions of every term to the scores of some samples.
+
+    Parameters
+    ----------
+    term_names : sequence of str
+        Names of the terms, in model order.
+    contributions : array-like of shape (n_samples, n_terms)
+        Score added by each term, on the link scale.
+    intercept : float
+        Score before any contribution, on the link scale.
+    link : {"logit", "identity", "log", "softmax"}
+        Scale of the score.
+    bin_labels : sequence of sequences of str, shape (n_samples, n_terms)
+        The bin each sample falls into, as text.
+    guarantee : Guarantee
+        Privacy of the model behind the contributions; it does not cover the samples.
+    classes : tuple of str or None, default=None
+        Class names of a classifier; of two, the score speaks for the second.
+    samples_public : bool, default=False
+        Whether the samples may be shown to anyone: public records or what-if inputs.
+    target_name : str, default="target"
+        Name of what is predicted.
+    target_unit : str, default=""
+        Its unit, for regression.
+    noise_std : array-like of shape (n_samples, n_terms) or None, default=None
+        Standard deviation of each contribution under privacy noise, given the released bins
+        and trees.
+    total_std : array-like of shape (n_samples, n_terms) or None, default=None
+        The same from privacy noise, random structure and sampling together; it leaves out
+        nothing that :class:`ShapeFunction` knows. None where that is not known.
+    score_std : array-like of shape (n_samples,) or None, default=None
+        Standard deviation of each score from all three, errors of terms taken together. Of several
+        classes, of the score less `rest_score`, at most: errors of classes are taken to add up.
+    of_class : str, default=""
+        Class that the score speaks for, where there are several: link "softmax".
+    rest_score : array-like of shape (n_samples,) or None, default=None
+        What the other classes have together, see :func:`rest_scores`; link "softmax".
+
+    Raises
+    ------
+    ValueError
+        If shapes contradict each other or a number is not finite.
+    """
+
+    term_names: tuple[str, ...]
+    contributions: FloatArray
+    intercept: float
+    link: Link
+    _: dataclasses.KW_ONLY
+    bin_labels: tuple[tuple[str, ...], ...]
+    guarantee: Guarantee
+    classes: tuple[str, ...] | None = None
+    samples_public: bool = False
+    target_name: str = "target"
+    target_unit: str = ""
+    noise_std: FloatArray | None = None
+    total_std: FloatArray | None = None
+    score_std: FloatArray | None = None
+    of_class: str = ""
+    rest_score: FloatArray | None = None
+
+    def __post_init__(self) -> None:
+        """Check the fields against each other and freeze the arrays."""
+        for field in ("target_name", "target_unit"):
+            text(field, getattr(self, field))
+        if not isinstance(self.guarantee, Guarantee):
+            raise ValueError("guarantee must be a Guarantee.")
+        names = distinct("term_names", texts("term_names", self.term_names))
+        self._set("term_names", names)
+        matrix = read_only("contributions", self.contributions, (None, len(names)))
+        self._set("contributions", matrix)
+        self._set("intercept", finite("intercept", self.intercept))
+        self._set("classes", checked_classes(self.link, self.classes, self.of_class))
+        self._set("samples_public", bool(self.samples_public))
+        self._set("bin_labels", _label_rows(self.bin_labels, matrix.shape))
+        shapes: dict[str, tuple[int, ...]] = {
+            "noise_std": matrix.shape,
+            "total_std": matrix.shape,
+            "score_std": matrix.shape[:1],
+            "rest_score": matrix.shape[:1],
+        }
+        if (self.rest_score is None) == (self.link == "softmax"):
+            raise ValueError("link='softmax' needs rest_score, and no other link has it.")
+        for name, shape in shapes.items():
+            if getattr(self, name) is not None:
+                self._set(name, read_only(name, getattr(self, name), shape))
+                if name != "rest_score" and (getattr(self, name) < 0).any():
+                    raise ValueError(f"{name} must not be negative.")
+
+    def __len__(self) -> int:
+        """Return the number of samples."""
+        return int(self.contributions.shape[0])
+
+    @property
+    def scores(self) -> FloatArray:
+        """Scores on the link scale, shape (n_samples,); see :func:`total_score`."""
+        return total_score(self.contributions, self.intercept)
+
+    @property
+    def shown_class(self) -> str:
+        """Class that the score speaks for; empty for a regression."""
+        return shown_class(self.classes, self.of_class)
+
+    @property
+    def predictions(self) -> FloatArray:
+        """Probabilities of :attr:`shown_class`, or (expected) targets in their unit."""
+        if self.rest_score is not None:
+            return inverse_link(self.scores - self.rest_score, "logit")
+        return inverse_link(self.scores, self.link)
+
+    @property
+    def sign_certainty(self) -> FloatArray | None:
+        """Chance that each contribution has the sign that it shows, shape (n_samples, n_terms).
+
+        From 0.5 (a coin) to 1, over privacy noise, random structure and sampling where all
+        three are known, else over privacy noise; None for a model without noise.
+        """
+        std = self.noise_std if self.total_std is None else self.total_std
+        if std is None:
+            return None
+        flat = np.abs(self.contributions)
+        ratio = np.divide(flat, std, out=np.where(flat > 0, np.inf, 0.0), where=std > 0)
+        return normal_certainty(ratio)
+
+    def crossing_certainty(self, threshold: float | None = None) -> FloatArray | None:
+        """Chance that each prediction is on the side of a threshold on which it shows.
+
+        Parameters
+        ----------
+        threshold : float or None, default=None
+            A probability for a classifier, one half if None; in the unit of the target for a
+            regression, where there is no usual one and it must be given. Of several classes, a
+            probability of the class that the score speaks for.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or None
+            From 0.5 (a coin) to 1; None where `score_std` is not known.
+
+        Raises
+        ------
+        ValueError
+            If the threshold is missing, no probability between 0 and 1, or no positive count.
+        """
+        score = self._threshold_score(threshold)
+        if self.score_std is None:
+            return None
+        against = 0.0 if self.rest_score is None else self.rest_score
+        gap = np.abs(self.scores - against - score)
+        ratio = np.divide(
+            gap, self.score_std, out=np.where(gap > 0, np.inf, 0.0), where=self.score_std > 0
+        )
+        return normal_certainty(ratio)
+
+    def _threshold_score(self, threshold: float | None) -> float:
+        if self.link in ("identity", "log"):
+            if threshold is None:
+                raise ValueError("a regression has no usual threshold; give one in its unit.")
+            value = finite("threshold", threshold)
+            if self.link == "identity":
+                return value
+            if not value > 0:
+                raise ValueError(f"threshold={value!r} must be positive: expected counts are.")
+            return float(np.log(value))
+        share = finite("threshold", 0.5 if threshold is None else threshold)
+        if not 0 < share < 1:
+            raise ValueError(f"threshold={share!r} must be a probability between 0 and 1.")
+        return float(np.log(share / (1.0 - share)))
+
+    @property
+    def score_unit(self) -> str:
+        """Unit of scores and contributions: ``"log-odds"``, the unit of the target, or its log."""
+        return score_unit(self.link, self.target_name, self.target_unit)
+
+    @property
+    def releasable(self) -> bool:
+        """Whether model and samples may both be shown to anyone."""
+        return self.guarantee.private and self.samples_public
+
+    def frame(self, sample: int | None = None) -> pd.DataFrame:
+        """Return one row per sample and term.
+
+        Parameters
+        ----------
+        sample : int or None, default=None
+            Position of one sample; None gives all.
+
+        Returns
+        -------
+        DataFrame
+            Columns sample, term, bin, contribution; noise_std, total_std and sign_certainty
+            (NaN where unknown). Adding the intercept to a sample's contributions, in order,
+            gives its score.
+        """
+        chosen = np.arange(len(self)) if sample is None else np.array([self._position(sample)])
+        n_terms = len(self.term_names)
+        names = ("noise_std", "total_std", "sign_certainty")
+        known = {name: getattr(self, name) for name in names}
+        unknown = np.full((len(self), n_terms), np.nan)
+        return pd.DataFrame(
+            {
+                "sample": np.repeat(chosen, n_terms),
+                "term": list(self.term_names) * len(chosen),
+                "bin": [label for row in chosen for label in self.bin_labels[row]],
+                "contribution": self.contributions[chosen].ravel(),
+                **{
+                    name: (unknown if values is None else values)[chosen].ravel()
+                    for name, values in known.items()
+                },
+            }
+        )
+
+    def to_shap(self, X: npt.ArrayLike | None = None) -> Any:
+        """Return the contributions as a ``shap.Explanation``, which SHAP's plots draw.
+
+        Nothing is estimated: in an additive model the contribution of a term is its Shapley
+        value against the intercept, since curves are centred on the counts of the model.
+
+        Parameters
+        ----------
+        X : DataFrame, array or sequence of rows, or None, default=None
+            The same samples, whose values SHAP's plots then show and colour by; None shows the
+            bin of each as text.
+
+        Returns
+        -------
+        shap.Explanation
+            SHAP has no place for guarantee and noise: keep this object beside its plots.
+
+        Raises
+        ------
+        ImportError
+            If SHAP is not installed.
+        ValueError
+            If `X` has another number of rows, or lacks a column.
+        """
+        from dpexplain.interop.shap_values import to_shap
+
+        return to_shap(self, X)
+
+    def plot(self, sample: int = 0, ax: Axes | None = None, **options: Any) -> Axes:
+        """Draw one sample as a waterfall; see :func:`dpexplain.plotting.plot_local`.
+
+        Parameters
+        ----------
+        sample : int, default=0
+            Position of the sample.
+        ax : Axes or None, default=None
+            Where to draw; None makes a figure.
+        **options
+            Passed on.
+
+        Returns
+        -------
+        Axes
+            The axes drawn into.
+        """
+        from dpexplain.plotting import plot_local
+
+        return plot_local(self, sample=sample, ax=ax, **options)
+
+    def _position(self, sample: int) -> int:
+        if isinstance(sample, bool) or not isinstance(sample, (int, np.integer)):
+            raise ValueError(f"sample must be a whole number, got {type(sample).__name__}.")
+        if not 0 <= sample < len(self):
+            raise ValueError(f"sample={sample} must be in [0, {len(self)}), the samples explained.")
+        return int(sample)
+
+    def __repr__(self) -> str:
+        """Return a line that points to the next step."""
+        public = "" if self.samples_public else "; samples not public"
+        return (
+            f"LocalExplanation({len(self)} samples, {len(self.term_names)} terms; "
+            f"{self.guarantee.short}{public}; see .frame(), .plot(sample))"
+        )
+
+    def _repr_html_(self) -> str:
+        return _html.box(
+            _html.heading(f"Local explanation of {self.target_name}"),
+            "" if self.guarantee.private else _html.warning(self.guarantee.short),
+            "" if self.samples_public else _html.warning(NOT_RELEASABLE),
+            self._first_sample(),
+            _html.note(
+                f"{len(self)} samples, {len(self.term_names)} terms; .frame() and "
+                ".plot(sample) show all"
+            ),
+        )
+
+    def _first_sample(self) -> str:
+        if not len(self):
+            return ""
+        values = self.contributions[0]
+        largest = float(np.abs(values).max(initial=0.0)) or 1.0
+        order = np.argsort(-np.abs(values), kind="stable")[:_HTML_ROWS]
+        rows = [
+            (
+                _html.escaped(self.term_names[term]),
+                _html.escaped(self.bin_labels[0][term], 30),
+                signed_number(values[term]),
+                _html.bar(abs(values[term]) / largest, negative=values[term] < 0),
+            )
+            for term in order
+        ]
+        head = ("term", "sample 0", self.score_unit or "contribution", "")
+        score = short_number(float(self.scores[0]))
+        prediction = short_number(float(self.predictions[0]))
+        what = f"P({self.shown_class})" if self.classes else "prediction"
+        end = f"sample 0: intercept {short_number(self.intercept)}, score {score}, {what} "
+        return _html.table(head, rows, (False, False, True, False)) + _html.note(end + prediction)
+
+
+def _label_rows(
+    rows: Sequence[Sequence[str]], shape: tuple[int, ...]
+) -> tuple[tuple[str, ...], ...]:
+    labels = tuple(texts("bin_labels", row) for row in rows)
+    if len(labels) != shape[0] or any(len(row) != shape[1] for row in labels):
+        raise ValueError(f"bin_labels must have shape {shape}, as the contributions have.")
+    return labels

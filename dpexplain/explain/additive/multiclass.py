@@ -1,0 +1,203 @@
+"""Explanations of models with more than two classes: one explanation per class, taken together.
+
+A model of several classes has a score for each; probabilities are the exponentials of the scores
+over their sum (softmax). Adding the same number to all scores changes nothing, so scores are
+centred: that of a class is its log-probability against the average over all classes. Every view,
+figure and file understands the explanation of one class, which :meth:`for_class` gives.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import NoReturn
+
+import numpy as np
+import pandas as pd
+
+from dpexplain.explain import _html
+from dpexplain.explain._by_class import ByClass, checked_parts
+from dpexplain.explain._record import FloatArray
+from dpexplain.explain._text import listing, short_number, shorten
+from dpexplain.explain.additive.edits import EditRecord
+from dpexplain.explain.additive.global_explanation import GlobalExplanation
+from dpexplain.explain.additive.multiclass_local import MulticlassLocalExplanation
+from dpexplain.explain.bands._noisy_classes import NoisyClasses
+from dpexplain.explain.guarantee import Guarantee
+
+_HTML_ROWS = 10
+
+
+def scores_of(
+    explanation: GlobalExplanation | MulticlassExplanation,
+) -> tuple[GlobalExplanation, ...]:
+    """Take an explanation apart into one per score: of each class, or the only one."""
+    if isinstance(explanation, MulticlassExplanation):
+        return explanation.by_class
+    return (explanation,)
+
+
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class MulticlassExplanation(NoisyClasses, ByClass[GlobalExplanation]):
+    """An additive model with a score for each of several classes.
+
+    Parameters
+    ----------
+    by_class : sequence of GlobalExplanation
+        One per class, in their order: same terms and bins, link "softmax".
+
+    Raises
+    ------
+    ValueError
+        If the parts do not belong together.
+
+    Examples
+    --------
+    >>> explanation = model.explain_global()  # doctest: +SKIP
+    >>> explanation.for_class("setosa")["petal length"].plot()  # doctest: +SKIP
+    """
+
+    by_class: tuple[GlobalExplanation, ...]
+
+    def __post_init__(self) -> None:
+        """Check that the parts belong together."""
+        parts = checked_parts(self.by_class, GlobalExplanation)
+        named = [(tuple(part), tuple(pair.name for pair in part.pairs)) for part in parts]
+        if any(names != named[0] for names in named):
+            raise ValueError("by_class differs in its terms; take explanations of one model.")
+        self._set("by_class", parts)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Privacy of the whole object: that of the model."""
+        return self.by_class[0].guarantee
+
+    @property
+    def link(self) -> str:
+        """Scale of the scores, ``"softmax"``."""
+        return self.by_class[0].link
+
+    @property
+    def target_name(self) -> str:
+        """Name of what is predicted."""
+        return self.by_class[0].target_name
+
+    @property
+    def target_unit(self) -> str:
+        """Unit of what is predicted: classes have none."""
+        return self.by_class[0].target_unit
+
+    @property
+    def edits(self) -> tuple[EditRecord, ...]:
+        """What was done by hand after the fit, in order; the same for all classes."""
+        return self.by_class[0].edits
+
+    @property
+    def model_name(self) -> str:
+        """Name of the estimator."""
+        return self.by_class[0].model_name
+
+    @property
+    def score_unit(self) -> str:
+        """Unit of scores and contributions."""
+        return self.by_class[0].score_unit
+
+    @property
+    def intercept(self) -> FloatArray:
+        """Score of each class before any contribution, shape (n_classes,)."""
+        return np.array([part.intercept for part in self.by_class])
+
+    @property
+    def term_names(self) -> tuple[str, ...]:
+        """Names of the terms, in model order."""
+        return tuple(self.by_class[0])
+
+    def without_pairs(self) -> MulticlassExplanation:
+        """Leave out the pairs of every class; see :meth:`GlobalExplanation.without_pairs`.
+
+        Returns
+        -------
+        MulticlassExplanation
+        """
+        return MulticlassExplanation(tuple(part.without_pairs() for part in self.by_class))
+
+    def explain_local(
+        self, X: pd.DataFrame, *, samples_public: bool = False
+    ) -> MulticlassLocalExplanation:
+        """Contributions to the scores of all classes; see :meth:`GlobalExplanation.explain_local`.
+
+        Parameters
+        ----------
+        X : DataFrame of shape (n_samples, n_columns)
+            With a column for every feature. Rows are not protected by the guarantee.
+        samples_public : bool, default=False
+            Whether the rows may be shown to anyone (public records, what-if inputs).
+
+        Returns
+        -------
+        MulticlassLocalExplanation
+        """
+        from dpexplain.explain.additive._explaining_rows import explain_rows_of_classes
+
+        parts = explain_rows_of_classes(self.by_class, X, samples_public=samples_public)
+        return MulticlassLocalExplanation(parts)
+
+    def importances(self) -> pd.Series[float]:
+        """Return the mean absolute contribution of each term, averaged over the classes.
+
+        Returns
+        -------
+        Series
+            Indexed by term, largest first.
+        """
+        return self._mean_importances()
+
+    def frame(self) -> pd.DataFrame:
+        """Return one row per class, term and bin.
+
+        Returns
+        -------
+        DataFrame
+            Column class, then those of :meth:`ShapeFunction.frame`.
+        """
+        return self._frames()
+
+    def __getitem__(self, name: str) -> NoReturn:
+        """Say how to choose a class first, then a term."""
+        raise KeyError(
+            f"a term has a curve per class: .for_class(label)[{shorten(str(name))!r}], with one of "
+            f"{listing(self.classes)}."
+        )
+
+    def __repr__(self) -> str:
+        """Return a line that points to the next step."""
+        model = f"{self.model_name}, " if self.model_name else ""
+        return (
+            f"MulticlassExplanation({model}{len(self.term_names)} terms for {len(self.classes)} "
+            f"classes of {self.target_name}; {self.guarantee.short}; {self.by_class[0]._edited}see "
+            ".for_class(label), .frame(), .importances())"
+        )
+
+    def _repr_html_(self) -> str:
+        table = self.ranking()
+        largest = float(table["importance"].iloc[0])
+        noisy = self.noise_share is not None
+        rows = [
+            (
+                _html.escaped(str(name)),
+                short_number(row["importance"], 3),
+                *([short_number(row["noise_floor"], 3)] if noisy else []),
+                _html.bar(row["importance"] / largest if largest else 0.0),
+            )
+            for name, row in table.head(_HTML_ROWS).iterrows()
+        ]
+        importance = f"importance [{self.score_unit}], mean over classes"
+        head = ("term", importance, *(["from noise alone"] if noisy else []), "")
+        return _html.box(
+            _html.heading(self.model_name or "Explanation"),
+            _html.note(shorten(f"{self.target_name}: {listing(self.classes)}", 200)),
+            "" if self.guarantee.private else _html.warning(self.guarantee.short),
+            _html.table(head, rows, (False, True, *([True] if noisy else []), False)),
+            _html.note(self.noise_words) if self.noise_words else "",
+            *(_html.note(str(edit)) for edit in self.edits),
+            _html.note(".for_class(label) shows the curves of a class"),
+        )

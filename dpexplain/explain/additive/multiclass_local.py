@@ -1,0 +1,121 @@
+"""Why single samples got their scores in a model of several classes: one explanation per class."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from dpexplain.explain._by_class import ByClass, checked_parts
+from dpexplain.explain._record import FloatArray
+from dpexplain.explain.additive.local_explanation import LocalExplanation
+from dpexplain.explain.guarantee import Guarantee
+
+
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class MulticlassLocalExplanation(ByClass[LocalExplanation]):
+    """Contributions of every term to the scores of some samples, for each of several classes.
+
+    Parameters
+    ----------
+    by_class : sequence of LocalExplanation
+        One per class, in their order: same samples and terms, link "softmax".
+
+    Raises
+    ------
+    ValueError
+        If the parts do not belong together.
+    """
+
+    by_class: tuple[LocalExplanation, ...]
+
+    def __post_init__(self) -> None:
+        """Check that the parts belong together."""
+        parts = checked_parts(self.by_class, LocalExplanation)
+        for field in ("term_names", "bin_labels", "samples_public"):
+            if any(getattr(part, field) != getattr(parts[0], field) for part in parts):
+                raise ValueError(f"by_class differs in {field}; explain the same samples.")
+        self._set("by_class", parts)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Privacy of the model; it does not cover the samples."""
+        return self.by_class[0].guarantee
+
+    @property
+    def samples_public(self) -> bool:
+        """Whether the samples may be shown to anyone."""
+        return self.by_class[0].samples_public
+
+    @property
+    def releasable(self) -> bool:
+        """Whether model and samples may both be shown to anyone."""
+        return self.by_class[0].releasable
+
+    @property
+    def scores(self) -> FloatArray:
+        """Scores on the link scale, shape (n_samples, n_classes)."""
+        return np.stack([part.scores for part in self.by_class], axis=1)
+
+    @property
+    def predictions(self) -> FloatArray:
+        """Probability of each class, shape (n_samples, n_classes)."""
+        return np.stack([part.predictions for part in self.by_class], axis=1)
+
+    def __len__(self) -> int:
+        """Return the number of samples."""
+        return len(self.by_class[0])
+
+    def to_shap(self, X: npt.ArrayLike | None = None) -> Any:
+        """Return the contributions as a ``shap.Explanation``, a last axis per class.
+
+        Nothing is estimated: in an additive model the contribution of a term is its Shapley
+        value against the intercept, since curves are centred on the counts of the model.
+
+        Parameters
+        ----------
+        X : DataFrame, array or sequence of rows, or None, default=None
+            The same samples, whose values SHAP's plots then show and colour by; None shows the
+            bin of each as text.
+
+        Returns
+        -------
+        shap.Explanation
+            SHAP has no place for guarantee and noise: keep this object beside its plots.
+
+        Raises
+        ------
+        ImportError
+            If SHAP is not installed.
+        ValueError
+            If `X` has another number of rows, or lacks a column.
+        """
+        from dpexplain.interop.shap_values import to_shap
+
+        return to_shap(self, X)
+
+    def frame(self, sample: int | None = None) -> pd.DataFrame:
+        """Return one row per class, sample and term.
+
+        Parameters
+        ----------
+        sample : int or None, default=None
+            Position of one sample; None gives all.
+
+        Returns
+        -------
+        DataFrame
+            Column class, then those of :meth:`LocalExplanation.frame`.
+        """
+        return self._frames(sample)
+
+    def __repr__(self) -> str:
+        """Return a line that points to the next step."""
+        public = "" if self.samples_public else "; samples not public"
+        return (
+            f"MulticlassLocalExplanation({len(self)} samples, {len(self.classes)} classes; "
+            f"{self.guarantee.short}{public}; see .for_class(label), .frame())"
+        )

@@ -1,0 +1,256 @@
+"""One additive part of a model that looks at two features: a score per cell of a table."""
+
+from __future__ import annotations
+
+import dataclasses
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from dpexplain.explain import _html
+from dpexplain.explain._record import FloatArray, Record, frozen, read_only, text
+from dpexplain.explain._text import short_number
+from dpexplain.explain.additive._binned import NO_BIN, Binned
+from dpexplain.explain.guarantee import Guarantee
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class PairAxis(Binned):
+    """The bins of one of the two features of a :class:`PairCurve`.
+
+    Parameters
+    ----------
+    name : str
+        Name of the feature.
+    kind : {"numeric", "categorical"}
+        What the value bins are.
+    bin_edges : array-like of shape (n_value_bins + 1,) or None, default=None
+        Increasing, in the unit of the feature; None for a categorical feature.
+    categories : sequence of str or None, default=None
+        Names of the value bins of a categorical feature.
+    ordered : bool, default=False
+        Whether the order of the categories means something.
+    special : sequence of str, default=()
+        Names of the bins after the value bins, such as ``("other", "missing")``.
+    unit : str, default=""
+        Unit of the feature.
+    step : float or None, default=None
+        Public resolution of a numeric feature, in its unit.
+
+    Raises
+    ------
+    ValueError
+        If the fields contradict each other.
+    """
+
+    name: str
+    kind: Literal["numeric", "categorical"]
+    _: dataclasses.KW_ONLY
+    bin_edges: FloatArray | None = None
+    categories: tuple[str, ...] | None = None
+    ordered: bool = False
+    special: tuple[str, ...] = ()
+    unit: str = ""
+    step: float | None = None
+
+    def __post_init__(self) -> None:
+        """Check the fields against each other and freeze the edges."""
+        text("name", self.name)
+        text("unit", self.unit)
+        self._check_bins()
+
+    def __repr__(self) -> str:
+        """Return the feature and how many bins it has."""
+        bins = ", ".join([f"{self.n_value_bins} bins", *self.special])
+        return f"PairAxis({self.name!r}, {self.kind}: {bins})"
+
+
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class PairCurve(Record):
+    """The contribution of a pair of features to the score, cell by cell.
+
+    Models of this library have no such terms, since a table of cells would spend much privacy
+    for little; models of InterpretML may have them, see :func:`from_interpret`.
+
+    Parameters
+    ----------
+    name : str
+        Name of the term, such as ``"age & job"``.
+    axes : pair of PairAxis
+        Features and bins of the rows and of the columns.
+    contribution : array-like of shape (axes[0].n_bins, axes[1].n_bins)
+        Score added in each cell, in `score_unit`.
+    count : array-like of the same shape
+        Records per cell.
+    guarantee : Guarantee
+        Privacy of these numbers.
+    score_unit : str, default=""
+        Unit of the score; a :class:`GlobalExplanation` fills it in where it is empty.
+
+    Raises
+    ------
+    ValueError
+        If shapes contradict each other or a number is not finite.
+    """
+
+    name: str
+    axes: tuple[PairAxis, PairAxis]
+    contribution: FloatArray
+    count: FloatArray
+    _: dataclasses.KW_ONLY
+    guarantee: Guarantee
+    score_unit: str = ""
+
+    def __post_init__(self) -> None:
+        """Check the fields against each other and freeze the arrays."""
+        text("name", self.name)
+        text("score_unit", self.score_unit)
+        if not isinstance(self.guarantee, Guarantee):
+            raise ValueError(f"guarantee of term {self.name!r} must be a Guarantee.")
+        axes = tuple(self.axes)
+        if len(axes) != 2 or not all(isinstance(axis, PairAxis) for axis in axes):
+            raise ValueError(f"axes of term {self.name!r} must be two PairAxis objects.")
+        self._set("axes", axes)
+        shape = (axes[0].n_bins, axes[1].n_bins)
+        self._set("contribution", read_only("contribution", self.contribution, shape))
+        self._set("count", read_only("count", self.count, shape))
+
+    @property
+    def feature_names(self) -> tuple[str, str]:
+        """Names of the two features: that of the rows, that of the columns."""
+        return self.axes[0].name, self.axes[1].name
+
+    @cached_property
+    def cell_labels(self) -> tuple[str, ...]:
+        """Text of each cell, row by row, such as ``"30 – 34, nurse"``."""
+        first, second = (axis.bin_labels for axis in self.axes)
+        return tuple(f"{row}, {column}" for row in first for column in second)
+
+    @cached_property
+    def weights(self) -> FloatArray:
+        """Share of records per cell; a negative count weighs nothing."""
+        positive = np.maximum(self.count, 0.0)
+        total = positive.sum()
+        return frozen(positive / total if total > 0 else np.full(positive.shape, 1 / positive.size))
+
+    @cached_property
+    def importance(self) -> float:
+        """Mean absolute contribution over the records, in `score_unit`."""
+        return float((self.weights * np.abs(self.contribution)).sum())
+
+    def cell_index(self, first: npt.ArrayLike, second: npt.ArrayLike) -> npt.NDArray[np.int64]:
+        """Find the cell of each pair of values, counted row by row.
+
+        Parameters
+        ----------
+        first, second : array-like of shape (n,)
+            Values of the two features, as for :meth:`ShapeFunction.bin_index`.
+
+        Returns
+        -------
+        ndarray of int64, shape (n,)
+            Index into :attr:`cell_labels` and into the raveled :attr:`contribution`.
+        """
+        rows, columns = self.axes[0].bin_index(first), self.axes[1].bin_index(second)
+        return rows * self.axes[1].n_bins + columns
+
+    def index_or_none(self, first: npt.ArrayLike, second: npt.ArrayLike) -> npt.NDArray[np.int64]:
+        """Find the cell of each pair of values that has one.
+
+        Parameters
+        ----------
+        first, second : array-like of shape (n,)
+            As for :meth:`cell_index`.
+
+        Returns
+        -------
+        ndarray of int64, shape (n,)
+            As of :meth:`cell_index`; -1 where a value has no bin.
+        """
+        rows, columns = self.axes[0].index_or_none(first), self.axes[1].index_or_none(second)
+        known = (rows != NO_BIN) & (columns != NO_BIN)
+        return np.where(known, rows * self.axes[1].n_bins + columns, NO_BIN)
+
+    def evaluate(self, first: npt.ArrayLike, second: npt.ArrayLike) -> FloatArray:
+        """Return the contribution of each pair of values.
+
+        Parameters
+        ----------
+        first, second : array-like of shape (n,)
+            As for :meth:`cell_index`.
+
+        Returns
+        -------
+        ndarray of float64, shape (n,)
+            In `score_unit`.
+        """
+        return self.contribution.ravel()[self.cell_index(first, second)]
+
+    def frame(self) -> pd.DataFrame:
+        """Return one row per cell.
+
+        Returns
+        -------
+        DataFrame
+            Columns term; first and second, the bins of the two features, and first_feature and
+            second_feature, their names; contribution and count.
+        """
+        first, second = (axis.bin_labels for axis in self.axes)
+        return pd.DataFrame(
+            {
+                "term": self.name,
+                "first_feature": self.axes[0].name,
+                "first": np.repeat(np.array(first, dtype=object), len(second)),
+                "second_feature": self.axes[1].name,
+                "second": list(second) * len(first),
+                "contribution": self.contribution.ravel(),
+                "count": self.count.ravel(),
+            }
+        )
+
+    def plot(self, ax: Axes | None = None, **options: Any) -> Axes:
+        """Draw the pair as a heat map; see :func:`dpexplain.plotting.plot_pair`.
+
+        Parameters
+        ----------
+        ax : Axes or None, default=None
+            Where to draw; None makes a figure.
+        **options
+            Passed on.
+
+        Returns
+        -------
+        Axes
+            The axes drawn into.
+        """
+        from dpexplain.plotting import plot_pair
+
+        return plot_pair(self, ax=ax, **options)
+
+    def __repr__(self) -> str:
+        """Return a line that points to the next step."""
+        rows, columns = self.contribution.shape
+        unit = f" {self.score_unit}" if self.score_unit else ""
+        return (
+            f"PairCurve({self.name!r}, {rows} × {columns} cells; importance "
+            f"{short_number(self.importance, 3)}{unit}; {self.guarantee.short}; "
+            "see .frame(), .plot())"
+        )
+
+    def _repr_html_(self) -> str:
+        low, high = float(self.contribution.min()), float(self.contribution.max())
+        rows, columns = self.contribution.shape
+        size = f"{rows} × {columns} cells of {self.axes[0].name} and {self.axes[1].name}"
+        reach = f"contributions from {short_number(low, 3)} to {short_number(high, 3)}"
+        return _html.box(
+            _html.heading(self.name),
+            "" if self.guarantee.private else _html.warning(self.guarantee.short),
+            _html.note(f"{size}; {reach} {self.score_unit}".rstrip()),
+            _html.note(".plot() draws the heat map, .frame() lists the cells"),
+        )

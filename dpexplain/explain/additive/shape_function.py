@@ -1,0 +1,351 @@
+"""One additive part of a model: a score per bin of a feature."""
+
+from __future__ import annotations
+
+import dataclasses
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from dpexplain.explain import _html
+from dpexplain.explain._record import (
+    FloatArray,
+    choice,
+    finite,
+    frozen,
+    read_only,
+    text,
+    texts,
+)
+from dpexplain.explain._text import short_number, shorten, signed_number
+from dpexplain.explain.additive._binned import Binned
+from dpexplain.explain.bands._estimated_shape import EstimatedShape
+from dpexplain.explain.bands._noisy_shape import NoisyShape
+from dpexplain.explain.guarantee import Guarantee
+from dpexplain.tables.cells import DATE_UNIT
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_HTML_ROWS = 12
+
+
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class ShapeFunction(NoisyShape, EstimatedShape, Binned):
+    """The contribution of one term to the score, bin by bin.
+
+    Value bins come first: bin ``i`` of a numeric feature is ``[edges[i], edges[i + 1])``,
+    the last one closed. The special bins named in `special` come last.
+
+    Parameters
+    ----------
+    name : str
+        Name of the term.
+    kind : {"numeric", "categorical"}
+        What the value bins are.
+    contribution : array-like of shape (n_bins,)
+        Score added in each bin, in `score_unit`.
+    count : array-like of shape (n_bins,)
+        Records per bin; noisy (so possibly negative) for a private model.
+    guarantee : Guarantee
+        Privacy of these numbers.
+    bin_edges : array-like of shape (n_value_bins + 1,) or None, default=None
+        Increasing, in the unit of the feature; None for a categorical feature.
+    categories : sequence of str or None, default=None
+        Names of the value bins of a categorical feature.
+    ordered : bool, default=False
+        Whether the order of the categories means something.
+    unit : str, default=""
+        Unit of the feature; of dates ``"days since 1970-01-01"``, which labels show as dates.
+    description : str, default=""
+        What the feature says.
+    noise_std : array-like of shape (n_bins,) or None, default=None
+        Standard deviation of each contribution under the privacy noise of the sums behind it,
+        given the released bins and trees, in `score_unit`.
+    structure_std : array-like of shape (n_bins,) or None, default=None
+        Standard deviation from other noise in the histograms and other random trees, which
+        would have given other bins and curves; None where it is not known.
+    sampling_std : array-like of shape (n_bins,) or None, default=None
+        Standard deviation from the records being a sample of people; None where it is not known.
+    simultaneous_factor : float or None, default=None
+        Standard deviations from the curve to the ends of a band that holds for all its bins at
+        once with 95 % certainty; None where errors of bins are not known jointly.
+    special : sequence of str, default=()
+        Names of the bins after the value bins, such as ``("other", "missing")``.
+    step : float or None, default=None
+        Public resolution of a numeric feature, in its unit; 1 for whole years.
+    score_unit : str, default=""
+        Unit of the score, ``"log-odds"`` for a classifier; a
+        :class:`GlobalExplanation` fills it in where it is empty.
+    monotone : {"increasing", "decreasing"} or None, default=None
+        Direction that the model was told to keep over the value bins; None where it was free.
+    bag_std : array-like of shape (n_bins,) or None, default=None
+        Standard deviation of the contribution between the bags that the curve is the mean of, in
+        `score_unit`: other records, other trees and, in a private model, other noise. The mean of
+        all bags varies less.
+    stretch : float or None, default=None
+        Factor on the curve that undoes how far a short fit falls short of what it is after,
+        estimated from released sums; None where it is not known.
+    recovered : array-like of shape (n_bins,) or None, default=None
+        Smooth curve that all sums which the fit released speak for together; None where they are
+        not known. An estimate beside the contributions; the model does not use it.
+    effect : array-like of shape (n_bins,) or None, default=None
+        Estimate of what is true of the population, in `score_unit`: what the fit would have come to
+        without noise and without stopping early. None where it is not worked out.
+    effect_std : array-like of shape (n_bins,) or None, default=None
+        Its standard deviation, from noise, sampling, and what a short fit leaves open.
+    effect_factor : float or None, default=None
+        Standard deviations from the estimate to the ends of a band that holds for all its bins at
+        once with 95 % certainty.
+    released : array-like of shape (n_bins,) or None, default=None
+        Contributions as they were released, where the curve was edited by hand since; standard
+        deviations are those of the released curve.
+    edits : sequence of str, default=()
+        What was done to the curve by hand, in words; a :class:`GlobalExplanation` fills it in.
+
+    Raises
+    ------
+    ValueError
+        If shapes contradict each other, a number is not finite, or a curve does not keep the
+        direction that it is said to keep.
+    """
+
+    name: str
+    kind: Literal["numeric", "categorical"]
+    contribution: FloatArray
+    count: FloatArray
+    _: dataclasses.KW_ONLY
+    guarantee: Guarantee
+    bin_edges: FloatArray | None = None
+    categories: tuple[str, ...] | None = None
+    ordered: bool = False
+    unit: str = ""
+    description: str = ""
+    noise_std: FloatArray | None = None
+    structure_std: FloatArray | None = None
+    sampling_std: FloatArray | None = None
+    simultaneous_factor: float | None = None
+    special: tuple[str, ...] = ()
+    step: float | None = None
+    score_unit: str = ""
+    monotone: Literal["increasing", "decreasing"] | None = None
+    bag_std: FloatArray | None = None
+    stretch: float | None = None
+    recovered: FloatArray | None = None
+    effect: FloatArray | None = None
+    effect_std: FloatArray | None = None
+    effect_factor: float | None = None
+    released: FloatArray | None = None
+    edits: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Check the fields against each other and freeze the arrays."""
+        for field in ("name", "unit", "description", "score_unit"):
+            text(field, getattr(self, field))
+        if not isinstance(self.guarantee, Guarantee):
+            raise ValueError(f"guarantee of term {self.name!r} must be a Guarantee.")
+        if self.monotone is not None:
+            choice("monotone", self.monotone, ("increasing", "decreasing"))
+        self._check_bins()
+        self._check_arrays()
+        self._check_monotone()
+
+    def _check_monotone(self) -> None:
+        if self.monotone is None:
+            return
+        sign = {"increasing": 1.0, "decreasing": -1.0}[self.monotone]
+        if (sign * np.diff(self.contribution[: self.n_value_bins]) < 0).any():
+            raise ValueError(f"term {self.name!r} is said to be {self.monotone} and is not.")
+
+    def _check_arrays(self) -> None:
+        n_bins = self.n_bins
+        self._set("contribution", read_only("contribution", self.contribution, (n_bins,)))
+        self._set("count", read_only("count", self.count, (n_bins,)))
+        if self.bag_std is not None:
+            self._set("bag_std", read_only("bag_std", self.bag_std, (n_bins,)))
+            if (self.bag_std < 0).any():
+                raise ValueError("bag_std must not be negative.")
+        if self.stretch is not None:
+            self._set("stretch", finite("stretch", self.stretch))
+            if not self.stretch > 0:
+                raise ValueError(f"stretch={self.stretch!r} must be positive.")
+        for name in ("recovered", "released"):
+            if getattr(self, name) is not None:
+                self._set(name, read_only(name, getattr(self, name), (n_bins,)))
+        self._set("edits", texts("edits", self.edits))
+        self._check_noise(n_bins)
+        self._check_effect()
+
+    def _check_noise(self, n_bins: int) -> None:
+        for name in ("noise_std", "structure_std", "sampling_std"):
+            if getattr(self, name) is None:
+                continue
+            if self.noise_std is None:
+                raise ValueError(f"{name} needs noise_std: a model without noise has no band.")
+            std = read_only(name, getattr(self, name), (n_bins,))
+            if (std < 0).any():
+                raise ValueError(f"{name} must not be negative.")
+            self._set(name, std)
+        if self.simultaneous_factor is not None:
+            factor = finite("simultaneous_factor", self.simultaneous_factor)
+            if self.noise_std is None or factor < 0:
+                raise ValueError(
+                    f"simultaneous_factor={factor!r} must not be negative, and needs noise_std."
+                )
+            self._set("simultaneous_factor", factor)
+
+    @property
+    def constraint_words(self) -> str:
+        """What the model was told about the curve, such as ``"constrained to increase"``."""
+        if self.monotone is None:
+            return ""
+        return (
+            "constrained to " + {"increasing": "increase", "decreasing": "decrease"}[self.monotone]
+        )
+
+    @property
+    def edit_words(self) -> str:
+        """Say that the curve was edited by hand, and how; empty where it was not."""
+        if not self.edits:
+            return ""
+        last = shorten(self.edits[-1], 80)
+        before = f"{len(self.edits) - 1} more, then " if len(self.edits) > 1 else ""
+        return f"edited by hand after the fit: {before}{last}"
+
+    @cached_property
+    def weights(self) -> FloatArray:
+        """Share of records per bin; a negative noisy count weighs nothing."""
+        positive = np.maximum(self.count, 0.0)
+        total = positive.sum()
+        return frozen(positive / total if total > 0 else np.full(self.n_bins, 1.0 / self.n_bins))
+
+    @cached_property
+    def importance(self) -> float:
+        """Mean absolute contribution over the records, in `score_unit`."""
+        return float(self.weights @ np.abs(self.contribution))
+
+    def evaluate(self, values: npt.ArrayLike) -> FloatArray:
+        """Return the contribution of each value.
+
+        Parameters
+        ----------
+        values : array-like of shape (n,)
+            As for :meth:`bin_index`.
+
+        Returns
+        -------
+        ndarray of float64, shape (n,)
+            In `score_unit`.
+        """
+        return self.contribution[self.bin_index(values)]
+
+    def frame(self) -> pd.DataFrame:
+        """Return one row per bin.
+
+        Returns
+        -------
+        DataFrame
+            Columns term, bin, bin_left, bin_right (NaN where a bin is no interval),
+            contribution; noise_std, structure_std, sampling_std and total_std (NaN where
+            unknown); signal (None where unknown), count, special, bag_std, effect, effect_std
+            (NaN where unknown); effect_signal (None where unknown).
+        """
+        edges = np.full((2, self.n_bins), np.nan)
+        if self.bin_edges is not None:
+            edges[0, : self.n_value_bins] = self.bin_edges[:-1]
+            edges[1, : self.n_value_bins] = self.bin_edges[1:]
+        names = ("noise_std", "structure_std", "sampling_std", "total_std")
+        stds = {name: self._or_nan(getattr(self, name)) for name in names}
+        marks = None if self.effect_signal is None else self.effect_signal.astype(object)
+        signal = np.full(self.n_bins, None) if self.signal is None else self.signal.astype(object)
+        return pd.DataFrame(
+            {
+                "term": self.name,
+                "bin": list(self.bin_labels),
+                "bin_left": edges[0],
+                "bin_right": edges[1],
+                "contribution": self.contribution.copy(),
+                **stds,
+                "signal": signal,
+                "count": self.count.copy(),
+                "special": np.arange(self.n_bins) >= self.n_value_bins,
+                "bag_std": self._or_nan(self.bag_std),
+                "effect": self._or_nan(self.effect),
+                "effect_std": self._or_nan(self.effect_std),
+                "effect_signal": np.full(self.n_bins, None) if marks is None else marks,
+            }
+        )
+
+    def _or_nan(self, values: FloatArray | None) -> FloatArray:
+        return np.full(self.n_bins, np.nan) if values is None else values.copy()
+
+    def plot(self, ax: Axes | None = None, **options: Any) -> Axes:
+        """Draw the shape; see :func:`dpexplain.plotting.plot_shape_function`.
+
+        Parameters
+        ----------
+        ax : Axes or None, default=None
+            Where to draw; None makes a figure.
+        **options
+            Passed on.
+
+        Returns
+        -------
+        Axes
+            The axes drawn into.
+        """
+        from dpexplain.plotting import plot_shape_function
+
+        return plot_shape_function(self, ax=ax, **options)
+
+    def __repr__(self) -> str:
+        """Return a line that points to the next step."""
+        constraint = [self.constraint_words] if self.monotone else []
+        edited = ["edited"] if self.edits else []
+        bins = ", ".join([f"{self.n_value_bins} bins", *self.special, *constraint, *edited])
+        unit = f" {self.score_unit}" if self.score_unit else ""
+        return (
+            f"ShapeFunction({self.name!r}, {self.kind}: {bins}; importance "
+            f"{short_number(self.importance, 3)}{unit}; {self.guarantee.short}; "
+            "see .frame(), .plot())"
+        )
+
+    def _repr_html_(self) -> str:
+        largest = float(np.abs(self.contribution).max()) or 1.0
+        rows = [
+            (
+                _html.escaped(label),
+                signed_number(value),
+                _html.bar(abs(value) / largest, negative=value < 0),
+                _count_text(count),
+            )
+            for label, value, count in zip(
+                self.bin_labels[:_HTML_ROWS], self.contribution, self.count, strict=False
+            )
+        ]
+        head = (self._bin_heading(), self.score_unit or "contribution", "", "records")
+        table = _html.table(head, rows, (False, True, False, True))
+        return _html.box(
+            _html.heading(self.name),
+            "" if self.guarantee.private else _html.warning(self.guarantee.short),
+            table,
+            _html.note(self._footer()),
+        )
+
+    def _bin_heading(self) -> str:
+        return f"bin [{self.unit}]" if self.unit not in ("", DATE_UNIT) else "bin"
+
+    def _footer(self) -> str:
+        more = self.n_bins - _HTML_ROWS
+        parts = [f"{more} more bins in .frame()"] if more > 0 else []
+        parts += [words for words in (self.constraint_words, self.edit_words) if words]
+        parts += [self.guarantee.short] if self.guarantee.private else []
+        return "; ".join([*parts, ".plot() draws it"])
+
+
+def _count_text(count: float) -> str:
+    """Write a count of records; a noisy one is rounded, its decimals are noise."""
+    return f"{round(count):,}" if abs(count) < 1e12 else f"{count:.3g}"

@@ -1,0 +1,124 @@
+"""What the noise of a model of several classes means, over all classes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from dpexplain.explain.bands._noisy_model import (
+    _DRAWS,
+    NOT_AVAILABLE,
+    drawn_importances,
+    rank_intervals,
+    words_of_noise,
+)
+from dpexplain.explain.noise import STANDS_OUT_LEVEL
+
+if TYPE_CHECKING:
+    from dpexplain.explain.additive.global_explanation import GlobalExplanation
+
+
+class NoisyClasses:
+    """Mixin of :class:`MulticlassExplanation`: what follows from the noise of its classes."""
+
+    by_class: tuple[GlobalExplanation, ...]
+
+    @property
+    def terms_above_noise(self) -> tuple[str, ...] | None:
+        """Terms of which some bin of some class stands out of all noise, most important first.
+
+        A model that learned from nothing names a term here with a chance of 3 % at most: that
+        chance is shared out among the classes. None where the noise is not known jointly.
+        """
+        level = 1.0 - (1.0 - STANDS_OUT_LEVEL) / len(self.by_class)
+        names: set[str] = set()
+        for part in self.by_class:
+            found = part.terms_above(level)
+            if found is None:
+                return None
+            names |= {term.name for term in found}
+        return tuple(str(name) for name in self._mean_importances().index if name in names)
+
+    @property
+    def noise_share(self) -> float | None:
+        """How much of this explanation is noise: share of its variation over all classes, 0 to 1.
+
+        Mean square of the noise of all curves over the mean square of the curves themselves,
+        weighted by (noisy) counts; at most 1. None for a model without noise.
+        """
+        noise, seen = 0.0, 0.0
+        for part in self.by_class:
+            for term in part.terms:
+                if term.total_std is None:
+                    return None
+                noise += float(term.weights @ term.total_std**2)
+                seen += float(term.weights @ term.contribution**2)
+        return min(1.0, noise / seen) if seen > 0 else 1.0
+
+    @property
+    def noise_words(self) -> str:
+        """What stands out of the noise, in a sentence or two; that it is not available, too.
+
+        Empty where there is no privacy noise, since the explanation is not private.
+        """
+        if self.noise_share is None and self.by_class[0].guarantee.private:
+            return NOT_AVAILABLE
+        n_terms = len(self.by_class[0].terms)
+        return words_of_noise(self.noise_share, self.terms_above_noise, n_terms)
+
+    def _mean_importances(self) -> pd.Series[float]:
+        parts = pd.concat([part.importances() for part in self.by_class], axis=1)
+        names = [part.name for part in self.by_class[0].parts]
+        means = parts.mean(axis=1).reindex(names).rename("importance")
+        return means.sort_values(ascending=False, kind="stable")
+
+    def ranking(self) -> pd.DataFrame:
+        """Return importances, averaged over the classes, with what noise does to them.
+
+        Returns
+        -------
+        DataFrame
+            Indexed by term, largest first. Columns: importance (mean absolute contribution,
+            averaged over the classes); noise_floor, what noise alone would show on average;
+            corrected_importance, without that bias; importance_std, how it scatters at most, as
+            if classes scattered alike; above_noise, whether the term stands out of all noise in
+            some class; rank_low and rank_high, places that the term can have with 95 % certainty;
+            class_of_most, the class in which the term contributes most. Unknown numbers are NaN.
+
+            A direction is that of one class: see ``for_class(label).ranking()``.
+        """
+        parts, above = self.by_class, self.terms_above_noise
+        shown = np.array([[term.importance for term in part.terms] for part in parts])
+        floors = np.array(
+            [
+                [np.nan if t.noise_floor is None else t.noise_floor for t in part.terms]
+                for part in parts
+            ]
+        )
+        corrected = np.array([[t.corrected_importance for t in part.terms] for part in parts])
+        names = [term.name for term in parts[0].terms]
+        table = pd.DataFrame(
+            {
+                "importance": shown.mean(axis=0),
+                "noise_floor": floors.mean(axis=0),
+                "corrected_importance": corrected.mean(axis=0),
+                "importance_std": np.nan,
+                "above_noise": [None if above is None else name in above for name in names],
+                "rank_low": np.nan,
+                "rank_high": np.nan,
+                "class_of_most": [parts[c].of_class for c in shown.argmax(axis=0)],
+            },
+            index=pd.Index(names, name="term", dtype=object),
+        )
+        draws = [
+            drawn_importances(part.terms, part.noise, part.noise.draws(_DRAWS))
+            for part in parts
+            if part.noise is not None
+        ]
+        if len(draws) == len(parts):
+            table["importance_std"] = np.mean([d.std(axis=0) for d in draws], axis=0)
+            ends = rank_intervals(corrected.mean(axis=0), draws)
+            table["rank_low"], table["rank_high"] = ends
+        return table.sort_values("importance", ascending=False, kind="stable")

@@ -1,0 +1,285 @@
+"""What the noise of a whole model means: which terms stand out, their ranks and directions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from dpexplain.explain._record import FloatArray
+from dpexplain.explain.bands._estimated_model import EstimatedModel, drawn_effects
+from dpexplain.explain.noise import LEVEL, STANDS_OUT_LEVEL, NoiseModel, normal_certainty
+
+if TYPE_CHECKING:
+    from dpexplain.explain.additive.shape_function import ShapeFunction
+    from dpexplain.explain.guarantee import Guarantee
+
+_DRAWS = 2_000
+
+NOT_AVAILABLE = "How much of this is privacy noise is not available for this kind of model."
+"""What a private explanation says whose noise nothing is known about."""
+
+
+class NoisyModel(EstimatedModel):
+    """Mixin of :class:`GlobalExplanation`: what follows from its joint noise."""
+
+    terms: tuple[ShapeFunction, ...]
+    noise: NoiseModel | None
+    effect_scatter: NoiseModel | None
+    guarantee: Guarantee
+
+    @property
+    def terms_above_noise(self) -> tuple[str, ...] | None:
+        """Terms of which some bin stands out of all noise, most important first.
+
+        A model that learned from nothing names a term here with a chance of 3 %: the rule looks
+        at all bins of all terms at once. None where the noise is not known jointly.
+        """
+        found = self.terms_above(STANDS_OUT_LEVEL)
+        if found is None:
+            return None
+        return tuple(t.name for t in sorted(found, key=lambda t: -t.importance))
+
+    def terms_above(self, level: float) -> list[ShapeFunction] | None:
+        """Terms of which some bin stands out, with a certainty for all terms together.
+
+        Parameters
+        ----------
+        level : float
+            Chance that a model that learned from nothing shows no such term.
+
+        Returns
+        -------
+        list of ShapeFunction or None
+            In model order; None where the noise is not known jointly.
+        """
+        if self.noise is None:
+            return None
+        factor = self.noise.overall_factor(level)
+        return [t for t in self.terms if _largest_ratio(t) > factor]
+
+    @property
+    def noise_share(self) -> float | None:
+        """How much of this explanation is noise: share of its variation, 0 to 1.
+
+        Mean square of the noise of all curves over the mean square of the curves themselves,
+        weighted by (noisy) counts; at most 1. None for a model without noise.
+        """
+        noise, seen = 0.0, 0.0
+        for term in self.terms:
+            if term.total_std is None:
+                return None
+            noise += float(term.weights @ term.total_std**2)
+            seen += float(term.weights @ term.contribution**2)
+        return min(1.0, noise / seen) if seen > 0 else 1.0
+
+    @property
+    def noise_words(self) -> str:
+        """What stands out of the noise, in a sentence or two; that it is not available, too.
+
+        Empty where there is no privacy noise, since the explanation is not private.
+        """
+        if self.noise_share is None and self.guarantee.private:
+            return NOT_AVAILABLE
+        return words_of_noise(self.noise_share, self.terms_above_noise, len(self.terms))
+
+    def ranking(self) -> pd.DataFrame:
+        """Return importances with what noise does to them, largest first.
+
+        Returns
+        -------
+        DataFrame
+            Indexed by term. Columns: importance (mean absolute contribution); noise_floor, what
+            noise alone would show; corrected_importance, without that bias; importance_std, how
+            it scatters; above_noise, whether the term stands out of all noise; rank_low and
+            rank_high, places that the term can have with 95 % certainty [1]_; direction and
+            direction_certainty, whether the curve rises or falls on the whole (ordered value
+            bins only) and how sure that sign is. Places and directions speak of the effect on
+            people where it is worked out, else of the released curve: basis says which. With it
+            come effect, the importance that is true as estimated; effect_std, how it scatters;
+            and has_effect, whether the term has one with certainty. Unknown numbers are NaN.
+
+        References
+        ----------
+        .. [1] Mogstad, Romano, Shaikh, Wilhelm, "Inference for Ranks with Applications to
+           Mobility across Neighbourhoods and Academic Achievement across Countries", Review of
+           Economic Studies 91 (2024), section 3.2, with simulated differences.
+        """
+        return self._ranking.copy()
+
+    @cached_property
+    def _ranking(self) -> pd.DataFrame:
+        terms = self.terms
+        above = self.terms_above_noise
+        floors = [np.nan if t.noise_floor is None else t.noise_floor for t in terms]
+        table = pd.DataFrame(
+            {
+                "importance": [t.importance for t in terms],
+                "noise_floor": floors,
+                "corrected_importance": [t.corrected_importance for t in terms],
+                "importance_std": np.nan,
+                "above_noise": [None if above is None else t.name in above for t in terms],
+                "rank_low": np.nan,
+                "rank_high": np.nan,
+                "direction": [_direction(t)[0] for t in terms],
+                "direction_certainty": np.nan,
+            },
+            index=pd.Index([t.name for t in terms], name="term", dtype=object),
+        )
+        table["basis"] = None
+        if self.noise is not None:
+            self._fill(table, self.noise)
+            table["basis"] = "noise"
+        if self.effect_scatter is not None:
+            self._fill_effects(table, self.effect_scatter)
+            table["basis"] = "effect"
+        return table.sort_values("importance", ascending=False, kind="stable")
+
+    def _fill(self, table: pd.DataFrame, noise: NoiseModel) -> None:
+        errors = noise.draws(_DRAWS)
+        shown = drawn_importances(self.terms, noise, errors)
+        table["importance_std"] = shown.std(axis=0)
+        corrected = table["corrected_importance"].to_numpy()
+        table["rank_low"], table["rank_high"] = rank_intervals(corrected, [shown])
+        certainty = np.full(len(self.terms), np.nan)
+        for k, term in enumerate(self.terms):
+            _, slope, loads = _direction(term)
+            if np.any(loads):
+                std = float((errors[:, noise.term(k)] @ loads).std())
+                certainty[k] = float(normal_certainty(slope / std))
+        table["direction_certainty"] = certainty
+
+    def _fill_effects(self, table: pd.DataFrame, scatter: NoiseModel) -> None:
+        """Say of people what the estimate of the effect says."""
+        drawn = drawn_effects(self.terms, scatter, _DRAWS)
+        sizes = np.stack(
+            [np.abs(drawn[:, scatter.term(k)]) @ t.weights for k, t in enumerate(self.terms)],
+            axis=1,
+        )
+        table["effect"], table["effect_std"] = sizes.mean(axis=0), sizes.std(axis=0)
+        named = self.terms_with_effect or ()
+        table["has_effect"] = [t.name in named for t in self.terms]
+        table["rank_low"], table["rank_high"] = rank_intervals(sizes.mean(axis=0), [sizes])
+        for k, term in enumerate(self.terms):
+            loads = _direction(term)[2]
+            if not np.any(loads):
+                continue
+            slopes = drawn[:, scatter.term(k)] @ loads
+            slope, std = float(slopes.mean()), float(slopes.std())
+            table.loc[term.name, "direction"] = "rising" if slope > 0 else "falling"
+            ratio = slope / std if std > 0 else np.copysign(np.inf, slope)
+            table.loc[term.name, "direction_certainty"] = float(normal_certainty(ratio))
+
+
+def words_of_noise(share: float | None, names: tuple[str, ...] | None, n_terms: int) -> str:
+    """Say what stands out of the noise; empty for a model without noise.
+
+    Parameters
+    ----------
+    share : float or None
+        Share of the variation of the curves that noise shows.
+    names : tuple of str or None
+        Terms above noise; None where that is not known.
+    n_terms : int
+
+    Returns
+    -------
+    str
+    """
+    if share is None:
+        return ""
+    amount = f"about {100 * share:.0f} % of the variation of the curves is what noise shows"
+    if names is None:
+        return f"{amount[0].upper()}{amount[1:]}."
+    if not names:
+        return f"Nothing stands out of the noise: {amount}."
+    which = "all" if len(names) == n_terms else f"{len(names)} of {n_terms}"
+    return f"{which[0].upper()}{which[1:]} terms stand out of the noise; {amount}."
+
+
+def drawn_importances(
+    terms: Sequence[ShapeFunction], noise: NoiseModel, errors: FloatArray
+) -> FloatArray:
+    """Return importances under other noise, around the curves without what noise added to them.
+
+    Parameters
+    ----------
+    terms : sequence of ShapeFunction
+    noise : NoiseModel
+    errors : ndarray of shape (n_draws, n_values)
+        From that noise.
+
+    Returns
+    -------
+    ndarray of shape (n_draws, n_terms)
+    """
+    columns = [
+        np.abs(t.kept_share * t.contribution + errors[:, noise.term(k)]) @ t.weights
+        for k, t in enumerate(terms)
+    ]
+    return np.stack(columns, axis=1)
+
+
+def rank_intervals(
+    importance: FloatArray, draws: Sequence[FloatArray], level: float = LEVEL
+) -> tuple[FloatArray, FloatArray]:
+    """Places that each term can have, by comparing it with all others at once.
+
+    Parameters
+    ----------
+    importance : ndarray of shape (n_terms,)
+        Without the bias of noise; averaged over the classes, where there are several.
+    draws : sequence of ndarray of shape (n_draws, n_terms)
+        Importances under simulated noise, class by class.
+    level : float, default=0.95
+        Certainty of the interval of one term.
+
+    Returns
+    -------
+    low, high : ndarray of shape (n_terms,)
+        1 is the most important place.
+    """
+    n_terms = len(importance)
+    low, high = np.ones(n_terms), np.full(n_terms, float(n_terms))
+    centred = [d - d.mean(axis=0) for d in draws]
+    for k in range(n_terms):
+        others = np.arange(n_terms) != k
+        if not others.any():
+            continue
+        gaps = [d[:, others] - d[:, [k]] for d in centred]
+        # How the noise of classes goes together is not kept, so it is taken to add up fully.
+        stds = [np.maximum(g.std(axis=0), 1e-300) for g in gaps]
+        std = np.mean(stds, axis=0)
+        factor = max(
+            np.quantile(np.abs(g / s).max(axis=1), level) for g, s in zip(gaps, stds, strict=True)
+        )
+        ahead = importance[others] - importance[k]
+        low[k] += np.sum(ahead > factor * std)
+        high[k] -= np.sum(-ahead > factor * std)
+    return low, high
+
+
+def _largest_ratio(term: ShapeFunction) -> float:
+    """Largest contribution in standard deviations; 0 where nothing scatters."""
+    std = term.total_std
+    if std is None:
+        return 0.0
+    ratio = np.divide(np.abs(term.contribution), std, out=np.zeros(len(std)), where=std > 0)
+    return float(ratio.max())
+
+
+def _direction(term: ShapeFunction) -> tuple[str | None, float, FloatArray]:
+    """Sign of the weighted slope over the place of the bins; the slope; its coefficients."""
+    loads = np.zeros(term.n_bins)
+    if term.kind == "categorical" and not term.ordered:
+        return None, 0.0, loads
+    n = term.n_value_bins
+    weights, place = term.weights[:n], np.arange(n, dtype=np.float64)
+    if not weights.sum() > 0:
+        return None, 0.0, loads
+    loads[:n] = weights * (place - weights @ place / weights.sum())
+    slope = float(loads @ term.contribution)
+    return ("rising" if slope > 0 else "falling") if slope else None, slope, loads

@@ -1,0 +1,240 @@
+"""What a bank of filters shows, and how much of it is noise: means, contrasts, single filters."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from dpexplain.explain._by_class import class_position
+from dpexplain.explain._record import FloatArray
+from dpexplain.explain.filters.filter_noise import FilterNoise, common_removed_variance
+from dpexplain.explain.filters.weight_map import BAND, WeightMap, ratio_to_noise, share_outside
+from dpexplain.explain.guarantee import Guarantee
+
+
+class NoisyFilters:
+    """Mixin of :class:`FilterBank`: maps over the inputs, with their joint privacy noise."""
+
+    filters: FloatArray
+    biases: FloatArray
+    classes: tuple[str, ...]
+    input_names: tuple[str, ...]
+    guarantee: Guarantee
+    grid_shape: tuple[int, ...] | None
+    noise: FilterNoise | None
+
+    @property
+    def n_filters(self) -> int:
+        """Number of filters of each class."""
+        return int(self.filters.shape[1])
+
+    @property
+    def score_unit(self) -> str:
+        """Unit of scores and contributions."""
+        return "log-odds"
+
+    @cached_property
+    def filter_std(self) -> FloatArray | None:
+        """Standard deviation of each weight under privacy noise, shape of `filters`."""
+        if self.noise is None:
+            return None
+        return np.sqrt(common_removed_variance(self.noise.weight_variance))
+
+    @property
+    def bias_std(self) -> FloatArray | None:
+        """Standard deviation of each bias under privacy noise, shape (n_classes, n_filters)."""
+        if self.noise is None:
+            return None
+        return np.sqrt(common_removed_variance(self.noise.total_bias_variance))
+
+    def class_means(self) -> FloatArray:
+        """Return the mean filter of each class, shape (n_classes, n_inputs).
+
+        Averages carry less noise than single filters, so look at them first.
+
+        Returns
+        -------
+        ndarray of shape (n_classes, n_inputs)
+        """
+        return np.asarray(self.filters.mean(axis=1))
+
+    @cached_property
+    def class_mean_std(self) -> FloatArray | None:
+        """Standard deviation of the class means, shape (n_classes, n_inputs)."""
+        if self.noise is None:
+            return None
+        own = self.noise.weight_variance.sum(axis=1) / self.n_filters**2
+        return np.sqrt(common_removed_variance(own[:, None])[:, 0])
+
+    def class_mean(self, label: object) -> WeightMap:
+        """Return the mean filter of one class.
+
+        Parameters
+        ----------
+        label : object
+            Name of the class.
+
+        Returns
+        -------
+        WeightMap
+
+        Raises
+        ------
+        KeyError
+            If there is no such class.
+        """
+        place = class_position(self.classes, label)
+        bias_std = None
+        if self.noise is not None:
+            own = self.noise.total_bias_variance.sum(axis=1) / self.n_filters**2
+            bias_std = float(np.sqrt(common_removed_variance(own[:, None])[place, 0]))
+        return self._map(
+            f"mean filter of {self.classes[place]}",
+            self.class_means()[place],
+            None if self.class_mean_std is None else self.class_mean_std[place],
+            float(self.biases[place].mean()),
+            bias_std,
+        )
+
+    def filter(self, label: object, place: int = 0) -> WeightMap:
+        """Return one filter of one class.
+
+        Parameters
+        ----------
+        label : object
+            Name of the class.
+        place : int, default=0
+            Which of its filters.
+
+        Returns
+        -------
+        WeightMap
+
+        Raises
+        ------
+        KeyError
+            If there is no such class.
+        ValueError
+            If there is no such filter.
+        """
+        k = class_position(self.classes, label)
+        whole = isinstance(place, (int, np.integer)) and not isinstance(place, bool)
+        if not whole or not 0 <= place < self.n_filters:
+            raise ValueError(f"place={place!r} must be a whole number in [0, {self.n_filters}).")
+        std, bias_std = self.filter_std, self.bias_std
+        return self._map(
+            f"filter {place} of {self.classes[k]}",
+            self.filters[k, place],
+            None if std is None else std[k, place],
+            float(self.biases[k, place]),
+            None if bias_std is None else float(bias_std[k, place]),
+        )
+
+    def contrast(self, label: object, against: object) -> WeightMap:
+        """Return what speaks for one class against another: the difference of their mean filters.
+
+        Parameters
+        ----------
+        label, against : object
+            Names of the classes.
+
+        Returns
+        -------
+        WeightMap
+            Free of the choice of a common mean.
+
+        Raises
+        ------
+        KeyError
+            If there is no such class.
+        ValueError
+            If both are one class.
+        """
+        a, b = (class_position(self.classes, name) for name in (label, against))
+        if a == b:
+            raise ValueError("a contrast needs two different classes.")
+        std = bias_std = None
+        if self.noise is not None:  # noise of two classes is independent: nothing is common
+            own = self.noise.weight_variance.sum(axis=1) / self.n_filters**2
+            std = np.sqrt(own[a] + own[b])
+            biases = self.noise.total_bias_variance.sum(axis=1) / self.n_filters**2
+            bias_std = float(np.sqrt(biases[a] + biases[b]))
+        means, offsets = self.class_means(), self.biases.mean(axis=1)
+        return self._map(
+            f"{self.classes[a]} against {self.classes[b]}",
+            means[a] - means[b],
+            std,
+            float(offsets[a] - offsets[b]),
+            bias_std,
+        )
+
+    def _map(
+        self,
+        title: str,
+        weights: FloatArray,
+        std: FloatArray | None,
+        bias: float,
+        bias_std: float | None,
+    ) -> WeightMap:
+        return WeightMap(
+            title,
+            weights,
+            input_names=self.input_names,
+            guarantee=self.guarantee,
+            bias=bias,
+            grid_shape=self.grid_shape,
+            noise_std=std,
+            bias_std=bias_std,
+            unit=f"{self.score_unit} per unit of input",
+        )
+
+    def signal_to_noise(self) -> FloatArray | None:
+        """Return root-mean-square weight over that of the noise, for each filter.
+
+        Returns
+        -------
+        ndarray of shape (n_classes, n_filters) or None
+            Noise alone gives about 1. None for a model without noise.
+        """
+        std = self.filter_std
+        if std is None:
+            return None
+        rows = zip(self.filters, std, strict=True)
+        return np.array([[ratio_to_noise(w, s) for w, s in zip(*row, strict=True)] for row in rows])
+
+    def share_above_noise(self, of: str = "filters") -> float | None:
+        """Return the share of weights outside two standard deviations of privacy noise.
+
+        Parameters
+        ----------
+        of : {"filters", "class_means"}, default="filters"
+            Single filters, or the means of classes, which carry less noise.
+
+        Returns
+        -------
+        float or None
+            Noise alone gives 0.046. None for a model without noise.
+
+        Raises
+        ------
+        ValueError
+            If `of` is neither.
+        """
+        if of == "filters":
+            return share_outside(self.filters, self.filter_std)
+        if of == "class_means":
+            return share_outside(self.class_means(), self.class_mean_std)
+        raise ValueError(f"of={of!r} must be 'filters' or 'class_means'.")
+
+    @property
+    def noise_words(self) -> str:
+        """What stands out of the privacy noise, in a sentence; empty for a model without noise."""
+        single, mean = self.share_above_noise(), self.share_above_noise("class_means")
+        if single is None or mean is None:
+            return ""
+        return (
+            f"{100 * mean:.0f} % of the weights of class means and {100 * single:.0f} % of those "
+            f"of single filters lie outside {BAND:g} standard deviations of the privacy noise; "
+            "noise alone puts 5 % there."
+        )

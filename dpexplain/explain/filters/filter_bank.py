@@ -1,0 +1,372 @@
+"""A whole locally linear model: several linear filters per class, and what noise does to them.
+
+The score of class k for inputs x is a weighted mean of its filters,
+
+    f_k(x) = sum_m s_mk(x) g_mk(x),  g_mk(x) = w_mk . x + b_mk,
+    s_mk(x) = softmax over m of beta g_mk(x),
+
+and probabilities are the softmax of the scores [1]_. Adding one vector to all filters of all
+classes changes no probability, so the common mean is taken off: only contrasts mean something.
+
+.. [1] Harder, Bauer, Park, "Interpretable and Differentially Private Predictions", AAAI 2020,
+   section 3.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from dpexplain.explain import _html
+from dpexplain.explain._record import FloatArray, Record, bounded, distinct, finite, text, texts
+from dpexplain.explain._text import listing, short_number, shorten
+from dpexplain.explain.filters._explaining import explain_inputs
+from dpexplain.explain.filters._filter_math import filter_shares, softmax
+from dpexplain.explain.filters._noisy_filters import NoisyFilters
+from dpexplain.explain.filters.filter_inputs import LARGEST, InputPreparation, checked_inputs
+from dpexplain.explain.filters.filter_local import FilterExplanation
+from dpexplain.explain.filters.filter_noise import FilterNoise, without_common
+from dpexplain.explain.filters.weight_map import (
+    checked_grid,
+    sign_certainty,
+)
+from dpexplain.explain.guarantee import Guarantee
+
+_GAUGE_TOLERANCE = 1e-6
+_SMALLEST = 1e-300  # below, numbers have few digits left
+_BLOCK = 4096
+
+
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class FilterBank(NoisyFilters, Record):
+    """Linear filters of every class, their biases, and their joint privacy noise.
+
+    Parameters
+    ----------
+    filters : array-like of shape (n_classes, n_filters, n_inputs)
+        Score per unit of input; their mean over classes and filters is zero. Use
+        :meth:`from_weights` for filters as they were trained.
+    biases : array-like of shape (n_classes, n_filters)
+        Their mean is zero as well.
+    classes : sequence of str
+        Names of the classes.
+    input_names : sequence of str
+        Names of the inputs.
+    guarantee : Guarantee
+        Privacy of the whole object.
+    inverse_temperature : float, default=1.0
+        Beta: how sharply the softmax chooses between the filters of a class.
+    grid_shape : tuple of int or None, default=None
+        How the inputs lie on a grid (images, signals); None for a table.
+    noise : FilterNoise or None, default=None
+        Joint privacy noise; None where there is none or it is not known.
+    preparation : InputPreparation or None, default=None
+        How a record becomes inputs; None where it is not known.
+    target_name : str, default="target"
+        Name of what is predicted.
+    model_name : str, default=""
+        Name of the estimator.
+
+    Raises
+    ------
+    ValueError
+        If shapes contradict each other, a number is not finite, or the common mean is not zero.
+
+    Examples
+    --------
+    >>> guarantee = Guarantee(1.0, 1e-6, "add_remove", True)
+    >>> bank = FilterBank.from_weights(
+    ...     [[[1.0, 0.0]], [[0.0, 2.0]]],
+    ...     [[0.0], [0.0]],
+    ...     classes=("no", "yes"),
+    ...     input_names=("age", "income"),
+    ...     guarantee=guarantee,
+    ... )
+    >>> bank.contrast("yes", "no").weights
+    array([-1.,  2.])
+    >>> bank.probabilities([[0.0, 0.5]])
+    array([[0.27, 0.73]])
+    """
+
+    filters: FloatArray
+    biases: FloatArray
+    _: dataclasses.KW_ONLY
+    classes: tuple[str, ...]
+    input_names: tuple[str, ...]
+    guarantee: Guarantee
+    inverse_temperature: float = 1.0
+    grid_shape: tuple[int, ...] | None = None
+    noise: FilterNoise | None = None
+    preparation: InputPreparation | None = None
+    target_name: str = "target"
+    model_name: str = ""
+
+    def __post_init__(self) -> None:
+        """Check the fields against each other and freeze the arrays."""
+        text("target_name", self.target_name)
+        text("model_name", self.model_name)
+        if not isinstance(self.guarantee, Guarantee):
+            raise ValueError("guarantee must be a Guarantee.")
+        classes = distinct("classes", texts("classes", self.classes))
+        if len(classes) < 2:
+            raise ValueError("classes must name at least two classes.")
+        names = distinct("input_names", texts("input_names", self.input_names))
+        self._set("classes", classes)
+        self._set("input_names", names)
+        shape = (len(classes), None, len(names))
+        self._set("filters", bounded("filters", self.filters, shape, LARGEST))
+        if not self.filters.shape[1] or not names:
+            raise ValueError("filters must hold at least one filter per class, over some inputs.")
+        self._set("biases", bounded("biases", self.biases, self._shape[:2], LARGEST))
+        self._set("inverse_temperature", finite("inverse_temperature", self.inverse_temperature))
+        if not 0 < self.inverse_temperature <= LARGEST:
+            raise ValueError(f"inverse_temperature must be positive and at most {LARGEST:g}.")
+        self._set("grid_shape", checked_grid(self.grid_shape, len(names)))
+        self._check_common()
+        self._check_parts()
+
+    def _check_common(self) -> None:
+        for name in ("filters", "biases"):
+            values = getattr(self, name)
+            size = float(np.abs(values).max(initial=0.0))
+            limit = max(_GAUGE_TOLERANCE * size, _SMALLEST)
+            if np.abs(values.mean(axis=(0, 1))).max(initial=0.0) > limit:
+                raise ValueError(
+                    f"{name} have a common mean, which means nothing; use "
+                    "FilterBank.from_weights, which takes it off."
+                )
+
+    def _check_parts(self) -> None:
+        noise, preparation = self.noise, self.preparation
+        if noise is not None:
+            if not isinstance(noise, FilterNoise):
+                raise ValueError("noise must be a FilterNoise.")
+            shape = (*noise.bias_variance.shape, noise.n_inputs)
+            if shape != self.filters.shape:
+                raise ValueError(f"noise is for filters of shape {shape}, not {self._shape}.")
+        if preparation is not None:
+            if not isinstance(preparation, InputPreparation):
+                raise ValueError("preparation must be an InputPreparation.")
+            if preparation.input_names != self.input_names:
+                raise ValueError("preparation gives other inputs than input_names.")
+
+    @classmethod
+    def from_weights(
+        cls, filters: npt.ArrayLike, biases: npt.ArrayLike, **fields: Any
+    ) -> FilterBank:
+        """Make a bank of filters as they were trained: their common mean is taken off.
+
+        Parameters
+        ----------
+        filters : array-like of shape (n_classes, n_filters, n_inputs)
+            As trained, in input space.
+        biases : array-like of shape (n_classes, n_filters)
+            As trained.
+        **fields
+            The other fields of the class.
+
+        Returns
+        -------
+        FilterBank
+        """
+        weights, offsets = without_common(
+            np.asarray(filters, dtype=np.float64), np.asarray(biases, dtype=np.float64)
+        )
+        return cls(weights, offsets, **fields)
+
+    @property
+    def _shape(self) -> tuple[int, ...]:
+        return self.filters.shape
+
+    def inputs(self, X: Any) -> FloatArray:
+        """Turn records into inputs; see :meth:`InputPreparation.inputs`.
+
+        Parameters
+        ----------
+        X : DataFrame or array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_inputs)
+
+        Raises
+        ------
+        ValueError
+            If the explanation does not know how, or columns are wrong.
+        """
+        if self.preparation is None:
+            raise ValueError("this explanation has no preparation; pass inputs, not records.")
+        return self.preparation.inputs(X)
+
+    def filter_scores(self, inputs: npt.ArrayLike) -> FloatArray:
+        """Return what each filter says.
+
+        Parameters
+        ----------
+        inputs : array-like of shape (n_samples, n_inputs)
+            Prepared inputs, see :meth:`inputs`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes, n_filters)
+            In log-odds.
+        """
+        values = checked_inputs(inputs, len(self.input_names))
+        flat = self.filters.reshape(-1, len(self.input_names))
+        return (values @ flat.T).reshape(len(values), *self.biases.shape) + self.biases
+
+    def weightings(self, inputs: npt.ArrayLike) -> FloatArray:
+        """Return the share that each filter has in the score of its class.
+
+        Parameters
+        ----------
+        inputs : array-like of shape (n_samples, n_inputs)
+            Prepared inputs, see :meth:`inputs`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes, n_filters)
+            Positive; sum 1 over the filters of a class.
+        """
+        return filter_shares(self.filter_scores(inputs), self.inverse_temperature)
+
+    def scores(self, inputs: npt.ArrayLike) -> FloatArray:
+        """Return the score of each class.
+
+        Parameters
+        ----------
+        inputs : array-like of shape (n_samples, n_inputs)
+            Prepared inputs, see :meth:`inputs`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            In log-odds; equal to ``explain(inputs).scores`` up to rounding.
+        """
+        values = checked_inputs(inputs, len(self.input_names))
+        found = np.empty((len(values), len(self.classes)))
+        for start in range(0, len(values), _BLOCK):
+            said = self.filter_scores(values[start : start + _BLOCK])
+            shares = filter_shares(said, self.inverse_temperature)
+            found[start : start + _BLOCK] = (shares * said).sum(axis=2)
+        return found
+
+    def probabilities(self, inputs: npt.ArrayLike) -> FloatArray:
+        """Return the probability of each class.
+
+        Parameters
+        ----------
+        inputs : array-like of shape (n_samples, n_inputs)
+            Prepared inputs, see :meth:`inputs`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
+        return softmax(self.scores(inputs))
+
+    def explain(self, inputs: npt.ArrayLike, *, samples_public: bool = False) -> FilterExplanation:
+        """Say why some inputs got their scores: exact contributions of every input.
+
+        Parameters
+        ----------
+        inputs : array-like of shape (n_samples, n_inputs)
+            Prepared inputs, see :meth:`inputs`.
+        samples_public : bool, default=False
+            Whether the samples may be shown to anyone: public records or what-if inputs.
+
+        Returns
+        -------
+        FilterExplanation
+        """
+        return explain_inputs(self, checked_inputs(inputs, len(self.input_names)), samples_public)
+
+    def frame(self) -> pd.DataFrame:
+        """Return one row per class, filter and input.
+
+        Returns
+        -------
+        DataFrame
+            Columns class, filter, input, weight, noise_std, sign_certainty (NaN where unknown).
+        """
+        n_classes, n_filters, n_inputs = self._shape
+        std = self.filter_std
+        unknown = np.full(self._shape, np.nan)
+        certainty = sign_certainty(self.filters, std)
+        return pd.DataFrame(
+            {
+                "class": np.repeat(np.array(self.classes, dtype=object), n_filters * n_inputs),
+                "filter": np.tile(np.repeat(np.arange(n_filters), n_inputs), n_classes),
+                "input": np.tile(np.array(self.input_names, dtype=object), n_classes * n_filters),
+                "weight": self.filters.ravel(),
+                "noise_std": (unknown if std is None else std).ravel(),
+                "sign_certainty": (unknown if certainty is None else certainty).ravel(),
+            }
+        )
+
+    def plot(self, what: str = "class_means", **options: Any) -> npt.NDArray[np.object_]:
+        """Draw the filters; see :func:`dpexplain.plotting.plot_filters`.
+
+        Parameters
+        ----------
+        what : {"class_means", "filters"}, default="class_means"
+            The mean filter of each class, or every filter.
+        **options
+            Passed on.
+
+        Returns
+        -------
+        ndarray of Axes
+            The panels.
+        """
+        from dpexplain.plotting import plot_filters
+
+        return plot_filters(self, what=what, **options)
+
+    def __repr__(self) -> str:
+        """Return a line that points to the next step."""
+        model = f"{self.model_name}, " if self.model_name else ""
+        return (
+            f"FilterBank({model}{len(self.classes)} classes of {shorten(self.target_name, 90)}, "
+            f"{self.n_filters} filters each over {len(self.input_names)} inputs; "
+            f"{self.guarantee.short}; see .frame(), .class_means(), .contrast(a, b), .plot())"
+        )
+
+    def _repr_html_(self) -> str:
+        ratios = self.signal_to_noise()
+        rows = []
+        for k, name in enumerate(self.classes[:12]):
+            mean = self.class_mean(name)
+            strongest = np.argsort(-np.abs(mean.weights), kind="stable")[:3]
+            cells = [_html.escaped(self.input_names[place], 24) for place in strongest]
+            ratio = "" if ratios is None else short_number(float(ratios[k].max()), 2)
+            share = mean.share_above_noise
+            rows.append(
+                (
+                    _html.escaped(name, 30),
+                    ", ".join(cells),
+                    "" if share is None else f"{100 * share:.0f} %",
+                    ratio,
+                )
+            )
+        head = (
+            "class",
+            "largest weights of the mean filter",
+            "of them above noise",
+            "best signal to noise of a filter",
+        )
+        return _html.box(
+            _html.heading(self.model_name or "Filters"),
+            _html.note(shorten(f"{self.target_name}: {listing(self.classes)}", 200)),
+            "" if self.guarantee.private else _html.warning(self.guarantee.short),
+            _html.table(head, rows, (False, False, True, True)),
+            _html.note(self.noise_words) if ratios is not None else "",
+            _html.note(
+                f"{self.guarantee.short if self.guarantee.private else ''}; .frame(), .plot(), "
+                ".contrast(a, b) show more".removeprefix("; ")
+            ),
+        )

@@ -1,0 +1,287 @@
+"""How a record becomes the inputs of linear filters, as public plain data.
+
+Everything here is known before any record is read: bounds, categories, and a rule that treats
+each record by itself. So an explanation can read new records without the model.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from dpexplain.explain._record import (
+    FloatArray,
+    Record,
+    bounded,
+    choice,
+    distinct,
+    finite,
+    text,
+    texts,
+)
+from dpexplain.explain._text import listing, shorten
+from dpexplain.tables.cells import cell_text, number_in
+
+LARGEST = 1e30
+"""Largest size of inputs, weights and biases: products of several of them stay finite."""
+
+SMALL, ENLARGED = 2.0**-400, 2.0**600
+"""Records whose inputs are all below the first are multiplied by the second before they are
+squared, lest the squares underflow. A power of two rounds nothing, and the norm takes it off."""
+
+PerRecord: TypeAlias = Literal["none", "centred_unit_norm"]
+PER_RECORD = ("none", "centred_unit_norm")
+
+
+@dataclasses.dataclass(frozen=True)
+class InputFeature:
+    """One column of a table: a number with public bounds, or a public list of categories.
+
+    Parameters
+    ----------
+    name : str
+        Name of the column.
+    categories : tuple of str or None, default=None
+        One input per category, 1 where the cell is that category; None for a number.
+    low, high : float
+        Public bounds of a number; values beyond are moved to the nearer one.
+    centre, spread : float
+        The input of a number is ``(value - centre) / spread``; 0 for a cell that is empty or no
+        number.
+    unit : str, default=""
+        Unit of a number; ``"days since 1970-01-01"`` reads dates.
+
+    Raises
+    ------
+    ValueError
+        If a number is not finite, `low` is above `high`, or `spread` is not positive.
+
+    Examples
+    --------
+    >>> InputFeature("job", ("nurse", "clerk")).input_names
+    ('job=nurse', 'job=clerk')
+    """
+
+    name: str
+    categories: tuple[str, ...] | None = None
+    low: float = 0.0
+    high: float = 1.0
+    centre: float = 0.0
+    spread: float = 1.0
+    unit: str = ""
+
+    def __post_init__(self) -> None:
+        """Check the numbers and names."""
+        text("name", self.name)
+        text("unit", self.unit)
+        for field in ("low", "high", "centre", "spread"):
+            object.__setattr__(self, field, finite(field, getattr(self, field)))
+        if self.low > self.high or not self.spread > 0:
+            raise ValueError("an input needs low <= high and a positive spread.")
+        ends = (self.low, self.high, self.centre)
+        if max(map(abs, ends)) > LARGEST or not self.largest_input <= LARGEST:
+            raise ValueError(f"bounds, centre and inputs must have a size up to {LARGEST:g}.")
+        if self.categories is not None:
+            names = distinct("categories", texts("categories", self.categories))
+            if not names:
+                raise ValueError("categories must name at least one category, or be None.")
+            object.__setattr__(self, "categories", names)
+
+    @property
+    def largest_input(self) -> float:
+        """Largest size that an input of the column can have."""
+        if self.categories is not None:
+            return 1.0
+        # Multiplied out, so that a tiny spread gives an infinity here and no error.
+        return max(abs(self.low - self.centre), abs(self.high - self.centre)) * (1 / self.spread)
+
+    @property
+    def input_names(self) -> tuple[str, ...]:
+        """Names of the inputs that the column becomes."""
+        if self.categories is None:
+            return (self.name,)
+        return tuple(f"{self.name}={category}" for category in self.categories)
+
+    def of_codes(self, column: npt.NDArray[Any]) -> FloatArray:
+        """Turn a column that was read already into inputs.
+
+        Parameters
+        ----------
+        column : ndarray of shape (n_samples,)
+            Numbers (NaN where empty); or positions in the list of categories, where any other
+            value stands for none of them.
+
+        Returns
+        -------
+        ndarray of float64, shape (n_samples, n_inputs)
+        """
+        values = np.asarray(column)
+        if self.categories is not None:
+            return np.asarray(values[:, None] == np.arange(len(self.categories)), dtype=np.float64)
+        bounded = np.clip(values.astype(np.float64), self.low, self.high)
+        inputs = (bounded - self.centre) / self.spread
+        return np.asarray(np.where(np.isnan(inputs), 0.0, inputs)[:, None])
+
+    def of_cells(self, cells: npt.NDArray[Any]) -> FloatArray:
+        """Read a column cell by cell, each by itself, and turn it into inputs.
+
+        Parameters
+        ----------
+        cells : ndarray of shape (n_samples,)
+            Cells as they stand in the table.
+
+        Returns
+        -------
+        ndarray of float64, shape (n_samples, n_inputs)
+        """
+        if self.categories is None:
+            if cells.dtype.kind in "biuf":
+                return self.of_codes(cells.astype(np.float64))
+            return self.of_codes(np.array(list(map(number_in(self.unit), cells)), dtype=np.float64))
+        place = {cell_text(category): c for c, category in enumerate(self.categories)}
+        return self.of_codes(
+            np.array([place.get(cell_text(cell), -1) for cell in cells], dtype=int)
+        )
+
+
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class InputPreparation(Record):
+    """Everything between a record and the inputs of the filters.
+
+    Parameters
+    ----------
+    features : sequence of InputFeature
+        The columns, in order.
+    per_record : {"none", "centred_unit_norm"}, default="none"
+        What is done to the inputs of each record: nothing; or their mean is taken off and they
+        are divided by their Euclidean norm, which needs no other record.
+    scale : float, default=1.0
+        Factor on all inputs after that.
+
+    Raises
+    ------
+    ValueError
+        If two inputs have one name, or the scale is not positive.
+
+    Examples
+    --------
+    >>> columns = (InputFeature("age", low=0, high=100, centre=50, spread=50),)
+    >>> InputPreparation(columns).inputs([[75.0], [200.0]])
+    array([[0.5],
+           [1. ]])
+    """
+
+    features: tuple[InputFeature, ...]
+    per_record: PerRecord = "none"
+    scale: float = 1.0
+
+    def __post_init__(self) -> None:
+        """Check the fields."""
+        features = tuple(self.features)
+        if not features or not all(isinstance(feature, InputFeature) for feature in features):
+            raise ValueError("features must be one or more InputFeature objects.")
+        distinct("features", tuple(feature.name for feature in features))
+        self._set("features", features)
+        distinct("inputs", self.input_names)
+        choice("per_record", self.per_record, PER_RECORD)
+        self._set("scale", finite("scale", self.scale))
+        largest = max(feature.largest_input for feature in features)
+        if self.per_record == "centred_unit_norm":
+            largest = 1.0
+        if not self.scale > 0 or not self.scale * largest <= LARGEST:
+            raise ValueError(f"scale must be positive and leave inputs of a size up to {LARGEST:g}")
+
+    @property
+    def input_names(self) -> tuple[str, ...]:
+        """Names of all inputs, in order."""
+        return tuple(name for feature in self.features for name in feature.input_names)
+
+    def of_columns(self, columns: Sequence[npt.NDArray[Any]]) -> FloatArray:
+        """Turn columns that were read already into inputs.
+
+        Parameters
+        ----------
+        columns : sequence of ndarray of shape (n_samples,)
+            One per feature, as :meth:`InputFeature.of_codes` takes them.
+
+        Returns
+        -------
+        ndarray of float64, shape (n_samples, n_inputs)
+        """
+        parts = [f.of_codes(column) for f, column in zip(self.features, columns, strict=True)]
+        return self._prepared(np.concatenate(parts, axis=1))
+
+    def inputs(self, X: Any) -> FloatArray:
+        """Read records and turn them into inputs.
+
+        Parameters
+        ----------
+        X : DataFrame or array-like of shape (n_samples, n_features)
+            Columns by name for a frame, by position otherwise.
+
+        Returns
+        -------
+        ndarray of float64, shape (n_samples, n_inputs)
+            Always finite: a cell that cannot be read gives zeros.
+
+        Raises
+        ------
+        ValueError
+            If columns are missing or their number differs; no value is named.
+        """
+        columns = self._columns(X)
+        parts = [f.of_cells(column) for f, column in zip(self.features, columns, strict=True)]
+        return self._prepared(np.concatenate(parts, axis=1))
+
+    def _prepared(self, inputs: FloatArray) -> FloatArray:
+        if self.per_record == "centred_unit_norm":
+            inputs = _centred_unit_norm(inputs)
+        return inputs * self.scale
+
+    def _columns(self, X: Any) -> list[npt.NDArray[Any]]:
+        names = [feature.name for feature in self.features]
+        if isinstance(X, pd.DataFrame):
+            missing = [name for name in names if name not in X.columns]
+            if missing:
+                raise ValueError(f"X lacks the columns {listing(missing)}; add or rename them.")
+            return [_cells(X[name]) for name in names]
+        table = X if isinstance(X, np.ndarray) else np.array(X, dtype=object)
+        if table.ndim != 2 or table.shape[1] != len(names):
+            raise ValueError(
+                f"X has shape {table.shape}, expected (n_samples, {len(names)}): one row per "
+                "record, one column per feature."
+            )
+        return [table[:, place] for place in range(len(names))]
+
+    def __repr__(self) -> str:
+        """Return a line that says what happens to a record."""
+        first = ", ".join(shorten(feature.name, 20) for feature in self.features[:3])
+        more = ", \u2026" if len(self.features) > 3 else ""
+        each = "" if self.per_record == "none" else "; each record centred, of unit norm"
+        return f"InputPreparation({len(self.input_names)} inputs from {first}{more}{each})"
+
+
+def _centred_unit_norm(inputs: FloatArray) -> FloatArray:
+    """Take the mean off each row and divide it by its norm; an even row becomes zeros."""
+    small = np.abs(inputs).max(axis=1, keepdims=True) < SMALL
+    inputs = np.where(small, inputs * ENLARGED, inputs)
+    for _ in range(2):  # the second takes off what rounding left of the mean of a nearly even row
+        inputs = inputs - inputs.mean(axis=1, keepdims=True)
+    norm = np.sqrt((inputs**2).sum(axis=1, keepdims=True))
+    return np.divide(inputs, norm, out=np.zeros(inputs.shape), where=norm > 0)
+
+
+def _cells(column: pd.Series[Any]) -> npt.NDArray[Any]:
+    if isinstance(column.dtype, np.dtype) and column.dtype.kind in "biuf":
+        return column.to_numpy()
+    return column.astype(object).to_numpy()
+
+
+def checked_inputs(inputs: npt.ArrayLike, n_inputs: int) -> FloatArray:
+    """Check inputs that were prepared already: finite, of shape (n_samples, n_inputs)."""
+    return bounded("inputs", inputs, (None, n_inputs), LARGEST)

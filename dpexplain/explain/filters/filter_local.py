@@ -1,0 +1,476 @@
+"""Why single samples got their scores from a locally linear model, exactly.
+
+The score of a class is its weighted filter times the inputs, plus its weighted bias. That is
+also what Integrated Gradients [1]_ gives from the zero baseline, where the bias counts as an
+input of constant 1 that is scaled along the path like the others:
+
+    d/dt [t s_m(t g)] = s_m + t ds_m/dt, and f(t x) = sum_m s_m(t g) t g_m,
+
+so that the gradient of f integrates to sum_m s_m(g) w_m. No sampling is needed, and
+contributions and bias part add up to the score.
+
+.. [1] Sundararajan, Taly, Yan, "Axiomatic Attribution for Deep Networks", ICML 2017, equation 1.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from dpexplain.explain import _html
+from dpexplain.explain._by_class import class_position
+from dpexplain.explain._record import FloatArray, Record, bounded, distinct, read_only, text, texts
+from dpexplain.explain._text import short_number, signed_number
+from dpexplain.explain.additive.local_explanation import NOT_RELEASABLE, total_score
+from dpexplain.explain.filters._filter_math import softmax
+from dpexplain.explain.filters.filter_inputs import LARGEST, checked_inputs
+from dpexplain.explain.filters.weight_map import (
+    LARGEST_WEIGHT,
+    WeightMap,
+    checked_grid,
+    sign_certainty,
+)
+from dpexplain.explain.guarantee import Guarantee
+
+_HTML_ROWS = 10
+_SHARES_TOLERANCE = 1e-6
+
+
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class FilterExplanation(Record):
+    """Contributions of every input to the scores of some samples.
+
+    Parameters
+    ----------
+    inputs : array-like of shape (n_samples, n_inputs)
+        Prepared inputs of the samples.
+    effective : array-like of shape (n_samples, n_classes, n_inputs)
+        Weighted filters: the linear map that each sample sees, in log-odds per unit of input.
+    bias_part : array-like of shape (n_samples, n_classes)
+        Weighted biases, in log-odds.
+    weightings : array-like of shape (n_samples, n_classes, n_filters)
+        Share of each filter in the score of its class.
+    classes : sequence of str
+        Names of the classes.
+    input_names : sequence of str
+        Names of the inputs.
+    guarantee : Guarantee
+        Privacy of the model; it does not cover the samples.
+    grid_shape : tuple of int or None, default=None
+        How the inputs lie on a grid; None for a table.
+    samples_public : bool, default=False
+        Whether the samples may be shown to anyone: public records or what-if inputs.
+    target_name : str, default="target"
+        Name of what is predicted.
+    effective_std : array-like, shape of `effective`, or None, default=None
+        Standard deviation of the weighted filters under privacy noise, to first order.
+    own_std : array-like, shape of `effective`, or None, default=None
+        The same before the mean over all filters is taken off: independent between classes, so
+        what contrasts of two classes need.
+    score_std : array-like of shape (n_samples, n_classes) or None, default=None
+        Standard deviation of the scores under privacy noise, to first order.
+    own_score_std : array-like of shape (n_samples, n_classes) or None, default=None
+        The same before the common mean is taken off.
+
+    Raises
+    ------
+    ValueError
+        If shapes contradict each other or a number is not finite.
+    """
+
+    inputs: FloatArray
+    effective: FloatArray
+    bias_part: FloatArray
+    weightings: FloatArray
+    _: dataclasses.KW_ONLY
+    classes: tuple[str, ...]
+    input_names: tuple[str, ...]
+    guarantee: Guarantee
+    grid_shape: tuple[int, ...] | None = None
+    samples_public: bool = False
+    target_name: str = "target"
+    effective_std: FloatArray | None = None
+    own_std: FloatArray | None = None
+    score_std: FloatArray | None = None
+    own_score_std: FloatArray | None = None
+
+    def __post_init__(self) -> None:
+        """Check the fields against each other and freeze the arrays."""
+        text("target_name", self.target_name)
+        if not isinstance(self.guarantee, Guarantee):
+            raise ValueError("guarantee must be a Guarantee.")
+        classes = distinct("classes", texts("classes", self.classes))
+        names = distinct("input_names", texts("input_names", self.input_names))
+        if len(classes) < 2:
+            raise ValueError("classes must name at least two classes.")
+        self._set("classes", classes)
+        self._set("input_names", names)
+        self._set("grid_shape", checked_grid(self.grid_shape, len(names)))
+        self._set("samples_public", bool(self.samples_public))
+        self._set("inputs", checked_inputs(self.inputs, len(names)))
+        n = len(self.inputs)
+        by_input, by_class = (n, len(classes), len(names)), (n, len(classes))
+        self._set("effective", bounded("effective", self.effective, by_input, LARGEST))
+        self._set("bias_part", bounded("bias_part", self.bias_part, by_class, LARGEST))
+        self._set("weightings", read_only("weightings", self.weightings, (*by_class, None)))
+        self._check_shares()
+        shapes = {
+            "effective_std": by_input,
+            "own_std": by_input,
+            "score_std": by_class,
+            "own_score_std": by_class,
+        }
+        given = [getattr(self, name) is not None for name in shapes]
+        if any(given) and not all(given):
+            raise ValueError(f"{', '.join(shapes)} must all be given, or none.")
+        for name, shape in shapes.items():
+            if getattr(self, name) is not None:
+                self._set(name, bounded(name, getattr(self, name), shape, LARGEST_WEIGHT))
+                if (getattr(self, name) < 0).any():
+                    raise ValueError(f"{name} must not be negative.")
+
+    def _check_shares(self) -> None:
+        off = np.abs(self.weightings.sum(axis=2) - 1.0).max(initial=0.0)
+        if (self.weightings < 0).any() or off > _SHARES_TOLERANCE:
+            raise ValueError("weightings must be positive shares whose sum over filters is 1.")
+
+    def __len__(self) -> int:
+        """Return the number of samples."""
+        return int(self.inputs.shape[0])
+
+    @property
+    def contributions(self) -> FloatArray:
+        """What each input adds to each score, shape (n_samples, n_classes, n_inputs)."""
+        return np.asarray(self.inputs[:, None, :] * self.effective)
+
+    @property
+    def contribution_std(self) -> FloatArray | None:
+        """Standard deviation of the contributions under privacy noise, of their shape."""
+        if self.effective_std is None:
+            return None
+        return np.asarray(np.abs(self.inputs[:, None, :]) * self.effective_std)
+
+    @property
+    def scores(self) -> FloatArray:
+        """Bias part plus contributions, added in order, shape (n_samples, n_classes)."""
+        return total_score(self.contributions.transpose(0, 2, 1), self.bias_part)
+
+    @property
+    def predictions(self) -> FloatArray:
+        """Probability of each class, shape (n_samples, n_classes)."""
+        return softmax(self.scores)
+
+    @property
+    def predicted(self) -> tuple[str, ...]:
+        """Most probable class of each sample."""
+        return tuple(self.classes[place] for place in self.scores.argmax(axis=1))
+
+    @property
+    def lead_certainty(self) -> FloatArray | None:
+        """Chance that the predicted class truly leads the next one, over privacy noise.
+
+        Shape (n_samples,), from 0.5 (a coin) to 1; None for a model without noise.
+        """
+        if self.own_score_std is None:
+            return None
+        scores = self.scores
+        first, second = np.argsort(-scores, axis=1, kind="stable")[:, :2].T
+        rows = np.arange(len(self))
+        gap = scores[rows, first] - scores[rows, second]
+        own = self.own_score_std
+        return sign_certainty(gap, np.hypot(own[rows, first], own[rows, second]))
+
+    @property
+    def top_filters(self) -> npt.NDArray[np.int64]:
+        """Filter with the largest share, shape (n_samples, n_classes).
+
+        It is not the explanation unless its share is near 1: the weighted filter is.
+        """
+        return np.asarray(self.weightings.argmax(axis=2), dtype=np.int64)
+
+    @property
+    def active_filters(self) -> FloatArray:
+        """How many filters share a score, shape (n_samples, n_classes): 1 over the sum of squares.
+
+        1 where one filter decides alone, the number of filters where all have one share.
+        """
+        return np.asarray(1.0 / (self.weightings**2).sum(axis=2))
+
+    @property
+    def sign_certainty(self) -> FloatArray | None:
+        """Chance that each contribution has the sign that it shows, of the contributions' shape.
+
+        From 0.5 (a coin) to 1, over privacy noise; None for a model without noise.
+        """
+        return sign_certainty(self.contributions, self.contribution_std)
+
+    @property
+    def releasable(self) -> bool:
+        """Whether model and samples may both be shown to anyone."""
+        return self.guarantee.private and self.samples_public
+
+    def weighted_filter(self, sample: int, label: object | None = None) -> WeightMap:
+        """Return the linear map that a sample sees.
+
+        Parameters
+        ----------
+        sample : int
+            Position of the sample.
+        label : object or None, default=None
+            Name of the class; None takes the predicted one.
+
+        Returns
+        -------
+        WeightMap
+
+        Raises
+        ------
+        KeyError
+            If there is no such class.
+        ValueError
+            If there is no such sample.
+        """
+        n, k = self._position(sample), self._class(sample, label)
+        std = self.effective_std
+        return self._map(
+            f"weighted filter of {self.classes[k]}, sample {n}",
+            self.effective[n, k],
+            None if std is None else std[n, k],
+            float(self.bias_part[n, k]),
+            "log-odds per unit of input",
+        )
+
+    def contribution_map(self, sample: int, label: object | None = None) -> WeightMap:
+        """Return the contributions of the inputs of a sample to one score.
+
+        Parameters
+        ----------
+        sample : int
+            Position of the sample.
+        label : object or None, default=None
+            Name of the class; None takes the predicted one.
+
+        Returns
+        -------
+        WeightMap
+            Weights are contributions; with its bias they add up to the score.
+
+        Raises
+        ------
+        KeyError
+            If there is no such class.
+        ValueError
+            If there is no such sample.
+        """
+        n, k = self._position(sample), self._class(sample, label)
+        std = self.contribution_std
+        return self._map(
+            f"contributions to {self.classes[k]}, sample {n}",
+            self.contributions[n, k],
+            None if std is None else std[n, k],
+            float(self.bias_part[n, k]),
+        )
+
+    def contrast(self, sample: int, label: object, against: object) -> WeightMap:
+        """Return the contributions to the score of one class less that of another.
+
+        Parameters
+        ----------
+        sample : int
+            Position of the sample.
+        label, against : object
+            Names of the classes.
+
+        Returns
+        -------
+        WeightMap
+            Weights are contributions to the log-odds of the two; free of the common mean.
+
+        Raises
+        ------
+        KeyError
+            If there is no such class.
+        ValueError
+            If there is no such sample, or both are one class.
+        """
+        n = self._position(sample)
+        a, b = (class_position(self.classes, name) for name in (label, against))
+        if a == b:
+            raise ValueError("a contrast needs two different classes.")
+        std = None
+        if self.own_std is not None:
+            std = np.abs(self.inputs[n]) * np.hypot(self.own_std[n, a], self.own_std[n, b])
+        return self._map(
+            f"{self.classes[a]} against {self.classes[b]}, sample {n}",
+            self.contributions[n, a] - self.contributions[n, b],
+            std,
+            float(self.bias_part[n, a] - self.bias_part[n, b]),
+        )
+
+    def _map(
+        self,
+        title: str,
+        weights: FloatArray,
+        std: FloatArray | None,
+        bias: float,
+        unit: str = "log-odds",
+    ) -> WeightMap:
+        guarantee = self.guarantee
+        return WeightMap(
+            title,
+            weights,
+            input_names=self.input_names,
+            guarantee=guarantee if self.samples_public else _of_samples(guarantee),
+            bias=bias,
+            grid_shape=self.grid_shape,
+            noise_std=std,
+            unit=unit,
+        )
+
+    def frame(self, sample: int | None = None) -> pd.DataFrame:
+        """Return one row per sample, class and input.
+
+        Parameters
+        ----------
+        sample : int or None, default=None
+            Position of one sample; None gives all.
+
+        Returns
+        -------
+        DataFrame
+            Columns sample, class, input, value (as prepared), contribution; noise_std and
+            sign_certainty (NaN where unknown). Adding the bias part to a sample's contributions
+            to a class, in order, gives its score.
+        """
+        chosen = np.arange(len(self)) if sample is None else np.array([self._position(sample)])
+        n_classes, n_inputs = self.effective.shape[1:]
+        shape = (len(chosen), n_classes, n_inputs)
+        contributions, std = self.contributions[chosen], self.contribution_std
+        spread = None if std is None else std[chosen]
+        unknown = np.full(shape, np.nan)
+        certainty = sign_certainty(contributions, spread)
+        values = np.broadcast_to(self.inputs[chosen][:, None, :], shape)
+        return pd.DataFrame(
+            {
+                "sample": np.repeat(chosen, n_classes * n_inputs),
+                "class": np.tile(
+                    np.repeat(np.array(self.classes, dtype=object), n_inputs), len(chosen)
+                ),
+                "input": list(self.input_names) * (len(chosen) * n_classes),
+                "value": values.ravel(),
+                "contribution": contributions.ravel(),
+                "noise_std": (unknown if spread is None else spread).ravel(),
+                "sign_certainty": (unknown if certainty is None else certainty).ravel(),
+            }
+        )
+
+    def to_shap(self) -> Any:
+        """Return the contributions as a ``shap.Explanation``, a last axis per class.
+
+        Nothing is estimated: they are exact Integrated Gradients from the zero input, which add
+        up to the scores as Shapley values do, and are no Shapley values.
+
+        Returns
+        -------
+        shap.Explanation
+            SHAP has no place for guarantee and noise: keep this object beside its plots.
+
+        Raises
+        ------
+        ImportError
+            If SHAP is not installed.
+        """
+        from dpexplain.interop.shap_values import filters_to_shap
+
+        return filters_to_shap(self)
+
+    def plot(self, sample: int = 0, **options: Any) -> npt.NDArray[np.object_]:
+        """Draw one sample; see :func:`dpexplain.plotting.plot_filter_explanation`.
+
+        Parameters
+        ----------
+        sample : int, default=0
+            Position of the sample.
+        **options
+            Passed on.
+
+        Returns
+        -------
+        ndarray of Axes, shape (4,)
+            Input, contributions, contributions against the next class, shares of the filters.
+        """
+        from dpexplain.plotting import plot_filter_explanation
+
+        return plot_filter_explanation(self, sample=sample, **options)
+
+    def _class(self, sample: int, label: object | None) -> int:
+        if label is None:
+            return int(self.scores[sample].argmax())
+        return class_position(self.classes, label)
+
+    def _position(self, sample: int) -> int:
+        if isinstance(sample, bool) or not isinstance(sample, (int, np.integer)):
+            raise ValueError(f"sample must be a whole number, got {type(sample).__name__}.")
+        if not 0 <= sample < len(self):
+            raise ValueError(f"sample={sample} must be in [0, {len(self)}), the samples explained.")
+        return int(sample)
+
+    def __repr__(self) -> str:
+        """Return a line that points to the next step."""
+        public = "" if self.samples_public else "; samples not public"
+        return (
+            f"FilterExplanation({len(self)} samples, {len(self.classes)} classes, "
+            f"{len(self.input_names)} inputs; {self.guarantee.short}{public}; see .frame(), "
+            ".plot(sample), .contrast(sample, a, b))"
+        )
+
+    def _repr_html_(self) -> str:
+        return _html.box(
+            _html.heading(f"Local explanation of {self.target_name}"),
+            "" if self.guarantee.private else _html.warning(self.guarantee.short),
+            "" if self.samples_public else _html.warning(NOT_RELEASABLE),
+            self._first_sample(),
+            _html.note(
+                f"{len(self)} samples, {len(self.classes)} classes; .frame() and .plot(sample) "
+                "show all"
+            ),
+        )
+
+    def _first_sample(self) -> str:
+        if not len(self):
+            return ""
+        k = self._class(0, None)
+        values = self.contributions[0, k]
+        largest = float(np.abs(values).max(initial=0.0)) or 1.0
+        order = np.argsort(-np.abs(values), kind="stable")[:_HTML_ROWS]
+        rows = [
+            (
+                _html.escaped(self.input_names[place]),
+                signed_number(values[place]),
+                _html.bar(abs(values[place]) / largest, negative=values[place] < 0),
+            )
+            for place in order
+        ]
+        head = ("input", f"contribution to {self.classes[k]} [log-odds]", "")
+        share = short_number(float(self.weightings[0, k].max()), 2)
+        end = (
+            f"sample 0: P({self.classes[k]}) {short_number(float(self.predictions[0, k]))}; bias "
+            f"part {short_number(float(self.bias_part[0, k]))}; its largest filter has a share of "
+            f"{share}"
+        )
+        return _html.table(head, rows, (False, True, False)) + _html.note(end)
+
+
+def _of_samples(guarantee: Guarantee) -> Guarantee:
+    """Guarantee of what is computed from samples that nobody marked public: none."""
+    return Guarantee.not_private(
+        "computed from samples that are not marked public",
+        delta=guarantee.delta,
+        adjacency=guarantee.adjacency,
+        version=guarantee.version,
+        unit=guarantee.unit,
+    )

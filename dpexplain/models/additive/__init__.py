@@ -1,0 +1,1 @@
+"""What linear, tree and boosting models share: terms, predictions, explanations."""

@@ -1,0 +1,377 @@
+"""Predictions and explanations of a fitted additive model."""
+
+from __future__ import annotations
+
+import html
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from dpexplain.binning.bins import Encoded
+from dpexplain.explain import (
+    EditRecord,
+    GlobalExplanation,
+    Guarantee,
+    LocalExplanation,
+    MulticlassExplanation,
+    MulticlassLocalExplanation,
+    ShapeFunction,
+    inverse_link,
+    total_score,
+)
+from dpexplain.explain.additive.edits import edited_terms
+from dpexplain.explain.additive.local_explanation import rest_scores
+from dpexplain.models.additive.edited import Edited, Released, edited_copy
+from dpexplain.models.additive.targets import class_labels
+from dpexplain.models.additive.term_effect import TermEffect, term_effect
+from dpexplain.models.additive.term_noise import TermNoise, stds_against_rest, term_noise
+from dpexplain.models.inputs import as_table
+from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
+from dpexplain.tables.encoding import check_columns, encode_features
+
+if TYPE_CHECKING:
+    from dpexplain.models.additive.term_noise import NoiseDraws
+    from dpexplain.models.additive.terms import AdditiveTerms
+    from dpexplain.models.boosting.uncertainty.effect import EffectDraws
+
+
+class AdditiveModel(BaseEstimator):
+    """What private and non-private additive models share once they are fitted."""
+
+    schema_: Schema
+    guarantee_: Guarantee
+    intercept_: float | NDArray[np.float64]
+    n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
+    _terms: AdditiveTerms
+    _edited: Edited | None = None
+    _has_hidden_interactions = False
+
+    def _columns(self, X: Any) -> list[Encoded]:
+        check_is_fitted(self, "schema_")
+        X = as_table(X)
+        check_columns(X, self.schema_)
+        return encode_features(X, self.schema_)
+
+    def _scores(self, X: Any) -> NDArray[np.float64]:
+        """Score of each row on the link scale."""
+        columns = self._columns(X)
+        return total_score(self._terms.contributions(columns), self.intercept_)
+
+    def explain_global(self) -> Any:
+        """Shape functions of all terms, with the guarantee of the model.
+
+        Returns
+        -------
+        GlobalExplanation or MulticlassExplanation
+            Plain data: it holds neither the model nor records. With more than two classes
+            ``for_class(label)`` gives the explanation of one.
+        """
+        check_is_fitted(self, "schema_")
+        if self._terms.link != "softmax":
+            return self._explained(self._terms, effect=self._effect)
+        return MulticlassExplanation(
+            tuple(
+                self._explained(self._terms.of_class(c), name)
+                for c, name in enumerate(self._class_names() or ())
+            )
+        )
+
+    @property
+    def edits_(self) -> tuple[EditRecord, ...]:
+        """What was done to the model by hand after its fit; see :mod:`dpexplain.edit`."""
+        return () if self._edited is None else self._edited.records
+
+    def with_curves(self, explanation: GlobalExplanation | MulticlassExplanation) -> Self:
+        """Copy the model with the curves of an explanation of it, such as an edited one.
+
+        Parameters
+        ----------
+        explanation : GlobalExplanation or MulticlassExplanation
+            With the terms and bins of this model, and a record of each edit.
+
+        Returns
+        -------
+        AdditiveModel
+            A fitted model of the same class that predicts what the explanation says, to the last
+            bit, and says that it was edited. It shares the ledger, to which nothing is charged.
+            A further ``fit`` forgets the edits.
+
+        Raises
+        ------
+        ValueError
+            If the explanation is of another model, or its curves differ without a record.
+        """
+        check_is_fitted(self, "schema_")
+        return edited_copy(self, explanation)
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:  # noqa: N803 - the name in scikit-learn
+        """Return the parameters, and whether the model was edited."""
+        shown: str = super().__repr__(N_CHAR_MAX)
+        return f"{shown}  # {self._edit_words}" if self.edits_ else shown
+
+    @property
+    def _edit_words(self) -> str:
+        return f"edited by hand after the fit: {edited_terms(self.edits_)}"
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
+        bundle = super()._repr_mimebundle_(**kwargs)
+        if self.edits_ and "text/html" in bundle:
+            note = f"<p>{html.escape(self._edit_words)}</p>"
+            return {**bundle, "text/html": note + bundle["text/html"]}
+        return bundle
+
+    def _explained(
+        self, terms: AdditiveTerms, of_class: str = "", effect: TermEffect | None = None
+    ) -> GlobalExplanation:
+        """Shape functions of one score."""
+        target, noise = self.schema_.target, self._noise_of(of_class)
+        released = None if self._edited is None else self._edited.of_class(of_class)
+        return GlobalExplanation(
+            terms=tuple(
+                self._shape_function(terms, i, noise, released, effect)
+                for i in range(len(terms.bins))
+            ),
+            edits=self.edits_,
+            released_intercept=None if released is None else released.intercept,
+            intercept=float(terms.intercept),
+            link=terms.link,
+            guarantee=self.guarantee_,
+            target_name=target.name if target is not None and target.name else "target",
+            target_unit=target.unit if isinstance(target, Range) else "",
+            classes=self._class_names(),
+            model_name=type(self).__name__,
+            of_class=of_class,
+            noise=None if noise is None else noise.joint,
+            main_effects_only=self._has_hidden_interactions,
+            effect_intercept=None if effect is None else effect.intercept,
+            effect_scatter=None if effect is None else effect.joint,
+        )
+
+    def explain_local(self, X: Any, *, samples_public: bool = False) -> Any:
+        """Contribution of each term to the score of each row.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+            Rows to explain. They are not protected by the model's guarantee.
+        samples_public : bool, default=False
+            Whether the rows may be shown to anyone (public records, what-if inputs).
+
+        Returns
+        -------
+        LocalExplanation or MulticlassLocalExplanation
+            ``scores`` equal the model's own scores bit by bit. With more than two classes
+            ``for_class(label)`` gives the explanation of one.
+        """
+        columns = self._columns(X)
+        if self._terms.link != "softmax":
+            return self._explained_rows(columns, self._terms, samples_public=samples_public)
+        scores = total_score(self._terms.contributions(columns), self.intercept_)
+        rest, parts = rest_scores(scores), []
+        for c, name in enumerate(self._class_names() or ()):
+            parts.append(
+                self._explained_rows(
+                    columns,
+                    self._terms.of_class(c),
+                    samples_public=samples_public,
+                    of_class=name,
+                    rest_score=rest[:, c],
+                )
+            )
+        stds = [part.score_std for part in parts]
+        if any(std is None for std in stds):
+            return MulticlassLocalExplanation(tuple(parts))
+        against = stds_against_rest(scores, np.stack([s for s in stds if s is not None], axis=1))
+        return MulticlassLocalExplanation(
+            tuple(replace(p, score_std=against[:, c]) for c, p in enumerate(parts))
+        )
+
+    def _explained_rows(
+        self,
+        columns: list[Encoded],
+        terms: AdditiveTerms,
+        *,
+        samples_public: bool,
+        of_class: str = "",
+        rest_score: NDArray[np.float64] | None = None,
+    ) -> LocalExplanation:
+        """Contributions to one score."""
+        explanation, noise = self._explained(terms, of_class), self._noise_of(of_class)
+        bins = [b.index(c) for b, c in zip(terms.bins, columns, strict=True)]
+        labels = [
+            [shape.bin_labels[i] for i in index]
+            for shape, index in zip(explanation.terms, bins, strict=True)
+        ]
+        return LocalExplanation(
+            term_names=tuple(explanation),
+            contributions=terms.contributions(columns),
+            **({} if noise is None else noise.of_samples(bins)),
+            intercept=float(terms.intercept),
+            link=terms.link,
+            bin_labels=tuple(zip(*labels, strict=True)),
+            guarantee=self.guarantee_,
+            classes=self._class_names(),
+            samples_public=samples_public,
+            target_name=explanation.target_name,
+            target_unit=explanation.target_unit,
+            of_class=of_class,
+            rest_score=rest_score,
+        )
+
+    def _noise_draws(self) -> tuple[NoiseDraws, ...]:
+        """Errors of all bins of all terms, score by score; none for a model without noise."""
+        return ()
+
+    @cached_property
+    def _noise(self) -> tuple[TermNoise, ...]:
+        sizes = [b.n_bins for b in self._terms.bins]
+        return tuple(term_noise(draws, sizes) for draws in self._noise_draws())
+
+    def _effect_draws(self) -> EffectDraws | None:
+        """Estimate of the true curves; None where it is not worked out."""
+        return None
+
+    @cached_property
+    def _effect(self) -> TermEffect | None:
+        draws = self._effect_draws()
+        return None if draws is None else term_effect(draws, [b.n_bins for b in self._terms.bins])
+
+    def _noise_of(self, of_class: str) -> TermNoise | None:
+        """Noise of the score of a class, or of the only one."""
+        place = (self._class_names() or ()).index(of_class) if of_class else 0
+        return self._noise[place] if self._noise else None
+
+    def _shape_function(
+        self,
+        terms: AdditiveTerms,
+        i: int,
+        noise: TermNoise | None,
+        released: Released | None,
+        effect: TermEffect | None,
+    ) -> ShapeFunction:
+        bins = terms.bins[i]
+        feature = bins.feature
+        numeric = feature if isinstance(feature, Numeric) else None
+        return ShapeFunction(
+            name=bins.name,
+            kind="categorical" if numeric is None else "numeric",
+            contribution=terms.scores[i],
+            count=terms.counts[i],
+            guarantee=self.guarantee_,
+            bin_edges=bins.edges,
+            categories=(
+                tuple(map(str, feature.categories)) if isinstance(feature, Categorical) else None
+            ),
+            ordered=bins.ordered,
+            unit="" if numeric is None else numeric.unit,
+            description=feature.description,
+            **({} if noise is None else noise.of_term(i)),
+            **({} if effect is None else effect.of_term(i)),
+            special=bins.special,
+            step=None if numeric is None else numeric.step,
+            monotone=terms.monotone[i],
+            bag_std=None if terms.bag_std is None else terms.bag_std[i],
+            released=None if released is None else released.curves[i],
+        )
+
+    def _class_names(self) -> tuple[str, ...] | None:
+        target = self.schema_.target
+        if not isinstance(target, Classes):
+            return None
+        return target.names
+
+
+class AdditiveClassifier(ClassifierMixin, AdditiveModel):
+    """Log-odds of the second class, or a score for each of several, added up over terms."""
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """Labels of the classes, once fitted."""
+        return class_labels(self.schema_)
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Log-odds of the second class; scores of all where there are more.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            A score of several classes is the log-probability against the average class.
+        """
+        return self._scores(X)
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Probability of each class.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Columns in the order of ``classes_``.
+        """
+        scores = self._scores(X)
+        if scores.ndim == 2:
+            return inverse_link(scores - rest_scores(scores), "logit")
+        second = inverse_link(scores, "logit")
+        return np.column_stack([1.0 - second, second])
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Most probable class.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Labels from ``classes_``.
+        """
+        scores = self._scores(X)
+        chosen = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
+        return self.classes_[chosen]
+
+    def __sklearn_tags__(self) -> Any:
+        """Missing values and categories are welcome."""
+        return _input_tags(super().__sklearn_tags__())
+
+
+class AdditiveRegressor(RegressorMixin, AdditiveModel):
+    """Target in its own unit or its logarithm, added up over terms."""
+
+    def predict(self, X: Any) -> NDArray[np.float64]:
+        """Predicted target.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            In the unit of the target.
+        """
+        return inverse_link(self._scores(X), self._terms.link)
+
+    def __sklearn_tags__(self) -> Any:
+        """Missing values and categories are welcome."""
+        return _input_tags(super().__sklearn_tags__())
+
+
+def _input_tags(tags: Any) -> Any:
+    tags.input_tags.allow_nan = True
+    tags.input_tags.categorical = True
+    tags.input_tags.string = True
+    return tags

@@ -1,0 +1,70 @@
+"""Targets as the kernels want them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpexplain.schema import Classes, Range, Schema
+from dpexplain.tables.encoding import encode_classes, encode_range
+
+
+def classes_of(schema: Schema) -> Classes:
+    """Classes of the schema of a classifier."""
+    target = schema.target
+    assert isinstance(target, Classes)
+    return target
+
+
+def class_labels(schema: Schema) -> NDArray[Any]:
+    """Labels of the classes, as the schema gives them."""
+    return np.array(classes_of(schema).labels)
+
+
+def encoded_classes(y: Any, schema: Schema) -> NDArray[np.float32]:
+    """Index of each class; labels outside the schema count as the first, 0."""
+    return encode_classes(y, classes_of(schema)).astype(np.float32)
+
+
+def encoded_range(y: Any, schema: Schema) -> NDArray[np.float32]:
+    """Target mapped from its public range to [-1, 1], dtype float32; see `range_unit`."""
+    target = schema.target
+    assert isinstance(target, Range)
+    half_range, middle = range_unit(schema)
+    scaled = (encode_range(y, target) - middle) / half_range
+    return np.clip(scaled, -1.0, 1.0).astype(np.float32)
+
+
+def range_unit(schema: Schema) -> tuple[float, float]:
+    """Half-range of the target, which is the unit of its mapped values, and their zero."""
+    target = schema.target
+    assert isinstance(target, Range)
+    return (target.high - target.low) / 2.0, target.midpoint
+
+
+def largest_count(schema: Schema) -> float:
+    """Upper end of the public range of a target that counts something.
+
+    Raises
+    ------
+    ValueError
+        If the range is none of counts.
+    """
+    target = schema.target
+    assert isinstance(target, Range)
+    if target.low < 0.0:
+        raise ValueError(
+            f"objective='poisson' needs a target that counts: its range starts at {target.low:g}; "
+            "declare Range(0, ...), or use objective='squared'."
+        )
+    return float(target.high)
+
+
+def encoded_counts(y: Any, schema: Schema) -> NDArray[np.float32]:
+    """Target in units of its largest public count, dtype float32."""
+    target = schema.target
+    assert isinstance(target, Range)
+    shares = encode_range(y, target) / largest_count(schema)
+    return np.clip(shares, 0.0, 1.0).astype(np.float32)

@@ -1,0 +1,129 @@
+"""Simulated errors as an explanation carries them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpexplain.binning.bins import Index
+from dpexplain.explain import NoiseModel
+
+FloatArray = NDArray[np.float64]
+
+_PARTS = {"noise_std": "privacy", "structure_std": "structure", "sampling_std": "sampling"}
+
+
+@dataclass(frozen=True, eq=False)
+class TermNoise:
+    """Standard deviations by cause, and the joint scatter.
+
+    Attributes
+    ----------
+    stds : dict of str to ndarray of shape (n_values,)
+        By the name of the field of a shape function.
+    joint : NoiseModel
+        All causes together.
+    factors : ndarray of shape (n_terms,)
+        Factor of the simultaneous band of each term.
+    stretch : ndarray of shape (n_terms,) or None
+        Factor that undoes how far each curve falls short.
+    recovered : tuple, one per term, of ndarray of shape (n_bins,) or None; or None
+        Curves that all released sums together speak for.
+    """
+
+    stds: dict[str, FloatArray]
+    joint: NoiseModel
+    factors: FloatArray
+    stretch: FloatArray | None
+    recovered: tuple[FloatArray | None, ...] | None
+
+    def of_term(self, place: int) -> dict[str, Any]:
+        """Fields of the shape function of one term."""
+        bins = self.joint.term(place)
+        fields: dict[str, Any] = {name: std[bins] for name, std in self.stds.items()}
+        if self.stretch is not None:
+            fields["stretch"] = float(self.stretch[place])
+        if self.recovered is not None:
+            fields["recovered"] = self.recovered[place]
+        return {**fields, "simultaneous_factor": float(self.factors[place])}
+
+    def of_samples(self, bins: Sequence[Index]) -> dict[str, FloatArray]:
+        """Fields of a local explanation, from the bin of each row in each term."""
+        total = np.sqrt(np.sum(np.square(list(self.stds.values())), axis=0))
+
+        def chosen(std: FloatArray) -> FloatArray:
+            return np.stack([std[self.joint.term(k)][b] for k, b in enumerate(bins)], axis=1)
+
+        return {
+            "noise_std": chosen(self.stds["noise_std"]),
+            "total_std": chosen(total),
+            "score_std": self.joint.score_std(np.stack(bins, axis=1).astype(np.int64)),
+        }
+
+
+def term_noise(draws: NoiseDraws, sizes: Sequence[int]) -> TermNoise:
+    """Summarise simulated errors.
+
+    Parameters
+    ----------
+    draws : NoiseDraws
+    sizes : sequence of int
+        Bins of each term.
+
+    Returns
+    -------
+    TermNoise
+    """
+    stds = {name: np.sqrt((getattr(draws, part) ** 2).mean(0)) for name, part in _PARTS.items()}
+    joint = NoiseModel.from_draws(sizes, [draws.privacy, draws.structure, draws.sampling])
+    return TermNoise(stds, joint, joint.simultaneous_factors(), draws.stretch, draws.recovered)
+
+
+def stds_against_rest(scores: FloatArray, stds: FloatArray) -> FloatArray:
+    """Bound the deviations of scores less what the other classes have together.
+
+    To first order an error of that difference is the error of the own score less the mean error
+    of the others, weighted by their probabilities. How errors of classes go together is not kept,
+    so they are taken to add up.
+
+    Parameters
+    ----------
+    scores, stds : ndarray of shape (n_samples, n_classes)
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_classes)
+    """
+    found = np.empty(stds.shape)
+    for c in range(stds.shape[1]):
+        others = np.delete(scores, c, axis=1)
+        weights = np.exp(others - others.max(axis=1, keepdims=True))
+        weights /= weights.sum(axis=1, keepdims=True)
+        found[:, c] = stds[:, c] + (weights * np.delete(stds, c, axis=1)).sum(axis=1)
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class NoiseDraws:
+    """Simulated errors of all bins of all terms, and of the intercept, of one score.
+
+    Attributes
+    ----------
+    privacy, structure, sampling : ndarray of shape (n_draws, n_values)
+        Values are the bins of the first term, those of the second, and so on; then the
+        intercept. In score units, mean zero.
+    stretch : ndarray of shape (n_terms,) or None, default=None
+        Factor on each curve that undoes how far the fit falls short; None where it is not known.
+    recovered : tuple, one per term, of ndarray of shape (n_bins,) or None; or None
+        Curves that all released sums together speak for; None of terms without an order.
+    """
+
+    privacy: FloatArray
+    structure: FloatArray
+    sampling: FloatArray
+    stretch: FloatArray | None = None
+    recovered: tuple[FloatArray | None, ...] | None = None

@@ -1,0 +1,77 @@
+"""What a boosting fit ends in: scores per bin of each term, and an intercept."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpexplain.binning.bins import Encoded, FeatureBins
+from dpexplain.explain.additive.links import Link
+
+if TYPE_CHECKING:
+    pass
+
+Direction: TypeAlias = Literal["increasing", "decreasing"]
+
+
+@dataclass(frozen=True, eq=False)
+class AdditiveTerms:
+    """An additive model over binned features.
+
+    Attributes
+    ----------
+    bins : tuple of FeatureBins
+        One per feature.
+    scores : tuple of ndarray, one per feature, shape (n_bins,) or (n_bins, n_classes)
+        Contribution of each bin on the link scale; count-weighted mean 0.
+    counts : tuple of ndarray, one per feature, shape (n_bins,)
+        People per bin: noisy for a private model, exact otherwise.
+    intercept : float or ndarray of shape (n_classes,)
+        Mean score on the link scale.
+    link : {"logit", "identity", "log"}
+        Scale of the scores.
+    monotone : tuple of {"increasing", "decreasing", None}, one per feature
+        Direction that the curve was constrained to.
+    bag_std : tuple of ndarray, one per feature, shape (n_bins,), or None
+        Standard deviation between the bags that the scores are averaged over; None for one bag.
+    """
+
+    bins: tuple[FeatureBins, ...]
+    scores: tuple[NDArray[np.float64], ...]
+    counts: tuple[NDArray[np.float64], ...]
+    intercept: float | NDArray[np.float64]
+    link: Link
+    monotone: tuple[Direction | None, ...]
+    bag_std: tuple[NDArray[np.float64], ...] | None
+
+    def of_class(self, c: int) -> AdditiveTerms:
+        """Take the scores of one of several classes."""
+        return replace(
+            self,
+            scores=tuple(np.ascontiguousarray(table[:, c]) for table in self.scores),
+            intercept=float(np.asarray(self.intercept)[c]),
+            bag_std=None if self.bag_std is None else tuple(std[:, c] for std in self.bag_std),
+        )
+
+    def contributions(self, columns: Sequence[Encoded]) -> NDArray[np.float64]:
+        """Contribution of each feature to each record.
+
+        Parameters
+        ----------
+        columns : sequence of ndarray of shape (n_samples,)
+            Encoded features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features) or (n_samples, n_features, n_classes)
+            On the link scale.
+        """
+        parts = [
+            scores[bins.index(column)]
+            for bins, scores, column in zip(self.bins, self.scores, columns, strict=True)
+        ]
+        return np.stack(parts, axis=1)

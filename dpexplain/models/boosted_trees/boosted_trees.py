@@ -1,0 +1,386 @@
+"""Boosted private trees: exponential-mechanism splits, noisy leaves, a tunable proper loss."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpexplain._utils.validation import check_choice, check_count, check_in_range
+from dpexplain.accounting import PrivacyLedger
+from dpexplain.explain.additive.links import Link
+from dpexplain.mechanisms import ChoicePhase, LaplacePhase, Mechanism, Releases
+from dpexplain.models.additive.model import AdditiveClassifier
+from dpexplain.models.additive.targets import classes_of
+from dpexplain.models.boosted_trees.losses import (
+    CRITERIA,
+    WITHOUT_BOUND,
+    Criterion,
+    criterion_sensitivity,
+    criterion_value,
+    largest_sum,
+    link,
+    weight,
+)
+from dpexplain.models.trees.private_trees import PrivateTrees
+from dpexplain.models.trees.structure import (
+    Candidates,
+    FloatArray,
+    Integers,
+    Trees,
+    candidates_of,
+    descend,
+    grid_of,
+    leaf_sums,
+    node_sums,
+)
+from dpexplain.schema import Classes, Schema
+from dpexplain.tables.encoding import encode_classes
+
+WEIGHT_STEPS = 1 << 12
+"""A weight of 1, the largest, is so many steps."""
+
+LATTICE = 1 << 20
+"""Criteria are multiples of ``2**-20``."""
+
+LARGEST_CRITERION = 1 << 29
+"""Criteria are cut off here, which lets no record do more, so that floats hold them to a step."""
+
+# Lattice steps: two criteria, rounded, and their floats, which show where a sensitivity is no whole
+# number of steps; see `DPBoostedTreesClassifier._utilities`.
+_ROUNDING, _ROUNDING_OF_BOUNDED = 2.0, 3.0
+_LARGEST_LEAF = 1.0
+_CERTAIN = 1e-4  # shares of positives stay so far away from 0 and 1
+
+
+class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
+    """Boosted decision trees for classes with pure differential privacy.
+
+    Boosting of top-down induced trees after [1]_: splits by the exponential mechanism on a proper
+    criterion, leaves from noisy weights, a linear combination whose coefficients follow from the
+    same noisy weights, and the M-alpha loss, which lies between that of Matsushita (alpha 1) and
+    the 0/1 loss (alpha 0). More than two classes have a score each, against the rest, and share the
+    budget.
+
+    What differs from the paper where its guarantee or accounting asks for it: nodes of one level
+    are disjoint and share no budget; a criterion moves in one direction when a record is added, so
+    the factor two of the exponential mechanism is not needed; objective calibration follows the
+    depth of a node and not its private weight; noise is added to the weights of a leaf and not to
+    its prediction, whose sensitivity is its whole range. ``variant="paper"`` spends as the paper
+    does, with even coefficients.
+
+    Parameters
+    ----------
+    epsilon : float, default=1.0
+        Privacy parameter of the whole fit (delta is 0), positive; above 10 warns, above 50 needs
+        `allow_weak`.
+    schema : Schema or None, default=None
+        Public bounds, categories and classes. Without it they are read from the data, with a
+        `PrivacyWarning`, and the model is not private.
+    ledger : PrivacyLedger or None, default=None
+        Ledger of the data set; None keeps the books of this fit alone.
+    n_trees : int, default=20
+        Trees of a score, which share the budget.
+    depth : int, default=4
+        Levels of splits, 1 to 10.
+    max_bins : int, default=32
+        Cells of equal width per numeric feature, between which trees may cut.
+    criterion : {"gini", "zero_one", "matsushita", "log", "m_alpha"}, default="gini"
+        What splits are chosen by. All but the first two need `n_public`.
+    calibration : float or "depth", default="depth"
+        Alpha of the criterion "m_alpha", in [0, 1]; "depth" is objective calibration, ``2**-k`` on
+        level k: near the root it learns fast, further down it needs less noise.
+    alpha : float, default=1.0
+        Alpha of weights and leaves, in [0.05, 1].
+    tree_budget_frac : float, default=0.5
+        Share of epsilon for splits, in (0, 1).
+    variant : {"corrected", "paper"}, default="corrected"
+        See above.
+    adjacency : {"add_remove", "replace"}, default="add_remove"
+        Which data sets count as neighbours.
+    structure_seed : int or None, default=None
+        Accepted as by other models; splits are chosen privately.
+    reproducible_seed : int or None, default=None
+        Seeds the noise, for demonstrations: the model is then NOT PRIVATE.
+    allow_weak : bool, default=False
+        Permits epsilon above 50.
+    n_public : int or None, default=None
+        Publicly known figure that the number of records hardly exceeds. Criteria that need it cut
+        sums of weights off there: the guarantee holds for any table, and of one that has more
+        records large nodes are split less well.
+    max_rows_per_person : int or None, default=None
+        How many rows of one person are used at most; ``fit`` then needs ``groups=`` and protects
+        persons, with so many times the noise. None: every row is a person of its own.
+
+    Attributes
+    ----------
+    schema_ : Schema
+        The schema in use.
+    classes_ : ndarray of shape (n_classes,)
+        Class labels of the schema.
+    intercept_ : float or ndarray of shape (n_classes,)
+        Mean score, in log-odds.
+    guarantee_ : Guarantee
+        What is promised.
+    ledger_ : PrivacyLedger
+        `ledger`, or the ledger of this fit alone.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features.
+
+    References
+    ----------
+    .. [1] Nock and Henecka, "Boosted and Differentially Private Ensembles of Decision Trees", 2020,
+       arXiv:2001.09384.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dpexplain import Classes, Numeric, Schema
+    >>> X = np.linspace(0, 100, 5000).reshape(-1, 1)
+    >>> y = np.where(X[:, 0] > 50, "yes", "no")
+    >>> schema = Schema({"age": Numeric(0, 100, unit="years")}, target=Classes(["no", "yes"]))
+    >>> model = DPBoostedTreesClassifier(epsilon=8.0, schema=schema, n_trees=3, depth=2).fit(X, y)
+    >>> model.predict([[10.0], [90.0]])
+    array(['no', 'yes'], dtype='<U3')
+    """
+
+    _target_kind = Classes
+    _audit_powerful = frozenset({2})  # weights start at one half: no record can do all it might
+    _audit_size: ClassVar = {"n_trees": 2, "depth": 2}
+    _audit_settings: ClassVar = {"n_trees": 1, "depth": 1}
+    _audit_variants: ClassVar = {
+        "criterion": CRITERIA,
+        "variant": ("corrected", "paper"),
+        "alpha": (1.0, 0.1),
+        "calibration": ("depth", 0.0),
+        "n_public": (1000,),
+    }
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        *,
+        schema: Schema | None = None,
+        ledger: PrivacyLedger | None = None,
+        n_trees: int = 20,
+        depth: int = 4,
+        max_bins: int = 32,
+        criterion: Criterion = "gini",
+        calibration: float | Literal["depth"] = "depth",
+        alpha: float = 1.0,
+        tree_budget_frac: float = 0.5,
+        variant: Literal["corrected", "paper"] = "corrected",
+        adjacency: str = "add_remove",
+        structure_seed: int | None = None,
+        reproducible_seed: int | None = None,
+        allow_weak: bool = False,
+        n_public: int | None = None,
+        max_rows_per_person: int | None = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.schema = schema
+        self.ledger = ledger
+        self.n_trees = n_trees
+        self.depth = depth
+        self.max_bins = max_bins
+        self.criterion = criterion
+        self.calibration = calibration
+        self.alpha = alpha
+        self.tree_budget_frac = tree_budget_frac
+        self.variant = variant
+        self.adjacency = adjacency
+        self.structure_seed = structure_seed
+        self.reproducible_seed = reproducible_seed
+        self.allow_weak = allow_weak
+        self.n_public = n_public
+        self.max_rows_per_person = max_rows_per_person
+
+    def _check_settings(self) -> None:
+        check_count("n_trees", self.n_trees)
+        self._check_tree_settings()
+        check_choice("criterion", self.criterion, CRITERIA)
+        check_choice("variant", self.variant, ("corrected", "paper"))
+        check_in_range("alpha", self.alpha, 0.05, 1.0)
+        check_in_range(
+            "tree_budget_frac",
+            self.tree_budget_frac,
+            0.0,
+            1.0,
+            include_low=False,
+            include_high=False,
+        )
+        if self.calibration != "depth":
+            check_in_range("calibration", self.calibration, 0.0, 1.0)
+        if self.criterion not in WITHOUT_BOUND and self.n_public is None:
+            raise ValueError(
+                f"criterion={self.criterion!r} needs n_public=, a public figure that the number "
+                "of records hardly exceeds; give one, or use criterion='gini'."
+            )
+
+    def _check_plan(self, n_features: int) -> None:
+        self._check_grid()
+        n_candidates = 1
+        if self.schema is not None:
+            n_candidates = len(candidates_of(grid_of(self.schema, self.max_bins)))
+        self._leaf_phase(0)
+        for level in range(self.depth):
+            self._split_phase(level, n_candidates)
+
+    def _n_scores(self) -> int:
+        """Scores, one against the rest each: of two classes one."""
+        n_classes = self._n_classes()
+        return 1 if n_classes == 2 else n_classes
+
+    @property
+    def _tree_epsilon(self) -> float:
+        """Epsilon of one tree, for one record that comes or goes."""
+        return self._epsilon_of_record / (self._n_scores() * self.n_trees)
+
+    @property
+    def _leaf_epsilon(self) -> float:
+        return (1.0 - self.tree_budget_frac) * self._tree_epsilon
+
+    def _split_epsilon(self, level: int) -> float:
+        """Epsilon of the splits of a level, whose nodes are disjoint."""
+        share = self.tree_budget_frac * self._tree_epsilon / self.depth
+        return share if self.variant == "corrected" else share / 2**level
+
+    def _level_alpha(self, level: int) -> float:
+        """Alpha of the criterion on a level: what a balanced tree's share of weight is there."""
+        return 2.0**-level if self.calibration == "depth" else float(self.calibration)
+
+    def _split_phase(self, level: int, n_candidates: int) -> ChoicePhase:
+        sensitivity = criterion_sensitivity(self.criterion, self.n_public, self._level_alpha(level))
+        factor = 1.0 if self.variant == "corrected" else 2.0
+        rounding = _ROUNDING if self.criterion in WITHOUT_BOUND else _ROUNDING_OF_BOUNDED
+        return ChoicePhase(
+            "splits",
+            (factor * sensitivity * LATTICE + rounding) * self._unit,
+            self._split_epsilon(level) * self._unit,
+            n_candidates,
+            2**level,
+        )
+
+    def _leaf_phase(self, n_values: int) -> LaplacePhase:
+        """Phase of the leaves of a tree: a weight of 1 at most, or the range of a prediction."""
+        largest = 1.0 if self.variant == "corrected" else 2.0 * _LARGEST_LEAF
+        sensitivity = largest * WEIGHT_STEPS
+        scale = sensitivity / self._leaf_epsilon
+        return LaplacePhase("leaves", sensitivity * self._unit, scale, n_values)
+
+    def _releases(self, n_features: int) -> tuple[Releases, ...]:
+        count = self._n_scores() * self.n_trees
+        splits = [self._split_phase(level, 1) for level in range(self.depth)]
+        return (Releases(self._leaf_phase(0), count), *(Releases(s, count) for s in splits))
+
+    def _fit_released(self, X: Any, y: Any, schema: Schema, mechanism: Mechanism) -> None:
+        candidates, cells = self._read(X, schema)
+        classes = classes_of(schema)
+        label, n_classes = encode_classes(y, classes), len(classes.labels)
+        positives = [1] if n_classes == 2 else range(n_classes)
+        parts = [
+            self._boosted(cells, np.where(label == c, 1.0, -1.0), candidates, mechanism)
+            for c in positives
+        ]
+        values = []
+        for c, (part, _) in enumerate(parts):
+            wide = np.zeros((*part.values.shape[:2], len(parts)))
+            wide[:, :, c] = part.values[:, :, 0]
+            values.append(wide)
+        trees = Trees(np.concatenate([part.splits for part, _ in parts]), np.concatenate(values))
+        people = np.concatenate([counted for _, counted in parts])
+        score_link: Link = "logit" if n_classes == 2 else "softmax"
+        self._keep(trees, schema, score_link, people if self.variant == "corrected" else None)
+
+    def _boosted(
+        self,
+        cells: NDArray[np.uint16],
+        sign: FloatArray,
+        candidates: Candidates,
+        mechanism: Mechanism,
+    ) -> tuple[Trees, FloatArray]:
+        """Boost the trees of one score; return them with noisy people per leaf."""
+        score = np.zeros(len(sign))
+        splits, values, n_people = [], [], 1.0
+        people = np.zeros((self.n_trees, 2**self.depth))
+        for t in range(self.n_trees):
+            steps = np.rint(weight(sign * score, self.alpha) * WEIGHT_STEPS).astype(np.int64)
+            both = np.stack([np.where(sign > 0, steps, 0), np.where(sign > 0, 0, steps)], axis=1)
+            tree, place = self._grown(cells, both, candidates, mechanism)
+            leaf, weights = self._leaves(leaf_sums(place, both, self.depth), mechanism)
+            coefficient = 1.0
+            if weights is not None:
+                if t == 0:
+                    # All weights are one half in the first tree: it counts people. The mean over
+                    # the trees of a score is taken of them.
+                    people[0] = 2.0 * self.n_trees * weights.sum(axis=1)
+                    n_people = max(2.0 * float(weights.sum()), 1.0)
+                edge = float((weights[:, 0] - weights[:, 1]) @ leaf) / n_people
+                coefficient = 4.0 * self.alpha / _LARGEST_LEAF**2 * edge
+            splits.append(tree)
+            values.append(np.clip(coefficient, -4.0, 4.0) * leaf)
+            score += values[-1][place]
+        return Trees(np.array(splits), np.array(values)[:, :, None]), people
+
+    def _grown(
+        self,
+        cells: NDArray[np.uint16],
+        both: Integers,
+        candidates: Candidates,
+        mechanism: Mechanism,
+    ) -> tuple[Integers, Integers]:
+        """Grow one tree; return its splits and the leaf of each record."""
+        tree = np.zeros(2**self.depth - 1, dtype=np.int64)
+        place = np.zeros(len(cells), dtype=np.int64)
+        for level in range(self.depth):
+            sums = node_sums(cells, place, both, candidates, level)
+            utilities = self._utilities(sums, candidates, self._level_alpha(level))
+            with mechanism.phase(self._split_phase(level, len(candidates))):
+                chosen = mechanism.choose(utilities)
+            first = (1 << level) - 1
+            tree[first : first + (1 << level)] = chosen
+            descend(cells, place, tree, candidates, level)
+        return tree, place
+
+    def _utilities(self, sums: Integers, candidates: Candidates, alpha: float) -> Integers:
+        """Minus the criterion of both sides of each split, in lattice steps.
+
+        A criterion below 2**29, of sums that are cut off where they must be, is within a quarter of
+        a step of the exact one. So a record that raises it by between 0 and S lowers what is
+        rounded by one step at most, and raises it by less than ``S 2**20 + 1.5``: by S and one step
+        where S is a whole number of steps. Cut off, it changes by a part of that.
+        """
+        right = candidates.right_sums(sums)
+        first = candidates.start[1] if len(candidates.start) > 1 else None
+        left = sums[:, :first].sum(axis=1)[:, None] - right
+        total, most = np.zeros(right.shape[:2]), largest_sum(self.criterion, self.n_public)
+        for side in (left, right):
+            p, q = np.moveaxis(np.minimum(side / WEIGHT_STEPS, most), -1, 0)
+            total += criterion_value(self.criterion, p, q, alpha)
+        bounded = np.minimum(total, LARGEST_CRITERION)
+        return np.asarray(-np.rint(bounded * LATTICE), dtype=np.int64)
+
+    def _leaves(self, sums: Integers, mechanism: Mechanism) -> tuple[FloatArray, FloatArray | None]:
+        """Release the leaves of a tree: their values, and noisy weights where these are known."""
+        if self.variant == "paper":
+            p, q = (sums / WEIGHT_STEPS).T
+            value = self._value((p + _CERTAIN) / (p + q + 2.0 * _CERTAIN))
+            query = np.rint(value * WEIGHT_STEPS).astype(np.int64)
+            with mechanism.phase(self._leaf_phase(len(query))):
+                released = mechanism.release(query) / WEIGHT_STEPS
+            # Coefficients of the combination would have to be paid for: they are even.
+            return np.clip(released, -_LARGEST_LEAF, _LARGEST_LEAF), None
+        with mechanism.phase(self._leaf_phase(sums.size)):
+            released = mechanism.release(sums.ravel()).reshape(sums.shape) / WEIGHT_STEPS
+        weights = np.maximum(released, 0.0)
+        floor = 1.0 / self._leaf_epsilon
+        p, q = weights.T
+        return self._value((p + floor) / (p + q + 2.0 * floor)), weights
+
+    def _value(self, share: FloatArray) -> FloatArray:
+        """Prediction of a leaf from its share of positives."""
+        inside = np.clip(share, _CERTAIN, 1.0 - _CERTAIN)
+        return np.clip(link(inside, self.alpha), -_LARGEST_LEAF, _LARGEST_LEAF)

@@ -1,0 +1,391 @@
+"""A private fit: histograms, random trees, noisy leaf sums (Algorithms 2 and 3).
+
+Source: Nori et al., "Accuracy, Interpretability, and Differential Privacy via
+Explainable Boosting", ICML 2021, arXiv:2106.09680. Sensitivities are those of
+add/remove or replace-one adjacency with clipped residuals; see `release_factors`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpexplain.accounting import BudgetSplit
+from dpexplain.binning import (
+    FeatureBins,
+    NoisyCount,
+    coarse_cells,
+    counts_per_bin,
+    declared_cells,
+    merge_sparse_cells,
+    release_count,
+    release_histograms,
+)
+from dpexplain.binning.bins import Index
+from dpexplain.binning.counts import BinCounts
+from dpexplain.mechanisms import Coins, Mechanism, Phase
+from dpexplain.models.additive.terms import Direction
+from dpexplain.models.boosting.loop import boost, started
+from dpexplain.models.boosting.monotone import projections
+from dpexplain.models.boosting.objectives import Objective
+from dpexplain.models.boosting.pairs import release_pairs
+from dpexplain.models.boosting.recipe import (
+    Recipe,
+    Schedule,
+    cells_for,
+    schedule,
+    signal_ratio,
+)
+from dpexplain.models.boosting.records._kernels import LATTICE
+from dpexplain.models.boosting.records.binned import BinnedRecords
+from dpexplain.models.boosting.records.source import RecordSource
+from dpexplain.models.boosting.released import PrivateBins, PrivateFit
+from dpexplain.models.boosting.structure import random_visits
+from dpexplain.schema import Categorical, Schema
+
+BAG_SHARE = 0.85
+"""Probability that a record is in a bag, where there are several."""
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How much noise the two phases of a fit get.
+
+    Attributes
+    ----------
+    split : BudgetSplit
+        Gaussian-DP parameters of histograms and boosting.
+    histogram_factor : float
+        L2 sensitivity of one histogram, in people.
+    leaf_factor : float
+        L2 sensitivity of the leaf sums of one tree, in clips.
+    count_share : float
+        Share of the histograms' mu squared that buys a count of the people before them.
+    pair_share : float
+        Share of the training's mu squared that buys one sum per pair of features.
+    """
+
+    split: BudgetSplit
+    histogram_factor: float
+    leaf_factor: float
+    count_share: float = 0.0
+    pair_share: float = 0.0
+
+    @property
+    def count_multiplier(self) -> float:
+        """Noise standard deviation over sensitivity, for the number of people."""
+        return float(1.0 / (self.split.mu_bins * np.sqrt(self.count_share)))
+
+    def histogram_multiplier(self, n_features: int) -> float:
+        """Noise standard deviation over sensitivity, for one of the histograms."""
+        return float(np.sqrt(n_features / (1.0 - self.count_share)) / self.split.mu_bins)
+
+    def leaf_multiplier(self, n_visits: int) -> float:
+        """Noise standard deviation over sensitivity, for one of the trees."""
+        return float(np.sqrt(n_visits / (1.0 - self.pair_share)) / self.split.mu_train)
+
+    @property
+    def pair_multiplier(self) -> float:
+        """Noise standard deviation over sensitivity, for the sums of all pairs of features."""
+        return float(1.0 / (self.split.mu_train * np.sqrt(self.pair_share)))
+
+
+def release_factors(adjacency: str, max_rows_per_person: int) -> tuple[float, float]:
+    """L2 sensitivities of one histogram (people) and one tree's leaf sums (clips).
+
+    Presence or absence of a record changes one count by 1 and one leaf sum by at most
+    the clip. An exchanged record changes two counts by 1 (sqrt 2), and in the worst
+    case one leaf sum by twice the clip. Several rows of a person can all fall in the
+    same bin and leaf, so both grow linearly with their number.
+
+    Parameters
+    ----------
+    adjacency : {"add_remove", "replace"}
+    max_rows_per_person : int
+
+    Returns
+    -------
+    histogram_factor, leaf_factor : float
+    """
+    histogram, leaf = (1.0, 1.0) if adjacency == "add_remove" else (float(np.sqrt(2.0)), 2.0)
+    return histogram * max_rows_per_person, leaf * max_rows_per_person
+
+
+def private_bins(
+    source: RecordSource,
+    schema: Schema,
+    *,
+    settings: Recipe,
+    budget: Budget,
+    mechanism: Mechanism,
+) -> tuple[PrivateBins, BinnedRecords]:
+    """Release the number of people and the histograms, and merge cells (Algorithm 3).
+
+    Records are read once, into the finest cells; the noisy number of people says how many of
+    these are joined before they are counted with noise.
+
+    Parameters
+    ----------
+    source : RecordSource
+        The records, which are read here.
+    schema : Schema
+    settings : Recipe
+    budget : Budget
+    mechanism : Mechanism
+
+    Returns
+    -------
+    binned : PrivateBins
+        Released.
+    records : BinnedRecords
+        The records in these bins, with scores of zero. Not released.
+    """
+    finest = [
+        declared_cells(name, feature, settings.n_cells, settings.spacing)
+        for name, feature in schema.features.items()
+    ]
+    exact = source.cell_counts(finest)
+    people, n_cells = _people_and_cells(exact, settings, budget, mechanism)
+    grids, coarse = zip(*(coarse_cells(grid, n_cells) for grid in finest), strict=True)
+    histograms = release_histograms(
+        [_joined(c, into, g.n_bins) for c, into, g in zip(exact, coarse, grids, strict=True)],
+        mechanism,
+        noise_multiplier=budget.histogram_multiplier(schema.n_features),
+        sensitivity=budget.histogram_factor,
+    )
+    if people is not None:
+        histograms = replace(histograms, people=people).agreeing()
+    min_count = histograms.n_samples / (settings.max_bins or n_cells)
+    bins, counts, merges = [], [], []
+    for grid, released in zip(grids, histograms.counts, strict=True):
+        cell_counts = np.maximum(released, 0.0) if settings.merge_rare else released
+        merged, bin_of_cell = merge_sparse_cells(
+            grid,
+            cell_counts,
+            min_count=min_count,
+            noise_std=histograms.noise_std,
+            noise_ratio=settings.bin_noise_ratio,
+        )
+        bins.append(merged)
+        found = _bin_counts(merged, cell_counts, bin_of_cell, histograms.noise_std, settings)
+        if settings.merge_rare and merged.edges is None:
+            found = replace(found, unit_of_bin=_rare_together(merged, found.counts, min_count))
+        counts.append(found)
+        merges.append(bin_of_cell)
+    records = source.binned(
+        [bin_of_cell[into] for bin_of_cell, into in zip(merges, coarse, strict=True)],
+        [b.n_bins for b in bins],
+    )
+    binned = PrivateBins(
+        tuple(bins),
+        tuple(counts),
+        histograms.n_samples,
+        tuple(merges),
+        histograms.noise_std,
+        min_count,
+    )
+    return binned, records
+
+
+def _people_and_cells(
+    exact: Sequence[NDArray[np.int64]],
+    settings: Recipe,
+    budget: Budget,
+    mechanism: Mechanism,
+) -> tuple[NoisyCount | None, int]:
+    """Release the number of people, where the recipe pays for it; choose cells accordingly."""
+    if not budget.count_share:
+        return None, cells_for(settings, 1.0)
+    people = release_count(
+        int(exact[0].sum()),
+        mechanism,
+        noise_multiplier=budget.count_multiplier,
+        sensitivity=budget.histogram_factor,
+    )
+    return people, cells_for(
+        settings, signal_ratio(people.value, len(exact), budget.split.mu_train)
+    )
+
+
+def _joined(counts: NDArray[np.int64], coarse_of_cell: Index, n_cells: int) -> NDArray[np.int64]:
+    joined = np.zeros(n_cells, dtype=np.int64)
+    np.add.at(joined, coarse_of_cell, counts)
+    return joined
+
+
+def fit_private(
+    binned: PrivateBins,
+    records: BinnedRecords,
+    objective: Objective,
+    *,
+    settings: Recipe,
+    budget: Budget,
+    clip_adapts: bool,
+    mechanism: Mechanism,
+    rng: np.random.Generator,
+    monotone: Sequence[Direction | None],
+    n_bags: int,
+    coins: Coins,
+) -> PrivateFit:
+    """Boost random trees with noisy leaf sums (Algorithm 2).
+
+    Parameters
+    ----------
+    binned : PrivateBins
+        From `private_bins`.
+    records : BinnedRecords
+        From `private_bins`.
+    objective : Objective
+    settings : Recipe
+    budget : Budget
+    clip_adapts : bool
+        Whether the clip may follow the residuals, where the recipe leaves it open.
+    mechanism : Mechanism
+    rng : numpy.random.Generator
+        Source of the public structure; never of noise.
+    monotone : sequence of {"increasing", "decreasing", None}
+        Direction that the curve of each feature must have; None where it is free.
+    n_bags : int
+        Fits on random parts of the records, which share the budget; 1 for one fit on all.
+    coins : Coins
+        Decides which records are in which bag; secret, and not kept.
+
+    Returns
+    -------
+    PrivateFit
+    """
+    n_features, n_bins = len(binned.bins), [b.n_bins for b in binned.bins]
+    share = 1.0 if n_bags == 1 else BAG_SHARE
+    counts = [c.thinned(share) for c in binned.counts]
+    n_samples = share * binned.n_samples
+    ratio = signal_ratio(n_samples, n_features, budget.split.mu_train / np.sqrt(n_bags))
+    plan = schedule(settings, ratio, clip_adapts=clip_adapts)
+    # A record may be in every bag, so each of them is a release of its own.
+    n_releases = n_bags * n_leaf_releases(plan, n_features)
+    noise_per_clip = budget.leaf_multiplier(n_releases) * budget.leaf_factor
+    # Where people are too few for that, leaves of any size beat none.
+    enough = n_samples / (settings.max_leaves + 1)
+    least_weight = settings.leaf_noise_ratio * noise_per_clip
+    min_leaf_count = min(least_weight, enough)
+    trees = [
+        random_visits(
+            counts,
+            n_epochs=plan.n_epochs,
+            max_leaves=settings.max_leaves,
+            min_leaf_count=min_leaf_count,
+            rng=rng,
+        )
+        for _ in range(n_bags)
+    ]
+    parts = [records] if n_bags == 1 else (records.bag(share, c) for c in coins.spawn(n_bags))
+    n_scores = objective.loss.n_scores
+    n_values = n_scores * sum(len(v.leaf_weight) for visits in trees for v in visits)
+    n_values += n_bags * plan.n_clip_queries
+    project = projections(monotone, [c.counts for c in counts], [c.n_special for c in counts])
+    steps = [
+        objective.private_step(
+            mechanism,
+            counts,
+            plan,
+            n_samples,
+            given_clip=settings.clip,
+            least_weight=least_weight,
+        )
+        for _ in trees
+    ]
+    with mechanism.phase(leaf_phase(budget, n_releases, n_values)):
+        bags = [
+            boost(
+                part,
+                visits,
+                step,
+                n_bins,
+                bound=objective.bound,
+                start=started(part, n_bins, objective.start, n_scores),
+                project=project,
+            )
+            for part, visits, step in zip(parts, trees, steps, strict=True)
+        ]
+    curves = [np.mean(parts, axis=0) for parts in zip(*bags, strict=True)]
+    pairs = release_pairs(records, binned.counts, curves, budget, mechanism)
+    return PrivateFit(
+        binned,
+        bags,
+        plan,
+        noise_per_clip,
+        objective.start,
+        trees[0],
+        steps[0].taken,
+        min_leaf_count,
+        settings,
+        share,
+        tuple(monotone),
+        pairs,
+    )
+
+
+def n_leaf_releases(plan: Schedule, n_features: int) -> int:
+    """Releases of one boosting run: its trees, and its questions about the clip.
+
+    Parameters
+    ----------
+    plan : Schedule
+    n_features : int
+
+    Returns
+    -------
+    int
+    """
+    return plan.n_epochs * n_features + plan.n_clip_queries
+
+
+def leaf_phase(budget: Budget, n_visits: int, n_values: int) -> Phase:
+    """Phase of the leaf sums, in lattice steps.
+
+    Parameters
+    ----------
+    budget : Budget
+    n_visits : int
+        Number of trees, and of questions about the clip.
+    n_values : int
+        Leaves of all trees, and answers to these questions, together.
+
+    Returns
+    -------
+    Phase
+    """
+    sensitivity = budget.leaf_factor * LATTICE
+    return Phase("boosting", sensitivity, budget.leaf_multiplier(n_visits) * sensitivity, n_values)
+
+
+def _bin_counts(
+    bins: FeatureBins,
+    counts: NDArray[np.float64],
+    bin_of_cell: Index,
+    noise_std: float,
+    settings: Recipe,
+) -> BinCounts:
+    cells_per_bin = np.bincount(bin_of_cell, minlength=bins.n_bins)
+    return BinCounts(
+        counts=counts_per_bin(counts, bin_of_cell, bins.n_bins),
+        variance=(noise_std**2 * cells_per_bin).astype(np.float64),
+        n_special=len(bins.special),
+        ordered=bins.ordered or not settings.shuffle_categories,
+    )
+
+
+def _rare_together(
+    bins: FeatureBins, counts: NDArray[np.float64], min_count: float
+) -> NDArray[np.intp]:
+    """Order categories by name (or as they are ordered), those with too few people last, as one."""
+    assert isinstance(bins.feature, Categorical)
+    rare = counts[: bins.n_value_bins] < min_count
+    names = np.array(bins.feature.categories, dtype=str)
+    rank = np.arange(len(names)) if bins.ordered else np.argsort(np.argsort(names))
+    common = np.sort(rank[~rare])
+    unit = np.where(rare, len(common), np.searchsorted(common, rank))
+    n_units = len(common) + int(rare.any())
+    return np.concatenate([unit, n_units + np.arange(len(bins.special))]).astype(np.intp)

@@ -1,0 +1,1 @@
+"""Explainable boosting machines without privacy."""

@@ -1,0 +1,82 @@
+"""Bags of a non-private fit: each on its own part of the records, stopped by the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpexplain.binning.bins import Index
+from dpexplain.models.boosting.loop import boost, started
+from dpexplain.models.boosting.monotone import Projection
+from dpexplain.models.boosting.nonprivate.greedy import GreedyStep
+from dpexplain.models.boosting.objectives import Objective
+from dpexplain.models.boosting.records.binned import Records
+from dpexplain.models.boosting.released import Tables
+from dpexplain.models.boosting.structure import Visit
+
+_HELD_OUT = 0.15
+_PATIENCE = 30
+"""Passes without a better held-out loss before a bag stops."""
+
+
+def fit_bag(
+    index: Sequence[Index],
+    n_bins: Sequence[int],
+    target: NDArray[np.float32],
+    objective: Objective,
+    step: GreedyStep,
+    *,
+    max_rounds: int,
+    rng: np.random.Generator,
+    project: Sequence[Projection | None] | None = None,
+) -> Tables:
+    """Boost on a random part of the records for as long as it helps on the others. NOT PRIVATE.
+
+    Parameters
+    ----------
+    index : sequence of ndarray of shape (n_samples,)
+        Bin of each record per feature.
+    n_bins : sequence of int
+        Bins of each feature.
+    target : ndarray of shape (n_samples,), dtype float32
+        As the objective encodes it.
+    objective : Objective
+    step : GreedyStep
+    max_rounds : int
+        Passes at most.
+    rng : numpy.random.Generator
+        Chooses the part.
+    project : sequence of callable or None, default=None
+        As for `boost`.
+
+    Returns
+    -------
+    list of ndarray of shape (n_bins,)
+        Scores per bin at the pass with the smallest held-out loss, not centred.
+    """
+    held_out = np.zeros(len(target), dtype=bool)
+    held_out[rng.permutation(len(target))[: int(_HELD_OUT * len(target))]] = True
+    records = Records([i[~held_out] for i in index], n_bins, target[~held_out], objective.loss)
+    rest, rest_target = [i[held_out] for i in index], target[held_out]
+    # The tree of a visit is grown from the sums, so a visit only names its feature.
+    turn = [Visit(k, np.zeros(0, np.uint8), np.zeros(0)) for k in range(len(n_bins))]
+    constant = objective.best_constant(target[~held_out])
+    tables = best = started(records, n_bins, constant, objective.loss.n_scores)
+    smallest, waited = np.inf, 0
+    for _ in range(max_rounds):
+        tables = boost(
+            records, turn, step, n_bins, bound=objective.bound, start=tables, project=project
+        )
+        if not len(rest_target):
+            best = tables
+            continue
+        scores = np.sum([t[i] for t, i in zip(tables, rest, strict=True)], axis=0)
+        found = objective.loss.mean(scores, rest_target)
+        waited += 1
+        if found < smallest:
+            best, smallest, waited = tables, found, 0
+        if waited >= _PATIENCE:
+            break
+    return best

@@ -1,0 +1,220 @@
+"""Greedy trees on one feature, for non-private models (Algorithm 1)."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from dpexplain.models.boosting.records.binned import Records
+from dpexplain.models.boosting.released import Tables
+from dpexplain.models.boosting.structure import Visit
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _best_cut(gradient, curvature, start, stop, min_curvature):  # type: ignore[no-untyped-def]
+    """Cut of [start, stop) with the largest gain, and that gain; -1 where none helps."""
+    total_g, total_h = 0.0, 0.0
+    for b in range(start, stop):
+        total_g += gradient[b]
+        total_h += curvature[b]
+    best_gain, best_cut = 0.0, -1
+    left_g, left_h = 0.0, 0.0
+    for b in range(start, stop - 1):
+        left_g += gradient[b]
+        left_h += curvature[b]
+        right_g, right_h = total_g - left_g, total_h - left_h
+        if left_h < min_curvature or right_h < min_curvature:
+            continue
+        gain = left_g**2 / left_h + right_g**2 / right_h - total_g**2 / total_h
+        if gain > best_gain:
+            best_gain, best_cut = gain, b + 1
+    return best_cut, best_gain
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def greedy_tree(gradient, curvature, max_leaves, min_curvature):  # type: ignore[no-untyped-def]
+    """Best-first tree on ordered bins: Newton value of the leaf of each bin.
+
+    Parameters
+    ----------
+    gradient, curvature : ndarray of shape (n_bins,), dtype float64
+        Sums of residual and of curvature per bin, in the order in which bins may
+        be joined.
+    max_leaves : int
+        At most so many leaves.
+    min_curvature : float
+        Each leaf holds at least so much curvature.
+
+    Returns
+    -------
+    ndarray of shape (n_bins,), dtype float64
+        ``sum of residuals / sum of curvature`` of the bin's leaf; 0 where a leaf
+        holds too little.
+    """
+    n_bins = gradient.shape[0]
+    bounds = np.zeros(max_leaves + 1, np.int64)
+    bounds[1] = n_bins
+    n_leaves = 1
+    while n_leaves < max_leaves:
+        best_gain, best_leaf, best_cut = 0.0, -1, -1
+        for leaf in range(n_leaves):
+            cut, gain = _best_cut(
+                gradient, curvature, bounds[leaf], bounds[leaf + 1], min_curvature
+            )
+            if cut >= 0 and gain > best_gain:
+                best_gain, best_leaf, best_cut = gain, leaf, cut
+        if best_leaf < 0:
+            break
+        for i in range(n_leaves, best_leaf, -1):
+            bounds[i + 1] = bounds[i]
+        bounds[best_leaf + 1] = best_cut
+        n_leaves += 1
+    values = np.zeros(n_bins)
+    for leaf in range(n_leaves):
+        g, h = 0.0, 0.0
+        for b in range(bounds[leaf], bounds[leaf + 1]):
+            g += gradient[b]
+            h += curvature[b]
+        if h >= min_curvature:
+            for b in range(bounds[leaf], bounds[leaf + 1]):
+                values[b] = g / h
+    return values
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _best_cut_of_classes(gradient, curvature, start, stop, min_curvature):  # type: ignore[no-untyped-def]
+    """As `_best_cut`, with gains added up over classes and curvature held by them together."""
+    n_classes = gradient.shape[1]
+    total_g, total_h = np.zeros(n_classes), np.zeros(n_classes)
+    for b in range(start, stop):
+        total_g += gradient[b]
+        total_h += curvature[b]
+    best_gain, best_cut = 0.0, -1
+    left_g, left_h = np.zeros(n_classes), np.zeros(n_classes)
+    for b in range(start, stop - 1):
+        left_g += gradient[b]
+        left_h += curvature[b]
+        left_sum, right_sum = left_h.sum(), total_h.sum() - left_h.sum()
+        if left_sum < min_curvature or right_sum < min_curvature:
+            continue
+        gain = 0.0
+        for c in range(n_classes):
+            right_g, right_h = total_g[c] - left_g[c], total_h[c] - left_h[c]
+            if left_h[c] > 1e-9 and right_h > 1e-9:
+                gain += left_g[c] ** 2 / left_h[c] + right_g**2 / right_h
+                gain -= total_g[c] ** 2 / total_h[c]
+        if gain > best_gain:
+            best_gain, best_cut = gain, b + 1
+    return best_cut, best_gain
+
+
+def greedy_tree_of_classes(
+    gradient: NDArray[np.float64],
+    curvature: NDArray[np.float64],
+    max_leaves: int,
+    min_curvature: float,
+) -> NDArray[np.float64]:
+    """Best-first tree that all classes share: Newton value of the leaf of each bin and class.
+
+    Parameters and result as in `greedy_tree`, with arrays of shape (n_bins, n_classes).
+    """
+    bounds = [0, len(gradient)]
+    while len(bounds) <= max_leaves:
+        found = [
+            (*_best_cut_of_classes(gradient, curvature, start, stop, min_curvature), leaf)
+            for leaf, (start, stop) in enumerate(pairwise(bounds))
+        ]
+        cut, gain, leaf = max(found, key=lambda each: each[1])
+        if cut < 0 or gain <= 0.0:
+            break
+        bounds.insert(leaf + 1, cut)
+    values = np.zeros(gradient.shape)
+    for start, stop in pairwise(bounds):
+        values[start:stop] = _newton(
+            gradient[start:stop].sum(axis=0), curvature[start:stop].sum(axis=0), min_curvature
+        )
+    return values
+
+
+def _newton(
+    gradient: NDArray[np.float64], curvature: NDArray[np.float64], min_curvature: float
+) -> NDArray[np.float64]:
+    """Newton step of each class; a class that is nearly certain everywhere moves little."""
+    enough = curvature.sum(axis=-1, keepdims=True) >= min_curvature
+    floored = np.maximum(curvature, min_curvature / curvature.shape[-1])
+    return np.where(enough, gradient / np.maximum(floored, 1e-12), 0.0)
+
+
+class GreedyStep:
+    """Algorithm 1: best splits of the exact sums, Newton leaf values.
+
+    Parameters
+    ----------
+    ordered : sequence of bool
+        Per feature, whether only neighbouring bins may share a leaf. Categories
+        without an order are sorted by their mean residual first.
+    n_special : sequence of int
+        Per feature, bins at the end that are leaves of their own.
+    learning_rate : float
+        Share of the leaf value that is added.
+    max_leaves : int
+        Leaves of a tree over the value bins.
+    min_curvature : float
+        Least curvature (for the squared loss: records) in a leaf.
+    """
+
+    def __init__(
+        self,
+        ordered: list[bool],
+        n_special: list[int],
+        *,
+        learning_rate: float,
+        max_leaves: int,
+        min_curvature: float,
+    ) -> None:
+        self._ordered = ordered
+        self._n_special = n_special
+        self._learning_rate = learning_rate
+        self._max_leaves = max_leaves
+        self._min_curvature = min_curvature
+
+    def __call__(self, visit: Visit, records: Records, tables: Tables) -> NDArray[np.float64]:
+        """Newton value of the leaf of each bin times the learning rate."""
+        gradient, curvature = records.bin_sums(visit.feature)
+        n_values = len(gradient) - self._n_special[visit.feature]
+        if gradient.ndim == 2:
+            return self._learning_rate * self._values_of_classes(
+                gradient, curvature, n_values, ordered=self._ordered[visit.feature]
+            )
+        values = np.where(
+            curvature >= self._min_curvature, gradient / np.maximum(curvature, 1e-12), 0.0
+        )
+        order = np.arange(n_values)
+        if not self._ordered[visit.feature]:
+            order = np.argsort(values[:n_values], kind="stable")
+        values[order] = greedy_tree(
+            gradient[order], curvature[order], self._max_leaves, self._min_curvature
+        )
+        return self._learning_rate * values
+
+    def _values_of_classes(
+        self,
+        gradient: NDArray[np.float64],
+        curvature: NDArray[np.float64],
+        n_values: int,
+        *,
+        ordered: bool,
+    ) -> NDArray[np.float64]:
+        values = _newton(gradient, curvature, self._min_curvature)
+        order = np.arange(n_values)
+        if not ordered and n_values:
+            # Sorted by the class whose residuals differ most between categories.
+            loudest = int((values[:n_values] ** 2 * curvature[:n_values]).sum(axis=0).argmax())
+            order = np.argsort(values[:n_values, loudest], kind="stable")
+        values[order] = greedy_tree_of_classes(
+            gradient[order], curvature[order], self._max_leaves, self._min_curvature
+        )
+        return values

@@ -1,0 +1,175 @@
+"""Explainable boosting machines without privacy: the reference beside the private ones."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+
+from dpexplain._utils.tracebacks import without_records
+from dpexplain._utils.validation import check_count, check_in_range
+from dpexplain.accounting import NonPrivateEvent, PrivacyLedger
+from dpexplain.binning import FeatureBins, quantile_bins
+from dpexplain.binning.bins import Encoded
+from dpexplain.explain import Guarantee
+from dpexplain.models.additive.model import AdditiveModel
+from dpexplain.models.additive.terms import AdditiveTerms
+from dpexplain.models.boosting.monotone import Constraints, checked_constraints, projections
+from dpexplain.models.boosting.nonprivate.bagging import fit_bag
+from dpexplain.models.boosting.nonprivate.greedy import GreedyStep
+from dpexplain.models.boosting.objectives import Objective, centred_terms
+from dpexplain.models.inputs import as_column, as_table, observed_schema, some_rows_with_target
+from dpexplain.schema import Classes, Range, Schema
+from dpexplain.tables.encoding import check_columns, encode_features
+
+
+class _Reference(AdditiveModel):
+    """Fit of both non-private estimators."""
+
+    _target_kind: type[Range] | type[Classes]
+
+    def __init__(
+        self,
+        *,
+        schema: Schema | None = None,
+        max_bins: int = 256,
+        learning_rate: float = 0.1,
+        max_rounds: int = 1000,
+        max_leaves: int = 3,
+        outer_bags: int = 8,
+        random_state: int | None = 0,
+        monotone_constraints: Constraints | None = None,
+    ) -> None:
+        self.schema = schema
+        self.max_bins = max_bins
+        self.learning_rate = learning_rate
+        self.max_rounds = max_rounds
+        self.max_leaves = max_leaves
+        self.outer_bags = outer_bags
+        self.random_state = random_state
+        self.monotone_constraints = monotone_constraints
+
+    @without_records
+    def fit(self, X: Any, y: Any) -> Any:
+        """Fit without noise. NOT PRIVATE: the model and its explanation must stay inside.
+
+        Parameters
+        ----------
+        X : DataFrame or array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If a parameter or the shape of the data is wrong.
+        """
+        X = as_table(X)
+        y = as_column("y", y, X)
+        self._check_parameters(X)
+        self._check_values(X, y)
+        schema = self.schema or self._observed_schema(X, y)
+        X, y = some_rows_with_target(X, y, schema)
+        columns = encode_features(X, schema)
+        bins = [
+            quantile_bins(name, feature, column, self.max_bins)
+            for (name, feature), column in zip(schema.features.items(), columns, strict=True)
+        ]
+        self._terms = self._boosted(bins, columns, y, schema)
+        self._edited = None
+        self.schema_ = schema
+        self.intercept_ = self._terms.intercept
+        self.n_features_in_ = schema.n_features
+        self.feature_names_in_ = np.array(schema.feature_names, dtype=object)
+        self.guarantee_ = Guarantee.not_private("fitted without noise")
+        self.ledger_ = PrivacyLedger("this fit alone")
+        self.ledger_.charge(
+            [NonPrivateEvent("fit", "fitted without noise")], label=type(self).__name__
+        )
+        return self
+
+    def _check_parameters(self, X: Any) -> None:
+        check_count("max_bins", self.max_bins, 2)
+        check_count("max_rounds", self.max_rounds)
+        check_count("max_leaves", self.max_leaves, 2)
+        check_count("outer_bags", self.outer_bags)
+        check_in_range("learning_rate", self.learning_rate, 0.0, 1.0, include_low=False)
+        if self.schema is None:
+            return
+        check_columns(X, self.schema)
+        checked_constraints(self.monotone_constraints, self.schema)
+        if not isinstance(self.schema.target, self._target_kind):
+            raise ValueError(
+                f"{type(self).__name__} needs a schema with "
+                f"target={self._target_kind.__name__}(...), got {self.schema.target!r}."
+            )
+
+    def _observed_schema(self, X: Any, y: Any) -> Schema:
+        return observed_schema(X, y, self._target_kind)
+
+    def _boosted(
+        self,
+        bins: list[FeatureBins],
+        columns: list[Encoded],
+        y: Any,
+        schema: Schema,
+    ) -> AdditiveTerms:
+        objective = self._objective(schema)
+        target = objective.encode_target(y, schema)
+        index = [b.index(c) for b, c in zip(bins, columns, strict=True)]
+        n_bins = [b.n_bins for b in bins]
+        counts = [
+            np.bincount(i, minlength=n).astype(np.float64)
+            for i, n in zip(index, n_bins, strict=True)
+        ]
+        step = GreedyStep(
+            [b.ordered for b in bins],
+            [len(b.special) for b in bins],
+            learning_rate=self.learning_rate,
+            max_leaves=self.max_leaves,
+            min_curvature=objective.min_curvature,
+        )
+        monotone = checked_constraints(self.monotone_constraints, schema)
+        project = projections(monotone, counts, [len(b.special) for b in bins])
+        rng = np.random.default_rng(self.random_state)
+        bags = [
+            fit_bag(
+                index,
+                n_bins,
+                target,
+                objective,
+                step,
+                max_rounds=self.max_rounds,
+                rng=rng,
+                project=project,
+            )
+            for _ in range(self.outer_bags)
+        ]
+        nobody = [
+            (np.arange(b.n_bins) >= b.n_value_bins) & (c == 0)
+            for b, c in zip(bins, counts, strict=True)
+        ]
+        return centred_terms(bins, bags, counts, objective, neutral=nobody, monotone=monotone)
+
+    def _check_values(self, X: Any, y: Any) -> None:
+        """Look at the data, which only a fit without a guarantee may do."""
+        if len(X) == 0:
+            raise ValueError(
+                f"0 sample(s) (shape={X.shape}) while a minimum of 1 is required; pass records."
+            )
+        if isinstance(X, np.ndarray) and np.iscomplexobj(X):
+            raise ValueError("Complex data not supported; X must hold real numbers or categories.")
+        if self.schema is None:  # else it says which targets count; rows with others are left out
+            self._check_target(y)
+
+    @abstractmethod
+    def _check_target(self, y: Any) -> None:
+        """Raise ValueError where the target does not suit the model."""
+
+    @abstractmethod
+    def _objective(self, schema: Schema) -> Objective:
+        """Say what the model is fitted to."""

@@ -1,0 +1,109 @@
+"""Noisy Newton steps for counts: leaf sums over the events that the model expects there.
+
+The curvature of the Poisson loss is the rate, which differs from bin to bin. A private fit
+knows it from what it released: the rate of a bin is the exponential of its score times the
+mean rates of the other features, as if features were independent. Where they are not, steps
+are a little too short or long, but end at the same place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpexplain.binning.counts import BinCounts
+from dpexplain.mechanisms import Mechanism
+from dpexplain.models.boosting.records._kernels import LATTICE
+from dpexplain.models.boosting.records._kernels_exp import EXPONENT_SPAN
+from dpexplain.models.boosting.records.binned import BinnedRecords
+from dpexplain.models.boosting.released import LeafStep, Tables
+from dpexplain.models.boosting.structure import Visit
+
+_CLIP_STDS = 2.5
+"""Residuals are clipped at one count more than so many standard deviations of a Poisson count."""
+
+_LARGEST_STEP = 1.0
+"""A full step multiplies a rate by e or divides it by e at most: the loss is far from quadratic."""
+
+
+class CountStep:
+    """Algorithm 2 for the Poisson loss.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        Holds the noise of the whole phase; every release passes through it.
+    counts : sequence of BinCounts
+        Noisy people per bin of each feature.
+    learning_rate : float
+        Share of the Newton step that is added.
+    high : float
+        Largest public count, which is the unit of residuals and rates.
+    clip : float or None
+        Bound on one record's residual, in units of `high`. None lets it follow the mean rate
+        that was released so far, which costs nothing: noise is measured in clips.
+    least_weight : float
+        Expected events per leaf, in clips, below which all leaves of a tree move together:
+        about two standard deviations of the noise.
+    """
+
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        counts: Sequence[BinCounts],
+        *,
+        learning_rate: float,
+        high: float,
+        clip: float | None,
+        least_weight: float,
+    ) -> None:
+        self._mechanism = mechanism
+        people = [np.maximum(c.counts, 0.0) for c in counts]
+        self._shares = [p / p.sum() if p.sum() > 0 else np.full(len(p), 1 / len(p)) for p in people]
+        self._learning_rate = learning_rate
+        self._high = high
+        self._given_clip = clip
+        self._least_weight = least_weight
+        self._means = np.zeros(0)
+        self._last = -1
+        self.taken: list[LeafStep] = []
+        self._clip = 1.0 if clip is None else clip
+
+    def __call__(self, visit: Visit, records: BinnedRecords, tables: Tables) -> NDArray[np.float64]:
+        """Noisy Newton step per bin times the learning rate."""
+        rates = self._rates(visit.feature, tables)
+        clip = self._clip
+        sums = records.leaf_sums(visit.feature, visit.leaf_of_bin, len(visit.leaf_weight), clip)
+        noisy: NDArray[np.float64] = self._mechanism.release(sums) * np.float64(clip / LATTICE)
+        shares = self._shares[visit.feature]
+        held = np.bincount(visit.leaf_of_bin, weights=shares)
+        events = np.bincount(visit.leaf_of_bin, weights=shares * rates)
+        mean_rate = np.where(held > 0, events / np.maximum(held, 1e-12), rates.mean())
+        expected, least = visit.leaf_weight * mean_rate, self._least_weight * clip
+        released, together = noisy, bool((expected < least).any())
+        if together:
+            # Too few events to tell the leaves apart: the tree as a whole can still be told.
+            noisy = np.full(len(noisy), noisy.sum())
+            expected = np.full(len(noisy), max(float(expected.sum()), least))
+        step = np.clip(noisy / expected, -_LARGEST_STEP, _LARGEST_STEP)
+        gain = self._learning_rate / expected * (np.abs(step) < _LARGEST_STEP)
+        update = self._learning_rate * step
+        self.taken.append(LeafStep(clip, released, gain, together, update))
+        return update[visit.leaf_of_bin]
+
+    def _rates(self, feature: int, tables: Tables) -> NDArray[np.float64]:
+        """Mean rate per bin of a feature, in units of `high`; sets the clip by the way."""
+        if self._last < 0:
+            self._means = np.array(
+                [s @ np.exp(t) for s, t in zip(self._shares, tables, strict=True)]
+            )
+        else:
+            self._means[self._last] = self._shares[self._last] @ np.exp(tables[self._last])
+        self._last = feature
+        others = np.prod(np.delete(self._means, feature))
+        if self._given_clip is None:
+            mean = min(self._means.prod(), 1.0) * self._high
+            self._clip = min(1.0, (1.0 + _CLIP_STDS * np.sqrt(mean)) / self._high)
+        return np.clip(np.exp(tables[feature]) * others, np.exp(-EXPONENT_SPAN), 1.0)

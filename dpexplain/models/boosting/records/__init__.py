@@ -1,0 +1,1 @@
+"""Whatever holds the records of a boosting fit: arrays, chunks, threads, a Dask cluster."""

@@ -1,0 +1,251 @@
+"""Whatever holds the records: applies a step function, answers with sums.
+
+The boosting loop never sees a record. It sends an update per bin and receives
+sums per leaf, so the records may just as well live elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpexplain.binning.bins import Index
+from dpexplain.mechanisms import Coins
+from dpexplain.models.boosting.records import _kernels, _kernels_exp
+
+
+@dataclass(frozen=True)
+class Loss:
+    """Kernels of one loss.
+
+    Attributes
+    ----------
+    name : str
+        Name of the loss in this module, by which it travels to other processes.
+    leaf_sums : callable
+        Sums of clipped residuals per leaf, exact integers (private fits).
+    bin_sums : callable
+        Sums of residual and curvature per bin (non-private fits).
+    mean : callable
+        Mean loss of given scores (non-private fits).
+    n_scores : int, default=1
+        Scores of a record: 1, or one per class, and so many sums per leaf.
+    within : callable or None, default=None
+        How many residuals a clip leaves alone, and of how many (private fits whose clip adapts).
+    """
+
+    name: str
+    leaf_sums: Callable[..., Any]
+    bin_sums: Callable[..., Any]
+    mean: Callable[[NDArray[np.float64], NDArray[np.float32]], float]
+    n_scores: int = 1
+    within: Callable[..., Any] | None = None
+
+    def __reduce__(self) -> Any:
+        return self.name if self.n_scores == 1 else (softmax_loss, (self.n_scores,))
+
+
+def _mean_logistic(score: NDArray[np.float64], target: NDArray[np.float32]) -> float:
+    return float(np.mean(np.logaddexp(0.0, score) - target * score))
+
+
+def _mean_squared(score: NDArray[np.float64], target: NDArray[np.float32]) -> float:
+    return float(np.mean((target - score) ** 2))
+
+
+def _mean_poisson(score: NDArray[np.float64], target: NDArray[np.float32]) -> float:
+    score = np.clip(score, -_kernels_exp.EXPONENT_SPAN, 0.0)
+    return float(np.mean(np.exp(score) - target * score))
+
+
+def _mean_softmax(score: NDArray[np.float64], target: NDArray[np.float32]) -> float:
+    top = score.max(axis=1)
+    own = score[np.arange(len(score)), target.astype(np.intp)]
+    return float(np.mean(top + np.log(np.exp(score - top[:, None]).sum(axis=1)) - own))
+
+
+@cache
+def softmax_loss(n_classes: int) -> Loss:
+    """Loss of several classes, with a score for each.
+
+    Parameters
+    ----------
+    n_classes : int
+
+    Returns
+    -------
+    Loss
+    """
+    kernels = _kernels_exp.softmax_leaf_sums, _kernels_exp.softmax_bin_sums
+    return Loss("SOFTMAX", *kernels, _mean_softmax, n_classes)
+
+
+_PAIR_ROWS = 1 << 16
+
+LOGISTIC = Loss("LOGISTIC", _kernels.logistic_leaf_sums, _kernels.logistic_bin_sums, _mean_logistic)
+SQUARED = Loss(
+    "SQUARED",
+    _kernels.squared_leaf_sums,
+    _kernels.squared_bin_sums,
+    _mean_squared,
+    within=_kernels.squared_within,
+)
+POISSON = Loss(
+    "POISSON", _kernels_exp.poisson_leaf_sums, _kernels_exp.poisson_bin_sums, _mean_poisson
+)
+
+
+class BinnedRecords(Protocol):
+    """What the private loop asks of the records, wherever they are.
+
+    Every answer is an int64 array that adds up over parts of the records, exactly and in any
+    order: that is what makes a fit in parts equal to a fit in one piece. A further query of a
+    private step belongs here and into `Records`.
+    """
+
+    def apply(self, feature: int, update: NDArray[np.float64]) -> None:
+        """Add `update` to the scores, at the next pass: shape (n_bins,) or (n_bins, n_scores)."""
+        ...
+
+    def leaf_sums(
+        self, feature: int, leaf_of_bin: NDArray[np.uint8], n_leaves: int, clip: float
+    ) -> NDArray[np.int64]:
+        """Sum clipped residuals per leaf (and class), in lattice steps of ``clip / 2**20``."""
+        ...
+
+    def within(self, clip: float) -> NDArray[np.int64]:
+        """Return how many residuals a clip leaves alone, and of how many: shape (2,)."""
+        ...
+
+    def pair_sums(self, upper: Sequence[NDArray[np.bool_]]) -> NDArray[np.int64]:
+        """Sum 1 where both features of a pair are in their upper half or neither is, else -1."""
+        ...
+
+    def bag(self, share: float, coins: Coins) -> BinnedRecords:
+        """Return some of the records, with scores of zero: each by a coin of its own.
+
+        A record is in with probability `share` whatever the others do. A fixed number of
+        records, or drawing with replacement, would let one record do more than that.
+        """
+        ...
+
+    def local(self) -> Sequence[Records]:
+        """Return the records piece by piece, in their order; none where they are elsewhere."""
+        ...
+
+
+class Records:
+    """Binned records with their scores, in one piece in this process.
+
+    Parameters
+    ----------
+    bins : sequence of ndarray of shape (n_samples,), dtype uint8 or uint16
+        Bin of each record, per feature.
+    n_bins : sequence of int
+        Bins of each feature.
+    target : ndarray of shape (n_samples,), dtype float32
+        Label 0 or 1, or the target in half-ranges.
+    loss : Loss
+        Kernels to use.
+    """
+
+    def __init__(
+        self,
+        bins: Sequence[Index],
+        n_bins: Sequence[int],
+        target: NDArray[np.float32],
+        loss: Loss,
+    ) -> None:
+        self._bins = [np.ascontiguousarray(b) for b in bins]
+        self._n_bins = list(n_bins)
+        self._target = target
+        self._loss = loss
+        # With several scores, those of a class lie side by side.
+        self._classes = () if loss.n_scores == 1 else (loss.n_scores,)
+        self._score = np.zeros((*self._classes, len(target)), dtype=np.float32)
+        self._last_feature = 0
+        self._last_update = np.zeros((*self._classes, self._n_bins[0]), dtype=np.float32)
+        self._waiting = False
+
+    def __len__(self) -> int:
+        return len(self._target)
+
+    def __repr__(self) -> str:
+        return f"<Records of {len(self._bins)} features>"
+
+    def apply(self, feature: int, update: NDArray[np.float64]) -> None:
+        """Add `update` to the scores, at the next pass: shape (n_bins,) or (n_bins, n_scores)."""
+        if self._waiting:  # two updates without a pass between them, as when a fit is replayed
+            self._score += self._last_update[..., self._bins[self._last_feature]]
+        self._last_feature = feature
+        self._last_update = np.ascontiguousarray(update.T, dtype=np.float32)
+        self._waiting = True
+
+    def leaf_sums(
+        self, feature: int, leaf_of_bin: NDArray[np.uint8], n_leaves: int, clip: float
+    ) -> NDArray[np.int64]:
+        """Sum clipped residuals per leaf (and class), in lattice steps of ``clip / 2**20``."""
+        sums: NDArray[np.int64] = self._loss.leaf_sums(
+            *self._pending(feature), leaf_of_bin, n_leaves, np.float32(1.0 / clip)
+        )
+        return sums
+
+    def within(self, clip: float) -> NDArray[np.int64]:
+        """Return how many residuals a clip leaves alone, and of how many: shape (2,)."""
+        assert self._loss.within is not None
+        *pending, _ = self._pending(self._last_feature)
+        inside: NDArray[np.int64] = self._loss.within(*pending, np.float32(clip))
+        return inside
+
+    def pair_sums(self, upper: Sequence[NDArray[np.bool_]]) -> NDArray[np.int64]:
+        """Sum 1 where both features of a pair are in their upper half or neither is, else -1."""
+        first, second = np.triu_indices(len(upper), 1)
+        sums = np.zeros(len(first), dtype=np.int64)
+        for start in range(0, len(self), _PAIR_ROWS):
+            rows = slice(start, start + _PAIR_ROWS)
+            signs = np.stack(
+                [np.where(u[b[rows]], 1, -1) for u, b in zip(upper, self._bins, strict=True)]
+            ).astype(np.float32)
+            # Whole numbers below 2**24: single precision adds them exactly, in any order.
+            sums += (signs @ signs.T)[first, second].astype(np.int64)
+        return sums
+
+    def bag(self, share: float, coins: Coins) -> Records:
+        """Return some of the records, with scores of zero: each by a coin of its own."""
+        kept = coins.random(len(self._target)) < share
+        bins = [b[kept] for b in self._bins]
+        return Records(bins, self._n_bins, self._target[kept], self._loss)
+
+    def local(self) -> list[Records]:
+        """Return the records in one piece."""
+        return [self]
+
+    def rows(self, first: int, last: int) -> Records:
+        """Return neighbouring records, with scores of zero; their bins are not copied."""
+        bins = [b[first:last] for b in self._bins]
+        return Records(bins, self._n_bins, self._target[first:last], self._loss)
+
+    def bin_sums(self, feature: int) -> NDArray[np.float64]:
+        """Return the sums of residual and curvature per bin, shape (2, n_bins). NOT PRIVATE."""
+        sums: NDArray[np.float64] = self._loss.bin_sums(
+            *self._pending(feature), self._n_bins[feature]
+        )
+        return sums
+
+    def _pending(self, feature: int) -> tuple[NDArray[Any], ...]:
+        """Arguments of a pass; the pending update is handed over once."""
+        arguments = (
+            self._score,
+            self._target,
+            self._bins[self._last_feature],
+            self._last_update,
+            self._bins[feature],
+        )
+        self._last_update = np.zeros(self._last_update.shape, dtype=np.float32)
+        self._waiting = False
+        return arguments

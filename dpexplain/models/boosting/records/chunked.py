@@ -1,0 +1,164 @@
+"""Records in parts, in this process: each part answers, and the answers are added up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import reduce
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from dpexplain.binning import FeatureBins
+from dpexplain.binning.bins import Index
+from dpexplain.mechanisms import Coins
+from dpexplain.models.boosting.records.binned import BinnedRecords, Records
+from dpexplain.models.boosting.records.source import (
+    EncodedRecords,
+    Encoding,
+    RecordSource,
+    TableSource,
+)
+from dpexplain.models.boosting.records.spill import Scratch
+from dpexplain.tables.chunked import ChunkedTable, Part
+from dpexplain.tables.chunked_dask import DaskTable
+
+PART_ROWS = 1 << 20
+"""Rows read are joined to parts of at least so many, since every part is a pass of its own."""
+
+
+def record_source(X: Any, y: Any, encoding: Encoding) -> RecordSource:
+    """Find out where the records are.
+
+    Parameters
+    ----------
+    X : DataFrame, ndarray or ChunkedTable
+    y : array-like of shape (n_samples,)
+        For a parted table as its `check_target` allows.
+    encoding : Encoding
+
+    Returns
+    -------
+    RecordSource
+        To be closed after use.
+    """
+    if not isinstance(X, ChunkedTable):
+        return TableSource(X, y, encoding)
+    client = X.client if isinstance(X, DaskTable) else None
+    if isinstance(X, DaskTable) and client is not None:
+        from dpexplain.models.boosting.records.dask import ClusterSource
+
+        return ClusterSource(client, X.pairs(y, encoding.schema), encoding)
+    return ChunkedSource(X.parts(y, encoding.schema), encoding)
+
+
+class ChunkedSource:
+    """Records that are read part by part, and kept in this process as small integers.
+
+    Parameters
+    ----------
+    parts : iterable of (X, y)
+        Read once.
+    encoding : Encoding
+    memory_bytes : int or None, default=None
+        Encoded records beyond that size go to a temporary file; see `Scratch`.
+    """
+
+    def __init__(
+        self, parts: Iterable[Part], encoding: Encoding, memory_bytes: int | None = None
+    ) -> None:
+        self._parts = parts
+        self._encoding = encoding
+        self._scratch = Scratch(memory_bytes)
+
+    def __repr__(self) -> str:
+        return f"<ChunkedSource of {self._encoding.schema.n_features} features>"
+
+    def cell_counts(self, grids: Sequence[FeatureBins]) -> list[NDArray[np.int64]]:
+        """Read the records; return people per cell of each feature, shape (n_cells,)."""
+        n_cells = [grid.n_bins for grid in grids]
+        waiting = [_no_records(self._encoding, grids)]
+        counts = waiting[0].counts(n_cells)
+        for X, y in self._parts:
+            found = EncodedRecords.read(X, y, self._encoding, grids)
+            counts = [total + new for total, new in zip(counts, found.counts(n_cells), strict=True)]
+            waiting.append(found)
+            if sum(map(len, waiting)) >= PART_ROWS:
+                self._scratch.add(EncodedRecords.joined(waiting))
+                waiting = []
+        if waiting:
+            self._scratch.add(EncodedRecords.joined(waiting))
+        return counts
+
+    def binned(self, bin_of_cell: Sequence[Index], n_bins: Sequence[int]) -> ChunkedRecords:
+        """Merge cells into bins, once; return the records with scores of zero."""
+        return ChunkedRecords(
+            [
+                part.binned(bin_of_cell, n_bins, self._encoding.loss)
+                for part in self._scratch.records()
+            ]
+        )
+
+    def close(self) -> None:
+        """Let go of the records, and of the temporary file."""
+        self._parts = ()
+        self._scratch.close()
+
+
+def _no_records(encoding: Encoding, grids: Sequence[FeatureBins]) -> EncodedRecords:
+    """Return a part that is always there: a table of no rows is a table."""
+    nothing = np.empty(0, dtype=object)
+    X = pd.DataFrame({name: nothing for name in encoding.schema.feature_names})
+    return EncodedRecords.read(X, nothing, encoding, grids)
+
+
+class ChunkedRecords:
+    """Binned records in parts of one process.
+
+    Parameters
+    ----------
+    parts : sequence of BinnedRecords
+        At least one.
+    """
+
+    def __init__(self, parts: Sequence[BinnedRecords]) -> None:
+        self._parts = list(parts)
+
+    def __repr__(self) -> str:
+        return "<ChunkedRecords>"
+
+    def apply(self, feature: int, update: NDArray[np.float64]) -> None:
+        """Add `update` (shape (n_bins,)) to the scores, at the next pass over the records."""
+        for part in self._parts:
+            part.apply(feature, update)
+
+    def leaf_sums(
+        self, feature: int, leaf_of_bin: NDArray[np.uint8], n_leaves: int, clip: float
+    ) -> NDArray[np.int64]:
+        """Return the sums of clipped residuals per leaf, in lattice steps of ``clip / 2**20``."""
+        return total(p.leaf_sums(feature, leaf_of_bin, n_leaves, clip) for p in self._parts)
+
+    def within(self, clip: float) -> NDArray[np.int64]:
+        """Return how many residuals a clip leaves alone, and of how many: shape (2,)."""
+        return total(p.within(clip) for p in self._parts)
+
+    def pair_sums(self, upper: Sequence[NDArray[np.bool_]]) -> NDArray[np.int64]:
+        """Sum 1 where both features of a pair are in their upper half or neither is, else -1."""
+        return total(p.pair_sums(upper) for p in self._parts)
+
+    def bag(self, share: float, coins: Coins) -> ChunkedRecords:
+        """Return some of the records, in memory, with scores of zero.
+
+        One coin per record, in the order of the parts: the same coins as for the whole.
+        """
+        return ChunkedRecords([part.bag(share, coins) for part in self._parts])
+
+    def local(self) -> list[Records]:
+        """Return the records of all parts, one after the other."""
+        return [piece for part in self._parts for piece in part.local()]
+
+
+def total(answers: Iterable[NDArray[np.int64]]) -> NDArray[np.int64]:
+    """Add up exact answers of parts; integers, so that their order does not matter."""
+    return reduce(np.add, answers)

@@ -1,0 +1,448 @@
+"""Records on the workers of a Dask cluster, which keep their scores between visits.
+
+A worker holds a `Shard`: the encoded records of some partitions. A visit is one message to each
+shard and one answer back. Messages hold what is public anyway (cells, merged bins, updates made
+of noisy sums), so a worker that is lost can be made up for: its partitions are encoded again
+elsewhere, the updates so far are applied again in their order, and the shard stands where the
+lost one stood, to the last bit. That releases nothing new. Noise is drawn in the process that
+fits, and answers are exact sums, so the cluster has to be trusted as that process is.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from typing import Any, NamedTuple
+from uuid import uuid4
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpexplain.binning import FeatureBins
+from dpexplain.binning.bins import Index
+from dpexplain.mechanisms import Coins
+from dpexplain.models.boosting.records.binned import Loss, Records
+from dpexplain.models.boosting.records.chunked import total
+from dpexplain.models.boosting.records.source import EncodedRecords, Encoding
+from dpexplain.tables.chunked import Part, PartError
+from dpexplain.tables.chunked_dask import split_part
+
+Update = tuple[int, NDArray[np.float64]]
+"""Feature, and what a visit added to each of its bins."""
+
+_ROUNDS = 5
+"""So many times in a row lost workers are made up for before the fit gives up."""
+
+_PATIENCE_SECONDS = 10.0
+"""How often to look whether a worker that does not answer is still there."""
+
+
+class Encoded(NamedTuple):
+    """What a worker made of one partition; or the kind of error that stopped it."""
+
+    records: EncodedRecords | None
+    failure: str = ""
+
+    def __repr__(self) -> str:
+        return "<Encoded>"
+
+
+def encode_partition(
+    table: Any, target: Any, encoding: Encoding, grids: Sequence[FeatureBins]
+) -> Encoded:
+    """Encode one partition on a worker. Never raises: Dask would log the arguments."""
+    try:
+        X, y = split_part(table, target, encoding.schema)
+        return Encoded(EncodedRecords.read(X, y, encoding, grids))
+    except Exception as error:
+        return Encoded(None, type(error).__name__)
+
+
+class Shard:
+    """Records of some partitions on one worker. No method raises: Dask could log its arguments.
+
+    Parameters
+    ----------
+    partitions : list of Encoded
+    loss : Loss
+    salt : int
+        Key of the digests.
+    """
+
+    def __init__(self, partitions: list[Encoded], loss: Loss, salt: int) -> None:
+        self._loss = loss
+        self._failure = next((p.failure for p in partitions if p.failure), "")
+        self._n_applied = 0
+        self._digests: list[int] = []
+        self._encoded: EncodedRecords | None = None
+        self._binned: Records | None = None
+        found = [p.records for p in partitions if p.records is not None]
+        self._failure, _ = self._guarded(lambda: self._take(found, salt))
+
+    def __repr__(self) -> str:
+        return "<Shard>"
+
+    def _take(self, found: Sequence[EncodedRecords], salt: int) -> None:
+        self._digests = [digest(records, salt) for records in found]
+        self._encoded = EncodedRecords.joined(found)  # a copy: Dask may hold the originals still
+
+    def digests(self) -> tuple[str, Any]:
+        """Digest of each partition."""
+        return self._guarded(lambda: self._digests)
+
+    def counts(self, n_cells: Sequence[int]) -> tuple[str, Any]:
+        """Exact people per cell of each feature."""
+        return self._guarded(lambda: self._encoded.counts(n_cells))  # type: ignore[union-attr]
+
+    def bin(self, bin_of_cell: Sequence[Index], n_bins: Sequence[int]) -> tuple[str, Any]:
+        """Merge cells into bins, once."""
+
+        def merge() -> None:
+            if self._encoded is not None:
+                self._binned = self._encoded.binned(bin_of_cell, n_bins, self._loss)
+                self._encoded = None
+
+        return self._guarded(merge)
+
+    def ask(
+        self, query: str, arguments: tuple[Any, ...], first: int, updates: Sequence[Update]
+    ) -> tuple[str, Any]:
+        """Apply the updates that were not applied yet, then answer a query.
+
+        Parameters
+        ----------
+        query : str
+            Method of `Records`; "" for none.
+        arguments : tuple
+            Its arguments.
+        first : int
+            Place of the first of `updates` among all updates of the fit. A message that comes
+            twice is applied once.
+        updates : sequence of (int, ndarray)
+        """
+        return self._guarded(lambda: self._answer(query, arguments, first, updates))
+
+    def _answer(
+        self, query: str, arguments: tuple[Any, ...], first: int, updates: Sequence[Update]
+    ) -> Any:
+        assert self._binned is not None
+        if first > self._n_applied:
+            raise PartError("updates that are missing")
+        for update in updates[self._n_applied - first :]:
+            self._binned.apply(*update)
+            self._n_applied += 1
+        return getattr(self._binned, query)(*arguments) if query else None
+
+    def _guarded(self, method: Callable[[], Any]) -> tuple[str, Any]:
+        """Return the kind of error, and the answer where there is none."""
+        if self._failure:
+            return self._failure, None
+        try:
+            return "", method()
+        except Exception as error:
+            return type(error).__name__, None
+
+
+def digest(records: EncodedRecords, salt: int) -> int:
+    """Compute a number that tells sets of records apart, whatever the order of their rows.
+
+    Parameters
+    ----------
+    records : EncodedRecords
+    salt : int
+        Secret of the fit; without it a digest would confirm a guess.
+
+    Returns
+    -------
+    int
+    """
+    mixed = np.full(len(records), salt, dtype=np.uint64)
+    for column in (*records.cells, records.target.view(np.uint32)):
+        mixed = (mixed ^ column) * np.uint64(0x9E3779B97F4A7C15)
+        mixed ^= mixed >> np.uint64(29)
+    return int(mixed.sum(dtype=np.uint64)) ^ len(records)
+
+
+class _Member(NamedTuple):
+    """A shard as the fit sees it."""
+
+    partitions: tuple[int, ...]
+    future: Any
+    actor: Any
+
+    @property
+    def lost(self) -> bool:
+        return self.future.status not in ("finished", "pending")
+
+
+class _LostError(Exception):
+    """The worker of a shard is gone."""
+
+
+class Shards:
+    """All shards of a fit, and what it takes to make one anew.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    pairs : sequence of (Delayed, Delayed or str)
+        Table and target of each partition.
+    encoding : Encoding
+    grids : sequence of FeatureBins
+    """
+
+    def __init__(
+        self, client: Any, pairs: Sequence[Part], encoding: Encoding, grids: Sequence[FeatureBins]
+    ) -> None:
+        self._client, self._pairs = client, pairs
+        self._encoding, self._grids = encoding, grids
+        self._salt = int.from_bytes(os.urandom(8), "little")
+        self._bins: tuple[Any, ...] | None = None
+        self._updates: list[Update] = []
+        self._n_applied = 0
+        self._digests: dict[int, int] = {}
+        self._members: list[_Member] = []
+
+    def __repr__(self) -> str:
+        return "<Shards>"
+
+    def start(self) -> None:
+        """Encode all partitions where the cluster likes to."""
+        self._members = self._made(range(len(self._pairs)))
+
+    def stop(self) -> None:
+        """Let the workers forget their records, now: handles may wait for a garbage collection."""
+        futures = [member.future for member in self._members]
+        self._members, self._updates, self._pairs = [], [], []
+        with suppress(Exception):  # a cluster that is gone has forgotten them
+            self._client.cancel(futures, force=True)
+
+    def counts(self, n_cells: Sequence[int]) -> list[list[NDArray[np.int64]]]:
+        """Exact people per cell of each feature, from each shard."""
+        return self._of_all(lambda member: member.actor.counts(list(n_cells)))
+
+    def bin(self, bin_of_cell: Sequence[Index], n_bins: Sequence[int]) -> None:
+        """Merge cells into bins on all shards."""
+        bins = self._bins = (list(bin_of_cell), list(n_bins))
+        self._of_all(lambda member: member.actor.bin(*bins))
+
+    def apply(self, feature: int, update: NDArray[np.float64]) -> None:
+        """Remember an update for the next query."""
+        self._updates.append((feature, update))
+
+    def ask(self, query: str, *arguments: Any) -> list[Any]:
+        """Ask every record once."""
+        first = self._n_applied
+        news = self._updates[first:]
+        answers = self._of_all(lambda member: member.actor.ask(query, arguments, first, news))
+        self._n_applied = len(self._updates)
+        return answers
+
+    def _of_all(self, call: Callable[[_Member], Any]) -> list[Any]:
+        """Answers that together cover every partition exactly once."""
+        answers: dict[tuple[int, ...], Any] = {}
+        for _ in range(_ROUNDS):
+            waiting = [m for m in self._members if m.partitions not in answers]
+            calls = [(member, _called(call, member)) for member in waiting]
+            lost = []
+            for member, answer in calls:
+                try:
+                    answers[member.partitions] = _value(answer, member)
+                except _LostError:
+                    lost.append(member)
+            if not lost:
+                return self._complete(answers)
+            self._replace(lost)
+        raise PartError("workers that were lost again and again")
+
+    def _complete(self, answers: dict[tuple[int, ...], Any]) -> list[Any]:
+        covered = sorted(i for partitions in answers for i in partitions)
+        if covered != list(range(len(self._pairs))):
+            raise PartError("a partition that would count twice, or not at all")
+        return list(answers.values())
+
+    def _replace(self, lost: Sequence[_Member]) -> None:
+        """Make lost shards anew from their partitions and from what is public."""
+        kept = [m for m in self._members if m not in lost]
+        self._members = kept + self._made([i for m in lost for i in m.partitions])
+
+    def _made(self, partitions: Sequence[int]) -> list[_Member]:
+        made: list[_Member] = []
+        missing = list(partitions)
+        for _ in range(_ROUNDS):
+            for member in self._placed(missing):
+                try:
+                    self._brought_up(member)
+                    made.append(member)
+                except _LostError:
+                    continue
+            missing = [i for i in partitions if not any(i in m.partitions for m in made)]
+            if not missing:
+                return made
+        raise PartError("workers that were lost again and again")
+
+    def _placed(self, partitions: Sequence[int]) -> Iterator[_Member]:
+        """Encode partitions, then gather those of one worker in one shard there."""
+        from distributed import wait
+
+        futures = dict(zip(partitions, self._encoded(partitions), strict=True))
+        wait(list(futures.values()))
+        if any(future.status == "error" for future in futures.values()):
+            raise PartError("a partition that could not be read")
+        holders = self._client.who_has(list(futures.values()))
+        by_worker: dict[str, list[int]] = {}
+        for i, future in futures.items():
+            workers = holders.get(future.key) or ("",)
+            by_worker.setdefault(workers[0], []).append(i)
+        actors = {
+            tuple(held): self._submitted(worker, [futures[i] for i in held])
+            for worker, held in by_worker.items()
+        }
+        for held, future in actors.items():
+            try:
+                yield _Member(held, future, future.result())
+            except Exception:  # its worker went away meanwhile; what it was, is not looked at
+                continue
+
+    def _encoded(self, partitions: Sequence[int]) -> list[Any]:
+        from dask import delayed
+
+        shared = delayed((self._encoding, self._grids), name=f"dpexplain-encoding-{uuid4().hex}")
+        task = delayed(encode_partition, pure=False)
+        tasks = [
+            task(
+                *self._pairs[i],
+                shared[0],
+                shared[1],
+                dask_key_name=f"dpexplain-encoded-{uuid4().hex}",
+            )
+            for i in partitions
+        ]
+        return list(self._client.compute(tasks))
+
+    def _submitted(self, worker: str, held: list[Any]) -> Any:
+        where = {"workers": [worker], "allow_other_workers": True} if worker else {}
+        return self._client.submit(
+            Shard,
+            held,
+            self._encoding.loss,
+            self._salt,
+            actor=True,
+            key=f"dpexplain-shard-{uuid4().hex}",
+            **where,
+        )
+
+    def _brought_up(self, member: _Member) -> None:
+        """Bring a new shard to where the fit stands, if its records are those from before."""
+        found = _value(_called(lambda m: m.actor.digests(), member), member)
+        for i, new in zip(member.partitions, found, strict=True):
+            if self._digests.setdefault(i, new) != new:
+                raise PartError("a partition that was read again with other records")
+        if self._bins is not None:
+            bins = self._bins
+            _value(_called(lambda m: m.actor.bin(*bins), member), member)
+            past = self._updates[: self._n_applied]
+            _value(_called(lambda m: m.actor.ask("", (), 0, past), member), member)
+
+
+def _called(call: Callable[[_Member], Any], member: _Member) -> Any:
+    try:
+        return call(member)
+    except RuntimeError:  # the cluster knows already that the worker is gone
+        return None
+
+
+def _value(answer: Any, member: _Member) -> Any:
+    """Wait for an answer; a worker that says nothing may be gone."""
+    while answer is not None:
+        try:
+            failure, value = answer.result(timeout=_PATIENCE_SECONDS)
+        except TimeoutError:
+            if member.lost:
+                break
+        except Exception:  # no text of it is shown: it may come from anywhere on the cluster
+            break
+        else:
+            if failure:
+                raise PartError(failure)
+            return value
+    raise _LostError
+
+
+class ClusterSource:
+    """Records of the partitions of a Dask collection, on the workers of a cluster.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    pairs : sequence of (Delayed, Delayed or str)
+        Table and target of each partition.
+    encoding : Encoding
+    """
+
+    def __init__(self, client: Any, pairs: Sequence[Part], encoding: Encoding) -> None:
+        self._client, self._pairs, self._encoding = client, pairs, encoding
+        self._shards: Shards | None = None
+
+    def __repr__(self) -> str:
+        return f"<ClusterSource of {self._encoding.schema.n_features} features>"
+
+    def cell_counts(self, grids: Sequence[FeatureBins]) -> list[NDArray[np.int64]]:
+        """Read the records; return people per cell of each feature, shape (n_cells,)."""
+        self._shards = Shards(self._client, self._pairs, self._encoding, grids)
+        self._shards.start()
+        of_shards = self._shards.counts([grid.n_bins for grid in grids])
+        return [total(parts) for parts in zip(*of_shards, strict=True)]
+
+    def binned(self, bin_of_cell: Sequence[Index], n_bins: Sequence[int]) -> ClusterRecords:
+        """Merge cells into bins, once; return the records with scores of zero."""
+        assert self._shards is not None
+        self._shards.bin(bin_of_cell, n_bins)
+        return ClusterRecords(self._shards)
+
+    def close(self) -> None:
+        """Let the workers forget the records."""
+        if self._shards is not None:
+            self._shards.stop()
+
+
+class ClusterRecords:
+    """Binned records on the workers of a cluster.
+
+    Parameters
+    ----------
+    shards : Shards
+    """
+
+    def __init__(self, shards: Shards) -> None:
+        self._shards = shards
+
+    def __repr__(self) -> str:
+        return "<ClusterRecords>"
+
+    def apply(self, feature: int, update: NDArray[np.float64]) -> None:
+        """Add `update` (shape (n_bins,)) to the scores, at the next pass over the records."""
+        self._shards.apply(feature, update)
+
+    def leaf_sums(
+        self, feature: int, leaf_of_bin: NDArray[np.uint8], n_leaves: int, clip: float
+    ) -> NDArray[np.int64]:
+        """Return the sums of clipped residuals per leaf, in lattice steps of ``clip / 2**20``."""
+        return total(self._shards.ask("leaf_sums", feature, leaf_of_bin, n_leaves, clip))
+
+    def within(self, clip: float) -> NDArray[np.int64]:
+        """Return how many residuals a clip leaves alone, and of how many: shape (2,)."""
+        return total(self._shards.ask("within", clip))
+
+    def pair_sums(self, upper: Sequence[NDArray[np.bool_]]) -> NDArray[np.int64]:
+        """Sum 1 where both features of a pair are in their upper half or neither is, else -1."""
+        return total(self._shards.ask("pair_sums", upper))
+
+    def bag(self, share: float, coins: Coins) -> ClusterRecords:
+        """Refuse: the coins of a lost worker could not be thrown again as they fell."""
+        raise PartError("bags on a cluster")
+
+    def local(self) -> list[Records]:
+        """Return nothing: the workers have the records."""
+        return []

@@ -1,0 +1,169 @@
+"""Where the records of a private fit are: what the fit asks of them, and records in memory.
+
+A fit needs three answers, and all of them are exact integers that add up over parts of the
+records: people per cell, then, once cells are merged into bins, sums of residuals per leaf.
+So records may lie in one table, in parts, on disk or on other machines, and the same noise
+gives the same model to the last bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpexplain.binning import FeatureBins
+from dpexplain.binning.bins import Index, index_dtype
+from dpexplain.models.boosting.records.binned import BinnedRecords, Loss, Records
+from dpexplain.models.inputs import rows_with_target
+from dpexplain.schema import Schema
+from dpexplain.tables.encoding import encoded_columns
+
+_BLOCK = 1 << 16
+"""Records whose cells are merged at a time, so that no copy of a whole column is made."""
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """How cells become numbers: each by itself, so that a record looks the same in any part.
+
+    Attributes
+    ----------
+    schema : Schema
+        What is known about the columns.
+    target : callable
+        Encodes the target by the schema: ``target(y, schema)`` is a float32 array. A function
+        of a module, since it travels to other processes by its name.
+    loss : Loss
+        What the encoded target is for.
+    """
+
+    schema: Schema
+    target: Callable[[Any, Schema], NDArray[np.float32]]
+    loss: Loss
+
+
+class RecordSource(Protocol):
+    """Records before they are binned. Answers are exact: not released, never kept."""
+
+    def cell_counts(self, grids: Sequence[FeatureBins]) -> list[NDArray[np.int64]]:
+        """Read the records; return people per cell of each feature, shape (n_cells,)."""
+        ...
+
+    def binned(self, bin_of_cell: Sequence[Index], n_bins: Sequence[int]) -> BinnedRecords:
+        """Merge cells into bins, once; return the records with scores of zero."""
+        ...
+
+    def close(self) -> None:
+        """Let go of the records, after a fit or a failure."""
+        ...
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class EncodedRecords:
+    """Some records as small integers, before the cells are merged.
+
+    Attributes
+    ----------
+    cells : list of ndarray of shape (n_samples,), dtype uint8 or uint16
+        Cell of each record, per feature.
+    target : ndarray of shape (n_samples,), dtype float32
+    """
+
+    cells: list[Index]
+    target: NDArray[np.float32]
+
+    @classmethod
+    def read(
+        cls, X: Any, y: Any, encoding: Encoding, grids: Sequence[FeatureBins]
+    ) -> EncodedRecords:
+        """Encode a table, one column after the other, without the rows that have no target.
+
+        Parameters
+        ----------
+        X : DataFrame or ndarray of shape (n_samples, n_features)
+            Columns as in the schema.
+        y : array-like of shape (n_samples,)
+        encoding : Encoding
+        grids : sequence of FeatureBins
+            Public cells of each feature.
+
+        Returns
+        -------
+        EncodedRecords
+        """
+        X, y, _ = rows_with_target(X, y, encoding.schema)
+        columns = encoded_columns(X, encoding.schema)
+        cells = [grid.index(next(columns)) for grid in grids]  # one column at a time
+        return cls(cells, encoding.target(y, encoding.schema))
+
+    @classmethod
+    def joined(cls, parts: Sequence[EncodedRecords]) -> EncodedRecords:
+        """Put records one after the other, in arrays of their own."""
+        cells = [np.concatenate(column) for column in zip(*(p.cells for p in parts), strict=True)]
+        return cls(cells, np.concatenate([p.target for p in parts]))
+
+    def __len__(self) -> int:
+        return len(self.target)
+
+    def __repr__(self) -> str:
+        return f"<EncodedRecords of {len(self.cells)} features>"
+
+    def counts(self, n_cells: Sequence[int]) -> list[NDArray[np.int64]]:
+        """Return people per cell of each feature, shape (n_cells,)."""
+        return [
+            np.bincount(cells, minlength=n).astype(np.int64)
+            for cells, n in zip(self.cells, n_cells, strict=True)
+        ]
+
+    def binned(self, bin_of_cell: Sequence[Index], n_bins: Sequence[int], loss: Loss) -> Records:
+        """Merge cells into bins, in place where the type of the index stays the same."""
+        bins = [
+            _merged(cells, table.astype(index_dtype(n)))
+            for cells, table, n in zip(self.cells, bin_of_cell, n_bins, strict=True)
+        ]
+        return Records(bins, n_bins, self.target, loss)
+
+
+def _merged(cells: Index, bin_of_cell: Index) -> Index:
+    bins = cells if cells.dtype == bin_of_cell.dtype else np.empty(len(cells), bin_of_cell.dtype)
+    for start in range(0, len(cells), _BLOCK):
+        bins[start : start + _BLOCK] = bin_of_cell[cells[start : start + _BLOCK]]
+    return bins
+
+
+class TableSource:
+    """Records of one table in memory.
+
+    Parameters
+    ----------
+    X : DataFrame or ndarray of shape (n_samples, n_features)
+        Columns as in the schema.
+    y : array-like of shape (n_samples,)
+    encoding : Encoding
+    """
+
+    def __init__(self, X: Any, y: Any, encoding: Encoding) -> None:
+        self._table = (X, y)
+        self._encoding = encoding
+        self._records: EncodedRecords | None = None
+
+    def __repr__(self) -> str:
+        return f"<TableSource of {self._encoding.schema.n_features} features>"
+
+    def cell_counts(self, grids: Sequence[FeatureBins]) -> list[NDArray[np.int64]]:
+        """Read the records; return people per cell of each feature, shape (n_cells,)."""
+        self._records = EncodedRecords.read(*self._table, self._encoding, grids)
+        return self._records.counts([grid.n_bins for grid in grids])
+
+    def binned(self, bin_of_cell: Sequence[Index], n_bins: Sequence[int]) -> Records:
+        """Merge cells into bins, once; return the records with scores of zero."""
+        assert self._records is not None
+        return self._records.binned(bin_of_cell, n_bins, self._encoding.loss)
+
+    def close(self) -> None:
+        """Let go of the records."""
+        self._table, self._records = (None, None), None

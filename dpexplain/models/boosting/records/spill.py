@@ -1,0 +1,85 @@
+"""Encoded records that do not fit in memory: a file without a name."""
+
+from __future__ import annotations
+
+import mmap
+import tempfile
+from collections.abc import Sequence
+from typing import IO, Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpexplain.models.boosting.records.source import EncodedRecords
+
+MEMORY_BYTES: Final = 1 << 30
+"""Encoded records up to this size stay in memory; what comes after them goes to the file."""
+
+_Place = tuple[Any, int, int]
+"""Type, first byte and length of an array in the file."""
+
+
+class Scratch:
+    """Keep encoded records, the first `memory_bytes` of them in memory and the rest on disk.
+
+    The file lies in the folder for temporary files of the system (``TMPDIR``). It has no name
+    where the operating system allows that, none but the owner may open it, and it vanishes with
+    the process at the latest, however that ends. Its contents are private records: bins of
+    features and the target.
+
+    Parameters
+    ----------
+    memory_bytes : int or None, default=None
+        None for `MEMORY_BYTES`.
+    """
+
+    def __init__(self, memory_bytes: int | None = None) -> None:
+        self._left = MEMORY_BYTES if memory_bytes is None else memory_bytes
+        self._in_memory: list[EncodedRecords] = []
+        self._places: list[list[_Place]] = []
+        self._file: IO[bytes] | None = None
+        self._end = 0
+
+    def __repr__(self) -> str:
+        return "<Scratch>"
+
+    def add(self, records: EncodedRecords) -> None:
+        """Take records over; their arrays must be used by nobody else."""
+        arrays = [*records.cells, records.target]
+        self._left -= sum(array.nbytes for array in arrays)
+        if self._left >= 0:
+            self._in_memory.append(records)
+        else:
+            self._places.append([self._written(array) for array in arrays])
+
+    def _written(self, array: NDArray[Any]) -> _Place:
+        if self._file is None:
+            self._file = tempfile.TemporaryFile(prefix="dpexplain-")  # noqa: SIM115
+        padding = -self._end % array.itemsize
+        self._file.write(bytes(padding))
+        self._file.write(np.ascontiguousarray(array).data)
+        place = (array.dtype, self._end + padding, len(array))
+        self._end += padding + array.nbytes
+        return place
+
+    def records(self) -> list[EncodedRecords]:
+        """Return all records; those on disk are mapped, not read."""
+        if self._file is None:
+            return self._in_memory
+        self._file.flush()
+        mapped = mmap.mmap(self._file.fileno(), max(self._end, 1))
+        return [*self._in_memory, *(_views(mapped, places) for places in self._places)]
+
+    def close(self) -> None:
+        """Let go of the records; the file vanishes with the last array that looks into it."""
+        self._in_memory, self._places = [], []
+        if self._file is not None:
+            self._file.close()
+
+
+def _views(mapped: mmap.mmap, places: Sequence[_Place]) -> EncodedRecords:
+    arrays: list[Any] = [
+        np.frombuffer(mapped, dtype=dtype, count=count, offset=offset)
+        for dtype, offset, count in places
+    ]
+    return EncodedRecords(arrays[:-1], arrays[-1])

@@ -1,0 +1,203 @@
+"""Passes over the records in threads: each streams over a share of its own.
+
+The answers of the shares are exact integers, so their sum is that of one pass over everything,
+to the last bit: threads change how long a fit takes, and nothing else.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from numbers import Integral
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpexplain._utils.validation import shown
+from dpexplain.mechanisms import Coins
+from dpexplain.models.boosting.records.binned import BinnedRecords, Records
+from dpexplain.models.boosting.records.chunked import ChunkedRecords, total
+
+LEAST_SHARE: Final = 200_000
+"""Records of a thread at least, where nobody said how many threads there are to be.
+
+A pass over so many takes 84 microseconds of a processor, handing it over and taking the answer
+25 more. So two threads with so many each save a third of the time where a second processor is
+free, and cost a fifth more where none is.
+"""
+
+MOST_THREADS: Final = 1024
+"""A number beyond it is a mistake, which is better found before the charge."""
+
+
+def check_n_jobs(n_jobs: object) -> None:
+    """Check the number of threads.
+
+    Parameters
+    ----------
+    n_jobs : int or None
+
+    Raises
+    ------
+    ValueError
+        If `n_jobs` is neither None, nor -1, nor a whole number from 1 to `MOST_THREADS`.
+    """
+    whole = int(n_jobs) if isinstance(n_jobs, Integral) and not isinstance(n_jobs, bool) else 0
+    if n_jobs is None or whole == -1 or 1 <= whole <= MOST_THREADS:
+        return
+    raise ValueError(
+        f"n_jobs={shown(n_jobs)} must be None, -1 for all processors, or a whole number of threads "
+        f"from 1 to {MOST_THREADS}; pass n_jobs=None to leave the choice to the fit."
+    )
+
+
+def n_threads(n_jobs: int | None, n_records: int) -> int:
+    """Decide how many threads pass over the records.
+
+    Parameters
+    ----------
+    n_jobs : int or None
+        Threads; -1 for as many as there are processors. None for so many that each has
+        `LEAST_SHARE` records, up to the processors, and for one where others share them already.
+    n_records : int
+        In this process. Private: nothing that is kept may follow from the decision.
+
+    Returns
+    -------
+    int
+        At least 1.
+    """
+    from joblib import cpu_count
+
+    if n_jobs is not None:
+        return min(cpu_count(), MOST_THREADS) if n_jobs == -1 else n_jobs
+    most = min(n_records // LEAST_SHARE, MOST_THREADS)
+    if most < 2 or _is_one_of_several():
+        return 1
+    return min(most, cpu_count())
+
+
+def _is_one_of_several() -> bool:
+    """Whether other fits may run beside this one: in a thread, process or task of someone's."""
+    from joblib.parallel import get_active_backend
+
+    return (
+        threading.current_thread() is not threading.main_thread()
+        or multiprocessing.parent_process() is not None
+        or (get_active_backend()[0].nesting_level or 0) > 0
+    )
+
+
+class Team:
+    """The threads of one fit, to be closed after use.
+
+    Parameters
+    ----------
+    n_jobs : int or None, default=1
+        As for `n_threads`.
+    """
+
+    def __init__(self, n_jobs: int | None = 1) -> None:
+        self._n_jobs = n_jobs
+        self._pool: ThreadPoolExecutor | None = None
+
+    def __repr__(self) -> str:
+        return "<Team>"
+
+    def sharing(self, records: BinnedRecords) -> BinnedRecords:
+        """Share records out to threads, where there is more than one.
+
+        Parameters
+        ----------
+        records : BinnedRecords
+            With scores of zero, and not to be used any more.
+
+        Returns
+        -------
+        BinnedRecords
+            The same records, with scores of zero; as they came where they are elsewhere.
+        """
+        parts = records.local()
+        n = n_threads(self._n_jobs, sum(map(len, parts)))
+        if n == 1 or not parts:
+            return records
+        # The calling thread has a share as well.
+        self._pool = ThreadPoolExecutor(n - 1, thread_name_prefix="dpexplain-records")
+        return SharedRecords(_shares(parts, n), self._pool)
+
+    def close(self) -> None:
+        """Wait until no thread is left."""
+        if self._pool is not None:
+            self._pool.shutdown(wait=True, cancel_futures=True)
+            self._pool = None
+
+
+class SharedRecords:
+    """Binned records in shares, each of which a thread passes over.
+
+    Parameters
+    ----------
+    shares : sequence of BinnedRecords
+        At least one, in the order of the records. The first is the calling thread's.
+    pool : ThreadPoolExecutor
+        With a thread for each of the others.
+    """
+
+    def __init__(self, shares: Sequence[BinnedRecords], pool: ThreadPoolExecutor) -> None:
+        self._shares = list(shares)
+        self._pool = pool
+
+    def __repr__(self) -> str:
+        return "<SharedRecords>"
+
+    def apply(self, feature: int, update: NDArray[np.float64]) -> None:
+        """Add `update` to the scores, at the next pass: shape (n_bins,) or (n_bins, n_scores)."""
+        for share in self._shares:
+            share.apply(feature, update)
+
+    def leaf_sums(
+        self, feature: int, leaf_of_bin: NDArray[np.uint8], n_leaves: int, clip: float
+    ) -> NDArray[np.int64]:
+        """Sum clipped residuals per leaf (and class), in lattice steps of ``clip / 2**20``."""
+        return self._total(lambda share: share.leaf_sums(feature, leaf_of_bin, n_leaves, clip))
+
+    def within(self, clip: float) -> NDArray[np.int64]:
+        """Return how many residuals a clip leaves alone, and of how many: shape (2,)."""
+        return self._total(lambda share: share.within(clip))
+
+    def pair_sums(self, upper: Sequence[NDArray[np.bool_]]) -> NDArray[np.int64]:
+        """Sum 1 where both features of a pair are in their upper half or neither is, else -1."""
+        return self._total(lambda share: share.pair_sums(upper))
+
+    def bag(self, share: float, coins: Coins) -> SharedRecords:
+        """Return some of the records, with scores of zero: the coins are those of the whole."""
+        return SharedRecords([own.bag(share, coins) for own in self._shares], self._pool)
+
+    def local(self) -> list[Records]:
+        """Return the records of all shares, one after the other."""
+        return [piece for share in self._shares for piece in share.local()]
+
+    def _total(self, ask: Callable[[BinnedRecords], NDArray[np.int64]]) -> NDArray[np.int64]:
+        others = [self._pool.submit(ask, share) for share in self._shares[1:]]
+        return total([ask(self._shares[0]), *(other.result() for other in others)])
+
+
+def _shares(parts: Sequence[Records], n_shares: int) -> list[ChunkedRecords]:
+    """Cut records into contiguous shares of equal length, give or take one record."""
+    ends = np.cumsum([0, *map(len, parts)]).tolist()
+    places = [k * ends[-1] // n_shares for k in range(n_shares + 1)]
+    return [
+        ChunkedRecords(
+            [
+                part.rows(max(first - start, 0), last - start)
+                for part, (start, end) in zip(parts, pairwise(ends), strict=True)
+                if max(first, start) < min(last, end)
+            ]
+            or [parts[0].rows(0, 0)]
+        )
+        for first, last in pairwise(places)
+    ]

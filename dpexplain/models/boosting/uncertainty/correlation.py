@@ -1,0 +1,242 @@
+"""How features go together, as far as the released leaf sums tell.
+
+If features were independent, a leaf sum would react to an error d of its own curve by the
+curvature mass times d, and to errors of other curves by their means alone. Where two features
+share information, an error of one can hide behind the opposite error of the other: neither is
+repaired, and a band that takes features as independent is too narrow. Nothing about pairs of
+features is released, but every leaf sum is known together with the curves that it was asked
+for. That is a linear regression with known noise; its posterior says which correlations the fit
+could have had, and simulations draw from it. Where the sums say little the draws stay wide.
+
+Notation: within a feature functions of the bins are orthonormal in the curvature mass, the first
+one constant. The coupling of two features is the matrix of inner products of such functions, a
+matrix of correlations; all of them together with identities on the diagonal are positive
+semidefinite.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpexplain.models.boosting.released import PrivateFit, released_path
+from dpexplain.models.boosting.uncertainty.leaf_equations import Equations, LeafSums
+
+FloatArray = NDArray[np.float64]
+
+N_DRAWS = 20
+"""Couplings drawn from the posterior, among which simulations are shared out."""
+
+_PRIOR_STD = 0.25
+"""Of one correlation, before anything was seen and on average over pairs."""
+
+_PAIR_WEIGHT = 1.0
+"""The spread of a pair is estimated as if so many correlations with the prior spread belonged to
+it."""
+
+_OWN_SHARE = (0.85, 0.25)
+"""Mean and spread of the share of its own roughness that a term repairs: what is finer than the
+functions here goes together as well."""
+
+_OWN_LIMITS = (0.3, 1.0)
+_FUNCTIONS = (3, 2, 1)
+_MOST_FUNCTIONS = 36
+"""Functions of all features together: pairs of them are what is estimated."""
+
+_ROUNDS = 4
+_LEAST_EIGENVALUE = 0.01
+
+
+@dataclass(frozen=True, eq=False)
+class Correlation:
+    """Functions of the bins of each feature, and draws of how they go together.
+
+    Attributes
+    ----------
+    functions : tuple of ndarray of shape (n_bins, n_functions), one per feature
+        Root of the mass times an orthonormal function.
+    draws : ndarray of shape (n_draws, n_functions_total, n_functions_total)
+        Correlations between the functions of different features; zero within a feature.
+    own_share : ndarray of shape (n_features,)
+        Share of its own roughness, beyond the functions, that a term repairs.
+    """
+
+    functions: tuple[FloatArray, ...]
+    draws: FloatArray
+    own_share: FloatArray
+
+    @property
+    def start(self) -> NDArray[np.int64]:
+        """First function of each feature, shape (n_features + 1,)."""
+        return _starts(self.functions)
+
+    def reactions(self) -> FloatArray:
+        """Draws with what the functions of a feature react to themselves, beyond its own share."""
+        found = self.draws.copy()
+        start = self.start
+        for k, share in enumerate(self.own_share):
+            own = np.arange(start[k], start[k + 1])
+            found[:, own, own] += 1.0 - share
+        return found
+
+
+def _starts(functions: Sequence[FloatArray]) -> NDArray[np.int64]:
+    return np.concatenate([[0], np.cumsum([f.shape[1] for f in functions])]).astype(np.int64)
+
+
+def estimate_correlation(
+    fit: PrivateFit,
+    mass: Sequence[FloatArray],
+    rng: np.random.Generator,
+    *,
+    bound: float,
+    scale: float,
+) -> Correlation:
+    """Draw correlations that agree with what was released.
+
+    Parameters
+    ----------
+    fit : PrivateFit
+    mass : sequence of ndarray of shape (n_bins, n_scores, n_scores)
+        Curvature of each feature, as independent features would have it.
+    rng : numpy.random.Generator
+        For the draws.
+    bound : float
+        Bound on scores per bin, in units of the loop.
+    scale : float
+        Score units per unit of the loop.
+
+    Returns
+    -------
+    Correlation
+        Draws from the posterior of a linear regression of the leaf sums on the curves, with a
+        normal prior whose spread is adapted pair by pair (empirical Bayes) [1]_.
+
+    References
+    ----------
+    .. [1] Tipping, "Sparse Bayesian Learning and the Relevance Vector Machine", Journal of
+       Machine Learning Research 1 (2001), equations 12, 13 and 16, with groups.
+    """
+    mean_mass = [np.trace(m, axis1=1, axis2=2) / m.shape[1] for m in mass]
+    functions = _functions(fit, mean_mass)
+    sums = LeafSums(fit, released_path(fit, bound), mass, mean_mass, functions, scale)
+    problem = _Problem(functions)
+    for k in range(len(mass)):
+        for c in range(mass[0].shape[1]):
+            problem.add(k, sums.equations(k, c))
+    correlations, own = problem.posterior(rng)
+    return Correlation(functions, _positive(correlations, _starts(functions)), own)
+
+
+def _functions(fit: PrivateFit, mass: Sequence[FloatArray]) -> tuple[FloatArray, ...]:
+    """Smooth functions of ordered features, indicators of the largest bins of others."""
+    found: tuple[FloatArray, ...] = ()
+    for n_functions in _FUNCTIONS:
+        found = tuple(
+            _of_feature(m, counts.n_special, counts.ordered, n_functions)
+            for m, counts in zip(mass, fit.binned.counts, strict=True)
+        )
+        if sum(f.shape[1] for f in found) <= _MOST_FUNCTIONS:
+            return found
+    # More features than that: those whose curves are largest keep their function.
+    sizes = [
+        float(m @ (t - t.mean()) ** 2)
+        for m, t in zip(mass, map(_mean_over_classes, fit.bags[0]), strict=True)
+    ]
+    kept = set(np.argsort(sizes)[::-1][:_MOST_FUNCTIONS].tolist())
+    return tuple(f if k in kept else f[:, :0] for k, f in enumerate(found))
+
+
+def _mean_over_classes(table: FloatArray) -> FloatArray:
+    return table if table.ndim == 1 else np.abs(table - table.mean(axis=1, keepdims=True)).sum(1)
+
+
+def _of_feature(mass: FloatArray, n_special: int, ordered: bool, n_functions: int) -> FloatArray:
+    """Orthonormal functions times the root of the mass, without the constant one."""
+    n_bins, root = len(mass), np.sqrt(np.maximum(mass, 0.0))
+    weights = mass / max(float(mass.sum()), 1e-12)
+    if ordered:
+        place = np.cumsum(weights) - weights / 2.0
+        raw = np.cos(np.pi * place[:, None] * np.arange(1, n_functions + 1))
+        raw[n_bins - n_special :] = 0.0
+    else:
+        largest = np.argsort(-weights, kind="stable")[: min(n_functions, n_bins - 1)]
+        raw = np.eye(n_bins)[:, largest]
+    orthonormal, triangle = np.linalg.qr(root[:, None] * np.column_stack([np.ones(n_bins), raw]))
+    real = np.abs(np.diag(triangle)) > 1e-4 * max(float(root.max(initial=0.0)), 1e-12)
+    return np.asarray((orthonormal * root[:, None])[:, 1:][:, real[1:]])
+
+
+class _Problem:
+    """Normal equations of all correlations and shares together."""
+
+    def __init__(self, functions: Sequence[FloatArray]) -> None:
+        self._start = _starts(functions)
+        n_total, n_features = int(self._start[-1]), len(functions)
+        feature = np.repeat(np.arange(n_features), np.diff(self._start))
+        first, second = np.nonzero(feature[:, None] < feature[None, :])
+        self._first, self._second = first, second
+        self._place = np.full((n_total, n_total), -1)
+        self._place[first, second] = self._place[second, first] = np.arange(len(first))
+        pair = feature[first] * n_features + feature[second]
+        self._pair = np.unique(pair, return_inverse=True)[1]
+        self._n = len(first)
+        n = self._n + n_features
+        self._products, self._target = np.zeros((n, n)), np.zeros(n)
+
+    def add(self, k: int, found: Equations) -> None:
+        """Add equations of one feature, with an unknown leftover in each of its bins."""
+        place = self._place[self._start[k] : self._start[k + 1]]
+        known, members = place >= 0, found.members
+        columns = np.column_stack([found.own, found.loads[:, known]])
+        at = np.concatenate([[self._n + k], place[known]])
+        inner = np.linalg.inv(np.eye(members.shape[1]) + members.T @ members)
+        # Woodbury: the leftovers enter the covariance of the sums with low rank.
+        crossed = columns.T @ members
+        self._products[np.ix_(at, at)] += columns.T @ columns - crossed @ inner @ crossed.T
+        self._target[at] += columns.T @ found.sums - crossed @ (inner @ (members.T @ found.sums))
+
+    def posterior(self, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+        """Draw correlations, shape (n_draws, n_total, n_total), and take the mean of shares."""
+        n, n_all = self._n, len(self._target)
+        centre, spread = _OWN_SHARE
+        mean = np.concatenate([np.zeros(n), np.full(n_all - n, centre)])
+        precision = np.full(n_all, 1.0 / spread**2)
+        precision[:n] = 1.0 / _PRIOR_STD**2
+        members = np.bincount(self._pair, minlength=1)
+        for _ in range(_ROUNDS - 1):
+            covariance = np.linalg.inv(self._products + np.diag(precision))
+            found = covariance @ (self._target + precision * mean)
+            size = np.bincount(
+                self._pair, found[:n] ** 2 + np.diag(covariance)[:n], minlength=len(members)
+            )
+            spread2 = (size + _PAIR_WEIGHT * _PRIOR_STD**2) / (members + _PAIR_WEIGHT)
+            precision[:n] = (1.0 / spread2)[self._pair]
+        root = np.linalg.cholesky(self._products + np.diag(precision))
+        whitened = np.linalg.solve(root, self._target + precision * mean)
+        found = np.linalg.solve(root.T, whitened)
+        drawn = found[:, None] + np.linalg.solve(root.T, rng.standard_normal((n_all, N_DRAWS)))
+        matrix = np.zeros((N_DRAWS, int(self._start[-1]), int(self._start[-1])))
+        matrix[:, self._first, self._second] = drawn[:n].T
+        matrix[:, self._second, self._first] = drawn[:n].T
+        return matrix, np.clip(found[n:], *_OWN_LIMITS)
+
+
+def _positive(correlations: FloatArray, start: NDArray[np.int64]) -> FloatArray:
+    """Move each draw to one that correlations can have: no negative eigenvalue, unit blocks."""
+    n = correlations.shape[-1]
+    if not n:
+        return correlations
+    values, vectors = np.linalg.eigh(correlations + np.eye(n))
+    floored = np.maximum(values, _LEAST_EIGENVALUE)
+    matrix = (vectors * floored[:, None, :]) @ vectors.transpose(0, 2, 1)
+    whitening = np.zeros_like(matrix)
+    for a, z in pairwise(start.tolist()):
+        if a < z:
+            own, turn = np.linalg.eigh(matrix[:, a:z, a:z])
+            whitening[:, a:z, a:z] = (turn / np.sqrt(own)[:, None, :]) @ turn.transpose(0, 2, 1)
+    return np.asarray(whitening @ matrix @ whitening - np.eye(n))

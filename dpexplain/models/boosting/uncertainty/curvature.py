@@ -1,0 +1,302 @@
+"""What the loss says about the people of a bin: how they react, and how they scatter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpexplain.explain import inverse_link
+from dpexplain.models.additive.terms import AdditiveTerms
+
+FloatArray = NDArray[np.float64]
+
+INSIDE_CLIP = 0.8
+"""Share of the residuals of a regression that is taken to lie inside a clip that was given.
+
+Where it is wider the sampling part comes out too wide. A clip that the recipe chose follows a
+quantile, and then the share is known.
+"""
+
+_N_NODES = 15
+"""Points of the quadrature over the scores of the other terms."""
+
+_N_JOINT_NODES = 32
+"""Points over the joint scores of several classes."""
+
+_N_RATES = 64
+_LARGEST_COUNT = 500
+
+
+@dataclass(frozen=True, eq=False)
+class Curvature:
+    """What the loss says about the people of each bin.
+
+    Attributes
+    ----------
+    mass : tuple of ndarray of shape (n_bins,) or (n_bins, n_classes, n_classes), one per feature
+        Second derivative of the loss, summed over the (noisily counted) people of each bin.
+    variance : tuple of ndarray of the same shapes
+        (Co)variance of the sum of residuals over the people of each bin, in squared score units.
+    step_weight : tuple of ndarray of shape (n_bins,), one per feature
+        What a person counts in the denominators of the updates.
+    """
+
+    mass: tuple[FloatArray, ...]
+    variance: tuple[FloatArray, ...]
+    step_weight: tuple[FloatArray, ...]
+
+    def of_part(self, share: float) -> Curvature:
+        """Take a random part of the people; what is common to all bags scatters as before."""
+        return replace(
+            self,
+            mass=tuple(share * m for m in self.mass),
+            variance=tuple(share**2 * v for v in self.variance),
+        )
+
+    def of_score(self, c: int) -> Curvature:
+        """Take one of several classes, as if an error of its score were shared by the others.
+
+        Scores are shown against their mean over the classes. Only errors apart from it are
+        repaired, by ``n / (n - 1)`` times the curvature of the class alone.
+        """
+        if self.mass[0].ndim == 1:
+            return self
+        n = self.mass[0].shape[1]
+        return replace(
+            self,
+            mass=tuple(n / (n - 1) * m[:, c, c] for m in self.mass),
+            variance=tuple(v[:, c, c] for v in self.variance),
+        )
+
+    @property
+    def per_score(self) -> tuple[FloatArray, ...]:
+        """Mass of each feature, shape (n_bins, n_scores, n_scores)."""
+        return tuple(m[:, None, None] if m.ndim == 1 else m for m in self.mass)
+
+    @property
+    def mean_mass(self) -> tuple[FloatArray, ...]:
+        """Mass of each feature, averaged over scores, shape (n_bins,)."""
+        return tuple(np.trace(m, axis1=1, axis2=2) / m.shape[1] for m in self.per_score)
+
+    @property
+    def mixing(self) -> FloatArray:
+        """How the residual of each score reacts to each score, over the mean of the own ones."""
+        total = sum(m.sum(axis=0) for m in self.per_score)
+        return np.asarray(total / max(float(np.trace(total)) / len(total), 1e-12))
+
+    @property
+    def variance_per_score(self) -> tuple[FloatArray, ...]:
+        """Variance of the residual sum of each score, shape (n_bins, n_scores)."""
+        return tuple(
+            v[:, None] if v.ndim == 1 else np.diagonal(v, axis1=1, axis2=2) for v in self.variance
+        )
+
+    @property
+    def between_scores(self) -> FloatArray:
+        """Root of the correlations between the residual sums of scores."""
+        if self.variance[0].ndim == 1:
+            return np.ones((1, 1))
+        total = np.sum([v.sum(axis=0) for v in self.variance], axis=0)
+        std = np.sqrt(np.maximum(np.diag(total), 1e-12))
+        values, vectors = np.linalg.eigh(total / np.outer(std, std))
+        return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
+
+
+def squared_curvature(terms: AdditiveTerms, clip: float, inside: float | None) -> Curvature:
+    """Curvature of the squared loss with clipped residuals.
+
+    Only residuals inside the clip follow the score.
+
+    Parameters
+    ----------
+    terms : AdditiveTerms
+        Released model.
+    clip : float
+        Bound on a residual, in score units.
+    inside : float or None
+        Share of the residuals that the clip leaves alone; None for `INSIDE_CLIP`.
+
+    Returns
+    -------
+    Curvature
+    """
+    share = INSIDE_CLIP if inside is None else inside
+    people = [np.maximum(c, 0.0) for c in terms.counts]
+    variance = clip**2 * clipped_variance(share)
+    mass, scatter = (tuple(factor * c for c in people) for factor in (share, variance))
+    return Curvature(mass, scatter, _alike(terms))
+
+
+def clipped_variance(inside: float) -> float:
+    """Variance, in squared clips, of clipped normal residuals of which a share lies inside."""
+    normal = NormalDist()
+    z = normal.inv_cdf((1.0 + inside) / 2.0)
+    return (inside - 2.0 * z * normal.pdf(z)) / z**2 + 1.0 - inside
+
+
+def logistic_curvature(terms: AdditiveTerms, clip: float, inside: float | None) -> Curvature:
+    """Curvature of the logistic loss per bin, and variance of its clipped residuals.
+
+    A residual ``y - p`` reacts by ``p (1 - p)`` where it lies inside the clip, and not at all
+    outside. The scores of the other terms are taken as normal with the variance that the
+    released model gives them, as if features were independent.
+
+    Parameters
+    ----------
+    terms : AdditiveTerms
+        Released model.
+    clip : float
+        Bound on a residual, in units of probability.
+    inside : float or None
+        Not used: it follows from the probabilities.
+
+    Returns
+    -------
+    Curvature
+    """
+    mass, variance = [], []
+    for w, score, node_weights in _scores(terms):
+        p = inverse_link(score, "logit")
+        followed = p * (1.0 - p <= clip) + (1.0 - p) * (p <= clip)
+        mass.append(w * ((p * (1.0 - p) * followed) @ node_weights))
+        apart = np.minimum(1.0 - p, clip) + np.minimum(p, clip)
+        variance.append(w * ((p * (1.0 - p) * apart**2) @ node_weights))
+    return Curvature(tuple(mass), tuple(variance), _alike(terms))
+
+
+def poisson_curvature(
+    terms: AdditiveTerms, clip: float, inside: float | None, *, high: float
+) -> Curvature:
+    """Curvature of the Poisson loss per bin, and variance of its clipped residuals.
+
+    A residual ``y - rate`` reacts by the rate where it lies inside the clip. Real counts scatter
+    more than Poisson ones; by how much is not released. They are taken as geometric here, with
+    variance ``rate + rate ** 2``, so that the sampling part is too wide for Poisson counts rather
+    than too narrow for others.
+
+    Parameters
+    ----------
+    terms : AdditiveTerms
+        Released model; its scores are logarithms of expected counts.
+    clip : float
+        Bound on a residual, in counts.
+    inside : float or None
+        Not used: it follows from the rates.
+    high : float
+        Largest public count: the unit of residuals in the loop.
+
+    Returns
+    -------
+    Curvature
+    """
+    rates = np.geomspace(1e-4 * high, high, _N_RATES)
+    followed, scatter = _clipped_counts(rates, clip, high)
+    mass, variance, weight = [], [], []
+    for w, score, node_weights in _scores(terms):
+        rate = np.clip(np.exp(score), rates[0], high)
+        mass.append(w * ((rate * np.interp(rate, rates, followed)) @ node_weights) / high)
+        variance.append(w * (np.interp(rate, rates, scatter) @ node_weights) / high**2)
+        weight.append(rate @ node_weights / high)
+    return Curvature(tuple(mass), tuple(variance), tuple(weight))
+
+
+def _clipped_counts(rates: FloatArray, clip: float, high: float) -> tuple[FloatArray, FloatArray]:
+    """Share inside the clip, and variance once clipped, of geometric counts of given means."""
+    counts = np.arange(int(min(high, _LARGEST_COUNT)) + 1.0)
+    chance = np.exp(
+        counts * np.log(rates[:, None] / (1.0 + rates[:, None])) - np.log1p(rates)[:, None]
+    )
+    chance[:, -1] += np.maximum(1.0 - chance.sum(axis=1), 0.0)  # counts end at the public range
+    residual = counts - rates[:, None]
+    clipped = np.clip(residual, -clip, clip)
+    mean = (chance * clipped).sum(axis=1)
+    inside = (chance * (np.abs(residual) < clip)).sum(axis=1)
+    return inside, (chance * clipped**2).sum(axis=1) - mean**2
+
+
+def softmax_curvature(terms: AdditiveTerms, clip: float, inside: float | None) -> Curvature:
+    """Curvature of the loss of several classes per bin, and covariance of its clipped residuals.
+
+    A residual is the vector ``1[y = c] - p_c``, scaled down where ``1 - p_y`` exceeds the clip. The
+    scores of the other terms are taken as jointly normal, as if features were independent.
+
+    Parameters
+    ----------
+    terms : AdditiveTerms
+        Released model.
+    clip : float
+        Bound on ``1 - p_y``, in units of probability.
+    inside : float or None
+        Not used: it follows from the probabilities.
+
+    Returns
+    -------
+    Curvature
+    """
+    weights = [np.maximum(c, 0.0) for c in terms.counts]
+    spreads = [
+        (w[:, None] * s).T @ s / max(float(w.sum()), 1e-12)
+        for w, s in zip(weights, terms.scores, strict=True)
+    ]
+    n = len(np.asarray(terms.intercept))
+    nodes = np.random.default_rng(0).standard_normal((_N_JOINT_NODES, n))
+    mass, variance = [], []
+    for k, (w, s) in enumerate(zip(weights, terms.scores, strict=True)):
+        values, vectors = np.linalg.eigh(sum(spreads) - spreads[k])
+        elsewhere = nodes @ (vectors * np.sqrt(np.maximum(values, 0.0))).T
+        score = np.asarray(terms.intercept) + s[:, None, :] + elsewhere
+        reaction, scatter = _clipped_classes(score, clip)
+        mass.append(w[:, None, None] * reaction)
+        variance.append(w[:, None, None] * scatter)
+    return Curvature(tuple(mass), tuple(variance), _alike(terms))
+
+
+def _clipped_classes(score: FloatArray, clip: float) -> tuple[FloatArray, FloatArray]:
+    """Mean reaction and covariance of clipped residuals, shape (n_bins, n_classes, n_classes).
+
+    With weights ``w = min(1, clip / (1 - p_y))`` the mean residual is ``sum_y q_y w_y (e_y - p)``,
+    outcomes ``q`` staying as they are; its derivative by the scores is taken at ``q = p``.
+    """
+    p = np.exp(score - score.max(axis=-1, keepdims=True))
+    p /= p.sum(axis=-1, keepdims=True)
+    n, apart = p.shape[-1], 1.0 - p
+    cut = apart > clip
+    weight = np.where(cut, clip / np.maximum(apart, 1e-12), 1.0)
+    scatter, mean = np.zeros((*p.shape, n)), np.zeros(p.shape)
+    hessian = np.einsum("...c,cd->...cd", p, np.eye(n)) - p[..., :, None] * p[..., None, :]
+    reaction = (p * weight).sum(axis=-1)[..., None, None] * hessian
+    for y in range(n):
+        away = np.eye(n)[y] - p
+        outer = away[..., :, None] * away[..., None, :]
+        own = p[..., y]
+        slope = np.where(cut[..., y], own**2 * clip / np.maximum(apart[..., y], 1e-12) ** 2, 0.0)
+        reaction -= slope[..., None, None] * outer
+        scatter += (own * weight[..., y] ** 2)[..., None, None] * outer
+        mean += (own * weight[..., y])[..., None] * away
+    scatter -= mean[..., :, None] * mean[..., None, :]
+    return reaction.mean(axis=1), scatter.mean(axis=1)
+
+
+def _alike(terms: AdditiveTerms) -> tuple[FloatArray, ...]:
+    """Every person counts as one."""
+    return tuple(np.ones(len(c)) for c in terms.counts)
+
+
+def _scores(terms: AdditiveTerms) -> Iterator[tuple[FloatArray, FloatArray, FloatArray]]:
+    """People per bin, scores at the nodes of a quadrature over the other terms, its weights."""
+    weights = [np.maximum(c, 0.0) for c in terms.counts]
+    variances = np.array(
+        [
+            float(w @ s**2 / w.sum()) if w.sum() > 0 else 0.0
+            for w, s in zip(weights, terms.scores, strict=True)
+        ]
+    )
+    nodes, node_weights = np.polynomial.hermite_e.hermegauss(_N_NODES)
+    for k, (w, s) in enumerate(zip(weights, terms.scores, strict=True)):
+        spread = np.sqrt(max(variances.sum() - variances[k], 0.0))
+        score = float(terms.intercept) + s[:, None] + spread * nodes[None, :]
+        yield w, score, node_weights / node_weights.sum()

@@ -1,0 +1,126 @@
+"""Released leaf sums beside what could have moved them: the equations of a linear regression."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpexplain.models.boosting.released import Path, PrivateFit
+
+FloatArray = NDArray[np.float64]
+
+SMOOTH_SHARE = 0.97
+"""Curvature over that of independent features: residuals near the clip, unequal chances."""
+
+_MISFIT = 0.03
+"""Sums follow the linear model up to this share of what has moved."""
+
+
+@dataclass(frozen=True, eq=False)
+class Equations:
+    """Leaf sums of one feature and class, in standard deviations.
+
+    Attributes
+    ----------
+    sums : ndarray of shape (n_leaves,)
+        Less what is known to have moved them.
+    own : ndarray of shape (n_leaves,)
+        What the roughness of the own curve would have moved, fully repaired.
+    loads : ndarray of shape (n_leaves, n_functions, n_functions_total)
+        What a correlation would have moved.
+    members : ndarray of shape (n_leaves, n_bins)
+        Bins of each leaf, in units of a leaf's noise: a residual is left over in each bin.
+    """
+
+    sums: FloatArray
+    own: FloatArray
+    loads: FloatArray
+    members: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class LeafSums:
+    """The released leaf sums of a fit, and what moves them.
+
+    Attributes
+    ----------
+    fit : PrivateFit
+    path : Path
+        Of its curves.
+    mass : sequence of ndarray of shape (n_bins, n_scores, n_scores)
+        Curvature of each feature.
+    mean_mass : sequence of ndarray of shape (n_bins,)
+        The same, averaged over scores.
+    functions : sequence of ndarray of shape (n_bins, n_functions)
+        Functions of the bins, mass included.
+    scale : float
+        Score units per unit of the loop.
+    """
+
+    fit: PrivateFit
+    path: Path
+    mass: Sequence[FloatArray]
+    mean_mass: Sequence[FloatArray]
+    functions: Sequence[FloatArray]
+    scale: float
+
+    def equations(self, k: int, c: int) -> Equations:
+        """Set up the equations of one feature and class.
+
+        Parameters
+        ----------
+        k, c : int
+            Places of the feature and of the class.
+
+        Returns
+        -------
+        Equations
+        """
+        members = self.path.members[k]
+        leaves, noise = members.bins, self.scale * self.fit.leaf_noise_std[members.visit]
+        means, reach = self._others(k, c, members.visit)
+        smooth, rough = self._own(k, c)
+        at = self.path.before[members.visit, k]
+        of_smooth = -np.einsum("rb,rb->r", leaves, smooth[at])
+        of_rough = -np.einsum("rb,rb->r", leaves, rough[at])
+        of_means = -(leaves @ self.mean_mass[k]) * means
+        loading = leaves @ self.functions[k]
+        of_functions = np.sqrt((loading**2).sum(axis=1) * (reach**2).sum(axis=1))
+        moved = np.stack([of_smooth, of_rough, of_means, of_functions])
+        std = np.sqrt(noise**2 + _MISFIT**2 * (moved**2).sum(axis=0))
+        known = SMOOTH_SHARE * of_smooth + of_means
+        return Equations(
+            (self.scale * members.sums[:, c] - known) / std,
+            of_rough / std,
+            -loading[:, :, None] * reach[:, None, :] / std[:, None, None],
+            leaves * (noise / std)[:, None],
+        )
+
+    def _others(self, k: int, c: int, visit: NDArray[np.intp]) -> tuple[FloatArray, FloatArray]:
+        """Return how far means and functions of other features were from their end, by leaf."""
+        means, reach = np.zeros(len(visit)), []
+        for j, (history, mass, weights) in enumerate(
+            zip(self.path.tables, self.mass, self.mean_mass, strict=True)
+        ):
+            total = max(float(weights.sum()), 1e-12)
+            # An error of another class counts as far as this class reacts to it.
+            errors = self.scale * ((history - history[-1]) @ (mass.sum(axis=0)[c] / total))
+            at = self.path.before[visit, j]
+            if j == k:
+                reach.append(np.zeros((len(visit), self.functions[j].shape[1])))
+                continue
+            means += (errors @ weights / total)[at]
+            reach.append((errors @ self.functions[j])[at])
+        return means, np.concatenate(reach, axis=1)
+
+    def _own(self, k: int, c: int) -> tuple[FloatArray, FloatArray]:
+        """Reaction per bin to the own curve after each visit, what is smooth of it and the rest."""
+        table, mass, functions = self.path.tables[k], self.mean_mass[k], self.functions[k]
+        own = self.scale * np.einsum("tbs,bs->tb", table - table[-1], self.mass[k][:, c])
+        within = (own / np.where(mass > 0, mass, 1.0)) @ functions
+        mean = own.sum(axis=1) / max(float(mass.sum()), 1e-12)
+        smooth = np.asarray(within @ functions.T + mean[:, None] * mass)
+        return smooth, own - smooth

@@ -1,0 +1,214 @@
+"""What other bins and trees would have made of the same people: fits without privacy noise."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpexplain.models.additive.terms import AdditiveTerms
+from dpexplain.models.boosting.monotone import SIGNS
+from dpexplain.models.boosting.released import PrivateFit
+from dpexplain.models.boosting.uncertainty._kernels_simulate import fresh_structures
+from dpexplain.models.boosting.uncertainty.correlation import Correlation
+from dpexplain.models.boosting.uncertainty.curvature import Curvature
+
+FloatArray = NDArray[np.float64]
+
+_N_SAMPLES = 6
+"""Simulated samples of people, each with a coupling of its own, that the structures are shared
+out among."""
+
+_FIRST = 24
+"""Structures that tell how far a fit falls short of its aim."""
+
+
+def restructured(
+    fit: PrivateFit,
+    terms: AdditiveTerms,
+    curvature: Curvature,
+    privacy: FloatArray,
+    coupling: Correlation,
+    *,
+    mixing: float,
+    intercept: float,
+    learning_rate: float,
+    n_structures: int,
+    rng: np.random.Generator,
+) -> FloatArray:
+    """Errors from other histograms, bins, trees and orders, for the released curve as target.
+
+    Parameters
+    ----------
+    fit : PrivateFit
+    terms : AdditiveTerms
+        Of one score.
+    curvature : Curvature
+        Of that score.
+    privacy : ndarray of shape (n_draws, n_values)
+        Simulated errors of that score from privacy noise.
+    coupling : Correlation
+        How features go together, in draws.
+    mixing : float
+        How this score reacts through functions, over the mean of all scores.
+    intercept : float
+        What is learned of the intercept: without the score that the fit starts from.
+    learning_rate : float
+        Share of a step that is added.
+    n_structures : int
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    ndarray of shape (n_structures, n_values)
+    """
+    cells = _Cells(fit, curvature, coupling, mixing, learning_rate)
+    # Trees also follow what is particular about the sample, each in its own way.
+    residual = _residual_errors(cells.evenly(curvature.variance), rng).T
+    curves = _shrunk(terms, privacy)
+    found = cells.fitted(cells.of_bins(curves), intercept, 0.0 * residual, _FIRST, rng)
+    # A fit stops before it is there: what it is after turns into the curves that were released.
+    short = cells.of_bins(curves) - found[:, :-1].mean(axis=0)[cells.bin_of_cell]
+    aim = cells.of_bins(curves) + short
+    found = cells.fitted(aim, intercept, residual, n_structures, rng)
+    samples = np.arange(len(found)) % _N_SAMPLES
+    means = np.stack([found[samples == i].mean(axis=0) for i in range(_N_SAMPLES)])
+    # Means of few structures take a part of the scatter with them.
+    return (found - means[samples]) * np.sqrt(len(found) / (len(found) - _N_SAMPLES))
+
+
+class _Cells:
+    """Cells of all features in a row, with what was released about them."""
+
+    def __init__(
+        self,
+        fit: PrivateFit,
+        curvature: Curvature,
+        coupling: Correlation,
+        mixing: float,
+        learning_rate: float,
+    ) -> None:
+        self._fit, self._coupling = fit, coupling
+        self._curvature, self._learning_rate = curvature, learning_rate
+        binned = fit.binned
+        self._cells = [np.asarray(c, dtype=np.int64) for c in binned.bin_of_cell]
+        sizes = [b.n_bins for b in binned.bins]
+        self._width = [np.bincount(c, minlength=n) for c, n in zip(self._cells, sizes, strict=True)]
+        self._start = _starts([len(c) for c in self._cells])
+        first = _starts(sizes)[:-1]
+        self.bin_of_cell = np.concatenate([a + c for a, c in zip(first, self._cells, strict=True)])
+        counts = [np.where(c.perhaps_nobody, 0.0, np.maximum(c.counts, 0.0)) for c in binned.counts]
+        self._people = np.concatenate(self.evenly(counts))
+        most = max(1, max(f.shape[1] for f in coupling.functions))
+        padded = [np.pad(f, ((0, 0), (0, most - f.shape[1]))) for f in coupling.functions]
+        self._functions = np.concatenate(
+            [(f / np.maximum(w, 1)[:, None])[c] for f, c, w in self._with(padded)]
+        )
+        every = len(coupling.draws) // _N_SAMPLES
+        self._reactions = mixing * coupling.reactions()[::every][:_N_SAMPLES]
+
+    def _with(
+        self, values: Sequence[FloatArray]
+    ) -> Iterator[tuple[FloatArray, NDArray[np.int64], NDArray[np.int64]]]:
+        return zip(values, self._cells, self._width, strict=True)
+
+    def evenly(self, values: Sequence[FloatArray]) -> list[FloatArray]:
+        """Spread what is known of a bin evenly over its cells."""
+        return [(v / np.maximum(w, 1))[c] for v, c, w in self._with(values)]
+
+    def of_bins(self, values: Sequence[FloatArray]) -> FloatArray:
+        """Give each cell the value of its bin."""
+        return np.concatenate([v[c] for v, c, _ in self._with(values)])
+
+    def fitted(
+        self,
+        aim: FloatArray,
+        intercept: float,
+        residual: FloatArray,
+        n_structures: int,
+        rng: np.random.Generator,
+    ) -> FloatArray:
+        """Fit a curve per cell with fresh structures; values per bin, then the intercept."""
+        fit, binned, settings = self._fit, self._fit.binned, self._fit.settings
+        shape = (n_structures, len(self._people))
+        noisy = self._people + binned.cell_noise_std * rng.standard_normal(shape)
+        if settings.merge_rare:
+            noisy = np.maximum(noisy, 0.0)
+        scores, intercepts = fresh_structures(
+            noisy,
+            self._start,
+            np.array([len(b.special) for b in binned.bins], dtype=np.int64),
+            np.array([b.edges is not None for b in binned.bins]),
+            np.array([not c.ordered for c in binned.counts]),
+            np.concatenate(
+                [
+                    np.arange(len(cell)) if c.unit_of_bin is None else c.unit_of_bin
+                    for c, cell in zip(binned.counts, self._cells, strict=True)
+                ]
+            ).astype(np.int64),
+            np.array([SIGNS.get(d or "", 0) for d in fit.monotone], dtype=np.int64),
+            np.concatenate(self.evenly(self._curvature.mass)),
+            aim,
+            intercept,
+            residual,
+            self.of_bins(self._curvature.step_weight),
+            self._functions,
+            self._coupling.start,
+            self._reactions,
+            self._coupling.own_share,
+            binned.cell_noise_std,
+            fit.share,
+            binned.min_bin_count,
+            settings.bin_noise_ratio,
+            fit.schedule.n_epochs,
+            settings.max_leaves,
+            fit.min_leaf_count,
+            self._learning_rate,
+            rng.integers(0, 2**63, size=n_structures, dtype=np.uint64),
+        )
+        ends = zip(self._start[:-1], self._start[1:], self._cells, self._width, strict=True)
+        per_bin = [_bin_means(scores[:, a:z], cell, w) for a, z, cell, w in ends]
+        return np.column_stack([*per_bin, intercepts])
+
+
+def _starts(sizes: Sequence[int]) -> NDArray[np.int64]:
+    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+
+
+def _residual_errors(variance: Sequence[FloatArray], rng: np.random.Generator) -> FloatArray:
+    """Draw residual sums per cell; every feature sees the same people, so totals agree."""
+    total = float(np.mean([v.sum() for v in variance]))
+    common = np.sqrt(total) * rng.standard_normal(_N_SAMPLES)
+    parts = []
+    for v in variance:
+        own = np.sqrt(v)[:, None] * rng.standard_normal((len(v), _N_SAMPLES))
+        share = (v / max(v.sum(), 1e-12))[:, None]
+        parts.append(own + share * (common - own.sum(axis=0)))
+    return np.concatenate(parts)
+
+
+def _bin_means(
+    scores: FloatArray, bin_of_cell: NDArray[np.int64], width: NDArray[np.int64]
+) -> FloatArray:
+    """Mean over the cells of each bin, shape (n_draws, n_bins)."""
+    sums = np.zeros((len(width), len(scores)))
+    np.add.at(sums, bin_of_cell, scores.T)
+    return (sums / np.maximum(width, 1)[:, None]).T
+
+
+def _shrunk(terms: AdditiveTerms, privacy: FloatArray) -> list[FloatArray]:
+    """Curves without the roughness that privacy noise gave them, by positive-part shrinkage.
+
+    A structure cannot be expected to follow noise; with the released curves as they are their
+    noise would be counted twice.
+    """
+    curves, first = [], 0
+    for scores, count in zip(terms.scores, terms.counts, strict=True):
+        weights = np.maximum(count, 0.0)
+        noise = privacy[:, first : first + len(scores)].var(axis=0)
+        first += len(scores)
+        size = float(weights @ scores**2)
+        kept = max(0.0, 1.0 - float(weights @ noise) / size) if size > 0 else 0.0
+        curves.append(kept * scores)
+    return curves

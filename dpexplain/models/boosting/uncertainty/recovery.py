@@ -1,0 +1,160 @@
+"""Curves that all sums of a fit speak for together.
+
+A private fit moves its curves by small steps and stops early, so a curve shows the noise of its
+last steps and falls short of what it is after. The sums that were released say more: each one,
+brought to the final scores, measures what its leaf still lacks, with noise of a known size and
+independent of all others. Here the curve is taken as a smooth function, and what is most likely
+given all sums is its posterior mean. Released numbers alone are used, so it costs no privacy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpexplain._utils.splines import bend_covariance
+from dpexplain.models.additive.terms import AdditiveTerms
+from dpexplain.models.boosting.uncertainty.curvature import Curvature
+from dpexplain.models.boosting.uncertainty.shrinkage import Evidence
+
+FloatArray = NDArray[np.float64]
+
+_LEVEL = 10.0
+_SLOPE = 3.0
+_BENDS = np.geomspace(0.5, 50.0, 5)
+"""Standard deviations of level, slope and bend of a curve, in those of the released one."""
+
+_LEAST_SHARE = 1e-4
+_JITTER = 1e-7
+
+
+def recovered_curves(
+    seen: Sequence[Evidence],
+    curvature: Curvature,
+    terms: AdditiveTerms,
+    *,
+    sum_std: float,
+    scale: float,
+    of_score: int,
+) -> tuple[FloatArray | None, ...]:
+    """Estimate the curve behind the sums of each term that has an order.
+
+    Parameters
+    ----------
+    seen : sequence of Evidence
+        One per feature.
+    curvature : Curvature
+        Of the people that the sums are over, for one score.
+    terms : AdditiveTerms
+        Released curves of that score.
+    sum_std : float
+        Standard deviation of the noise of a sum, in units of the loop.
+    scale : float
+        Score units in one unit of the loop.
+    of_score : int
+        Which score of the loop.
+
+    Returns
+    -------
+    tuple, one per term, of ndarray of shape (n_bins,) or None
+        In score units, centred over people; special bins as released. None for categories
+        without an order.
+    """
+    curves: list[FloatArray | None] = []
+    for k, (bins, mine) in enumerate(zip(terms.bins, seen, strict=True)):
+        released, people = terms.scores[k], np.maximum(terms.counts[k], 0.0)
+        n = bins.n_value_bins
+        if bins.edges is None and not bins.ordered:
+            curves.append(None)
+            continue
+        shares = np.maximum(people / max(float(people.sum()), 1e-300), _LEAST_SHARE)
+        size = float(np.sqrt(shares @ released**2)) / scale
+        curve = released.copy()
+        if n > 2 and size > 0.0 and len(mine.bins):
+            final = mine.curve[:, of_score] - mine.curve.mean(axis=1) * (mine.curve.shape[1] > 1)
+            precision, pull = _information(
+                mine.bins / sum_std,
+                mine.left[:, of_score] / sum_std,
+                curvature.mass[k],
+                np.maximum(curvature.variance[k], 0.0) / scale**2,
+                final,
+            )
+            priors = _priors(_axes(bins.edges, shares[:n]), len(shares), size)
+            found = scale * _posterior_mean(priors, precision, pull)[:n]
+            curve[:n] = found - float(shares[:n] @ found) / float(shares[:n].sum())
+        curves.append(curve)
+    return tuple(curves)
+
+
+def _information(
+    bins: FloatArray, left: FloatArray, mass: FloatArray, variance: FloatArray, final: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Precision of the curve given the sums, and precision times estimate.
+
+    Sums measure ``mass * (curve - final) + scatter``: all of them are over one sample of people,
+    whose residual sums scatter by `variance` from bin to bin.
+    """
+    together = bins.T @ bins
+    spread = np.eye(len(mass)) + together * variance
+    precision = mass[:, None] * np.linalg.solve(spread, together) * mass
+    pull = mass * np.linalg.solve(spread, bins.T @ left) + precision @ final
+    return (precision + precision.T) / 2.0, pull
+
+
+def _axes(edges: FloatArray | None, shares: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Two scales on which a curve may be smooth, each from 0 to 1.
+
+    Values; and half way between values and ranks, where long tails are short. A bin at an end is
+    placed where its people are if they thin out exponentially from the density next to it.
+    """
+    n = len(shares)
+    if edges is None:
+        values = np.arange(n, dtype=np.float64)
+    else:
+        values, width = (edges[1:] + edges[:-1]) / 2.0, np.diff(edges)
+        for end, near, inner, sign in ((0, 1, edges[1], -1.0), (n - 1, n - 2, edges[-2], 1.0)):
+            away = width[near] * shares[end] / shares[near]
+            values[end] = inner + sign * min(width[end] / 2.0, away)
+    ranks = np.cumsum(shares) - shares / 2.0
+    between = np.concatenate([[0.0], np.cumsum(np.sqrt(np.diff(values) * np.diff(ranks)))])
+    return _from_0_to_1(values), _from_0_to_1(between)
+
+
+def _from_0_to_1(x: FloatArray) -> FloatArray:
+    return np.asarray((x - x[0]) / (x[-1] - x[0]), dtype=np.float64)
+
+
+def _priors(axes: Sequence[FloatArray], n_bins: int, size: float) -> list[FloatArray]:
+    """Roots of the covariances of smooth curves; special bins are free."""
+    roots = []
+    for x in axes:
+        n = len(x)
+        flat = _LEVEL**2 + _SLOPE**2 * np.multiply.outer(x - 0.5, x - 0.5)
+        bend = bend_covariance(x)
+        for share in _BENDS:
+            covariance = (_LEVEL**2 + _JITTER) * np.eye(n_bins)
+            covariance[:n, :n] = flat + share**2 * bend + _JITTER * np.eye(n)
+            roots.append(np.asarray(size * np.linalg.cholesky(covariance), dtype=np.float64))
+    return roots
+
+
+def _posterior_mean(
+    roots: Sequence[FloatArray], precision: FloatArray, pull: FloatArray
+) -> FloatArray:
+    """Average of the posterior means, by how likely the sums are under each prior.
+
+    References
+    ----------
+    .. [1] Rasmussen, Williams, "Gaussian Processes for Machine Learning", MIT Press 2006,
+       equations 2.11 and 2.43.
+    """
+    likelihoods, means = [], []
+    for root in roots:
+        inner = np.linalg.cholesky(np.eye(len(root)) + root.T @ precision @ root)
+        white = np.linalg.solve(inner, root.T @ pull)
+        likelihoods.append(0.5 * float(white @ white) - float(np.log(np.diag(inner)).sum()))
+        means.append(root @ np.linalg.solve(inner.T, white))
+    chance = np.exp(np.array(likelihoods) - max(likelihoods))
+    return np.asarray((chance / chance.sum()) @ np.array(means))

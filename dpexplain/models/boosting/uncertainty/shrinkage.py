@@ -1,0 +1,123 @@
+"""How far the curves of a fit fall short, estimated from the released leaf sums.
+
+A private fit stops early, so that noise does not pile up, and its curves are flatter than what
+they are after. Later leaf sums keep saying so: they hold what residuals are left in the direction
+of the curve. One number per term is enough to ask for, and all sums together answer it well.
+Nothing but released numbers is used, so the answer costs no privacy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpexplain.models.boosting.released import PrivateFit, released_path
+from dpexplain.models.boosting.uncertainty.curvature import Curvature
+
+FloatArray = NDArray[np.float64]
+
+_FIRST = 0.05
+"""Part of the visits that is left out: a reaction is linear near the final curve only."""
+
+_USUAL_SPREAD = 0.3
+"""Standard deviation of the share that curves fall short by, before anything was seen."""
+
+_LIMITS = (0.5, 3.0)
+"""Estimates outside are not believed."""
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What the released sums of one feature say of what is missing from its curve.
+
+    A sum is what people of its leaf lack at the final scores, ``bins @ (mass * missing)``, up to
+    noise.
+
+    Attributes
+    ----------
+    bins : ndarray of shape (n_sums, n_bins)
+        1 for the bins of the leaf, 0 elsewhere.
+    left : ndarray of shape (n_sums, n_scores)
+        The sum, had it been asked for at the final scores.
+    curve : ndarray of shape (n_bins, n_scores)
+        Final scores of the loop, not centred.
+    """
+
+    bins: FloatArray
+    left: FloatArray
+    curve: FloatArray
+
+
+def evidence(fit: PrivateFit, curvature: Curvature, bound: float) -> list[Evidence]:
+    """Bring all released sums to the final scores.
+
+    Parameters
+    ----------
+    fit : PrivateFit
+        With the leaf sums that were released.
+    curvature : Curvature
+        Of the people that the sums are over.
+    bound : float
+        Bound on scores per bin, in units of the loop.
+
+    Returns
+    -------
+    list of Evidence
+        One per feature.
+    """
+    path = released_path(fit, bound)
+    means = [
+        np.einsum("b,tbs->ts", s, t) for s, t in zip(_shares(curvature), path.tables, strict=True)
+    ]
+    found = []
+    for k, (mass, members) in enumerate(zip(curvature.per_score, path.members, strict=True)):
+        late = members.visit >= _FIRST * len(fit.visits)
+        visit, bins = members.visit[late], members.bins[late]
+        before = path.before[visit]
+        gone = path.tables[k][before[:, k]] - path.tables[k][-1]
+        for j, mean in enumerate(means):
+            if j != k:
+                gone += (mean[before[:, j]] - mean[-1])[:, None, :]
+        left = members.sums[late] + np.einsum("rb,rbs,bcs->rc", bins, gone, mass)
+        found.append(Evidence(bins, left, path.tables[k][-1]))
+    return found
+
+
+def _shares(curvature: Curvature) -> list[FloatArray]:
+    return [m / max(float(m.sum()), 1e-12) for m in curvature.mean_mass]
+
+
+def stretches(
+    evidences: Sequence[Evidence], curvature: Curvature, noise_std: float
+) -> list[FloatArray]:
+    """Factor on the curve of each term that undoes how far it falls short.
+
+    Parameters
+    ----------
+    evidences : sequence of Evidence
+        One per feature.
+    curvature : Curvature
+        Of the people that the sums are over.
+    noise_std : float
+        Standard deviation of the noise of a sum.
+
+    Returns
+    -------
+    list of ndarray of shape (n_features,)
+        One per score: one plus the posterior mean of the share that is missing, from a normal
+        prior around 0.
+    """
+    n_scores = evidences[0].curve.shape[1]
+    factors = np.ones((n_scores, len(evidences)))
+    shares = _shares(curvature)
+    for k, (mass, seen) in enumerate(zip(curvature.per_score, evidences, strict=True)):
+        centred = seen.curve - shares[k] @ seen.curve
+        for c in range(n_scores):
+            # What a longer curve would leave.
+            along = seen.bins @ (mass[:, c] * centred).sum(axis=1)
+            precision = along @ along / noise_std**2 + 1.0 / _USUAL_SPREAD**2
+            factors[c, k] += along @ seen.left[:, c] / noise_std**2 / precision
+    return list(np.clip(factors, *_LIMITS))

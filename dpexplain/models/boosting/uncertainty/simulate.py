@@ -1,0 +1,287 @@
+"""How much of a model's curves is noise, from released quantities alone.
+
+Three parts, each simulated in the space of bins, where there is no record: so this is
+post-processing and costs no privacy.
+
+* Privacy: the noise that went into every leaf sum is known in distribution, and so is how the
+  boosting recursion reacts to it: an error d of the score in a bin lowers the next residual sum
+  there by d times the curvature of the loss. Adding up the injected variances instead would be
+  too wide, since later rounds repair what earlier noise did.
+* Structure: what turns into the released curve, with what a sample of people adds to it, is
+  fitted again without privacy noise, with histograms drawn anew around the released ones, other
+  merged bins, other random trees and another order of the features.
+* Sampling: another sample of people would have had other residual sums, the same in every
+  round. Their variance follows from the noisy counts: p (1 - p) for classes, less what is
+  clipped, and for a regression that of normal residuals, of which the clip leaves a known
+  share alone.
+
+Nothing about pairs of features is released. How features go together is estimated from the
+released sums, and drawn anew for each group of simulations (`coupling.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpexplain.binning.counts import BinCounts
+from dpexplain.models.additive.term_noise import NoiseDraws
+from dpexplain.models.additive.terms import AdditiveTerms
+from dpexplain.models.boosting.monotone import SIGNS
+from dpexplain.models.boosting.objectives import Objective
+from dpexplain.models.boosting.released import PrivateFit, released_path
+from dpexplain.models.boosting.structure import Visit
+from dpexplain.models.boosting.uncertainty._kernels_simulate import replay_trees
+from dpexplain.models.boosting.uncertainty.correlation import Correlation, estimate_correlation
+from dpexplain.models.boosting.uncertainty.curvature import Curvature
+from dpexplain.models.boosting.uncertainty.leaf_equations import SMOOTH_SHARE
+from dpexplain.models.boosting.uncertainty.other_trees import restructured
+from dpexplain.models.boosting.uncertainty.recovery import recovered_curves
+from dpexplain.models.boosting.uncertainty.shrinkage import evidence, stretches
+
+FloatArray = NDArray[np.float64]
+
+N_SIMULATIONS = 200
+"""Simulated fits; the relative error of a standard deviation is 1 / sqrt(2 * 200) = 5 %."""
+
+_LEAST_SIMULATIONS = 80
+"""With several classes, which share the work; 8 % relative error."""
+
+N_STRUCTURES = 120
+"""Simulated structures; 6 % relative error."""
+
+_SEED = 20210718  # post-processing: the same model always shows the same band
+
+
+def simulate_noise(
+    fit: PrivateFit,
+    terms: AdditiveTerms,
+    objective: Objective,
+    *,
+    n_simulations: int = N_SIMULATIONS,
+    n_structures: int = N_STRUCTURES,
+) -> tuple[NoiseDraws, ...]:
+    """Simulate what other noise, other trees and another sample would have changed.
+
+    Parameters
+    ----------
+    fit : PrivateFit
+        What was released.
+    terms : AdditiveTerms
+        Its centred terms, in score units.
+    objective : Objective
+        What it was fitted to.
+    n_simulations : int, default=200
+        Simulated fits for privacy noise, and as many for sampling; fewer for several classes.
+    n_structures : int, default=120
+        Simulated structures.
+
+    Returns
+    -------
+    tuple of NoiseDraws
+        One; of several classes one for each.
+    """
+    rng = np.random.default_rng(_SEED)
+    clip = float(objective.residual_unit * fit.clips[-1])
+    curvature = objective.curvature(terms, clip, fit.schedule.clip_quantile).of_part(fit.share)
+    coupling = estimate_correlation(
+        fit, curvature.per_score, rng, bound=objective.bound, scale=objective.scale
+    )
+    n_scores = objective.loss.n_scores
+    n_simulations = max(n_simulations // n_scores, min(n_simulations, _LEAST_SIMULATIONS))
+    n_simulations -= n_simulations % len(coupling.draws)
+    privacy, sampling = _replayed(fit, curvature, coupling, objective, n_simulations, rng)
+    # Errors shared by all classes are none: those of one apart from the others react more.
+    apart = n_scores / (n_scores - 1) if n_scores > 1 else 1.0
+    start = objective.offset + objective.scale * fit.start
+    structure = [
+        restructured(
+            fit,
+            terms if n_scores == 1 else terms.of_class(c),
+            curvature.of_score(c),
+            privacy[c],
+            coupling,
+            mixing=apart * float(curvature.mixing[c, c]),
+            intercept=float(np.ravel(terms.intercept)[c]) - start,
+            learning_rate=objective.step_factor * fit.schedule.learning_rate,
+            n_structures=n_structures,
+            rng=rng,
+        )
+        for c in range(n_scores)
+    ]
+    seen, sum_std = evidence(fit, curvature, objective.bound), float(fit.leaf_noise_std[-1])
+    stretch = stretches(seen, curvature, sum_std)
+    recovered = [
+        recovered_curves(
+            seen,
+            curvature.of_score(c),
+            terms if n_scores == 1 else terms.of_class(c),
+            sum_std=sum_std,
+            scale=objective.scale,
+            of_score=c,
+        )
+        for c in range(n_scores)
+    ]
+    parts = zip(privacy, structure, sampling, stretch, recovered, strict=True)
+    return tuple(NoiseDraws(*part) for part in parts)
+
+
+def _starts(sizes: Sequence[int]) -> NDArray[np.int64]:
+    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+
+
+def _replayed(
+    fit: PrivateFit,
+    curvature: Curvature,
+    coupling: Correlation,
+    objective: Objective,
+    n_simulations: int,
+    rng: np.random.Generator,
+) -> tuple[list[FloatArray], list[FloatArray]]:
+    """Errors from leaf noise, and from sampling, through the released trees, score by score."""
+    counts, visits = [c.thinned(fit.share) for c in fit.binned.counts], fit.visits
+    start = _starts([len(c.counts) for c in counts])
+    leaf_start = _starts([len(v.leaf_weight) for v in visits])
+    n_scores = objective.loss.n_scores
+    # Bags have noise of their own, which their mean averages out; trees are alike.
+    noise_std = np.repeat(
+        np.float32(objective.scale * fit.leaf_noise_std / np.sqrt(len(fit.bags))),
+        np.diff(leaf_start),
+    )
+    shape = (leaf_start[-1], n_scores, n_simulations)
+    noise = rng.standard_normal(shape, dtype=np.float32)
+    noise *= noise_std[:, None, None]
+    state = np.zeros((start[-1], n_scores, 2 * n_simulations), np.float32)
+    persistent = np.zeros_like(state)
+    persistent[..., n_simulations:] = _residual_errors(curvature, coupling, n_simulations, rng)
+    mean_mass = curvature.mean_mass
+    functions = np.zeros((start[-1], max(1, max(f.shape[1] for f in coupling.functions))))
+    for k, own in enumerate(coupling.functions):
+        functions[start[k] : start[k + 1], : own.shape[1]] = own
+    unbound, unbound_start = _unbound(fit, objective)
+    replay_trees(
+        state,
+        persistent,
+        noise,
+        start,
+        (SMOOTH_SHARE * np.concatenate(curvature.per_score)).astype(np.float32),
+        np.concatenate([m / max(m.sum(), 1e-12) for m in mean_mass]).astype(np.float32),
+        np.array([v.feature for v in visits], dtype=np.int64),
+        _starts([len(v.leaf_of_bin) for v in visits])[:-1],
+        np.concatenate([v.leaf_of_bin for v in visits]),
+        leaf_start,
+        np.concatenate([s.gain for s in fit.steps]).astype(np.float32),
+        np.array([s.together for s in fit.steps]),
+        functions.astype(np.float32),
+        coupling.start,
+        np.tile(coupling.reactions(), (2, 1, 1)).astype(np.float32),
+        curvature.mixing.astype(np.float32),
+        coupling.own_share.astype(np.float32),
+        np.array([SIGNS.get(d or "", 0) for d in fit.monotone], dtype=np.int64),
+        np.concatenate([_weights_of_move(c) for c in counts]),
+        unbound,
+        unbound_start,
+    )
+    errors = state.transpose(1, 2, 0).astype(np.float64)
+    if n_scores > 1:  # a score that all classes share changes nothing
+        errors -= errors.mean(axis=0)
+    both = [_centred(e, counts, start) for e in errors]
+    privacy = [e[:n_simulations] for e in both]
+    for k, feature in enumerate(counts):
+        if not _fitted(visits, k):
+            std = _std_of_two_halves(fit, k) * objective.scale * objective.step_factor
+            for own in privacy:
+                bins = (n_simulations, len(feature.counts))
+                own[:, start[k] : start[k + 1]] = std * rng.standard_normal(bins)
+    return privacy, [e[n_simulations:] for e in both]
+
+
+def _unbound(fit: PrivateFit, objective: Objective) -> tuple[FloatArray, NDArray[np.int64]]:
+    """Curves with a direction before they were moved, visit after visit, and where each starts."""
+    place = np.zeros(len(fit.visits), dtype=np.int64)
+    if not any(fit.monotone):
+        return np.zeros(0), place
+    path, parts, first = released_path(fit, objective.bound), [], 0
+    for v, visit in enumerate(fit.visits):
+        if visit.feature in path.unbound:
+            place[v] = first
+            parts.append(
+                objective.scale * path.unbound[visit.feature][path.before[v, visit.feature]]
+            )
+            first += len(parts[-1])
+    return np.concatenate(parts), place
+
+
+def _weights_of_move(counts: BinCounts) -> FloatArray:
+    """Weights of the move to a monotone curve; 0 for bins that hold no value of the schema."""
+    weights = np.maximum(counts.counts, 1.0)
+    weights[len(weights) - counts.n_special :] = 0.0
+    return weights
+
+
+def _residual_errors(
+    curvature: Curvature, coupling: Correlation, n_draws: int, rng: np.random.Generator
+) -> NDArray[np.float32]:
+    """Draw residual sums per bin and score: every feature sees the same people.
+
+    So totals agree, and what goes through the functions scatters together as these do.
+    """
+    n_scores, n_functions = len(curvature.mixing), coupling.draws.shape[-1]
+    between = curvature.between_scores
+    common = rng.standard_normal((n_scores, n_draws))
+    joint = np.linalg.cholesky(coupling.draws + (1.0 + 1e-6) * np.eye(n_functions))
+    drawn = rng.standard_normal((n_scores, len(joint), n_functions, n_draws // len(joint)))
+    loads = (joint @ drawn).transpose(0, 2, 1, 3).reshape(n_scores, n_functions, n_draws)
+    parts = []
+    for k, (mass, variance) in enumerate(
+        zip(curvature.mean_mass, curvature.variance_per_score, strict=True)
+    ):
+        root = np.sqrt(np.maximum(mass, 0.0))
+        constant = root / max(float(np.sqrt(mass.sum())), 1e-12)
+        others = coupling.functions[k] / np.where(root > 0, root, 1.0)[:, None]
+        basis = np.column_stack([constant, others])
+        own = rng.standard_normal((n_scores, len(mass), n_draws))
+        own -= basis @ (basis.T @ own)
+        own += basis[:, :1] * common[:, None]
+        own += basis[:, 1:] @ loads[:, coupling.start[k] : coupling.start[k + 1]]
+        mixed = np.einsum("cd,dbn->bcn", between, own)
+        parts.append(np.sqrt(np.maximum(variance, 0.0))[:, :, None] * mixed)
+    return np.concatenate(parts).astype(np.float32)
+
+
+def _centred(
+    errors: FloatArray, counts: Sequence[BinCounts], start: NDArray[np.int64]
+) -> FloatArray:
+    """Centre each term with the weights of the fit; what is taken away is the intercept's."""
+    parts, intercept = [], np.zeros(len(errors))
+    for k, feature in enumerate(counts):
+        own = errors[:, start[k] : start[k + 1]]
+        weights = np.where(feature.perhaps_nobody, 0.0, np.maximum(feature.counts, 0.0))
+        mean = own @ weights / weights.sum() if weights.sum() > 0 else np.zeros(len(own))
+        # Bins that contribute nothing keep the band that their own estimate would have had.
+        parts.append(own - mean[:, None])
+        intercept += mean
+    return np.column_stack([*parts, intercept])
+
+
+def _fitted(visits: Sequence[Visit], feature: int) -> bool:
+    return any(v.feature == feature and len(v.leaf_weight) > 1 for v in visits)
+
+
+def _std_of_two_halves(fit: PrivateFit, feature: int) -> float:
+    """Noise of a term that could not be fitted, since no tree had people enough for two leaves.
+
+    Its curve is zero, which is not knowledge. It carries the noise that as many trees of two
+    equal leaves would have added up to.
+    """
+    counts = fit.binned.counts[feature].counts
+    people = max(float(np.maximum(counts, 0.0).sum()), 1.0)
+    n_trees = fit.schedule.n_epochs
+    return float(
+        fit.schedule.learning_rate
+        * fit.leaf_noise_std.mean()
+        / (fit.share * people / 2.0)
+        * np.sqrt(n_trees / len(fit.bags))
+    )

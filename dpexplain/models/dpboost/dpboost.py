@@ -1,0 +1,438 @@
+"""DPBoost for classes and numbers."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpexplain._utils.validation import check_choice, check_count, check_in_range
+from dpexplain.accounting import PrivacyLedger
+from dpexplain.explain.additive.links import Link
+from dpexplain.mechanisms import Mechanism, Releases
+from dpexplain.models.additive.model import AdditiveClassifier, AdditiveRegressor
+from dpexplain.models.additive.targets import classes_of, encoded_range, range_unit
+from dpexplain.models.dpboost.boosting import (
+    LeafClipping,
+    Loss,
+    Plan,
+    Scale,
+    Variant,
+    grow,
+)
+from dpexplain.models.trees.private_trees import PrivateTrees
+from dpexplain.models.trees.structure import FloatArray, Trees, candidates_of, grid_of
+from dpexplain.schema import Classes, Range, Schema
+from dpexplain.tables.encoding import encode_classes
+
+
+class _DPBoost(PrivateTrees):
+    """Fit of both DPBoost models."""
+
+    _audit_by_place = True
+    _audit_powerful = frozenset(
+        {2}
+    )  # what a record does depends on splits that are chosen by chance
+    _audit_size: ClassVar = {"n_trees": 3, "trees_per_ensemble": 2, "depth": 2}
+    _audit_settings: ClassVar = {"n_trees": 1, "trees_per_ensemble": 1, "depth": 1}
+    _audit_variants: ClassVar = {
+        "variant": ("ensemble", "seq", "para"),
+        "filtering": ("drop", "clip"),
+        "leaf_clipping": ("geometric", "none"),
+        "exponential_scale": ("paper", "range"),
+    }
+    n_trees: int
+    trees_per_ensemble: int
+    learning_rate: float
+    regularisation: float
+    variant: Variant
+    loss: Loss
+    filtering: Literal["drop", "clip"]
+    leaf_clipping: LeafClipping
+    exponential_scale: Scale
+
+    def _check_settings(self) -> None:
+        check_count("n_trees", self.n_trees)
+        check_count("trees_per_ensemble", self.trees_per_ensemble)
+        self._check_tree_settings()
+        check_in_range(
+            "learning_rate", self.learning_rate, 0.0, 1.0, include_low=False, include_high=False
+        )
+        check_in_range("regularisation", self.regularisation, 0.0, 1e6)
+        check_choice("variant", self.variant, ("ensemble", "seq", "para"))
+        check_choice("loss", self.loss, ("logistic", "square"))
+        check_choice("filtering", self.filtering, ("drop", "clip"))
+        check_choice("leaf_clipping", self.leaf_clipping, ("geometric", "none"))
+        check_choice("exponential_scale", self.exponential_scale, ("paper", "range"))
+
+    def _check_plan(self, n_features: int) -> None:
+        self._check_grid()
+        plan = self._plan(self._n_scores())
+        n_candidates = 1
+        if self.schema is not None:
+            n_candidates = len(candidates_of(grid_of(self.schema, self.max_bins)))
+        plan.split_phase(0, n_candidates)
+        for t in (0, min(plan.n_disjoint, plan.n_trees) - 1):
+            plan.leaf_phase(t, 0)
+
+    def _n_scores(self) -> int:
+        """Scores, one against the rest each: of two classes, and of numbers, one."""
+        n_classes = self._n_classes()
+        return 1 if n_classes == 2 else n_classes
+
+    def _plan(self, n_scores: int) -> Plan:
+        return Plan(
+            epsilon=self._epsilon_of_record / n_scores,
+            unit=self._unit,
+            n_trees=self.n_trees,
+            trees_per_ensemble=self.trees_per_ensemble,
+            depth=self.depth,
+            learning_rate=self.learning_rate,
+            regularisation=self.regularisation,
+            variant=self.variant,
+            loss=self.loss,
+            filtering=self.filtering,
+            leaf_clipping=self.leaf_clipping,
+            exponential_scale=self.exponential_scale,
+        )
+
+    def _releases(self, n_features: int) -> tuple[Releases, ...]:
+        n_scores = self._n_scores()
+        plan = self._plan(n_scores)
+        count = n_scores * plan.n_ensembles
+        # Trees of an ensemble are about disjoint records: an ensemble costs as much as one tree.
+        first, *others = (plan.leaf_phase(t, 0) for t in range(plan.size(0)))
+        return (
+            Releases(first, count, tuple(others)),
+            Releases(plan.split_phase(0, 1), count * self.depth),
+        )
+
+    def _fit_released(self, X: Any, y: Any, schema: Schema, mechanism: Mechanism) -> None:
+        self._fit_planned(X, y, schema, mechanism, self._plan)
+
+    def _fit_noiseless(self, X: Any, y: Any, schema: Schema, mechanism: Mechanism) -> None:
+        """Fit for the non-private twin: all records in every tree, nothing filtered or clipped."""
+        self._fit_planned(X, y, schema, mechanism, lambda n: self._plan(n).noiseless())
+
+    def _fit_planned(
+        self,
+        X: Any,
+        y: Any,
+        schema: Schema,
+        mechanism: Mechanism,
+        plan_of: Callable[[int], Plan],
+    ) -> None:
+        """Boost as planned for a number of scores, and keep the trees."""
+        targets = self._targets(y, schema)
+        candidates, cells = self._read(X, schema)
+        coins, plan = self._coins(), plan_of(len(targets))
+        parts = [grow(cells, target, candidates, plan, mechanism, coins) for target in targets]
+        self._keep_parts(parts, schema)
+
+    @abstractmethod
+    def _targets(self, y: Any, schema: Schema) -> list[NDArray[np.float32]]:
+        """Target of each score, in [-1, 1]."""
+
+    @abstractmethod
+    def _keep_parts(self, parts: list[Trees], schema: Schema) -> None:
+        """Keep the released trees of each score."""
+
+
+class DPBoostClassifier(_DPBoost, AdditiveClassifier):
+    """Gradient boosting of trees for classes with pure differential privacy.
+
+    DPBoost [1]_: gradients beyond a bound are filtered, leaves are clipped ever closer, the trees
+    of an ensemble use disjoint records and ensembles follow each other. Splits are chosen by the
+    exponential mechanism, leaves have Laplace noise. More than two classes have a score each,
+    against the rest, and share the budget.
+
+    Parameters
+    ----------
+    epsilon : float, default=1.0
+        Privacy parameter of the whole fit (delta is 0), positive; above 10 warns, above 50 needs
+        `allow_weak`.
+    schema : Schema or None, default=None
+        Public bounds, categories and classes. Without it they are read from the data, with a
+        `PrivacyWarning`, and the model is not private.
+    ledger : PrivacyLedger or None, default=None
+        Ledger of the data set; None keeps the books of this fit alone.
+    n_trees : int, default=50
+        Trees of a score.
+    trees_per_ensemble : int, default=50
+        Trees on disjoint records, which have the budget of their ensemble each. Ensembles
+        share the budget and have all records each. Not used by the variant "seq".
+    depth : int, default=6
+        Levels of splits, 1 to 10.
+    max_bins : int, default=32
+        Cells of equal width per numeric feature, between which trees may cut.
+    learning_rate : float, default=0.1
+        Share of a leaf's value that is added, in (0, 1).
+    regularisation : float, default=0.1
+        Added to the people of a leaf, not negative: lambda.
+    variant : {"ensemble", "seq", "para"}, default="ensemble"
+        The paper's two levels of ensembles; or its baselines: all records in every tree, with a
+        share of the budget, or half of the records that are left in each tree of an ensemble, with
+        all of the budget of it.
+    loss : {"logistic", "square"}, default="logistic"
+        Of classes as -1 and 1; the paper's experiments use square.
+    filtering : {"drop", "clip"}, default="drop"
+        What becomes of a gradient beyond its bound of 1: the record takes no part in this tree, as
+        in the paper, or counts with a gradient of 1.
+    leaf_clipping : {"geometric", "none"}, default="geometric"
+        Bound on leaf values of tree k of an ensemble: ``(1 - learning_rate)^k``, or 1. The variants
+        "seq" and "para" have none.
+    exponential_scale : {"paper", "range"}, default="paper"
+        Scale of the choice of splits: that of the paper, or two thirds of it, which is as private.
+    adjacency : {"add_remove", "replace"}, default="add_remove"
+        Which data sets count as neighbours.
+    structure_seed : int or None, default=None
+        Accepted as by other models; splits are chosen privately.
+    reproducible_seed : int or None, default=None
+        Seeds the noise, for demonstrations: the model is then NOT PRIVATE.
+    allow_weak : bool, default=False
+        Permits epsilon above 50.
+    max_rows_per_person : int or None, default=None
+        How many rows of one person are used at most; ``fit`` then needs ``groups=`` and protects
+        persons, with so many times the noise. None: every row is a person of its own.
+
+    Attributes
+    ----------
+    schema_ : Schema
+        The schema in use.
+    classes_ : ndarray of shape (n_classes,)
+        Class labels of the schema.
+    intercept_ : float or ndarray of shape (n_classes,)
+        Mean score, in log-odds.
+    guarantee_ : Guarantee
+        What is promised.
+    ledger_ : PrivacyLedger
+        `ledger`, or the ledger of this fit alone.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features.
+
+    References
+    ----------
+    .. [1] Li, Wu, Wen and He, "Privacy-Preserving Gradient Boosting Decision Trees", AAAI 2020,
+       arXiv:1911.04209.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dpexplain import Classes, Numeric, Schema
+    >>> X = np.linspace(0, 100, 5000).reshape(-1, 1)
+    >>> y = np.where(X[:, 0] > 50, "yes", "no")
+    >>> schema = Schema({"age": Numeric(0, 100, unit="years")}, target=Classes(["no", "yes"]))
+    >>> model = DPBoostClassifier(epsilon=8.0, schema=schema, n_trees=5, depth=2).fit(X, y)
+    >>> model.predict([[10.0], [90.0]])
+    array(['no', 'yes'], dtype='<U3')
+    """
+
+    _target_kind = Classes
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        *,
+        schema: Schema | None = None,
+        ledger: PrivacyLedger | None = None,
+        n_trees: int = 50,
+        trees_per_ensemble: int = 50,
+        depth: int = 6,
+        max_bins: int = 32,
+        learning_rate: float = 0.1,
+        regularisation: float = 0.1,
+        variant: Variant = "ensemble",
+        loss: Loss = "logistic",
+        filtering: Literal["drop", "clip"] = "drop",
+        leaf_clipping: LeafClipping = "geometric",
+        exponential_scale: Scale = "paper",
+        adjacency: str = "add_remove",
+        structure_seed: int | None = None,
+        reproducible_seed: int | None = None,
+        allow_weak: bool = False,
+        max_rows_per_person: int | None = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.schema = schema
+        self.ledger = ledger
+        self.n_trees = n_trees
+        self.trees_per_ensemble = trees_per_ensemble
+        self.depth = depth
+        self.max_bins = max_bins
+        self.learning_rate = learning_rate
+        self.regularisation = regularisation
+        self.variant = variant
+        self.filtering = filtering
+        self.leaf_clipping = leaf_clipping
+        self.exponential_scale = exponential_scale
+        self.adjacency = adjacency
+        self.structure_seed = structure_seed
+        self.reproducible_seed = reproducible_seed
+        self.allow_weak = allow_weak
+        self.max_rows_per_person = max_rows_per_person
+        self.loss = loss
+
+    def _targets(self, y: Any, schema: Schema) -> list[NDArray[np.float32]]:
+        classes = classes_of(schema)
+        label, n_classes = encode_classes(y, classes), len(classes.labels)
+        positives = [1] if n_classes == 2 else range(n_classes)
+        return [np.where(label == c, 1.0, -1.0).astype(np.float32) for c in positives]
+
+    def _keep_parts(self, parts: list[Trees], schema: Schema) -> None:
+        # The slope of a share of 1 and -1 at even odds is that of log-odds twice as large.
+        factor = 2.0 if self.loss == "square" else 1.0
+        link: Link = "logit" if len(parts) == 1 else "softmax"
+        self._keep(_side_by_side(parts, factor), schema, link)
+
+
+class DPBoostRegressor(_DPBoost, AdditiveRegressor):
+    """Gradient boosting of trees for numbers with pure differential privacy.
+
+    DPBoost [1]_ with squared error: gradients beyond a bound are filtered, leaves are clipped ever
+    closer, the trees of an ensemble use disjoint records and ensembles follow each other. Splits
+    are chosen by the exponential mechanism, leaves have Laplace noise. The target is scaled to
+    [-1, 1] by its public range.
+
+    Parameters
+    ----------
+    epsilon : float, default=1.0
+        Privacy parameter of the whole fit (delta is 0), positive; above 10 warns, above 50 needs
+        `allow_weak`.
+    schema : Schema or None, default=None
+        Public bounds, categories and target range. Without it they are read from the data, with a
+        `PrivacyWarning`, and the model is not private.
+    ledger : PrivacyLedger or None, default=None
+        Ledger of the data set; None keeps the books of this fit alone.
+    n_trees : int, default=50
+        Trees of a score.
+    trees_per_ensemble : int, default=50
+        Trees on disjoint records, which have the budget of their ensemble each. Ensembles
+        share the budget and have all records each. Not used by the variant "seq".
+    depth : int, default=6
+        Levels of splits, 1 to 10.
+    max_bins : int, default=32
+        Cells of equal width per numeric feature, between which trees may cut.
+    learning_rate : float, default=0.1
+        Share of a leaf's value that is added, in (0, 1).
+    regularisation : float, default=0.1
+        Added to the people of a leaf, not negative: lambda.
+    variant : {"ensemble", "seq", "para"}, default="ensemble"
+        The paper's two levels of ensembles; or its baselines: all records in every tree, with a
+        share of the budget, or half of the records that are left in each tree of an ensemble, with
+        all of the budget of it.
+    filtering : {"drop", "clip"}, default="drop"
+        What becomes of a gradient beyond its bound of 1: the record takes no part in this tree, as
+        in the paper, or counts with a gradient of 1.
+    leaf_clipping : {"geometric", "none"}, default="geometric"
+        Bound on leaf values of tree k of an ensemble: ``(1 - learning_rate)^k``, or 1. The variants
+        "seq" and "para" have none.
+    exponential_scale : {"paper", "range"}, default="paper"
+        Scale of the choice of splits: that of the paper, or two thirds of it, which is as private.
+    adjacency : {"add_remove", "replace"}, default="add_remove"
+        Which data sets count as neighbours.
+    structure_seed : int or None, default=None
+        Accepted as by other models; splits are chosen privately.
+    reproducible_seed : int or None, default=None
+        Seeds the noise, for demonstrations: the model is then NOT PRIVATE.
+    allow_weak : bool, default=False
+        Permits epsilon above 50.
+    max_rows_per_person : int or None, default=None
+        How many rows of one person are used at most; ``fit`` then needs ``groups=`` and protects
+        persons, with so many times the noise. None: every row is a person of its own.
+
+    Attributes
+    ----------
+    schema_ : Schema
+        The schema in use.
+    intercept_ : float
+        Mean score, in the unit of the target.
+    guarantee_ : Guarantee
+        What is promised.
+    ledger_ : PrivacyLedger
+        `ledger`, or the ledger of this fit alone.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features.
+
+    References
+    ----------
+    .. [1] Li, Wu, Wen and He, "Privacy-Preserving Gradient Boosting Decision Trees", AAAI 2020,
+       arXiv:1911.04209.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dpexplain import Numeric, Range, Schema
+    >>> X = np.linspace(0, 100, 5000).reshape(-1, 1)
+    >>> schema = Schema({"age": Numeric(0, 100, unit="years")}, target=Range(0, 10))
+    >>> model = DPBoostRegressor(epsilon=8.0, schema=schema, n_trees=5, depth=2)
+    >>> model.fit(X, X[:, 0] / 10).predict([[50.0]]).shape
+    (1,)
+    """
+
+    _target_kind = Range
+    loss: Loss = "square"
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        *,
+        schema: Schema | None = None,
+        ledger: PrivacyLedger | None = None,
+        n_trees: int = 50,
+        trees_per_ensemble: int = 50,
+        depth: int = 6,
+        max_bins: int = 32,
+        learning_rate: float = 0.1,
+        regularisation: float = 0.1,
+        variant: Variant = "ensemble",
+        filtering: Literal["drop", "clip"] = "drop",
+        leaf_clipping: LeafClipping = "geometric",
+        exponential_scale: Scale = "paper",
+        adjacency: str = "add_remove",
+        structure_seed: int | None = None,
+        reproducible_seed: int | None = None,
+        allow_weak: bool = False,
+        max_rows_per_person: int | None = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.schema = schema
+        self.ledger = ledger
+        self.n_trees = n_trees
+        self.trees_per_ensemble = trees_per_ensemble
+        self.depth = depth
+        self.max_bins = max_bins
+        self.learning_rate = learning_rate
+        self.regularisation = regularisation
+        self.variant = variant
+        self.filtering = filtering
+        self.leaf_clipping = leaf_clipping
+        self.exponential_scale = exponential_scale
+        self.adjacency = adjacency
+        self.structure_seed = structure_seed
+        self.reproducible_seed = reproducible_seed
+        self.allow_weak = allow_weak
+        self.max_rows_per_person = max_rows_per_person
+
+    def _targets(self, y: Any, schema: Schema) -> list[NDArray[np.float32]]:
+        return [encoded_range(y, schema)]
+
+    def _keep_parts(self, parts: list[Trees], schema: Schema) -> None:
+        factor, offset = range_unit(schema)
+        self._keep(_side_by_side(parts, factor), schema, "identity", offset=offset)
+
+
+def _side_by_side(parts: list[Trees], factor: float) -> Trees:
+    """Trees of all scores: those of one score add nothing to another."""
+    values: list[FloatArray] = []
+    for c, part in enumerate(parts):
+        wide = np.zeros((*part.values.shape[:2], len(parts)))
+        wide[:, :, c] = factor * part.values[:, :, 0]
+        values.append(wide)
+    return Trees(np.concatenate([part.splits for part in parts]), np.concatenate(values))

@@ -1,0 +1,351 @@
+"""A private linear fit: histograms, second moments, then gradients or target moments.
+
+Everything that is asked of the records is an integer sum with a Gaussian answer. Weights follow
+from the answers alone: by a ridge regression on noisy moments (sufficient statistics, AdaSSP
+[1]_), or by noisy gradient steps that the noisy second moments precondition. For the logistic
+loss ``X'X / 4`` bounds the Hessian everywhere, for several classes ``X'X / 2`` does [2]_, so a
+step of length one never overshoots and a handful of steps are enough.
+
+References
+----------
+.. [1] Wang, "Revisiting Differentially Private Linear Regression: Optimal and Adaptive Prediction
+   and Estimation in Unbounded Domain", UAI 2018, arXiv:1803.02596, Algorithm 2.
+.. [2] Böhning, "Multinomial Logistic Regression Algorithm", Annals of the Institute of
+   Statistical Mathematics 44, 1992.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpexplain.binning import FeatureBins, declared_cells, release_histograms
+from dpexplain.binning.counts import BinCounts
+from dpexplain.mechanisms import Mechanism, Phase
+from dpexplain.models.boosting.objectives import Objective
+from dpexplain.models.linear import _kernels
+from dpexplain.models.linear.design import Design, cells_of, design
+from dpexplain.schema import Schema
+from dpexplain.tables.encoding import encoded_columns
+
+FloatArray = NDArray[np.float64]
+
+N_CELLS = 64
+"""Cells of a numeric feature: a curve shows its line in so many steps."""
+
+_RIDGE = 2.0
+_VALUE, _RESIDUAL = _kernels.VALUE_STEPS, _kernels.RESIDUAL_STEPS
+
+
+@dataclass(frozen=True)
+class LinearBudget:
+    """Noise of the three phases, and what one unit of privacy does to their sums.
+
+    Attributes
+    ----------
+    mu_bins, mu_moments, mu_target : float
+        Gaussian-DP parameters: histograms, second moments, gradients or target moments.
+    histogram_factor, moment_factor, gradient_factor : float
+        Sensitivities in multiples of those of one record that comes or goes.
+    n_steps : int
+        Gradients, or 1 for the target moments.
+    """
+
+    mu_bins: float
+    mu_moments: float
+    mu_target: float
+    histogram_factor: float
+    moment_factor: float
+    gradient_factor: float
+    n_steps: int = 1
+
+    def histogram_multiplier(self, n_features: int) -> float:
+        """Noise standard deviation over sensitivity, for one of the histograms."""
+        return float(np.sqrt(n_features)) / self.mu_bins
+
+    @property
+    def moment_multiplier(self) -> float:
+        """Noise standard deviation over sensitivity, for the second moments."""
+        return 1.0 / self.mu_moments
+
+    @property
+    def target_multiplier(self) -> float:
+        """Noise standard deviation over sensitivity, for one of the other releases."""
+        return float(np.sqrt(self.n_steps)) / self.mu_target
+
+    def moment_phase(self, n_features: int, n_values: int) -> Phase:
+        """Phase of the second moments, in squared steps.
+
+        A record has ``K + 1`` coordinates of size 1 at most, so its products ``x_i x_j`` with
+        ``i <= j`` have a norm of ``sqrt((K + 1) (K + 2) / 2)`` at most. The products of two
+        records are never at an obtuse angle: ``2 <x x', z z'> = (x'z)^2 + sum x_i^2 z_i^2``. So
+        an exchange changes their sum by ``sqrt(2)`` of that.
+        """
+        norm = np.sqrt((n_features + 1) * (n_features + 2) / 2.0) * _VALUE**2
+        return _phase("second moments", norm * self.moment_factor, self.moment_multiplier, n_values)
+
+    def gradient_phase(self, n_features: int, n_values: int) -> Phase:
+        """Phase of the gradients, in steps: a residual times ``sqrt(K + 1)`` at most."""
+        norm = np.sqrt(n_features + 1) * _VALUE * _RESIDUAL
+        return _phase("gradients", norm * self.gradient_factor, self.target_multiplier, n_values)
+
+    def target_phase(self, n_features: int, n_values: int) -> Phase:
+        """Phase of the target moments, in steps: ``|y| sqrt(K + 1)``, and ``y^2`` beside it."""
+        norm = np.sqrt(n_features + 2) * _VALUE * _RESIDUAL
+        return _phase(
+            "target moments", norm * self.gradient_factor, self.target_multiplier, n_values
+        )
+
+
+def _phase(label: str, sensitivity: float, multiplier: float, n_values: int) -> Phase:
+    return Phase(label, float(sensitivity), float(multiplier * sensitivity), n_values)
+
+
+@dataclass(frozen=True, eq=False)
+class LinearFit:
+    """What a fit released, and what follows from it.
+
+    Attributes
+    ----------
+    bins : tuple of FeatureBins
+    counts : tuple of BinCounts
+        Noisy people per bin.
+    n_samples : float
+        Noisy number of people.
+    design : Design
+    moments : ndarray of shape (n_coordinates, n_coordinates)
+        Released second moments, without their negative part.
+    moment_std : float
+        Noise standard deviation of one of them as released.
+    ridge : float
+        What was added to their diagonal.
+    weights : ndarray of shape (n_coordinates, n_scores)
+        In units of the loop.
+    target_std : float
+        Noise standard deviation of one value of a gradient, or target moment.
+    residual_variance : float or None
+        Of a regression, in squared half-ranges, from released moments.
+    """
+
+    bins: tuple[FeatureBins, ...]
+    counts: tuple[BinCounts, ...]
+    n_samples: float
+    design: Design
+    moments: FloatArray
+    moment_std: float
+    ridge: float
+    weights: FloatArray
+    target_std: float
+    residual_variance: float | None = None
+
+    @property
+    def inverse(self) -> FloatArray:
+        """Inverse of the second moments with their ridge."""
+        return _inverse(self.moments, self.ridge)
+
+
+def _inverse(moments: FloatArray, ridge: float) -> FloatArray:
+    values, vectors = np.linalg.eigh(moments)
+    return np.asarray((vectors / (np.maximum(values, 0.0) + ridge)) @ vectors.T)
+
+
+class _Records:
+    """Records as cells of the public grid, with their target. Nothing of this is kept."""
+
+    def __init__(self, X: Any, y: Any, schema: Schema, objective: Objective) -> None:
+        grid = [declared_cells(n, f, N_CELLS) for n, f in schema.features.items()]
+        columns = encoded_columns(X, schema)
+        index = [b.index(next(columns)) for b in grid]  # one column at a time
+        self.bins = tuple(grid)
+        self.histograms = [
+            np.bincount(i, minlength=b.n_bins).astype(np.int64)
+            for i, b in zip(index, grid, strict=True)
+        ]
+        self._cells = cells_of(index)
+        self._target = objective.encode_target(y, schema)
+
+    def __repr__(self) -> str:
+        return f"<_Records of {len(self.bins)} features>"
+
+    def second_moments(self, plan: Design) -> NDArray[np.int64]:
+        kernel: Callable[..., Any] = _kernels.second_moments
+        sums = kernel(self._cells, *_layout(plan), plan.n_coordinates)
+        return np.ascontiguousarray(sums[plan.together])
+
+    def target_moments(self, plan: Design) -> NDArray[np.int64]:
+        kernel: Callable[..., Any] = _kernels.target_moments
+        sums: NDArray[np.int64] = kernel(
+            self._cells, *_layout(plan), self._target, plan.n_coordinates
+        )
+        return sums
+
+    def gradient(self, plan: Design, weights: FloatArray, clip: float) -> NDArray[np.int64]:
+        kernel: Callable[..., Any] = (
+            _kernels.logistic_gradient if weights.shape[1] == 1 else _kernels.softmax_gradient
+        )
+        sums: NDArray[np.int64] = kernel(
+            self._cells,
+            *_layout(plan),
+            self._target,
+            np.ascontiguousarray(weights[0], dtype=np.float32),
+            np.ascontiguousarray(plan.tables(weights), dtype=np.float32),
+            np.float32(1.0 / clip),
+            plan.n_coordinates,
+        )
+        return sums.ravel()
+
+
+def _layout(plan: Design) -> tuple[NDArray[np.int64], ...]:
+    return plan.start, plan.coordinate, plan.value
+
+
+def fit_regression(
+    X: Any,
+    y: Any,
+    schema: Schema,
+    objective: Objective,
+    budget: LinearBudget,
+    mechanism: Mechanism,
+    *,
+    follow_counts: bool,
+) -> LinearFit:
+    """Ridge regression on released moments.
+
+    Parameters
+    ----------
+    X, y : array-like
+        Private records.
+    schema : Schema
+    objective : Objective
+        Squared error.
+    budget : LinearBudget
+    mechanism : Mechanism
+        Every release passes through it.
+    follow_counts : bool
+        See `design`.
+
+    Returns
+    -------
+    LinearFit
+    """
+    records = _Records(X, y, schema, objective)
+    fit = _with_moments(records, budget, mechanism, follow_counts=follow_counts)
+    plan = fit.design
+    phase = budget.target_phase(plan.n_features, plan.n_coordinates + 1)
+    with mechanism.phase(phase):
+        released = mechanism.release(records.target_moments(plan)) / (_VALUE * _RESIDUAL)
+    products, squares = released[:-1], float(released[-1])
+    weights = np.clip(fit.inverse @ products, -objective.bound, objective.bound)
+    left = squares - 2.0 * weights @ products + weights @ fit.moments @ weights
+    n = fit.n_samples
+    return _with(
+        fit,
+        weights=weights[:, None],
+        target_std=phase.sigma_int / (_VALUE * _RESIDUAL),
+        residual_variance=float(np.clip(left, 0.0, n) / n),
+    )
+
+
+def fit_classification(
+    X: Any,
+    y: Any,
+    schema: Schema,
+    objective: Objective,
+    budget: LinearBudget,
+    mechanism: Mechanism,
+    *,
+    follow_counts: bool,
+    clip: float,
+    learning_rate: float,
+) -> LinearFit:
+    """Noisy gradient steps for the logistic loss, preconditioned by released moments.
+
+    Parameters
+    ----------
+    X, y : array-like
+        Private records.
+    schema : Schema
+    objective : Objective
+        Logistic or softmax loss.
+    budget : LinearBudget
+    mechanism : Mechanism
+        Every release passes through it.
+    follow_counts : bool
+        See `design`.
+    clip : float
+        Bound on a residual.
+    learning_rate : float
+        Length of a step; 1 is that of the quadratic bound.
+
+    Returns
+    -------
+    LinearFit
+    """
+    records = _Records(X, y, schema, objective)
+    fit = _with_moments(records, budget, mechanism, follow_counts=follow_counts)
+    plan, n_scores = fit.design, objective.loss.n_scores
+    step = learning_rate * fit.inverse / hessian_bound(n_scores)
+    weights = np.zeros((plan.n_coordinates, n_scores))
+    unit = clip / (_VALUE * _RESIDUAL)
+    phase = budget.gradient_phase(plan.n_features, budget.n_steps * weights.size)
+    with mechanism.phase(phase):
+        for _ in range(budget.n_steps):
+            released = mechanism.release(records.gradient(plan, weights, clip))
+            update = step @ (unit * released.reshape(weights.shape))
+            weights = np.clip(weights + update, -objective.bound, objective.bound)
+    return _with(fit, weights=weights, target_std=phase.sigma_int * unit)
+
+
+def hessian_bound(n_scores: int) -> float:
+    """Largest curvature of the loss of a record: 1/4 of two classes, 1/2 of several."""
+    return 0.25 if n_scores == 1 else 0.5
+
+
+def _with(fit: LinearFit, **changes: Any) -> LinearFit:
+    return LinearFit(**{**vars(fit), **changes})
+
+
+def _with_moments(
+    records: _Records,
+    budget: LinearBudget,
+    mechanism: Mechanism,
+    *,
+    follow_counts: bool,
+) -> LinearFit:
+    """Release histograms and second moments."""
+    histograms = release_histograms(
+        records.histograms,
+        mechanism,
+        noise_multiplier=budget.histogram_multiplier(len(records.bins)),
+        sensitivity=budget.histogram_factor,
+    )
+    counts = tuple(
+        BinCounts(c, np.full(len(c), histograms.noise_std**2), len(b.special), b.ordered)
+        for b, c in zip(records.bins, histograms.counts, strict=True)
+    )
+    plan = design(records.bins, counts, follow_counts=follow_counts)
+    phase = budget.moment_phase(plan.n_features, int(plan.together.sum()))
+    with mechanism.phase(phase):
+        released = mechanism.release(records.second_moments(plan)) / _VALUE**2
+    upper = np.zeros(plan.together.shape)
+    upper[plan.together] = released
+    values, vectors = np.linalg.eigh(upper + np.triu(upper, 1).T)
+    moments = (vectors * np.maximum(values, 0.0)) @ vectors.T
+    moment_std = phase.sigma_int / _VALUE**2
+    return LinearFit(
+        bins=records.bins,
+        counts=counts,
+        n_samples=histograms.n_samples,
+        design=plan,
+        moments=0.5 * (moments + moments.T),
+        moment_std=moment_std,
+        # The largest eigenvalue of noise alone is about this: no direction that might be nothing
+        # but noise is inverted.
+        ridge=_RIDGE * moment_std * float(np.sqrt(plan.n_coordinates)),
+        weights=np.zeros((plan.n_coordinates, 1)),
+        target_std=0.0,
+    )

@@ -1,0 +1,213 @@
+"""The non-private twin of a private model: the same algorithm without noise."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from dpexplain._utils.tracebacks import without_records
+from dpexplain.accounting import NonPrivateEvent, PrivacyLedger
+from dpexplain.explain import Guarantee
+from dpexplain.mechanisms import Mechanism, NoiseSource
+from dpexplain.models.inputs import as_column, as_table, observed_schema, rows_with_target
+from dpexplain.tables.encoding import check_columns
+
+_REASON = "fitted without noise"
+_LARGE_EPSILON = 50.0  # for the rules that set penalties and floors by the noise
+
+
+class _Silence(NoiseSource):
+    """Draws zeros."""
+
+    def draw_int(self, sigma_int: float, size: int) -> NDArray[np.int64]:
+        """Return zeros, whatever the scale."""
+        return np.zeros(size, dtype=np.int64)
+
+    def draw_laplace(self, scale_int: float, size: int) -> NDArray[np.int64]:
+        """Return zeros, whatever the scale."""
+        return np.zeros(size, dtype=np.int64)
+
+    def choose(
+        self, utilities: NDArray[np.int64], epsilon: float, spread: float
+    ) -> NDArray[np.int64]:
+        """Return the best candidate of each group."""
+        return np.asarray(utilities.argmax(axis=1), dtype=np.int64)
+
+
+def _has(name: str) -> Any:
+    return available_if(lambda self: hasattr(self.estimator, name))
+
+
+class NoiselessModel(BaseEstimator):
+    """A private model fitted without noise. NOT PRIVATE: to see what the noise costs.
+
+    Parameters
+    ----------
+    estimator : private estimator
+        Unfitted; it stays as it is. Rules that follow the noise, such as penalties, are those of
+        epsilon 50.
+
+    Attributes
+    ----------
+    model_ : private estimator
+        The fitted clone, whose guarantee says that there is none.
+    guarantee_ : Guarantee
+        Says that nothing is promised.
+    ledger_ : PrivacyLedger
+        Holds one non-private event.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dpexplain import DPLinearRegression, Numeric, Range, Schema
+    >>> X = np.linspace(0, 1, 100).reshape(-1, 1)
+    >>> schema = Schema({"x": Numeric(0, 1)}, target=Range(0, 10))
+    >>> twin = DPLinearRegression(schema=schema).reference_estimator().fit(X, 5 * X[:, 0])
+    >>> twin.guarantee_.private
+    False
+    """
+
+    def __init__(self, estimator: Any) -> None:
+        self.estimator = estimator
+
+    @without_records
+    def fit(self, X: Any, y: Any) -> NoiselessModel:
+        """Fit without noise. NOT PRIVATE: the model and its explanation must stay inside.
+
+        Parameters
+        ----------
+        X : DataFrame or array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If a parameter or the shape of the data is wrong.
+        """
+        X = as_table(X)
+        y = as_column("y", y, X)
+        model = clone(self.estimator).set_params(ledger=None, reproducible_seed=None)
+        model.set_params(epsilon=max(_LARGE_EPSILON, model.epsilon), allow_weak=True)
+        if model.schema is not None:
+            check_columns(X, model.schema)
+        schema = model.schema or observed_schema(X, y, model._target_kind)
+        X, y, _ = rows_with_target(X, y, schema)
+        mechanism = Mechanism(_Silence())
+        model._fit_noiseless(X, y, schema, mechanism)
+        model.schema_ = schema
+        model.n_features_in_ = schema.n_features
+        model.feature_names_in_ = np.array(schema.feature_names, dtype=object)
+        model.guarantee_ = Guarantee.not_private(_REASON)
+        model._noise = model._effect = None  # of additive models: nothing to simulate
+        self.model_ = model
+        self.schema_ = schema
+        self.n_features_in_ = schema.n_features
+        self.feature_names_in_ = model.feature_names_in_
+        self.guarantee_ = model.guarantee_
+        self.ledger_ = PrivacyLedger("this fit alone")
+        self.ledger_.charge([NonPrivateEvent("fit", _REASON)], label=type(self).__name__)
+        return self
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """Labels of the classes, once fitted."""
+        classes: NDArray[Any] = self.model_.classes_
+        return classes
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict as the private model does.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        check_is_fitted(self, "model_")
+        predicted: NDArray[Any] = self.model_.predict(X)
+        return predicted
+
+    @_has("predict_proba")
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Probability of each class, as of the private model.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
+        check_is_fitted(self, "model_")
+        chances: NDArray[np.float64] = self.model_.predict_proba(X)
+        return chances
+
+    @_has("decision_function")
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Scores of the classes, as of the private model.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+        """
+        check_is_fitted(self, "model_")
+        scores: NDArray[np.float64] = self.model_.decision_function(X)
+        return scores
+
+    def explain_global(self) -> Any:
+        """Explanation of the whole model, marked as not private.
+
+        Returns
+        -------
+        object
+            Of the kind that the private model gives.
+        """
+        check_is_fitted(self, "model_")
+        return _renamed(self.model_.explain_global(), f"{type(self.estimator).__name__} (no noise)")
+
+    def explain_local(self, X: Any, *, samples_public: bool = False) -> Any:
+        """Explanation of single rows, marked as not private.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+        samples_public : bool, default=False
+            Whether the rows may be shown to anyone.
+
+        Returns
+        -------
+        object
+            Of the kind that the private model gives.
+        """
+        check_is_fitted(self, "model_")
+        return self.model_.explain_local(X, samples_public=samples_public)
+
+    def __sklearn_tags__(self) -> Any:
+        """Those of the private model, which noise made poor."""
+        tags = self.estimator.__sklearn_tags__()
+        tags.non_deterministic = False
+        return tags
+
+
+def _renamed(explanation: Any, name: str) -> Any:
+    if hasattr(explanation, "by_class"):
+        parts = tuple(_renamed(part, name) for part in explanation.by_class)
+        return dataclasses.replace(explanation, by_class=parts)
+    return dataclasses.replace(explanation, model_name=name)

@@ -1,0 +1,170 @@
+"""Predictions, explanations and checks of private tree ensembles."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from dpexplain._utils.validation import check_count
+from dpexplain.binning.bins import FeatureBins, index_dtype
+from dpexplain.explain.additive.global_explanation import GlobalExplanation
+from dpexplain.explain.additive.links import Link
+from dpexplain.explain.additive.multiclass import MulticlassExplanation
+from dpexplain.models.additive.model import AdditiveModel
+from dpexplain.models.noiseless import NoiselessModel
+from dpexplain.models.pure import PureEstimator
+from dpexplain.models.trees.structure import (
+    Candidates,
+    FloatArray,
+    Trees,
+    candidates_of,
+    cells_of,
+    grid_of,
+)
+from dpexplain.models.trees.terms import TreeTerms, counted_spread, tree_terms
+from dpexplain.schema import Classes, Schema
+
+DEEPEST = 10
+"""A tree of this depth has 1024 leaves."""
+
+_NOTE = (
+    "The curves are main effects of trees; interactions are in the contributions to single "
+    "scores, and in no curve"
+)
+
+
+class PrivateTrees(PureEstimator, AdditiveModel):
+    """Mixin of private tree ensembles."""
+
+    depth: int
+    max_bins: int
+    _hidden_fit = ("_terms", "_trees", "_bins", "_link", "_people", "_offset", "_noise")
+    _trees: Trees
+    _bins: tuple[FeatureBins, ...]
+    _link: Link
+    _people: FloatArray | None
+
+    def reference_estimator(self) -> NoiselessModel:
+        """Unfitted non-private twin: the same trees without noise, with the best splits.
+
+        Returns
+        -------
+        NoiselessModel
+        """
+        return NoiselessModel(self)
+
+    def with_curves(self, explanation: GlobalExplanation | MulticlassExplanation) -> Self:
+        """Refuse: trees predict from their leaves, and curves that changed would change nothing.
+
+        Parameters
+        ----------
+        explanation : GlobalExplanation or MulticlassExplanation
+            Any.
+
+        Raises
+        ------
+        TypeError
+            Always.
+        """
+        raise TypeError(
+            f"a {type(self).__name__} predicts from the leaves of its trees, so editing curves "
+            "cannot change it; edit a boosting or linear model, or the explanation alone."
+        )
+
+    @property
+    def _has_hidden_interactions(self) -> bool:  # type: ignore[override]
+        return self.depth > 1
+
+    def structure_summary(self) -> pd.DataFrame:
+        """How much there is to read: depth, leaves and features of each tree.
+
+        Returns
+        -------
+        DataFrame
+            One row per tree: depth, leaves, different leaves (those with a value of their own),
+            different splits and different features on which it asks.
+        """
+        check_is_fitted(self, "schema_")
+        candidates = candidates_of(self._bins)
+        return pd.DataFrame(
+            {
+                "tree": np.arange(len(self._trees.splits)),
+                "depth": self._trees.depth,
+                "leaves": self._trees.values.shape[1],
+                "different_leaves": [len(np.unique(v, axis=0)) for v in self._trees.values],
+                "different_splits": [len(np.unique(s)) for s in self._trees.splits],
+                "different_features": [
+                    len(np.unique(candidates.feature[s])) for s in self._trees.splits
+                ],
+            }
+        )
+
+    def _notes(self) -> tuple[str, ...]:
+        return (_NOTE,)
+
+    def _check_tree_settings(self) -> None:
+        check_count("max_bins", self.max_bins, 2)
+        check_count("depth", self.depth)
+        if self.depth > DEEPEST:
+            raise ValueError(f"depth={self.depth} must be at most {DEEPEST}.")
+
+    def _check_grid(self) -> None:
+        if self.schema is not None:
+            for b in grid_of(self.schema, self.max_bins):
+                index_dtype(b.n_bins)
+
+    def _n_classes(self) -> int:
+        """Classes of the schema; 2 where it is not known yet."""
+        target = None if self.schema is None else self.schema.target
+        return len(target.labels) if isinstance(target, Classes) else 2
+
+    def _scores(self, X: Any) -> FloatArray:
+        """Score of each row on the link scale, from its leaves."""
+        columns = self._columns(X)
+        index = [b.index(c) for b, c in zip(self._bins, columns, strict=True)]
+        cells = np.ascontiguousarray(np.stack(index, axis=1).astype(np.uint16))
+        score = self._offset + self._trees.scores(cells, candidates_of(self._bins))
+        return score if self._link == "softmax" else np.asarray(score[:, 0])
+
+    def _keep(
+        self,
+        trees: Trees,
+        schema: Schema,
+        link: Link,
+        people: FloatArray | None = None,
+        offset: float = 0.0,
+    ) -> None:
+        """Keep released trees, noisy people per leaf where there are some, and a first score."""
+        if link == "softmax":  # a score that all classes share changes no probability
+            values = trees.values - trees.values.mean(axis=2, keepdims=True)
+            trees = Trees(trees.splits, values)
+        self._trees, self._link, self._people, self._offset = trees, link, people, offset
+        self._bins = grid_of(schema, self.max_bins)
+        _ = self._terms  # worked out now, so that a prediction changes nothing
+
+    @property
+    def intercept_(self) -> float | FloatArray:  # type: ignore[override]
+        """Mean score, once fitted."""
+        return self._terms.intercept
+
+    @cached_property
+    def _terms(self) -> TreeTerms:  # type: ignore[override]
+        bins = self._bins
+        candidates = candidates_of(bins)
+        if self._people is None:
+            counts = [np.zeros(b.n_bins) for b in bins]
+        else:
+            counts = counted_spread(self._trees, candidates, bins, self._people)
+        return tree_terms(
+            self._trees, candidates, bins, counts, link=self._link, offset=self._offset
+        )
+
+    def _read(self, X: Any, schema: Schema) -> tuple[Candidates, NDArray[np.uint16]]:
+        """Public splits, and the records on the public grid."""
+        bins = grid_of(schema, self.max_bins)
+        return candidates_of(bins), cells_of(X, schema, bins)

@@ -1,0 +1,16 @@
+"""Public knowledge about a table: bounds, categories, units and the target.
+
+A private model may take nothing about the shape of its data from the data: the ends of an
+axis, the list of categories and the classes are fixed before any record is read. A
+:class:`Schema` holds that knowledge, comes from documentation, and can be published.
+"""
+
+from __future__ import annotations
+
+from dpexplain.schema.features import Categorical, Classes, Date, Numeric, Range
+from dpexplain.schema.features import Feature as Feature
+from dpexplain.schema.features import Target as Target
+from dpexplain.schema.schema import Schema
+from dpexplain.schema.schema import Task as Task
+
+__all__ = ["Categorical", "Classes", "Date", "Numeric", "Range", "Schema"]

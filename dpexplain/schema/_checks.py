@@ -1,0 +1,145 @@
+"""Checks and short spellings that the parts of a schema share."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeAlias
+
+from dpexplain.exceptions import SchemaError
+from dpexplain.tables.cells import FIRST_DAY, LAST_DAY, cell_day, cell_text
+
+Label: TypeAlias = str | int | float | bool
+
+
+def set_bounds(owner: Any) -> None:
+    """Replace the bounds of a feature or target by floats, or refuse them."""
+    kind = type(owner).__name__
+    low, high = as_finite(kind, "low", owner.low), as_finite(kind, "high", owner.high)
+    if not low < high:
+        raise SchemaError(
+            f"{kind}: low={short(low)} must be below high={short(high)}; give the ends that the "
+            "documentation of the data names."
+        )
+    if not math.isfinite(high - low):
+        raise SchemaError(f"{kind}: high - low is too large for a floating-point number.")
+    object.__setattr__(owner, "low", low)
+    object.__setattr__(owner, "high", high)
+
+
+def as_finite(kind: str, name: str, value: object) -> float:
+    """Return a finite number as a float."""
+    if isinstance(value, numbers.Real) and not isinstance(value, bool):
+        try:
+            number = float(value) + 0.0
+        except OverflowError:
+            number = math.inf
+        if math.isfinite(number):
+            return number
+    raise SchemaError(f"{kind}: {name}={value!r} must be a finite number.")
+
+
+def as_day(name: str, value: object) -> float:
+    """Return a date as days since 1970."""
+    day = cell_day(value)
+    if not FIRST_DAY <= day <= LAST_DAY:
+        raise SchemaError(
+            f"Date: {name}={value!r} must be a date of the years 1 to 9999, such as '2024-01-31'."
+        )
+    return day
+
+
+def as_truth(kind: str, name: str, value: object) -> bool:
+    """Return True or False, and refuse what only looks like it."""
+    if not isinstance(value, bool):
+        raise SchemaError(f"{kind}: {name}={value!r} must be True or False.")
+    return value
+
+
+def as_listed(kind: str, name: str, values: Iterable[Label]) -> tuple[Label, ...]:
+    """Return a list whose order is the same in every process, as a tuple."""
+    if isinstance(values, str | bytes | set | frozenset | Mapping) or not isinstance(
+        values, Iterable
+    ):
+        raise SchemaError(f"{kind}: {name} must be a list in a fixed order, not {kind_of(values)}.")
+    return tuple(values)
+
+
+def as_plain(value: Any) -> Label:
+    """Return a label as a plain Python value, so that files and other languages can hold it."""
+    item = value.item() if hasattr(value, "dtype") and hasattr(value, "item") else value
+    if not isinstance(item, str | int | float | bool):
+        raise SchemaError(f"a category or class must be a text or a number, not {kind_of(value)}.")
+    return item
+
+
+def category_text(value: object) -> str:
+    """Return the text that stands for a category on an axis."""
+    item = as_plain(value)
+    if cell_text(item) is None:
+        raise SchemaError(f"{item!r} reads as a missing value, which always has its own place.")
+    if isinstance(item, str):
+        check_encodable("Categorical", "category", item)
+        return item.strip()
+    return str(item) if isinstance(item, bool) else cell_text(item) or ""
+
+
+def check_distinct(kind: str, name: str, texts: tuple[str, ...]) -> None:
+    """Refuse an empty list, and two entries that the same cell would match."""
+    if not texts:
+        raise SchemaError(f"{kind}: {name} must hold at least one entry.")
+    seen: dict[str | None, str] = {}
+    for text in texts:
+        key = cell_text(text)
+        if key in seen:
+            raise SchemaError(
+                f"{kind}: {seen[key]!r} and {text!r} match the same values; keep one of them."
+            )
+        seen[key] = text
+
+
+def check_texts(owner: object, *names: str) -> None:
+    """Refuse attributes that are no text."""
+    for name in names:
+        value = getattr(owner, name)
+        if not isinstance(value, str):
+            raise SchemaError(f"{type(owner).__name__}: {name}={value!r} must be a text.")
+        check_encodable(type(owner).__name__, name, value)
+
+
+def check_encodable(kind: str, name: str, text: str) -> None:
+    """Refuse half characters, which no file and no page can hold."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        raise SchemaError(f"{kind}: {name} {text!r} is no valid Unicode text.") from None
+
+
+def kind_of(value: object) -> str:
+    """Name the type of a value, which may be a table: the value itself stays out of errors."""
+    empty = isinstance(value, Mapping) and not value
+    return f"an empty {type(value).__name__}" if empty else type(value).__name__
+
+
+def short(number: float) -> str:
+    """Spell a number as a person would: 17 rather than 17.0."""
+    return str(int(number)) if number.is_integer() and abs(number) < 1e15 else repr(number)
+
+
+def short_list(values: tuple[Label, ...], n_shown: int = 6) -> str:
+    """Spell the first entries of a list, and how many follow."""
+    shown = [repr(value) for value in values[:n_shown]]
+    if len(values) > n_shown:
+        shown.append(f"… {len(values) - n_shown} more")
+    return f"[{', '.join(shown)}]"
+
+
+def call_text(owner: object, *positional: str, **options: object) -> str:
+    """Spell the call that makes `owner`, without the options that say nothing."""
+    parts = list(positional)
+    for name, value in options.items():
+        if value not in ("", None, False):
+            text = short(value) if isinstance(value, float) else repr(value)
+            parts.append(f"{name}={text}")
+    return f"{type(owner).__name__}({', '.join(parts)})"

@@ -1,0 +1,79 @@
+"""A schema as an HTML table for notebooks; every text in it is escaped."""
+
+from __future__ import annotations
+
+import unicodedata
+from html import escape
+
+from dpexplain.schema import Categorical, Classes, Date, Numeric, Range, Schema
+from dpexplain.schema._checks import Label, short
+from dpexplain.tables.cells import day_text
+
+_N_CATEGORIES_SHOWN = 12
+_N_CHARACTERS_SHOWN = 300
+_HEADINGS = ("feature", "kind", "public values", "unit", "description")
+
+
+def schema_table(schema: Schema) -> str:
+    """Return a schema as an HTML table.
+
+    Parameters
+    ----------
+    schema : Schema
+        What to show.
+
+    Returns
+    -------
+    str
+        HTML in which names, categories, units and descriptions are escaped.
+    """
+    rows = [_row(name, feature) for name, feature in schema.features.items()]
+    if schema.target is not None:
+        rows.append(_row(f"{schema.target.name or 'target'} (target)", schema.target))
+    head = "".join(f"<th scope='col' style='text-align:left'>{title}</th>" for title in _HEADINGS)
+    return (
+        "<table class='dpexplain-schema'>"
+        f"<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+    )
+
+
+def _row(name: str, part: Numeric | Categorical | Range | Classes) -> str:
+    kind, values = _kind_and_values(part)
+    unit = "" if isinstance(part, Date) else getattr(part, "unit", "")
+    texts = (kind, values, unit, part.description)
+    cells = "".join(f"<td style='text-align:left'>{_text(text)}</td>" for text in texts)
+    return f"<tr><th scope='row' style='text-align:left'>{_text(name)}</th>{cells}</tr>"
+
+
+def _kind_and_values(part: Numeric | Categorical | Range | Classes) -> tuple[str, str]:
+    if isinstance(part, Categorical):
+        return (
+            ("ordered categories", _joined(part.categories, " < "))
+            if part.ordered
+            else ("categories", _joined(part.categories, ", "))
+        )
+    if isinstance(part, Classes):
+        return "classes", _joined(part.labels, ", ")
+    if isinstance(part, Date):
+        return "date", f"{day_text(part.low)} to {day_text(part.high)}"
+    step = f", step {short(part.step)}" if isinstance(part, Numeric) and part.step else ""
+    kind = "numeric" if isinstance(part, Numeric) else "range"
+    return kind, f"{short(part.low)} to {short(part.high)}{step}"
+
+
+def _joined(values: tuple[Label, ...], separator: str) -> str:
+    shown = [str(value) for value in values[:_N_CATEGORIES_SHOWN]]
+    if len(values) > _N_CATEGORIES_SHOWN:
+        shown.append(f"… {len(values) - _N_CATEGORIES_SHOWN} more")
+    return separator.join(shown)
+
+
+def _text(text: str) -> str:
+    """Escape a text; one that writes right to left does not reach beyond its cell."""
+    if len(text) > _N_CHARACTERS_SHOWN:
+        text = text[:_N_CHARACTERS_SHOWN] + "…"
+    visible = "".join(
+        "\N{REPLACEMENT CHARACTER}" if unicodedata.category(character) == "Cc" else character
+        for character in text
+    )
+    return f"<bdi>{escape(visible, quote=True)}</bdi>" if visible else ""

@@ -1,0 +1,147 @@
+"""Schemas read off data: for public tables, and for fits that are not private."""
+
+from __future__ import annotations
+
+import math
+import sys
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from dpexplain.schema import Categorical, Classes, Date, Numeric, Range, Schema
+from dpexplain.schema.features import Feature, Target
+from dpexplain.tables.cells import FIRST_DAY, LAST_DAY, day_text
+from dpexplain.tables.columns import Column, Values, as_table, cells_of, one_column, values_of
+from dpexplain.tables.encoding import days_of, numbers_of, texts_of
+
+if TYPE_CHECKING:
+    from dpexplain.schema import Task
+
+_LARGEST = 1e300  # leaves room for high - low
+
+
+def observed_schema(X: ArrayLike, y: ArrayLike | None = None, *, task: Task = "auto") -> Schema:
+    """Draft a schema whose bounds and categories are those of the data.
+
+    Parameters
+    ----------
+    X : DataFrame or array of shape (n_samples, n_features)
+        The table; the columns of an array are named ``feature_0``, ``feature_1``, ….
+    y : array of shape (n_samples,) or None, default=None
+        The target; None leaves it open.
+    task : {"auto", "classification", "regression"}, default="auto"
+        What `y` is; "auto" takes numbers with more than two values as a regression.
+
+    Returns
+    -------
+    Schema
+        The draft; nothing in it is private.
+    """
+    if task not in ("auto", "classification", "regression"):
+        raise ValueError(f"task={task!r} must be 'auto', 'classification' or 'regression'.")
+    table = as_table(X)
+    named: dict[str, Column] = (
+        {str(name): table.iloc[:, index] for index, name in enumerate(table.columns)}
+        if isinstance(table, pd.DataFrame)
+        else {f"feature_{index}": table[:, index] for index in range(table.shape[1])}
+    )
+    features = {name: observed_feature(column) for name, column in named.items()}
+    return Schema(features, None if y is None else observed_target(y, task=task))
+
+
+def observed_feature(column: Column) -> Feature:
+    """Draft the feature of one column.
+
+    Parameters
+    ----------
+    column : array or Series of shape (n_samples,)
+        Cells of any kind.
+
+    Returns
+    -------
+    Numeric, Date or Categorical
+        Numeric where every cell that is not empty is a number and no truth value; Date where
+        every such cell is a date.
+    """
+    values = values_of(column)
+    if isinstance(values, pd.Categorical):
+        return Categorical(list(map(_name, values.categories)), ordered=bool(values.ordered))
+    if _is_truth(values):
+        return Categorical(["False", "True"])
+    numbers, texts = numbers_of(values), texts_of(values)
+    if dates := _observed_dates(values, texts):
+        return dates
+    finite = numbers[np.isfinite(numbers)]
+    if all(text is None for text in texts[np.isnan(numbers)]):
+        low, high = _outward(finite)
+        step = 1.0 if finite.size and np.all(finite == np.rint(finite)) else None
+        return Numeric(low, high, step=step)
+    return Categorical(sorted({text for text in texts if text}) or ["unreadable"])
+
+
+def _observed_dates(values: Values, texts: NDArray[Any]) -> Date | None:
+    """Draft a date where every cell that is not empty is one, and they are not all the same."""
+    days = days_of(values)
+    known = days[~np.isnan(days)]
+    if not known.size or any(text is not None for text in texts[np.isnan(days)]):
+        return None
+    low, high = np.clip([known.min(), known.max()], FIRST_DAY, LAST_DAY)
+    return Date(day_text(low), day_text(high)) if low < high else None
+
+
+def observed_target(y: ArrayLike, *, task: Task = "auto") -> Target:
+    """Draft the target.
+
+    Parameters
+    ----------
+    y : array or Series of shape (n_samples,) or (n_samples, 1)
+        Cells of any kind.
+    task : {"auto", "classification", "regression"}, default="auto"
+        As for :func:`observed_schema`.
+
+    Returns
+    -------
+    Range or Classes
+        The labels of classes are the values as they are, sorted.
+    """
+    name = str(getattr(y, "name", None) or "")
+    values = values_of(one_column(y))
+    numbers = numbers_of(values)
+    finite = numbers[np.isfinite(numbers)]
+    few = _is_truth(values) or np.unique(finite).size <= 2
+    if task == "regression" or (task == "auto" and finite.size and not few):
+        return Range(*_outward(finite), name=name)
+    label_of_text = dict(zip(texts_of(values), cells_of(values), strict=True))
+    labels: list[Any] = [label for text, label in label_of_text.items() if text]
+    if any(isinstance(label, str) for label in labels):
+        labels = [str(label) for label in labels]
+    return Classes(sorted(labels), name=name)
+
+
+def _is_truth(values: Values) -> bool:
+    if getattr(values.dtype, "kind", "O") == "b":
+        return True
+    if values.dtype != object:
+        return False
+    present = [cell for cell, text in zip(values, texts_of(values), strict=True) if text]
+    return bool(present) and all(isinstance(cell, bool | np.bool_) for cell in present)
+
+
+def _name(category: Any) -> Any:
+    return category if isinstance(category, str | bool | int | float) else str(category)
+
+
+def _outward(finite: NDArray[np.float64]) -> tuple[float, float]:
+    """Round the ends of the data outward to two digits of their distance."""
+    if not finite.size:
+        return 0.0, 1.0
+    low, high = np.clip([finite.min(), finite.max()], -_LARGEST, _LARGEST).tolist()
+    if low == high:
+        reach = max(1.0, abs(low))
+        return low - reach, high + reach
+    unit = max(10.0 ** (math.floor(math.log10(high - low)) - 1), sys.float_info.min)
+    below, above = math.floor(low / unit) * unit, math.ceil(high / unit) * unit
+    digits = max(0, -math.floor(math.log10(unit)))
+    return min(low, round(below, digits)), max(high, round(above, digits))

@@ -1,0 +1,219 @@
+"""What in a table a schema does not fit: for the eyes of the person who holds the data.
+
+A private fit goes through with whatever a table holds and says nothing of it, since a message
+would be a release. Mistakes in the data or the schema have to be found before, by this report.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+from html import escape
+from typing import Any, Final
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from dpexplain.exceptions import SchemaError
+from dpexplain.schema import Categorical, Classes, Date, Numeric, Range, Schema
+from dpexplain.schema._checks import short
+from dpexplain.tables.cells import cell_text, day_text
+from dpexplain.tables.columns import (
+    Column,
+    cells_of,
+    columns_in_order,
+    kind_in_parts,
+    one_column,
+    values_of,
+)
+from dpexplain.tables.encoding import days_of, encode_categorical, numbers_of, texts_of
+
+_N_EXAMPLES: Final = 3
+_LONGEST_EXAMPLE: Final = 30
+_COLUMNS: Final = ["column", "problem", "in a private fit", "cells", "share", "examples"]
+_WARNING: Final = "NOT PRIVATE — do not publish: counts and values of records"
+
+
+@dataclass(frozen=True)
+class SchemaReport:
+    """What in a table a schema does not fit. NOT PRIVATE: it counts and quotes cells.
+
+    Parameters
+    ----------
+    rows : tuple of tuple
+        As the rows of `frame`.
+    """
+
+    rows: tuple[tuple[Any, ...], ...]
+
+    @property
+    def fits(self) -> bool:
+        """Whether nothing was found."""
+        return not self.rows
+
+    def frame(self) -> pd.DataFrame:
+        """List what was found.
+
+        Returns
+        -------
+        DataFrame
+            One row per column and problem: what a private fit does with such cells, how many
+            there are, their share of the records, and examples.
+        """
+        return pd.DataFrame(list(self.rows), columns=_COLUMNS)
+
+    def __repr__(self) -> str:
+        """Count what was found; the cells themselves are in `frame`."""
+        problems = "1 problem" if len(self.rows) == 1 else f"{len(self.rows)} problems"
+        found = "nothing" if self.fits else f"{problems}, .frame() lists them"
+        return f"SchemaReport({found}; NOT PRIVATE)"
+
+    def _repr_html_(self) -> str:
+        head = f"<p><strong>{_WARNING}</strong></p>"
+        if self.fits:
+            return f"{head}<p>The schema fits every cell.</p>"
+        titles = "".join(f"<th scope='col'>{title}</th>" for title in _COLUMNS)
+        body = "".join(f"<tr>{''.join(map(_cell_html, row))}</tr>" for row in self.rows)
+        return f"{head}<table><thead><tr>{titles}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def schema_report(schema: Schema, X: ArrayLike, y: ArrayLike | None) -> SchemaReport:
+    """Compare every cell of a table with a schema.
+
+    Parameters
+    ----------
+    schema : Schema
+        What is said to be public.
+    X : DataFrame or array of shape (n_samples, n_features)
+        The records.
+    y : array of shape (n_samples,) or None
+        The target; None leaves it out.
+
+    Returns
+    -------
+    SchemaReport
+        NOT PRIVATE.
+
+    Raises
+    ------
+    SchemaError
+        If columns are missing or unexpected, or a target is given that the schema lacks.
+    TypeError
+        If the table is one that is read part by part.
+    """
+    if kind := kind_in_parts(X):
+        raise TypeError(
+            f"X is {kind}; a schema is checked against a table in memory, so read it, or some "
+            "parts of it, into a DataFrame, and pass the target as a column."
+        )
+    rows = []
+    columns = columns_in_order(X, schema)
+    for (name, feature), column in zip(schema.features.items(), columns, strict=True):
+        rows += _rows(name, column, _feature(column, feature))
+    if y is not None:
+        if schema.target is None:
+            raise SchemaError("the schema has no target to check y against; leave out y.")
+        name = f"{schema.target.name or 'target'} (target)"
+        rows += _rows(name, one_column(y), _target(one_column(y), schema.target))
+    return SchemaReport(tuple(rows))
+
+
+_LEFT_OUT = "the row is left out"
+# Problem, what a private fit does about it, and which cells have it.
+Found = list[tuple[str, str, NDArray[np.bool_]]]
+
+
+def _feature(column: Column, feature: Numeric | Categorical) -> Found:
+    if isinstance(feature, Date):
+        return _days(column, feature)
+    if isinstance(feature, Numeric):
+        return _numbers(column, feature, "counted as missing", "counted as missing")
+    return _categories(column, feature)
+
+
+def _numbers(column: Column, bounds: Numeric | Range, unread: str, empty: str) -> Found:
+    numbers, texts = numbers_of(column), texts_of(column)
+    lacks = np.array([text is None for text in texts], dtype=bool)
+    dates = np.array([_is_date(cell) for cell in cells_of(values_of(column))], dtype=bool)
+    no_number = np.isnan(numbers) & ~lacks
+    return [
+        ("empty", empty, lacks),
+        ("a date where a number is expected", unread, no_number & dates),
+        ("no number", unread, no_number & ~dates),
+        (f"below {short(bounds.low)}", f"counted as {short(bounds.low)}", numbers < bounds.low),
+        (f"above {short(bounds.high)}", f"counted as {short(bounds.high)}", numbers > bounds.high),
+    ]
+
+
+def _days(column: Column, bounds: Date) -> Found:
+    days, texts = days_of(column), texts_of(column)
+    lacks = np.array([text is None for text in texts], dtype=bool)
+    low, high = day_text(bounds.low), day_text(bounds.high)
+    return [
+        ("empty", "counted as missing", lacks),
+        ("no date", "counted as missing", np.isnan(days) & ~lacks),
+        (f"before {low}", f"counted as {low}", days < bounds.low),
+        (f"after {high}", f"counted as {high}", days > bounds.high),
+    ]
+
+
+def _is_date(cell: object) -> bool:
+    return isinstance(cell, date | np.datetime64 | np.timedelta64 | pd.Timedelta)
+
+
+def _categories(column: Column, feature: Categorical) -> Found:
+    codes = encode_categorical(column, feature)
+    n_categories = len(feature.categories)
+    return [
+        ("not in the list of categories", 'counted as "other"', codes == n_categories),
+        ("empty", "counted as missing", codes == n_categories + 1),
+    ]
+
+
+def _target(column: Column, target: Range | Classes) -> Found:
+    if isinstance(target, Range):
+        return _numbers(column, target, _LEFT_OUT, _LEFT_OUT)
+    codes = encode_categorical(column, Categorical(target.names))
+    n_classes = len(target.names)
+    return [
+        ("not in the list of classes", _LEFT_OUT, codes == n_classes),
+        ("empty", _LEFT_OUT, codes == n_classes + 1),
+    ]
+
+
+def _rows(name: str, column: Column, found: Found) -> list[tuple[Any, ...]]:
+    cells = cells_of(values_of(column))
+    return [
+        (name, problem, rule, int(where.sum()), float(where.mean()), _examples(cells, where))
+        for problem, rule, where in found
+        if where.any()
+    ]
+
+
+def _examples(cells: Any, where: NDArray[np.bool_]) -> str:
+    shown: list[str] = []
+    for place in np.flatnonzero(where):
+        text = _shown(cells[place])
+        if text and text not in shown:
+            shown.append(text)
+        if len(shown) == _N_EXAMPLES:
+            break
+    return ", ".join(shown)
+
+
+def _shown(cell: object) -> str:
+    text = cell_text(cell)
+    if text is None:
+        return ""
+    try:
+        text = repr(cell if isinstance(cell, str) else text or cell)
+    except Exception:  # an object may raise anything when it is looked at
+        return f"<a {type(cell).__name__}>"
+    return text if len(text) <= _LONGEST_EXAMPLE else f"{text[: _LONGEST_EXAMPLE - 1]}…"
+
+
+def _cell_html(value: Any) -> str:
+    text = f"{value:.3%}" if isinstance(value, float) else str(value)
+    visible = "".join(sign if sign.isprintable() else "\ufffd" for sign in text[:300])
+    return f"<td><bdi>{escape(visible, quote=True)}</bdi></td>"

@@ -1,0 +1,276 @@
+"""Public knowledge about a table: bounds, categories, units and the target.
+
+A private model may take nothing about the shape of its data from the data: the ends of an
+axis, the list of categories and the classes are fixed before any record is read. A
+:class:`Schema` holds that knowledge, comes from documentation, and can be published.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from dpexplain.exceptions import PrivacyWarning, SchemaError
+from dpexplain.schema._checks import check_encodable, kind_of, short_list
+from dpexplain.schema.features import (
+    Categorical,
+    Classes,
+    Date,
+    Feature,
+    Numeric,
+    Range,
+    Target,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from dpexplain.schema.report import SchemaReport
+
+__all__ = ["Categorical", "Classes", "Date", "Numeric", "Range", "Schema"]
+
+Task: TypeAlias = Literal["auto", "classification", "regression"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Schema:
+    """Everything about a table that is known without looking at it. Immutable.
+
+    Parameters
+    ----------
+    features : mapping of str to Numeric, Categorical or Date
+        The features by column name. Their order is the order of the columns of an array and
+        of the terms of a model.
+    target : Range, Classes or None, default=None
+        What is predicted. None leaves it open; models need it.
+
+    Attributes
+    ----------
+    feature_names : tuple of str
+        Names of the features, in order.
+    n_features : int
+        Number of features.
+
+    Raises
+    ------
+    SchemaError
+        If there is no feature, a name is not a text, or a feature or the target is none of
+        the four kinds.
+
+    Examples
+    --------
+    >>> schema = Schema(
+    ...     features={"age": Numeric(17, 90, unit="years"), "job": Categorical(["a", "b"])},
+    ...     target=Classes(["no", "yes"]),
+    ... )
+    >>> schema.feature_names
+    ('age', 'job')
+    >>> Schema.from_toml(schema.to_toml()) == schema
+    True
+    """
+
+    features: Mapping[str, Feature]
+    target: Target | None = None
+
+    def __post_init__(self) -> None:
+        _check_parts(self.features, self.target)
+        object.__setattr__(self, "features", MappingProxyType(dict(self.features)))
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """Names of the features, in order."""
+        return tuple(self.features)
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return len(self.features)
+
+    def to_toml(self, path: str | Path | None = None) -> str:
+        """Write the schema as TOML, a text that people can read, edit and publish.
+
+        Parameters
+        ----------
+        path : str, Path or None, default=None
+            File to write; None only returns the text.
+
+        Returns
+        -------
+        str
+            The text; `from_toml` reads back an equal schema.
+        """
+        from dpexplain.schema.toml import schema_text
+
+        text = schema_text(self)
+        if path is not None:
+            Path(path).write_text(text, encoding="utf-8", newline="\n")
+        return text
+
+    @classmethod
+    def from_toml(cls, path_or_text: str | Path) -> Schema:
+        """Read a schema written by `to_toml` or by hand.
+
+        Parameters
+        ----------
+        path_or_text : str or Path
+            A file, or the text itself: a string with a line break is taken as text.
+
+        Returns
+        -------
+        Schema
+            The schema.
+
+        Raises
+        ------
+        SchemaError
+            If the text is no TOML, or has fields that a schema does not know or lacks.
+        """
+        from dpexplain.schema.toml import read_file, read_schema
+
+        if isinstance(path_or_text, str) and "\n" in path_or_text:
+            return read_schema(path_or_text)
+        return read_file(path_or_text)
+
+    @classmethod
+    def from_frame(cls, X: ArrayLike, y: ArrayLike | None = None, *, task: Task = "auto") -> Schema:
+        """Draft a schema from PUBLIC data, to be checked by hand.
+
+        Bounds are the smallest and largest values, rounded outward; categories are those
+        that occur. Both would leak from private data, so this always warns.
+
+        Parameters
+        ----------
+        X : DataFrame or array of shape (n_samples, n_features)
+            Public data.
+        y : array of shape (n_samples,) or None, default=None
+            Public target; None leaves the target open.
+        task : {"auto", "classification", "regression"}, default="auto"
+            What `y` is; "auto" takes numbers with more than two values as a regression.
+
+        Returns
+        -------
+        Schema
+            The draft.
+
+        Warns
+        -----
+        PrivacyWarning
+            Always.
+        """
+        warnings.warn(
+            "Schema.from_frame reads bounds and categories from the data: use it with public "
+            "data only, and check the draft against the documentation of the data.",
+            PrivacyWarning,
+            stacklevel=2,
+        )
+        return cls._observed(X, y, task=task)
+
+    def check(self, X: ArrayLike, y: ArrayLike | None = None) -> SchemaReport:
+        """Compare a table with the schema, for the eyes of the person who holds it. NOT PRIVATE.
+
+        A private fit says nothing of a cell that it cannot read, since the message would tell
+        that the cell is there. This report does: look at it before the fit, and pass it to
+        nobody.
+
+        Parameters
+        ----------
+        X : DataFrame or array of shape (n_samples, n_features)
+            The records.
+        y : array of shape (n_samples,) or None, default=None
+            The target; None leaves it out.
+
+        Returns
+        -------
+        SchemaReport
+            Cells that are empty, no number, a date, beyond the bounds, or not in a list: how
+            many, what a private fit does with them, and examples. ``frame()`` makes it a table.
+
+        Raises
+        ------
+        SchemaError
+            If columns are missing or unexpected, or `y` is given and the schema has no target.
+        TypeError
+            If `X` is a path, a pyarrow dataset or a Dask collection: read it into memory first.
+
+        Warns
+        -----
+        PrivacyWarning
+            Always.
+
+        Examples
+        --------
+        >>> import warnings
+        >>> warnings.simplefilter("ignore")
+        >>> schema = Schema({"age": Numeric(17, 90)})
+        >>> schema.check([[30], ["31 years"], [-1]]).frame()[["problem", "cells"]]
+            problem  cells
+        0  no number      1
+        1   below 17      1
+        """
+        from dpexplain.schema.report import schema_report
+
+        warnings.warn(
+            "Schema.check counts and quotes values of records: its report is NOT PRIVATE, for the "
+            "eyes of the person who holds the data only.",
+            PrivacyWarning,
+            stacklevel=2,
+        )
+        return schema_report(self, X, y)
+
+    @classmethod
+    def _observed(cls, X: ArrayLike, y: ArrayLike | None = None, *, task: Task = "auto") -> Schema:
+        """Draft a schema from data without a word: the caller warns and records the release."""
+        from dpexplain.schema.draft import observed_schema
+
+        return observed_schema(X, y, task=task)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Schema):
+            return NotImplemented
+        return self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def _key(self) -> tuple[tuple[tuple[str, Feature], ...], Target | None]:
+        # Two mappings are equal in any order, but the order of the features matters here.
+        return tuple(self.features.items()), self.target
+
+    def __reduce__(self) -> tuple[type[Schema], tuple[dict[str, Feature], Target | None]]:
+        # A read-only mapping cannot be pickled or copied, so the parts are.
+        return Schema, (dict(self.features), self.target)
+
+    def __repr__(self) -> str:
+        return f"Schema({short_list(self.feature_names)}, target={self.target!r})"
+
+    def _repr_html_(self) -> str:
+        from dpexplain.schema._html import schema_table
+
+        return schema_table(self)
+
+
+def _check_parts(features: Any, target: Any) -> None:
+    """Refuse anything but named features and a target of the known kinds."""
+    if not isinstance(features, Mapping) or not features:
+        raise SchemaError(
+            "Schema: features must be a mapping of at least one column name to Numeric, Date or "
+            f"Categorical, not {kind_of(features)}."
+        )
+    for name, feature in features.items():
+        if not isinstance(name, str) or not name:
+            raise SchemaError(f"Schema: feature name {name!r} must be a text of some length.")
+        check_encodable("Schema", "feature name", name)
+        if not isinstance(feature, Numeric | Categorical):
+            raise SchemaError(
+                f"Schema: feature {name!r} must be Numeric(low, high), "
+                f"Date(low, high) or Categorical(categories), not {kind_of(feature)}."
+            )
+    if not isinstance(target, Range | Classes | None):
+        raise SchemaError(
+            "Schema: target must be Range(low, high) for a regression or Classes(labels) for a "
+            f"classification, not {kind_of(target)}."
+        )

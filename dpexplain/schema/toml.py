@@ -1,0 +1,186 @@
+"""Schemas as TOML: strict when read, so that a misspelt field is not silently ignored."""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, Field, fields
+from pathlib import Path
+from typing import Any, Final
+
+import tomli_w
+
+from dpexplain._utils.json import cut
+from dpexplain._utils.validation import shown
+from dpexplain.exceptions import SchemaError
+from dpexplain.schema import Categorical, Classes, Date, Numeric, Range, Schema
+
+_MAX_BYTES: Final = 16 * 2**20
+_LONG_KEY: Final = re.compile(r"""(?<![\w-])(?:(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){32}""")
+_FORMAT: Final = "dpexplain/schema"
+_VERSION: Final = 1
+
+_FEATURE_KINDS: Final[dict[str, Callable[..., Any]]] = {
+    "numeric": Numeric,
+    "categorical": Categorical,
+    "date": Date,
+}
+_TARGET_KINDS: Final[dict[str, Callable[..., Any]]] = {"range": Range, "classes": Classes}
+_NAME_OF_KIND: Final = {kind: name for name, kind in {**_FEATURE_KINDS, **_TARGET_KINDS}.items()}
+
+
+def schema_text(schema: Schema) -> str:
+    """Write a schema as TOML, without the fields that have their default.
+
+    Parameters
+    ----------
+    schema : Schema
+        What to write.
+
+    Returns
+    -------
+    str
+        TOML with one table per feature, in order.
+    """
+    document: dict[str, Any] = {"format": _FORMAT, "version": _VERSION}
+    if schema.target is not None:
+        document["target"] = _table(schema.target)
+    document["features"] = {name: _table(part) for name, part in schema.features.items()}
+    return tomli_w.dumps(document)
+
+
+def read_schema(text: str) -> Schema:
+    """Read a schema from TOML.
+
+    Parameters
+    ----------
+    text : str
+        What `schema_text` wrote, or a person.
+
+    Returns
+    -------
+    Schema
+        The schema.
+
+    Raises
+    ------
+    SchemaError
+        If the text is no TOML, or has fields that a schema does not know or lacks.
+    """
+    try:
+        return _schema(_parsed(text))
+    except SchemaError as error:
+        raise SchemaError(cut(str(error))) from None
+
+
+def read_file(path: str | os.PathLike[str]) -> Schema:
+    """Read a schema from a TOML file; see `read_schema`."""
+    with Path(path).open("rb") as file:
+        raw = file.read(_MAX_BYTES + 1)
+    try:
+        return read_schema(raw.decode("utf-8"))
+    except UnicodeDecodeError:
+        raise SchemaError("the schema is no UTF-8 text, so no TOML.") from None
+
+
+def _parsed(text: str) -> dict[str, Any]:
+    if len(text) > _MAX_BYTES:
+        raise SchemaError(f"the schema has more than {_MAX_BYTES} bytes.")
+    # The parser takes time that grows with the square of the parts of a dotted key.
+    if _LONG_KEY.search(text):
+        raise SchemaError("the schema has a dotted key of very many parts; its keys have three.")
+    try:
+        parsed = tomllib.loads(text)
+    except RecursionError:
+        raise SchemaError("the schema is no valid TOML: it is nested too deeply.") from None
+    except ValueError as error:  # of the parser, or of a number with thousands of digits
+        raise SchemaError(f"the schema is no valid TOML: {str(error).rstrip('.')}.") from None
+    if _has_endless_number(parsed):
+        raise SchemaError("the schema has a whole number of more than 1,024 bits; write bounds.")
+    return parsed
+
+
+def _has_endless_number(value: object) -> bool:
+    """Whether a number is in it that Python refuses to write out, even in a message."""
+    if isinstance(value, dict):
+        return any(map(_has_endless_number, value.values()))
+    if isinstance(value, list):
+        return any(map(_has_endless_number, value))
+    return isinstance(value, int) and value.bit_length() > 1024
+
+
+def _schema(document: dict[str, Any]) -> Schema:
+    _check_keys("the schema", document, {"format", "version", "features"}, {"target"})
+    if document["format"] != _FORMAT or document["version"] != _VERSION:
+        raise SchemaError(
+            f"format={shown(document['format'])}, version={shown(document['version'])} is no "
+            f"schema this release can read; expected {_FORMAT!r}, version {_VERSION}."
+        )
+    features = document["features"]
+    if not isinstance(features, dict):
+        raise SchemaError("'features' must be a table with one table per feature.")
+    target = document.get("target")
+    return Schema(
+        features={
+            name: _part(f"feature {name!r}", table, _FEATURE_KINDS)
+            for name, table in features.items()
+        },
+        target=None if target is None else _part("the target", target, _TARGET_KINDS),
+    )
+
+
+def _table(part: Numeric | Categorical | Range | Classes) -> dict[str, Any]:
+    table: dict[str, Any] = {"kind": _NAME_OF_KIND[type(part)]}
+    if isinstance(part, Date):
+        table["low"], table["high"] = part.days
+    for field in _fields(type(part)):
+        if field.name in table:
+            continue
+        value = getattr(part, field.name)
+        if field.default is MISSING or value != field.default:
+            table[field.name] = _value(value)
+    return table
+
+
+def _fields(kind: Any) -> list[Field[Any]]:
+    """Fields that a file holds; unit and step of a date follow from its kind."""
+    return [f for f in fields(kind) if kind is not Date or f.name not in ("unit", "step")]
+
+
+def _value(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return list(value)
+    # 17 reads better than 17.0; larger whole numbers are not exact as floats anyway.
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return int(value)
+    return value
+
+
+def _part(where: str, table: Any, kinds: Mapping[str, Callable[..., Any]]) -> Any:
+    name = table.get("kind") if isinstance(table, dict) else None
+    if not isinstance(name, str) or name not in kinds:
+        raise SchemaError(f"{where}: kind={shown(name)} must be one of {sorted(kinds)}.")
+    kind = kinds[name]
+    known = _fields(kind)
+    required = {field.name for field in known if field.default is MISSING}
+    _check_keys(where, table, {"kind", *required}, {field.name for field in known} - required)
+    options = {key: value for key, value in table.items() if key != "kind"}
+    try:
+        return kind(**options)
+    except SchemaError as error:
+        raise SchemaError(f"{where}: {error}") from None
+
+
+def _check_keys(
+    where: str, table: Mapping[str, Any], required: set[str], optional: set[str]
+) -> None:
+    lacking, unknown = required - table.keys(), table.keys() - required - optional
+    if lacking:
+        raise SchemaError(f"{where} lacks {sorted(lacking)}.")
+    if unknown:
+        raise SchemaError(
+            f"{where} has the unknown fields {sorted(unknown)}; it may have "
+            f"{sorted(required | optional)}."
+        )

@@ -1,0 +1,138 @@
+"""What a fit asks of a table that does not have to be in memory as a whole."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from dpexplain.schema import Schema
+from dpexplain.tables.columns import cells_of, kind_in_parts, values_of
+
+Part: TypeAlias = tuple[Any, Any]
+"""Some rows: a DataFrame or ndarray of shape (n, n_features), and their target of shape (n,)."""
+
+
+class PartError(RuntimeError):
+    """A part could not be read or asked.
+
+    Parameters
+    ----------
+    kind : str
+        What stopped the fit: the kind of an error elsewhere, or words that are always the same.
+        It is shown, so it holds nothing of a record.
+    """
+
+    def __init__(self, kind: str) -> None:
+        super().__init__(kind)
+        self.kind = kind
+
+
+class ChunkedTable(ABC):
+    """A table that is read part by part.
+
+    What is checked before a fit is charged is public: names and numbers of columns, as
+    metadata state them. Values are read by `parts` alone.
+    """
+
+    on_cluster: bool = False
+    """Whether the parts are read and kept by other processes."""
+
+    @abstractmethod
+    def check_columns(self, schema: Schema) -> None:
+        """Raise SchemaError where columns of the schema are missing; no value is read."""
+
+    @abstractmethod
+    def check_target(self, y: Any, schema: Schema) -> None:
+        """Raise ValueError or TypeError where `y` does not fit the table; no value is read."""
+
+    @abstractmethod
+    def parts(self, y: Any, schema: Schema) -> Iterator[Part]:
+        """Read the table. Columns beyond those of the schema and the target are left out."""
+
+
+def chunked_table(X: Any) -> ChunkedTable:
+    """Open a table that is read part by part; no value is read.
+
+    Parameters
+    ----------
+    X : str, Path, pyarrow.dataset.Dataset, dask.dataframe.DataFrame or dask.array.Array
+
+    Returns
+    -------
+    ChunkedTable
+
+    Raises
+    ------
+    ImportError
+        If the libraries of the extra ``dask`` are missing.
+    TypeError
+        If `X` is another Dask collection, or of a file format that does not state types.
+    ValueError
+        If there is nothing at the path, or it holds no file.
+    """
+    if kind_in_parts(X) == "a Dask collection":
+        from dpexplain.tables.chunked_dask import DaskTable
+
+        return DaskTable(X)
+    from dpexplain.tables.chunked_arrow import ArrowTable
+
+    return ArrowTable.open(X)
+
+
+def in_one_piece(parts: Iterable[Part], schema: Schema) -> Part:
+    """Join the parts of a table for a fit that needs it in memory; cells stay what they are.
+
+    Parameters
+    ----------
+    parts : iterable of Part
+        Each with a frame.
+    schema : Schema
+
+    Returns
+    -------
+    Part
+    """
+    read = list(parts)
+    frame = {
+        name: _joined([X.iloc[:, place] for X, _ in read])
+        for place, name in enumerate(schema.feature_names)
+    }
+    # As series with their types: a frame would choose new ones.
+    columns = {name: pd.Series(cells, dtype=cells.dtype) for name, cells in frame.items()}
+    return pd.DataFrame(columns, copy=False), _joined([y for _, y in read])
+
+
+def _joined(columns: Sequence[Any]) -> NDArray[Any]:
+    """Join columns; those of several types cell by cell, since a type for all would change some."""
+    values = [values_of(column) for column in columns]
+    kinds = {value.dtype for value in values}
+    if len(kinds) == 1 and all(isinstance(value, np.ndarray) for value in values):
+        return np.concatenate(values)  # type: ignore[arg-type]
+    joined = np.empty(sum(map(len, values)), dtype=object)
+    start = 0
+    for value in values:
+        for place, cell in enumerate(cells_of(value), start):
+            joined[place] = cell  # one by one: numpy would unpack a list
+        start += len(value)
+    return joined
+
+
+def check_name(y: Any, names: list[str], schema: Schema) -> None:
+    """Check that `y` names a column of the table that is no feature."""
+    if not isinstance(y, str):
+        raise TypeError(
+            f"y is a {type(y).__name__}; for a table that is read part by part, give the name of "
+            "the target's column."
+        )
+    if y in schema.features:
+        raise ValueError(f"y={y!r} is a feature of the schema; name the column of the target.")
+    if names.count(y) != 1:
+        raise ValueError(
+            f"y={y!r} is not the name of one column of the table; it has "
+            f"{', '.join(map(repr, names[:20]))}{' and others' if len(names) > 20 else ''}."
+        )

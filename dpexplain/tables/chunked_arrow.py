@@ -1,0 +1,217 @@
+"""Parquet files and pyarrow datasets, read in batches.
+
+Every file is read with the types that it states itself, never with those of its neighbours,
+and Arrow columns keep missing cells apart from values. So a cell is read by itself: pandas
+would turn a batch of whole numbers into decimals where one of them is missing.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from dpexplain._utils.extras import needed
+from dpexplain.schema import Schema
+from dpexplain.tables.cells import UNREADABLE
+from dpexplain.tables.chunked import ChunkedTable, Part, check_name
+from dpexplain.tables.columns import Column, check_names
+
+BATCH_ROWS: Final = 1 << 16
+"""Rows that are decoded at a time."""
+
+_TYPED_FORMATS: Final = frozenset({"parquet", "arrow", "orc"})
+
+
+class ArrowTable(ChunkedTable):
+    """A pyarrow dataset.
+
+    Parameters
+    ----------
+    dataset : pyarrow.dataset.Dataset
+    """
+
+    def __init__(self, dataset: Any) -> None:
+        try:
+            self._fragments = list(dataset.get_fragments())
+        except ValueError:
+            raise TypeError(
+                "X is a filtered pyarrow dataset, whose files cannot be read one by one; "
+                "write the rows to a dataset of their own."
+            ) from None
+        if not self._fragments:
+            raise ValueError("X holds no file; pass a Parquet file, or a folder of such files.")
+        for fragment in self._fragments:
+            _check_format(fragment)
+        self._keys = [_partition_keys(fragment) for fragment in self._fragments]
+
+    @classmethod
+    def open(cls, X: Any) -> ArrowTable:
+        """Open a path to Parquet files, or take a dataset as it is."""
+        try:
+            import pyarrow.dataset
+        except ImportError as error:
+            raise ImportError(needed("reading Parquet", "pyarrow", "dask")) from error
+        if not isinstance(X, str | os.PathLike):
+            return cls(X)
+        try:
+            return cls(pyarrow.dataset.dataset(X, format="parquet", partitioning="hive"))
+        except FileNotFoundError:
+            raise ValueError(
+                f"there is no file or folder {str(Path(X))!r}; pass the path of a Parquet file or "
+                "of a folder of them."
+            ) from None
+        except pyarrow.ArrowInvalid:
+            raise ValueError(
+                f"{str(Path(X))!r} holds a file that is not Parquet; pass a Parquet file or a "
+                "folder of them."
+            ) from None
+
+    def __repr__(self) -> str:
+        return "<ArrowTable>"
+
+    def column_names(self) -> list[str]:
+        """Names of the columns of the first file; no value is read."""
+        return _names(self._fragments[0], self._keys[0])
+
+    def check_columns(self, schema: Schema) -> None:
+        """Raise SchemaError where a file lacks columns of the schema; no value is read."""
+        for fragment, keys in zip(self._fragments, self._keys, strict=True):
+            check_names(_names(fragment, keys), schema, more=True)
+
+    def check_target(self, y: Any, schema: Schema) -> None:
+        """Raise ValueError or TypeError where a file lacks the target; no value is read."""
+        for fragment, keys in zip(self._fragments, self._keys, strict=True):
+            check_name(y, _names(fragment, keys), schema)
+
+    def parts(self, y: Any, schema: Schema) -> Iterator[Part]:
+        """Read the files one after the other, in batches."""
+        names = [*schema.feature_names, y]
+        for fragment, keys in zip(self._fragments, self._keys, strict=True):
+            stored = set(fragment.physical_schema.names)
+            for batch in _batches(fragment, [name for name in names if name in stored]):
+                yield _part(batch, names, keys)
+
+
+def _check_format(fragment: Any) -> None:
+    """Refuse formats whose types are guessed from values, which a single record can change."""
+    found = getattr(getattr(fragment, "format", None), "default_extname", "parquet")
+    if found not in _TYPED_FORMATS:
+        raise TypeError(
+            f"X holds files of the format {found!r}, whose column types are guessed from their "
+            "values; write them to Parquet, or read them into a DataFrame."
+        )
+
+
+def _batches(fragment: Any, columns: list[str]) -> Iterator[Any]:
+    """Read one file in its own types. Parquet is decoded as it is used, with nothing ahead."""
+    if type(fragment).__name__ == "ParquetFileFragment":
+        from pyarrow.parquet import ParquetFile
+
+        with fragment.open() as file:
+            yield from ParquetFile(file, pre_buffer=False).iter_batches(
+                batch_size=BATCH_ROWS,
+                row_groups=[group.id for group in fragment.row_groups],
+                columns=columns,
+                use_threads=False,
+            )
+        return
+    yield from fragment.to_batches(
+        schema=fragment.physical_schema,
+        columns=columns,
+        batch_size=BATCH_ROWS,
+        batch_readahead=1,
+        fragment_readahead=1,
+        cache_metadata=False,
+    )
+
+
+def _partition_keys(fragment: Any) -> Mapping[str, object]:
+    from pyarrow.dataset import get_partition_keys
+
+    stored = set(fragment.physical_schema.names)
+    keys = get_partition_keys(fragment.partition_expression)
+    return {name: key for name, key in keys.items() if name not in stored}
+
+
+def _names(fragment: Any, keys: Mapping[str, object]) -> list[str]:
+    return [*fragment.physical_schema.names, *keys]
+
+
+def _part(batch: Any, names: list[str], keys: Mapping[str, object]) -> Part:
+    columns: dict[str, Any] = {}
+    for name in names:
+        if name in keys:
+            cells: Any = np.full(batch.num_rows, keys[name], dtype=object)
+        else:
+            cells = arrow_cells(batch.column(name))
+        columns[name] = pd.Series(cells, dtype=cells.dtype, copy=False)
+    y = columns.pop(names[-1])
+    return pd.DataFrame(columns, index=pd.RangeIndex(batch.num_rows), copy=False), y
+
+
+def arrow_cells(column: Any) -> Column:
+    """Cells of an Arrow column, each as it is stored, whatever the others hold.
+
+    Parameters
+    ----------
+    column : pyarrow.Array of shape (n,)
+
+    Returns
+    -------
+    ndarray or ExtensionArray of shape (n,)
+    """
+    import pyarrow as pa
+
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        return arrow_cells(column.dictionary_decode())
+    if pa.types.is_floating(kind):
+        return column.to_numpy(zero_copy_only=False)  # missing becomes NaN, which is missing too
+    if pa.types.is_integer(kind) or pa.types.is_boolean(kind):
+        return _masked(column)
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        return _texts(column, pa.large_binary() if pa.types.is_large_string(kind) else pa.binary())
+    return _one_by_one(column)
+
+
+def _masked(column: Any) -> Column:
+    values = column.fill_null(False if str(column.type) == "bool" else 0)
+    array = values.to_numpy(zero_copy_only=False)
+    if not column.null_count:
+        return array
+    missing = column.is_null().to_numpy(zero_copy_only=False)
+    wrapped = pd.arrays.BooleanArray if array.dtype == bool else pd.arrays.IntegerArray
+    return wrapped(array.copy(), missing.copy())
+
+
+def _texts(column: Any, binary: Any) -> Column:
+    """Texts, each distinct one once; bytes that spell no text stay bytes, and raise nothing."""
+    encoded = column.cast(binary).dictionary_encode()
+    distinct = np.empty(len(encoded.dictionary), dtype=object)
+    for place, cell in enumerate(encoded.dictionary.to_pylist()):
+        distinct[place] = _decoded(cell)
+    codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    return pd.Categorical.from_codes(codes, categories=pd.Index(distinct, dtype=object))
+
+
+def _decoded(cell: bytes) -> str | bytes:
+    try:
+        return cell.decode()
+    except UnicodeDecodeError:
+        return cell
+
+
+def _one_by_one(column: Any) -> NDArray[np.object_]:
+    cells = np.empty(len(column), dtype=object)
+    for place, cell in enumerate(column):
+        try:
+            cells[place] = cell.as_py()
+        except Exception:  # a date beyond the calendar, say: a cell that is no number and no text
+            cells[place] = UNREADABLE
+    return cells

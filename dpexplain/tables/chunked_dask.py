@@ -1,0 +1,172 @@
+"""Dask DataFrames and Arrays: which partition of the target belongs to which of the table."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dpexplain.exceptions import SchemaError
+from dpexplain.schema import Schema
+from dpexplain.tables.chunked import ChunkedTable, Part, check_name
+from dpexplain.tables.columns import check_names
+
+
+class DaskTable(ChunkedTable):
+    """A Dask DataFrame or a two-dimensional Dask Array.
+
+    Parameters
+    ----------
+    X : dask.dataframe.DataFrame or dask.array.Array
+
+    Attributes
+    ----------
+    client : distributed.Client or None
+        Of the cluster that computes, if there was one when the table was made.
+    on_cluster : bool
+
+    Raises
+    ------
+    TypeError
+        If `X` is another collection.
+    ValueError
+        If there is a client that is asynchronous.
+    """
+
+    def __init__(self, X: Any) -> None:
+        if not (_is_frame(X) or _is_array(X, 2)):
+            raise TypeError(
+                f"X is a Dask {type(X).__name__}; pass a Dask DataFrame or a two-dimensional "
+                "Dask Array."
+            )
+        self._collection = X
+        # Found once: what is checked before the charge is what the fit runs on, even where a
+        # client is opened in between.
+        self.client = _default_client()
+        self.on_cluster = self.client is not None
+
+    def __repr__(self) -> str:
+        return "<DaskTable>"
+
+    def check_columns(self, schema: Schema) -> None:
+        """Raise SchemaError where columns of the schema are missing; no value is read."""
+        X = self._collection
+        if _is_frame(X):
+            check_names([str(name) for name in X.columns], schema, more=True)
+        elif X.shape[1] != schema.n_features:
+            raise SchemaError(
+                f"X has {X.shape[1]} features, but Schema is expecting {schema.n_features} "
+                "features as input; an array has the columns of the schema, in its order."
+            )
+
+    def check_target(self, y: Any, schema: Schema) -> None:
+        """Raise ValueError or TypeError where `y` does not fit the table; no value is read."""
+        X = self._collection
+        if _is_frame(X) and isinstance(y, str):
+            check_name(y, [str(name) for name in X.columns], schema)
+            return
+        if not (_is_series(y) or _is_array(y, 1) or (_is_array(y, 2) and y.shape[1] == 1)):
+            raise TypeError(
+                f"y is a {type(y).__name__}; beside a Dask collection, give a Dask Series or Array "
+                "with the same partitions, or the name of a column of a Dask DataFrame."
+            )
+        if not _same_partitions(X, y):
+            raise ValueError(
+                "y must be cut into partitions where X is, one value per row; take both from one "
+                "Dask DataFrame, or give the name of the target's column."
+            )
+
+    def pairs(self, y: Any, schema: Schema) -> list[Part]:
+        """Partitions of table and target side by side, as Dask's delayed objects.
+
+        Nothing is computed. Where `y` is a name, the second of a pair is that name.
+        """
+        X = self._collection
+        if _is_array(X, 2):
+            X = X.rechunk({1: X.shape[1]})
+        if _is_array(y, 1) and _is_array(X, 2) and not np.isnan(X.shape[0]):
+            y = y.rechunk((X.chunks[0],))
+        tables = np.ravel(X.to_delayed())
+        targets = [y] * len(tables) if isinstance(y, str) else np.ravel(y.to_delayed())
+        return list(zip(tables, targets, strict=True))
+
+    def parts(self, y: Any, schema: Schema) -> Iterator[Part]:
+        """Compute the partitions in this process, one after the other."""
+        import dask
+
+        for pair in self.pairs(y, schema):
+            table, target = dask.compute(*pair)
+            yield split_part(table, target, schema)
+
+
+def split_part(table: Any, target: Any, schema: Schema) -> Part:
+    """Features and target of one computed partition, whatever type its frame turned out to have.
+
+    Raises
+    ------
+    SchemaError
+        If the partition lacks a column.
+    ValueError
+        If it has not one target per row.
+    """
+    if isinstance(table, pd.DataFrame):
+        names = [str(name) for name in table.columns]
+        check_names(names, schema, more=True)
+        if isinstance(target, str):
+            check_name(target, names, schema)
+            target = table.iloc[:, names.index(target)]
+        table = table.iloc[:, [names.index(name) for name in schema.feature_names]]
+    if isinstance(target, pd.DataFrame) or getattr(target, "ndim", 1) != 1:
+        target = np.asarray(target)[:, 0]
+    if len(table) != len(target):
+        raise ValueError("a partition must hold one target per row.")
+    return table, target
+
+
+def _default_client() -> Any | None:
+    """Client of the cluster that computes, None where there is no cluster.
+
+    Raises
+    ------
+    ValueError
+        If the client is asynchronous.
+    """
+    distributed = sys.modules.get("distributed")
+    if distributed is None:
+        return None
+    try:
+        client = distributed.default_client()
+    except ValueError:
+        return None
+    if client.asynchronous:
+        raise ValueError("the Dask client is asynchronous; use Client(asynchronous=False).")
+    return client
+
+
+def _is_frame(X: Any) -> bool:
+    return hasattr(X, "__dask_graph__") and hasattr(X, "divisions") and X.ndim == 2
+
+
+def _is_series(y: Any) -> bool:
+    return hasattr(y, "__dask_graph__") and hasattr(y, "divisions") and y.ndim == 1
+
+
+def _is_array(X: Any, n_dimensions: int) -> bool:
+    return hasattr(X, "__dask_graph__") and hasattr(X, "chunks") and X.ndim == n_dimensions
+
+
+def _same_partitions(X: Any, y: Any) -> bool:
+    if not _is_frame(X) and not _is_series(y):
+        known = not (np.isnan(X.shape[0]) or np.isnan(y.shape[0]))
+        return bool(X.shape[0] == y.shape[0] if known else X.numblocks[0] == y.numblocks[0])
+    if _n_partitions(X) != _n_partitions(y):
+        return False
+    divided = all(getattr(part, "known_divisions", False) for part in (X, y))
+    return not divided or bool(X.divisions == y.divisions)
+
+
+def _n_partitions(part: Any) -> int:
+    return int(part.npartitions if hasattr(part, "divisions") else part.numblocks[0])

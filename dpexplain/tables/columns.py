@@ -1,0 +1,223 @@
+"""Tables and columns as they come: which column is which, and its cells one by one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from dpexplain._utils.names import closest_name
+from dpexplain.exceptions import SchemaError
+from dpexplain.schema import Schema
+from dpexplain.tables.frames import frame_of
+
+Values: TypeAlias = NDArray[Any] | pd.api.extensions.ExtensionArray
+Column: TypeAlias = ArrayLike | pd.api.extensions.ExtensionArray
+
+
+def columns_in_order(X: ArrayLike, schema: Schema) -> list[pd.Series | NDArray[Any]]:
+    """Return the columns of a table in the order of the schema; no value is read.
+
+    Parameters
+    ----------
+    X : DataFrame or array of shape (n_samples, n_features)
+        As for :func:`check_columns`, with the same errors.
+    schema : Schema
+        What is known about the columns.
+
+    Returns
+    -------
+    list of Series or ndarray of shape (n_samples,)
+        One column per feature.
+    """
+    table = as_table(X)
+    if isinstance(table, pd.DataFrame):
+        position = _positions(table, schema)
+        return [table.iloc[:, position[name]] for name in schema.feature_names]
+    if table.shape[1] != schema.n_features:
+        raise SchemaError(
+            f"X has {table.shape[1]} features, but Schema is expecting {schema.n_features} "
+            "features as input; an array has the columns of the schema, in its order."
+        )
+    return [table[:, index] for index in range(schema.n_features)]
+
+
+def kind_in_parts(X: object) -> str:
+    """Say what a table is that is read part by part; empty for one in memory.
+
+    Parameters
+    ----------
+    X : object
+        The table. No library is imported to look at it.
+
+    Returns
+    -------
+    str
+        "a path", "a Dask collection", "a pyarrow dataset", or "".
+    """
+    if isinstance(X, str | os.PathLike):
+        return "a path"
+    if hasattr(X, "__dask_graph__"):
+        return "a Dask collection"
+    if type(X).__module__.split(".")[0] == "pyarrow" and hasattr(X, "get_fragments"):
+        return "a pyarrow dataset"
+    return ""
+
+
+def as_table(X: ArrayLike, n_columns: int | None = None) -> pd.DataFrame | NDArray[Any]:
+    """Return a frame or a two-dimensional array, cells unchanged.
+
+    Parameters
+    ----------
+    X : DataFrame, array or sequence of rows
+        The table; frames of polars, Arrow and other libraries that narwhals knows count.
+    n_columns : int or None, default=None
+        Cells of a row, where that is public: in a sequence of rows, any other row is one of empty
+        cells. With None, rows of different lengths are refused, which shows one of them.
+
+    Returns
+    -------
+    DataFrame or ndarray of shape (n_samples, n_features)
+        `X` itself where it is one of the two.
+
+    Raises
+    ------
+    ValueError
+        If `X` does not have two dimensions.
+    TypeError
+        If `X` is a sparse matrix, or a query that has not been run.
+    """
+    if hasattr(X, "tocsr"):
+        raise TypeError("X is a sparse matrix, which is not supported; pass X.toarray().")
+    if isinstance(X, pd.DataFrame):
+        return X
+    frame = frame_of(X)
+    if frame is not None:
+        return frame
+    table = X if isinstance(X, np.ndarray) else _array_of_rows(X, n_columns)
+    if table.ndim != 2:
+        raise ValueError(
+            f"Expected 2D array of shape (n_samples, n_features), got {table.ndim}D array instead. "
+            "Reshape your data with X.reshape(-1, 1) if it has a single feature, or with "
+            "X.reshape(1, -1) if it is a single sample."
+        )
+    return table
+
+
+def _array_of_rows(rows: Any, n_columns: int | None = None) -> NDArray[Any]:
+    """Return an array of the cells of a list of rows.
+
+    numpy would look into the cells: one text would turn all of them into text, and nested
+    lists of equal length would add a dimension.
+    """
+    if hasattr(rows, "__array__"):
+        return np.asarray(rows, dtype=object)
+    if n_columns is not None and isinstance(rows, Sequence):
+        rows = [
+            row if _is_row(row) and len(row) == n_columns else [None] * n_columns for row in rows
+        ]
+    if not isinstance(rows, Sequence) or not all(_is_row(row) for row in rows):
+        return np.empty(0, dtype=object)  # one-dimensional: the caller says what is wrong
+    found = {len(row) for row in rows} or {n_columns or 0}
+    if len(found) > 1:
+        raise ValueError("X has rows of different lengths; pass one cell per column in each row.")
+    table = np.empty((len(rows), found.pop()), dtype=object)
+    for filled, row in zip(table, rows, strict=True):
+        for index, cell in enumerate(row):
+            filled[index] = cell  # one by one: numpy would unpack a nested list
+    return table
+
+
+def _is_row(row: object) -> bool:
+    return isinstance(row, Sequence | np.ndarray) and not isinstance(row, str | bytes)
+
+
+def values_of(column: Column) -> Values:
+    """Return the cells of one column as a numpy array or a pandas one."""
+    if isinstance(column, pd.Series | pd.Index):
+        column = column.to_numpy() if isinstance(column.dtype, np.dtype) else column.array
+    if isinstance(column, np.ma.MaskedArray):
+        column = np.ma.filled(column.astype(object), None)
+    if not isinstance(column, np.ndarray | pd.api.extensions.ExtensionArray | pd.DataFrame):
+        cells = list(column)  # type: ignore[arg-type]
+        column = np.fromiter(cells, dtype=object, count=len(cells))
+    if isinstance(column, pd.DataFrame) or column.ndim != 1:
+        raise ValueError(f"Expected one column of shape (n_samples,), got shape {column.shape}.")
+    return column
+
+
+def cells_of(values: Values) -> Sequence[object]:
+    """Return the cells one by one; dates stay dates, where numpy would make them integers."""
+    if isinstance(values.dtype, pd.StringDtype):
+        return np.asarray(values, dtype=object).tolist()
+    if isinstance(values, np.ndarray) and values.dtype.kind not in "mM":
+        return values.tolist()
+    return list(values)
+
+
+def _positions(frame: pd.DataFrame, schema: Schema) -> dict[str, int]:
+    names = [str(name) for name in frame.columns]
+    check_names(names, schema)
+    return {name: index for index, name in enumerate(names)}
+
+
+def check_names(names: Sequence[str], schema: Schema, *, more: bool = False) -> None:
+    """Refuse columns that are not those of the schema.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Columns of a table, in any order.
+    schema : Schema
+        What is known about the columns.
+    more : bool, default=False
+        Whether there may be columns beyond the schema.
+
+    Raises
+    ------
+    SchemaError
+        If columns are missing, unexpected or doubled.
+    """
+    present = set(names)
+    missing = [name for name in schema.feature_names if name not in present]
+    unexpected = [name for name in names if name not in schema.features]
+    doubled = sorted({name for name in names if names.count(name) > 1})
+    if more:
+        doubled = [name for name in doubled if name in schema.features]
+    for problem, found, others, step in (
+        ("lacks", missing, unexpected, "add or rename them"),
+        (
+            "has, beyond the schema,",
+            [] if more else unexpected,
+            [],
+            "pass X[list(schema.feature_names)]",
+        ),
+        ("has more than once", doubled, [], "pass each once"),
+    ):
+        if found:
+            raise SchemaError(
+                f"X {problem} the columns {_named(found, others)}; the schema names "
+                f"{_named(list(schema.feature_names))}; {step}."
+            )
+
+
+def _named(names: list[str], others: Sequence[str] = (), n_shown: int = 8) -> str:
+    """List names, each with the one of `others` that it may stand for."""
+    shown = []
+    for name in names[:n_shown]:
+        meant = closest_name(name, others)
+        shown.append(repr(name) if meant is None else f"{name!r} (did you mean {meant!r}?)")
+    return ", ".join(shown) + (f" and {len(names) - n_shown} more" if len(names) > n_shown else "")
+
+
+def one_column(y: ArrayLike) -> Column:
+    """Return a target as one column, whether it came with one dimension or two."""
+    if isinstance(y, pd.DataFrame) and y.shape[1] == 1:
+        return y.iloc[:, 0]
+    if isinstance(y, np.ndarray) and y.ndim == 2 and y.shape[1] == 1:
+        return y[:, 0]
+    return y

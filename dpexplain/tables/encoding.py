@@ -1,0 +1,323 @@
+"""One cell, one number: how a table becomes arrays, by the schema alone.
+
+The code of a cell is a function of that cell and the schema, whatever dtype pandas chose for
+the column and whatever the other cells hold, and no cell raises: an exception, or a second
+reading of the other cells, would show one record to the world. Only names and numbers of
+columns, which are public, can be refused.
+
+What happens before is outside: some releases of pandas read "0.3" in a column of numbers as
+another double than in a column of text, one unit in the last place apart. Read private files
+with ``float_precision="round_trip"`` there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Final
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from dpexplain.schema import Categorical, Classes, Date, Numeric, Range, Schema
+from dpexplain.tables.cells import cell_day, cell_number, cell_text
+from dpexplain.tables.columns import (
+    Column,
+    Values,
+    cells_of,
+    columns_in_order,
+    one_column,
+    values_of,
+)
+
+# Cells of these very types are hashable and equal only where they read the same (1, 1.0 and
+# True do), so each distinct one is read once.
+_REMEMBERED: Final = frozenset({str, int, float, bool, type(None)})
+# Cells that are read at a time: what reading needs besides its result does not grow with a table.
+_BLOCK: Final = 1 << 16
+# Words that stand for an empty cell after a detour over text, unless the schema lists them.
+_EMPTY_WORDS: Final = frozenset({"none", "null", "na", "n/a", "<na>", "nat"})
+
+
+def check_columns(X: ArrayLike, schema: Schema) -> None:
+    """Refuse a table whose columns are not those of the schema; no value is read.
+
+    Parameters
+    ----------
+    X : DataFrame or array of shape (n_samples, n_features)
+        The columns of a frame may stand in any order; those of an array stand in the order
+        of the schema.
+    schema : Schema
+        What is known about the columns.
+
+    Raises
+    ------
+    SchemaError
+        If columns are missing, unexpected or doubled.
+    ValueError
+        If `X` does not have two dimensions.
+    TypeError
+        If `X` is a sparse matrix.
+    """
+    columns_in_order(X, schema)
+
+
+def encode_numeric(column: Column, feature: Numeric) -> NDArray[np.float64]:
+    """Read a column as numbers within the public bounds of its feature.
+
+    Parameters
+    ----------
+    column : array or Series of shape (n_samples,)
+        Cells of any kind.
+    feature : Numeric
+        The public bounds.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,), dtype float64
+        Values in ``[low, high]``, those beyond moved to the nearer end, infinite ones too;
+        NaN where a cell is empty or no number, or of a :class:`Date` no date.
+    """
+    numbers = days_of(column) if isinstance(feature, Date) else numbers_of(column)
+    return np.clip(numbers, feature.low, feature.high, out=numbers)
+
+
+def encode_categorical(column: Column, feature: Categorical) -> NDArray[np.int32]:
+    """Read a column as positions in the public list of categories.
+
+    Parameters
+    ----------
+    column : array or Series of shape (n_samples,)
+        Cells of any kind.
+    feature : Categorical
+        The public list, of length k.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,), dtype int32
+        0 to k − 1 for the categories, k for any other value, k + 1 for an empty cell.
+    """
+    n_categories = len(feature.categories)
+    code = _reader(feature.categories, other=n_categories, missing=n_categories + 1)
+    return _read(column, code, dtype=np.int32)
+
+
+def encode_features(X: ArrayLike, schema: Schema) -> list[NDArray[np.float64] | NDArray[np.int32]]:
+    """Encode every column of a table, in the order of the schema.
+
+    Parameters
+    ----------
+    X : DataFrame or array of shape (n_samples, n_features)
+        As for :func:`check_columns`, with the same errors.
+    schema : Schema
+        Decides the kind of each column; its dtype never does.
+
+    Returns
+    -------
+    list of ndarray of shape (n_samples,)
+        float64 for numeric features, int32 for categorical ones.
+    """
+    return list(encoded_columns(X, schema))
+
+
+def encoded_columns(
+    X: ArrayLike, schema: Schema
+) -> Iterator[NDArray[np.float64] | NDArray[np.int32]]:
+    """Encode the columns of a table one after the other: of large tables, one is held at a time.
+
+    Parameters
+    ----------
+    X : DataFrame or array of shape (n_samples, n_features)
+        As for :func:`check_columns`, with the same errors.
+    schema : Schema
+        Decides the kind of each column; its dtype never does.
+
+    Yields
+    ------
+    ndarray of shape (n_samples,)
+        float64 for a numeric feature, int32 for a categorical one; in the order of the schema.
+    """
+    columns = columns_in_order(X, schema)
+    for column, feature in zip(columns, schema.features.values(), strict=True):
+        if isinstance(feature, Numeric):
+            yield encode_numeric(column, feature)
+        else:
+            yield encode_categorical(column, feature)
+
+
+def encode_range(y: ArrayLike, target: Range) -> NDArray[np.float64]:
+    """Read the target of a regression within its public range.
+
+    Parameters
+    ----------
+    y : array or Series of shape (n_samples,) or (n_samples, 1)
+        Cells of any kind.
+    target : Range
+        The public range.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,), dtype float64
+        Values in ``[low, high]``, those beyond moved to the nearer end, infinite ones too; NaN
+        where a cell is empty or no number: fits leave such a row out.
+
+    Raises
+    ------
+    ValueError
+        If `y` has more than one column.
+    """
+    values = numbers_of(one_column(y))
+    return np.clip(values, target.low, target.high, out=values)
+
+
+def encode_classes(y: ArrayLike, target: Classes) -> NDArray[np.int64]:
+    """Read the target of a classification as positions in the public list of classes.
+
+    Parameters
+    ----------
+    y : array or Series of shape (n_samples,) or (n_samples, 1)
+        Cells of any kind.
+    target : Classes
+        The public classes.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,), dtype int64
+        Positions; −1 where a label is empty or not in the list: fits leave such a row out.
+
+    Raises
+    ------
+    ValueError
+        If `y` has more than one column.
+    """
+    return _read(one_column(y), _reader(target.names, other=-1, missing=-1), dtype=np.int64)
+
+
+def numbers_of(column: Column) -> NDArray[np.float64]:
+    """Read a column as numbers, without bounds.
+
+    Parameters
+    ----------
+    column : array or Series of shape (n_samples,)
+        Cells of any kind.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,), dtype float64
+        As :func:`dpexplain.tables.cells.cell_number` reads each cell; a new array.
+    """
+    values = values_of(column)
+    if getattr(values.dtype, "kind", "O") in "biuf" and not isinstance(values, pd.Categorical):
+        with np.errstate(over="ignore", invalid="ignore"):
+            if isinstance(values, np.ndarray):
+                numbers = values.astype(np.float64)
+                numbers += 0.0
+                return numbers
+            return values.to_numpy(dtype=np.float64, na_value=np.nan) + 0.0
+    return _read(values, cell_number, dtype=np.float64)
+
+
+def days_of(column: Column) -> NDArray[np.float64]:
+    """Read a column as days, without bounds.
+
+    Parameters
+    ----------
+    column : array or Series of shape (n_samples,)
+        Cells of any kind.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,), dtype float64
+        As :func:`dpexplain.tables.cells.cell_day` reads each cell; a new array.
+    """
+    values = values_of(column)
+    if isinstance(values, np.ndarray) and values.dtype.kind == "M":
+        days = values.astype("datetime64[D]")
+        return np.where(np.isnat(days), np.nan, days.astype(np.int64).astype(np.float64))
+    return _read(values, cell_day, dtype=np.float64)
+
+
+def texts_of(column: Column) -> NDArray[Any]:
+    """Read a column as the texts that categories are matched on.
+
+    Parameters
+    ----------
+    column : array or Series of shape (n_samples,)
+        Cells of any kind.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,), dtype object
+        As :func:`dpexplain.tables.cells.cell_text` reads each cell.
+    """
+    return _read(column, cell_text, dtype=object)
+
+
+def _reader(names: Sequence[str], *, other: int, missing: int) -> Callable[[object], int]:
+    """Return the function that gives the code of one cell."""
+    code_of_text = {cell_text(name): code for code, name in enumerate(names)}
+
+    def code(cell: object) -> int:
+        text = cell_text(cell)
+        if text is None:
+            return missing
+        found = code_of_text.get(text)
+        if found is not None:
+            return found
+        return missing if text.lower() in _EMPTY_WORDS else other
+
+    return code
+
+
+def _read(column: Column, of_cell: Callable[[object], Any], *, dtype: DTypeLike) -> NDArray[Any]:
+    """Apply `of_cell` to every cell, block by block: a cell is read by itself in any case."""
+    values = values_of(column)
+    if isinstance(values, pd.Categorical):
+        return _of_codes(values.codes, values.categories, of_cell, dtype)
+    read = np.empty(len(values), dtype=dtype)
+    for start in range(0, len(values), _BLOCK):
+        read[start : start + _BLOCK] = _read_block(values[start : start + _BLOCK], of_cell, dtype)
+    return read
+
+
+def _read_block(values: Values, of_cell: Callable[[object], Any], dtype: DTypeLike) -> NDArray[Any]:
+    """Read each distinct plain cell once."""
+    if values.dtype.kind in "biuf" or _is_arrow_text(values):
+        codes, uniques = pd.factorize(values)  # type: ignore[arg-type]
+        return _of_codes(codes, uniques, of_cell, dtype)
+    return _array(_read_each(cells_of(values), of_cell), dtype)
+
+
+def _of_codes(
+    codes: NDArray[Any],
+    uniques: Iterable[object],
+    of_cell: Callable[[object], Any],
+    dtype: DTypeLike,
+) -> NDArray[Any]:
+    # Code −1 is an empty cell: it takes the last place of the table.
+    return _array([*map(of_cell, uniques), of_cell(None)], dtype)[codes]
+
+
+def _is_arrow_text(values: Values) -> bool:
+    """Whether all cells are texts or empty, compared byte by byte: no cell has code of its own."""
+    return isinstance(values.dtype, pd.StringDtype) and values.dtype.storage == "pyarrow"
+
+
+def _array(values: list[Any], dtype: DTypeLike) -> NDArray[Any]:
+    return np.fromiter(values, dtype=dtype, count=len(values))
+
+
+def _read_each(cells: Sequence[object], of_cell: Callable[[object], Any]) -> list[Any]:
+    if _REMEMBERED.issuperset(map(type, cells)):
+        memo = {cell: of_cell(cell) for cell in set(cells)}
+        return [*map(memo.__getitem__, cells)]
+    memo = {}
+    read = []
+    for cell in cells:
+        if type(cell) not in _REMEMBERED:
+            read.append(of_cell(cell))
+            continue
+        if cell not in memo:
+            memo[cell] = of_cell(cell)
+        read.append(memo[cell])
+    return read

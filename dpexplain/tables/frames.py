@@ -1,0 +1,131 @@
+"""Tables of other libraries (polars, Arrow and whatever narwhals knows) as frames of pandas.
+
+The cells come over as they are, one by one where a column has empty ones: a library's own way to
+pandas would turn whole numbers beside an empty cell into floating-point ones, so that one record
+would change how the others are read. A cell that the library cannot turn into an object of Python
+(a date after the year 9999, bytes that are no text) raises nothing and is no number and no text.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from dpexplain.tables.cells import FIRST_DAY, LAST_DAY, UNREADABLE
+
+_PER_DAY: Final = {"ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
+
+
+def frame_of(X: object) -> pd.DataFrame | None:
+    """Turn a table of another library into a frame.
+
+    Parameters
+    ----------
+    X : object
+        Anything.
+
+    Returns
+    -------
+    DataFrame or None
+        None where `X` is no such table.
+
+    Raises
+    ------
+    TypeError
+        If `X` is a query that has not been run.
+    """
+    if isinstance(X, pd.DataFrame | np.ndarray | list | tuple):
+        return None
+    if _is_query(X):
+        raise TypeError(
+            f"X is a {type(X).__name__}, a query that has not been run; pass X.collect()."
+        )
+    if not hasattr(X, "to_pandas"):
+        return None
+    import narwhals as nw
+
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if isinstance(frame, nw.DataFrame):
+        columns = {name: _cells(frame[name]) for name in frame.columns}
+        return pd.DataFrame(columns, columns=pd.Index(frame.columns, dtype=object))
+    return X.to_pandas()
+
+
+def column_of(values: object) -> Any:
+    """Turn a column of another library into an array.
+
+    Parameters
+    ----------
+    values : object
+        Anything.
+
+    Returns
+    -------
+    ndarray, Series, DataFrame or None
+        None where `values` is no such column; a frame where it is a table.
+    """
+    if not hasattr(values, "to_pandas"):
+        return None
+    import narwhals as nw
+
+    column = nw.from_native(values, series_only=True, pass_through=True)
+    if isinstance(column, nw.Series):
+        return _cells(column)
+    frame = frame_of(values)
+    return values.to_pandas() if frame is None else frame
+
+
+def _is_query(X: object) -> bool:
+    return hasattr(X, "collect") and hasattr(X, "collect_schema") and not hasattr(X, "to_pandas")
+
+
+def _cells(column: Any) -> NDArray[Any]:
+    kind, native = str(column.dtype), column.to_native()
+    plain = column.dtype.is_numeric() and not column.dtype.is_decimal() and "128" not in kind
+    if plain and column.null_count() == 0:
+        return np.asarray(column.to_numpy())
+    if column.dtype.is_nested() and "Date" in kind:  # no cell is a number or text in any case
+        return _placed(np.empty(0), ~column.is_null().to_numpy(), np.zeros(len(column), dtype=bool))
+    if kind.startswith("Date") and hasattr(native, "to_physical"):
+        return _days_of_polars(native)
+    try:
+        cells = column.to_list()
+    except Exception:
+        cells = _one_by_one(column)
+    return np.fromiter(cells, dtype=object, count=len(cells))
+
+
+def _one_by_one(column: Any) -> list[Any]:
+    cells = []
+    for place in range(len(column)):
+        try:
+            cells.append(column[place])
+        except Exception:
+            cells.append(UNREADABLE)
+    return cells
+
+
+def _days_of_polars(series: Any) -> NDArray[Any]:
+    """Dates and times within the calendar of Python, beyond which polars panics aloud."""
+    present = ~series.is_null().to_numpy()
+    numbers = series.to_physical().fill_null(0).to_numpy()
+    per_day = _PER_DAY.get(getattr(series.dtype, "time_unit", ""), 1)
+    # Elsewhere on Earth it may be the day before or after.
+    margin = 0 if getattr(series.dtype, "time_zone", None) is None else per_day
+    first, last = FIRST_DAY * per_day + margin, (LAST_DAY + 1) * per_day - 1 - margin
+    readable = present & (numbers >= first) & (numbers <= last)
+    cells = series.filter(readable).to_list()
+    return _placed(np.fromiter(cells, dtype=object, count=len(cells)), present, readable)
+
+
+def _placed(
+    cells: NDArray[Any], present: NDArray[np.bool_], readable: NDArray[np.bool_]
+) -> NDArray[Any]:
+    """Cells in their places, nothing where none is present, and the rest unreadable."""
+    placed = np.full(len(present), None, dtype=object)
+    placed[present] = UNREADABLE
+    placed[readable] = cells
+    return placed

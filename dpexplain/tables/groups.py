@@ -1,0 +1,126 @@
+"""Whose the rows of a table are: a column of it, or cells beside it, with a name or without."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+
+from dpexplain.accounting.unit import RECORD, Person, Unit
+from dpexplain.tables.columns import as_table, kind_in_parts
+
+__all__ = ["Grouping", "grouping_of", "unit_of", "without_groups"]
+
+
+@dataclass(frozen=True, eq=False)
+class Grouping:
+    """Persons of the rows of a table.
+
+    Parameters
+    ----------
+    cells : array-like of shape (n_samples,)
+        Person of each row; as private as the table.
+    kind : str, default=""
+        Public name of the grouping, empty if none was given.
+    """
+
+    cells: Any = field(repr=False)
+    kind: str = ""
+
+    @property
+    def argument(self) -> Any:
+        """What ``fit(..., groups=)`` takes for the same persons.
+
+        Returns
+        -------
+        array-like or tuple
+        """
+        return (self.kind, self.cells) if self.kind else self.cells
+
+
+def grouping_of(groups: Any, X: Any) -> Grouping:
+    """Read the argument ``groups``; no value is looked at.
+
+    A name is taken only where it is given for this purpose. The name of a Series is not: pandas
+    keeps it when patients are mapped to hospitals, and two groupings of one name would be taken
+    for one.
+
+    Parameters
+    ----------
+    groups : str, (str, array-like) or array-like
+        Name of a column of `X`; name and persons; or persons alone.
+    X : DataFrame or array-like
+        The table.
+
+    Returns
+    -------
+    Grouping
+
+    Raises
+    ------
+    ValueError
+        If the table has no such column, or more than one.
+    """
+    if isinstance(groups, str):
+        return Grouping(_column(groups, X), groups)
+    named = isinstance(groups, tuple) and len(groups) == 2 and isinstance(groups[0], str)
+    if named and not isinstance(groups[1], str | bytes) and hasattr(groups[1], "__len__"):
+        return Grouping(groups[1], groups[0])
+    return Grouping(groups)
+
+
+def without_groups(X: Any, groups: Any) -> Any:
+    """Leave out the column that says whose the rows are, which is no feature.
+
+    Parameters
+    ----------
+    X : DataFrame or array-like
+        The table.
+    groups : object
+        As given to ``fit``.
+
+    Returns
+    -------
+    DataFrame or array-like
+        `X` itself unless `groups` names one of its columns.
+    """
+    if not isinstance(groups, str) or kind_in_parts(X):
+        return X
+    table = as_table(X)
+    if not isinstance(table, pd.DataFrame) or groups not in table.columns:
+        return X
+    return table.drop(columns=groups)
+
+
+def unit_of(max_rows_per_person: int | None, kind: str = "") -> Unit:
+    """Name whom a fit protects.
+
+    Parameters
+    ----------
+    max_rows_per_person : int or None
+        Rows of a person that are used at most; None where rows are not counted by person.
+    kind : str, default=""
+        Name of the grouping. Without one the persons are a kind of their own in every call.
+
+    Returns
+    -------
+    Record or Person
+    """
+    if max_rows_per_person is None:
+        return RECORD
+    if not kind:
+        return Person.unnamed(max_rows_per_person)
+    return Person(kind, max_rows_per_person)
+
+
+def _column(name: str, X: Any) -> Any:
+    table = None if kind_in_parts(X) else as_table(X)
+    found = 0 if not isinstance(table, pd.DataFrame) else list(table.columns).count(name)
+    if table is None or found != 1:
+        which = "none" if found == 0 else "several"
+        raise ValueError(
+            f"groups={name!r} names a column of X, which has {which} of that name; pass the "
+            "persons themselves, with a name for them: groups=(name, array)."
+        )
+    return table[name]

@@ -1,0 +1,421 @@
+"""A fit on parts, on files and on partitions equals the fit in memory, to the last bit."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+
+import dask.array as da
+import dask.dataframe as dd
+import numpy as np
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, given
+from hypothesis import strategies as st
+
+from chunked_tables import (
+    NAMES,
+    ListTable,
+    assert_same_fit,
+    cut,
+    halves,
+    make_estimator,
+    make_table,
+)
+from dpexplain import PrivacyLedger
+from dpexplain.audit.replay import same_value
+from dpexplain.exceptions import SchemaError
+from dpexplain.models.boosting.records import chunked as boosting_parts
+from dpexplain.models.boosting.records import spill as scratch
+from dpexplain.models.boosting.records._kernels import _BLOCK
+from dpexplain.tables import chunked_dask as dask_table
+from effort import examples
+
+
+@pytest.fixture(params=["memory", "disk"])
+def storage(request, monkeypatch, tmp_path):
+    """Every part is kept as it came, in memory or in the temporary file."""
+    monkeypatch.setattr(boosting_parts, "PART_ROWS", 1)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    if request.param == "disk":
+        monkeypatch.setattr(scratch, "MEMORY_BYTES", 0)
+    return request.param
+
+
+@pytest.mark.parametrize("name", NAMES)
+@examples(15, HealthCheck.function_scoped_fixture)
+@given(n=st.integers(0, 60), seed=st.integers(0, 2**32 - 1), data=st.data())
+def test_parts_of_any_size_give_the_model_of_the_whole(name, n, seed, data, storage):
+    places = data.draw(st.lists(st.integers(0, n), max_size=6))
+    table = make_table(name, n, seed)
+    estimator = make_estimator(name, preset=data.draw(st.sampled_from(["default", "paper"])))
+    assert_same_fit(estimator, table, ListTable(cut(table, places)), None)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("size", [1, _BLOCK - 1, _BLOCK, _BLOCK + 1])
+def test_parts_longer_than_a_block_of_the_kernel_give_the_model_of_the_whole(name, size, storage):
+    table = make_table(name, 5000)
+    parts = ListTable(cut(table, [size, size, 4096]))
+    assert_same_fit(make_estimator(name), table, parts, None)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_small_parts_are_joined(name, monkeypatch):
+    monkeypatch.setattr(boosting_parts, "PART_ROWS", 100)
+    table = make_table(name, 1000)
+    seen = []
+    joined = boosting_parts.Scratch.add
+    monkeypatch.setattr(
+        boosting_parts.Scratch,
+        "add",
+        lambda self, records: (seen.append(len(records)), joined(self, records))[1],
+    )
+    assert_same_fit(make_estimator(name), table, ListTable(cut(table, range(0, 1000, 7))), None)
+    assert seen == [105] * 9 + [55]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_bags_of_parts_are_bags_of_the_whole(name, storage):
+    """With coins of a seed, which only a model that is not private may have."""
+    table = make_table(name, 500)
+    seeded = {"outer_bags": 3, "reproducible_seed": 5}
+    whole = make_estimator(name, **seeded).fit(*halves(table))
+    parts = make_estimator(name, **seeded).fit(ListTable(cut(table, [1, 1, 300])), None)
+    assert same_value(parts._terms, whole._terms)
+
+
+def files_of(table, folder, sizes=(400, 0, 1, 599)):
+    start = 0
+    for place, size in enumerate(sizes):
+        part = table.iloc[start : start + size]
+        pq.write_table(
+            pa.Table.from_pandas(part, preserve_index=False),
+            folder / f"{place}.parquet",
+            row_group_size=150,
+        )
+        start += size
+    return folder
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_parquet_files_give_the_model_of_the_table_in_memory(name, tmp_path, storage):
+    table = make_table(name, 1000)
+    folder = tmp_path / "table"
+    folder.mkdir()
+    files_of(table.assign(unused=1), folder)
+    estimator = make_estimator(name)
+    one = tmp_path / "one.parquet"
+    table.to_parquet(one)
+    for X in (folder, str(folder), one, ds.dataset(folder), ds.dataset([ds.dataset(one)])):
+        assert_same_fit(estimator, table, X, "visits")
+
+
+def test_feather_files_and_arrow_tables_in_memory_are_read(tmp_path):
+    name = "DPExplainableBoostingClassifier"
+    table = make_table(name, 300)
+    arrow = pa.Table.from_pandas(table, preserve_index=False)
+    ds.write_dataset(arrow, tmp_path, format="feather")
+    for X in (ds.dataset(tmp_path, format="feather"), ds.dataset(arrow)):
+        assert_same_fit(make_estimator(name), table, X, "visits")
+
+
+def test_folders_named_by_a_column_hold_that_column(tmp_path):
+    name = "DPExplainableBoostingClassifier"
+    table = make_table(name, 300).sort_values("job", ignore_index=True)
+    for column in ("job", "age"):
+        folder = tmp_path / column
+        kept = table.assign(age=table["age"].fillna(33).astype(int))
+        arrow = pa.Table.from_pandas(kept, preserve_index=False)
+        ds.write_dataset(
+            arrow, folder, format="parquet", partitioning=[column], partitioning_flavor="hive"
+        )
+        assert_same_fit(make_estimator(name), kept, folder, "visits")
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("n_partitions", [1, 7])
+def test_dask_frames_give_the_model_of_the_table_in_memory(name, n_partitions):
+    table = make_table(name, 700)
+    frame = dd.from_pandas(table, npartitions=n_partitions)
+    estimator = make_estimator(name)
+    assert_same_fit(estimator, table, frame, "visits")
+    X, y = frame.drop(columns="visits"), frame["visits"]
+    assert_same_fit(estimator, table, X, y)
+    assert_same_fit(estimator, table, X, y.to_dask_array())
+    assert_same_fit(estimator, table, X, y.to_dask_array(lengths=True).reshape((-1, 1)))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_dask_arrays_give_the_model_of_the_table_in_memory(name):
+    table = make_table(name, 700)
+    table["job"] = np.arange(700) % 2  # no category: the column of others, and numbers alone
+    X, y = halves(table)
+    cells = da.from_array(X.to_numpy(dtype=float), chunks=(200, 2))
+    estimator = make_estimator(name)
+    assert_same_fit(estimator, table, cells, da.from_array(y.to_numpy(dtype=object), chunks=300))
+    unknown = dd.from_pandas(X.astype(float), npartitions=3).to_dask_array()
+    target = dd.from_pandas(y, npartitions=3).to_dask_array()
+    assert_same_fit(estimator, table, unknown, target)
+
+
+# Each a way in which one part may hold the cells of a column; the schema alone says what they are.
+DTYPES = {
+    "as it is": lambda column: column,
+    "objects": lambda column: column.astype(object),
+    "texts": lambda column: column.map(str).astype(object),
+    "categories": lambda column: column.astype("category"),
+    "Arrow": lambda column: column.astype(str).astype("string[pyarrow]"),
+    "nullable": lambda column: column.convert_dtypes(),
+    "single precision": lambda column: column.astype("float32", errors="ignore"),
+}
+
+
+@examples(60)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    dtypes=st.lists(st.sampled_from(sorted(DTYPES)), min_size=5, max_size=5),
+)
+def test_parts_of_other_types_give_the_model_of_the_whole(seed, dtypes):
+    name = "DPExplainableBoostingClassifier"
+    table = make_table(name, 50, seed)
+    table["income"] = table["income"].round()
+    parts = []
+    for (X, y), dtype in zip(cut(table, [0, 10, 11, 30]), dtypes, strict=True):
+        convert = DTYPES[dtype]
+        keep = dtype == "single precision"
+        X = X.apply(lambda c, f=convert, k=keep: c if k and c.name == "job" else f(c))
+        parts.append((X, y if keep else convert(y)))
+    assert_same_fit(make_estimator(name), table, ListTable(parts), None)
+
+
+# What is refused, and when.
+
+
+class Untouched:
+    """A ledger that was not charged."""
+
+    def __init__(self):
+        self.ledger = PrivacyLedger("untouched", cap_epsilon=10)
+
+    def __enter__(self):
+        return self.ledger
+
+    def __exit__(self, *_):
+        assert self.ledger.entries == ()
+
+
+def write(table, path):
+    pa_table = pa.Table.from_pandas(table, preserve_index=False)
+    pq.write_table(pa_table, path)
+    return path
+
+
+def refusals(tmp_path):
+    table = make_table("DPExplainableBoostingClassifier", 20)
+    good = write(table, tmp_path / "good.parquet")
+    frame = dd.from_pandas(table, npartitions=2)
+    uneven = tmp_path / "uneven"
+    uneven.mkdir()
+    write(table, uneven / "a.parquet")
+    write(table.drop(columns="age"), uneven / "b.parquet")
+    table.to_csv(tmp_path / "table.csv")
+    (tmp_path / "broken.parquet").write_text("age,income")
+    (tmp_path / "empty").mkdir()
+    other = dd.from_pandas(table["visits"], npartitions=3)
+    return {
+        "a column is missing in one of the files": (uneven, "visits", SchemaError, "'age'"),
+        "no such file": (tmp_path / "none", "visits", ValueError, "no file or folder"),
+        "a folder without files": (tmp_path / "empty", "visits", ValueError, "no file"),
+        "no Parquet": (tmp_path / "broken.parquet", "visits", ValueError, "not Parquet"),
+        "types that are guessed": (
+            ds.dataset(tmp_path / "table.csv", format="csv"),
+            "visits",
+            TypeError,
+            "guessed",
+        ),
+        "a filtered dataset": (
+            ds.dataset(good).filter(ds.field("age") > 3),
+            "visits",
+            TypeError,
+            "filtered",
+        ),
+        "a target that is no name": (good, [1, 2], TypeError, "name of"),
+        "a target that is no column": (good, "nothing", ValueError, "'nothing'"),
+        "a target that is a feature": (good, "age", ValueError, "feature"),
+        "a target in memory beside Dask": (frame, table["visits"], TypeError, "Dask Series"),
+        "other partitions of the target": (frame, other, ValueError, "partitions"),
+        "a target of no Dask column": (frame, "nothing", ValueError, "'nothing'"),
+        "a missing Dask column": (frame.drop(columns="job"), "visits", SchemaError, "'job'"),
+        "a Dask Series": (other, "visits", TypeError, "DataFrame"),
+        "a one-dimensional Dask array": (da.ones(5), da.ones(5), TypeError, "two-dimensional"),
+        "a narrow Dask array": (da.ones((5, 2)), da.ones(5), SchemaError, "expecting 3"),
+        "a shorter Dask target": (da.ones((5, 3)), da.ones(4), ValueError, "one value per row"),
+    }
+
+
+def test_what_cannot_be_read_in_parts_is_refused_before_anything_is_charged(tmp_path):
+    for X, y, error, words in refusals(tmp_path).values():
+        with Untouched() as ledger:
+            estimator = make_estimator("DPExplainableBoostingClassifier", ledger=ledger)
+            with pytest.raises(error, match=words):
+                estimator.fit(X, y)
+
+
+def test_people_with_several_rows_need_a_table_in_memory(tmp_path):
+    table = make_table("DPExplainableBoostingClassifier", 20)
+    path = write(table, tmp_path / "good.parquet")
+    with Untouched() as ledger:
+        estimator = make_estimator(
+            "DPExplainableBoostingClassifier", ledger=ledger, max_rows_per_person=2
+        )
+        with pytest.raises(ValueError, match="table in memory"):
+            estimator.fit(path, "visits", groups=np.arange(20))
+
+
+def test_a_schema_cannot_be_read_from_parts(tmp_path):
+    table = make_table("DPExplainableBoostingClassifier", 20)
+    estimator = make_estimator("DPExplainableBoostingClassifier").set_params(schema=None)
+    with pytest.raises(ValueError, match="pass schema"):
+        estimator.fit(write(table, tmp_path / "good.parquet"), "visits")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_references_and_predictions_take_tables_in_memory(name, tmp_path):
+    table = make_table(name, 20)
+    path = write(table, tmp_path / "good.parquet")
+    estimator = make_estimator(name)
+    for X in (path, ds.dataset(path), dd.from_pandas(table, npartitions=2)):
+        with pytest.raises(TypeError, match="table in memory"):
+            estimator.reference_estimator().fit(X, "visits")
+        with pytest.raises(TypeError, match="table in memory"):
+            estimator.fit(*halves(table)).predict(X)
+
+
+# Failures after the charge.
+
+
+def assert_stopped_once(estimator, X, y, kind):
+    """The fit stops, says the kind of error and nothing else, and was charged once."""
+    ledger = PrivacyLedger("stopped", cap_epsilon=10)
+    estimator.set_params(ledger=ledger)
+    with pytest.raises(RuntimeError, match=f"stopped with {kind}") as caught:
+        estimator.fit(X, y)
+    assert len(ledger.entries) == 1
+    assert caught.value.__cause__ is None
+    assert caught.value.__context__ is None
+    return str(caught.value)
+
+
+def test_a_partition_that_lacks_a_column_stops_the_fit_with_a_schema_error():
+    name = "DPExplainableBoostingClassifier"
+    table = make_table(name, 100)
+    meta = table.iloc[:0]
+    lacking = dd.from_pandas(table, npartitions=4).map_partitions(
+        lambda part, partition_info=None: (
+            part.drop(columns="age") if partition_info["number"] == 2 else part
+        ),
+        meta=meta,
+        enforce_metadata=False,
+    )
+    assert_stopped_once(make_estimator(name), lacking, "visits", "SchemaError")
+
+
+@pytest.mark.parametrize("memory_bytes", [0, 1 << 30])
+def test_an_unreadable_part_stops_the_fit_and_leaves_no_file(monkeypatch, tmp_path, memory_bytes):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(scratch, "MEMORY_BYTES", memory_bytes)
+    monkeypatch.setattr(boosting_parts, "PART_ROWS", 1)
+    name = "DPExplainableBoostingClassifier"
+    table = make_table(name, 100)
+
+    class Broken(ListTable):
+        def parts(self, y, schema):
+            yield from super().parts(y, schema)
+            raise OSError("row 17 holds 4711")
+
+    text = assert_stopped_once(make_estimator(name), Broken(cut(table, [50])), None, "OSError")
+    assert "4711" not in text
+    assert os.listdir(tmp_path) == []
+
+
+def test_the_temporary_file_has_no_name_is_closed_to_others_and_vanishes(monkeypatch, tmp_path):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(scratch, "MEMORY_BYTES", 0)
+    seen = []
+
+    class Watched(scratch.Scratch):
+        def records(self):
+            found = super().records()
+            status = os.fstat(self._file.fileno())
+            seen.append((status.st_nlink, status.st_mode & 0o077, os.listdir(tmp_path)))
+            return found
+
+    monkeypatch.setattr(boosting_parts, "Scratch", Watched)
+    name = "DPExplainableBoostingClassifier"
+    table = make_table(name, 500)
+    assert_same_fit(make_estimator(name), table, ListTable(cut(table, [100])), None)
+    assert seen == [(0, 0, [])]
+    assert os.listdir(tmp_path) == []
+
+
+# Planted mistakes.
+
+
+def test_a_part_that_is_counted_twice_is_seen(monkeypatch):
+    honest = boosting_parts.ChunkedRecords.leaf_sums
+
+    def twice(self, *arguments):
+        return honest(self, *arguments) + self._parts[0].leaf_sums(*arguments)
+
+    name = "DPExplainableBoostingRegressor"
+    table = make_table(name, 200)
+    monkeypatch.setattr(boosting_parts, "PART_ROWS", 1)
+    monkeypatch.setattr(boosting_parts.ChunkedRecords, "leaf_sums", twice)
+    with pytest.raises(AssertionError):
+        assert_same_fit(make_estimator(name), table, ListTable(cut(table, [100])), None)
+
+
+def test_bins_that_follow_the_part_are_seen(monkeypatch):
+    """As if every part were binned by its own quantiles."""
+    honest = boosting_parts.EncodedRecords.read.__func__
+
+    def by_rank(cls, X, y, encoding, grids):
+        X = X.assign(income=X["income"].rank(pct=True) * 1e6)
+        return honest(cls, X, y, encoding, grids)
+
+    name = "DPExplainableBoostingRegressor"
+    table = make_table(name, 200)
+    whole = make_estimator(name)
+    monkeypatch.setattr(boosting_parts.EncodedRecords, "read", classmethod(by_rank))
+    with pytest.raises(AssertionError):
+        assert_same_fit(whole, table, ListTable(cut(table, [100])), None)
+
+
+def test_a_frame_of_dask_and_its_parts_have_the_columns_of_the_schema_alone():
+    name = "DPExplainableBoostingClassifier"
+    table = make_table(name, 100)
+    wide = table.assign(other=1.0)[["other", "visits", "job", "income", "age"]]
+    frame = dd.from_pandas(wide, npartitions=2)
+    assert_same_fit(make_estimator(name), table, frame, "visits")
+
+
+def test_a_client_that_is_opened_while_a_fit_is_charged_is_not_the_fits(monkeypatch):
+    table = make_table(NAMES[0], 300)
+    estimator = make_estimator(NAMES[0]).set_params(outer_bags=2)
+    honest = type(estimator)._charged_ledger
+
+    def charged(self, *arguments):
+        monkeypatch.setattr(dask_table, "_default_client", lambda: object())
+        return honest(self, *arguments)
+
+    monkeypatch.setattr(type(estimator), "_charged_ledger", charged)
+    model = estimator.fit(dd.from_pandas(table, npartitions=2), "visits")
+    assert len(model.ledger_.entries) == 1
+
+    with pytest.raises(ValueError, match="close the client"):
+        make_estimator(NAMES[0]).set_params(outer_bags=2).fit(
+            dd.from_pandas(table, npartitions=2), "visits"
+        )

@@ -1,0 +1,96 @@
+"""Tables in parts, and a comparison of the fits on them with the fit in memory."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+
+from dpexplain import models
+from dpexplain.audit import record, replay
+from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
+from dpexplain.tables.chunked import ChunkedTable
+
+PRIVATE = [
+    name
+    for name in models.__all__
+    if name.startswith("DP") and getattr(getattr(models, name), "_reads_parts", False)
+]
+NAMES = [
+    *PRIVATE,
+    "DPExplainableBoostingRegressor poisson",
+    "DPExplainableBoostingClassifier three classes",
+]
+"""Private models that read parts; after a space the loss, where it is not the usual one."""
+
+FEATURES = {
+    "age": Numeric(0, 100, unit="years", step=1),
+    "income": Numeric(0, 1e6),
+    "job": Categorical(["clerk", "nurse", "smith"]),
+}
+
+
+class ListTable(ChunkedTable):
+    """Parts that lie in memory, each a pair of X and y."""
+
+    def __init__(self, parts):
+        self._parts = parts
+
+    def check_columns(self, schema):
+        pass
+
+    def check_target(self, y, schema):
+        pass
+
+    def parts(self, y, schema):
+        yield from self._parts
+
+
+def make_estimator(name, **settings):
+    name, _, loss = name.partition(" ")
+    labels = ["no", "yes", "perhaps"] if loss == "three classes" else ["no", "yes"]
+    target = Classes(labels) if name.endswith("Classifier") else Range(0, 3)
+    settings = {"epsilon": 1.0, "structure_seed": 7, "max_rounds": 4, **settings}
+    if loss == "poisson":
+        settings["objective"] = loss
+    return getattr(models, name)(schema=Schema(FEATURES, target=target), **settings)
+
+
+def make_table(name, n, seed=0):
+    """Features and target in one frame, with cells outside of the schema and empty ones."""
+    rng = np.random.default_rng(seed)
+    table = pd.DataFrame(
+        {
+            "age": np.where(rng.random(n) < 0.1, np.nan, rng.integers(-5, 110, n)),
+            "income": rng.lognormal(10, 1, n),
+            "job": rng.choice(["clerk", "nurse", "smith", "pilot"], n),
+        }
+    )
+    above = table["income"] > 2e4
+    if "Regressor" in name:
+        table["visits"] = np.where(above, 2.0, 0.0) + rng.normal(0, 0.5, n)
+    else:
+        table["visits"] = np.where(above ^ (rng.random(n) < 0.1), "yes", "no")
+        if "three classes" in name:
+            table.loc[rng.random(n) < 0.3, "visits"] = "perhaps"
+    return table
+
+
+def halves(table):
+    return table.drop(columns="visits"), table["visits"]
+
+
+def cut(table, places):
+    """Cut a frame into parts, empty ones where a place stands twice."""
+    ends = [0, *sorted(places), len(table)]
+    return [halves(table.iloc[a:b].reset_index(drop=True)) for a, b in pairwise(ends)]
+
+
+def assert_same_fit(estimator, table, X, y):
+    """With the same noisy answers, queries and model are those of the table in memory."""
+    model, transcript = record(estimator, *halves(table))
+    report = replay(estimator, (X, y), model, transcript)
+    assert report.differences == ()
+    assert report.spent_mu == 0.0
+    return model, transcript

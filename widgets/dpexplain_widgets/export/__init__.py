@@ -1,0 +1,1 @@
+"""Files of what a view shows: pages, pictures, tables."""

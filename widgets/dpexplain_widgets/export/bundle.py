@@ -1,0 +1,197 @@
+"""One JavaScript text from the modules of a view, for widgets and for pages without a kernel."""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+from pathlib import Path
+
+STATIC = Path(__file__).parents[1] / "static"
+
+# In this order: what comes later may overrule what comes before.
+STYLES = (
+    "colours.css",
+    "frame.css",
+    "controls.css",
+    "tabs.css",
+    "overview.css",
+    "terms.css",
+    "shape.css",
+    "edit.css",
+    "heat.css",
+    "multiples.css",
+    "rank.css",
+    "local.css",
+    "tables.css",
+    "planner.css",
+    "save.css",
+    "filter.css",
+    "narrow.css",
+    "print.css",
+)
+
+_IMPORT = re.compile(r'^import \{([^}]*)\} from "(\.{1,2}/[\w./]*\w+\.js)";\n', re.MULTILINE)
+_ANY_IMPORT = re.compile(r"^\s*import\b.*", re.MULTILINE)
+_EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const|let)\b)", re.MULTILINE)
+_EXPORT_DEFAULT = re.compile(r"^export default .*;\n", re.MULTILINE)
+_EXPORT_DEFAULT_VALUE = re.compile(r"^export default (.*);$", re.MULTILINE)
+_DECLARATION = re.compile(
+    r"^(export )?(?:async )?(?:function|class|const|let)\s+(\w+)", re.MULTILINE
+)
+
+
+@functools.cache
+def bundle(entry: str, without: tuple[str, ...] = ()) -> str:
+    """Join a module and everything it imports into one ES module.
+
+    The modules share one scope afterwards, so their top-level names must differ; imports must
+    have the form ``import { a, b } from "../folder/module.js";``. No two files have one name.
+
+    Parameters
+    ----------
+    entry : str
+        File name, in whichever folder of modules, such as ``"explorer.js"``. Its default export, if
+        any, is the default export of the result.
+    without : tuple of str, default=()
+        Names that the entry imports and then lists, each on lines of their own: they are left out,
+        with whatever is needed for them alone.
+
+    Returns
+    -------
+    str
+        JavaScript without imports.
+
+    Raises
+    ------
+    ValueError
+        If a module cannot be joined: unknown file or name, circular import, or a top-level
+        name that two modules use.
+    """
+    sources = _sources_in_order(entry, without)
+    order = list(sources)
+    _check_names(sources)
+    parts = [_stripped(name, sources[name], is_entry=name == entry) for name in order]
+    return "\n".join(parts)
+
+
+def page_script(view_script: str) -> str:
+    """Make the script of a page without a kernel from the one of a view.
+
+    Parameters
+    ----------
+    view_script : str
+        As :func:`bundle` makes it, with a default export.
+
+    Returns
+    -------
+    str
+        A script without exports and without comments that shows a view of each state.
+    """
+    view, count = _EXPORT_DEFAULT_VALUE.subn(r"const pageWidget = \1;", view_script)
+    if count != 1:
+        raise ValueError(f"a view has one default export, got {count}.")
+    return _without_comments(f"{view}\n{bundle('page.js')}\nshowStates(pageWidget);\n")
+
+
+def _without_comments(script: str) -> str:
+    """Leave out comments that have lines of their own, and indentation."""
+    without_blocks = re.sub(r"^\s*/\*\*.*?\*/\s*\n", "", script, flags=re.MULTILINE | re.DOTALL)
+    without_lines = re.sub(r"^\s*//.*\n", "", without_blocks, flags=re.MULTILINE)
+    return re.sub(r"^\s+", "", without_lines, flags=re.MULTILINE)
+
+
+@functools.cache
+def stylesheet(without: tuple[str, ...] = ()) -> str:
+    """Return the style rules of all views; every rule applies inside a view only.
+
+    Parameters
+    ----------
+    without : tuple of str, default=()
+        Files of rules for parts that are not there.
+
+    Returns
+    -------
+    str
+    """
+    kept = (name for name in STYLES if name not in without)
+    return "\n".join(_places(STATIC)[name].read_text(encoding="utf-8") for name in kept)
+
+
+@functools.cache
+def _places(folder: Path) -> dict[str, Path]:
+    """Find every file by its name."""
+    return {path.name: path for path in folder.rglob("*.*")}
+
+
+def _source(name: str) -> str:
+    places = _places(STATIC)
+    if not name.endswith(".js") or name not in places:
+        known = ", ".join(sorted(file for file in places if file.endswith(".js")))
+        raise ValueError(f"no module {name!r}; the modules are {known}.")
+    return places[name].read_text(encoding="utf-8")
+
+
+def _named(name: str, path: str) -> str:
+    """Name the module that another one imports, by its path from there."""
+    needed = path.rpartition("/")[2]
+    place = Path(os.path.normpath(_places(STATIC)[name].parent / path))
+    if _places(STATIC).get(needed, place) != place:
+        raise ValueError(f"{name} imports {path!r}, where there is no module.")
+    return needed
+
+
+def _sources_in_order(entry: str, without: tuple[str, ...]) -> dict[str, str]:
+    """Read the entry after everything it needs, each module once."""
+    order: dict[str, str] = {}
+    open_modules: list[str] = []
+
+    def visit(name: str) -> None:
+        if name in order:
+            return
+        if name in open_modules:
+            raise ValueError(f"circular import: {' -> '.join([*open_modules, name])}.")
+        open_modules.append(name)
+        source = _without_names(_source(name), without) if name == entry else _source(name)
+        for _, path in _IMPORT.findall(source):
+            visit(_named(name, path))
+        open_modules.pop()
+        order[name] = source
+
+    visit(entry)
+    return order
+
+
+def _without_names(source: str, names: tuple[str, ...]) -> str:
+    """Leave out the lines of a module that name one of these."""
+    for name in names:
+        source = re.sub(rf"^.*\b{name}\b.*\n", "", source, flags=re.MULTILINE)
+    return source
+
+
+def _check_names(sources: dict[str, str]) -> None:
+    owner: dict[str, str] = {}
+    exported: dict[str, set[str]] = {}
+    for name, source in sources.items():
+        exported[name] = set()
+        for is_export, declared in _DECLARATION.findall(source):
+            if declared in owner:
+                raise ValueError(f"{owner[declared]} and {name} both declare {declared!r}.")
+            owner[declared] = name
+            if is_export:
+                exported[name].add(declared)
+    for name, source in sources.items():
+        for names, path in _IMPORT.findall(source):
+            needed = _named(name, path)
+            wanted = {part.strip() for part in names.split(",") if part.strip()}
+            if missing := wanted - exported[needed]:
+                raise ValueError(f"{name} imports {sorted(missing)} that {needed} does not export.")
+
+
+def _stripped(name: str, source: str, *, is_entry: bool) -> str:
+    body = _IMPORT.sub("", source)
+    if left := _ANY_IMPORT.search(body):
+        raise ValueError(f"{name} has an import that cannot be joined: {left.group().strip()!r}.")
+    if not is_entry:
+        body = _EXPORT_DEFAULT.sub("", body)
+    return f"// {name}\n{_EXPORT.sub('', body)}"

@@ -1,0 +1,127 @@
+"""A static table of what a view shows, for pages that cannot run it."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping
+from typing import Any
+
+from dpexplain_widgets.export.picture import picture_of, shortened
+
+_ROWS = 10
+
+
+_LEFT_OUT = "The non-private reference is left out here."
+
+
+def fallback_html(payload: Mapping[str, Any], fit: Mapping[str, Any] | None) -> str:
+    """Describe the chosen fit in HTML.
+
+    A saved notebook keeps this text, so it holds one fit and nothing else: the one that is
+    read, or the last private one while the reference is read. No number of the reference is
+    written, and no metric that was measured on held-out records. The widget state, which a
+    notebook may save beside this text, holds the whole payload with both.
+
+    Parameters
+    ----------
+    payload : mapping
+        Payload of the view.
+    fit : mapping or None
+        The fit that is read, or None where there is no model.
+
+    Returns
+    -------
+    str
+        Escaped HTML without scripts.
+    """
+    title = f"<strong>{_escaped(payload['title'], 120)}</strong>"
+    if fit is not None and fit == payload["reference"]:
+        title += f"<div>{_escaped(_LEFT_OUT, 200)}</div>"
+        fit = last_private(payload)
+    if fit is None:
+        words = "".join(f"<div>{_escaped(line, 400)}</div>" for line in payload["guarantee_words"])
+        return f"<div>{title}{words}</div>"
+    if payload["filters"] is not None:
+        return f"<div>{title}{_filters_table(payload, fit)}</div>"
+    names = [term["name"] for term in payload["terms"]]
+    ranked = sorted(zip(names, fit["terms"], strict=True), key=lambda pair: -pair[1]["importance"])
+    rows = "".join(
+        f"<tr><td>{_escaped(name, 60)}</td><td>{term['importance']:.3g}</td></tr>"
+        for name, term in ranked[:_ROWS]
+    )
+    more = len(ranked) - _ROWS
+    rest = f"<div>{more} more terms</div>" if more > 0 else ""
+    return (
+        f"<div>{title}<div>{_escaped(fit['guarantee']['short'], 200)}</div>"
+        f"<table><thead><tr><th>term</th><th>importance</th></tr></thead><tbody>{rows}</tbody>"
+        f"</table>{rest}<div>Run the notebook to explore it.</div></div>"
+    )
+
+
+def fallback_png(
+    payload: Mapping[str, Any], fit: Mapping[str, Any] | None, term: str
+) -> bytes | None:
+    """Draw the chosen fit for pages that cannot run the view.
+
+    Parameters
+    ----------
+    payload : mapping
+        Payload of the view.
+    fit : mapping or None
+        The fit that is read. One that is not private is not drawn: the last private one is.
+    term : str
+        Name of the term whose shape is drawn.
+
+    Returns
+    -------
+    bytes or None
+        A PNG file with the guarantee in its description; None where no private fit has terms.
+    """
+    if fit is None or not fit["guarantee"]["private"]:
+        fit = last_private(payload)
+    if fit is None or not payload["terms"]:
+        return None
+    from dpexplain_widgets.export.picture_png import png_of
+
+    return png_of(picture_of(payload, fit, term))
+
+
+def _filters_table(payload: Mapping[str, Any], fit: Mapping[str, Any]) -> str:
+    """Say of each class how much of its mean filter stands out of the noise."""
+    outline = payload["filters"]
+    fits = [each for repeats in payload["fits"] for each in repeats]
+    outlines = [each for repeats in outline["fits"] for each in repeats]
+    shares = outlines[fits.index(dict(fit))]["share_of_means"]
+    rows = "".join(
+        f"<tr><td>{_escaped(name, 60)}</td>"
+        f"<td>{'' if share is None else f'{100 * share:.0f} %'}</td></tr>"
+        for name, share in list(zip(outline["classes"], shares, strict=True))[:_ROWS]
+    )
+    return (
+        f"<div>{_escaped(fit['guarantee']['short'], 200)}</div>"
+        "<table><thead><tr><th>class</th><th>weights above noise</th></tr></thead>"
+        f"<tbody>{rows}</tbody></table><div>Run the notebook to explore it.</div>"
+    )
+
+
+def last_private(payload: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Find the private fit with the largest epsilon.
+
+    Parameters
+    ----------
+    payload : mapping
+        Payload of a view.
+
+    Returns
+    -------
+    mapping or None
+        None where there is none.
+    """
+    fits = [fit for repeats in payload["fits"] for fit in repeats]
+    private = [fit for fit in fits if fit["guarantee"]["private"]]
+    return private[-1] if private else None
+
+
+def _escaped(text: str, limit: int) -> str:
+    """Make any string safe inside HTML, with its own reading direction."""
+    return f"<bdi>{html.escape(shortened(text, limit), quote=True)}</bdi>"

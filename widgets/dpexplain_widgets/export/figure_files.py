@@ -1,0 +1,254 @@
+"""Figures and tables of what a view shows, as files with their guarantee inside."""
+
+from __future__ import annotations
+
+import csv
+import html
+import io
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pandas as pd
+
+from dpexplain.accounting.summary import number_from_json
+from dpexplain.explain import GlobalExplanation
+from dpexplain_widgets.state.selection import bins_frame
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from dpexplain_widgets.views.base import View
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_DPI = 200
+
+
+class _Shown(NamedTuple):
+    source: Any  # a Comparison, or None for a single explanation
+    explanation: GlobalExplanation
+    view: View
+
+
+def figure_file(view: View, what: str, ending: str) -> bytes:
+    """Draw what a view shows with matplotlib, in a figure of its own.
+
+    Parameters
+    ----------
+    view : View
+        Says which fit and which term; a reference is drawn while it is shown.
+    what : {"shape", "importance", "epsilons", "metric"}
+        The chosen term, all terms, the chosen term at every epsilon, or a metric at every epsilon.
+    ending : {"svg", "png"}
+        Format.
+
+    Returns
+    -------
+    bytes
+        The file; its description holds the guarantee, and a watermark says what is not private.
+
+    Raises
+    ------
+    ValueError
+        If the view was made from what cannot be drawn, or there is no such figure.
+    """
+    from matplotlib import rc_context
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    draw = _choice(_FIGURES, "figure", what)
+    shown = _shown(view)
+    figure = Figure(figsize=(7.2, 4.6), layout="constrained")
+    FigureCanvasAgg(figure)
+    words = shown.explanation.guarantee.statement()
+    file = io.BytesIO()
+    # Without identifiers of its own a file has the same bytes every time; letters stay letters.
+    with rc_context({"svg.hashsalt": "dpexplain", "svg.fonttype": "none"}):
+        draw(figure.subplots(), shown)
+        heading = f"{what} of {view.term}" if what != "importance" else what
+        if ending == "svg":
+            figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
+            return _with_description(file.getvalue(), heading, words)
+        figure.savefig(
+            file, format="png", dpi=_DPI, metadata={"Title": heading, "Description": words}
+        )
+    return file.getvalue()
+
+
+def table_of(view: View, what: str) -> pd.DataFrame:
+    """Table what a view shows; every row says what it is guaranteed.
+
+    Parameters
+    ----------
+    view : View
+        Says which fits and which term.
+    what : {"shape", "importance"}
+        The bins of the chosen term in all fits on screen, or all terms of them.
+
+    Returns
+    -------
+    DataFrame
+        With the columns epsilon, delta, adjacency, private and guarantee beside the numbers.
+
+    Raises
+    ------
+    ValueError
+        If there is no such table.
+    """
+    rows = _choice(_TABLES, "table", what)
+    if view.payload["filters"] is not None:
+        raise ValueError(
+            "tables of this kind are of curves, and this view shows filters; the weights that are "
+            "read are in view.selection, each row with its privacy."
+        )
+    parts = [rows(view, fit) for fit in _fits_on_screen(view)]
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
+
+
+def csv_text(table: pd.DataFrame) -> str:
+    """Write a table as CSV that spreadsheets take for nothing but text and numbers.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Any table.
+
+    Returns
+    -------
+    str
+        With a head line. A text that a spreadsheet could read as a formula gets an apostrophe.
+    """
+    texts = table.select_dtypes(include=["object", "string"]).columns
+    safe = table.assign(**{name: table[name].map(_harmless) for name in texts})
+    safe.columns = [_harmless(str(name)) for name in safe.columns]
+    return safe.to_csv(index=False, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
+
+
+def _harmless(cell: object) -> object:
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
+
+
+def _choice(known: dict[str, Any], kind: str, name: str) -> Any:
+    if name not in known:
+        listed = ", ".join(repr(each) for each in known)
+        raise ValueError(f"no {kind} {name[:60]!r}; there are {listed}.")
+    return known[name]
+
+
+def _shown(view: View) -> _Shown:
+    source = view.origin.source
+    if isinstance(source, dict):
+        source = source.get(view.model_name)
+    if isinstance(source, GlobalExplanation):
+        return _Shown(None, source, view)
+    fits = getattr(source, "explanations", None)
+    if fits is None:
+        raise ValueError(
+            "figures are drawn from a Comparison or GlobalExplanation; this view was made from "
+            f"a {type(source).__name__}."
+        )
+    if math.isinf(view.epsilon):
+        return _Shown(source, source.reference, view)
+    repeats = fits[view.epsilon]
+    return _Shown(source, repeats[min(view.repeat, len(repeats) - 1)], view)
+
+
+def _reference(shown: _Shown) -> GlobalExplanation | None:
+    visible = shown.source is not None and shown.view.show_reference
+    reference = shown.source.reference if visible else None
+    return None if reference is shown.explanation else reference
+
+
+def _draw_shape(ax: Axes, shown: _Shown) -> None:
+    shown.explanation.part(shown.view.term).plot(ax=ax)
+
+
+def _draw_importance(ax: Axes, shown: _Shown) -> None:
+    from dpexplain.plotting import plot_importance
+
+    plot_importance(shown.explanation, ax=ax, reference=_reference(shown))
+
+
+def _draw_epsilons(ax: Axes, shown: _Shown) -> None:
+    from dpexplain.plotting import plot_comparison
+
+    if shown.source is None:
+        raise ValueError("one explanation has one epsilon; pass a Comparison to draw several.")
+    view = shown.view
+    plot_comparison(shown.source, term=view.term, ax=ax, show_reference=view.show_reference)
+
+
+def _draw_metric(ax: Axes, shown: _Shown) -> None:
+    from dpexplain.plotting import plot_metric
+
+    if shown.source is None or shown.source.metrics is None:
+        raise ValueError("there are no metrics here, or none that may leave.")
+    plot_metric(shown.source, ax=ax)
+
+
+_FIGURES: dict[str, Callable[[Axes, _Shown], None]] = {
+    "shape": _draw_shape,
+    "importance": _draw_importance,
+    "epsilons": _draw_epsilons,
+    "metric": _draw_metric,
+}
+
+
+def _with_description(svg: bytes, heading: str, words: str) -> bytes:
+    """Put title and description first in an SVG, where readers look for them."""
+    texts = f"<title>{html.escape(heading)}</title><desc>{html.escape(words)}</desc>"
+    start = svg.index(b">", svg.index(b"<svg")) + 1
+    return svg[:start] + texts.encode() + svg[start:]
+
+
+def _fits_on_screen(view: View) -> list[dict[str, Any]]:
+    """List the fit that is read, the pinned one and the reference, each once."""
+    shown = view.shown
+    fits = [view._fit()]
+    if view.pinned_epsilon is not None:
+        repeats = shown["fits"][shown["epsilons"].index(view.pinned_epsilon)]
+        fits.append(repeats[min(view.repeat, len(repeats) - 1)])
+    if view.show_reference:
+        fits.append(shown["reference"])
+    known = [fit for fit in fits if fit is not None]
+    return [
+        fit for place, fit in enumerate(known) if not any(fit is each for each in known[:place])
+    ]
+
+
+def _guarantee_columns(fit: dict[str, Any]) -> dict[str, Any]:
+    guarantee = fit["guarantee"]
+    return {
+        "epsilon": number_from_json(guarantee["epsilon"]),
+        "delta": guarantee["delta"],
+        "adjacency": guarantee["adjacency"],
+        "private": guarantee["private"],
+        "guarantee": guarantee["short"],
+    }
+
+
+def _shape_rows(view: View, fit: dict[str, Any]) -> pd.DataFrame:
+    table = bins_frame(fit["terms"][view.term_names.index(view.term)])
+    table.insert(0, "term", view.term)
+    return table.assign(**_guarantee_columns(fit))
+
+
+def _importance_rows(view: View, fit: dict[str, Any]) -> pd.DataFrame:
+    terms = fit["terms"]
+    places = [each["ranks"] or [None, None] for each in terms]
+    table = pd.DataFrame(
+        {
+            "term": list(view.term_names),
+            **{name: [each[name] for each in terms] for name in ("importance", "noise_floor")},
+            "above_noise": pd.Series([each["above_noise"] for each in terms], dtype=object),
+            "rank_low": [low for low, _ in places],
+            "rank_high": [high for _, high in places],
+        }
+    )
+    return table.assign(**_guarantee_columns(fit))
+
+
+_TABLES: dict[str, Callable[[View, dict[str, Any]], pd.DataFrame]] = {
+    "shape": _shape_rows,
+    "importance": _importance_rows,
+}

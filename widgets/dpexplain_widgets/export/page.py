@@ -1,0 +1,156 @@
+"""A page that shows views without a kernel: everything inside one file, and nothing else.
+
+The page is safe wherever it is opened. Its content-security policy lets the two scripts run whose
+hashes it names, lets nothing be loaded or sent, and (in browsers with Trusted Types) lets no text
+become markup; names from data reach the page as JSON and the document as text nodes.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from dpexplain_widgets.export.bundle import STATIC, bundle, page_script, stylesheet
+from dpexplain_widgets.payload.packing import deflated, packed
+
+_PAGE_STYLE = (
+    "body{margin:0;padding:12px 16px 40px;font:14px/1.45 system-ui,sans-serif}"
+    "#page>*{max-width:1500px;margin:0 auto 14px}#page img{max-width:100%;height:auto}"
+    ".warning{padding:8px 14px;border:3px double;font-weight:600}"
+    "#page>details{padding:0 22px}summary{width:fit-content;cursor:pointer;font-weight:600}"
+)
+_NO_SCRIPT = "This viewer runs no scripts, so it shows a picture of the page."
+_SHOW_STATIC = "<style>#dpx-static{display:block!important}</style>"
+
+
+def state_of(view: Any, names: Sequence[str]) -> dict[str, Any]:
+    """Collect the traits of a view that its front end reads.
+
+    Parameters
+    ----------
+    view : View
+        Any view.
+    names : sequence of str
+        Names of traits, usually :data:`dpexplain_widgets.state.state.STATE_TRAITS`.
+
+    Returns
+    -------
+    dict
+        JSON values.
+    """
+    return {name: getattr(view, name) for name in names}
+
+
+def content_policy(*scripts: str) -> str:
+    """State what a page may do: run its own scripts, style itself, and nothing else.
+
+    Parameters
+    ----------
+    *scripts : str
+        The text of each script, to the last character.
+
+    Returns
+    -------
+    str
+        Value of the ``Content-Security-Policy`` of the page.
+    """
+    digests = [
+        base64.b64encode(hashlib.sha256(each.encode()).digest()).decode() for each in scripts
+    ]
+    return "; ".join(
+        [
+            "default-src 'none'",
+            "script-src " + " ".join(f"'sha256-{digest}'" for digest in digests),
+            "style-src 'unsafe-inline'",  # positions in SVG are styles; nothing can be loaded
+            "img-src data:",  # pictures that are part of the page itself
+            "base-uri 'none'",
+            "form-action 'none'",
+            "require-trusted-types-for 'script'",
+            "trusted-types dpexplain",
+        ]
+    )
+
+
+def offline_page(
+    states: Sequence[Mapping[str, Any]],
+    *,
+    title: str = "Explorer",
+    width: int | None = None,
+    view_script: str | None = None,
+    without_styles: tuple[str, ...] = (),
+    warning: str = "",
+    static: str = "",
+    notes: str = "",
+) -> str:
+    """Make a page with one view for each state.
+
+    What the states hold is in the page, the non-private reference too where there is one.
+
+    Parameters
+    ----------
+    states : sequence of mapping
+        As `state_of` gives them.
+    title : str, default="Explorer"
+        Title of the page.
+    width : int or None, default=None
+        Width of the views in pixels; None for that of the window.
+    view_script : str or None, default=None
+        Script of the view; None for the Explorer.
+    without_styles : tuple of str, default=()
+        Files of style rules that the view does not need.
+    warning : str, default=""
+        Text above the views.
+    static : str, default=""
+        Escaped HTML without scripts, shown where scripts do not run.
+    notes : str, default=""
+        Escaped HTML without scripts, below the views.
+
+    Returns
+    -------
+    str
+        HTML.
+    """
+    loader = (STATIC / "export/page_loader.js").read_text(encoding="utf-8")
+    code = page_script(bundle("explorer.js") if view_script is None else view_script)
+    limit = "" if width is None else f"#page{{width:{width:d}px}}"
+    policy = html.escape(content_policy(loader, code), quote=True)
+    warned = f'<p class="warning">{html.escape(warning)}</p>' if warning else ""
+    return "\n".join(
+        [
+            '<!doctype html><html lang="en"><head><meta charset="utf-8">',
+            f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
+            '<meta name="referrer" content="no-referrer">',
+            '<meta name="viewport" content="width=device-width">',
+            '<meta name="color-scheme" content="light dark">',
+            f"<title>{html.escape(title, quote=True)}</title>",
+            f"<style>{_PAGE_STYLE}{limit}</style>",
+            f"<noscript>{_SHOW_STATIC}</noscript></head><body>",
+            f'<main id="page">{warned}',
+            *(f'<div data-dpx-state="state-{i}"></div>' for i in range(len(states))),
+            f'<div id="dpx-static" hidden><noscript><p>{_NO_SCRIPT}</p></noscript>',
+            f'<p id="dpx-static-note"></p>{static}</div>{notes}',
+            "</main>",
+            _folded("dpx-style", _without_comments(stylesheet(without_styles))),
+            _folded("dpx-code", code),
+            *(_folded(f"state-{i}", _state_text(state)) for i, state in enumerate(states)),
+            f"<script>{loader}</script></body></html>",
+        ]
+    )
+
+
+def _without_comments(style: str) -> str:
+    """Leave out comments, indentation and empty lines."""
+    return re.sub(r"\s*\n\s*", "\n", re.sub(r"/\*.*?\*/", "", style, flags=re.DOTALL))
+
+
+def _folded(name: str, text: str) -> str:
+    return f'<div id="{name}" data-dpx-folded hidden>{deflated(text)}</div>'
+
+
+def _state_text(state: Mapping[str, Any]) -> str:
+    return json.dumps(packed(dict(state)), allow_nan=False, separators=(",", ":"))

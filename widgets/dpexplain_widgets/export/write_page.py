@@ -1,0 +1,53 @@
+"""A page about a comparison or an explanation, for programs that show no widget."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from dpexplain.statement import PrivacyStatement
+from dpexplain_widgets.views.explorer import Explorer
+
+
+def write_page(
+    source: Any,
+    path: str | os.PathLike[str],
+    *,
+    release_safe: bool = True,
+    statement: PrivacyStatement | None = None,
+    **choices: Any,
+) -> Path:
+    """Write an Explorer as a page that needs neither kernel nor network.
+
+    Parameters
+    ----------
+    source : Comparison, GlobalExplanation or LedgerSummary
+        What to show.
+    path : path-like
+        Where to; the file appears whole or not at all.
+    release_safe : bool, default=True
+        Whether to leave out everything that is not private; see
+        :meth:`dpexplain_widgets.Explorer.export_html`.
+    statement : PrivacyStatement or None, default=None
+        Printed below the views; None makes one from the ledger or guarantee that came along.
+    **choices
+        What is chosen when the page opens, such as ``term="age"``.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If something in it does not say whether it is private, or nothing may leave.
+    OSError
+        If the file cannot be written.
+
+    Examples
+    --------
+    >>> write_page(dpexplain.io.load("comparison.json"), "report.html")  # doctest: +SKIP
+    """
+    return Explorer(source, **choices).export_html(path, release_safe, statement=statement)

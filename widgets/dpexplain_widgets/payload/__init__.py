@@ -1,0 +1,1 @@
+"""What a view gets to show, as plain values."""

@@ -1,0 +1,81 @@
+"""Pairs of features as terms of a payload: their cells, row by row, are the bins."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from dpexplain.tables.cells import DATE_UNIT
+
+if TYPE_CHECKING:
+    from dpexplain.explain import PairCurve
+    from dpexplain.explain.additive.pair_curve import PairAxis
+
+
+_UNKNOWN = (
+    "noise_std", "structure_std", "sampling_std", "total_std", "bag_std", "stretch", "signal",
+    "noise_floor", "directions", "above_noise", "ranks",
+)  # fmt: skip
+
+
+def pair_outline(pair: PairCurve) -> dict[str, Any]:
+    """Write what all fits have in common of a pair.
+
+    Parameters
+    ----------
+    pair : PairCurve
+
+    Returns
+    -------
+    dict
+        Of kind "pair", with the keys that every term of a payload has.
+    """
+    first, second = pair.feature_names
+    return {
+        "name": pair.name,
+        "kind": "pair",
+        "ordered": False,
+        "unit": "",
+        "is_date": False,
+        "step": None,
+        "description": f"{first} and {second} together, beyond what each of them adds",
+    }
+
+
+def pair_fit(pair: PairCurve) -> dict[str, Any]:
+    """Write the cells of a pair.
+
+    Parameters
+    ----------
+    pair : PairCurve
+
+    Returns
+    -------
+    dict
+        With the keys that every term of a fit has, one entry per cell, and "axes": name, unit,
+        is_date, step, kind, labels, special and edges of the rows, then of the columns.
+    """
+    return {
+        "edges": None,
+        "labels": list(pair.cell_labels),
+        "special": [],
+        "contribution": pair.contribution.ravel().tolist(),
+        "count": pair.count.ravel().tolist(),
+        **dict.fromkeys(_UNKNOWN),
+        "band_factor": 2.0,
+        "importance": pair.importance,
+        "corrected_importance": pair.importance,
+        "axes": [_axis(axis) for axis in pair.axes],
+    }
+
+
+def _axis(axis: PairAxis) -> dict[str, Any]:
+    return {
+        "name": axis.name,
+        "kind": axis.kind,
+        "unit": "" if axis.unit == DATE_UNIT else axis.unit,
+        "is_date": axis.unit == DATE_UNIT,
+        "step": axis.step,
+        "labels": list(axis.bin_labels),
+        "special": list(axis.bin_labels[axis.n_value_bins :]),
+        "edges": None if axis.bin_edges is None else axis.bin_edges.tolist(),
+    }

@@ -1,0 +1,415 @@
+"""What a view gets: comparisons as plain values, and no data but the samples that are given."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from dpexplain.edit import EditLog
+from dpexplain.explain._by_class import one_class_at_a_time
+from dpexplain.explain._normals import keeping_normals
+from dpexplain.tables.cells import DATE_UNIT
+from dpexplain_widgets.payload.directions import packed_directions
+from dpexplain_widgets.payload.filter_payload import check_filters, shows_filters
+from dpexplain_widgets.payload.joint_cost import together_words
+from dpexplain_widgets.payload.pair_payload import pair_fit, pair_outline
+from dpexplain_widgets.payload.samples import sample_rows
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from dpexplain.accounting.summary import LedgerSummary
+    from dpexplain.compare import Comparison
+    from dpexplain.explain import GlobalExplanation, Guarantee, ShapeFunction
+
+VERSION = 1
+
+_KEYS = frozenset(
+    {
+        "version", "title", "name", "link", "score_unit", "target", "epsilons", "terms", "fits",
+        "reference", "ledger", "guarantee_words", "samples", "others", "filters",
+        "main_effects_only",
+    }
+)  # fmt: skip
+
+
+def build_payload(
+    source: Any, samples: pd.DataFrame | None = None, *, samples_public: bool = False
+) -> dict[str, Any]:
+    """Turn what a view is given into the dictionary that its front end draws from.
+
+    Parameters
+    ----------
+    source : Comparison, GlobalExplanation, LedgerSummary or dict
+        A dictionary holds comparisons or explanations of the same terms by the names of their
+        models, the first of which is read first; or it is a payload already, which is checked
+        and taken as it is.
+    samples : DataFrame or None, default=None
+        Records that a local view may show, with a column for every term.
+    samples_public : bool, default=False
+        Whether the samples may be shown to anyone. The payload marks them as not private
+        otherwise.
+
+    Returns
+    -------
+    dict
+        JSON values only. Fits are ordered by epsilon, then repeat; an explanation that is not
+        private takes the place of the reference.
+
+    Raises
+    ------
+    TypeError
+        If `source` is something else.
+    ValueError
+        If a dictionary is not a complete payload, models have other terms, samples lack a
+        column, or `source` is of several classes.
+    """
+    with keeping_normals():
+        payload = _payload(source)
+    if samples is not None:
+        if not payload["terms"]:
+            raise ValueError("samples are shown by models, and a ledger has none.")
+        terms, fits = payload["terms"], all_fits(payload)[0]["terms"]
+        payload["samples"] = sample_rows(terms, fits, samples, public=samples_public)
+    return payload
+
+
+def _payload(source: Any) -> dict[str, Any]:
+    if isinstance(source, dict) and "version" in source:
+        return check_payload(source)
+    if isinstance(source, dict) and source:
+        return _models_payload(source)
+    if shows_filters(source):
+        raise TypeError(
+            f"a {type(source).__name__} cannot stand beside other models; show it in an Explorer "
+            "or a FilterView of its own."
+        )
+    if hasattr(source, "for_class"):
+        one_class_at_a_time("a view", source.classes)
+    if hasattr(source, "explanations"):
+        return _comparison_payload(source)
+    if hasattr(source, "importances") and hasattr(source, "guarantee"):
+        return _explanation_payload(source)
+    if hasattr(source, "naive_epsilon"):
+        return _ledger_payload(source)
+    if isinstance(source, EditLog):
+        raise TypeError(
+            "a view shows an explanation, and an EditLog is steps alone; log.apply(explanation) "
+            "makes an edited explanation."
+        )
+    raise TypeError(
+        f"a view shows a Comparison, a GlobalExplanation or a LedgerSummary, got "
+        f"{type(source).__name__}; sweep(...) makes a Comparison, model.explain_global() an "
+        "explanation and ledger.summary() a summary."
+    )
+
+
+def check_payload(payload: Mapping[str, Any]) -> dict[str, Any]:
+    """Check the outline of a payload.
+
+    Parameters
+    ----------
+    payload : mapping
+        As :func:`build_payload` returns it.
+
+    Returns
+    -------
+    dict
+        The same values.
+
+    Raises
+    ------
+    ValueError
+        If keys are missing or unknown, or the lists do not belong together.
+    """
+    missing, unknown = _KEYS - set(payload), set(payload) - _KEYS
+    if missing or unknown:
+        raise ValueError(
+            f"a payload has exactly the keys {sorted(_KEYS)}; missing {sorted(missing)}, "
+            f"unknown {len(unknown)}. Pass the Comparison or explanation itself."
+        )
+    if payload["version"] != VERSION:
+        raise ValueError(f"payload version {payload['version']!r} is not {VERSION}; build it anew.")
+    if len(payload["fits"]) != len(payload["epsilons"]) or not all(payload["fits"]):
+        raise ValueError("payload['fits'] must hold at least one fit for each epsilon.")
+    n_terms = len(payload["terms"])
+    if any(len(fit["terms"]) != n_terms for fit in all_fits(payload)):
+        raise ValueError(f"every fit of a payload must hold its {n_terms} terms.")
+    if payload["filters"] is not None:
+        check_filters(payload)
+    for other in payload["others"]:
+        check_payload(other)
+        _check_same_terms(payload, other)
+    return dict(payload)
+
+
+def models_of(payload: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """List what a payload holds by model: itself, then the models beside it."""
+    return [dict(payload), *payload["others"]]
+
+
+def _models_payload(sources: Mapping[str, Any]) -> dict[str, Any]:
+    """Put several models side by side, their terms in the order of the first."""
+    names = [name for name in sources if isinstance(name, str) and name]
+    if len(names) < len(sources):
+        raise TypeError("models are given by name: Explorer({'DP-EBM': comparison, ...}).")
+    payloads = [{**_payload(source), "name": name} for name, source in sources.items()]
+    first, *others = payloads
+    if not all(payload["terms"] for payload in payloads):
+        raise TypeError("only models can stand side by side; show a ledger in LedgerView.")
+    for other in others:
+        _check_same_terms(first, other)
+    words = together_words(payloads)
+    for payload in payloads:
+        payload["guarantee_words"] = [*payload["guarantee_words"], words]
+    return {**first, "others": [_in_order_of(first, other) for other in others]}
+
+
+def _check_same_terms(first: Mapping[str, Any], other: Mapping[str, Any]) -> None:
+    if _kinds(first) != _kinds(other) or first["link"] != other["link"]:
+        raise ValueError(
+            f"{other['name']!r} has other terms, or another scale, than {first['name']!r}"
+            f"{_difference(first, other)}; models side by side must explain the same thing. Show "
+            "them in two Explorers and link these; pairs of features are left out with "
+            ".without_pairs()."
+        )
+
+
+def _kinds(model: Mapping[str, Any]) -> dict[str, str]:
+    return {term["name"]: term["kind"] for term in model["terms"]}
+
+
+def _difference(first: Mapping[str, Any], other: Mapping[str, Any]) -> str:
+    """Name a term in which two models differ; there is none where only the scale does."""
+    for one, two in ((first, other), (other, first)):
+        if alone := [name for name in _kinds(one) if name not in _kinds(two)]:
+            more = f" and {len(alone) - 1} more" if len(alone) > 1 else ""
+            return f" (only {one['name']!r} has {alone[0]!r}{more})"
+    for name, kind in _kinds(first).items():
+        if _kinds(other)[name] != kind:
+            return f" ({name!r} is {_kinds(other)[name]}, not {kind})"
+    return ""
+
+
+def _in_order_of(first: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
+    names = [term["name"] for term in other["terms"]]
+    order = [names.index(term["name"]) for term in first["terms"]]
+
+    def ordered(fit: Mapping[str, Any]) -> dict[str, Any]:
+        return {**fit, "terms": [fit["terms"][k] for k in order]}
+
+    reference = other["reference"]
+    return {
+        **other,
+        "terms": [other["terms"][k] for k in order],
+        "fits": [[ordered(fit) for fit in repeats] for repeats in other["fits"]],
+        "reference": None if reference is None else ordered(reference),
+    }
+
+
+def all_fits(payload: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """List the fits of a payload, the reference last; those of other models are not among them."""
+    fits = [fit for repeats in payload["fits"] for fit in repeats]
+    return fits if payload["reference"] is None else [*fits, payload["reference"]]
+
+
+def _comparison_payload(comparison: Comparison) -> dict[str, Any]:
+    first = comparison.explanations[comparison.epsilons[0]][0]
+    names = list(comparison.term_names)
+    fits = [
+        [
+            _fit(explanation, names, metrics_payload(comparison.metrics, epsilon, repeat))
+            for repeat, explanation in enumerate(comparison.explanations[epsilon])
+        ]
+        for epsilon in comparison.epsilons
+    ]
+    reference = None
+    if comparison.reference is not None:
+        metrics = metrics_payload(comparison.metrics, math.inf, 0)
+        reference = _fit(comparison.reference, names, metrics)
+    return {
+        **_outline(first, comparison.title),
+        "epsilons": [float(epsilon) for epsilon in comparison.epsilons],
+        "fits": fits,
+        "reference": reference,
+        "ledger": comparison.ledger.to_dict(),
+        "guarantee_words": list(comparison.guarantee_words),
+    }
+
+
+def _explanation_payload(explanation: GlobalExplanation) -> dict[str, Any]:
+    fit = _fit(explanation, [part.name for part in explanation.parts], {})
+    private = explanation.guarantee.private
+    title = explanation.model_name or "Explanation"
+    words = explanation.guarantee.short
+    return {
+        **_outline(explanation, f"{title}: {explanation.target_name}"),
+        "epsilons": [explanation.guarantee.epsilon] if private else [],
+        "fits": [[fit]] if private else [],
+        "reference": None if private else fit,
+        "ledger": None,
+        "guarantee_words": [f"this model alone: {words}"],
+    }
+
+
+def _ledger_payload(summary: LedgerSummary) -> dict[str, Any]:
+    return {
+        "version": VERSION,
+        "title": f"Ledger of {summary.dataset}",
+        "name": "",
+        "link": "identity",
+        "score_unit": "",
+        "target": {"name": "", "unit": "", "classes": None, "shown_class": ""},
+        "terms": [],
+        "epsilons": [],
+        "fits": [],
+        "reference": None,
+        "ledger": summary.to_dict(),
+        "guarantee_words": [summary.words()],
+        "samples": None,
+        "others": [],
+        "filters": None,
+        "main_effects_only": False,
+    }
+
+
+def _outline(explanation: GlobalExplanation, title: str) -> dict[str, Any]:
+    return {
+        "version": VERSION,
+        "title": title,
+        "name": "",
+        "samples": None,
+        "others": [],
+        "filters": None,
+        "main_effects_only": explanation.main_effects_only,
+        "link": explanation.link,
+        "score_unit": explanation.score_unit,
+        "target": {
+            "name": explanation.target_name,
+            "unit": explanation.target_unit,
+            "classes": None if explanation.classes is None else list(explanation.classes),
+            "shown_class": explanation.shown_class,
+        },
+        "terms": [
+            {
+                "name": term.name,
+                "kind": term.kind,
+                "ordered": bool(term.ordered),
+                "unit": "" if term.unit == DATE_UNIT else term.unit,
+                "is_date": term.unit == DATE_UNIT,
+                "step": term.step,
+                "description": "; ".join(
+                    filter(None, [term.description, term.constraint_words, term.edit_words])
+                ),
+            }
+            for term in explanation.terms
+        ]
+        + [pair_outline(pair) for pair in explanation.pairs],
+    }
+
+
+def _fit(
+    explanation: GlobalExplanation, names: list[str], metrics: dict[str, float]
+) -> dict[str, Any]:
+    guarantee, noise = explanation.guarantee, explanation.noise
+    ranking = None if noise is None else explanation.ranking()
+    places = {name: place for place, name in enumerate(explanation)}
+    pairs = {pair.name: pair_fit(pair) for pair in explanation.pairs}
+    return {
+        "epsilon": _plain(guarantee.epsilon),
+        "guarantee": guarantee_payload(guarantee),
+        "metrics": metrics,
+        "intercept": explanation.intercept,
+        "intercept_std": None if noise is None else float(noise.std[-1]),
+        "noise_words": explanation.noise_words,
+        "noise_share": explanation.noise_share,
+        "terms_above_noise": None if ranking is None else int(ranking["above_noise"].sum()),
+        "terms": [
+            pairs[name]
+            if name in pairs
+            else {
+                **_term_fit(explanation[name]),
+                "directions": (None if noise is None else packed_directions(noise, places[name])),
+                "above_noise": None if ranking is None else bool(ranking.loc[name, "above_noise"]),
+                "ranks": None if ranking is None else _ranks(ranking, name),
+            }
+            for name in names
+        ],
+    }
+
+
+def fit_payload(explanation: GlobalExplanation, names: list[str]) -> dict[str, Any]:
+    """Turn one more fit into a part of a payload.
+
+    Parameters
+    ----------
+    explanation : GlobalExplanation
+        With the terms of the payload.
+    names : list of str
+        Names of the terms, in the order of the payload.
+
+    Returns
+    -------
+    dict
+        JSON values only.
+
+    Raises
+    ------
+    ValueError
+        If its terms are others.
+    """
+    if {part.name for part in explanation.parts} != set(names):
+        raise ValueError("the fit has other terms than those on screen.")
+    return _fit(explanation, names, {})
+
+
+def _ranks(ranking: pd.DataFrame, name: str) -> list[int]:
+    """Best and worst place that a term can have with 95 % certainty."""
+    return [int(ranking[end][name]) for end in ("rank_low", "rank_high")]
+
+
+def guarantee_payload(guarantee: Guarantee) -> dict[str, Any]:
+    """Write a guarantee with its words."""
+    words = {"short": guarantee.short, "statement": guarantee.statement()}
+    return {**guarantee.to_dict(), **words}
+
+
+def _term_fit(shape: ShapeFunction) -> dict[str, Any]:
+    n_value_bins = len(shape.bin_labels) - len(shape.special)
+    return {
+        "edges": None if shape.bin_edges is None else _numbers(shape.bin_edges),
+        "labels": list(shape.bin_labels),
+        "special": list(shape.bin_labels[n_value_bins:]),
+        "contribution": _numbers(shape.contribution),
+        "count": _numbers(shape.count),
+        **{
+            name: None if getattr(shape, name) is None else _numbers(getattr(shape, name))
+            for name in ("noise_std", "structure_std", "sampling_std", "total_std", "bag_std")
+        },
+        "band_factor": shape.band_factor,
+        "stretch": shape.stretch,
+        "recovered": None if shape.recovered is None else _numbers(shape.recovered),
+        "signal": None if shape.signal is None else [bool(mark) for mark in shape.signal],
+        "noise_floor": shape.noise_floor,
+        "importance": shape.importance,
+        "corrected_importance": shape.corrected_importance,
+    }
+
+
+def _numbers(values: Iterable[float]) -> list[float]:
+    return [float(value) for value in values]
+
+
+def _plain(value: float) -> float | str:
+    """Return a number that JSON can hold; infinity becomes a word."""
+    return "inf" if math.isinf(value) else float(value)
+
+
+def metrics_payload(table: pd.DataFrame | None, epsilon: float, repeat: int) -> dict[str, float]:
+    """Metrics of one fit by name; those that are not finite are left out."""
+    if table is None:
+        return {}
+    rows = table[(table["epsilon"] == epsilon) & (table["repeat"] == repeat)]
+    pairs = zip(rows["metric"], rows["value"], strict=True)
+    return {str(name): float(value) for name, value in pairs if math.isfinite(value)}

@@ -1,0 +1,100 @@
+"""Samples that a local view shows: what was given, read cell by cell as the terms read it."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from dpexplain.tables.cells import DATE_UNIT, cell_text, number_in
+
+MOST_SAMPLES = 1_000
+_LARGEST = sys.float_info.max
+
+
+def sample_rows(
+    terms: Sequence[Mapping[str, Any]],
+    fits: Sequence[Mapping[str, Any]],
+    samples: pd.DataFrame,
+    *,
+    public: bool,
+) -> dict[str, Any]:
+    """Read samples for a payload.
+
+    Parameters
+    ----------
+    terms : sequence of mapping
+        The terms of the payload; they say which columns are read and how.
+    fits : sequence of mapping
+        The same terms in a fit; they say which categories there are.
+    samples : DataFrame of shape (n_samples, n_columns)
+        With a column for every feature; other columns are left out.
+    public : bool
+        Whether the samples may be shown to anyone.
+
+    Returns
+    -------
+    dict
+        "public": whether the samples may leave; "names", the index as text; "rows", one list for
+        each sample with a number, a category or other text, or None (missing) for each term,
+        and with a list of two of these for a pair of features.
+
+    Raises
+    ------
+    TypeError
+        If `samples` is no DataFrame.
+    ValueError
+        If a column is missing or there are too many samples.
+    """
+    if not isinstance(samples, pd.DataFrame):
+        raise TypeError(
+            f"samples must be a DataFrame with a column for every term, got "
+            f"{type(samples).__name__}."
+        )
+    columns = [
+        [{**axis} for axis in fit["axes"]] if term["kind"] == "pair" else [{**fit, **term}]
+        for term, fit in zip(terms, fits, strict=True)
+    ]
+    names = list(dict.fromkeys(column["name"] for each in columns for column in each))
+    if missing := [name for name in names if name not in samples.columns]:
+        raise ValueError(
+            f"samples lack {len(missing)} of {len(names)} columns, the first is "
+            f"{missing[0][:60]!r}; a column is needed for every feature."
+        )
+    if not 0 < len(samples) <= MOST_SAMPLES:
+        raise ValueError(
+            f"got {len(samples)} samples; a view shows 1 to {MOST_SAMPLES:,}. Pass those that "
+            "you want to look at, such as samples.head(20)."
+        )
+    read = [[_cells(samples, column) for column in each] for each in columns]
+    values = [
+        each[0] if len(each) == 1 else list(map(list, zip(*each, strict=True))) for each in read
+    ]
+    return {
+        "public": bool(public),
+        "names": [str(name) for name in samples.index],
+        "rows": [list(row) for row in zip(*values, strict=True)],
+    }
+
+
+def _cells(samples: pd.DataFrame, column: Mapping[str, Any]) -> list[Any]:
+    if column["kind"] == "numeric":
+        return _numbers(samples[column["name"]], DATE_UNIT if column["is_date"] else "")
+    names = column["labels"][: len(column["labels"]) - len(column["special"])]
+    return _texts(samples[column["name"]], names)
+
+
+def _numbers(column: pd.Series, unit: str) -> list[float | None]:
+    """Read numbers, dates as days; one beyond the largest that JSON holds stands at that end."""
+    values = list(map(number_in(unit), column.astype(object)))
+    return [None if math.isnan(x) else max(-_LARGEST, min(_LARGEST, x)) for x in values]
+
+
+def _texts(column: pd.Series, categories: Sequence[str]) -> list[str | None]:
+    """Read categories as the terms spell them, and other cells as text."""
+    spelled = {cell_text(name): name for name in categories}
+    texts = [cell_text(cell) for cell in column.astype(object)]
+    return [spelled.get(text, text) for text in texts]

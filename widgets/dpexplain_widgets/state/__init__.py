@@ -1,0 +1,1 @@
+"""What is chosen in a view: traits that Python and the page both read and set."""

@@ -1,0 +1,54 @@
+"""How things are shown: choices that change no number."""
+
+from __future__ import annotations
+
+import traitlets
+
+from dpexplain_widgets.state.trait_types import Index, OneOf
+
+TABS = ("shape", "edit", "terms", "disagreement", "rank", "local")
+ORDERS = ("last", "this", "schema", "name")
+
+
+class DisplayTraits(traitlets.HasTraits):
+    """What is in sight, and in which order.
+
+    Attributes
+    ----------
+    tab : {"shape", "edit", "terms", "disagreement", "rank", "local"}
+        Part of an Explorer that is open.
+    term_order : {"last", "this", "schema", "name"}
+        Order of lists of terms: importance at the largest epsilon, importance in the fit that
+        is read, that of the model, or by name.
+    term_search : str
+        Only terms with this in their name are listed; "" lists all.
+    above_noise_only : bool
+        Whether lists leave out terms that do not stand out of the noise.
+    same_axis : bool
+        Whether the axis of a shape holds the curves of all epsilons.
+    even_bins : bool or None
+        Whether bins are drawn equally wide; None where that is better to read.
+    small_multiples : bool
+        Whether the shape view shows all terms as small pictures.
+    page_index : int
+        Which page of twelve small pictures that is.
+    replay_draw : int or None
+        Number of the draw that replays the noise of the curve; None for the curve itself.
+    """
+
+    tab = OneOf(*TABS).tag(sync=True)
+    term_order = OneOf(*ORDERS).tag(sync=True)
+    term_search = traitlets.Unicode().tag(sync=True)
+    above_noise_only = traitlets.Bool(False).tag(sync=True)
+    same_axis = traitlets.Bool(True).tag(sync=True)
+    even_bins = traitlets.Bool(None, allow_none=True).tag(sync=True)
+    small_multiples = traitlets.Bool(False).tag(sync=True)
+    page_index = Index(0).tag(sync=True)
+    replay_draw = Index(None, allow_none=True).tag(sync=True)
+
+    @traitlets.validate("page_index", "replay_draw")
+    def _check_not_negative(self, proposal: traitlets.Bunch) -> int | None:
+        value: int | None = proposal["value"]
+        if value is None or value >= 0:
+            return value
+        raise traitlets.TraitError(f"{proposal['trait'].name}={value} must not be negative.")

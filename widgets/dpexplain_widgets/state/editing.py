@@ -1,0 +1,158 @@
+"""Edits made in a view: the log as a trait, what it makes of an explanation, and what it costs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import traitlets
+
+from dpexplain.accounting import Event, PrivacyLedger
+from dpexplain.edit import EditLog
+from dpexplain.explain._text import upper_number
+from dpexplain.explain.additive.denoising import denoised_curve
+from dpexplain.io._edits import log_from_plain, log_to_plain
+from dpexplain_widgets.state.sources import explanation_of
+
+Measure = Callable[[Any], Mapping[str, float]]
+
+
+class Editing(traitlets.HasTraits):
+    """Mixin of views: edits, and what Python does for them.
+
+    Attributes
+    ----------
+    edits : dict
+        Log of edits as plain values; empty for none. `edit_log` is the same as an object.
+    denoised : dict
+        Curves behind the noise that the page asked for, by model, epsilon, fit and term.
+    denoise_request : list
+        What it asks for.
+    evaluation : dict
+        Metrics of the edited model, and what measuring costs.
+    evaluation_request : int
+        Counts up when somebody asks for them.
+    """
+
+    edits = traitlets.Dict().tag(sync=True)
+    denoised = traitlets.Dict().tag(sync=True)
+    denoise_request = traitlets.List(traitlets.Unicode()).tag(sync=True)
+    evaluation = traitlets.Dict().tag(sync=True)
+    evaluation_request = traitlets.Int(0).tag(sync=True)
+
+    _measure: Measure | None = None
+    _price: tuple[PrivacyLedger, tuple[Event, ...]] | None = None
+
+    @traitlets.validate("edits")
+    def _check_edits(self, proposal: Mapping[str, Any]) -> dict[str, Any]:
+        value = dict(proposal["value"])
+        if value:
+            try:
+                log_from_plain(value, "edits")
+            except (TypeError, ValueError) as error:
+                raise traitlets.TraitError(f"edits: {error}") from None
+        return value
+
+    @property
+    def edit_log(self) -> EditLog:
+        """The edits made so far, as a log; setting it changes what the page shows."""
+        return log_from_plain(self.edits, "edits") if self.edits else EditLog()
+
+    @edit_log.setter
+    def edit_log(self, log: EditLog) -> None:
+        self.edits = log_to_plain(log)
+
+    @property
+    def edited(self) -> Any:
+        """The explanation that is read, with the edits of the current state applied to it.
+
+        A GlobalExplanation; it says that it was edited.
+        """
+        return self.edit_log.apply(explanation_of(self))
+
+    def to_model(self, model: Any) -> Any:
+        """Apply the edits to a fitted model.
+
+        Parameters
+        ----------
+        model : fitted additive model
+            With the terms that were edited. Its ledger is not touched: edits cost epsilon 0.
+
+        Returns
+        -------
+        model
+            An edited copy.
+        """
+        return self.edit_log.apply(model)
+
+    def measure_edits(
+        self,
+        measure: Measure,
+        *,
+        ledger: PrivacyLedger | None = None,
+        price: Sequence[Event] = (),
+    ) -> None:
+        """Say how the page can measure an edited model.
+
+        Parameters
+        ----------
+        measure : callable
+            From the edited explanation to metrics by name. It reads public data, or releases
+            what it finds in private data with noise, through mechanisms that cost `price`.
+        ledger : PrivacyLedger or None, default=None
+            Ledger of the private data.
+        price : sequence of Event, default=()
+            What one measurement releases. The page names the cost and asks before each
+            measurement, and the ledger is charged before data are read. Without a price the data
+            count as public.
+
+        Raises
+        ------
+        ValueError
+            If only one of `ledger` and `price` is given.
+        """
+        if (ledger is None) != (not price):
+            raise ValueError(
+                "ledger= and price= belong together: give both for private data, none for public."
+            )
+        self._measure = measure
+        self._price = None if ledger is None else (ledger, tuple(price))
+        self.evaluation = {"cost": self._cost_words(), "metrics": None, "problem": ""}
+
+    def _cost_words(self) -> str:
+        if self._price is None:
+            return ""
+        ledger, events = self._price
+        alone = PrivacyLedger("one measurement", delta=ledger.delta, adjacency=ledger.adjacency)
+        alone.charge(events, label="measurement", adjacency=ledger.adjacency)
+        cost = alone.summary().private_epsilon
+        return f"epsilon {upper_number(cost, 3)} of the ledger {ledger.dataset!r}"
+
+    @traitlets.observe("evaluation_request")
+    def _on_evaluation(self, change: Mapping[str, Any]) -> None:
+        if self._measure is None or change["new"] <= change["old"]:
+            return
+        words = self._cost_words()
+        try:
+            explanation = self.edited
+            if self._price is not None:
+                ledger, events = self._price
+                label = "metrics of an edited model"
+                ledger.charge(events, label=label, adjacency=ledger.adjacency)
+            metrics = {str(k): float(v) for k, v in self._measure(explanation).items()}
+            self.evaluation = {"cost": words, "metrics": metrics, "problem": ""}
+        except Exception as error:  # the kind alone: its text could show a value of a record
+            problem = f"not measured: {type(error).__name__}"
+            self.evaluation = {"cost": words, "metrics": None, "problem": problem}
+
+    @traitlets.observe("denoise_request")
+    def _on_denoise(self, change: Mapping[str, Any]) -> None:
+        if len(change["new"]) != 1 or not isinstance(change["new"][0], str):
+            return
+        key = change["new"][0]
+        try:
+            explanation = explanation_of(self)
+            curve: Any = denoised_curve(explanation, getattr(self, "term")).tolist()  # noqa: B009
+        except (ValueError, KeyError) as error:
+            curve = str(error)
+        self.denoised = {**self.denoised, key: curve}

@@ -1,0 +1,78 @@
+"""Which filters a view shows, and how."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import traitlets
+
+from dpexplain_widgets.state.model_choice import ModelChoice
+from dpexplain_widgets.state.trait_types import Index, OneOf
+
+MAPS = ("mean", "contrast", "filter")
+
+
+class FilterChoice(ModelChoice):
+    """The filters that are read; without filters these choices change nothing.
+
+    Attributes
+    ----------
+    filter_arrays : bytes
+        Numbers of the filters and samples, where ``payload["filters"]`` says.
+    shown_map : {"mean", "contrast", "filter"}
+        What is drawn of each class: its mean filter, that against another class, or one filter.
+    filter_class : str
+        Class that is read.
+    against_class : str
+        Class that a contrast is taken against.
+    filter_index : int
+        Which of the filters of a class is read; all fits have them in one order.
+    input_index : int or None
+        Input, such as a pixel, whose weight is read out.
+    mask_noise : bool
+        Whether weights inside two standard deviations of the privacy noise are greyed out.
+    sort_filters : bool
+        Whether the filters of a class are listed by their signal to noise.
+    contribution_opacity : float
+        How the explanation of an image is drawn over it: 0 shows the image alone, 0.5 both, 1
+        the contributions alone.
+    """
+
+    filter_arrays = traitlets.Bytes().tag(sync=True)
+    shown_map = OneOf(*MAPS).tag(sync=True)
+    filter_class = traitlets.Unicode().tag(sync=True)
+    against_class = traitlets.Unicode().tag(sync=True)
+    filter_index = Index(0).tag(sync=True)
+    input_index = Index(None, allow_none=True).tag(sync=True)
+    mask_noise = traitlets.Bool(False).tag(sync=True)
+    sort_filters = traitlets.Bool(True).tag(sync=True)
+    contribution_opacity = traitlets.Float(0.5, min=0.0, max=1.0).tag(sync=True)
+
+    @property
+    def _filters(self) -> dict[str, Any] | None:
+        """Outline of the filters; None where there are none."""
+        return self.payload.get("filters") if self.payload else None
+
+    @traitlets.validate("filter_class", "against_class")
+    def _check_filter_class(self, proposal: Mapping[str, Any]) -> str:
+        name: str = proposal["value"]
+        classes = [] if self._filters is None else self._filters["classes"]
+        if name in classes or name == "":
+            return name
+        listed = ", ".join(repr(each[:40]) for each in classes[:12]) or "none, without filters"
+        trait = proposal["trait"].name
+        raise traitlets.TraitError(f"{trait}={name[:40]!r} must be one of the classes: {listed}.")
+
+    @traitlets.validate("filter_index", "input_index")
+    def _check_filter_place(self, proposal: Mapping[str, Any]) -> int | None:
+        index: int | None = proposal["value"]
+        trait = proposal["trait"].name
+        outline = self._filters
+        count = 1
+        if outline is not None:
+            of_class = trait == "filter_index"
+            count = outline["n_filters"] if of_class else len(outline["input_names"])
+        if index is None or 0 <= index < count:
+            return index
+        raise traitlets.TraitError(f"{trait}={index} must be one of 0 to {count - 1}.")

@@ -1,0 +1,74 @@
+"""The weights that a view of filters has chosen, as a table."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from dpexplain.compare import FilterComparison
+from dpexplain.explain import FilterBank, WeightMap
+
+if TYPE_CHECKING:
+    from dpexplain_widgets.views.base import View
+
+
+def filter_frame(view: View) -> pd.DataFrame:
+    """Table the weights that a view of filters has chosen.
+
+    Parameters
+    ----------
+    view : View
+        Its choices say which fit, class and map.
+
+    Returns
+    -------
+    DataFrame
+        One row per input, or the one chosen input. Columns epsilon, repeat, private, map, and
+        those of :meth:`dpexplain.explain.WeightMap.frame`.
+    """
+    weights = chosen_map(view)
+    table = weights.frame()
+    table.insert(0, "epsilon", view.epsilon)
+    table.insert(1, "repeat", view.repeat if view.epsilon < math.inf else 0)
+    table.insert(2, "private", weights.guarantee.private)
+    table.insert(3, "map", weights.title)
+    if view.input_index is not None:
+        table = table.iloc[[view.input_index]]
+    return table.reset_index(drop=True)
+
+
+def chosen_map(view: View) -> WeightMap:
+    """Return the map that a view of filters reads.
+
+    Parameters
+    ----------
+    view : View
+        Its choices say which fit, class and map.
+
+    Returns
+    -------
+    WeightMap
+    """
+    bank = _chosen_bank(view)
+    name = view.filter_class or bank.classes[0]
+    if view.shown_map == "filter":
+        return bank.filter(name, view.filter_index)
+    against = view.against_class or next(each for each in bank.classes if each != name)
+    if view.shown_map == "contrast" and against != name:
+        return bank.contrast(name, against)
+    return bank.class_mean(name)
+
+
+def _chosen_bank(view: View) -> FilterBank:
+    source = view.origin.source
+    if isinstance(source, FilterBank):
+        return source
+    assert isinstance(source, FilterComparison)  # nothing else makes a view of filters
+    comparison = source.matched()
+    if view.epsilon == math.inf:
+        assert comparison.reference is not None  # it can be chosen only where there is one
+        return comparison.reference
+    repeats = comparison.explanations[comparison.epsilons[view.epsilon_index]]
+    return repeats[min(view.repeat, len(repeats) - 1)]

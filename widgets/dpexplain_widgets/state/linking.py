@@ -1,0 +1,78 @@
+"""Views that follow each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import traitlets
+
+from dpexplain_widgets.state.state import STATE_TRAITS
+
+if TYPE_CHECKING:
+    from dpexplain_widgets.views.base import View
+
+# A model comes before its epsilons, and a term before its bins.
+_FIRST = ("model_name", "show_reference", "term")
+_CONTENT = ("payload", "filter_arrays")
+CHOICES = (*_FIRST, *(name for name in STATE_TRAITS if name not in (*_FIRST, *_CONTENT)))
+
+
+def choices_of(view: View) -> dict[str, Any]:
+    """Collect the choices of a view, without what it shows."""
+    return {name: getattr(view, name) for name in CHOICES}
+
+
+class Link:
+    """A tie between two views: what is chosen in one is chosen in the other.
+
+    Parameters
+    ----------
+    one, other : View
+        `other` takes over the choices of `one` at once.
+    choices : iterable of str or None, default=None
+        Names of traits; None for all.
+
+    Raises
+    ------
+    ValueError
+        If a choice has no such name.
+    """
+
+    def __init__(self, one: View, other: View, choices: Iterable[str] | None = None) -> None:
+        wanted = set(CHOICES if choices is None else choices)
+        if unknown := sorted(wanted - set(CHOICES)):
+            raise ValueError(f"no choice named {unknown[0]!r}; the choices are {sorted(CHOICES)}.")
+        self.names = [name for name in CHOICES if name in wanted]
+        self.views = (one, other)
+        self._passing = False
+        for name in self.names:
+            self._pass_on(one, other, name)
+        for view in self.views:
+            view.observe(self._follow, names=self.names)
+
+    def _follow(self, change: Mapping[str, Any]) -> None:
+        if self._passing:
+            return
+        one, other = self.views
+        source, target = (one, other) if change["owner"] is one else (other, one)
+        self._passing = True
+        try:
+            self._pass_on(source, target, change["name"])
+        finally:
+            self._passing = False
+
+    def _pass_on(self, source: View, target: View, name: str) -> None:
+        """Choose the same; leave the target as it is where it lacks that choice."""
+        try:
+            if name == "epsilon_index" and source.shown["fits"]:
+                target.epsilon = source.epsilon
+            else:
+                setattr(target, name, getattr(source, name))
+        except traitlets.TraitError:
+            pass
+
+    def unlink(self) -> None:
+        """Let each view go its own way."""
+        for view in self.views:
+            view.unobserve(self._follow, names=self.names)

@@ -1,0 +1,74 @@
+"""What is chosen in a view, as a table."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+if TYPE_CHECKING:
+    from dpexplain_widgets.views.base import View
+
+
+def selection_frame(view: View) -> pd.DataFrame:
+    """Table the bins that a view has chosen.
+
+    Parameters
+    ----------
+    view : View
+        Its choices say which fit, term and bin.
+
+    Returns
+    -------
+    DataFrame
+        One row for each bin of the term, for those of the chosen range, or for the chosen bin.
+        Columns epsilon, repeat, private, term, and those of
+        :meth:`dpexplain.explain.ShapeFunction.frame`.
+    """
+    fit = view._fit()
+    if fit is None:
+        return pd.DataFrame()
+    table = bins_frame(fit["terms"][view.term_names.index(view.term)])
+    table.insert(0, "epsilon", view.epsilon)
+    table.insert(1, "repeat", view.repeat if math.isfinite(view.epsilon) else 0)
+    table.insert(2, "private", bool(fit["guarantee"]["private"]))
+    table.insert(3, "term", view.term)
+    if view.bin_index is not None:
+        table = table.iloc[[view.bin_index]]
+    elif view.bin_range is not None:
+        table = table.iloc[view.bin_range[0] : view.bin_range[1] + 1]
+    return table.reset_index(drop=True)
+
+
+def bins_frame(term_fit: dict[str, Any]) -> pd.DataFrame:
+    """Table the bins of a term of a payload, as :meth:`ShapeFunction.frame` does.
+
+    Parameters
+    ----------
+    term_fit : dict
+        One of the terms of a fit of a payload.
+
+    Returns
+    -------
+    DataFrame
+        One row for each bin, special ones last.
+    """
+    n_bins = len(term_fit["labels"])
+    edges = term_fit["edges"] or []
+    outside = [math.nan] * (n_bins - max(0, len(edges) - 1))
+    stds = ("noise_std", "structure_std", "sampling_std", "total_std")
+    unknown = [math.nan] * n_bins
+    return pd.DataFrame(
+        {
+            "bin": term_fit["labels"],
+            "bin_left": [*edges[:-1], *outside],
+            "bin_right": [*edges[1:], *outside],
+            "contribution": term_fit["contribution"],
+            **{name: term_fit[name] or unknown for name in stds},
+            "signal": pd.Series(term_fit["signal"] or [None] * n_bins, dtype=object),
+            "count": term_fit["count"],
+            "special": [i >= n_bins - len(term_fit["special"]) for i in range(n_bins)],
+            "bag_std": term_fit["bag_std"] or unknown,
+        }
+    )

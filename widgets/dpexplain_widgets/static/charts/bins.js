@@ -1,0 +1,51 @@
+// Where the bins of a term lie along an axis. The special bins (missing, other) come last in
+// every array and stand apart in every picture.
+import { linearScale } from "./scale.js";
+
+/**
+ * Split an array over bins into the bins on the axis and the special ones.
+ * @param {import("../types").TermFit} termFit
+ */
+export function splitSpecial(termFit, values) {
+  const count = termFit.labels.length - termFit.special.length;
+  return { ordinary: values.slice(0, count), special: values.slice(count) };
+}
+
+/** Whether many bins would be too narrow to see on an axis of true values. */
+export function crowdsTheAxis(edges, width) {
+  const span = edges.at(-1) - edges[0] || 1;
+  const narrow = edges.slice(1).filter((edge, i) => ((edge - edges[i]) / span) * width < 3);
+  return narrow.length > (edges.length - 1) / 4;
+}
+
+function evenPosition(edges, from, to) {
+  const width = (to - from) / (edges.length - 1);
+  return (value) => {
+    let bin = 0;
+    while (bin < edges.length - 2 && value >= edges[bin + 1]) bin += 1;
+    const inside = (value - edges[bin]) / (edges[bin + 1] - edges[bin] || 1);
+    return from + width * (bin + Math.max(0, Math.min(1, inside)));
+  };
+}
+
+/** Map a value to the axis: by its size, or with every bin equally wide. */
+export function valuePosition(edges, even, from, to) {
+  if (even) return evenPosition(edges, from, to);
+  return linearScale([edges[0], edges.at(-1)], [from, to]);
+}
+
+/** Left and right end of each bin: ordinary ones on the axis, special ones in `slots`. */
+export function binColumns(edges, x, slots) {
+  const ordinary = edges.slice(1).map((edge, i) => [x(edges[i]), x(edge)]);
+  return [...ordinary, ...slots];
+}
+
+/** Index of the column that holds the position, or of the nearest one. */
+export function columnAt(columns, position) {
+  const distance = ([left, right]) => Math.max(left - position, position - right, 0);
+  let best = 0;
+  columns.forEach((column, i) => {
+    if (distance(column) < distance(columns[best])) best = i;
+  });
+  return best;
+}

@@ -1,0 +1,88 @@
+// Which fits of a term are drawn together, and in which role.
+import { splitSpecial } from "./bins.js";
+
+/**
+ * The fits of the chosen term in drawing order, the main one last.
+ * @param {import("../types").State} state
+ */
+export function termCurves(state) {
+  const at = (fit) => fit.terms[state.termIndex];
+  const curves = state.fits
+    .filter((_, i) => i !== state.repeat)
+    .map((fit) => ({ role: "repeat", termFit: at(fit) }));
+  if (state.pinned) curves.push({ role: "pinned", termFit: at(state.pinned) });
+  if (state.other) curves.push({ role: "other", termFit: at(state.other) });
+  if (state.atReference) return [...curves, { role: "reference", termFit: at(state.fit) }];
+  if (state.reference) curves.push({ role: "reference", termFit: at(state.reference) });
+  return [...curves, { role: "main", termFit: at(state.fit) }];
+}
+
+/**
+ * The term in the fit that is being read.
+ * @param {import("../types").State} state
+ */
+export function mainTerm(state) {
+  return state.fit.terms[state.termIndex];
+}
+
+/**
+ * Every fit of the chosen term that can be drawn on the same axis, in any role.
+ * @param {import("../types").State} state
+ */
+export function axisTerms(state, everyEpsilon) {
+  const shown = termCurves(state).map((curve) => curve.termFit);
+  if (!everyEpsilon) return shown;
+  return [...shown, ...state.payload.fits.flat().map((fit) => fit.terms[state.termIndex])];
+}
+
+function endsAround(contribution, std, factor) {
+  return contribution.map((value, i) => [value - factor * std[i], value + factor * std[i]]);
+}
+
+/** Lower and upper end of the band of all noise in each bin; null without a band. */
+export function noiseEnds({ contribution, total_std: std, band_factor: factor }) {
+  return std ? endsAround(contribution, std, factor) : null;
+}
+
+/** The same for privacy noise alone; null where there is no other noise to tell it from. */
+export function privacyEnds({ contribution, noise_std: std, structure_std: others }) {
+  return std && others ? endsAround(contribution, std, 2) : null;
+}
+
+// Bands may take up half as much again at each end: one bin in which hardly anybody is must not
+// press all curves flat. What is cut gets a mark.
+function withinReach(ends, values) {
+  const [low, high] = [Math.min(0, ...values), Math.max(0, ...values)];
+  if (low === high) return ends;
+  const room = (high - low) / 2;
+  return ends.map((end) => Math.max(low - room, Math.min(high + room, end)));
+}
+
+/**
+ * All values that the value axis must hold: contributions, and bands of noise within reach. With
+ * `everyEpsilon` the axis stays where it is while epsilon changes. Hidden fits take no part: an
+ * axis would give them away. Special bins take none either: often nobody is in them, and their
+ * noise would flatten all the others.
+ * @param {import("../types").State} state
+ */
+export function axisValues(state, everyEpsilon) {
+  const terms = axisTerms(state, everyEpsilon);
+  const values = terms.flatMap((termFit) => splitSpecial(termFit, termFit.contribution).ordinary);
+  if (values.length === 0) return mainTerm(state).contribution;
+  const banded = everyEpsilon ? terms : [mainTerm(state)];
+  const ends = banded.flatMap((termFit) => {
+    const bands = noiseEnds(termFit);
+    return bands === null ? [] : splitSpecial(termFit, bands).ordinary.flat();
+  });
+  return [...values, ...withinReach(ends, values)];
+}
+
+/**
+ * What the picture must carry as a watermark, or null.
+ * @param {import("../types").State} state
+ */
+export function watermarkText(state) {
+  if (!state.fit.guarantee.private) return "NOT PRIVATE — do not publish";
+  const inside = state.reference || (state.other && !state.other.guarantee.private);
+  return inside ? "not releasable" : null;
+}

@@ -1,0 +1,97 @@
+// What the marks of a shape mean.
+import { html, svg } from "../kit/dom.js";
+import { formatEpsilon, quotedName } from "../kit/format.js";
+import { beyondMark } from "./marks.js";
+import { epsilonWords, otherWords } from "../kit/words.js";
+
+const SWATCH = { width: 30, height: 16 };
+
+function lineSwatch(role) {
+  return svg("path", { d: "M1 8H29", class: `dpx-curve dpx-curve-${role}` });
+}
+
+function bandSwatch(hatchId) {
+  return [
+    svg("rect", { x: 1, y: 1, width: 28, height: 14, class: "dpx-band" }),
+    svg("rect", { x: 15, y: 1, width: 14, height: 14, fill: `url(#${hatchId})` }),
+  ];
+}
+
+function barSwatch(role) {
+  return svg("rect", { x: 1, y: 3, width: 28, height: 10, class: `dpx-bar dpx-bar-${role}` });
+}
+
+function whiskerSwatch() {
+  return svg("path", { d: "M3 8H27M3 4V12M27 4V12", class: "dpx-whisker" });
+}
+
+const POINT_SHAPES = {
+  reference: "m0 -7l6 7l-6 7l-6 -7Z",
+  pinned: "m-5 0a5 5 0 1 0 10 0a5 5 0 1 0 -10 0Z",
+  repeat: "m0 -6v12",
+  replay: "m-5 -5l10 10m0 -10l-10 10",
+  other: "m-5 -5h10v10h-10Z",
+};
+
+/** The mark of one fit at a point, for charts without curves; its halo parts it from a bar. */
+export function pointMark(role, x, y) {
+  const d = `M${x} ${y}${POINT_SHAPES[role]}`;
+  const halo = svg("path", { d, class: "dpx-halo" });
+  return svg("g", {}, halo, svg("path", { d, class: `dpx-mark dpx-mark-${role}` }));
+}
+
+function swatchOf(role, kind, hatchId) {
+  if (role === "cut") return beyondMark(15, 4, "up", "noise");
+  if (role === "noise") return kind === "numeric" ? bandSwatch(hatchId) : whiskerSwatch();
+  if (kind === "numeric") return lineSwatch(role);
+  return role === "main" || role === "only-reference" ? barSwatch(role) : pointMark(role, 15, 8);
+}
+
+function legendEntries(state, termFit, cut, replay) {
+  const { kind } = state.term;
+  const entries = [];
+  if (state.atReference) {
+    entries.push([kind === "numeric" ? "reference" : "only-reference", "non-private reference"]);
+  } else {
+    const named = state.payload.name ? quotedName(state.payload.name, 40) : "";
+    const plain = state.fit.guarantee.private ? "private model" : "model, not private";
+    const name = named && !state.fit.guarantee.private ? `${named}, not private` : named || plain;
+    entries.push(["main", `${name}, ${epsilonWords(state)}`]);
+  }
+  if (state.fits.length > 1) entries.push(["repeat", "other fits at this ε"]);
+  if (state.pinned) {
+    const epsilon = formatEpsilon(state.payload.epsilons[state.pinnedStop]);
+    entries.push(["pinned", `pinned, ε = ${epsilon}`]);
+  }
+  if (state.other) entries.push(["other", otherWords(state)]);
+  if (termFit.noise_std) {
+    const mark = kind === "numeric" ? "band" : "whisker";
+    const inner = termFit.structure_std ? `; ${kind === "numeric" ? "dark" : "inner marks"}: privacy noise alone` : "";
+    const what = termFit.structure_std ? "noise of all causes" : "privacy noise";
+    entries.push(["noise", `${what} (hatched: may be noise, the ${mark} covers 0)${inner}`]);
+  }
+  if (replay !== null) entries.push(["replay", `the same fit with other noise, draw ${replay + 1}`]);
+  if (cut) entries.push(["cut", "goes on beyond the axis"]);
+  if (state.reference && !state.atReference) {
+    entries.push(["reference", "non-private reference, not releasable"]);
+  }
+  return entries;
+}
+
+/**
+ * Replace the entries of a legend; `cut` says whether marks stand for noise beyond the axis.
+ * @param {import("../types").State} state
+ * @param {import("../types").TermFit} termFit
+ */
+export function drawLegend(list, state, termFit, { cut, hatchId, replay = null }) {
+  const { kind } = state.term;
+  const items = legendEntries(state, termFit, cut, replay).map(([role, label]) =>
+    html(
+      "li",
+      { class: "dpx-legend-item" },
+      svg("svg", { ...SWATCH, class: "dpx-swatch", "aria-hidden": "true" }, swatchOf(role, kind, hatchId)),
+      html("span", {}, label),
+    ),
+  );
+  list.replaceChildren(...items);
+}

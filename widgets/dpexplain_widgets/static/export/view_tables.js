@@ -1,0 +1,95 @@
+// Tables of the views that show none on the page, for their CSV files.
+import { formatEpsilon, formatNumber, formatSigned, shortName } from "../kit/format.js";
+import { placesOf } from "../views/rank/ranks.js";
+import { plainTable } from "../kit/table.js";
+
+const isKnown = (value) => value !== null && value !== undefined;
+const countHead = (state) => (state.fit.guarantee.private ? "noisy count" : "count");
+const listedName = (state, i) => shortName(state.payload.terms[i].name, 200);
+
+/** Columns that hold a number for at least one row: [[head, texts]] as a table. */
+function columnsTable(columns) {
+  const kept = columns.filter(([, texts]) => texts.some((text) => text !== ""));
+  const rows = kept[0][1].map((_, i) => kept.map(([, texts]) => texts[i]));
+  return plainTable(kept.map(([head]) => head), rows);
+}
+
+/**
+ * Importances of the listed terms in the fit that is read, and beside it.
+ * @param {import("../types").State} state
+ * @param {number[]} listed
+ */
+export function importanceTable(state, listed) {
+  const terms = listed.map((i) => state.fit.terms[i]);
+  const numbers = (read) => terms.map((term) => (isKnown(read(term)) ? formatNumber(read(term), 4) : ""));
+  const beside = (fit) => listed.map((i) => (fit ? formatNumber(fit.terms[i].importance, 4) : ""));
+  return columnsTable([
+    ["term", listed.map((i) => listedName(state, i))],
+    ["importance", numbers((term) => term.importance)],
+    ["noise floor", numbers((term) => term.noise_floor)],
+    ["stands out", terms.map(({ above_noise: above }) => (isKnown(above) ? String(above) : ""))],
+    ["place", listed.map((i) => String(placesOf(state.fit)[i]))],
+    ["best place", numbers((term) => term.ranks?.[0])],
+    ["worst place", numbers((term) => term.ranks?.[1])],
+    ["importance, pinned ε", beside(state.pinned)],
+    ["importance, other model", beside(state.other)],
+    ["importance, non-private reference", beside(state.atReference ? null : state.reference)],
+  ]);
+}
+
+/**
+ * A row for each epsilon: what is promised, how good the model is, how much of it is noise.
+ * @param {import("../types").State} state
+ */
+export function overviewTable(state) {
+  const { payload, repeat, reference } = state;
+  const fits = payload.fits.map((row) => row[Math.min(repeat, row.length - 1)]);
+  if (reference !== null) fits.push(reference);
+  const names = Array.from(new Set(fits.flatMap((fit) => Object.keys(fit.metrics))));
+  const texts = (read) => fits.map((fit) => (isKnown(read(fit)) ? formatNumber(read(fit), 4) : ""));
+  return columnsTable([
+    ["fit", fits.map((fit, i) =>
+      (fit === reference ? "non-private reference" : `ε = ${formatEpsilon(payload.epsilons[i])}`))],
+    ["δ", fits.map(({ guarantee }) => (guarantee.private ? String(guarantee.delta) : ""))],
+    ...names.map((name) => [`${shortName(name, 60)} (diagnostic, not private)`, texts((fit) => fit.metrics[name])]),
+    ["terms above noise", texts((fit) => fit.terms_above_noise)],
+    ["share of noise", texts((fit) => fit.noise_share)],
+  ]);
+}
+
+/**
+ * All bins of the listed terms in the fit that is read.
+ * @param {import("../types").State} state
+ * @param {number[]} listed
+ */
+export function allTermsTable(state, listed) {
+  const bins = listed.flatMap((i) => state.fit.terms[i].labels.map((_, bin) => [i, bin]));
+  const of = (key) => bins.map(([i, bin]) => {
+    const values = state.fit.terms[i][key];
+    return values ? formatSigned(values[bin], 4) : "";
+  });
+  const beside = state.atReference ? null : state.reference;
+  const ofReference = ([i, bin]) => {
+    const place = beside?.terms[i].labels.indexOf(state.fit.terms[i].labels[bin]) ?? -1;
+    return place < 0 ? "" : formatSigned(beside.terms[i].contribution[place], 4);
+  };
+  return columnsTable([
+    ["term", bins.map(([i]) => listedName(state, i))],
+    ["bin", bins.map(([i, bin]) => shortName(state.fit.terms[i].labels[bin], 80))],
+    ["contribution", of("contribution")],
+    ["standard deviation of all noise", of("total_std")],
+    [countHead(state), of("count")],
+    ["non-private reference", bins.map(ofReference)],
+  ]);
+}
+
+/** A curve as released and as edited: bins, both values, counts. */
+export function editTable({ state, start, curve }) {
+  const { labels, count } = start.termFit;
+  return columnsTable([
+    ["bin", labels.map((name) => shortName(name, 80))],
+    ["as released", start.values.map((value) => formatSigned(value, 4))],
+    ["edited", curve.values.map((value) => formatSigned(value, 4))],
+    [countHead(state), count.map((value) => formatSigned(value, 4))],
+  ]);
+}

@@ -1,0 +1,82 @@
+// The numbers of a shape as a table, for reading and copying.
+import { mainTerm } from "../charts/curves.js";
+import { html } from "./dom.js";
+import { formatCount, formatNumber, formatSigned, shortName } from "./format.js";
+import { contributionOf } from "./words.js";
+
+function columnsOf(state, termFit) {
+  /** @type {[string, (i: number) => string][]} */
+  const columns = [
+    ["bin", (i) => shortName(termFit.labels[i], 80)],
+    ["contribution", (i) => formatSigned(termFit.contribution[i], 4)],
+  ];
+  if (termFit.noise_std) {
+    columns.push(["DP noise, standard deviation", (i) => formatNumber(termFit.noise_std[i], 3)]);
+    const others = [["structure_std", "bins and trees"], ["sampling_std", "sampling"]];
+    for (const [key, name] of others.filter(([key]) => termFit[key])) {
+      columns.push([`${name}, standard deviation`, (i) => formatNumber(termFit[key][i], 3)]);
+    }
+    columns.push(["mark", (i) => (termFit.signal[i] ? "signal" : "may be noise")]);
+  }
+  const count = state.fit.guarantee.private ? "noisy count" : "count";
+  columns.push([count, (i) => formatCount(termFit.count[i])]);
+  if (state.reference && !state.atReference) {
+    const value = (i) => contributionOf(state.reference, state, termFit.labels[i]);
+    const known = termFit.labels.some((_, i) => value(i) !== null);
+    if (known) columns.push(["non-private reference", (i) => formatSigned(value(i), 4)]);
+  }
+  return columns;
+}
+
+/** A table of texts; the first of each row is its heading. */
+export function plainTable(heads, rows) {
+  const cell = (text, k) => (k === 0 ? html("th", { scope: "row" }, html("bdi", {}, text)) : html("td", {}, text));
+  return html(
+    "table", { class: "dpx-table" },
+    html("thead", {}, html("tr", {}, heads.map((name) => html("th", { scope: "col" }, name)))),
+    html("tbody", {}, rows.map((texts) => html("tr", {}, texts.map(cell)))),
+  );
+}
+
+/**
+ * The numbers of the chosen term.
+ * @param {import("../types").State} state
+ */
+export function shapeTable(state) {
+  const termFit = mainTerm(state);
+  const columns = columnsOf(state, termFit);
+  const rows = termFit.labels.map((_, i) => columns.map(([, text]) => text(i)));
+  return plainTable(columns.map(([name]) => name), rows);
+}
+
+/** A box that scrolls and can be scrolled by keys, with a name for those who do not see it. */
+export function scrollBox(name, ...children) {
+  const attributes = { class: "dpx-table-box", tabindex: "0", role: "region", "aria-label": name };
+  return html("div", attributes, children);
+}
+
+const makers = new WeakMap();
+
+/** Let the numbers of a view, of which this is the heading, be saved although no table of them is shown. */
+export function offerTable(head, make) {
+  makers.set(head, make);
+  return head;
+}
+
+/** The numbers of a view as a table, open or not; null where it has none. */
+export function tableIn(view) {
+  const head = view.querySelector("header.dpx-head");
+  if (makers.has(head)) return makers.get(head)();
+  const closed = Array.from(view.querySelectorAll("details")).find((each) => makers.has(each));
+  return closed ? makers.get(closed)() : view.querySelector("table.dpx-table");
+}
+
+/** A closed section with a table; `make()` makes it, and it exists only while it is open. */
+export function numbersTable(make) {
+  const box = scrollBox("Numbers as a table");
+  const element = html("details", { class: "dpx-details" }, html("summary", {}, "Numbers as a table"), box);
+  const draw = () => box.replaceChildren(...(element.open ? [make()] : []));
+  element.addEventListener("toggle", draw);
+  makers.set(element, make);
+  return { element, draw };
+}

@@ -1,0 +1,110 @@
+// The frame around every view: theme, keys, announcements, and the end of it all.
+import { html, listen, setText } from "./dom.js";
+import { isTyping, shieldKeys } from "./keyboard.js";
+import { addSaveBar } from "../export/save.js";
+import { drawOnChange, readState, toggleReference } from "../state/state.js";
+import { followTheme } from "./theme.js";
+import { epsilonWords } from "./words.js";
+
+// A theme takes its style sheets away and loads others, in several steps and without a word.
+const SETTLED_AFTER_MS = [100, 500, 1500];
+
+/** Call back when styles of the page changed, and again later. Returns a function that stops it. */
+function afterStyleChanges(callback) {
+  let timers = [];
+  const forget = () => timers.splice(0).forEach(clearTimeout);
+  const restart = () => {
+    forget();
+    timers = SETTLED_AFTER_MS.map((delay) => setTimeout(callback, delay));
+  };
+  const observer = new MutationObserver(restart);
+  observer.observe(document.head, { childList: true });
+  observer.observe(document.body, {
+    attributes: true, attributeFilter: ["class", "style", "data-jp-theme-name"],
+  });
+  const stopLoads = listen(document, "load", restart, { capture: true });
+  return () => {
+    forget();
+    observer.disconnect();
+    stopLoads();
+  };
+}
+
+/** Tell the width of an element at first and whenever it changes. */
+export function observeWidth(element, onWidth) {
+  let last = -1;
+  let frame = 0;
+  const measureNextFrame = () => {
+    cancelAnimationFrame(frame);
+    frame = requestAnimationFrame(measure);
+  };
+  const measure = () => {
+    const style = getComputedStyle(element);
+    const padding = parseFloat(style.paddingLeft) + parseFloat(style.paddingRight);
+    const width = Math.floor(element.clientWidth - padding);
+    if (width === last || width <= 0) return;
+    last = width;
+    onWidth(width);
+    // What was measured may have held for this moment only, and going back to the size that
+    // was reported before is not reported again.
+    measureNextFrame();
+  };
+  // Drawing inside the callback would change sizes while they are being observed.
+  const observer = new ResizeObserver(measureNextFrame);
+  observer.observe(element);
+  const stopStyles = afterStyleChanges(measureNextFrame);
+  return () => {
+    stopStyles();
+    observer.disconnect();
+    cancelAnimationFrame(frame);
+  };
+}
+
+function announceEpsilon(model, root) {
+  const status = html("p", { class: "dpx-announcement", "aria-live": "polite", role: "status" });
+  root.append(status);
+  const announce = () => {
+    const state = readState(model);
+    if (state.fit === undefined) return;
+    const what = state.atReference ? "non-private reference" : epsilonWords(state);
+    const reference = state.reference ? "reference shown" : "reference hidden";
+    const about = state.payload.reference === null ? what : `${what}, ${reference}`;
+    setText(status, about);
+  };
+  return drawOnChange(model, ["epsilon_index", "show_reference"], announce);
+}
+
+function toggleOnKey(model, root) {
+  return listen(root, "keydown", (event) => {
+    const plain = !event.ctrlKey && !event.metaKey && !event.altKey && !event.repeat;
+    if (plain && event.key === "r" && !isTyping(event)) toggleReference(model);
+  });
+}
+
+/**
+ * Put a view into `el`. `create(model, host, options)` fills its host and returns a function
+ * that ends the view. Returns a function that ends everything.
+ * @param {import("../types").Model} model
+ */
+export function mountView(name, create, model, el) {
+  const host = html("section", { class: `dpx-panel dpx-${name}` });
+  const root = html("div", { class: "dpx" }, host);
+  el.append(root);
+  const stops = [
+    followTheme(root),
+    toggleOnKey(model, root),
+    shieldKeys(root),
+    announceEpsilon(model, root),
+    create(model, host, { standalone: true }),
+    addSaveBar(root, model),
+  ];
+  return () => {
+    for (const stop of stops) stop();
+    root.remove();
+  };
+}
+
+/** What anywidget expects as the default export of a view. */
+export function viewWidget(name, create) {
+  return { render: ({ model, el }) => mountView(name, create, model, el) };
+}

@@ -1,0 +1,182 @@
+// What is chosen, read from a model with get, set, on and save_changes. Linked models can hold a
+// choice that this payload does not have, so every read is brought back into range.
+
+/**
+ * @typedef {import("../types").Model} Model
+ * @typedef {import("../types").Payload} Payload
+ * @typedef {import("../types").State} State
+ */
+
+export const CHOICE_KEYS = [
+  "payload",
+  "model_name",
+  "other_model",
+  "epsilon_index",
+  "term",
+  "bin_index",
+  "bin_range",
+  "pinned_epsilon",
+  "show_reference",
+  "repeat",
+];
+
+function clampIndex(value, count) {
+  return Math.max(0, Math.min(count - 1, Number.isInteger(value) ? value : 0));
+}
+
+function chosenFits(payload, stop) {
+  if (payload.fits.length === 0 && payload.reference === null) return [];
+  return stop < payload.fits.length ? payload.fits[stop] : [payload.reference];
+}
+
+// Fits of one repeat share their random structure, so they are the ones to compare.
+function sameRepeat(fits, repeat) {
+  return fits === undefined ? null : fits[Math.min(repeat, fits.length - 1)];
+}
+
+/**
+ * Where an epsilon lies among others, or the nearest to it in its logarithm; -1 without any.
+ * @param {number[]} epsilons
+ * @param {number} epsilon
+ */
+export function nearestStop(epsilons, epsilon) {
+  const distance = (each) => Math.abs(Math.log(each / epsilon));
+  return epsilons.reduce((best, each, i) =>
+    (best < 0 || distance(each) < distance(epsilons[best]) ? i : best), -1);
+}
+
+/**
+ * What the payload holds for each model; the one that the payload begins with comes first.
+ * @param {Payload} payload
+ */
+export function modelsOf(payload) {
+  return [payload, ...(payload.others ?? [])];
+}
+
+function otherModel(model, models, payload, { stop, referenceShown, repeat }) {
+  const other = models.find((each) => each.name !== "" && each.name === model.get("other_model"));
+  if (other === undefined || other === payload) return { other: null, otherStop: -1 };
+  const atReference = stop >= payload.epsilons.length || other.fits.length === 0;
+  if (atReference) return { other: referenceShown ? other.reference : null, otherStop: -1, otherName: other.name };
+  const otherStop = nearestStop(other.epsilons, payload.epsilons[stop]);
+  const fit = sameRepeat(other.fits[otherStop], repeat);
+  return { other: fit, otherStop, otherName: other.name, otherEpsilon: other.epsilons[otherStop] };
+}
+
+/**
+ * Everything a view draws from: the payload and the choices within it.
+ * @param {Model} model
+ * @returns {State}
+ */
+export function readState(model) {
+  const models = modelsOf(model.get("payload"));
+  const payload = models.find((each) => each.name === model.get("model_name")) ?? models[0];
+  const { epsilons, reference, terms } = payload;
+  const referenceShown =
+    reference !== null && (model.get("show_reference") || epsilons.length === 0);
+  const stopCount = epsilons.length + (referenceShown ? 1 : 0);
+  const stop = clampIndex(model.get("epsilon_index"), stopCount);
+  const fits = chosenFits(payload, stop);
+  const repeat = clampIndex(model.get("repeat"), fits.length);
+  const pinnedStop = epsilons.indexOf(model.get("pinned_epsilon"));
+  const termIndex = Math.max(0, terms.findIndex((term) => term.name === model.get("term")));
+  return {
+    payload,
+    models,
+    samples: models[0].samples ?? null,
+    ...otherModel(model, models, payload, { stop, referenceShown, repeat }),
+    stop,
+    stopCount,
+    atReference: stop >= epsilons.length,
+    referenceShown,
+    reference: referenceShown ? reference : null,
+    fits,
+    repeat,
+    fit: fits[repeat],
+    pinnedStop,
+    pinned: pinnedStop === stop ? null : sameRepeat(payload.fits[pinnedStop], repeat),
+    termIndex,
+    term: terms[termIndex],
+    binIndex: model.get("bin_index"),
+    binRange: model.get("bin_range") ?? null,
+  };
+}
+
+/**
+ * The chosen bin of a term with `count` bins, or null.
+ * @param {State} state
+ * @param {number} count
+ */
+export function chosenBin(state, count) {
+  const index = state.binIndex;
+  return Number.isInteger(index) && index >= 0 && index < count ? index : null;
+}
+
+/**
+ * First and last bin of the chosen range among `count` bins that hold values, or null.
+ * @param {State} state
+ * @param {number} count
+ * @returns {[number, number] | null}
+ */
+export function chosenRange(state, count) {
+  const [first, last] = state.binRange ?? [0, -1];
+  return Number.isInteger(first) && first >= 0 && first <= last && last < count ? [first, last] : null;
+}
+
+/**
+ * Set several choices and tell the kernel once, if there is one.
+ * @param {Model} model
+ * @param {Record<string, any>} choices
+ */
+export function choose(model, choices) {
+  for (const [key, value] of Object.entries(choices)) model.set(key, value);
+  model.save_changes();
+}
+
+/**
+ * Show or hide the reference; its own stop on the scale goes with it.
+ * @param {Model} model
+ */
+export function toggleReference(model) {
+  const state = readState(model);
+  if (state.payload.reference === null || state.payload.epsilons.length === 0) return;
+  const shown = !state.referenceShown;
+  const choices = { show_reference: shown };
+  if (!shown && state.atReference) choices.epsilon_index = state.payload.epsilons.length - 1;
+  choose(model, choices);
+}
+
+/**
+ * Choose a term; the chosen bin belonged to the one before.
+ * @param {Model} model
+ * @param {string} name
+ */
+export function chooseTerm(model, name) {
+  if (readState(model).term?.name === name) return;
+  choose(model, { term: name, bin_index: null, bin_range: null });
+}
+
+/**
+ * Draw once after each burst of changes, before the browser paints. Returns a function that
+ * stops it.
+ * @param {Model} model
+ * @param {string[]} keys
+ * @param {() => void} draw
+ */
+export function drawOnChange(model, keys, draw) {
+  let live = true;
+  let waiting = false;
+  const schedule = () => {
+    if (waiting) return;
+    waiting = true;
+    queueMicrotask(() => {
+      waiting = false;
+      if (live) draw();
+    });
+  };
+  for (const key of keys) model.on(`change:${key}`, schedule);
+  return () => {
+    live = false;
+    for (const key of keys) model.off?.(`change:${key}`, schedule);
+  };
+}

@@ -1,0 +1,69 @@
+// What fits are compared with: the reference, a pinned epsilon, another model, another fit.
+import { formatEpsilon, quotedName } from "../../kit/format.js";
+import { nearestStop } from "../../state/state.js";
+
+function withReference(state) {
+  if (state.reference === null || state.payload.fits.length === 0) return null;
+  return {
+    kind: "reference", words: "the non-private reference", releasable: false,
+    fitAt: () => state.reference,
+  };
+}
+
+// Without a pinned epsilon the largest one stands for what the data say with least noise.
+function withEpsilon(state) {
+  const { epsilons, fits } = state.payload;
+  if (epsilons.length < 2) return null;
+  const stop = state.pinnedStop >= 0 ? state.pinnedStop : epsilons.length - 1;
+  const why = state.pinnedStop >= 0 ? "pinned" : "the largest one; pin another to compare with it";
+  return {
+    kind: "epsilon", words: `ε = ${formatEpsilon(epsilons[stop])} (${why})`, baseStop: stop,
+    fitAt: () => fits[stop][Math.min(state.repeat, fits[stop].length - 1)],
+  };
+}
+
+function withModel(state) {
+  const other = state.models.find((each) => each.name === state.otherName);
+  if (!other || other.fits.length === 0) return null;
+  return {
+    kind: "model", words: `${quotedName(other.name, 40)} at the same ε, or the nearest`,
+    fitAt(stop) {
+      const fits = other.fits[nearestStop(other.epsilons, state.payload.epsilons[stop])];
+      return fits[Math.min(state.repeat, fits.length - 1)];
+    },
+  };
+}
+
+function withRepeat(state) {
+  const { fits } = state.payload;
+  if (!fits.some((row) => row.length > 1)) return null;
+  return {
+    kind: "repeat", words: "another fit with the same ε: noise alone parts the two",
+    fitAt(stop) {
+      const row = fits[stop];
+      return row.length > 1 ? row[(Math.min(state.repeat, row.length - 1) + 1) % row.length] : null;
+    },
+  };
+}
+
+const KINDS = { reference: withReference, epsilon: withEpsilon, model: withModel, repeat: withRepeat };
+
+/**
+ * Names of the kinds of comparison that there are.
+ * @param {import("../../types").State} state
+ */
+export function comparisonKinds(state) {
+  return Object.keys(KINDS).filter((kind) => KINDS[kind](state) !== null);
+}
+
+/**
+ * What is compared with: {kind, words, fitAt(stop)}. The wanted kind where it is there, else the
+ * first that is; null where a single fit stands alone. Whether numbers may leave depends on all
+ * fits that they come from.
+ * @param {import("../../types").State} state
+ */
+export function comparisonOf(state, wanted) {
+  const kinds = comparisonKinds(state);
+  if (kinds.length === 0) return null;
+  return KINDS[kinds.includes(wanted) ? wanted : kinds[0]](state);
+}

@@ -1,0 +1,288 @@
+// The edit view: repair a curve by hand, at no cost in privacy, and keep a record.
+import { button, choiceBox } from "../../kit/controls.js";
+import { afterNextFrame, html, setText, uniqueId } from "../../kit/dom.js";
+import { BinChoice } from "./edit_choice.js";
+import { OperationChooser } from "./edit_chooser.js";
+import { EditHands } from "./edit_hands.js";
+import { authorField, checkpointField, downloadButton, historyList } from "./edit_history.js";
+import { drawEditLegend } from "./edit_legend.js";
+import { keepLog, logOf, operationsOf, redone, undone, withEdit } from "./edit_log.js";
+import { measurePanel } from "./edit_measure.js";
+import { afterOperations, effectOf, startCurve, stepsOf } from "./arithmetic/edit_operations.js";
+import { drawEditPlot } from "./edit_plot.js";
+import { scoreChange, scorePanel } from "./edit_scores.js";
+import { bandWords, cautionWords, effectWords, operationWords, trailWords } from "./edit_words.js";
+import { formatNumber, shortName } from "../../kit/format.js";
+import { byKind, createPairWords } from "../shape/pair_panel.js";
+import { standaloneParts } from "../../kit/standalone.js";
+import { CHOICE_KEYS, chooseTerm, drawOnChange, readState } from "../../state/state.js";
+import { offerTable } from "../../kit/table.js";
+import { fontOf } from "../../kit/text.js";
+import { observeWidth, viewWidget } from "../../kit/view.js";
+import { editTable } from "../../export/view_tables.js";
+import { scoreWords } from "../../kit/words.js";
+
+const EDIT_KEYS = [...CHOICE_KEYS, "edits", "denoised", "evaluation"];
+const EDIT_HINT = "Drag over bins to choose them, drag the curve to move it; with the keyboard: arrows, " +
+  "Shift and arrows for a range, Space for single bins, Up and Down to nudge, Ctrl-Z and Ctrl-Y.";
+
+function problemOnly(problem) {
+  return { operation: null, curve: null, problem };
+}
+
+function axisWords({ term, fit }) {
+  const unit = term.unit ? ` (${shortName(term.unit, 24)})` : "";
+  return `${shortName(term.name, 80)}${unit}; grey: ${fit.guarantee.private ? "noisy counts" : "counts"}`;
+}
+
+class EditPanel {
+  constructor(model, host, { standalone = false } = {}) {
+    this.model = model;
+    this.choice = new BinChoice(model);
+    this.hands = new EditHands(this);
+    this.width = 0;
+    this.scoresWidth = 0;
+    this.ids = { clip: uniqueId("clip") };
+    this.build(host, standalone);
+    this.scoresLater = afterNextFrame(() => this.drawScores());
+    this.stops = [
+      this.scoresLater.stop,
+      drawOnChange(model, EDIT_KEYS, () => this.draw()),
+      observeWidth(this.plot, (width) => this.resize(width)),
+      observeWidth(this.scores.picture, (width) => this.resizeScores(width)),
+      ...this.hands.listen(host),
+    ];
+    this.draw();
+  }
+
+  build(host, standalone) {
+    this.title = html("bdi");
+    this.termBox = choiceBox("Term", (name) => chooseTerm(this.model, name));
+    this.termBox.element.hidden = !standalone;
+    this.stamp = html("span", { class: "dpx-edit-stamp" }, "ε 0");
+    this.chooser = new OperationChooser(() => this.draw(), (choice) => this.levelOf(choice));
+    this.apply = button("Apply", () => this.applyPreview());
+    this.undo = button("Undo", () => keepLog(this.model, undone(logOf(this.model))));
+    this.redo = button("Redo", () => keepLog(this.model, redone(logOf(this.model))));
+    this.whole = button("Whole curve", () => this.chooseWhole());
+    this.legend = html("ul", { class: "dpx-legend" });
+    this.plot = html("div", { class: "dpx-plot dpx-edit-plot", role: "slider", tabindex: "0" });
+    this.chosenWords = html("p", { class: "dpx-note" });
+    this.warning = html("p", { class: "dpx-edit-warning", role: "status" });
+    this.caution = html("p", { class: "dpx-edit-caution", role: "status" });
+    this.effect = html("p", { class: "dpx-note dpx-edit-effect" });
+    this.history = historyList(this.model);
+    this.author = authorField(this.model);
+    this.scores = scorePanel();
+    this.measure = measurePanel(this.model);
+    this.alone = standalone ? standaloneParts(this.model) : null;
+    host.append(
+      offerTable(
+        html("header", { class: "dpx-head" }, html("h3", {}, "Edit ", this.title), this.stamp, this.termBox.element),
+        () => editTable(this.now)),
+      html("div", { class: "dpx-controls" }, ...this.chooser.elements, this.apply, this.undo, this.redo, this.whole),
+      this.legend,
+      this.plot,
+      this.chosenWords,
+      this.warning,
+      this.caution,
+      this.effect,
+      html("div", { class: "dpx-edit-panels" },
+        html(
+          "section", {}, html("h4", {}, "History"), this.history.element, this.author.element,
+          checkpointField(this.model), downloadButton(this.model),
+        ),
+        html("section", {}, this.scores.element, this.measure.element)),
+      html("div", { class: "dpx-controls" }, this.alone?.controls),
+      ...[this.alone?.sentence].filter(Boolean),
+    );
+  }
+
+  resize(width) {
+    this.width = width;
+    this.font = fontOf(this.plot);
+    this.draw();
+  }
+
+  resizeScores(width) {
+    this.scoresWidth = width;
+    this.scoresLater.ask();
+  }
+
+  // The curves of this moment: as released, now, and what is being chosen.
+  read() {
+    const state = readState(this.model);
+    const key = this.keyOf(state, state.term);
+    this.choice.follow(key);
+    const start = this.startOf(state, state.termIndex);
+    const operations = operationsOf(logOf(this.model));
+    const current = this.safely(() => afterOperations(start, operations), start);
+    return { state, key, start, operations, ...current };
+  }
+
+  keyOf({ payload, stop, repeat }, term) {
+    return [payload.name, stop, repeat, term.name].join("/");
+  }
+
+  startOf(state, index) {
+    const term = state.payload.terms[index];
+    const denoised = this.model.get("denoised")?.[this.keyOf(state, term)];
+    return startCurve(term, state.fit.terms[index], Array.isArray(denoised) ? denoised : null);
+  }
+
+  safely(compute, fallback) {
+    try {
+      return { curve: compute(), problem: "" };
+    } catch (error) {
+      return { curve: fallback, problem: error.message };
+    }
+  }
+
+  draw() {
+    const raw = readState(this.model);
+    if (raw.term === undefined || this.width < 40) return;
+    const now = this.read();
+    this.now = now;
+    const bins = this.choice.bins(now.state, now.curve);
+    const pending = this.pending(now, bins);
+    this.drawControls(now, pending);
+    drawEditLegend(this.legend, now, pending.curve);
+    this.drawn = drawEditPlot({
+      curve: now.curve, preview: pending.curve, chosen: bins, cursor: this.hands.cursor, width: this.width,
+      font: this.font, ids: this.ids, scoreWords: scoreWords(now.state.payload), about: axisWords(now.state),
+      warning: now.state.fit.guarantee.private ? null : "NOT PRIVATE — do not publish",
+    });
+    this.plot.replaceChildren(this.drawn.element);
+    this.describe(now, bins, pending);
+    this.history.draw();
+    this.measure.draw();
+    this.shown = { ...now, curve: pending.curve ?? now.curve };
+    this.scoresLater.ask();
+  }
+
+  pending(now, bins) {
+    if (this.hands.drag?.operation) return this.previewOf(now, this.hands.drag.operation);
+    const { chosen } = this.chooser;
+    if (chosen === undefined) return problemOnly("");
+    if (chosen.name === "denoise" && now.start.denoised === null) return this.askForDenoised(now);
+    try {
+      return this.previewOf(now, this.chooser.operation(now.state.term, now.curve, bins, this.choice));
+    } catch (error) {
+      return problemOnly(error.message);
+    }
+  }
+
+  askForDenoised(now) {
+    const answer = this.model.get("denoised")?.[now.key];
+    if (typeof answer === "string") return problemOnly(answer);
+    if (JSON.stringify(this.model.get("denoise_request") ?? []) !== JSON.stringify([now.key])) {
+      this.model.set("denoise_request", [now.key]);
+      this.model.save_changes();
+    }
+    return problemOnly("Denoising is computed in Python; without a kernel it is not to be had.");
+  }
+
+  previewOf(now, operation) {
+    const { curve, problem } = this.safely(() => afterOperations(now.curve, [operation]), null);
+    return { operation: curve === null ? null : operation, curve, problem };
+  }
+
+  drawControls(now, pending) {
+    const { state } = now;
+    setText(this.title, shortName(state.term.name, 120));
+    this.termBox.fill(state.payload.terms.map((term) => [term.name, shortName(term.name, 60)]), state.term.name);
+    this.chooser.draw(now.curve);
+    this.apply.disabled = pending.operation === null;
+    const log = logOf(this.model);
+    this.undo.disabled = log.head < 0;
+    this.redo.disabled = log.undone.length === 0;
+  }
+
+  describe(now, bins, pending) {
+    const { curve } = now;
+    const labels = curve.termFit.labels;
+    const isRun = bins.length > 0 && bins.at(-1) - bins[0] + 1 === bins.length;
+    const named = isRun ? `${labels[bins[0]]} to ${labels[bins.at(-1)]}` : bins.map((bin) => labels[bin]).join("; ");
+    const chosen = bins.length === 0 ? "the whole curve (special bins left out)"
+      : bins.length === 1 ? labels[bins[0]] : `${bins.length} bins, ${named}`;
+    setText(this.chosenWords, `Chosen: ${shortName(chosen, 160)}. ${bins.length ? "" : EDIT_HINT}`);
+    const shown = pending.curve ?? curve;
+    const before = pending.curve ? curve : now.start;
+    const effect = effectOf(before, shown);
+    const problem = now.problem || pending.problem;
+    const leaves = effect.outside > 0;
+    this.warning.classList.toggle("dpx-edit-alarm", leaves);
+    const which = pending.curve ? "this" : "the edited curve";
+    const alarm = `Careful: ${which} ${bandWords(effect)}: the released numbers speak against it.`;
+    setText(this.warning, problem || (leaves ? alarm : ""));
+    const mine = now.operations.filter((each) => stepsOf(each).some((step) => step.term === now.state.term.name));
+    const careful = cautionWords(pending.operation ? [pending.operation] : mine);
+    setText(this.caution, careful ? `Careful: ${careful}.` : "");
+    const words = pending.curve ? operationWords(pending.operation) : "";
+    const what = words ? `${words} would be an edit that ` : "All edits of this curve: ";
+    setText(this.effect, `${what}${effectWords(effect)}; epsilon 0, from released numbers alone.`);
+    this.plot.setAttribute("aria-label", `Curve of ${shortName(now.state.term.name, 80)}, to edit`);
+    this.plot.setAttribute("aria-valuemin", "1");
+    this.plot.setAttribute("aria-valuemax", String(labels.length));
+    const at = this.hands.cursor ?? bins.at(-1) ?? 0;
+    this.plot.setAttribute("aria-valuenow", String(Math.min(at, labels.length - 1) + 1));
+    this.plot.setAttribute("aria-valuetext", `${shortName(chosen, 80)}; ${labels[Math.min(at, labels.length - 1)]} ` +
+      `contributes ${formatNumber(curve.values[Math.min(at, labels.length - 1)])}`);
+  }
+
+  // Scores need every term: the curve under the hand comes first.
+  drawScores() {
+    if (this.scoresWidth < 40 || this.shown === undefined) return;
+    const { state, operations, curve } = this.shown;
+    const edited = state.payload.terms.map((term, i) => {
+      if (i === state.termIndex) return curve;
+      if (!operations.some((each) => stepsOf(each).some((step) => step.term === term.name))) return null;
+      return this.safely(() => afterOperations(this.startOf(state, i), operations), null).curve;
+    });
+    this.scores.draw(scoreChange(state.fit, edited), state.payload.score_unit, this.scoresWidth);
+    const placeOf = (name) => state.payload.terms.findIndex((term) => term.name === name);
+    this.history.describe(trailWords(logOf(this.model), (name) =>
+      (placeOf(name) < 0 ? null : this.startOf(state, placeOf(name)))));
+  }
+
+  levelOf(choice) {
+    if (choice.name !== "set") return Number(this.drawn.nudge.toPrecision(6));
+    const bins = this.choice.bins(this.now.state, this.now.curve);
+    return Number((this.now.curve.values[bins[0] ?? 0]).toPrecision(6));
+  }
+
+  applyPreview() {
+    const pending = this.pending(this.now, this.choice.bins(this.now.state, this.now.curve));
+    if (pending.operation === null) return;
+    this.chooser.clear();
+    this.keep(pending.operation);
+  }
+
+  keep(operation) {
+    keepLog(this.model, withEdit(logOf(this.model), operation, this.author.signature()));
+  }
+
+  chooseWhole() {
+    this.choice.clear();
+    this.draw();
+  }
+
+  destroy() {
+    for (const stop of this.stops) stop();
+    this.alone?.destroy();
+  }
+}
+
+/** @param {import("../../types").Model} model */
+function createCurveEditor(model, host, options) {
+  const panel = new EditPanel(model, host, options);
+  return () => panel.destroy();
+}
+
+const NO_PAIRS = "Edits move curves. The chosen term is a pair of features, which stays as it is: choose a term " +
+  "of one feature.";
+
+/** Put the edit view into `host`. Returns a function that ends it. */
+export const createEdit = byKind(createCurveEditor, createPairWords("Edit", NO_PAIRS));
+
+export default viewWidget("edit", createEdit);

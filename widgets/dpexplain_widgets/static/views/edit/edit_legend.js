@@ -1,0 +1,19 @@
+// What the lines of the edit view are.
+import { html } from "../../kit/dom.js";
+
+function legendItem(kind, words) {
+  return html("li", { class: "dpx-legend-item" },
+    html("span", { class: `dpx-edit-swatch dpx-edit-swatch-${kind}`, "aria-hidden": "true" }),
+    html("span", {}, words));
+}
+
+/** Only what is drawn: no band without noise, no second curve before the first edit. */
+export function drawEditLegend(list, { start, curve }, preview) {
+  const edited = curve.values.some((value, i) => value !== start.values[i]);
+  list.replaceChildren(...[
+    edited ? legendItem("before", "as released") : null,
+    legendItem("now", edited ? "edited" : "as released"),
+    preview ? legendItem("preview", "what the operation would do") : null,
+    start.termFit.total_std ? legendItem("band", "noise band (± 2 standard deviations)") : null,
+  ].filter(Boolean));
+}

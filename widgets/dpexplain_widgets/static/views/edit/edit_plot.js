@@ -1,0 +1,160 @@
+// The picture of a curve that is edited: before, now, and what the chosen operation would do.
+import { binColumns, columnAt, crowdsTheAxis, valuePosition } from "../../charts/bins.js";
+import { svg } from "../../kit/dom.js";
+import { edgeDay, formatTick } from "../../kit/format.js";
+import { label, LABEL_SIZE, rule } from "../../charts/marks.js";
+import { dayTicks, linearScale, niceAxis, niceTicks } from "../../charts/scale.js";
+import { fitText, labelsThatFit, textWidth } from "../../kit/text.js";
+import { watermark } from "../../charts/watermark.js";
+
+const PLACE = { top: 26, plot: 240, gap: 10, counts: 44, below: 44, slot: 72 };
+const NEAR_CURVE = 9;
+
+function editColumns(curve, left, right) {
+  const { termFit, valueBins } = curve;
+  const count = termFit.special.length;
+  const end = right - count * PLACE.slot;
+  const even = termFit.edges ? crowdsTheAxis(termFit.edges, end - left) : true;
+  const edges = termFit.edges ?? Array.from({ length: valueBins + 1 }, (_, i) => i);
+  const x = valuePosition(edges, even, left, end);
+  const slots = termFit.special.map((_, i) => [end + i * PLACE.slot + 20, end + (i + 1) * PLACE.slot - 4]);
+  return { columns: binColumns(edges, x, slots), x, edges, end, even };
+}
+
+function axisOf(curve, curves) {
+  const std = curve.termFit.total_std ?? curve.values.map(() => 0);
+  const values = curve.said.slice(0, curve.valueBins);
+  const reach = Math.max(...values, 0) - Math.min(...values, 0) || 1;
+  const ends = values.flatMap((value, i) => [-1, 1].map((sign) => value + sign * Math.min(2 * std[i], reach / 2)));
+  const drawn = curves.flatMap((each) => each.values.slice(0, curve.valueBins));
+  return niceAxis([...ends, ...drawn], 5);
+}
+
+function steps(columns, valueBins, values, y) {
+  const path = columns.slice(0, valueBins).map(([left, right], i) =>
+    `${i === 0 ? "M" : "L"}${left} ${y(values[i])}H${right}`);
+  const dashes = columns.slice(valueBins).map(([left, right], i) => `M${left} ${y(values[valueBins + i])}H${right}`);
+  return [...path, ...dashes].join("");
+}
+
+function band(curve, layout) {
+  const std = curve.termFit.total_std;
+  if (!std) return [];
+  return layout.columns.map(([left, right], i) => {
+    const [high, low] = [1, -1].map((sign) => layout.y(curve.said[i] + sign * 2 * std[i]));
+    const top = Math.max(layout.top, Math.min(layout.bottom, high));
+    const height = Math.max(0, Math.min(layout.bottom, low) - top);
+    return svg("rect", { x: left, y: top, width: Math.max(0, right - left), height, class: "dpx-band" });
+  });
+}
+
+function counts(curve, layout) {
+  const most = Math.max(...curve.termFit.count, 1);
+  return layout.columns.map(([left, right], i) => {
+    const height = (Math.max(0, curve.termFit.count[i]) / most) * PLACE.counts;
+    return svg("rect", {
+      x: left, y: layout.foot - height, width: Math.max(0.5, right - left - 1), height, class: "dpx-count",
+    });
+  });
+}
+
+function chosenColumns(layout, chosen) {
+  return chosen.filter((bin) => layout.columns[bin]).map((bin) => {
+    const [left, right] = layout.columns[bin];
+    const frame = { x: left, y: layout.top, width: Math.max(2, right - left), height: layout.foot - layout.top };
+    return svg("rect", { ...frame, class: "dpx-column dpx-column-chosen" });
+  });
+}
+
+// Where the keys are, apart from what is chosen.
+function cursorColumn(layout, cursor) {
+  if (cursor === null || !layout.columns[cursor]) return [];
+  const [left, right] = layout.columns[cursor];
+  const frame = { x: left, y: layout.top, width: Math.max(2, right - left), height: layout.foot - layout.top };
+  return [svg("rect", { ...frame, class: "dpx-edit-cursor" })];
+}
+
+function outsideMarks(curve, layout) {
+  const std = curve.termFit.total_std;
+  if (!std) return [];
+  return layout.columns.flatMap(([left, right], i) => {
+    if (Math.abs(curve.values[i] - curve.said[i]) <= 2 * std[i]) return [];
+    const [x, y] = [(left + right) / 2, layout.y(curve.values[i])];
+    return [svg("path", { d: `M${x} ${y - 5}l5 5l-5 5l-5 -5Z`, class: "dpx-edit-outside" })];
+  });
+}
+
+function editLabels(curve, layout, font) {
+  const { termFit, valueBins } = curve;
+  const baseline = layout.foot + 18;
+  const special = termFit.special.map((name, i) => {
+    const [left, right] = layout.columns[valueBins + i];
+    return label(fitText(name, PLACE.slot - 8, LABEL_SIZE, font), (left + right) / 2, baseline);
+  });
+  if (!termFit.edges) {
+    const names = termFit.labels.slice(0, valueBins).map((name, i) => {
+      const [left, right] = layout.columns[i];
+      const text = fitText(name, Math.max(40, right - left - 4), LABEL_SIZE, font);
+      return { text, center: (left + right) / 2, width: textWidth(text, LABEL_SIZE, font), priority: i };
+    });
+    const shown = labelsThatFit(names, 6);
+    return [...shown.map((i) => label(names[i].text, names[i].center, baseline)), ...special];
+  }
+  const [low, high] = [layout.edges[0], layout.edges.at(-1)];
+  const count = Math.max(2, (layout.end - layout.left) / (curve.isDate ? 100 : 80));
+  const { ticks, step } = curve.isDate ? { ticks: dayTicks(low, high, count), step: 1 } : niceTicks(low, high, count);
+  const marks = (layout.even ? layout.edges : ticks).map((tick, i) => {
+    const text = curve.isDate ? edgeDay(tick, layout.edges) : formatTick(tick, layout.even ? Math.min(step, 1) : step);
+    return { text, center: layout.x(tick), width: textWidth(text, LABEL_SIZE, font), priority: i };
+  });
+  return [...labelsThatFit(marks, 12).map((i) => label(marks[i].text, marks[i].center, baseline)), ...special];
+}
+
+/** Draw; returns the element, `binAt(x)`, `valueAt(y)`, `nearCurve(x, y)` and the step of a nudge. */
+export function drawEditPlot({ curve, preview, chosen, cursor, width, font, ids, scoreWords, about, warning }) {
+  const axis = axisOf(curve, [curve, preview ?? curve]);
+  const left = 14 + Math.ceil(Math.max(...axis.ticks.map((tick) =>
+    textWidth(formatTick(tick, axis.step), LABEL_SIZE, font))));
+  const [top, bottom] = [PLACE.top, PLACE.top + PLACE.plot];
+  const foot = bottom + PLACE.gap + PLACE.counts;
+  const y = linearScale(axis.domain, [bottom, top]);
+  const layout = { ...editColumns(curve, left, width - 6), y, top, bottom, foot, left };
+  const line = (values, kind) => svg("path", {
+    d: steps(layout.columns, curve.valueBins, values, y), class: `dpx-curve ${kind}`,
+  });
+  const grid = axis.ticks.flatMap((tick) => [
+    rule(left, y(tick), width - 6, y(tick), tick === 0 ? "zero" : "grid"),
+    label(formatTick(tick, axis.step), left - 8, y(tick) + 4.5, "end"),
+  ]);
+  const inPlot = svg("g", { "clip-path": `url(#${ids.clip})` });
+  inPlot.append(
+    ...band(curve, layout),
+    line(curve.termFit.contribution, "dpx-edit-before"),
+    line(curve.values, "dpx-curve-main"),
+    ...(preview ? [line(preview.values, "dpx-edit-preview")] : []),
+    ...outsideMarks(preview ?? curve, layout),
+  );
+  const picture = svg("svg", { class: "dpx-svg", width, height: foot + PLACE.below, "aria-hidden": "true" });
+  const frame = { x: left - 2, y: top - 2, width: width - left, height: bottom - top + 4 };
+  picture.append(
+    svg("defs", {}, svg("clipPath", { id: ids.clip }, svg("rect", frame))),
+    ...chosenColumns(layout, chosen),
+    ...cursorColumn(layout, cursor),
+    ...grid,
+    ...counts(curve, layout),
+    inPlot,
+    ...(warning ? [watermark(warning, { left, right: width - 6, top, bottom }, font, [])] : []),
+    rule(left, foot, width - 6, foot, "axis"),
+    label(fitText(`adds to ${scoreWords}`, width - 8, LABEL_SIZE, font), 0, 14, "start", "dpx-axis-title"),
+    ...editLabels(curve, layout, font),
+    label(fitText(about, width - 8, LABEL_SIZE, font), width / 2, foot + 38, "middle", "dpx-axis-title"),
+  );
+  const binAt = (x) => columnAt(layout.columns, x);
+  return {
+    element: picture,
+    binAt,
+    valueAt: (at) => y.invert(at),
+    nearCurve: (x, at) => Math.abs(y(curve.values[binAt(x)]) - at) <= NEAR_CURVE,
+    nudge: axis.step / 10,
+  };
+}

@@ -1,0 +1,85 @@
+// Edits in words.
+import { formatNumber, formatSigned, plural, quotedName } from "../../kit/format.js";
+import { pathTo } from "./edit_log.js";
+import { afterOperations, effectOf, stepsOf } from "./arithmetic/edit_operations.js";
+
+const VERBS = {
+  set: "set", shift: "shift", scale: "scale", interpolate: "interpolate", smooth: "smooth",
+  flatten: "flatten inside the noise band", denoise: "denoise", stretch: "stretch",
+  recover: "recover",
+  merge: "merge", remove: "remove", revert: "revert",
+};
+
+function stepWords(step) {
+  const verb = {
+    monotone: () => `make ${step.direction}`,
+    convex: () => `make ${step.bend}`,
+    align: () => `align ${step.to}`,
+  }[step.operation]?.() ?? VERBS[step.operation] ?? step.operation;
+  const named = (names) => names.slice(0, 4).map((name) => quotedName(name, 30)).join(", ");
+  const where = step.within
+    ? ` between ${formatNumber(step.within[0])} and ${formatNumber(step.within[1])}`
+    : step.names ? ` for ${named(step.names)}` : step.bins ? ` in ${plural(step.bins.length, "bin")}` : "";
+  const how = {
+    set: () => (Array.isArray(step.value) ? " to drawn values" : ` to ${formatNumber(step.value)}`),
+    shift: () => ` by ${formatSigned(step.by)}`,
+    scale: () => ` by ${formatNumber(step.factor)}`,
+    smooth: () => (step.reach === undefined ? " as noise allows" : ` with reach ${formatNumber(step.reach)}`),
+    interpolate: () => (step.keep?.length ? `, through ${plural(step.keep.length, "chosen point")}` : ""),
+  }[step.operation]?.() ?? "";
+  return `${verb}: ${quotedName(step.term, 40)}${where}${how}`;
+}
+
+/** An operation in words. */
+export function operationWords(operation) {
+  return operation.title || stepsOf(operation).map(stepWords).join("; ");
+}
+
+const FEATURE_BY_FEATURE = "what a curve lacks is asked for feature by feature; where features depend on each other, " +
+  "a curve can have taken over from another, above all in a short fit, and this can then lead away from the truth";
+
+/** What to beware of with operations of some kinds, whatever the numbers say: the words of Python. */
+export function cautionWords(operations) {
+  const asked = operations.flatMap(stepsOf).some((step) => ["stretch", "recover"].includes(step.operation));
+  return asked ? FEATURE_BY_FEATURE : "";
+}
+
+/** What the edits of the current state did, by the place of each in the log. */
+export function trailWords(log, startOf) {
+  const curves = new Map();
+  return new Map(pathTo(log).map((place) => {
+    const { operation } = log.entries[place];
+    const names = [...new Set(stepsOf(operation).map((step) => step.term))];
+    const found = names.map((name) => {
+      const before = curves.get(name) ?? startOf(name);
+      if (!before) return `there is no ${quotedName(name, 40)} here`;
+      try {
+        const after = afterOperations(before, [operation]);
+        curves.set(name, after);
+        return effectWords(effectOf(before, after));
+      } catch (error) {
+        return `does not apply here: ${error.message}`;
+      }
+    });
+    return [place, `${found.join("; ")}; epsilon 0`];
+  }));
+}
+
+/** What an edit does, in words. */
+export function effectWords(effect) {
+  if (effect.bins === 0) return "changes nothing";
+  const parts = [
+    `changes ${plural(effect.bins, "bin")} by ${formatNumber(effect.rms)} (root mean square) for ` +
+      `${Math.round(100 * effect.share)} % of the people (noisy count)`,
+    bandWords(effect),
+  ];
+  if (Math.abs(effect.mean) > 1e-9) parts.push(`moves the mean by ${formatSigned(effect.mean)}`);
+  if (effect.intercept) parts.push(`moves the intercept by ${formatSigned(effect.intercept)}`);
+  return parts.join(", ");
+}
+
+/** Whether a curve stays inside the noise band. */
+export function bandWords({ outside }) {
+  if (outside === null) return "noise band not known";
+  return outside === 0 ? "stays inside the noise band" : `leaves the noise band in ${plural(outside, "bin")}`;
+}

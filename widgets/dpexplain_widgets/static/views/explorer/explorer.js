@@ -1,0 +1,89 @@
+// The Explorer: all views of one model object, side by side.
+import { createDisagreement } from "../disagreement/disagreement.js";
+import { html } from "../../kit/dom.js";
+import { createEdit } from "../edit/edit.js";
+import { createFilter } from "../filter/filter.js";
+import { createImportance } from "../importance/importance.js";
+import { createLedger } from "../ledger/ledger.js";
+import { createLocal } from "../local/local.js";
+import { createMultiples } from "../shape/multiples.js";
+import { createOverview } from "../overview/overview.js";
+import { createPlanner } from "../planner/planner.js";
+import { createRank } from "../rank/rank.js";
+import { createShapePanel } from "../shape/shape_panel.js";
+import { choose, drawOnChange } from "../../state/state.js";
+import { createTabs } from "./tabs.js";
+import { viewWidget } from "../../kit/view.js";
+
+/** @typedef {import("../../types").Model} Model */
+/** @typedef {(model: Model, host: HTMLElement, options: object) => () => void} Create */
+
+/** @type {[string, string, Create][]} */
+const TABS = [
+  ["shape", "Shape", createShapePanel],
+  ["edit", "Edit", createEdit],
+  ["terms", "All terms", createMultiples],
+  ["disagreement", "Disagreement", createDisagreement],
+  ["rank", "Ranks", createRank],
+  ["local", "One sample", createLocal],
+];
+
+/** The part that is in sight is the only one that exists: what is chosen is kept in the model. */
+function createMain(model, host) {
+  let shown = null;
+  let stopShown = () => {};
+  const tabs = createTabs("Parts of the Explorer", TABS, (name) => choose(model, { tab: name }));
+  host.append(tabs.element, tabs.panel);
+  const draw = () => {
+    const wanted = TABS.find(([name]) => name === model.get("tab")) ?? TABS[0];
+    if (wanted === shown) return;
+    shown = wanted;
+    const [name, , create] = wanted;
+    tabs.choose(name);
+    stopShown();
+    tabs.panel.className = `dpx-part dpx-tab-panel dpx-${name === "terms" ? "all-terms" : name}`;
+    tabs.panel.replaceChildren();
+    stopShown = create(model, tabs.panel, { standalone: false });
+  };
+  const stop = drawOnChange(model, ["tab"], draw);
+  draw();
+  return () => {
+    stop();
+    stopShown();
+    tabs.destroy();
+  };
+}
+
+/** @type {[string, Create][]} */
+const PARTS = [
+  ["overview", createOverview],
+  ["importance", createImportance],
+  ["main", createMain],
+  ["ledger", createLedger],
+  ["planner", createPlanner],
+];
+
+/** @type {[string, Create][]} */
+const FILTER_PARTS = [
+  ["overview", createOverview],
+  ["filter", createFilter],
+  ["ledger", createLedger],
+];
+
+/**
+ * Put the Explorer into `host`. Returns a function that ends it.
+ * @param {import("../../types").Model} model
+ */
+export function createExplorer(model, host) {
+  const parts = model.get("payload").filters ? FILTER_PARTS : PARTS;
+  const stops = parts.map(([name, create]) => {
+    const part = html("section", { class: `dpx-part dpx-${name}` });
+    host.append(part);
+    return create(model, part, { standalone: false });
+  });
+  return () => {
+    for (const stop of stops) stop();
+  };
+}
+
+export default viewWidget("explorer", createExplorer);

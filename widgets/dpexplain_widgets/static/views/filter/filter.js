@@ -1,0 +1,173 @@
+// The filter view: what a locally linear model weighs, for which class, and how much is noise.
+import { checkbox, choiceBox } from "../../kit/controls.js";
+import { html, setText } from "../../kit/dom.js";
+import { MapReader } from "./filter_detail.js";
+import { FilterGrid } from "./filter_grid.js";
+import { FilterList } from "./filter_list.js";
+import { pictureSize, picturePlaces, themeColours } from "./filter_picture.js";
+import { FilterSample } from "./filter_sample.js";
+import { FILTER_KEYS, readFilters } from "./filter_state.js";
+import { weightsTable } from "./filter_tables.js";
+import { columnWords, mapWords, scaleWords } from "./filter_words.js";
+import { shortName } from "../../kit/format.js";
+import { standaloneParts } from "../../kit/standalone.js";
+import { choose, drawOnChange } from "../../state/state.js";
+import { offerTable, scrollBox } from "../../kit/table.js";
+import { fontOf } from "../../kit/text.js";
+import { observeWidth, viewWidget } from "../../kit/view.js";
+
+const MAP_NAMES = [
+  ["mean", "mean filter of each class"],
+  ["contrast", "one class against another"],
+  ["filter", "single filters"],
+];
+
+const FILTER_MEANING =
+  "A class has several linear filters; its score is their mean, weighted by how strongly each responds. " +
+  "Only differences between classes mean something, so what all filters share is taken off. Averages of " +
+  "filters carry less privacy noise than single ones. Contributions to the score of a sample are exact: " +
+  "they are the integrated gradients from a uniform picture, or from a record of zeros, and add up to the " +
+  "score together with the bias. Deviations are those of the privacy noise alone, computed from released " +
+  "numbers, so they cost no privacy.";
+
+const WARNINGS = { reference: "non-private reference: not releasable", seeded: "NOT PRIVATE — do not publish" };
+
+class FilterPanel {
+  constructor(model, host, { standalone = false } = {}) {
+    this.model = model;
+    this.width = 0;
+    this.theme = null;
+    this.colours = null;
+    this.grid = new FilterGrid(model);
+    this.reader = new MapReader(model);
+    this.list = new FilterList(model);
+    this.sample = new FilterSample(model);
+    this.alone = standalone ? standaloneParts(model) : null;
+    this.build(host);
+    this.themes = new MutationObserver(() => this.draw());
+    this.stops = [
+      drawOnChange(model, FILTER_KEYS, () => this.draw()),
+      observeWidth(this.frame, (width) => this.resize(width)),
+    ];
+  }
+
+  build(host) {
+    const { model } = this;
+    const set = (name) => (value) => choose(model, { [name]: value });
+    this.title = html("bdi");
+    this.mapBox = choiceBox("Show", set("shown_map"));
+    this.classBox = choiceBox("Class", set("filter_class"));
+    this.againstBox = choiceBox("Against", set("against_class"));
+    this.repeatBox = choiceBox("Fit", (i) => choose(model, { repeat: Number(i) }));
+    this.mask = checkbox("Hide what may be noise", false, set("mask_noise"));
+    this.sameScale = checkbox("Same scale at every ε", true, set("same_axis"));
+    this.sorted = checkbox("Clearest filters first", true, set("sort_filters"));
+    this.scaleNote = html("p", { class: "dpx-note" });
+    this.meaning = html("details", { class: "dpx-details" },
+      html("summary", {}, "What filters mean"), html("p", { class: "dpx-note" }, FILTER_MEANING));
+    const box = scrollBox("Weights as a table");
+    this.table = html("details", { class: "dpx-details" }, html("summary", {}, "Weights as a table"), box);
+    this.table.addEventListener("toggle", () => this.draw());
+    this.tableBox = box;
+    const boxes = [this.mapBox, this.classBox, this.againstBox, this.repeatBox];
+    const controls = [...boxes, this.mask, this.sameScale, this.sorted];
+    this.frame = html("div", { class: "dpx-filter-frame dpx-plot" }, this.grid.element,
+      html("div", { class: "dpx-filter-main" }, this.reader.element, this.list.element));
+    const head = html("header", { class: "dpx-head" }, html("h3", {}, "Filters of ", this.title));
+    offerTable(head, () => this.weights(readFilters(model)));
+    host.append(
+      head,
+      html("div", { class: "dpx-controls" }, this.alone?.controls, controls.map((each) => each.element)),
+      this.scaleNote, this.frame, this.sample.element,
+      ...[this.alone?.sentence, this.meaning, this.table].filter(Boolean),
+    );
+  }
+
+  resize(width) {
+    this.width = width;
+    this.font = fontOf(this.frame);
+    this.root = this.frame.closest(".dpx") ?? this.frame;
+    this.themes.observe(this.root, { attributes: true, attributeFilter: ["data-theme"] });
+    this.draw();
+  }
+
+  // Asking for colours makes the browser settle all styles, so they are asked for once per theme.
+  coloursOf() {
+    const theme = this.root.dataset.theme ?? "";
+    if (this.theme !== theme) [this.theme, this.colours] = [theme, themeColours(this.root)];
+    return this.colours;
+  }
+
+  scaleOf({ outline }) {
+    if (outline.grid_shape === null) return null;
+    if (this.scaled?.outline !== outline) {
+      const [rows, width] = pictureSize(outline.grid_shape);
+      this.scaled = { outline, rows, width, places: picturePlaces(outline.grid_shape) };
+    }
+    const { table, mask } = this.coloursOf();
+    return { ...this.scaled, outline: undefined, table, mask, theme: this.theme };
+  }
+
+  draw() {
+    const view = readFilters(this.model);
+    if (view === null || view.filters === undefined || this.width < 40) return;
+    const scale = this.scaleOf(view);
+    const room = { colours: this.coloursOf(), width: this.width, font: this.font };
+    this.frame.classList.toggle("dpx-filter-pictures", scale !== null);
+    this.drawControls(view);
+    setText(this.scaleNote, scaleWords(view));
+    this.grid.draw(view, scale, this.width);
+    const shares = this.sample.draw(view, scale, room);
+    this.drawReader(view, scale);
+    this.list.draw(view, scale, shares);
+    this.tableBox.replaceChildren(...(this.table.open ? [this.weights(view)] : []));
+  }
+
+  weights(view) {
+    return weightsTable(view, view.data.map(view.filters, view.choice, view.k));
+  }
+
+  drawReader(view, scale) {
+    const { data, filters, choice, k, limit, state } = view;
+    const heading = `${mapWords(view, k)}, ${columnWords(view, state.stop)}`;
+    const open = state.atReference ? WARNINGS.reference : WARNINGS.seeded;
+    const room = { scale, limit, font: this.font, width: Math.min(this.width, scale === null ? 520 : 336) };
+    this.reader.draw(view, data.map(filters, choice, k), {
+      ...room,
+      heading: `${heading[0].toUpperCase()}${heading.slice(1)}`,
+      warning: state.fit.guarantee.private ? "" : open,
+    });
+  }
+
+  drawControls(view) {
+    const { outline, state, choice, k } = view;
+    setText(this.title, shortName(state.payload.target.name || "the model", 80));
+    const names = outline.classes.map((name) => [name, shortName(name, 40)]);
+    this.mapBox.fill(MAP_NAMES, choice.kind);
+    this.classBox.fill(names, outline.classes[k]);
+    this.againstBox.fill(names.filter((_, place) => place !== k), outline.classes[choice.against]);
+    this.againstBox.element.hidden = choice.kind !== "contrast";
+    const fits = state.fits.map((_, i) => [String(i), `${i + 1} of ${state.fits.length}`]);
+    this.repeatBox.fill(fits, String(state.repeat));
+    this.repeatBox.element.hidden = state.fits.length < 2;
+    this.mask.input.checked = view.masked;
+    this.sameScale.input.checked = view.everyEpsilon;
+    this.sameScale.element.hidden = view.columns.length < 2;
+    this.sorted.input.checked = view.sorted;
+  }
+
+  destroy() {
+    for (const stop of this.stops) stop();
+    for (const part of [this.grid, this.reader, this.list, this.sample]) part.destroy();
+    this.themes.disconnect();
+    this.alone?.destroy();
+  }
+}
+
+/** Put the filter view into `host`. Returns a function that ends it. */
+export function createFilter(model, host, options) {
+  const panel = new FilterPanel(model, host, options);
+  return () => panel.destroy();
+}
+
+export default viewWidget("filter", createFilter);

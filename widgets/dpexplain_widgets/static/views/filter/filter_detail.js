@@ -1,0 +1,169 @@
+// One map in large: every weight can be read by pointer and keys.
+import { html, listen, setText } from "../../kit/dom.js";
+import { mapPicture } from "./filter_grid.js";
+import { signedRows } from "./filter_strip.js";
+import { readingOf, shareWords, strongestWords, weightSentence } from "./filter_words.js";
+import { indexAfterKey } from "../../kit/keyboard.js";
+import { choose } from "../../state/state.js";
+
+const LARGEST_PICTURE = 336;
+
+const READ_HINT = "Point at the picture, or focus it and use the arrow keys, to read a weight.";
+
+/** Reading a map: the picture or the rows, the mark at the input that is read, and its numbers. */
+export class MapReader {
+  constructor(model, { what = "weight", hint = READ_HINT } = {}) {
+    this.model = model;
+    this.what = what;
+    this.hint = hint;
+    this.hovered = null;
+    this.mark = html("div", { class: "dpx-picture-mark", hidden: true });
+    this.stage = html("div", { class: "dpx-picture-stage", role: "slider", tabindex: "0" });
+    this.heading = html("h4", {});
+    this.readout = html("p", { class: "dpx-readout" });
+    this.note = html("p", { class: "dpx-note dpx-map-note", hidden: true });
+    this.warning = html("p", { class: "dpx-picture-warning", hidden: true });
+    const parts = [this.heading, this.stage, this.warning, this.note, this.readout];
+    this.element = html("figure", { class: "dpx-map" }, parts);
+    this.stops = [
+      listen(this.stage, "pointermove", (event) => this.hover(this.inputUnder(event))),
+      listen(this.stage, "pointerleave", () => this.hover(null)),
+      listen(this.stage, "click", (event) => this.choose(this.inputUnder(event))),
+      listen(this.stage, "keydown", (event) => this.handleKey(event)),
+    ];
+  }
+
+  /**
+   * Draw a map under a heading; `warning` is what must not be overlooked about it, `note` what it
+   * adds up to, `inputs` those of the sample that it is of, `words` what its picture shows.
+   */
+  draw(view, map, { heading, scale, limit, width, font, warning = "", note = "", inputs = null, words = "" }) {
+    this.shown = { view, map, scale, limit, width, font, inputs, words, note };
+    setText(this.heading, heading);
+    setText(this.note, note);
+    this.note.hidden = note === "";
+    setText(this.warning, warning);
+    this.warning.hidden = warning === "";
+    this.stage.classList.toggle("dpx-picture-rows", scale === null);
+    this.place(view, map, this.shown);
+    this.describe(heading);
+  }
+
+  place(view, map, { scale, limit, width, font, inputs }) {
+    const masked = view.masked ? map : { ...map, outside: null };
+    if (scale !== null) {
+      const size = Math.max(96, Math.min(LARGEST_PICTURE, width));
+      this.stage.replaceChildren(mapPicture(masked, { ...scale, limit }, size), this.mark);
+    } else {
+      const scrolled = this.stage.scrollTop;
+      const { outline, masked } = view;
+      const cells = inputs === null ? null : Array.from(inputs, (_, i) => readingOf(outline, inputs, i));
+      const options = { width: Math.max(240, width), limit, masked, chosen: this.input(), font, cells };
+      this.rows = signedRows(map, outline.input_names, options);
+      this.stage.replaceChildren(this.rows.element);
+      this.stage.scrollTop = scrolled;
+    }
+  }
+
+  input() {
+    return this.hovered ?? this.shown.view.input;
+  }
+
+  describe(heading) {
+    const { view, map, scale, inputs, note, words: layers } = this.shown;
+    const i = this.input();
+    const sentence = (place) => weightSentence(view, map, place, this.what, inputs);
+    setText(this.readout, i === null ? this.hint : sentence(i));
+    this.readout.hidden = i === null && this.hint === "";
+    this.readout.classList.toggle("dpx-readout-hint", i === null);
+    const share = shareWords(map, this.what);
+    const words = [heading, layers, share, note && strongestWords(view, map), note].filter(Boolean).join(", ");
+    const attributes = {
+      "aria-label": words,
+      "aria-valuemin": "1",
+      "aria-valuemax": String(map.values.length),
+      "aria-valuenow": String((view.input ?? 0) + 1),
+      "aria-valuetext": view.input === null ? words : sentence(view.input),
+    };
+    for (const [name, value] of Object.entries(attributes)) this.stage.setAttribute(name, value);
+    this.mark.hidden = i === null || scale === null;
+    if (!this.mark.hidden) this.placeMark(i);
+  }
+
+  placeMark(i) {
+    const { scale } = this.shown;
+    const [row, column] = [Math.floor(scale.places[i] / scale.width), scale.places[i] % scale.width];
+    Object.assign(this.mark.style, {
+      left: `${(100 * column) / scale.width}%`,
+      top: `${(100 * row) / scale.rows}%`,
+      width: `${100 / scale.width}%`,
+      height: `${100 / scale.rows}%`,
+    });
+  }
+
+  inputUnder(event) {
+    const { scale, map } = this.shown ?? {};
+    if (map === undefined) return null;
+    const frame = this.stage.getBoundingClientRect();
+    if (scale === null) {
+      const row = Math.floor((event.clientY - frame.top + this.stage.scrollTop) / this.rows.rowHeight);
+      return row >= 0 && row < map.values.length ? row : null;
+    }
+    const column = Math.floor(((event.clientX - frame.left) / frame.width) * scale.width);
+    const row = Math.floor(((event.clientY - frame.top) / frame.height) * scale.rows);
+    const found = scale.places.indexOf(row * scale.width + column);
+    return found < 0 ? null : found;
+  }
+
+  hover(i) {
+    if (i === this.hovered || this.shown === undefined) return;
+    this.hovered = i;
+    const { view, map, scale } = this.shown;
+    if (scale === null) this.place(view, map, this.shown);
+    this.describe(this.heading.textContent);
+  }
+
+  choose(i) {
+    if (i === null) return;
+    choose(this.model, { input_index: i === this.shown.view.input ? null : i });
+  }
+
+  handleKey(event) {
+    const { view, map, scale } = this.shown ?? {};
+    if (map === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+    const next = scale === null
+      ? indexAfterKey(event, view.input, map.values.length, "list")
+      : pixelAfterKey(event, view.input, scale);
+    if (next === null) return;
+    event.preventDefault();
+    choose(this.model, { input_index: next });
+    if (scale === null) this.scrollTo(next);
+  }
+
+  scrollTo(i) {
+    const { rowHeight } = this.rows;
+    const { scrollTop, clientHeight } = this.stage;
+    const [top, bottom] = [i * rowHeight, (i + 1) * rowHeight];
+    if (top < scrollTop) this.stage.scrollTop = top;
+    if (bottom > scrollTop + clientHeight) this.stage.scrollTop = bottom - clientHeight;
+  }
+
+  destroy() {
+    for (const stop of this.stops) stop();
+  }
+}
+
+const PIXEL_STEPS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
+
+/** The input that a key moves to in a picture; null where the key means nothing. */
+export function pixelAfterKey(event, i, { places, width, rows }) {
+  if (event.key === "Home") return 0;
+  if (event.key === "End") return places.length - 1;
+  const step = PIXEL_STEPS[event.key];
+  if (step === undefined) return null;
+  if (i === null) return places.indexOf(Math.floor(rows / 2) * width + Math.floor(width / 2));
+  const within = (value, count) => Math.max(0, Math.min(count - 1, value));
+  const row = within(Math.floor(places[i] / width) + step[0], rows);
+  const column = within((places[i] % width) + step[1], width);
+  return places.indexOf(row * width + column);
+}

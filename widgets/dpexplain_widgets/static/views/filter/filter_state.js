@@ -1,0 +1,80 @@
+// What is chosen of the filters, brought into range of what there is.
+import { FilterData } from "./filter_data.js";
+import { CHOICE_KEYS, readState } from "../../state/state.js";
+
+export const FILTER_KEYS = [
+  ...CHOICE_KEYS,
+  "filter_arrays",
+  "shown_map",
+  "filter_class",
+  "against_class",
+  "filter_index",
+  "input_index",
+  "mask_noise",
+  "sort_filters",
+  "contribution_opacity",
+  "same_axis",
+  "sample",
+];
+
+const knownData = new WeakMap();
+
+function dataOf(model, payload) {
+  const bytes = model.get("filter_arrays");
+  const known = knownData.get(payload);
+  if (known !== undefined && known.bytes === bytes) return known.data;
+  const data = new FilterData(payload.filters, bytes);
+  knownData.set(payload, { bytes, data });
+  return data;
+}
+
+function placeWithin(value, count) {
+  return Number.isInteger(value) && value >= 0 && value < count ? value : null;
+}
+
+function opacityOf(value) {
+  return Number.isFinite(value) ? Math.max(0, Math.min(1, value)) : 0.5;
+}
+
+function filtersOfFits(outline, state) {
+  const columns = outline.fits.map((repeats) => repeats[Math.min(state.repeat, repeats.length - 1)]);
+  return state.referenceShown ? [...columns, outline.reference] : columns;
+}
+
+/** Everything a view of filters draws from; null where the payload has no filters. */
+export function readFilters(model) {
+  const state = readState(model);
+  const outline = state.payload.filters ?? null;
+  if (outline === null) return null;
+  const data = dataOf(model, state.payload);
+  const k = Math.max(0, outline.classes.indexOf(model.get("filter_class")));
+  const named = outline.classes.indexOf(model.get("against_class"));
+  const against = named >= 0 && named !== k ? named : k === 0 ? 1 : 0;
+  const columns = filtersOfFits(outline, state);
+  const samples = state.payload.samples;
+  const choice = {
+    kind: model.get("shown_map") ?? "mean",
+    against,
+    m: placeWithin(model.get("filter_index"), outline.n_filters) ?? 0,
+  };
+  const everyEpsilon = model.get("same_axis") !== false;
+  const filters = columns[state.stop];
+  return {
+    state,
+    outline,
+    data,
+    columns,
+    filters,
+    k,
+    named,
+    choice,
+    everyEpsilon,
+    limit: data.limit(everyEpsilon ? columns : [filters], choice),
+    input: placeWithin(model.get("input_index"), data.nInputs),
+    masked: model.get("mask_noise") === true,
+    sorted: model.get("sort_filters") !== false,
+    samples,
+    opacity: opacityOf(model.get("contribution_opacity")),
+    sample: samples === null ? null : placeWithin(model.get("sample"), samples.names.length) ?? 0,
+  };
+}

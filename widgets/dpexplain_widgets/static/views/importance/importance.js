@@ -1,0 +1,244 @@
+// The importance view: how much each term moves the prediction, on average.
+import { html, listen, setText, svg, uniqueId } from "../../kit/dom.js";
+import { formatLike, plural, quotedName, shortName } from "../../kit/format.js";
+import { indexAfterKey } from "../../kit/keyboard.js";
+import { hatchPattern } from "../../charts/marks.js";
+import { placesOf } from "../rank/ranks.js";
+import { Rows } from "../../kit/rows.js";
+import { linearScale } from "../../charts/scale.js";
+import { standaloneParts } from "../../kit/standalone.js";
+import { CHOICE_KEYS, chooseTerm, drawOnChange, readState } from "../../state/state.js";
+import { offerTable } from "../../kit/table.js";
+import { LIST_KEYS, listControls, listedTerms } from "../../state/term_list.js";
+import { observeWidth, viewWidget } from "../../kit/view.js";
+import { importanceTable } from "../../export/view_tables.js";
+import { otherWords, placeWords, scoreWords, spokenNoise } from "../../kit/words.js";
+
+const BAR = { height: 22, thickness: 14 };
+const ROW_HEIGHT = 44;
+
+function unitWords(payload) {
+  const { unit } = payload.target;
+  return payload.link === "identity" && unit ? quotedName(unit, 24) : scoreWords(payload);
+}
+
+function longestBar(state) {
+  const shown = [...state.payload.fits.flat(), ...state.fits, state.reference, state.other].filter(Boolean);
+  return Math.max(1e-12, ...shown.flatMap((fit) => fit.terms.map((term) => term.importance)));
+}
+
+function noiseFloor({ importance, noise_floor: floor }, bar, scale, ids, width) {
+  const inside = scale(Math.min(floor, importance));
+  const parts = [svg("rect", { ...bar, width: inside, fill: `url(#${ids.onBar})` })];
+  if (floor > importance) {
+    const rest = Math.min(width, scale(floor)) - inside;
+    parts.push(svg("rect", { ...bar, x: inside, width: Math.max(0, rest), fill: `url(#${ids.hatch})` }));
+  }
+  return parts;
+}
+
+function barPicture(state, i, scale, ids, width) {
+  const termFit = state.fit.terms[i];
+  const y = (BAR.height - BAR.thickness) / 2;
+  const bar = { x: 0, y, height: BAR.thickness };
+  const role = state.atReference ? "only-reference" : "main";
+  const parts = [svg("rect", { ...bar, width: scale(termFit.importance), class: `dpx-bar dpx-bar-${role}` })];
+  if (termFit.noise_floor !== null) parts.push(...noiseFloor(termFit, bar, scale, ids, width));
+  const tick = (importance, role) => {
+    const x = Math.max(1.5, scale(importance));
+    const d = `M${x} 1V${BAR.height - 1}`;
+    parts.push(svg("path", { d, class: "dpx-halo" }), svg("path", { d, class: `dpx-tick dpx-tick-${role}` }));
+  };
+  if (state.pinned) tick(state.pinned.terms[i].importance, "pinned");
+  if (state.other) tick(state.other.terms[i].importance, "other");
+  if (state.reference && !state.atReference) tick(state.reference.terms[i].importance, "reference");
+  return parts;
+}
+
+/** What the order of terms is compared with: the pinned fit, or else the reference. */
+function besideOf(state) {
+  if (state.pinned) return { fit: state.pinned, words: "the pinned fit" };
+  if (state.atReference || state.reference === null) return null;
+  return { fit: state.reference, words: "the reference" };
+}
+
+function termSwatch(kind, ids) {
+  const bar = { x: 1, y: 3, width: 28, height: 10 };
+  const tick = { d: "M15 0V16", class: `dpx-tick dpx-tick-${kind}` };
+  const marks = {
+    bar: () => [svg("rect", { ...bar, class: "dpx-bar dpx-bar-main" })],
+    floor: () => [...marks.bar(), svg("rect", { ...bar, fill: `url(#${ids.onBar})` })],
+    pale: () => [svg("g", { class: "dpx-term-noise" }, svg("rect", { ...bar, class: "dpx-bar dpx-bar-main" }))],
+  };
+  const drawn = marks[kind]?.() ?? (/^[a-z]/.test(kind) ? [svg("path", tick)] : null);
+  if (drawn === null) return html("span", { class: "dpx-text-swatch", "aria-hidden": "true" }, kind);
+  return svg("svg", { width: 30, height: 16, class: "dpx-swatch", "aria-hidden": "true" }, drawn);
+}
+
+class Importance {
+  constructor(model, host, { standalone = false } = {}) {
+    this.model = model;
+    this.width = 0;
+    this.barWidth = 40;
+    this.ids = { hatch: uniqueId("hatch"), onBar: uniqueId("hatch") };
+    this.shownTerms = null;
+    this.alone = standalone ? standaloneParts(model) : null;
+    this.controls = listControls(model);
+    this.build(host);
+    this.rows = new Rows(this.list, ROW_HEIGHT, (i) => this.makeRow(i));
+    this.parts = new Map();
+    this.stops = [
+      drawOnChange(model, [...CHOICE_KEYS, ...LIST_KEYS], () => this.draw()),
+      observeWidth(this.list, (width) => this.resize(width)),
+      listen(this.list, "keydown", (event) => this.handleKey(event)),
+      () => this.rows.destroy(),
+    ];
+    this.draw();
+  }
+
+  build(host) {
+    this.heading = html("h3", { id: uniqueId("title") }, "Which terms matter");
+    this.count = html("span", { class: "dpx-note", role: "status" });
+    this.list = html("ul", { class: "dpx-terms", role: "listbox", "aria-labelledby": this.heading.id });
+    this.nothing = html("p", { class: "dpx-note", hidden: true }, "No term is listed: change what is looked for.");
+    this.legend = html("ul", { class: "dpx-terms-legend" });
+    this.explained = "";
+    host.append(
+      svg("svg", { class: "dpx-definitions", width: 0, height: 0, "aria-hidden": "true" },
+        svg("defs", {}, hatchPattern(this.ids.hatch), hatchPattern(this.ids.onBar, "bar"))),
+      offerTable(html("header", { class: "dpx-head" }, this.heading, this.count), () => this.asTable()),
+      this.controls.element,
+      this.list,
+      this.nothing,
+      this.legend,
+      ...(this.alone ? [html("div", { class: "dpx-controls" }, this.alone.controls), this.alone.sentence] : []),
+    );
+  }
+
+  resize(width) {
+    this.width = width;
+    this.measure();
+    this.draw();
+  }
+
+  // Measured here and not while drawing: reading a width makes the browser lay out the page.
+  measure() {
+    const bar = this.list.querySelector(".dpx-term-bar")?.clientWidth ?? 0;
+    this.barWidth = Math.max(40, Math.floor(bar || this.width * 0.4));
+  }
+
+  makeRow(i) {
+    const term = this.shownTerms[i];
+    const name = html("bdi", { class: "dpx-term-name", title: shortName(term.name, 500) }, shortName(term.name, 200));
+    const bar = svg("svg", { class: "dpx-svg dpx-term-bar", height: BAR.height, "aria-hidden": "true" });
+    const value = html("span", { class: "dpx-term-value" });
+    const element = html("li", { class: "dpx-term", role: "option", tabindex: "-1" }, name, bar, value);
+    element.addEventListener("click", () => chooseTerm(this.model, term.name));
+    this.parts.set(i, { element, bar, value, term });
+    return element;
+  }
+
+  draw() {
+    const state = readState(this.model);
+    if (state.term === undefined) return;
+    if (this.shownTerms !== state.payload.terms) {
+      this.shownTerms = state.payload.terms;
+      this.rows.forget();
+    }
+    const listed = listedTerms(this.model, state);
+    const total = state.payload.terms.length;
+    setText(this.count, listed.length < total ? `${listed.length} of ${plural(total, "term")}` : plural(total, "term"));
+    this.nothing.hidden = listed.length > 0;
+    this.controls.draw(state);
+    const scale = linearScale([0, longestBar(state)], [0, this.barWidth - 2]);
+    this.tabStop = listed.includes(state.termIndex) ? state.termIndex : listed[0];
+    this.rows.draw(listed, (i, place) => this.drawRow(state, i, scale, place));
+    this.drawLegend(state);
+  }
+
+  drawRow(state, i, scale, place) {
+    const { element, bar, value, term } = this.parts.get(i);
+    const importance = formatLike(state.fit.terms[i].importance, scale.domain[1]);
+    bar.replaceChildren(...barPicture(state, i, scale, this.ids, this.barWidth));
+    const { above_noise: above, ranks } = state.fit.terms[i];
+    const moved = this.moveOf(state, i);
+    const places = [moved.arrow, ranks ? `place ${placeWords(ranks)}` : ""].filter(Boolean).join(" ");
+    setText(value, `${importance}\n${places}`.trim());
+    element.classList.toggle("dpx-term-noise", above === false);
+    const chosen = i === state.termIndex;
+    element.classList.toggle("dpx-term-chosen", chosen);
+    element.setAttribute("aria-selected", String(chosen));
+    element.setAttribute("tabindex", i === this.tabStop ? "0" : "-1");
+    element.setAttribute("aria-posinset", String(place + 1));
+    element.setAttribute("aria-setsize", String(this.rows.keys.length));
+    const spoken = spokenNoise(state.fit.terms[i]);
+    const words = `importance ${importance}${spoken}${moved.words}`;
+    element.setAttribute("aria-label", `${shortName(term.name, 120)}, ${words}`);
+  }
+
+  // How many places higher or lower a term stands than in what it is compared with.
+  moveOf(state, i) {
+    const other = besideOf(state);
+    const by = other ? placesOf(other.fit)[i] - placesOf(state.fit)[i] : 0;
+    if (by === 0) return { arrow: "", words: "" };
+    const [arrow, way] = by > 0 ? ["▲", "higher"] : ["▼", "lower"];
+    const far = Math.abs(by);
+    return { arrow: `${arrow}${far}`, words: `, ${plural(far, "place")} ${way} than in ${other.words}` };
+  }
+
+  drawLegend(state) {
+    const { noise_floor: floor, ranks } = state.fit.terms[0];
+    const beside = besideOf(state);
+    const entries = [["bar", `mean absolute contribution, in ${unitWords(state.payload)}`]];
+    if (floor !== null) entries.push(["floor", "about what noise alone would give"]);
+    if (ranks) entries.push(["pale", "does not stand out of the noise"]);
+    if (state.reference && !state.atReference) entries.push(["reference", "non-private reference, not releasable"]);
+    if (state.pinned) entries.push(["pinned", "pinned ε"]);
+    if (state.other) entries.push(["other", otherWords(state)]);
+    if (ranks) entries.push(["2–4", "place that the term can have, 95 % certain"]);
+    if (beside) entries.push(["▲ ▼", `places higher or lower than in ${beside.words}`]);
+    const wanted = JSON.stringify(entries);
+    if (this.explained === wanted) return;
+    this.explained = wanted;
+    this.legend.replaceChildren(...entries.map(([kind, words]) =>
+      html("li", { class: "dpx-legend-item" }, termSwatch(kind, this.ids), html("span", {}, words))));
+  }
+
+  asTable() {
+    const state = readState(this.model);
+    return importanceTable(state, listedTerms(this.model, state));
+  }
+
+  handleKey(event) {
+    const { keys } = this.rows;
+    const focused = keys.findIndex((i) => this.parts.get(i)?.element === document.activeElement);
+    if (focused < 0) return;
+    if (event.key === "Enter" || event.key === " ") {
+      event.preventDefault();
+      this.rows.rowAt(focused).click();
+      return;
+    }
+    const next = indexAfterKey(event, focused, keys.length, "list");
+    if (next === null) return;
+    event.preventDefault();
+    this.rows.reveal(next);
+    this.rows.rowAt(next).focus({ preventScroll: true });
+    this.rows.rowAt(next).click();
+  }
+
+  destroy() {
+    for (const stop of this.stops) stop();
+    this.alone?.destroy();
+  }
+}
+
+/**
+ * Put the importance view into `host`. Returns a function that ends it.
+ * @param {import("../../types").Model} model
+ */
+export function createImportance(model, host, options) {
+  const view = new Importance(model, host, options);
+  return () => view.destroy();
+}
+
+export default viewWidget("importance", createImportance);

@@ -1,0 +1,29 @@
+// Which of several models is read, and which stands beside it.
+import { choiceBox } from "../../kit/controls.js";
+import { html } from "../../kit/dom.js";
+import { shortName } from "../../kit/format.js";
+import { choose, nearestStop, readState } from "../../state/state.js";
+
+/**
+ * Two selects: `element` to place, `draw()` after changes; hidden where there is one model.
+ * @param {import("../../types").Model} model
+ */
+export function modelChoice(model) {
+  const read = choiceBox("Model", (name) => {
+    const { models, payload, stop, atReference } = readState(model);
+    const other = model.get("other_model") === name ? payload.name : model.get("other_model");
+    const { epsilons } = models.find((each) => each.name === name);
+    const same = atReference ? epsilons.length : nearestStop(epsilons, payload.epsilons[stop]);
+    choose(model, { model_name: name, other_model: other, epsilon_index: Math.max(0, same) });
+  });
+  const beside = choiceBox("beside", (name) => choose(model, { other_model: name }));
+  const element = html("div", { class: "dpx-controls dpx-models" }, read.element, beside.element);
+  const draw = () => {
+    const { models, payload } = readState(model);
+    element.hidden = models.length < 2;
+    const options = models.map(({ name }) => [name, shortName(name, 40)]);
+    read.fill(options, payload.name);
+    beside.fill([["", "none"], ...options.filter(([name]) => name !== payload.name)], model.get("other_model") ?? "");
+  };
+  return { element, draw };
+}

@@ -1,0 +1,139 @@
+// Planning: an epsilon to drag over stand-in data, and the epsilon that a question needs.
+import { button } from "../../kit/controls.js";
+import { html, listen, setText, uniqueId } from "../../kit/dom.js";
+import { formatEpsilon, formatNumber, shortName } from "../../kit/format.js";
+import { linearScale } from "../../charts/scale.js";
+import { choose, drawOnChange } from "../../state/state.js";
+import { scrollBox } from "../../kit/table.js";
+import { viewWidget } from "../../kit/view.js";
+
+const STEPS = 200;
+const NEEDED_MEANING = "Read from the fit that is shown: if its curve is right and privacy noise " +
+  "shrinks as it does in theory. It costs no privacy.";
+
+/** Epsilon of a place on the slider, with two significant digits. */
+export function epsilonAt(step, [low, high]) {
+  const log = linearScale([0, STEPS], [Math.log(low), Math.log(high)])(step);
+  return Math.min(high, Math.max(low, Number(Math.exp(log).toPrecision(2))));
+}
+
+function stepOf(epsilon, [low, high]) {
+  return Math.round(linearScale([Math.log(low), Math.log(high)], [0, STEPS])(Math.log(epsilon)));
+}
+
+/** "about ε = 0.8", or what it means that no epsilon is enough. */
+export function neededWords(epsilon) {
+  return epsilon === null ? "none: what it shows may be noise" : `about ε = ${formatNumber(epsilon, 2)}`;
+}
+
+class Planner {
+  constructor(model, host) {
+    this.model = model;
+    this.host = host;
+    this.build(host);
+    this.stops = [
+      drawOnChange(model, ["plan"], () => this.draw()),
+      listen(this.slider, "input", () => this.follow()),
+      listen(this.target, "change", () => this.ask()),
+    ];
+    this.draw();
+  }
+
+  build(host) {
+    const sliderId = uniqueId("slider");
+    const targetId = uniqueId("target");
+    const ends = { min: 0, max: STEPS, step: 1 };
+    this.slider = html("input", { type: "range", id: sliderId, ...ends, class: "dpx-plan-slider" });
+    this.value = html("output", { for: sliderId, class: "dpx-big" });
+    this.status = html("p", { role: "status", class: "dpx-plan-status" });
+    this.progress = html("progress", { max: 1, "aria-label": "Fits done" });
+    this.confirm = button("Fit and charge", () => this.answer("fit"));
+    this.stop = button("Cancel", () => this.answer("cancel"));
+    this.live = html("div", { class: "dpx-plan-live" },
+      html("label", { for: sliderId }, "Drag ε to fit anew"), this.slider, this.value);
+    this.target = html("input", { type: "number", id: targetId, step: "any", class: "dpx-plan-target" });
+    this.targetLabel = html("label", { for: targetId });
+    this.targetWords = html("span", { role: "status" });
+    this.metric = html("p", { class: "dpx-plan-metric" }, this.targetLabel, this.target, this.targetWords);
+    this.table = scrollBox("Epsilon that each term needs");
+    this.note = html("p", { class: "dpx-note" });
+    host.append(
+      html("header", { class: "dpx-head" }, html("h3", {}, "Which ε do I need?")),
+      this.live,
+      html("div", { class: "dpx-controls" }, this.progress, this.confirm, this.stop, this.status),
+      this.metric, this.table, this.note,
+    );
+  }
+
+  answer(kind) {
+    // Another object every time: the same answer may be given twice. It names the words that were
+    // read, since another question may be on its way.
+    const question = this.status.textContent;
+    choose(this.model, { answer: { kind, question, time: Date.now() } });
+  }
+
+  follow() {
+    const { range } = this.model.get("plan");
+    const epsilon = epsilonAt(Number(this.slider.value), range);
+    setText(this.value, `ε = ${formatEpsilon(epsilon)}`);
+    choose(this.model, { wanted_epsilon: epsilon });
+  }
+
+  ask() {
+    const target = this.target.value === "" ? null : Number(this.target.value);
+    choose(this.model, { wanted_metric: target });
+  }
+
+  draw() {
+    const plan = this.model.get("plan");
+    this.host.hidden = !plan?.range;
+    if (!plan?.range) return;
+    this.live.hidden = !plan.live;
+    if (this.value.textContent === "") {
+      const epsilon = this.model.get("wanted_epsilon") ?? 1;
+      this.slider.value = stepOf(epsilon, plan.range);
+      setText(this.value, `ε = ${formatEpsilon(epsilon)}`);
+    }
+    this.slider.setAttribute("aria-valuetext", this.value.textContent);
+    setText(this.status, plan.words);
+    this.status.classList.toggle("dpx-reference-text", plan.state === "failed");
+    this.confirm.hidden = plan.state !== "asking";
+    this.stop.hidden = !["asking", "working"].includes(plan.state);
+    this.progress.hidden = plan.state !== "working" || plan.total < 2;
+    this.progress.value = plan.total ? plan.done / plan.total : 0;
+    this.metric.hidden = plan.metric === "";
+    setText(this.targetLabel, `${shortName(plan.metric, 24)} to reach `);
+    setText(this.targetWords, ` ${plan.metric_words}`);
+    this.drawNeeded(plan);
+  }
+
+  drawNeeded({ needed, live, data }) {
+    this.table.hidden = needed.length === 0;
+    const heads = ["term", "stands out of the noise from"];
+    const head = html("tr", {}, heads.map((name) => html("th", { scope: "col" }, name)));
+    const ordered = [...needed].sort(([, one], [, other]) => (one ?? Infinity) - (other ?? Infinity) || 0);
+    const rows = ordered.map(([name, epsilon]) => html("tr", {},
+      html("th", { scope: "row" }, html("bdi", {}, shortName(name, 80))), html("td", {}, neededWords(epsilon))));
+    const table = html("table", { class: "dpx-table" }, html("thead", {}, head), html("tbody", {}, rows));
+    this.table.replaceChildren(table);
+    setText(this.note, [
+      needed.length > 0 ? NEEDED_MEANING : "No private fit with known noise is shown to read it from.",
+      live ? `Dragging fits ${data || "undeclared"} data.` : "",
+    ].join(" ").trim());
+  }
+
+  destroy() {
+    for (const stop of this.stops) stop();
+  }
+}
+
+/**
+ * Put the planner into `host`. Returns a function that ends it.
+ * @param {import("../../types").Model} model
+ */
+export function createPlanner(model, host) {
+  const planner = new Planner(model, host);
+  return () => planner.destroy();
+}
+
+export default viewWidget("planner", createPlanner);

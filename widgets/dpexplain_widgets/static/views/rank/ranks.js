@@ -1,0 +1,74 @@
+// Places of terms by importance, at every epsilon.
+
+const knownPlaces = new WeakMap();
+
+/**
+ * Place of each term in a fit, 1 for the most important; ties stand in model order.
+ * @param {import("../../types").Fit} fit
+ */
+export function placesOf(fit) {
+  if (knownPlaces.has(fit)) return knownPlaces.get(fit);
+  const order = fit.terms.map((_, i) => i).sort((a, b) => fit.terms[b].importance - fit.terms[a].importance);
+  const places = [];
+  order.forEach((i, k) => {
+    places[i] = k + 1;
+  });
+  knownPlaces.set(fit, places);
+  return places;
+}
+
+/**
+ * A column for each epsilon, and the reference apart: [{stop, fit, places, isReference}].
+ * @param {import("../../types").State} state
+ */
+export function rankColumns(state) {
+  const columns = state.payload.fits.map((row, stop) => {
+    const fit = row[Math.min(state.repeat, row.length - 1)];
+    return { stop, fit, places: placesOf(fit), isReference: false };
+  });
+  const { reference } = state;
+  if (reference === null) return columns;
+  return [...columns, { stop: columns.length, fit: reference, places: placesOf(reference), isReference: true }];
+}
+
+/**
+ * Places among the listed terms only, so that a list that is searched has no gaps: from the
+ * places in a column to 1, 2, 3 …; an interval may lie between two listed terms.
+ */
+export function squeezed(places, listed) {
+  const taken = new Set(listed.map((i) => places[i]));
+  const before = [0]; // how many listed terms stand before a place
+  for (let place = 1; place <= places.length; place += 1) {
+    before[place] = before[place - 1] + (taken.has(place - 1) ? 1 : 0);
+  }
+  return (place) => before[place] + (taken.has(place) ? 1 : 0.5);
+}
+
+/** A smooth line through points, level at each of them. */
+export function bumpPath(points) {
+  return points.map(([x, y], i) => {
+    if (i === 0) return `M${x} ${y}`;
+    const middle = (points[i - 1][0] + x) / 2;
+    return `C${middle} ${points[i - 1][1]} ${middle} ${y} ${x} ${y}`;
+  }).join("");
+}
+
+/** Closed outline between an upper and a lower line. */
+export function ribbonPath(upper, lower) {
+  return `${bumpPath(upper)}L${bumpPath([...lower].reverse()).slice(1)}Z`;
+}
+
+/** Circles of a radius around points, as one path. */
+export function pointsPath(points, radius) {
+  const half = `a${radius} ${radius} 0 1 0`;
+  return points.map(([x, y]) => `M${x - radius} ${y}${half} ${2 * radius} 0${half} ${-2 * radius} 0Z`).join("");
+}
+
+/** Kendall's rank correlation of two lists of places without ties. */
+export function kendallTau(one, other) {
+  let agreeing = 0;
+  for (let i = 0; i < one.length; i += 1) {
+    for (let j = 0; j < i; j += 1) agreeing += Math.sign((one[i] - one[j]) * (other[i] - other[j]));
+  }
+  return (2 * agreeing) / (one.length * (one.length - 1));
+}

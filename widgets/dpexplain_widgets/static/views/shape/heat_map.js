@@ -1,0 +1,135 @@
+// A pair of features as a heat map: a picture of cells in colours that are symmetric at zero.
+import { html, svg } from "../../kit/dom.js";
+import { drawPicture, themeColours } from "../filter/filter_picture.js";
+import { formatNumber, shortName } from "../../kit/format.js";
+import { label, LABEL_SIZE } from "../../charts/marks.js";
+import { fitText, labelsThatFit, textWidth } from "../../kit/text.js";
+import { watermark } from "../../charts/watermark.js";
+
+const HEAT = { top: 12, below: 58, cell: 15, least: 180, most: 380, scale: 14 };
+
+/** Rows and columns of a pair. */
+export function pairShape({ axes }) {
+  return axes.map(({ labels }) => labels.length);
+}
+
+/**
+ * Row and column of a cell, which are counted row by row.
+ * @returns {[number, number]}
+ */
+export function cellPlace(termFit, cell) {
+  const columns = pairShape(termFit)[1];
+  return [Math.floor(cell / columns), cell % columns];
+}
+
+/** Largest size of a contribution, at which the colours end; 1 where all are zero. */
+export function heatLimit({ contribution }) {
+  return contribution.reduce((most, value) => Math.max(most, Math.abs(value)), 0) || 1;
+}
+
+/** The cells as picture of data, the first row at the bottom. */
+function cellPicture(termFit, table, frame) {
+  const [rows, width] = pairShape(termFit);
+  const places = Int32Array.from(termFit.contribution, (_, cell) => {
+    const [row, column] = cellPlace(termFit, cell);
+    return (rows - 1 - row) * width + column;
+  });
+  const canvas = html("canvas");
+  const map = { values: termFit.contribution, outside: null };
+  drawPicture(canvas, map, { rows, width, places, limit: heatLimit(termFit), table, mask: null });
+  return svg("image", {
+    ...frame, href: canvas.toDataURL(), preserveAspectRatio: "none", style: "image-rendering: pixelated",
+  });
+}
+
+function rowLabels({ labels }, y, left, font) {
+  const texts = labels.map((name) => fitText(name, left - 30, LABEL_SIZE, font));
+  const standing = labels.map((_, i) => ({ center: y(i), width: 12, priority: i >= labels.length - 1 ? 0 : 1 }));
+  return labelsThatFit(standing, 4).map((i) => label(texts[i], left - 6, y(i) + 4, "end"));
+}
+
+function columnLabels({ labels }, x, top, room, font) {
+  const texts = labels.map((name) => fitText(name, room, LABEL_SIZE, font));
+  const standing = texts.map((text, i) => ({
+    center: x(i), width: textWidth(text, LABEL_SIZE, font), priority: i >= labels.length - 1 ? 0 : 1,
+  }));
+  return labelsThatFit(standing, 10).map((i) => label(texts[i], x(i), top));
+}
+
+function axisName({ name, unit }) {
+  return shortName(unit ? `${name} [${unit}]` : name, 60);
+}
+
+function layoutOf(termFit, width, font) {
+  const [rows, columns] = pairShape(termFit);
+  const widest = Math.max(...termFit.axes[0].labels.map((name) => textWidth(name.slice(0, 60), LABEL_SIZE, font)));
+  const left = Math.ceil(Math.min(widest, Math.max(60, width * 0.26))) + 32;
+  const height = Math.max(HEAT.least, Math.min(HEAT.most, rows * HEAT.cell));
+  const right = width - 16;
+  const [cellWidth, cellHeight] = [(right - left) / columns, height / rows];
+  return {
+    left, right, height, rows, columns, cellWidth, cellHeight, bottom: HEAT.top + height,
+    x: (column) => left + (column + 0.5) * cellWidth,
+    y: (row) => HEAT.top + height - (row + 0.5) * cellHeight,
+  };
+}
+
+function cellFrame({ x, y, cellWidth, cellHeight }, [row, column], kind) {
+  const frame = { x: x(column) - cellWidth / 2, y: y(row) - cellHeight / 2, width: cellWidth, height: cellHeight };
+  return svg("rect", { ...frame, class: `dpx-heat-cell-frame dpx-heat-cell-${kind}` });
+}
+
+/**
+ * Draw the heat map. Cells in `marked` are [cell, kind]. Returns {element, cellAt(x, y)}, which
+ * gives null outside of the cells.
+ */
+export function drawHeatMap({ termFit, width, font, root, mark, marked }) {
+  const layout = layoutOf(termFit, width, font);
+  const { left, right, bottom, height, rows, columns, cellWidth, cellHeight } = layout;
+  const frame = { x: left, y: HEAT.top, width: right - left, height };
+  const total = bottom + HEAT.below;
+  const [first, second] = termFit.axes;
+  const middle = HEAT.top + height / 2;
+  const rowTitle = label(axisName(first), 12, middle, "middle", "dpx-axis-title");
+  rowTitle.setAttribute("transform", `rotate(-90 12 ${middle})`);
+  const room = Math.max(40, (right - left) / Math.min(columns, 5) - 10);
+  const element = svg("svg", { class: "dpx-svg", width, height: total, "aria-hidden": "true" },
+    cellPicture(termFit, themeColours(root).table, frame),
+    svg("rect", { ...frame, class: "dpx-heat-frame" }),
+    rowLabels(first, layout.y, left, font),
+    columnLabels(second, layout.x, bottom + 18, room, font),
+    rowTitle,
+    label(axisName(second), (left + right) / 2, bottom + 42, "middle", "dpx-axis-title"),
+    ...marked.map(([cell, kind]) => cellFrame(layout, cellPlace(termFit, cell), kind)),
+    mark ? watermark(mark, { left, right, top: HEAT.top, bottom }, font, []) : null);
+  const cellAt = (x, y) => {
+    const [column, row] = [Math.floor((x - left) / cellWidth), Math.floor((bottom - y) / cellHeight)];
+    const inside = column >= 0 && column < columns && row >= 0 && row < rows;
+    return inside ? row * columns + column : null;
+  };
+  return { element, cellAt };
+}
+
+/** The heat map alone, for a grid of small pictures. */
+export function drawSmallHeatMap({ termFit, width, height, root }) {
+  const frame = { x: 0, y: 0, width, height };
+  return svg("svg", { class: "dpx-svg", width, height, "aria-hidden": "true" },
+    cellPicture(termFit, themeColours(root).table, frame),
+    svg("rect", { ...frame, class: "dpx-heat-frame" }));
+}
+
+/** What the colours mean: a strip from the least to the most. */
+export function heatScale(termFit, root) {
+  const { table } = themeColours(root);
+  const canvas = html("canvas", { width: table.length / 4, height: 1 });
+  canvas.getContext("2d").putImageData(new ImageData(table, table.length / 4, 1), 0, 0);
+  const limit = formatNumber(heatLimit(termFit));
+  const strip = svg("image", {
+    x: 0, y: 0, width: 160, height: HEAT.scale, href: canvas.toDataURL(), preserveAspectRatio: "none",
+  });
+  return [
+    html("span", {}, `−${limit}`),
+    svg("svg", { class: "dpx-swatch", width: 160, height: HEAT.scale, "aria-hidden": "true" }, strip),
+    html("span", {}, `+${limit}`),
+  ];
+}

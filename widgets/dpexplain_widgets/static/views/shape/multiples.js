@@ -1,0 +1,172 @@
+// Small multiples: twelve terms at a time, each with its own axis.
+import { button } from "../../kit/controls.js";
+import { termCurves } from "../../charts/curves.js";
+import { html, listen, setText, uniqueId } from "../../kit/dom.js";
+import { quotedName, shortName } from "../../kit/format.js";
+import { drawSmallHeatMap } from "./heat_map.js";
+import { indexAfterKey } from "../../kit/keyboard.js";
+import { drawSmallShape } from "./small_shape.js";
+import { CHOICE_KEYS, choose, chooseTerm, drawOnChange, readState } from "../../state/state.js";
+import { offerTable } from "../../kit/table.js";
+import { LIST_KEYS, listControls, listedTerms } from "../../state/term_list.js";
+import { fontOf } from "../../kit/text.js";
+import { observeWidth } from "../../kit/view.js";
+import { allTermsTable } from "../../export/view_tables.js";
+import { binsInsideNoise, epsilonWords, scoreWords } from "../../kit/words.js";
+
+/** Pictures on a page: 3 × 4, as in the figures of Nori et al. (2021). */
+export const PAGE_SIZE = 12;
+const NARROWEST = 190;
+const SMALL_HEAT_HEIGHT = 104;
+
+/** Which part of a list a page holds: {page, pages, from, to}; a page beyond the last is the last. */
+export function pageOf(count, wanted, size = PAGE_SIZE) {
+  const pages = Math.max(1, Math.ceil(count / size));
+  const page = Math.max(0, Math.min(pages - 1, wanted));
+  return { page, pages, from: page * size, to: Math.min(count, (page + 1) * size) };
+}
+
+function noiseText(termFit) {
+  if (termFit.above_noise === false) return "does not stand out of the noise";
+  const inside = binsInsideNoise(termFit);
+  return inside === null ? "" : `${inside} of ${termFit.labels.length} bins may be noise`;
+}
+
+class Multiples {
+  constructor(model, host, { standalone = false } = {}) {
+    this.model = model;
+    this.width = 0;
+    this.controls = standalone ? listControls(model) : null;
+    this.build(host);
+    this.stops = [
+      drawOnChange(model, [...CHOICE_KEYS, ...LIST_KEYS, "page_index"], () => this.draw()),
+      observeWidth(this.grid, (width) => this.resize(width)),
+      listen(this.grid, "keydown", (event) => this.handleKey(event)),
+    ];
+    this.draw();
+  }
+
+  build(host) {
+    this.about = html("p", { class: "dpx-note" });
+    this.grid = html("ul", { class: "dpx-multiples", role: "listbox", "aria-label": "Terms as small pictures" });
+    this.mark = html("p", { class: "dpx-rank-mark" }, "not releasable: dashed is the non-private reference");
+    this.back = button("‹ Previous", () => this.turn(-1));
+    this.next = button("Next ›", () => this.turn(1));
+    this.place = html("span", { role: "status" });
+    this.pages = html("div", { class: "dpx-controls" }, this.back, this.place, this.next);
+    host.append(
+      offerTable(html("header", { class: "dpx-head" }, html("h3", {}, "All terms"), this.pages),
+        () => allTermsTable(this.state, this.listed)),
+      this.about, ...[this.controls?.element].filter(Boolean), this.grid, this.mark,
+    );
+  }
+
+  resize(width) {
+    this.width = width;
+    this.font = fontOf(this.grid);
+    this.draw();
+  }
+
+  draw() {
+    const state = readState(this.model);
+    if (state.term === undefined) return;
+    this.state = state;
+    this.controls?.draw(state);
+    this.listed = listedTerms(this.model, state);
+    this.shown = pageOf(this.listed.length, this.model.get("page_index") ?? 0);
+    this.mark.hidden = state.reference === null || state.atReference;
+    this.drawPages();
+    const where = state.atReference ? "the non-private reference" : epsilonWords(state);
+    setText(this.about, `Each term at ${where} adds to ${scoreWords(state.payload)}, on an axis of its own; ` +
+      "the band is noise. A click chooses a term, Enter or a double click opens it.");
+    if (this.width < 40) return;
+    this.columns = Math.max(1, Math.min(4, Math.floor((this.width + 12) / (NARROWEST + 12))));
+    this.grid.style.setProperty("--dpx-small-columns", String(this.columns));
+    const cell = Math.floor((this.width - 12 * (this.columns - 1)) / this.columns) - 14;
+    const places = this.listed.slice(this.shown.from, this.shown.to);
+    const focused = Array.from(this.grid.children).indexOf(document.activeElement);
+    const tabStop = places.includes(state.termIndex) ? state.termIndex : places[0];
+    this.grid.replaceChildren(...places.map((i, k) => this.cell(i, cell, i === tabStop, k)));
+    if (focused >= 0) (this.grid.querySelector("[tabindex='0']") ?? this.grid).focus({ preventScroll: true });
+  }
+
+  drawPages() {
+    const { page, pages, from, to } = this.shown;
+    this.pages.hidden = pages < 2;
+    this.back.disabled = page === 0;
+    this.next.disabled = page === pages - 1;
+    setText(this.place, `${from + 1}–${to} of ${this.listed.length}`);
+  }
+
+  cell(i, width, isTabStop, place) {
+    const { state } = this;
+    const own = { ...state, termIndex: i };
+    const curves = termCurves(own).filter(({ role }) => role !== "repeat");
+    const everyFit = state.payload.fits.flat().map((fit) => fit.terms[i]);
+    const name = shortName(state.payload.terms[i].name, 200);
+    const noise = noiseText(state.fit.terms[i]);
+    const chosen = i === state.termIndex;
+    const element = html("li", {
+      class: `dpx-small ${chosen ? "dpx-small-chosen" : ""}`, role: "option", tabindex: isTabStop ? "0" : "-1",
+      "aria-selected": String(chosen), "aria-label": `${quotedName(name, 120)}${noise ? `, ${noise}` : ""}`,
+      "aria-posinset": this.shown.from + place + 1, "aria-setsize": this.listed.length,
+    },
+    html("bdi", { class: "dpx-small-name", title: shortName(name, 500) }, name),
+    this.picture(state.payload.terms[i], curves, everyFit, width),
+    html("span", { class: "dpx-note dpx-small-note" }, noise));
+    element.addEventListener("click", () => chooseTerm(this.model, state.payload.terms[i].name));
+    element.addEventListener("dblclick", () => this.open(i));
+    return element;
+  }
+
+  picture(term, curves, everyFit, width) {
+    const id = uniqueId("clip");
+    if (term.kind !== "pair") return drawSmallShape({ term, curves, everyFit, width, font: this.font, id });
+    const root = this.grid.closest(".dpx") ?? this.grid;
+    return drawSmallHeatMap({ termFit: curves.at(-1).termFit, width, height: SMALL_HEAT_HEIGHT, root });
+  }
+
+  open(i) {
+    const moved = i === this.state.termIndex ? {} : { bin_index: null, bin_range: null };
+    choose(this.model, { ...moved, term: this.state.payload.terms[i].name, tab: "shape", small_multiples: false });
+  }
+
+  turn(by) {
+    choose(this.model, { page_index: this.shown.page + by });
+  }
+
+  handleKey(event) {
+    const cells = Array.from(this.grid.children);
+    const focused = cells.indexOf(document.activeElement);
+    if (focused < 0) return;
+    const i = this.listed[this.shown.from + focused];
+    if (event.key === "Enter" || event.key === " ") {
+      event.preventDefault();
+      if (event.key === "Enter") this.open(i);
+      else chooseTerm(this.model, this.state.payload.terms[i].name);
+      return;
+    }
+    const rows = { ArrowDown: this.columns, ArrowUp: -this.columns };
+    const byRow = event.key in rows && !event.ctrlKey && !event.altKey && !event.metaKey;
+    const next = byRow ? focused + rows[event.key] : indexAfterKey(event, focused, cells.length);
+    if (next === null) return;
+    event.preventDefault();
+    if (next < 0 || next >= cells.length) return;
+    cells[next].focus();
+    chooseTerm(this.model, this.state.payload.terms[this.listed[this.shown.from + next]].name);
+  }
+
+  destroy() {
+    for (const stop of this.stops) stop();
+  }
+}
+
+/**
+ * Put small multiples into `host`. Returns a function that ends them.
+ * @param {import("../../types").Model} model
+ */
+export function createMultiples(model, host, options) {
+  const view = new Multiples(model, host, options);
+  return () => view.destroy();
+}
+

@@ -1,0 +1,224 @@
+// A term of two features: its heat map, read cell by cell.
+import { choiceBox } from "../../kit/controls.js";
+import { mainTerm, watermarkText } from "../../charts/curves.js";
+import { html, listen, setText } from "../../kit/dom.js";
+import { formatCount, formatSigned, quotedName, shortName } from "../../kit/format.js";
+import { cellPlace, drawHeatMap, heatScale, pairShape } from "./heat_map.js";
+import { isTyping } from "../../kit/keyboard.js";
+import { CHOICE_KEYS, choose, chooseTerm, chosenBin, drawOnChange, readState } from "../../state/state.js";
+import { numbersTable, plainTable } from "../../kit/table.js";
+import { fontOf } from "../../kit/text.js";
+import { observeWidth } from "../../kit/view.js";
+import { scoreWords } from "../../kit/words.js";
+
+const PAIR_HINT = "Point at a cell, or focus the picture and use the arrow keys, to read its numbers.";
+const PAIR_LIMITS = "Cells are equally large whatever values they hold; missing values come last. A pair has no " +
+  "noise band and no curve to compare or edit: private models here have none.";
+const CELL_STEPS = {
+  ArrowUp: [1, 0], ArrowDown: [-1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1],
+  PageUp: [5, 0], PageDown: [-5, 0], Home: [0, -Infinity], End: [0, Infinity],
+};
+
+/** Bins of a cell in words: "age 30 – 34, job nurse". */
+export function cellWords(termFit, cell) {
+  return cellPlace(termFit, cell).map((place, k) => {
+    const { name, unit, labels, special } = termFit.axes[k];
+    const inUnit = unit && place < labels.length - special.length ? ` ${quotedName(unit, 24)}` : "";
+    return `${quotedName(name, 48)} ${quotedName(labels[place], 48)}${inUnit}`;
+  }).join(", ");
+}
+
+/** The cell that a key moves to; null where the key means nothing here. */
+export function cellAfterKey(event, cell, termFit) {
+  const step = CELL_STEPS[event.key];
+  if (step === undefined || event.ctrlKey || event.metaKey || event.altKey) return null;
+  if (cell === null) return 0;
+  const [rows, columns] = pairShape(termFit);
+  const [row, column] = cellPlace(termFit, cell).map((place, k) =>
+    Math.max(0, Math.min([rows, columns][k] - 1, place + step[k])));
+  return row * columns + column;
+}
+
+/** The cell that is pointed at, [term, cell]; null where it belonged to another pair. */
+export function pointedCell(pointed, term) {
+  return pointed !== null && pointed[0] === term ? pointed[1] : null;
+}
+
+function pairSummary(state, termFit) {
+  const { contribution } = termFit;
+  const [rows, columns] = pairShape(termFit);
+  const extreme = (best) => {
+    const value = best(...contribution);
+    return `${formatSigned(value)} at ${cellWords(termFit, contribution.indexOf(value))}`;
+  };
+  return `Heat map of ${quotedName(state.term.name)}: ${rows} by ${columns} cells, from ` +
+    `${extreme(Math.min)} to ${extreme(Math.max)}`;
+}
+
+class PairPanel {
+  constructor(model, host, { standalone = false } = {}) {
+    this.model = model;
+    this.pointed = null;
+    this.width = 0;
+    this.build(host, standalone);
+    this.root = host.closest(".dpx") ?? host;
+    this.themes = new MutationObserver(() => this.draw());
+    this.themes.observe(this.root, { attributes: true, attributeFilter: ["data-theme"] });
+    this.stops = [
+      drawOnChange(model, CHOICE_KEYS, () => this.draw()),
+      observeWidth(this.plot, (width) => this.resize(width)),
+      listen(this.plot, "pointermove", (event) => this.hover(this.cellUnder(event))),
+      listen(this.plot, "pointerleave", () => this.hover(null)),
+      listen(this.plot, "click", (event) => this.pick(this.cellUnder(event))),
+      listen(this.plot, "keydown", (event) => this.handleKey(event)),
+      () => this.themes.disconnect(),
+    ];
+    this.draw();
+  }
+
+  build(host, standalone) {
+    this.title = html("bdi");
+    this.about = html("p", { class: "dpx-note" });
+    this.scale = html("p", { class: "dpx-heat-scale" });
+    this.plot = html("div", { class: "dpx-plot", role: "slider", tabindex: "0", "aria-roledescription": "heat map" });
+    this.readoutTitle = html("strong", { class: "dpx-readout-title" });
+    this.readoutText = html("span");
+    this.termBox = choiceBox("Term", (name) => chooseTerm(this.model, name));
+    this.termBox.element.hidden = !standalone;
+    this.table = numbersTable(() => this.asTable());
+    host.append(
+      html("header", { class: "dpx-head" }, html("h3", {}, "Heat map of ", this.title), this.termBox.element),
+      this.about, this.scale, this.plot,
+      html("p", { class: "dpx-readout" }, this.readoutTitle, this.readoutText),
+      html("p", { class: "dpx-note" }, PAIR_LIMITS),
+      this.table.element,
+    );
+  }
+
+  resize(width) {
+    this.width = width;
+    this.font = fontOf(this.plot);
+    this.draw();
+  }
+
+  draw() {
+    const state = readState(this.model);
+    if (state.term?.kind !== "pair" || this.width < 40) return;
+    const termFit = mainTerm(state);
+    const cell = chosenBin(state, termFit.labels.length);
+    const pointed = pointedCell(this.pointed, state.term.name);
+    const marked = [[pointed, "pointed"], [cell, "chosen"]].filter(([each]) => each !== null);
+    const { width, font, root } = this;
+    this.drawn = drawHeatMap({ termFit, width, font, root, mark: watermarkText(state), marked });
+    this.plot.replaceChildren(this.drawn.element);
+    setText(this.title, shortName(state.term.name, 120));
+    setText(this.about, shortName(state.term.description ?? "", 400));
+    this.scale.replaceChildren(
+      html("span", {}, `Adds to ${scoreWords(state.payload)}, in colours from`), ...heatScale(termFit, root));
+    this.termBox.fill(state.payload.terms.map((each) => [each.name, shortName(each.name, 60)]), state.term.name);
+    this.describe(state, termFit, { cell, pointed });
+    this.table.draw();
+  }
+
+  readOut(state, termFit, cell) {
+    if (cell === null) return ["", PAIR_HINT];
+    const value = `contribution ${formatSigned(termFit.contribution[cell])}`;
+    return [cellWords(termFit, cell), `${value} · count ${formatCount(termFit.count[cell])}`];
+  }
+
+  describe(state, termFit, { cell, pointed }) {
+    const [title, text] = this.readOut(state, termFit, pointed ?? cell);
+    setText(this.readoutTitle, title);
+    this.readoutTitle.hidden = title === "";
+    setText(this.readoutText, text);
+    const spoken = this.readOut(state, termFit, cell).join(", ");
+    const values = {
+      "aria-label": pairSummary(state, termFit), "aria-valuemin": 1, "aria-valuemax": termFit.labels.length,
+      "aria-valuenow": (cell ?? 0) + 1,
+      "aria-valuetext": cell === null ? `no cell of ${quotedName(state.term.name)} chosen` : spoken,
+    };
+    for (const [name, value] of Object.entries(values)) this.plot.setAttribute(name, String(value));
+  }
+
+  asTable() {
+    const termFit = mainTerm(readState(this.model));
+    const [first, second] = termFit.axes;
+    const columns = second.labels.length;
+    const rows = first.labels.map((name, row) => {
+      const values = termFit.contribution.slice(row * columns, (row + 1) * columns);
+      return [shortName(name, 80), ...values.map((value) => formatSigned(value, 3))];
+    });
+    const corner = `${shortName(first.name, 40)} \\ ${shortName(second.name, 40)}`;
+    return plainTable([corner, ...second.labels.map((name) => shortName(name, 40))], rows);
+  }
+
+  cellUnder(event) {
+    const { left, top } = this.plot.getBoundingClientRect();
+    return this.drawn?.cellAt(event.clientX - left, event.clientY - top) ?? null;
+  }
+
+  hover(cell) {
+    const { term } = readState(this.model);
+    if (cell === pointedCell(this.pointed, term?.name)) return;
+    this.pointed = cell === null ? null : [term.name, cell];
+    this.draw();
+  }
+
+  pick(cell) {
+    if (cell === null) return;
+    const { binIndex } = readState(this.model);
+    choose(this.model, { bin_index: cell === binIndex ? null : cell, bin_range: null });
+  }
+
+  handleKey(event) {
+    const state = readState(this.model);
+    if (state.term?.kind !== "pair" || isTyping(event)) return;
+    const termFit = mainTerm(state);
+    const next = cellAfterKey(event, chosenBin(state, termFit.labels.length), termFit);
+    if (next === null) return;
+    event.preventDefault();
+    choose(this.model, { bin_index: next, bin_range: null });
+  }
+
+  destroy() {
+    for (const stop of this.stops) stop();
+  }
+}
+
+/** Put the heat map of a pair into `host`. Returns a function that ends it. */
+export function createPairPanel(model, host, options) {
+  const panel = new PairPanel(model, host, options);
+  return () => panel.destroy();
+}
+
+/** Say in words that a part is of curves alone. */
+export function createPairWords(title, words) {
+  return (model, host) => {
+    host.append(html("header", { class: "dpx-head" }, html("h3", {}, title)), html("p", { class: "dpx-note" }, words));
+    return () => {};
+  };
+}
+
+/** A part that is another one while a pair is chosen. */
+export function byKind(createOfCurve, createOfPair) {
+  return (model, host, options) => {
+    const box = html("div", { class: "dpx-by-kind" });
+    host.append(box);
+    let shown = null;
+    let stopShown = () => {};
+    const draw = () => {
+      const wanted = readState(model).term?.kind === "pair" ? createOfPair : createOfCurve;
+      if (wanted === shown) return;
+      shown = wanted;
+      stopShown();
+      box.replaceChildren();
+      stopShown = wanted(model, box, options);
+    };
+    const stop = drawOnChange(model, ["payload", "model_name", "term"], draw);
+    draw();
+    return () => {
+      stop();
+      stopShown();
+    };
+  };
+}

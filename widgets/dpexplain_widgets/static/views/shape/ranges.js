@@ -1,0 +1,54 @@
+// A range of bins: chosen by dragging or with Shift, read as one.
+import { valueRange } from "../local/contributions.js";
+import { formatCount, formatSigned, formatValue, quotedName } from "../../kit/format.js";
+import { commonParts } from "../disagreement/distance.js";
+
+/** Ends of a range in order, inside the bins that hold values; null where nothing is left. */
+export function orderedRange(one, other, count) {
+  const [first, last] = [Math.min(one, other), Math.max(one, other)];
+  return first >= count ? null : [first, Math.min(last, count - 1)];
+}
+
+function meanOver(termFit, bins, weights) {
+  const total = bins.reduce((sum, i) => sum + weights[i], 0);
+  return bins.reduce((sum, i) => sum + (total > 0 ? weights[i] / total : 1 / bins.length) * termFit.contribution[i], 0);
+}
+
+/**
+ * "age: 21 to 45 years": from the first value of the first bin to the last one of the last.
+ * @param {import("../../types").TermFit} termFit
+ */
+export function rangeTitle(term, termFit, [first, last]) {
+  const unit = term.unit ? ` ${quotedName(term.unit, 24)}` : "";
+  const ends = termFit.edges === null ? null : [termFit.edges[first], termFit.edges[last + 1]];
+  const words = ends
+    ? `${valueRange(term, { edges: ends }).map((end) => formatValue(term, end, 6)).join(" to ")}${unit}`
+    : `${quotedName(termFit.labels[first], 30)} to ${quotedName(termFit.labels[last], 30)}`;
+  return `${quotedName(term.name, 48)}: ${words}`;
+}
+
+/**
+ * What a range of bins holds, in words; `reference` is the same term there, or null.
+ * @param {import("../../types").TermFit} termFit
+ */
+export function rangeSentence(termFit, [first, last], reference, isPrivate) {
+  const bins = Array.from({ length: last - first + 1 }, (_, k) => first + k);
+  const weights = termFit.count.map((count) => Math.max(0, count));
+  const values = bins.map((i) => termFit.contribution[i]);
+  const people = bins.reduce((sum, i) => sum + termFit.count[i], 0);
+  const parts = [
+    `${bins.length} bins, on average ${formatSigned(meanOver(termFit, bins, weights))}`,
+    `lowest ${formatSigned(Math.min(...values))}, highest ${formatSigned(Math.max(...values))}`,
+    `${isPrivate ? "noisy count" : "count"} ${formatCount(people)}`,
+  ];
+  if (termFit.signal) parts.push(`${bins.filter((i) => termFit.signal[i]).length} of them signal`);
+  if (reference) parts.push(`non-private reference: ${formatSigned(referenceMean(termFit, reference, bins))}`);
+  return parts.join(" · ");
+}
+
+function referenceMean(termFit, reference, bins) {
+  const wanted = new Set(bins);
+  const parts = commonParts(termFit, reference).filter(({ bin }) => wanted.has(bin));
+  const total = parts.reduce((sum, part) => sum + part.weight, 0);
+  return total > 0 ? parts.reduce((sum, part) => sum + part.weight * part.other, 0) / total : NaN;
+}

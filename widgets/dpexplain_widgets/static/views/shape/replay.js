@@ -1,0 +1,52 @@
+// Replaying the noise: the curve as it could have come out with other noise. Draws are made from
+// released numbers, so they cost no privacy, and the same number gives the same draw.
+
+/** Independent uniform numbers in (0, 1] from a whole number (mulberry32). */
+export function uniforms(seed) {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return (((mixed ^ (mixed >>> 14)) >>> 0) + 1) / 4294967296;
+  };
+}
+
+function normals(seed) {
+  const uniform = uniforms(seed);
+  return () => Math.sqrt(-2 * Math.log(uniform())) * Math.cos(2 * Math.PI * uniform());
+}
+
+/** Directions in which errors of a curve go together, in deviations of each bin: [[per bin]]. */
+export function directionsOf({ directions, labels }) {
+  if (!directions) return [];
+  const steps = Int8Array.from(directions, (letter) => letter.charCodeAt(0) - 63);
+  const count = Math.floor(steps.length / labels.length);
+  return Array.from({ length: count }, (_, k) =>
+    Array.from(steps.subarray(k * labels.length, (k + 1) * labels.length), (step) => step / 28));
+}
+
+/**
+ * A draw of the errors of a curve; null where nothing scatters.
+ * @param {import("../../types").TermFit} termFit
+ */
+export function drawnErrors(termFit, draw, place = 0) {
+  if (!termFit.total_std) return null;
+  const normal = normals(draw * 7919 + place * 104729 + 1);
+  const directions = directionsOf(termFit);
+  const common = directions.map(normal);
+  return termFit.total_std.map((std, i) => {
+    const together = directions.reduce((sum, row, k) => sum + row[i] * common[k], 0);
+    const kept = directions.reduce((sum, row) => sum + row[i] ** 2, 0);
+    return std * (together + Math.sqrt(Math.max(0, 1 - kept)) * normal());
+  });
+}
+
+/**
+ * The curve with that draw of the noise on it; null where nothing scatters.
+ * @param {import("../../types").TermFit} termFit
+ */
+export function replayedCurve(termFit, draw, place = 0) {
+  const errors = drawnErrors(termFit, draw, place);
+  return errors === null ? null : termFit.contribution.map((value, i) => value + errors[i]);
+}

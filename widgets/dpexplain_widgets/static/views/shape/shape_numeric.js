@@ -1,0 +1,286 @@
+// The shape of a numeric term: step curves over a histogram.
+import { binColumns, columnAt, crowdsTheAxis, splitSpecial, valuePosition } from "../../charts/bins.js";
+import {
+  axisTerms, axisValues, mainTerm, noiseEnds, privacyEnds, termCurves, watermarkText,
+} from "../../charts/curves.js";
+import { svg } from "../../kit/dom.js";
+import { edgeDay, formatCount, formatDay, formatTick } from "../../kit/format.js";
+import { beyondMark, clipRectangle, hatchPattern, label, LABEL_SIZE, rule } from "../../charts/marks.js";
+import { bandPath, stepPath } from "../../charts/path.js";
+import { dayTicks, linearScale, niceAxis, niceTicks } from "../../charts/scale.js";
+import { fitText, labelsThatFit, textWidth } from "../../kit/text.js";
+import { curveObstacles, watermark } from "../../charts/watermark.js";
+import { noiseVerdict, scoreWords } from "../../kit/words.js";
+
+const SIZES = { above: 34, plot: 250, between: 40, histogram: 66, below: 50 };
+const CUT_MARKS_APART = 40;
+
+function countAxis(counts) {
+  const [, high] = niceAxis(counts.map((count) => Math.max(0, count)), 2).domain;
+  return { domain: [0, high], ticks: [0, high], step: high };
+}
+
+function axisWidth(axes, font) {
+  const widths = axes.flatMap(({ ticks, step }) =>
+    ticks.map((tick) => textWidth(formatTick(tick, step), LABEL_SIZE, font)),
+  );
+  return Math.ceil(Math.max(...widths)) + 14;
+}
+
+function slotWidths(special, room, font) {
+  const most = Math.max(40, Math.min(120, room / (2 * special.length || 1)));
+  return special.map((name) =>
+    Math.min(most, Math.max(52, Math.ceil(textWidth(name, LABEL_SIZE, font)) + 16)),
+  );
+}
+
+function slotsFrom(left, widths) {
+  let edge = left;
+  return widths.map((width) => {
+    edge += width;
+    return [edge - width + 6, edge - 6];
+  });
+}
+
+/** Everything the drawing functions need to know about places and scales. */
+function numericLayout({ state, width, font, options }) {
+  const termFit = mainTerm(state);
+  const values = niceAxis(axisValues(state, options.everyEpsilon), 7);
+  const counts = countAxis(termFit.count);
+  const left = axisWidth([values, counts], font);
+  const widths = slotWidths(termFit.special, width - left, font);
+  const slots = widths.reduce((sum, each) => sum + each, 0);
+  const isDate = state.term.is_date;
+  const last = termFit.edges.at(-1);
+  const lastLabel = textWidth(isDate ? formatDay(last) : formatTick(last, fineStep(termFit.edges)), LABEL_SIZE, font);
+  const gap = slots ? Math.max(18, lastLabel / 2 + 8) : lastLabel / 2 + 4;
+  const right = Math.floor(width - gap - slots);
+  const [top, bottom] = [SIZES.above, SIZES.above + SIZES.plot];
+  const histogramTop = bottom + SIZES.between;
+  const histogramBottom = histogramTop + SIZES.histogram;
+  const even = options.evenBins ?? crowdsTheAxis(termFit.edges, right - left);
+  const x = valuePosition(termFit.edges, even, left, right);
+  return {
+    termFit, isDate, values, counts, left, right, gap, top, bottom, histogramTop, histogramBottom, even, x,
+    width,
+    end: slots ? right + gap + slots : right,
+    height: histogramBottom + SIZES.below,
+    columns: binColumns(termFit.edges, x, slotsFrom(right + gap, widths)),
+    y: linearScale(values.domain, [bottom, top]),
+    countY: linearScale(counts.domain, [histogramBottom, histogramTop]),
+  };
+}
+
+function grid(layout) {
+  const { left, end, values, y, counts, countY, histogramBottom } = layout;
+  const lines = values.ticks.map((tick) => {
+    const kind = tick === 0 ? "zero" : "grid";
+    return [
+      rule(left, y(tick), end, y(tick), kind),
+      label(formatTick(tick, values.step), left - 8, y(tick) + 4.5, "end"),
+    ];
+  });
+  const tops = counts.ticks.map((tick) =>
+    label(formatTick(tick, counts.step), left - 8, countY(tick) + 4.5, "end"),
+  );
+  return [...lines.flat(), ...tops, rule(left, histogramBottom, end, histogramBottom, "axis")];
+}
+
+function edgeTicks(layout, font) {
+  const { left, right, x, termFit, even, isDate } = layout;
+  const edges = termFit.edges;
+  if (isDate) {
+    const days = even ? edges : dayTicks(edges[0], edges.at(-1), Math.max(2, (right - left) / 100));
+    return { ticks: days, text: (day) => edgeDay(day, edges), x, font };
+  }
+  const { ticks, step } = niceTicks(edges[0], edges.at(-1), Math.max(2, (right - left) / 80));
+  if (!even) return { ticks, text: (tick) => formatTick(tick, step), x, font };
+  return { ticks: edges, text: (edge) => formatTick(edge, fineStep(edges)), x, font };
+}
+
+function fineStep(edges) {
+  const whole = edges.every((edge) => Number.isInteger(edge));
+  return whole ? 1 : 10 ** Math.floor(Math.log10((edges.at(-1) - edges[0]) / 100 || 1));
+}
+
+function bottomLabels(layout, font) {
+  const { ticks, text, x } = edgeTicks(layout, font);
+  const labels = ticks.map((tick, i) => ({
+    center: x(tick),
+    width: textWidth(text(tick), LABEL_SIZE, font),
+    priority: i === 0 || i === ticks.length - 1 ? 0 : i,
+  }));
+  const baseline = layout.histogramBottom + 19;
+  return labelsThatFit(labels, 12).map((i) => label(text(ticks[i]), labels[i].center, baseline));
+}
+
+function slotLabels(layout, font) {
+  const { termFit, columns, histogramBottom } = layout;
+  const offset = columns.length - termFit.special.length;
+  return termFit.special.map((name, i) => {
+    const [left, right] = columns[offset + i];
+    const text = fitText(name, right - left + 8, LABEL_SIZE, font);
+    return label(text, (left + right) / 2, histogramBottom + 19);
+  });
+}
+
+function axisTitles({ state, font }, layout) {
+  const { left, right, histogramBottom, histogramTop, width, even } = layout;
+  const unit = state.term.unit ? ` (${state.term.unit})` : "";
+  const note = even ? ", bins drawn equally wide" : "";
+  const fit = (text, room) => fitText(text, room, LABEL_SIZE, font);
+  const after = fit(`${unit}${note}`, 0.6 * right);
+  const name = fit(state.term.name, right - textWidth(after, LABEL_SIZE, font));
+  const below = `${name}${after}`;
+  const half = textWidth(below, LABEL_SIZE, font) / 2;
+  const center = Math.max(half + 4, Math.min(width - half - 4, (left + right) / 2));
+  const counted = state.fit.guarantee.private ? "records per bin (noisy count)" : "records per bin";
+  return [
+    label(fit(`adds to ${scoreWords(state.payload)}`, width - 8), 0, 15, "start", "dpx-axis-title"),
+    label(fit(counted, width - 8), 0, histogramTop - 13, "start", "dpx-axis-title"),
+    label(below, center, histogramBottom + 42, "middle", "dpx-axis-title"),
+  ];
+}
+
+function highlight(layout, bin, kind) {
+  const column = layout.columns[bin];
+  if (column === undefined) return null;
+  const [left, right] = column;
+  const frame = { x: left, y: layout.top, width: Math.max(2, right - left) };
+  const height = layout.histogramBottom - layout.top;
+  return svg("rect", { ...frame, height, class: `dpx-column dpx-column-${kind}` });
+}
+
+function rangeFrame(layout, range) {
+  if (range === null || layout.columns[range[1]] === undefined) return null;
+  const [left, right] = [layout.columns[range[0]][0], layout.columns[range[1]][1]];
+  const frame = { x: left, y: layout.top, width: right - left, height: layout.histogramBottom - layout.top };
+  return svg("rect", { ...frame, class: "dpx-column dpx-column-range" });
+}
+
+function bandParts({ termFit, columns, x, y }, ends) {
+  const [low, high] = [0, 1].map((end) => ends.map((pair) => pair[end]));
+  const on = (values) => splitSpecial(termFit, values).ordinary;
+  const band = svg("path", { d: bandPath(termFit.edges, on(low), on(high), x, y), class: "dpx-band" });
+  const boxes = columns.slice(on(low).length).map(([left, right], i) => {
+    const bin = on(low).length + i;
+    const attributes = { x: left, y: y(high[bin]), width: right - left, class: "dpx-band" };
+    return svg("rect", { ...attributes, height: y(low[bin]) - y(high[bin]) });
+  });
+  return [band, ...boxes];
+}
+
+function noiseBand(layout, ids) {
+  const { termFit, columns, y } = layout;
+  const ends = noiseEnds(termFit);
+  if (ends === null) return [];
+  const [low, high] = [0, 1].map((end) => ends.map((pair) => pair[end]));
+  const privacy = privacyEnds(termFit);
+  const bands = [ends, privacy].filter(Boolean).flatMap((pairs) => bandParts(layout, pairs));
+  const isInside = (i) => noiseVerdict(termFit, i) === "inside";
+  const hatched = columns.map(([left, right], i) => {
+    if (!isInside(i)) return null;
+    const frame = { x: left, y: y(high[i]), width: right - left, height: y(low[i]) - y(high[i]) };
+    return svg("rect", { ...frame, fill: `url(#${ids.hatch})` });
+  });
+  return [...bands, ...hatched.filter(Boolean)];
+}
+
+/** Marks where the band goes on beyond the frame, far enough apart to be told apart. */
+function cutBandMarks({ termFit, columns, y, top, bottom }) {
+  const last = { up: -Infinity, down: -Infinity };
+  const markAt = (i, end, direction) => {
+    const x = (columns[i][0] + columns[i][1]) / 2;
+    const isBeyond = (value) => (direction === "up" ? y(value) < top - 1 : y(value) > bottom + 1);
+    // A value that lies beyond itself has a mark of its own there.
+    const cut = isBeyond(end) && !isBeyond(termFit.contribution[i]);
+    if (!cut || x - last[direction] < CUT_MARKS_APART) return null;
+    last[direction] = x;
+    return beyondMark(x, direction === "up" ? top : bottom, direction, "noise");
+  };
+  const ends = noiseEnds(termFit) ?? [];
+  return ends.flatMap(([low, high], i) => [markAt(i, high, "up"), markAt(i, low, "down")]).filter(Boolean);
+}
+
+function watermarkOver({ state, font, options }, layout, frame) {
+  const words = watermarkText(state);
+  if (words === null) return null;
+  const place = (position) => position;
+  const slots = layout.columns.slice(layout.columns.length - layout.termFit.special.length);
+  const obstacles = axisTerms(state, options.everyEpsilon).flatMap((termFit) => {
+    const { ordinary, special } = splitSpecial(termFit, termFit.contribution);
+    const dashes = slots.flatMap((slot, i) => curveObstacles(slot, special.slice(i, i + 1), place, layout.y));
+    return [...curveObstacles(termFit.edges, ordinary, layout.x, layout.y), ...dashes];
+  });
+  return watermark(words, frame, font, obstacles);
+}
+
+function dash({ y, top, bottom }, [left, right], value, role, kind) {
+  const [at, middle] = [y(value), (left + right) / 2];
+  if (at < top) return beyondMark(middle, top, "up", role);
+  if (at > bottom) return beyondMark(middle, bottom, "down", role);
+  return svg("path", { d: `M${left} ${at}H${right}`, class: kind });
+}
+
+function curve({ role, termFit }, layout) {
+  const { ordinary, special } = splitSpecial(termFit, termFit.contribution);
+  const kind = `dpx-curve dpx-curve-${role}`;
+  const line = svg("path", { d: stepPath(termFit.edges, ordinary, layout.x, layout.y), class: kind });
+  const offset = layout.columns.length - layout.termFit.special.length;
+  const dashes = special.map((value, i) => {
+    const column = layout.columns[offset + i];
+    if (column === undefined) return null;
+    return dash(layout, column, value, role, kind);
+  });
+  return [line, ...dashes];
+}
+
+function histogram(layout) {
+  const { termFit, columns, countY, histogramBottom } = layout;
+  return termFit.count.map((count, i) => {
+    const [left, right] = columns[i];
+    const gap = right - left > 4 ? 1 : 0;
+    const top = countY(Math.max(0, count));
+    const frame = { x: left + gap / 2, y: top, width: Math.max(0.5, right - left - gap) };
+    const bar = svg("rect", { ...frame, height: histogramBottom - top, class: "dpx-count" });
+    bar.append(svg("title", {}, formatCount(count)));
+    return bar;
+  });
+}
+
+function slotDivider({ right, gap, termFit, top, histogramBottom }) {
+  if (termFit.special.length === 0) return null;
+  const x = right + gap / 2;
+  return rule(x, top, x, histogramBottom, "divider");
+}
+
+/** Draw the term. Returns the element, `binAt(x)`, whether bins are equally wide, and `cut`. */
+export function drawNumericShape(view) {
+  const { state, ids, font } = view;
+  const layout = numericLayout(view);
+  const frame = { left: layout.left, right: layout.end, top: layout.top, bottom: layout.bottom };
+  const cutMarks = cutBandMarks(layout);
+  const inPlot = svg("g", { "clip-path": `url(#${ids.clip})` });
+  inPlot.append(...noiseBand(layout, ids));
+  const replayed = view.replayed ? [{ role: "replay", termFit: view.replayed }] : [];
+  const curves = [...termCurves(state), ...replayed];
+  inPlot.append(...curves.flatMap((each) => curve(each, layout)).filter(Boolean));
+  const picture = svg("svg", {
+    class: "dpx-svg", width: layout.width, height: layout.height, "aria-hidden": "true",
+  });
+  picture.append(
+    svg("defs", {}, hatchPattern(ids.hatch), clipRectangle(ids.clip, frame)),
+    ...[rangeFrame(layout, view.range)].filter(Boolean),
+    ...[highlight(layout, view.bin, "chosen"), highlight(layout, view.hovered, "hovered")]
+      .filter(Boolean),
+    ...grid(layout),
+    ...histogram(layout),
+    ...[slotDivider(layout), inPlot, watermarkOver(view, layout, frame)].filter(Boolean),
+    ...cutMarks,
+    ...axisTitles(view, layout),
+    ...bottomLabels(layout, font),
+    ...slotLabels(layout, font),
+  );
+  const binAt = (x) => columnAt(layout.columns, x);
+  return { element: picture, binAt, even: layout.even, cut: cutMarks.length > 0 };
+}

@@ -1,0 +1,256 @@
+// One term of one fit, with everything that puts it in perspective.
+import { orderedRange, rangeSentence, rangeTitle } from "./ranges.js";
+import { button, checkbox, choiceBox } from "../../kit/controls.js";
+import { mainTerm } from "../../charts/curves.js";
+import { html, listen, setText, uniqueId } from "../../kit/dom.js";
+import { quotedName, shortName } from "../../kit/format.js";
+import { indexAfterKey } from "../../kit/keyboard.js";
+import { drawLegend } from "../../charts/legend.js";
+import { byKind, createPairPanel } from "./pair_panel.js";
+import { drawCategoricalShape } from "./shape_categorical.js";
+import { drawNumericShape } from "./shape_numeric.js";
+import { replayControls } from "./replay_controls.js";
+import { replayedCurve } from "./replay.js";
+import { CHOICE_KEYS, choose, chooseTerm, chosenBin, chosenRange, drawOnChange, readState } from "../../state/state.js";
+import { numbersTable, shapeTable } from "../../kit/table.js";
+import { fontOf } from "../../kit/text.js";
+import { observeWidth } from "../../kit/view.js";
+import { BAND_MEANING, binSentence, binTitle, causeWords, shapeSummary } from "../../kit/words.js";
+
+const HINT = "Point at a bin, or focus the chart and use the arrow keys, to read its numbers. Drag over bins, or " +
+  "hold Shift with the arrow keys, to read a range.";
+const PANEL_KEYS = [...CHOICE_KEYS, "same_axis", "even_bins", "replay_draw"];
+
+class ShapePanel {
+  constructor(model, host, { standalone = false } = {}) {
+    this.model = model;
+    this.hovered = null;
+    this.width = 0;
+    this.anchor = null;
+    this.dragged = null;
+    this.ids = { hatch: uniqueId("hatch"), clip: uniqueId("clip") };
+    this.build(host, standalone);
+    this.stops = [
+      drawOnChange(model, PANEL_KEYS, () => this.draw()),
+      observeWidth(this.plot, (width) => this.resize(width)),
+      ...this.listenToPointer(),
+      listen(this.plot, "keydown", (event) => this.handleKey(event)),
+    ];
+    this.draw();
+  }
+
+  build(host, standalone) {
+    this.title = html("bdi");
+    this.about = html("p", { class: "dpx-note" });
+    this.legend = html("ul", { class: "dpx-legend" });
+    this.plot = html("div", { class: "dpx-plot", role: "slider", tabindex: "0" });
+    this.readoutTitle = html("strong", { class: "dpx-readout-title" });
+    this.readoutText = html("span");
+    this.termBox = choiceBox("Term", (name) => chooseTerm(this.model, name));
+    this.repeatBox = choiceBox("Fit", (i) => choose(this.model, { repeat: Number(i) }));
+    this.sameAxis = checkbox("Same axis at every ε", true, (on) => choose(this.model, { same_axis: on }));
+    this.evenBins = checkbox("Bins equally wide", false, (on) => choose(this.model, { even_bins: on }));
+    this.replay = replayControls(this.model);
+    this.clear = button("Clear range", () => choose(this.model, { bin_range: null }));
+    this.bandWords = html("p", { class: "dpx-note" });
+    this.bandLimits = html("details", { class: "dpx-details dpx-band-limits" },
+      html("summary", {}, "What the noise bands mean"), this.bandWords);
+    this.table = numbersTable(() => shapeTable(readState(this.model)));
+    this.termBox.element.hidden = !standalone;
+    const controls = [this.repeatBox, this.sameAxis, this.evenBins, this.replay].map((each) => each.element);
+    host.append(
+      html("header", { class: "dpx-head" }, html("h3", {}, "Shape of ", this.title), this.termBox.element),
+      this.about,
+      this.legend,
+      this.plot,
+      html("p", { class: "dpx-readout" }, this.readoutTitle, this.readoutText),
+      html("div", { class: "dpx-controls" }, controls, this.clear),
+      this.bandLimits, this.table.element,
+    );
+  }
+
+  get options() {
+    return { everyEpsilon: this.model.get("same_axis") ?? true, evenBins: this.model.get("even_bins") ?? null };
+  }
+
+  get draws() {
+    const draw = this.model.get("replay_draw");
+    return Number.isInteger(draw) ? draw : null;
+  }
+
+  // The font is asked for here: asking while drawing would make the browser settle all styles.
+  resize(width) {
+    this.width = width;
+    this.font = fontOf(this.plot);
+    this.draw();
+  }
+
+  draw() {
+    const state = readState(this.model);
+    if (state.term === undefined || this.width < 40) return;
+    const termFit = mainTerm(state);
+    const bin = chosenBin(state, termFit.labels.length);
+    const range = this.dragged ?? chosenRange(state, termFit.labels.length - termFit.special.length);
+    const contribution = this.draws === null ? null : replayedCurve(termFit, this.draws, state.termIndex);
+    this.drawText(state);
+    const view = {
+      state, bin, range, ids: this.ids, width: this.width, options: this.options, font: this.font,
+      replayed: contribution === null ? null : { ...termFit, contribution },
+      hovered: this.hovered !== null && this.hovered < termFit.labels.length ? this.hovered : null,
+    };
+    const numeric = state.term.kind === "numeric";
+    const scrolled = this.plot.scrollTop;
+    this.drawn = numeric ? drawNumericShape(view) : drawCategoricalShape(view);
+    this.plot.classList.toggle("dpx-plot-rows", !numeric);
+    this.plot.replaceChildren(this.drawn.element);
+    this.plot.scrollTop = scrolled;
+    drawLegend(this.legend, state, termFit, {
+      cut: this.drawn.cut, hatchId: this.ids.hatch, replay: contribution === null ? null : this.draws,
+    });
+    this.drawControls(state, numeric);
+    this.bandLimits.hidden = !termFit.noise_std;
+    setText(this.bandWords, `${BAND_MEANING}${causeWords(termFit)}`);
+    this.replay.draw(Boolean(termFit.total_std));
+    this.clear.hidden = range === null;
+    this.describe(state, termFit, bin, range);
+    this.table.draw();
+  }
+
+  drawText(state) {
+    setText(this.title, shortName(state.term.name, 120));
+    setText(this.about, shortName(state.term.description ?? "", 400));
+    this.about.hidden = !state.term.description;
+  }
+
+  drawControls(state, numeric) {
+    const names = state.payload.terms.map((term) => [term.name, shortName(term.name, 60)]);
+    this.termBox.fill(names, state.term.name);
+    const fits = state.fits.map((_, i) => [String(i), `${i + 1} of ${state.fits.length}`]);
+    this.repeatBox.fill(fits, String(state.repeat));
+    this.repeatBox.element.hidden = state.fits.length < 2;
+    this.sameAxis.element.hidden = state.payload.epsilons.length < 2;
+    this.evenBins.element.hidden = !numeric;
+    this.sameAxis.input.checked = this.options.everyEpsilon;
+    this.evenBins.input.checked = numeric && this.drawn.even;
+  }
+
+  readOut(state, termFit, bin, range) {
+    if (range !== null) {
+      const reference = state.atReference ? null : state.reference?.terms[state.termIndex] ?? null;
+      const words = rangeSentence(termFit, range, reference, state.fit.guarantee.private);
+      return [rangeTitle(state.term, termFit, range), words];
+    }
+    const known = bin !== null && bin < termFit.labels.length;
+    return known ? [binTitle(state.term, termFit, bin), binSentence(state, termFit, bin)] : ["", HINT];
+  }
+
+  describe(state, termFit, chosen, range) {
+    const shownRange = this.hovered === null ? range : this.dragged ?? null;
+    const [title, text] = this.readOut(state, termFit, this.hovered ?? chosen, shownRange);
+    setText(this.readoutTitle, title);
+    this.readoutTitle.hidden = title === "";
+    setText(this.readoutText, text);
+    const plot = this.plot;
+    plot.setAttribute("aria-label", shapeSummary(state, termFit));
+    plot.setAttribute("aria-valuemin", "1");
+    plot.setAttribute("aria-valuemax", String(termFit.labels.length));
+    plot.setAttribute("aria-valuenow", String((chosen ?? 0) + 1));
+    const spoken = this.readOut(state, termFit, chosen, range).join(", ");
+    const nothing = chosen === null && range === null;
+    plot.setAttribute("aria-valuetext", nothing ? `no bin of ${quotedName(state.term.name)} chosen` : spoken);
+  }
+
+  listenToPointer() {
+    const binUnder = (event) => {
+      const frame = this.plot.getBoundingClientRect();
+      const [x, y] = [event.clientX - frame.left, event.clientY - frame.top];
+      return this.drawn?.binAt(x, y, this.plot.scrollTop) ?? null;
+    };
+    return [
+      listen(this.plot, "pointerdown", (event) => this.startDrag(event, binUnder(event))),
+      listen(this.plot, "pointermove", (event) => this.moveTo(binUnder(event), event.buttons)),
+      listen(this.plot, "pointerup", () => this.endDrag()),
+      listen(this.plot, "pointercancel", () => this.endDrag()),
+      listen(this.plot, "pointerleave", () => this.hover(null)),
+      listen(this.plot, "click", (event) => this.pick(binUnder(event))),
+    ];
+  }
+
+  // Only a mouse or a pen drags over bins; a finger scrolls.
+  startDrag(event, bin) {
+    this.isDragged = false;
+    this.dragFrom = event.button === 0 && event.pointerType !== "touch" ? bin : null;
+  }
+
+  moveTo(bin, buttons) {
+    if (buttons === 0) this.endDrag(); // let go outside, where nobody said so
+    const from = this.dragFrom ?? null;
+    if (from === null || bin === null || (bin === from && !this.isDragged)) {
+      this.hover(bin);
+      return;
+    }
+    this.isDragged = true;
+    const termFit = mainTerm(readState(this.model));
+    this.dragged = orderedRange(from, bin, termFit.labels.length - termFit.special.length);
+    this.hovered = bin;
+    this.draw();
+  }
+
+  endDrag() {
+    const range = this.dragged ?? null;
+    this.dragFrom = null;
+    this.dragged = null;
+    if (range !== null) choose(this.model, { bin_range: range, bin_index: null });
+  }
+
+  hover(bin) {
+    if (bin === this.hovered) return;
+    this.hovered = bin;
+    this.draw();
+  }
+
+  pick(bin) {
+    if (bin === null || this.isDragged) return;
+    const state = readState(this.model);
+    choose(this.model, { bin_index: bin === state.binIndex ? null : bin, bin_range: null });
+  }
+
+  handleKey(event) {
+    const state = readState(this.model);
+    if (state.term === undefined) return;
+    const count = mainTerm(state).labels.length;
+    const layout = state.term.kind === "numeric" ? "line" : "list";
+    const before = chosenBin(state, count);
+    const bin = indexAfterKey(event, before, count, layout);
+    if (bin === null) return;
+    event.preventDefault();
+    this.anchor = event.shiftKey ? this.anchor ?? before ?? bin : null;
+    const values = count - mainTerm(state).special.length;
+    const range = this.anchor === null ? null : orderedRange(this.anchor, bin, values);
+    choose(this.model, { bin_index: bin, bin_range: range });
+    this.scrollTo(bin);
+  }
+
+  scrollTo(bin) {
+    const row = this.drawn?.rowOf?.(bin);
+    if (row === undefined) return;
+    const { scrollTop, clientHeight } = this.plot;
+    const room = clientHeight - this.drawn.headHeight;
+    if (row.top < scrollTop) this.plot.scrollTop = row.top;
+    if (row.bottom > scrollTop + room) this.plot.scrollTop = row.bottom - room;
+  }
+
+  destroy() {
+    for (const stop of this.stops) stop();
+    this.replay.destroy();
+  }
+}
+
+/** @param {import("../../types").Model} model */
+function createCurvePanel(model, host, options) {
+  const panel = new ShapePanel(model, host, options);
+  return () => panel.destroy();
+}
+
+/** Put the shape of a term, or the heat map of a pair, into `host`. Returns a function that ends it. */
+export const createShapePanel = byKind(createCurvePanel, createPairPanel);

@@ -1,0 +1,210 @@
+"""What all views have in common: the state, the reprs and the way they are made."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable
+from typing import Any, ClassVar, NamedTuple
+
+import anywidget
+import pandas as pd
+
+from dpexplain_widgets.export.bundle import stylesheet
+from dpexplain_widgets.export.export import Exports
+from dpexplain_widgets.export.fallback import fallback_html, fallback_png
+from dpexplain_widgets.export.picture import WIDTH as PICTURE_WIDTH
+from dpexplain_widgets.payload.filter_payload import filters_payload, shows_filters
+from dpexplain_widgets.payload.payload import build_payload
+from dpexplain_widgets.state.editing import Editing
+from dpexplain_widgets.state.filter_selection import filter_frame
+from dpexplain_widgets.state.linking import Link, choices_of
+from dpexplain_widgets.state.selection import selection_frame
+from dpexplain_widgets.state.state import (
+    STATE_TRAITS,
+    ViewState,
+    epsilon_place,
+    first_epsilon_index,
+    most_important,
+)
+
+
+class Origin(NamedTuple):
+    """What a view was made from."""
+
+    source: Any
+    samples: pd.DataFrame | None = None
+    samples_public: bool = False
+
+
+def _content(source: Any, samples: Any, public: bool) -> tuple[dict[str, Any], bytes]:
+    """Payload and arrays of a source, or of the view that is followed."""
+    if isinstance(source, View):
+        if samples is None:
+            return build_payload(source.payload), source.filter_arrays
+        filters = shows_filters(source.origin.source)
+        source = source.origin.source if filters else source.payload
+    if shows_filters(source):
+        return filters_payload(source, samples, samples_public=public)
+    return build_payload(source, samples, samples_public=public), b""
+
+
+class View(Exports, Editing, ViewState, anywidget.AnyWidget):
+    """A view of a comparison or explanation; subclasses choose the front-end module.
+
+    Parameters
+    ----------
+    source : Comparison, GlobalExplanation, FilterComparison, FilterBank, dict or View
+        What to show; a dict holds several by the names of their models, or is a payload; of a
+        view, its payload and its choices, which stay linked.
+    samples : DataFrame or None, default=None
+        Records to explain one by one, with a column for every term.
+    samples_public : bool, default=False
+        Whether these records may be shown to anyone. Otherwise they count as not private, and
+        what is safe to release leaves them out.
+    **state
+        Initial choices by trait name, such as ``term="age"`` or ``epsilon_index=2``.
+
+    Raises
+    ------
+    TypeError
+        If `source` cannot be shown or a choice has no such name.
+    traitlets.TraitError
+        If a choice is not among what `source` offers.
+    """
+
+    _css = stylesheet()
+    _shows: ClassVar[str] = "terms"
+    """What a source must have: "terms", "filters", "models" (either) or "anything"."""
+    page_traits: ClassVar[tuple[str, ...]] = STATE_TRAITS
+
+    def __init__(
+        self,
+        source: Any,
+        samples: Any = None,
+        *,
+        samples_public: bool = False,
+        **state: Any,
+    ) -> None:
+        leader = source if isinstance(source, View) else None
+        payload, arrays = _content(source, samples, samples_public)
+        self._check_shows(payload)
+        known = {*STATE_TRAITS, "layout"} - {"payload", "filter_arrays"}
+        if unknown := sorted(set(state) - known):
+            raise TypeError(f"no choice named {unknown[0]!r}; the choices are {sorted(known)}.")
+        start = {
+            "term": most_important(payload),
+            "epsilon_index": first_epsilon_index(payload),
+            "model_name": payload["name"],
+            **({} if leader is None else choices_of(leader)),
+        }
+        super().__init__(payload=payload, filter_arrays=arrays, **{**start, **state})
+        given = Origin(source, samples, samples_public) if leader is None else leader.origin
+        self._made = (self.payload, given)
+        if leader is not None:
+            self.link(leader)
+
+    def _check_shows(self, payload: dict[str, Any]) -> None:
+        name, needs = type(self).__name__, self._shows
+        if needs == "filters" and payload["filters"] is None:
+            raise TypeError(
+                f"{name} shows the filters of a locally linear model, and this has none; pass a "
+                "FilterComparison or a FilterBank."
+            )
+        if needs == "terms" and payload["filters"] is not None:
+            raise TypeError(
+                f"{name} shows the terms of an additive model; FilterView and Explorer show "
+                "filters."
+            )
+        if needs in ("terms", "models") and not (payload["terms"] or payload["filters"]):
+            raise TypeError(
+                f"{name} shows models, and this has none; LedgerView shows a LedgerSummary."
+            )
+
+    @property
+    def origin(self) -> Origin:
+        """What the view was made from, or its payload if that was set later."""
+        payload, origin = self._made
+        return origin if payload is self.payload else Origin(self.payload)
+
+    @property
+    def page_edits(self) -> bool:
+        """Whether a page of this view edits curves, for which it needs what their sums say."""
+        return False
+
+    def page_module(self) -> str:
+        """Give the script of the view for a page, without what this payload does not need.
+
+        Returns
+        -------
+        str
+            JavaScript with a default export.
+        """
+        return str(self._esm)
+
+    @property
+    def epsilon(self) -> float:
+        """Epsilon that is chosen, to read or set; infinite for the non-private reference.
+
+        Setting it chooses the fit of that epsilon; :class:`traitlets.TraitError` lists the
+        epsilons there are if there is none.
+        """
+        epsilons = self.shown["epsilons"]
+        at_reference = self.epsilon_index >= len(epsilons)
+        return float("inf") if at_reference else float(epsilons[self.epsilon_index])
+
+    @epsilon.setter
+    def epsilon(self, epsilon: float) -> None:
+        self.epsilon_index = epsilon_place(self.shown, epsilon)
+
+    def link(self, other: View, choices: Iterable[str] | None = None) -> Link:
+        """Let this view and another one follow each other.
+
+        Parameters
+        ----------
+        other : View
+            It takes over the choices of this view at once; later changes go both ways. A choice
+            that the other does not have, such as an epsilon without a fit, changes nothing
+            there.
+        choices : iterable of str or None, default=None
+            Names of traits; None for all choices. Epsilons are matched by value.
+
+        Returns
+        -------
+        Link
+            Its ``unlink()`` parts them.
+        """
+        return Link(self, other, choices)
+
+    @property
+    def selection(self) -> pd.DataFrame:
+        """What is chosen: the bins of the term in the fit that is read, or the one chosen bin.
+
+        Columns as in :meth:`dpexplain.compare.Comparison.frame`. Of filters, the weights that are
+        read: columns epsilon, repeat, private, map, and those of
+        :meth:`dpexplain.explain.WeightMap.frame`.
+        """
+        return selection_frame(self) if self.payload["filters"] is None else filter_frame(self)
+
+    def __repr__(self) -> str:
+        """Return a line that names what is chosen."""
+        title = self.payload["title"]
+        shown = title if len(title) <= 60 else f"{title[:59]}…"
+        fit = self._fit()
+        guarantee = "" if fit is None else f"; {fit['guarantee']['short']}"
+        chosen = f", term {self.term[:60]!r}" if fit is not None and self.term else ""
+        if self.filter_class:
+            chosen = f", class {self.filter_class[:60]!r}"
+        return f"{type(self).__name__}({shown!r}{chosen}{guarantee})"
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:
+        """Add a table and a picture, for places that show notebooks without running them."""
+        bundle = super()._repr_mimebundle_(**kwargs)
+        if bundle is None:
+            return None
+        data, metadata = bundle
+        fit = self._fit()
+        still = {"text/html": fallback_html(self.shown, fit)}
+        if (picture := fallback_png(self.shown, fit, self.term)) is not None:
+            still["image/png"] = base64.b64encode(picture).decode("ascii")
+            metadata = {**metadata, "image/png": {"width": PICTURE_WIDTH}}
+        return {**data, **still}, metadata

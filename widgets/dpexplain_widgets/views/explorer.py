@@ -1,0 +1,90 @@
+"""The Explorer: all views of one comparison or explanation, side by side."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from dpexplain_widgets.export.bundle import bundle
+from dpexplain_widgets.state.selection import selection_frame
+from dpexplain_widgets.views.comparing import disagreement_frame
+from dpexplain_widgets.views.local import local_frame
+from dpexplain_widgets.views.planning import Planning
+from dpexplain_widgets.views.rank import rank_frame
+
+_FRAMES = {"disagreement": disagreement_frame, "rank": rank_frame, "local": local_frame}
+
+# Parts of the page for the one kind of model and for the other.
+_OF_FILTERS = ("createFilter",)
+_OF_TERMS = (
+    "createDisagreement",
+    "createEdit",
+    "createImportance",
+    "createLocal",
+    "createMultiples",
+    "createPlanner",
+    "createRank",
+    "createShapePanel",
+)
+
+
+class Explorer(Planning):
+    """All views in one: scrub epsilon, choose a term, read a bin, see what it costs.
+
+    It needs no model and no data; a file made by ``dpexplain.io.save`` is enough.
+
+    Parameters
+    ----------
+    source : Comparison, GlobalExplanation, dict or View
+        What to show; see :class:`dpexplain_widgets.views.base.View`.
+    samples : DataFrame or None, default=None
+        Records to explain one by one.
+    refit : callable or None, default=None
+        Fits at an epsilon that is dragged to; see :class:`dpexplain.compare.Refitter`.
+    samples_public : bool, default=False
+        Whether these records may be shown to anyone.
+    **state
+        Initial choices by trait name; see :class:`dpexplain_widgets.state.state.ViewState`.
+
+    Examples
+    --------
+    >>> explorer = Explorer(comparison)  # doctest: +SKIP
+    >>> explorer.epsilon_index = 2  # doctest: +SKIP
+    >>> explorer.selection  # doctest: +SKIP
+    """
+
+    _shows = "models"
+
+    _esm = bundle("explorer.js")
+
+    @property
+    def selection(self) -> pd.DataFrame:
+        """What is shown in the open part, as the view of that part gives it alone.
+
+        Set `tab` to choose the part: of the shape, the bins of the term; of disagreement and
+        ranks, all terms at all epsilons; of a sample, the contributions to its score. Of filters,
+        which have no parts, the weights that are read.
+        """
+        if self.payload["filters"] is not None:
+            return super().selection
+        return _FRAMES.get(self.tab, selection_frame)(self)
+
+    @property
+    def page_edits(self) -> bool:
+        """Whether something was edited: a page has no model to apply new edits to."""
+        return bool(self.edits) and not self.payload.get("filters")
+
+    def page_module(self) -> str:
+        """Give the script of the Explorer for a page, without views that it does not need.
+
+        These are views of other kinds of models, and the one for editing unless the page edits.
+
+        Returns
+        -------
+        str
+            JavaScript with a default export.
+        """
+        if self.payload.get("filters"):
+            return bundle("explorer.js", _OF_TERMS)
+        return bundle(
+            "explorer.js", _OF_FILTERS if self.page_edits else (*_OF_FILTERS, "createEdit")
+        )

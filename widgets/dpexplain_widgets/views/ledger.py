@@ -1,0 +1,26 @@
+"""The ledger view: what the models cost, each alone and all together."""
+
+from __future__ import annotations
+
+from dpexplain_widgets.export.bundle import bundle
+from dpexplain_widgets.views.base import View
+
+
+class LedgerView(View):
+    """Epsilon of each model alone, of all together, and of the whole ledger.
+
+    Parameters
+    ----------
+    source : Comparison, GlobalExplanation, LedgerSummary, dict or View
+        What to show; see :class:`dpexplain_widgets.views.base.View`.
+    samples : DataFrame or None, default=None
+        Of no use here.
+    samples_public : bool, default=False
+        Of no use here.
+    **state
+        Initial choices by trait name; see :class:`dpexplain_widgets.state.state.ViewState`.
+    """
+
+    _shows = "anything"
+
+    _esm = bundle("ledger.js")

@@ -1,0 +1,221 @@
+"""The local view: why one sample gets its score, and how sure the signs are."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from dpexplain.explain.noise import normal_certainty
+from dpexplain_widgets.export.bundle import bundle
+from dpexplain_widgets.views.base import View
+
+if TYPE_CHECKING:
+    from dpexplain.explain._record import FloatArray
+
+
+class LocalView(View):
+    """Waterfall of the contributions to the score of one sample.
+
+    Whiskers, the words "sign certain" and "sign uncertain" and the certainty of a threshold are
+    under all noise; errors of different terms are taken as independent. Values can be changed
+    within their public ranges: only released curves are read, so that costs no privacy. A shown
+    sample is not covered by the guarantee of the model, and is left out of what is safe to
+    release unless it was marked as public.
+
+    Parameters
+    ----------
+    source : Comparison, GlobalExplanation, dict or View
+        What to show; see :class:`dpexplain_widgets.views.base.View`.
+    samples : DataFrame or None, default=None
+        Records to explain one by one, with a column for every term.
+    samples_public : bool, default=False
+        Whether these records may be shown to anyone.
+    **state
+        Initial choices by trait name; see :class:`dpexplain_widgets.state.state.ViewState`.
+    """
+
+    _esm = bundle("local.js")
+
+    @property
+    def selection(self) -> pd.DataFrame:
+        """What is shown: one row per term, in model order.
+
+        Columns term, value, made_up, bin, contribution, total_std, sign_certainty (NaN where
+        unknown), reference (contribution in the non-private reference, NaN where it is not
+        shown), flips (whether the sign is another one there) and private: whether the row holds
+        neither a record that is not public nor a number from a model that is not private.
+        """
+        return local_frame(self)
+
+
+def local_frame(view: View) -> pd.DataFrame:
+    """Table the contributions to the score of the sample that is shown.
+
+    Parameters
+    ----------
+    view : View
+        Its choices say which sample, which changes to it, and which fit.
+
+    Returns
+    -------
+    DataFrame
+        Columns as of :attr:`LocalView.selection`; adding the contributions in order to the
+        intercept of the fit gives the score.
+    """
+    fit = view._fit()
+    if fit is None:
+        return pd.DataFrame()
+    values = shown_values(view)
+    contribution, std, bins = _contributions(fit, values)
+    reference = view.shown["reference"] if view.show_reference else None
+    if reference is None or reference is fit:
+        beside = np.full(len(values), math.nan)
+    else:
+        beside, _, _ = _contributions(reference, values)
+    samples = view.payload["samples"]
+    inside = view.sample is not None and samples is not None and not samples["public"]
+    unshown = bool(np.isnan(beside).all())
+    names = [term["name"] for term in view.shown["terms"]]
+    return pd.DataFrame(
+        {
+            "term": names,
+            "value": pd.Series(values, dtype=object),
+            "made_up": [name in view.what_if for name in names],
+            "bin": bins,
+            "contribution": contribution,
+            "total_std": std,
+            "sign_certainty": _sign_certainty(contribution, std),
+            "reference": beside,
+            "flips": contribution * np.nan_to_num(beside) < 0,
+            "private": bool(fit["guarantee"]["private"]) and unshown and not inside,
+        }
+    )
+
+
+def shown_values(view: View) -> list[Any]:
+    """List the value of each term in the sample that is shown.
+
+    Parameters
+    ----------
+    view : View
+        Its choices say which sample and which changes.
+
+    Returns
+    -------
+    list of float, str or None
+        Made-up values first, then those of the sample; without one, about the middle of the
+        largest released bin.
+    """
+    payload, samples = view.shown, view.payload["samples"]
+    fit = payload["fits"][-1][0] if payload["fits"] else payload["reference"]
+    row = None if view.sample is None or samples is None else samples["rows"][view.sample]
+    values: dict[str, Any] = {}
+    for k, term in enumerate(payload["terms"]):
+        name = term["name"]
+        if name in view.what_if:
+            values[name] = view.what_if[name]
+        elif term["kind"] == "pair":
+            values[name] = _pair_values(fit["terms"][k]["axes"], values, row and row[k])
+        else:
+            values[name] = _typical(fit["terms"][k], term["step"]) if row is None else row[k]
+    return list(values.values())
+
+
+def _pair_values(
+    axes: list[Mapping[str, Any]], values: Mapping[str, Any], read: list[Any] | None
+) -> list[Any]:
+    """Values of two features: those of their own terms, which come first, or of the sample."""
+    return [
+        values[axis["name"]]
+        if axis["name"] in values
+        else (_first_value(axis) if read is None else read[place])
+        for place, axis in enumerate(axes)
+    ]
+
+
+def _first_value(axis: Mapping[str, Any]) -> Any:
+    return axis["labels"][0] if axis["edges"] is None else axis["edges"][0]
+
+
+def _typical(term: Mapping[str, Any], step: float | None) -> Any:
+    n_values = len(term["labels"]) - len(term["special"])
+    largest = int(np.argmax(np.maximum(term["count"][:n_values], 0.0)))
+    if term["edges"] is None:
+        return term["labels"][largest]
+    low, high = term["edges"][largest], term["edges"][largest + 1]
+    middle = (low + high) / 2.0
+    if not step:
+        return _rounded_middle(middle, high - low)
+    # Halves are rounded up, as in the page.
+    on_step = float(f"{math.floor(middle / step + 0.5) * step:.12g}")
+    return on_step if low <= on_step < high else middle
+
+
+def _rounded_middle(middle: float, width: float) -> float:
+    """Round to the decimals that the middle half of a bin needs, as the page does."""
+    for scale in (10.0**digits for digits in range(13)):
+        rounded = math.floor(middle * scale + 0.5) / scale
+        if abs(rounded - middle) <= width / 4:
+            return rounded
+    return middle
+
+
+def bin_of(term: Mapping[str, Any], value: Any) -> int | None:
+    """Find the bin of a value of a term.
+
+    Parameters
+    ----------
+    term : mapping
+        A term in a fit of a payload.
+    value : float, str or None
+        A number, a category, or None for missing; a list of two of these for a pair.
+
+    Returns
+    -------
+    int or None
+        None where the term has no bin for the value.
+    """
+    if term.get("axes") is not None:
+        row, column = (bin_of(axis, each) for axis, each in zip(term["axes"], value, strict=True))
+        if row is None or column is None:
+            return None
+        return row * len(term["axes"][1]["labels"]) + column
+    n_values = len(term["labels"]) - len(term["special"])
+
+    def special(name: str) -> int | None:
+        names = [label for label in term["special"] if label in (name, f"({name})")]
+        return n_values + term["special"].index(names[0]) if names else None
+
+    if value is None:
+        return special("missing")
+    if term["edges"] is not None:
+        place = int(np.searchsorted(term["edges"], value, side="right")) - 1
+        return min(max(place, 0), n_values - 1)
+    categories = term["labels"][:n_values]
+    return categories.index(value) if value in categories else special("other")
+
+
+def _contributions(
+    fit: Mapping[str, Any], values: list[Any]
+) -> tuple[FloatArray, FloatArray, list[str]]:
+    places = [bin_of(term, value) for term, value in zip(fit["terms"], values, strict=True)]
+    contribution = np.zeros(len(values))
+    std = np.zeros(len(values))
+    labels = ["no bin"] * len(values)
+    for k, (term, place) in enumerate(zip(fit["terms"], places, strict=True)):
+        if place is None:
+            continue
+        contribution[k] = term["contribution"][place]
+        std[k] = math.nan if term["total_std"] is None else term["total_std"][place]
+        labels[k] = term["labels"][place]
+    return contribution, std, labels
+
+
+def _sign_certainty(contribution: FloatArray, std: FloatArray) -> FloatArray:
+    size = np.abs(contribution)
+    ratio = np.divide(size, std, out=np.where(size > 0, np.inf, 0.0), where=std > 0)
+    return np.where(np.isnan(std), math.nan, normal_certainty(ratio))

@@ -1,0 +1,26 @@
+"""The overview: which epsilon, what it guarantees, and how good the model is there."""
+
+from __future__ import annotations
+
+from dpexplain_widgets.export.bundle import bundle
+from dpexplain_widgets.views.base import View
+
+
+class OverviewView(View):
+    """Scrubber over epsilon, guarantee in words, and diagnostics beside the reference.
+
+    Parameters
+    ----------
+    source : Comparison, GlobalExplanation, dict or View
+        What to show; see :class:`dpexplain_widgets.views.base.View`.
+    samples : DataFrame or None, default=None
+        Records to explain one by one.
+    samples_public : bool, default=False
+        Whether these records may be shown to anyone.
+    **state
+        Initial choices by trait name; see :class:`dpexplain_widgets.state.state.ViewState`.
+    """
+
+    _shows = "models"
+
+    _esm = bundle("overview.js")

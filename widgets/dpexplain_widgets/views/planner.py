@@ -1,0 +1,28 @@
+"""The planner: which epsilon a question needs."""
+
+from __future__ import annotations
+
+from dpexplain_widgets.export.bundle import bundle
+from dpexplain_widgets.views.planning import Planning
+
+
+class PlannerView(Planning):
+    """Which epsilon a question needs: for a term to stand out, for a metric to be likely.
+
+    Both are read from what is released or from stand-in data, so planning costs no privacy.
+
+    Parameters
+    ----------
+    source : Comparison or GlobalExplanation
+        Of public or simulated stand-in data, or private: then without metrics.
+    samples : DataFrame or None, default=None
+        As for every view.
+    refit : callable or None, default=None
+        For fits at an epsilon that is dragged to; see :class:`dpexplain.compare.Refitter`.
+    samples_public : bool, default=False
+        As for every view.
+    **state
+        As for every view.
+    """
+
+    _esm = bundle("planner.js")

@@ -1,0 +1,324 @@
+"""Planning: drag epsilon over stand-in data, and read which epsilon a question needs."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import traitlets
+
+from dpexplain.accounting.summary import LedgerSummary
+from dpexplain.compare import Comparison, Refitter, epsilon_for_metric, epsilons_to_stand_out
+from dpexplain.explain import GlobalExplanation
+from dpexplain_widgets.payload.payload import fit_payload
+from dpexplain_widgets.state.worker import LatestWins
+from dpexplain_widgets.views.base import Origin, View
+
+SMALLEST, LARGEST = 0.05, 10.0
+PLAN_TRAITS = ("plan", "wanted_epsilon", "wanted_metric", "answer")
+_IDLE: dict[str, Any] = {"state": "idle", "words": "", "done": 0, "total": 0}
+
+
+class Planning(View):
+    """A view that can plan, and fit anew where it is given a way to.
+
+    Parameters
+    ----------
+    source : Comparison, GlobalExplanation, dict or View
+        What to show; see :class:`dpexplain_widgets.views.base.View`. New fits go into a Comparison
+        only.
+    samples : DataFrame or None, default=None
+        Records to explain one by one.
+    refit : callable or None, default=None
+        Gets an epsilon and returns a GlobalExplanation, such as
+        :class:`dpexplain.compare.Refitter`. It runs in a thread of its own. One whose `private`
+        is true is asked for its `question`, and runs only after that was agreed to.
+    **state
+        As for every view.
+
+    Attributes
+    ----------
+    wanted_epsilon : float or None
+        Epsilon to read, fitted first where there is no fit of it; a later one takes the place of
+        one that still waits.
+    wanted_metric : float or None
+        Metric to reach; the plan then says with which epsilon.
+    answer : dict
+        What was answered in the page: ``{"kind": "cancel"}``, or ``{"kind": "fit", "question":
+        …}`` with the words that were agreed to. Agreement to other words than the present ones
+        starts nothing.
+    plan : dict
+        What planning knows and is doing, for the page.
+
+    Raises
+    ------
+    TypeError
+        If `refit` cannot be called, or there is no Comparison to put fits into.
+    """
+
+    plan = traitlets.Dict().tag(sync=True)
+    wanted_epsilon = traitlets.Float(None, allow_none=True).tag(sync=True)
+    wanted_metric = traitlets.Float(None, allow_none=True).tag(sync=True)
+    answer = traitlets.Dict().tag(sync=True)
+
+    page_traits = (*View.page_traits, *PLAN_TRAITS)
+
+    def __init__(
+        self,
+        source: Any,
+        samples: Any = None,
+        *,
+        refit: Callable[[float], GlobalExplanation] | None = None,
+        samples_public: bool = False,
+        **state: Any,
+    ) -> None:
+        if refit is not None and not callable(refit):
+            raise TypeError(f"refit must be callable with an epsilon, got {type(refit).__name__}.")
+        super().__init__(source, samples, samples_public=samples_public, **state)
+        if refit is not None and not isinstance(self.origin.source, Comparison):
+            raise TypeError("refit= puts fits into a Comparison; pass one as source.")
+        self._refit = refit
+        self._asked: list[float] = []
+        self._live: float | None = None
+        self._swept: set[float] = set()
+        self._worker = LatestWins(self._work, self._take, self._fail)
+        self.plan = {**_IDLE, **self._abilities(), **self._needed()}
+        self.observe(self._refresh_needed, names=["epsilon_index", "repeat", "model_name"])
+
+    @traitlets.validate("wanted_epsilon")
+    def _check_wanted(self, proposal: Mapping[str, Any]) -> float | None:
+        epsilon: float | None = proposal["value"]
+        if epsilon is None or SMALLEST <= epsilon <= LARGEST:
+            return epsilon
+        raise traitlets.TraitError(
+            f"wanted_epsilon={epsilon:g} must be between {SMALLEST:g} and {LARGEST:g}."
+        )
+
+    @traitlets.observe("wanted_epsilon")
+    def _follow_wanted(self, change: Mapping[str, Any]) -> None:
+        epsilon = change["new"]
+        if epsilon in self.payload["epsilons"]:
+            self._read(epsilon)
+        elif epsilon is not None:
+            self._ask([epsilon])
+
+    @traitlets.observe("wanted_metric")
+    def _follow_metric(self, change: Mapping[str, Any]) -> None:
+        self._say(metric_words=self._metric_words(change["new"]))
+
+    @traitlets.observe("answer")
+    def _follow_answer(self, change: Mapping[str, Any]) -> None:
+        answer = change["new"]
+        agreed = answer.get("kind") == "fit" and self.plan["state"] == "asking"
+        if answer.get("kind") == "cancel":
+            self.cancel()
+        elif agreed and answer.get("question") == self.plan["words"]:
+            self._start()
+
+    def fit_at(self, epsilons: Sequence[float]) -> None:
+        """Fit at several epsilons, one after the other, in the background.
+
+        Parameters
+        ----------
+        epsilons : sequence of float
+            Those of which there is a fit already are left out. Private data are fitted only
+            after the question in the view was agreed to.
+        """
+        known = set(self.payload["epsilons"])
+        if self._live in epsilons:
+            self._live = None
+        wanted = [float(epsilon) for epsilon in epsilons if float(epsilon) not in known]
+        if wanted:
+            self._swept.update(wanted)
+            self._ask(wanted)
+
+    def cancel(self) -> None:
+        """Stop after the fit that is running, and drop its result.
+
+        A private fit that is running is paid for, so its result is kept.
+        """
+        self._asked = []
+        if self._is_private and self._worker.busy:
+            self._worker.submit([])
+            words = "stopping after the fit that is paid for"
+            self._say(state="working", words=words, done=0, total=0)
+            return
+        self._worker.cancel()
+        self._say(state="idle", words="cancelled", done=0, total=0)
+
+    def wait(self, seconds: float = 30.0) -> bool:
+        """Wait for fits in the background; for programs and tests.
+
+        Parameters
+        ----------
+        seconds : float, default=30.0
+            At most.
+
+        Returns
+        -------
+        bool
+            Whether nothing is left to do.
+        """
+        return self._worker.join(seconds)
+
+    @property
+    def _is_private(self) -> bool:
+        return bool(getattr(self._refit, "private", True))
+
+    def _read(self, epsilon: float) -> None:
+        """Read a fit that is there already; what was wanted before is wanted no more."""
+        self._asked = []
+        if not self._is_private:
+            self._worker.cancel()
+        paid = self._is_private and self._worker.busy
+        words = f"ε = {epsilon:.4g} is fitted already"
+        self._say(state="working" if paid else "idle", words=words, done=0, total=0)
+        self.epsilon_index = self.payload["epsilons"].index(epsilon)
+
+    def _ask(self, epsilons: list[float]) -> None:
+        if self._refit is None:
+            self._say(state="failed", words="This view was made without refit=, so it cannot fit.")
+            return
+        self._asked = epsilons
+        if not self._is_private:
+            self._start()
+            return
+        try:
+            question = self._refit.question(epsilons)  # type: ignore[attr-defined]
+        except Exception as error:
+            self._asked = []
+            self._say(state="failed", words=_error_words(error))
+            return
+        self._say(state="asking", words=question)
+
+    def _start(self) -> None:
+        epsilons, self._asked = self._asked, []
+        words = f"fitting ε = {epsilons[0]:.4g} …"
+        self._say(state="working", words=words, done=0, total=len(epsilons))
+        self._worker.submit(epsilons)
+
+    def _work(self, epsilon: float) -> tuple[GlobalExplanation, dict[str, Any]]:
+        assert self._refit is not None
+        explanation = self._refit(epsilon)
+        return explanation, fit_payload(explanation, list(self.term_names))
+
+    def _take(self, epsilon: float, result: Any, done: int, total: int) -> None:
+        self._show(epsilon, *result)
+        if self._asked:  # a question that was put meanwhile stays
+            return
+        left = "" if done >= total else f", {total - done} to go"
+        state = "idle" if done >= total else "working"
+        self._say(state=state, words=f"fitted ε = {epsilon:.4g}{left}", done=done, total=total)
+        if state == "idle":  # nobody waits for it while epsilon is being dragged
+            self._say(**self._needed())
+
+    def _fail(self, epsilon: float, error: Exception) -> None:
+        # What strangers say of private data may quote a record; our own errors never do.
+        quotable = not self._is_private or isinstance(self._refit, Refitter)
+        what = _error_words(error) if quotable else type(error).__name__
+        words = f"The fit with ε = {epsilon:.4g} failed. {what}"
+        if self._asked:
+            self._say(words=f"{words} {self.plan['words']}")
+        else:
+            self._say(state="failed", words=words)
+
+    def _show(self, wanted: float, explanation: GlobalExplanation, fit: dict[str, Any]) -> None:
+        """Put a fit among the others and read it.
+
+        A fit that was only dragged over gives way, unless it was paid for.
+        """
+        epsilon = float(explanation.guarantee.epsilon)
+        if not math.isfinite(epsilon):
+            raise ValueError(
+                "refit gave an explanation that is not private; give its estimator a schema and no "
+                "reproducible_seed."
+            )
+        keep = self._is_private or wanted in self._swept
+        given = self.origin
+        source = given.source
+        fits = dict(source.explanations)
+        payloads = dict(zip(self.payload["epsilons"], self.payload["fits"], strict=True))
+        if self._live is not None and not keep:
+            fits.pop(self._live, None)
+            payloads.pop(self._live, None)
+        fits[epsilon], payloads[epsilon] = (explanation,), [fit]
+        ascending = tuple(sorted(fits))
+        ledger = self._ledger_now(source)
+        grown = dataclasses.replace(source, epsilons=ascending, explanations=fits, ledger=ledger)
+        if not keep:
+            self._live = None if epsilon in source.epsilons else epsilon
+        with self.hold_sync(), self.hold_trait_notifications():
+            self.payload = {
+                **self.payload,
+                "epsilons": list(ascending),
+                "fits": [payloads[each] for each in ascending],
+                "ledger": ledger.to_dict(),
+                "guarantee_words": list(grown.guarantee_words),
+            }
+            self.epsilon_index = ascending.index(epsilon)
+        self._made = (self.payload, Origin(grown, *given[1:]))
+
+    def _ledger_now(self, source: Comparison) -> LedgerSummary:
+        """Ledger of the data that are shown, with what fits of this view were charged."""
+        charged = getattr(self._refit, "ledger", None)
+        if isinstance(charged, LedgerSummary) and charged.dataset == source.ledger.dataset:
+            return charged
+        return source.ledger
+
+    def _say(self, **changes: Any) -> None:
+        self.plan = {**self.plan, **changes}
+
+    def _abilities(self) -> dict[str, Any]:
+        comparison = self.origin.source if isinstance(self.origin.source, Comparison) else None
+        metrics = None if comparison is None else comparison.metrics
+        names = [] if metrics is None else [str(name) for name in metrics["metric"].unique()]
+        return {
+            "live": self._refit is not None,
+            "data": str(getattr(self._refit, "data", "")),
+            "range": [SMALLEST, LARGEST],
+            "metric": names[0] if len(names) == 1 else "",
+            "metric_words": "",
+        }
+
+    def _needed(self) -> dict[str, Any]:
+        """Which epsilon each term would need, read from the fit that is shown."""
+        explanation = self._explanation()
+        if explanation is None or explanation.noise is None or not explanation.guarantee.private:
+            return {"needed": []}
+        try:
+            needed = epsilons_to_stand_out(explanation)
+        except ValueError:  # noise that is known for the whole only
+            return {"needed": []}
+        return {"needed": [[name, e if math.isfinite(e) else None] for name, e in needed.items()]}
+
+    def _refresh_needed(self, change: Mapping[str, Any]) -> None:
+        if self.plan["state"] != "working":
+            self._say(**self._needed())
+
+    def _explanation(self) -> GlobalExplanation | None:
+        source = self.origin.source
+        if isinstance(source, GlobalExplanation):
+            return source
+        if not isinstance(source, Comparison) or self.epsilon not in source.explanations:
+            return None
+        repeats = source.explanations[self.epsilon]
+        return repeats[min(self.repeat, len(repeats) - 1)]
+
+    def _metric_words(self, target: float | None) -> str:
+        source = self.origin.source
+        if target is None or not isinstance(source, Comparison):
+            return ""
+        try:
+            epsilon = epsilon_for_metric(source, target)
+        except ValueError as error:
+            return _error_words(error)
+        name = self.plan["metric"]
+        if math.isinf(epsilon):
+            return f"No ε up to {source.epsilons[-1]:g} makes {name} {target:g} likely."
+        return f"With ε = {epsilon:.2g}, 9 of 10 fits would reach {name} {target:g}."
+
+
+def _error_words(error: Exception) -> str:
+    return f"{type(error).__name__}: {str(error)[:300]}"

@@ -1,0 +1,85 @@
+"""The rank view: which place each term takes, at every epsilon, and how sure that is."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+
+from dpexplain_widgets.export.bundle import bundle
+from dpexplain_widgets.views.base import View
+
+
+class RankView(View):
+    """Bump chart of the importance of terms over epsilon.
+
+    The chosen term has a ribbon of the places that it can have with 95 % certainty under all
+    noise; terms that stand out of the noise are drawn with full lines. The non-private
+    reference, where it is shown, stands apart. Up and Down choose a term, Left and Right an
+    epsilon.
+
+    Parameters
+    ----------
+    source : Comparison, GlobalExplanation, dict or View
+        What to show; see :class:`dpexplain_widgets.views.base.View`.
+    samples : DataFrame or None, default=None
+        Records to explain one by one, elsewhere.
+    samples_public : bool, default=False
+        Whether these records may be shown to anyone.
+    **state
+        Initial choices by trait name; see :class:`dpexplain_widgets.state.state.ViewState`.
+    """
+
+    _esm = bundle("rank.js")
+
+    @property
+    def selection(self) -> pd.DataFrame:
+        """What is shown: one row per term and epsilon.
+
+        Columns term, epsilon (infinite for the reference), rank, rank_low and rank_high (NaN
+        where the noise is not known jointly), importance, above_noise, private and chosen.
+        """
+        return rank_frame(self)
+
+
+def rank_frame(view: View) -> pd.DataFrame:
+    """Table the place of each term in each fit that is shown.
+
+    Parameters
+    ----------
+    view : View
+        Its choices say which repeat is read and whether the reference is shown.
+
+    Returns
+    -------
+    DataFrame
+        Columns as of :attr:`RankView.selection`.
+    """
+    payload = view.shown
+    fits = [row[min(view.repeat, len(row) - 1)] for row in payload["fits"]]
+    epsilons = [float(epsilon) for epsilon in payload["epsilons"]]
+    if payload["reference"] is not None and (view.show_reference or not fits):
+        fits, epsilons = [*fits, payload["reference"]], [*epsilons, math.inf]
+    tables = []
+    for epsilon, fit in zip(epsilons, fits, strict=True):
+        importance = np.array([term["importance"] for term in fit["terms"]])
+        rank = np.empty(len(importance), dtype=np.int64)
+        rank[np.argsort(-importance, kind="stable")] = np.arange(1, len(importance) + 1)
+        ends = np.array([term["ranks"] or (math.nan, math.nan) for term in fit["terms"]])
+        table = pd.DataFrame(
+            {
+                "term": [term["name"] for term in payload["terms"]],
+                "epsilon": epsilon,
+                "rank": rank,
+                "rank_low": ends[:, 0],
+                "rank_high": ends[:, 1],
+                "importance": importance,
+                "above_noise": [term["above_noise"] for term in fit["terms"]],
+                "private": bool(fit["guarantee"]["private"]),
+            }
+        )
+        tables.append(table)
+    frame = pd.concat(tables, ignore_index=True)
+    frame["chosen"] = (frame["term"] == view.term) & (frame["epsilon"] == view.epsilon)
+    return frame

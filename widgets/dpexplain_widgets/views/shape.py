@@ -1,0 +1,24 @@
+"""The shape view: one term at one epsilon, beside its noise and its reference."""
+
+from __future__ import annotations
+
+from dpexplain_widgets.export.bundle import bundle
+from dpexplain_widgets.views.base import View
+
+
+class ShapeView(View):
+    """The contribution of one term, bin by bin, over its histogram.
+
+    Parameters
+    ----------
+    source : Comparison, GlobalExplanation, dict or View
+        What to show; see :class:`dpexplain_widgets.views.base.View`.
+    samples : DataFrame or None, default=None
+        Records to explain one by one.
+    samples_public : bool, default=False
+        Whether these records may be shown to anyone.
+    **state
+        Initial choices by trait name; see :class:`dpexplain_widgets.state.state.ViewState`.
+    """
+
+    _esm = bundle("shape.js")
