@@ -10,7 +10,7 @@ from __future__ import annotations
 from dpexplain.schema.features import Categorical, Classes, Date, Numeric, Range
 from dpexplain.schema.features import Feature as Feature
 from dpexplain.schema.features import Target as Target
+from dpexplain.schema.features import Task as Task
 from dpexplain.schema.schema import Schema
-from dpexplain.schema.schema import Task as Task
 
 __all__ = ["Categorical", "Classes", "Date", "Numeric", "Range", "Schema"]

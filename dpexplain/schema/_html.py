@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Mapping
 from html import escape
 
-from dpexplain.schema import Categorical, Classes, Date, Numeric, Range, Schema
 from dpexplain.schema._checks import Label, short
+from dpexplain.schema.features import (
+    Categorical,
+    Classes,
+    Date,
+    Feature,
+    Numeric,
+    Range,
+    Target,
+)
 from dpexplain.tables.cells import day_text
 
 _N_CATEGORIES_SHOWN = 12
@@ -14,12 +23,13 @@ _N_CHARACTERS_SHOWN = 300
 _HEADINGS = ("feature", "kind", "public values", "unit", "description")
 
 
-def schema_table(schema: Schema) -> str:
+def schema_table(features: Mapping[str, Feature], target: Target | None) -> str:
     """Return a schema as an HTML table.
 
     Parameters
     ----------
-    schema : Schema
+    features : mapping of str to feature
+    target : Range, Classes or None
         What to show.
 
     Returns
@@ -27,9 +37,9 @@ def schema_table(schema: Schema) -> str:
     str
         HTML in which names, categories, units and descriptions are escaped.
     """
-    rows = [_row(name, feature) for name, feature in schema.features.items()]
-    if schema.target is not None:
-        rows.append(_row(f"{schema.target.name or 'target'} (target)", schema.target))
+    rows = [_row(name, feature) for name, feature in features.items()]
+    if target is not None:
+        rows.append(_row(f"{target.name or 'target'} (target)", target))
     head = "".join(f"<th scope='col' style='text-align:left'>{title}</th>" for title in _HEADINGS)
     return (
         "<table class='dpexplain-schema'>"

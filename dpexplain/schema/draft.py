@@ -4,26 +4,33 @@ from __future__ import annotations
 
 import math
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from dpexplain.schema import Categorical, Classes, Date, Numeric, Range, Schema
-from dpexplain.schema.features import Feature, Target
+from dpexplain.schema.features import (
+    Categorical,
+    Classes,
+    Date,
+    Feature,
+    Numeric,
+    Range,
+    Target,
+    Task,
+)
 from dpexplain.tables.cells import FIRST_DAY, LAST_DAY, day_text
 from dpexplain.tables.columns import Column, Values, as_table, cells_of, one_column, values_of
 from dpexplain.tables.encoding import days_of, numbers_of, texts_of
 
-if TYPE_CHECKING:
-    from dpexplain.schema import Task
-
 _LARGEST = 1e300  # leaves room for high - low
 
 
-def observed_schema(X: ArrayLike, y: ArrayLike | None = None, *, task: Task = "auto") -> Schema:
-    """Draft a schema whose bounds and categories are those of the data.
+def observed_fields(
+    X: ArrayLike, y: ArrayLike | None = None, *, task: Task = "auto"
+) -> tuple[dict[str, Feature], Target | None]:
+    """Draft features and a target whose bounds and categories are those of the data.
 
     Parameters
     ----------
@@ -36,8 +43,9 @@ def observed_schema(X: ArrayLike, y: ArrayLike | None = None, *, task: Task = "a
 
     Returns
     -------
-    Schema
-        The draft; nothing in it is private.
+    features : dict
+        By column name; nothing in them is private.
+    target : Range, Classes or None
     """
     if task not in ("auto", "classification", "regression"):
         raise ValueError(f"task={task!r} must be 'auto', 'classification' or 'regression'.")
@@ -48,7 +56,7 @@ def observed_schema(X: ArrayLike, y: ArrayLike | None = None, *, task: Task = "a
         else {f"feature_{index}": table[:, index] for index in range(table.shape[1])}
     )
     features = {name: observed_feature(column) for name, column in named.items()}
-    return Schema(features, None if y is None else observed_target(y, task=task))
+    return features, None if y is None else observed_target(y, task=task)
 
 
 def observed_feature(column: Column) -> Feature:
@@ -99,7 +107,7 @@ def observed_target(y: ArrayLike, *, task: Task = "auto") -> Target:
     y : array or Series of shape (n_samples,) or (n_samples, 1)
         Cells of any kind.
     task : {"auto", "classification", "regression"}, default="auto"
-        As for :func:`observed_schema`.
+        As for :func:`observed_fields`.
 
     Returns
     -------

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from dpexplain.exceptions import SchemaError
 from dpexplain.schema._checks import (
@@ -274,3 +274,5 @@ class Classes:
 
 Feature: TypeAlias = Numeric | Categorical
 Target: TypeAlias = Range | Classes
+Task: TypeAlias = Literal["auto", "classification", "regression"]
+"""What a target is, where it is read off data: "auto" lets the data say."""

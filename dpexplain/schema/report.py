@@ -16,11 +16,12 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from dpexplain.exceptions import SchemaError
-from dpexplain.schema import Categorical, Classes, Date, Numeric, Range, Schema
 from dpexplain.schema._checks import short
+from dpexplain.schema.features import Categorical, Classes, Date, Numeric, Range, Target
 from dpexplain.tables.cells import cell_text, day_text
 from dpexplain.tables.columns import (
     Column,
+    KnownColumns,
     cells_of,
     columns_in_order,
     kind_in_parts,
@@ -78,13 +79,17 @@ class SchemaReport:
         return f"{head}<table><thead><tr>{titles}</tr></thead><tbody>{body}</tbody></table>"
 
 
-def schema_report(schema: Schema, X: ArrayLike, y: ArrayLike | None) -> SchemaReport:
+def schema_report(
+    schema: KnownColumns, target: Target | None, X: ArrayLike, y: ArrayLike | None
+) -> SchemaReport:
     """Compare every cell of a table with a schema.
 
     Parameters
     ----------
     schema : Schema
         What is said to be public.
+    target : Range, Classes or None
+        Its target.
     X : DataFrame or array of shape (n_samples, n_features)
         The records.
     y : array of shape (n_samples,) or None
@@ -112,10 +117,10 @@ def schema_report(schema: Schema, X: ArrayLike, y: ArrayLike | None) -> SchemaRe
     for (name, feature), column in zip(schema.features.items(), columns, strict=True):
         rows += _rows(name, column, _feature(column, feature))
     if y is not None:
-        if schema.target is None:
+        if target is None:
             raise SchemaError("the schema has no target to check y against; leave out y.")
-        name = f"{schema.target.name or 'target'} (target)"
-        rows += _rows(name, one_column(y), _target(one_column(y), schema.target))
+        name = f"{target.name or 'target'} (target)"
+        rows += _rows(name, one_column(y), _target(one_column(y), target))
     return SchemaReport(tuple(rows))
 
 

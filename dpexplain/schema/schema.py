@@ -12,8 +12,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any
 
+from dpexplain._utils.json import cut
 from dpexplain.exceptions import PrivacyWarning, SchemaError
 from dpexplain.schema._checks import check_encodable, kind_of, short_list
 from dpexplain.schema.features import (
@@ -24,6 +25,7 @@ from dpexplain.schema.features import (
     Numeric,
     Range,
     Target,
+    Task,
 )
 
 if TYPE_CHECKING:
@@ -32,8 +34,6 @@ if TYPE_CHECKING:
     from dpexplain.schema.report import SchemaReport
 
 __all__ = ["Categorical", "Classes", "Date", "Numeric", "Range", "Schema"]
-
-Task: TypeAlias = Literal["auto", "classification", "regression"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -105,7 +105,7 @@ class Schema:
         """
         from dpexplain.schema.toml import schema_text
 
-        text = schema_text(self)
+        text = schema_text(self.features, self.target)
         if path is not None:
             Path(path).write_text(text, encoding="utf-8", newline="\n")
         return text
@@ -129,11 +129,14 @@ class Schema:
         SchemaError
             If the text is no TOML, or has fields that a schema does not know or lacks.
         """
-        from dpexplain.schema.toml import read_file, read_schema
+        from dpexplain.schema.toml import read_fields, read_file
 
-        if isinstance(path_or_text, str) and "\n" in path_or_text:
-            return read_schema(path_or_text)
-        return read_file(path_or_text)
+        is_text = isinstance(path_or_text, str) and "\n" in path_or_text
+        fields = read_fields(str(path_or_text)) if is_text else read_file(path_or_text)
+        try:
+            return cls(*fields)
+        except SchemaError as error:
+            raise SchemaError(cut(str(error))) from None
 
     @classmethod
     def from_frame(cls, X: ArrayLike, y: ArrayLike | None = None, *, task: Task = "auto") -> Schema:
@@ -219,14 +222,14 @@ class Schema:
             PrivacyWarning,
             stacklevel=2,
         )
-        return schema_report(self, X, y)
+        return schema_report(self, self.target, X, y)
 
     @classmethod
     def _observed(cls, X: ArrayLike, y: ArrayLike | None = None, *, task: Task = "auto") -> Schema:
         """Draft a schema from data without a word: the caller warns and records the release."""
-        from dpexplain.schema.draft import observed_schema
+        from dpexplain.schema.draft import observed_fields
 
-        return observed_schema(X, y, task=task)
+        return cls(*observed_fields(X, y, task=task))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Schema):
@@ -250,7 +253,7 @@ class Schema:
     def _repr_html_(self) -> str:
         from dpexplain.schema._html import schema_table
 
-        return schema_table(self)
+        return schema_table(self.features, self.target)
 
 
 def _check_parts(features: Any, target: Any) -> None:

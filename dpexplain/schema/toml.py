@@ -8,17 +8,27 @@ import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, fields
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import tomli_w
 
 from dpexplain._utils.json import cut
 from dpexplain._utils.validation import shown
 from dpexplain.exceptions import SchemaError
-from dpexplain.schema import Categorical, Classes, Date, Numeric, Range, Schema
+from dpexplain.schema.features import (
+    Categorical,
+    Classes,
+    Date,
+    Feature,
+    Numeric,
+    Range,
+    Target,
+)
 
 _MAX_BYTES: Final = 16 * 2**20
 _LONG_KEY: Final = re.compile(r"""(?<![\w-])(?:(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){32}""")
+Fields: TypeAlias = tuple[dict[str, Feature], Target | None]
+
 _FORMAT: Final = "dpexplain/schema"
 _VERSION: Final = 1
 
@@ -31,12 +41,13 @@ _TARGET_KINDS: Final[dict[str, Callable[..., Any]]] = {"range": Range, "classes"
 _NAME_OF_KIND: Final = {kind: name for name, kind in {**_FEATURE_KINDS, **_TARGET_KINDS}.items()}
 
 
-def schema_text(schema: Schema) -> str:
+def schema_text(features: Mapping[str, Feature], target: Target | None) -> str:
     """Write a schema as TOML, without the fields that have their default.
 
     Parameters
     ----------
-    schema : Schema
+    features : mapping of str to feature
+    target : Range, Classes or None
         What to write.
 
     Returns
@@ -45,13 +56,13 @@ def schema_text(schema: Schema) -> str:
         TOML with one table per feature, in order.
     """
     document: dict[str, Any] = {"format": _FORMAT, "version": _VERSION}
-    if schema.target is not None:
-        document["target"] = _table(schema.target)
-    document["features"] = {name: _table(part) for name, part in schema.features.items()}
+    if target is not None:
+        document["target"] = _table(target)
+    document["features"] = {name: _table(part) for name, part in features.items()}
     return tomli_w.dumps(document)
 
 
-def read_schema(text: str) -> Schema:
+def read_fields(text: str) -> Fields:
     """Read a schema from TOML.
 
     Parameters
@@ -61,8 +72,9 @@ def read_schema(text: str) -> Schema:
 
     Returns
     -------
-    Schema
-        The schema.
+    features : dict
+        By column name.
+    target : Range, Classes or None
 
     Raises
     ------
@@ -70,17 +82,17 @@ def read_schema(text: str) -> Schema:
         If the text is no TOML, or has fields that a schema does not know or lacks.
     """
     try:
-        return _schema(_parsed(text))
+        return _from_document(_parsed(text))
     except SchemaError as error:
         raise SchemaError(cut(str(error))) from None
 
 
-def read_file(path: str | os.PathLike[str]) -> Schema:
-    """Read a schema from a TOML file; see `read_schema`."""
+def read_file(path: str | os.PathLike[str]) -> Fields:
+    """Read a schema from a TOML file; see `read_fields`."""
     with Path(path).open("rb") as file:
         raw = file.read(_MAX_BYTES + 1)
     try:
-        return read_schema(raw.decode("utf-8"))
+        return read_fields(raw.decode("utf-8"))
     except UnicodeDecodeError:
         raise SchemaError("the schema is no UTF-8 text, so no TOML.") from None
 
@@ -111,7 +123,7 @@ def _has_endless_number(value: object) -> bool:
     return isinstance(value, int) and value.bit_length() > 1024
 
 
-def _schema(document: dict[str, Any]) -> Schema:
+def _from_document(document: dict[str, Any]) -> Fields:
     _check_keys("the schema", document, {"format", "version", "features"}, {"target"})
     if document["format"] != _FORMAT or document["version"] != _VERSION:
         raise SchemaError(
@@ -122,12 +134,12 @@ def _schema(document: dict[str, Any]) -> Schema:
     if not isinstance(features, dict):
         raise SchemaError("'features' must be a table with one table per feature.")
     target = document.get("target")
-    return Schema(
-        features={
+    return (
+        {
             name: _part(f"feature {name!r}", table, _FEATURE_KINDS)
             for name, table in features.items()
         },
-        target=None if target is None else _part("the target", target, _TARGET_KINDS),
+        None if target is None else _part("the target", target, _TARGET_KINDS),
     )
 
 

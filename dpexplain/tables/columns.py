@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from typing import Any, TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -12,14 +12,30 @@ from numpy.typing import ArrayLike, NDArray
 
 from dpexplain._utils.names import closest_name
 from dpexplain.exceptions import SchemaError
-from dpexplain.schema import Schema
+from dpexplain.schema.features import Feature
 from dpexplain.tables.frames import frame_of
 
 Values: TypeAlias = NDArray[Any] | pd.api.extensions.ExtensionArray
 Column: TypeAlias = ArrayLike | pd.api.extensions.ExtensionArray
 
 
-def columns_in_order(X: ArrayLike, schema: Schema) -> list[pd.Series | NDArray[Any]]:
+class KnownColumns(Protocol):
+    """What is known about the columns of a table: as much of a schema as reading them takes."""
+
+    @property
+    def features(self) -> Mapping[str, Feature]:
+        """The features by column name."""
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """Names of the features, in order."""
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+
+
+def columns_in_order(X: ArrayLike, schema: KnownColumns) -> list[pd.Series | NDArray[Any]]:
     """Return the columns of a table in the order of the schema; no value is read.
 
     Parameters
@@ -159,13 +175,13 @@ def cells_of(values: Values) -> Sequence[object]:
     return list(values)
 
 
-def _positions(frame: pd.DataFrame, schema: Schema) -> dict[str, int]:
+def _positions(frame: pd.DataFrame, schema: KnownColumns) -> dict[str, int]:
     names = [str(name) for name in frame.columns]
     check_names(names, schema)
     return {name: index for index, name in enumerate(names)}
 
 
-def check_names(names: Sequence[str], schema: Schema, *, more: bool = False) -> None:
+def check_names(names: Sequence[str], schema: KnownColumns, *, more: bool = False) -> None:
     """Refuse columns that are not those of the schema.
 
     Parameters

@@ -19,10 +19,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from dpexplain.schema import Categorical, Classes, Date, Numeric, Range, Schema
+from dpexplain.schema.features import Categorical, Classes, Date, Numeric, Range
 from dpexplain.tables.cells import cell_day, cell_number, cell_text
 from dpexplain.tables.columns import (
     Column,
+    KnownColumns,
     Values,
     cells_of,
     columns_in_order,
@@ -39,7 +40,7 @@ _BLOCK: Final = 1 << 16
 _EMPTY_WORDS: Final = frozenset({"none", "null", "na", "n/a", "<na>", "nat"})
 
 
-def check_columns(X: ArrayLike, schema: Schema) -> None:
+def check_columns(X: ArrayLike, schema: KnownColumns) -> None:
     """Refuse a table whose columns are not those of the schema; no value is read.
 
     Parameters
@@ -102,7 +103,9 @@ def encode_categorical(column: Column, feature: Categorical) -> NDArray[np.int32
     return _read(column, code, dtype=np.int32)
 
 
-def encode_features(X: ArrayLike, schema: Schema) -> list[NDArray[np.float64] | NDArray[np.int32]]:
+def encode_features(
+    X: ArrayLike, schema: KnownColumns
+) -> list[NDArray[np.float64] | NDArray[np.int32]]:
     """Encode every column of a table, in the order of the schema.
 
     Parameters
@@ -121,7 +124,7 @@ def encode_features(X: ArrayLike, schema: Schema) -> list[NDArray[np.float64] | 
 
 
 def encoded_columns(
-    X: ArrayLike, schema: Schema
+    X: ArrayLike, schema: KnownColumns
 ) -> Iterator[NDArray[np.float64] | NDArray[np.int32]]:
     """Encode the columns of a table one after the other: of large tables, one is held at a time.
 
