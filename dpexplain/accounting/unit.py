@@ -25,6 +25,7 @@ __all__ = [
     "same_unit",
     "unit_from_dict",
     "unit_from_text",
+    "unit_of",
     "unit_to_dict",
 ]
 
@@ -318,3 +319,24 @@ def unit_from_text(text: object, place: int) -> Unit:
     if found and int(found[1]) > 0:
         return Person(f"entry {place}", int(found[1]), named=False)
     return OtherUnit(text)  # type: ignore[arg-type]  # which refuses what is no text
+
+
+def unit_of(max_rows_per_person: int | None, kind: str = "") -> Unit:
+    """Name whom a fit protects.
+
+    Parameters
+    ----------
+    max_rows_per_person : int or None
+        Rows of a person that are used at most; None where rows are not counted by person.
+    kind : str, default=""
+        Name of the grouping. Without one the persons are a kind of their own in every call.
+
+    Returns
+    -------
+    Record or Person
+    """
+    if max_rows_per_person is None:
+        return RECORD
+    if not kind:
+        return Person.unnamed(max_rows_per_person)
+    return Person(kind, max_rows_per_person)

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple, TypeAlias
 from dpexplain._utils.validation import check_epsilon
 from dpexplain.accounting.events import Event
 from dpexplain.accounting.ledger import PrivacyLedger
-from dpexplain.accounting.unit import Unit
+from dpexplain.accounting.unit import Unit, unit_of
 from dpexplain.tables.columns import kind_in_parts
-from dpexplain.tables.groups import Grouping, grouping_of, unit_of
+from dpexplain.tables.groups import Grouping, grouping_of
 
 
 def check_estimator(estimator: Any) -> None:

@@ -20,7 +20,7 @@ from dpexplain._utils.validation import (
     check_epsilon,
 )
 from dpexplain.accounting import Event, NonPrivateEvent, PrivacyLedger, epsilon_from_mu
-from dpexplain.accounting.unit import Unit
+from dpexplain.accounting.unit import Unit, unit_of
 from dpexplain.exceptions import PrivacyWarning
 from dpexplain.explain import Guarantee
 from dpexplain.mechanisms import (
@@ -46,7 +46,7 @@ from dpexplain.schema import Classes, Range, Schema
 from dpexplain.tables.chunked import ChunkedTable, PartError, chunked_table
 from dpexplain.tables.columns import cells_of, kind_in_parts, values_of
 from dpexplain.tables.encoding import check_columns
-from dpexplain.tables.groups import grouping_of, unit_of, without_groups
+from dpexplain.tables.groups import grouping_of, without_groups
 
 if TYPE_CHECKING:
     from dpexplain.statement import PrivacyStatement

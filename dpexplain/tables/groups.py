@@ -7,10 +7,9 @@ from typing import Any
 
 import pandas as pd
 
-from dpexplain.accounting.unit import RECORD, Person, Unit
 from dpexplain.tables.columns import as_table, kind_in_parts
 
-__all__ = ["Grouping", "grouping_of", "unit_of", "without_groups"]
+__all__ = ["Grouping", "grouping_of", "without_groups"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,27 +90,6 @@ def without_groups(X: Any, groups: Any) -> Any:
     if not isinstance(table, pd.DataFrame) or groups not in table.columns:
         return X
     return table.drop(columns=groups)
-
-
-def unit_of(max_rows_per_person: int | None, kind: str = "") -> Unit:
-    """Name whom a fit protects.
-
-    Parameters
-    ----------
-    max_rows_per_person : int or None
-        Rows of a person that are used at most; None where rows are not counted by person.
-    kind : str, default=""
-        Name of the grouping. Without one the persons are a kind of their own in every call.
-
-    Returns
-    -------
-    Record or Person
-    """
-    if max_rows_per_person is None:
-        return RECORD
-    if not kind:
-        return Person.unnamed(max_rows_per_person)
-    return Person(kind, max_rows_per_person)
 
 
 def _column(name: str, X: Any) -> Any:
