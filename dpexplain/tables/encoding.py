@@ -5,9 +5,8 @@ the column and whatever the other cells hold, and no cell raises: an exception, 
 reading of the other cells, would show one record to the world. Only names and numbers of
 columns, which are public, can be refused.
 
-What happens before is outside: some releases of pandas read "0.3" in a column of numbers as
-another double than in a column of text, one unit in the last place apart. Read private files
-with ``float_precision="round_trip"`` there.
+What happens before is outside: a reader of CSV that looks at a file as a whole lets one line change
+how others are read. :func:`dpexplain.tables.read_texts` reads each line by itself, as texts.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ def frame_of(X: object) -> pd.DataFrame | None:
         return None
     import narwhals as nw
 
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    frame = nw.from_native(_of_chunks(X), eager_only=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
         columns = {name: _cells(frame[name]) for name in frame.columns}
         return pd.DataFrame(columns, columns=pd.Index(frame.columns, dtype=object))
@@ -71,11 +71,22 @@ def column_of(values: object) -> Any:
         return None
     import narwhals as nw
 
-    column = nw.from_native(values, series_only=True, pass_through=True)
+    column = nw.from_native(_of_chunks(values), series_only=True, pass_through=True)
     if isinstance(column, nw.Series):
         return _cells(column)
     frame = frame_of(values)
     return values.to_pandas() if frame is None else frame
+
+
+def _of_chunks(values: Any) -> Any:
+    """Arrow's arrays and batches as what narwhals knows, rather than by Arrow's way to pandas."""
+    if type(values).__module__.split(".")[0] != "pyarrow":
+        return values
+    import pyarrow as pa
+
+    if isinstance(values, pa.Array):
+        return pa.chunked_array([values])
+    return pa.Table.from_batches([values]) if isinstance(values, pa.RecordBatch) else values
 
 
 def _is_query(X: object) -> bool:

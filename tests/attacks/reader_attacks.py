@@ -152,6 +152,6 @@ ATTACKS = [
         "a row without a target counts as something",
         row_without_target,
         no_target_is_the_first_class,
-        "it counts as the first class, or the middle of the range",
+        "it is of the first class, or the middle of the range",
     ),
 ]
