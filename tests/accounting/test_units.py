@@ -67,7 +67,7 @@ def charged(*charges, **settings):
     return ledger
 
 
-# --- the type --------------------------------------------------------------------------------------
+# --- the type -----------------------------------------------------------------------------------
 
 
 @given(units)
@@ -114,7 +114,7 @@ def test_damaged_unit_is_refused(content):
         unit_from_dict(content)
 
 
-# --- prices ----------------------------------------------------------------------------------------
+# --- prices -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("rows", [1, 2, 3, 10])
@@ -215,7 +215,7 @@ def test_the_old_statement_was_false_and_the_new_one_holds():
     assert delta(2 * mu, ledger.private_epsilon(unit=RECORD)) < DELTA
 
 
-# --- totals ----------------------------------------------------------------------------------------
+# --- totals -------------------------------------------------------------------------------------
 
 
 def test_ledger_of_one_kind_states_its_total_for_those_persons():
@@ -317,7 +317,7 @@ def test_exchange_of_a_record_counts_twice_its_price():
     assert exchanged.squared_mu == 4 * one.squared_mu
 
 
-# --- caps ------------------------------------------------------------------------------------------
+# --- caps ---------------------------------------------------------------------------------------
 
 
 def test_cap_is_for_the_unit_of_the_first_private_charge():
@@ -435,7 +435,7 @@ def test_copies_and_pickles_keep_units_and_the_unit_of_the_cap(tmp_path):
         again.charge([EVENT], label="rows")
 
 
-# --- older files -----------------------------------------------------------------------------------
+# --- older files --------------------------------------------------------------------------------
 
 
 def older_file(version, *units):
