@@ -248,7 +248,7 @@ class PrivateEstimator:
         try:
             schema = self.schema or self._drafted_schema(X, y)
             if groups is not None:
-                kept = _bounded_rows(groups, self.max_rows_per_person or 1)
+                kept = self._kept_rows(groups)
                 X, y, groups = (rows_of(values, kept) for values in (X, y, groups))
             mechanism = self._mechanism()
             self._fit_people(X, y, groups, schema, mechanism)
@@ -274,6 +274,10 @@ class PrivateEstimator:
         if self.reproducible_seed is None:
             return secret_coins()
         return np.random.default_rng(self.reproducible_seed)
+
+    def _kept_rows(self, groups: Any) -> NDArray[np.intp]:
+        """Rows of which nobody has too many; audits put those of their own coins in their place."""
+        return _bounded_rows(groups, self.max_rows_per_person or 1)
 
     def _fit_people(
         self, X: Any, y: Any, groups: Any, schema: Schema, mechanism: GaussianMechanism
