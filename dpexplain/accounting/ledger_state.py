@@ -207,8 +207,7 @@ class LedgerState:
         same = kept == (before.dataset, before.delta, before.adjacency)
         free = before.unit is None and math.isinf(before.cap_epsilon)
         kept_unit = free or self.unit == before.unit
-        kept_start = before.cap_at_start in (None, self.cap_at_start)
-        return same and kept_unit and kept_start and self.cap_epsilon <= before.cap_epsilon
+        return same and kept_unit and self.cap_epsilon <= before.cap_epsilon
 
     @property
     def events(self) -> tuple[Event, ...]:

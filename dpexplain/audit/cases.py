@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from sklearn.base import clone
 
 from dpexplain.audit.records import Records
 from dpexplain.audit.subjects import Subject, features_for, known_settings
@@ -90,6 +91,39 @@ def canary_case(
     if estimator.adjacency == "replace":
         absent = _with_record(background, _extreme(schema, last=False))
     return CanaryCase(estimator, _with_record(background, _extreme(schema, last=True)), absent)
+
+
+def row_exchange(case: CanaryCase) -> tuple[Any, tuple[Any, ...], list[int], list[int]]:
+    """Make a table in which the canary's person has two rows, and the coins' two choices.
+
+    Parameters
+    ----------
+    case : CanaryCase
+        Estimator and data sets.
+
+    Returns
+    -------
+    estimator : private estimator
+        Which uses one row of a person.
+    table : tuple of DataFrame, Series and Series
+        Table, target and person of each row. One record less, and only one choice is left.
+    kept, instead : list of int
+        Rows in use: the canary, or the other row of the same person.
+    """
+    estimator = clone(case.estimator).set_params(max_rows_per_person=1)
+    X, y = _with_record(case.present, _opposite(estimator.schema))
+    n = len(X)
+    people = pd.Series([*range(n - 1), n - 2], index=X.index)
+    return estimator, (X, y, people), list(range(n - 1)), [*range(n - 2), n - 1]
+
+
+def _opposite(schema: Schema) -> tuple[dict[str, Any], Any]:
+    """Cells and target of a record that shares nothing with the canary."""
+    cells = {
+        name: feature.categories[0] if isinstance(feature, Categorical) else feature.low
+        for name, feature in schema.features.items()
+    }
+    return cells, _extreme(schema, last=False)[1]
 
 
 def _background(schema: Schema, n: int, *, lone_class: bool) -> Records:

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from dpexplain.accounting.unit import RECORD, Unit
 from dpexplain.mechanisms import AnyPhase, Coins, Mechanism, NoiseSource, exponential
 from dpexplain.schema import Categorical, Range, Schema
 
@@ -277,6 +278,13 @@ class SizeKept:
     def _fit_released(self, X: Any, y: Any, schema: Schema, mechanism: Any) -> None:
         super()._fit_released(X, y, schema, mechanism)  # type: ignore[misc]
         self.n_samples_ = len(X)
+
+
+class RecordsForPersons:
+    """Charges the noise of persons as if it protected records as well."""
+
+    def _privacy_unit(self) -> Unit:
+        return RECORD
 
 
 # --- samples ----------------------------------------------------------------------------------

@@ -23,6 +23,7 @@ from dpexplain.audit.mistakes import (
     NoMargin,
     RangeSeen,
     RealisedBatchSize,
+    RecordsForPersons,
     SameEachTime,
     ShuffledBatches,
     SizeKept,
@@ -125,6 +126,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant("class list from data", _SEEN_IN_MODEL, ClassesSeen, _classifies, lone_class=True),
     Mutant("target range from data", _SEEN_IN_MODEL, RangeSeen, _predicts_numbers),
     Mutant("exact number of records kept", _SEEN_IN_MODEL, SizeKept, _add_remove),
+    Mutant("noise of persons charged for records", frozenset({1}), RecordsForPersons, _always),
     Mutant("seed reused between fits", frozenset({2, 4}), with_source(SameEachTime), _always),
     Mutant(
         "shuffled in place of Poisson batches",

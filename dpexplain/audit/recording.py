@@ -164,6 +164,7 @@ def record(
     answers: Sequence[Integers] | Forge | None = None,
     coins: int = _COINS,
     last_is_sampled: bool = False,
+    kept: Sequence[int] | None = None,
 ) -> tuple[Any, Transcript]:
     """Fit a clone and write down every release with its exact sums. NOT PRIVATE.
 
@@ -190,6 +191,8 @@ def record(
         Seed of what stands for secret coins.
     last_is_sampled : bool, default=False
         Whether the last record is in every sample, where the estimator takes samples.
+    kept : sequence of int or None, default=None
+        Rows that stand for those which secret coins keep of each person; None draws them.
 
     Returns
     -------
@@ -218,8 +221,10 @@ def record(
     if last_is_sampled:
         honest = model._sampler
         model._sampler = lambda person, probability: _LastSampled(honest(person, probability))
+    if kept is not None:
+        model._kept_rows = lambda groups: np.asarray(kept, dtype=np.intp)
     model.fit(X, y, groups=groups)
-    for name in ("_mechanism", "_coins", "_sampler"):
+    for name in ("_mechanism", "_coins", "_sampler", "_kept_rows"):
         vars(model).pop(name, None)
     model.ledger_.charge([_EXACT], label="audit", adjacency=model.adjacency)
     return model, mechanism.transcript

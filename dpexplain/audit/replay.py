@@ -10,12 +10,15 @@ differs, the guarantee is false. The check is deterministic and needs no statist
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dpexplain.accounting.unit import Person, Unit, same_unit
+from dpexplain.accounting.unit_prices import spending_for
 from dpexplain.audit.charges import private_events, unpaid
 from dpexplain.audit.recording import Transcript, record
 from dpexplain.audit.releases import distance
@@ -75,7 +78,13 @@ class ReplayReport:
 
 
 def replay(
-    estimator: Any, neighbour: tuple[Any, ...], model: Any, transcript: Transcript
+    estimator: Any,
+    neighbour: tuple[Any, ...],
+    model: Any,
+    transcript: Transcript,
+    *,
+    kept: Sequence[int] | None = None,
+    unit: Unit | None = None,
 ) -> ReplayReport:
     """Fit on a neighbouring data set with the recorded answers, and compare.
 
@@ -89,33 +98,56 @@ def replay(
         Fitted by `record`.
     transcript : Transcript
         Recorded by `record`.
+    kept : sequence of int or None, default=None
+        Rows of the neighbour that stand for those which secret coins keep of each person.
+    unit : Unit or None, default=None
+        By whom the data sets differ, whose price in the ledger is held against the distance;
+        None for the unit of the guarantee.
 
     Returns
     -------
     ReplayReport
     """
+    mu, epsilon, reach = _claims(model, unit)
     try:
-        other, second = record(estimator, *neighbour, answers=transcript.answers)
+        other, second = record(estimator, *neighbour, answers=transcript.answers, kept=kept)
     except RuntimeError as error:  # one that asks of its neighbour what cannot be answered
         return ReplayReport(
             spent_mu=0.0,
-            claimed_mu=model.guarantee_.mu,
+            claimed_mu=mu,
             spent_epsilon=0.0,
-            claimed_epsilon=model.guarantee_.epsilon,
+            claimed_epsilon=epsilon,
             differences=(f"with the same answers, the neighbour's fit ends: {error}",),
         )
     apart = _distances(transcript, second)
     return ReplayReport(
         spent_mu=_spent_mu(transcript, apart),
-        claimed_mu=model.guarantee_.mu,
+        claimed_mu=mu,
         spent_epsilon=_spent_epsilon(transcript, apart),
-        claimed_epsilon=model.guarantee_.epsilon,
+        claimed_epsilon=epsilon,
         differences=(
             *_structural_differences(transcript, second),
             *_state_differences(model, other),
         ),
-        overspent=(*_beyond_sensitivity(transcript, apart), *unpaid(model, transcript.phases)),
+        overspent=(
+            *_beyond_sensitivity(transcript, [d / reach for d in apart]),
+            *unpaid(model, transcript.phases),
+        ),
     )
+
+
+def _claims(model: Any, unit: Unit | None) -> tuple[float | None, float, float]:
+    """Mu and epsilon that are stated for a unit, and how many sensitivities it may move a sum."""
+    guarantee = model.guarantee_
+    entry = model.ledger_.entries[-1]
+    if unit is None or same_unit(unit, entry.unit):
+        return guarantee.mu, guarantee.epsilon, 1.0
+    price = spending_for([entry], unit, model.adjacency)
+    if price is None:
+        return None, math.inf, math.inf
+    mu = price.mu if guarantee.mu is not None else None
+    reach = 2.0 / (entry.unit.max_rows or 1) if isinstance(entry.unit, Person) else 1.0
+    return mu, price.sum_of_pure or model.ledger_.private_epsilon(unit=unit), reach
 
 
 def _distances(first: Transcript, second: Transcript) -> list[float]:

@@ -8,8 +8,9 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
+from dpexplain.accounting import RECORD
 from dpexplain.audit.black_box import audit_final_model
-from dpexplain.audit.cases import CanaryCase, canary_case
+from dpexplain.audit.cases import CanaryCase, canary_case, row_exchange
 from dpexplain.audit.mutants import Mutant
 from dpexplain.audit.noise_scale import audit_noise
 from dpexplain.audit.recording import Forge, record
@@ -73,9 +74,30 @@ def replays(case: CanaryCase, n_hostile: int = 3) -> list[ReplayReport]:
     return reports
 
 
+def replay_of_rows(case: CanaryCase) -> ReplayReport:
+    """Tier 1: replay a fit for persons with another row of one person in use.
+
+    One more row of a person makes the coins exchange the row in use: that is how far apart two
+    tables are that differ by one *record*, for which the ledger has a price of its own.
+
+    Parameters
+    ----------
+    case : CanaryCase
+        Estimator and data sets.
+
+    Returns
+    -------
+    ReplayReport
+        Held against the price of one record.
+    """
+    estimator, table, kept, instead = row_exchange(case)
+    model, transcript = record(estimator, *table, kept=kept)
+    return replay(estimator, table, model, transcript, kept=instead, unit=RECORD)
+
+
 def _replay(case: CanaryCase, n_fits: int) -> list[str]:
     found: dict[str, None] = {}
-    for report in replays(case):
+    for report in (*replays(case), replay_of_rows(case)):
         found |= dict.fromkeys((*report.differences, *report.overspent))
         if report.spent_share > 1.0 + 1e-9:
             found[f"{report.spent_share:.3f} of what is claimed was spent"] = None

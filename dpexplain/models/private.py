@@ -257,7 +257,7 @@ class PrivateEstimator:
             if not isinstance(X, ChunkedTable):  # those are read part by part later
                 X, y, groups = rows_with_target(X, y, schema, groups)
             if groups is not None:
-                kept = _bounded_rows(groups, self.max_rows_per_person or 1)
+                kept = self._kept_rows(groups)
                 X, y, groups = (rows_of(values, kept) for values in (X, y, groups))
             mechanism = self._mechanism()
             if self.schema is not None:  # without one, classes are not known before the charge
@@ -285,6 +285,10 @@ class PrivateEstimator:
         if self.reproducible_seed is None:
             return secret_coins()
         return SeededCoins(self.reproducible_seed)
+
+    def _kept_rows(self, groups: Any) -> NDArray[np.intp]:
+        """Rows of which nobody has too many; audits put those of their own coins in their place."""
+        return _bounded_rows(groups, self.max_rows_per_person or 1)
 
     def _fit_people(
         self, X: Any, y: Any, groups: Any, schema: Schema, mechanism: Mechanism

@@ -70,7 +70,8 @@ def test_words_of_one_entry_speak_of_one():
 
     assert ledger.summary().words() == (
         f"One entry on 'survey': epsilon = {epsilon:.4g} at delta = 1e-05 "
-        "(one record added or removed). The cap is 2."
+        "(one record added or removed). That is for fits fixed in advance; where results decided "
+        "which fits follow or when to stop, epsilon = 2. The cap is 2."
     )
 
 
@@ -84,7 +85,9 @@ def test_words_of_several_entries_compare_with_adding():
         "All 2 entries on 'survey' together, if published together: "
         f"epsilon = {summary.private_epsilon:.4g} at delta = 1e-06 "
         "(one record replaced by another), "
-        f"where plain adding would give {summary.naive_epsilon:.4g}."
+        f"where plain adding would give {summary.naive_epsilon:.4g}. "
+        "That is for fits fixed in advance; where results decided which fits follow or when to "
+        f"stop, epsilon = {summary.adaptive_epsilon:.4g}."
     )
     assert summary.private_epsilon < summary.naive_epsilon
 
@@ -117,7 +120,8 @@ def test_words_beside_a_reference_count_the_private_entries_only(n_private, who)
     entries = "1 entry" if n_private == 1 else "2 entries"
     assert repr(ledger) == (
         f"PrivacyLedger('survey', {entries} with private releases, epsilon "
-        f"{ledger.private_epsilon():.4g} at delta 1e-06; 1 entry NOT PRIVATE)"
+        f"{ledger.private_epsilon():.4g} at delta 1e-06 if fixed in advance, else "
+        f"{ledger.adaptive_epsilon:.4g}; 1 entry NOT PRIVATE)"
     )
 
 

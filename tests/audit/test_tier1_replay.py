@@ -5,18 +5,20 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from audit_subjects import every_subject
+from dpexplain.accounting import RECORD
 from dpexplain.audit import record, replay
-from dpexplain.audit.cases import canary_case
+from dpexplain.audit.cases import canary_case, row_exchange
 from dpexplain.audit.charges import charged_mu, stated_over_charged, unpaid
 from dpexplain.audit.records import exchanged, made_up_records, without
 from dpexplain.audit.releases import distance, log_likelihood_ratio, standard_noise
-from dpexplain.audit.subjects import audited, canary_share, goes_by_place, variants
-from dpexplain.audit.tiers import hostile, replays
+from dpexplain.audit.subjects import audited, canary_share, goes_by_place, powerful_tiers, variants
+from dpexplain.audit.tiers import hostile, replay_of_rows, replays
 from effort import examples
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -67,6 +69,49 @@ def test_an_exchanged_record_stays_within_a_replace_one_guarantee(
     neighbour = exchanged(records, changed_place(data, estimator, n), other)
     report = replay(estimator, neighbour, model, transcript)
     assert report.holds, report
+
+
+@every_subject
+@examples(15)
+@given(
+    k=st.integers(1, 3),
+    n_rows=st.integers(0, 4),
+    n_others=st.integers(0, 12),
+    seed=SEEDS,
+    forged=st.booleans(),
+    data=st.data(),
+)
+def test_one_more_row_of_a_person_stays_within_the_price_of_a_record(
+    subject, k, n_rows, n_others, seed, forged, data
+):
+    """With the coins of both tables paired: a row more is in use, or another one is."""
+    estimator = drawn_estimator(data, subject, "add_remove").set_params(max_rows_per_person=k)
+    X, y = made_up_records(estimator.schema, n_others + n_rows + 1, seed)
+    people = pd.Series([*range(n_others), *["anna"] * (n_rows + 1)], dtype=object)
+    first = n_others + max(0, n_rows - k)
+    before = [*range(n_others), *range(first, n_others + n_rows)]
+    after = [*(before if n_rows < k else before[:-1]), n_others + n_rows]
+    model, transcript = record(
+        estimator,
+        X[:-1],
+        y[:-1],
+        people[:-1],
+        kept=before,
+        answers=hostile(seed) if forged else None,
+    )
+    report = replay(estimator, (X, y, people), model, transcript, kept=after, unit=RECORD)
+    assert report.holds, report
+
+
+@every_subject
+def test_a_row_that_is_exchanged_goes_beyond_the_price_of_a_person(subject):
+    """So the replay would have found that the noise of persons was promised to records."""
+    case = canary_case(subject)
+    assert replay_of_rows(case).holds
+    if 1 in powerful_tiers(subject):
+        estimator, table, kept, instead = row_exchange(case)
+        model, transcript = record(estimator, *table, kept=kept)
+        assert not replay(estimator, table, model, transcript, kept=instead).holds
 
 
 @every_subject

@@ -10,7 +10,6 @@ from sklearn.base import clone
 from dpexplain import BudgetError, PrivacyLedger, sweep
 from dpexplain.accounting.composition import compose_mu
 from dpexplain.accounting.gdp import epsilon_from_mu
-from dpexplain.exceptions import PrivacyWarning
 from fake_estimator import FakePrivateClassifier, Untouchable, UntouchableColumn, table
 
 QUIET = {"progress": False}
@@ -156,11 +155,3 @@ def test_failing_fit_stays_charged_and_its_error_holds_no_data(n_jobs):
     assert "71.123" not in str(caught.value)
     assert caught.value.__cause__ is None
     assert caught.value.__context__ is None
-
-
-def test_data_that_come_under_two_names_are_noticed():
-    X, y = table(30)
-    estimator = FakePrivateClassifier()
-    sweep(estimator, X, y, epsilons=(0.5,), ledger=PrivacyLedger("first name"), **QUIET)
-    with pytest.warns(PrivacyWarning, match="first name"):
-        sweep(estimator, X, y, epsilons=(0.5,), ledger=PrivacyLedger("second name"), **QUIET)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from dpexplain._frames import column_of, frame_of
+from dpexplain.encoding import days_of, numbers_of, texts_of
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from dpexplain._frames import column_of, frame_of
-from dpexplain.encoding import days_of, numbers_of, texts_of
 from dpexplain.models.inputs import person_of
 
 pl = pytest.importorskip("polars")

@@ -112,6 +112,8 @@ class LedgerStore:
                 f"ledger file {str(file.path)!r} has lost charges that were in it before; "
                 "restore the newest copy. Nothing was charged."
             )
+        if self.known.cap_at_start not in (None, state.cap_at_start):
+            raise self._other_limits(file, state)
         self.known, self._signature = state, signature
 
     def _check_home(self) -> None:
