@@ -304,15 +304,16 @@ def normalised_where_unambiguous(patch: pytest.MonkeyPatch) -> None:
 def noise_that_is_kept(name: str) -> Finding:
     """Walk through all that a model, its explanation and its ledger can reach: is noise there?"""
     drawn: list[np.ndarray] = []
-    honest = NoiseSource.draw_int
 
-    def noted(self: NoiseSource, *arguments: Any) -> Any:
-        noise = honest(self, *arguments)
+    def noted(*arguments: Any, _honest: Any) -> Any:
+        noise = _honest(*arguments)
         drawn.append(noise.copy())
         return noise
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(NoiseSource, "draw_int", noted)
+        for method in ("draw_int", "draw_laplace"):
+            honest = getattr(NoiseSource, method)
+            patch.setattr(NoiseSource, method, partialmethod(noted, _honest=honest))
         model = estimator(name).fit(*table(name, 30))
         explanation = model.explain_global()
     secrets = np.unique(np.concatenate(drawn))

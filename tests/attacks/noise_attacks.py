@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from attack_kit import Attack, Finding, estimator, first_find, table
+from attack_kit import Attack, Finding, drawn_noise, estimator, first_find, table
 from dpexplain import PrivacyLedger
 from dpexplain.audit import record
 from dpexplain.mechanisms import (
@@ -146,8 +146,7 @@ def known_seeds(name: str) -> Finding:
         np.random.seed(0)  # noqa: NPY002 - the generator that everybody shares
         random.seed(0)
         _, transcript = record(estimator(name, structure_seed=3), *table(name, 30))
-        pairs = zip(transcript.answers, transcript.queries, strict=True)
-        return np.concatenate([answer - query for answer, query in pairs])
+        return np.concatenate(drawn_noise(transcript))
 
     first, second = noise(), noise()
     same = int((first[: len(second)] == second[: len(first)]).sum())
@@ -160,7 +159,8 @@ def noise_from_the_structure_seed(patch: pytest.MonkeyPatch) -> None:
         "_noise_source",
         lambda self: NoiseSource(reproducible_seed=self.structure_seed),
     )
-    patch.setattr(NoiseSource, "draw_int", _draw_of_shared_generator)
+    for method in ("draw_int", "draw_laplace"):
+        patch.setattr(NoiseSource, method, _draw_of_shared_generator)
 
 
 def _draw_of_shared_generator(self: NoiseSource, sigma: float, size: int) -> Any:

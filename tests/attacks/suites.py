@@ -5,12 +5,14 @@ from __future__ import annotations
 import arithmetic_attacks
 import budget_attacks
 import leak_attacks
+import limit_attacks
 import noise_attacks
 import people_attacks
 import reader_attacks
 
 SUITES = (
     arithmetic_attacks,
+    limit_attacks,
     noise_attacks,
     leak_attacks,
     people_attacks,

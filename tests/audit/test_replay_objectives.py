@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpexplain.audit import record, replay
+from dpexplain.mechanisms import SeededCoins
 from dpexplain.models import DPExplainableBoostingClassifier, DPExplainableBoostingRegressor
 from dpexplain.models.boosting import fit as boosting_private
 from dpexplain.models.boosting.objectives import Objective
@@ -120,7 +121,7 @@ def quiet(transcript):
 def same_coins(monkeypatch):
     """Coins of records are fixed, as the proof has them: given which records are in which bag."""
     for model in (DPExplainableBoostingClassifier, DPExplainableBoostingRegressor):
-        monkeypatch.setattr(model, "_coins", lambda self: np.random.default_rng(9))
+        monkeypatch.setattr(model, "_coins", lambda self: SeededCoins(9))
 
 
 def recorded(estimator, records, seed, *, hostile_answers):
@@ -180,7 +181,7 @@ def bootstrap(monkeypatch):
     """Drawn with replacement, a record may be in a bag three times."""
 
     def bag(self, share, coins):
-        kept = np.repeat(np.arange(len(self._target)), coins.integers(2, 4, len(self._target)))
+        kept = np.repeat(np.arange(len(self._target)), 2 + coins.heads(len(self._target), 0.5))
         bins = [b[kept] for b in self._bins]
         return boosting_records.Records(bins, self._n_bins, self._target[kept], self._loss)
 

@@ -20,6 +20,7 @@ from dpexplain.compare._metrics import macro_auroc, measure
 from dpexplain.explain import MulticlassExplanation, total_score
 from dpexplain.explain.additive.local_explanation import rest_scores
 from dpexplain.io import from_json, to_json
+from dpexplain.mechanisms import SeededCoins
 from dpexplain.models import DPExplainableBoostingClassifier, ExplainableBoostingClassifier
 from dpexplain.models.boosting.objectives import softmax
 from dpexplain.plotting import plot_comparison, plot_global, plot_importance, plot_local
@@ -293,9 +294,7 @@ def test_macro_auroc_equals_scikit_learn_and_leaves_out_classes_that_do_not_occu
 
 @pytest.mark.parametrize("n_bags", [1, 2])
 def test_parts_of_any_size_give_the_model_of_the_whole(n_bags, monkeypatch):
-    monkeypatch.setattr(
-        DPExplainableBoostingClassifier, "_coins", lambda self: np.random.default_rng(1)
-    )
+    monkeypatch.setattr(DPExplainableBoostingClassifier, "_coins", lambda self: SeededCoins(1))
     table = make_table("DPExplainableBoostingClassifier", 500)
     table["visits"] = np.where(table["age"] > 70, "often", table["visits"])
     schema = Schema(CHUNKED_FEATURES, target=Classes(["no", "yes", "often"]))
