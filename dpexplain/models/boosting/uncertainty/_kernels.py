@@ -23,7 +23,7 @@ def _clipped_normal(apart, spread, clip):  # type: ignore[no-untyped-def]
 @njit(cache=True, nogil=True, error_model="numpy")
 def expected_sums(  # type: ignore[no-untyped-def]
     bins, start, truth, each, spread, kind, first_score, visit_feature, leaf_of_bin, bin_start,
-    updates, leaf_start, clips, anchor, columns, scores, sums, slopes,
+    updates, leaf_start, clips, anchor, columns, scores, left, sums, slopes, reach,
 ):  # fmt: skip
     """Follow the released curves, and sum the residuals that are expected at every visit.
 
@@ -58,10 +58,15 @@ def expected_sums(  # type: ignore[no-untyped-def]
         Derivative of the true score of a point by each coefficient.
     scores : ndarray of shape (n_people, n_pairs)
         Derivative of the logarithm of its density by each correlation.
+    left : ndarray of shape (n_bins_total,)
+        How far each curve starts from the truth, bin by bin; changed in place.
     sums : ndarray of shape (n_leaves,)
         Filled: expected leaf sums.
     slopes : ndarray of shape (n_anchors, n_bins_total, n_columns + n_pairs)
         Filled: derivatives of expected sums per bin of the feature that was visited.
+    reach : ndarray of shape (n_leaves,)
+        Filled: what a sum would change by if what other curves lack were known for none of the
+        people: their reactions times its standard deviation.
     """
     n_people, n_columns, n_pairs = len(bins), columns.shape[1], scores.shape[1]
     score = np.full(n_people, first_score)
@@ -70,7 +75,11 @@ def expected_sums(  # type: ignore[no-untyped-def]
         chance[m] = 1.0 / (1.0 + math.exp(-truth[m]))
     for v in range(len(visit_feature)):
         k, clip, a, first = visit_feature[v], clips[v], anchor[v], bin_start[v]
+        total, squares = 0.0, 0.0
         for m in range(n_people):
+            lack = truth[m] - score[m] - left[start[k] + bins[m, k]]
+            total += lack
+            squares += lack * lack
             if kind == LOGISTIC:
                 p = 1.0 / (1.0 + math.exp(-score[m]))
                 up, down = min(1.0 - p, clip), min(p, clip)
@@ -79,7 +88,9 @@ def expected_sums(  # type: ignore[no-untyped-def]
             else:
                 residual, reaction = _clipped_normal(truth[m] - score[m], spread, clip)
             b = bins[m, k]
-            sums[leaf_start[v] + leaf_of_bin[first + b]] += each * residual
+            leaf = leaf_start[v] + leaf_of_bin[first + b]
+            sums[leaf] += each * residual
+            reach[leaf] += each * reaction
             if a >= 0:
                 row = slopes[a, start[k] + b]
                 for j in range(n_columns):
@@ -87,3 +98,8 @@ def expected_sums(  # type: ignore[no-untyped-def]
                 for j in range(n_pairs):
                     row[n_columns + j] += each * residual * scores[m, j]
             score[m] += updates[first + b]
+        spread_of_others = math.sqrt(max(squares / n_people - (total / n_people) ** 2, 0.0))
+        for leaf in range(leaf_start[v], leaf_start[v + 1]):
+            reach[leaf] *= spread_of_others
+        for b in range(start[k + 1] - start[k]):
+            left[start[k] + b] -= updates[first + b]

@@ -24,6 +24,9 @@ _MOST_CATEGORIES = 250
 _LENGTH = 0.25
 """Distance, over the range of a feature, at which the smooth part of a curve forgets itself."""
 
+_JUMPS = 0.5
+"""Share of the prior variance that may jump."""
+
 _KEPT = 0.9995
 _LEAST_SHARE = 1e-5
 _LEAST_VARIANCE = 1e-9
@@ -102,7 +105,7 @@ def _ordered(x: FloatArray) -> FloatArray:
     smooth = 0.5 * np.exp(-0.5 * (apart / _LENGTH) ** 2)
     straight = 6.0 * np.multiply.outer(x - 0.5, x - 0.5)
     jumps = 1.0 - apart
-    return np.asarray(0.5 * (smooth + straight + jumps))
+    return np.asarray((1.0 - _JUMPS) * (smooth + straight) + _JUMPS * jumps)
 
 
 def _axis(edges: FloatArray | None, share: FloatArray) -> FloatArray:

@@ -120,8 +120,11 @@ class _Estimate:
         for step in range(_STEPS):
             columns = self._columns()
             truth = columns @ at
+            curves = np.concatenate(
+                [b.functions @ own for b, own in zip(self._bases, self._of_terms(at), strict=True)]
+            )
             found = self._trajectory.sums(
-                self._population, truth, columns, self._population.score_functions(chosen)
+                self._population, truth, columns, self._population.score_functions(chosen), curves
             )
             here = np.concatenate([at, correlation[chosen]])
             known = information(found.slopes, found.missing, here, self._fisher(columns, truth))

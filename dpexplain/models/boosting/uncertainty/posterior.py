@@ -14,6 +14,9 @@ _ROUNDS = 8
 _PSEUDO = 1.0
 """The scale of a term is estimated as if so many coefficients of the usual size belonged to it."""
 
+_WIDER = 1.0
+"""Scales are used so many times as large as estimated, since estimates of them are uncertain."""
+
 _INTERCEPT_PRECISION = 1e-4
 
 
@@ -125,4 +128,7 @@ def posterior(
         squares = (mean**2 + np.diag(covariance))[1 : first[-1]]
         found = np.bincount(owner, squares, minlength=len(sizes)) + _PSEUDO * usual**2
         scales = np.sqrt(found / (np.asarray(sizes) + _PSEUDO))
+    precision[1 : first[-1]] = 1.0 / (_WIDER * scales[owner]) ** 2
+    covariance = np.linalg.inv(known.precision + np.diag(precision))
+    mean = covariance @ (known.pull + before)
     return Posterior(mean, (covariance + covariance.T) / 2.0, scales)

@@ -15,6 +15,9 @@ from dpexplain.models.boosting.uncertainty.population import Population
 
 FloatArray = NDArray[np.float64]
 
+_MISFIT = 0.05
+"""Mean of what other curves lack, given a bin, is wrong by so many of its standard deviations."""
+
 _ANCHORS = 8
 """Passes at which derivatives are taken; sums of other passes use those of the nearest."""
 
@@ -58,6 +61,9 @@ class Trajectory:
         self._updates = _updates(fit, bound)
         self._clips = fit.clips
         self._first_score = float(fit.start)
+        self._n_passes = len(visits) / len(fit.binned.counts)
+        # Everyone starts from the same score, through the first feature.
+        self._first_curves = np.zeros(int(self._start[-1]))
         self._kind = LOGISTIC if logistic else NORMAL
         self._released = np.concatenate([s.sums.ravel() for s in fit.steps])
         self._std = np.repeat(fit.leaf_noise_std, np.diff(self._leaf_start))
@@ -77,6 +83,7 @@ class Trajectory:
         truth: FloatArray,
         columns: FloatArray,
         scores: FloatArray,
+        curves: FloatArray,
     ) -> Sums:
         """Hold the released sums against what a truth would have given.
 
@@ -89,13 +96,15 @@ class Trajectory:
             Derivatives of `truth`.
         scores : ndarray of shape (n_people, n_pairs)
             From `Population.score_functions`.
+        curves : ndarray of shape (n_bins_total,)
+            True curves, bin by bin.
 
         Returns
         -------
         Sums
             With ``n_coefficients + n_pairs`` columns.
         """
-        expected = np.zeros(len(self._released))
+        expected, reach = np.zeros((2, len(self._released)))
         n_columns = columns.shape[1] + scores.shape[1]
         slopes = np.zeros((_ANCHORS, int(self._start[-1]), n_columns))
         expected_sums(
@@ -115,11 +124,15 @@ class Trajectory:
             self._anchor,
             np.ascontiguousarray(columns),
             np.ascontiguousarray(scores),
+            curves - self._first_curves,
             expected,
             slopes,
+            reach,
         )
-        missing = (self._released - expected) / self._std
-        return Sums(missing, self._per_leaf(slopes) / self._std[:, None])
+        # An error of the population is the same at every pass, so it does not average out.
+        std = np.hypot(self._std, _MISFIT * np.sqrt(self._n_passes) * reach)
+        missing = (self._released - expected) / std
+        return Sums(missing, self._per_leaf(slopes) / std[:, None])
 
     def _per_leaf(self, slopes: FloatArray) -> FloatArray:
         """Add up derivatives over the bins of each leaf."""

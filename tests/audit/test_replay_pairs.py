@@ -1,0 +1,179 @@
+"""Sums of pairs of features: what one record does to all of them together."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dpexplain.audit import record, replay
+from dpexplain.models import DPExplainableBoostingClassifier, DPExplainableBoostingRegressor
+from dpexplain.models.boosting import pairs
+from dpexplain.models.boosting import private as boosting_private
+from dpexplain.models.boosting import records as boosting_records
+from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
+
+FEATURES = {
+    "age": Numeric(0, 100),
+    "dose": Numeric(0, 1),
+    "ward": Categorical(["a", "b", "c"]),
+    "stay": Numeric(0, 9, step=1),
+}
+N_PAIRS = 6
+
+
+def make(kind="classes", **settings_):
+    regression = kind == "numbers"
+    target = Range(-1, 3) if regression else Classes(["no", "yes"])
+    estimator = DPExplainableBoostingRegressor if regression else DPExplainableBoostingClassifier
+    schema = Schema(FEATURES, target=target)
+    defaults = {"schema": schema, "structure_seed": 3, "max_rounds": 5}
+    return estimator(**{**defaults, **settings_})
+
+
+def make_data(n, seed, kind="classes"):
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame(
+        {
+            "age": rng.uniform(0, 100, n),
+            "dose": rng.uniform(0, 1, n),
+            "ward": rng.choice(["a", "b", "c"], n),
+            "stay": rng.integers(0, 10, n).astype(float),
+        }
+    )
+    y = rng.choice([-1.0, 3.0], n) if kind == "numbers" else rng.choice(["no", "yes"], n)
+    return X, pd.Series(y)
+
+
+def without(data, i):
+    return tuple(part.drop(index=part.index[i]) for part in data)
+
+
+def driven(transcript, seed):
+    """Answers that drive curves, and so the order of categories, anywhere."""
+    rng = np.random.default_rng(seed)
+    return [
+        rng.choice([-1, 1], a.shape) * rng.integers(0, 2**35, a.shape)
+        if p.label in ("boosting", "pairs")
+        else a
+        for p, a in zip(transcript.phases, transcript.answers, strict=True)
+    ]
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    n=st.integers(1, 40),
+    seed=st.integers(0, 2**32 - 1),
+    adjacency=st.sampled_from(["add_remove", "replace"]),
+    epsilon=st.sampled_from([0.1, 1.0, 20.0]),
+    kind=st.sampled_from(["classes", "numbers"]),
+)
+@pytest.mark.filterwarnings("ignore:epsilon")
+def test_sums_of_pairs_stay_within_the_guarantee(n, seed, adjacency, epsilon, kind):
+    estimator = make(kind, adjacency=adjacency, epsilon=epsilon)
+    data = make_data(n, seed, kind)
+    model, transcript = record(estimator, *data)
+    model, transcript = record(estimator, *data, answers=driven(transcript, seed))
+    assert transcript.phases[-1].label == "pairs"
+    if adjacency == "replace":
+        neighbour = tuple(part.copy() for part in data)
+        neighbour[0].iloc[0] = [100.0, 0.0, "c", 9.0]
+    else:
+        neighbour = without(data, 0)
+    report = replay(estimator, neighbour, model, transcript)
+    assert report.holds, report
+
+
+@pytest.mark.parametrize(("adjacency", "most"), [("add_remove", 1.0), ("replace", 2.0)])
+def test_one_record_moves_every_sum_of_a_pair(adjacency, most):
+    """The L2 sensitivity is the root of the number of pairs, times what one sum can move."""
+    _, transcript = record(make(adjacency=adjacency), *make_data(30, 1))
+    phase, answer = transcript.phases[-1], transcript.answers[-1]
+    assert phase.sensitivity_int == pytest.approx(most * np.sqrt(N_PAIRS) * 2**20)
+    assert answer.shape == (N_PAIRS,)
+
+
+def test_pairs_are_charged_and_paid_for_by_the_trees():
+    X, _ = make_data(2, 0)
+    bought = {e.label: e for e in make(pair_budget_frac=0.2).planned_events(X)}
+    none = {e.label: e for e in make(pair_budget_frac=0.0).planned_events(X)}
+    assert "pairs" not in none
+    paid = bought["boosting"].mu ** 2 + bought["pairs"].mu ** 2
+    assert paid == pytest.approx(none["boosting"].mu ** 2)
+    assert bought["pairs"].mu ** 2 == pytest.approx(0.2 * paid)
+
+
+@pytest.mark.parametrize(
+    "settings_", [{"composition": "gdp"}, {"preset": "paper"}, {"pair_budget_frac": 0.0}]
+)
+def test_no_pairs_are_released_where_none_are_bought(settings_):
+    _, transcript = record(make(**settings_), *make_data(30, 1))
+    assert all(phase.label != "pairs" for phase in transcript.phases)
+
+
+# Planted mistakes.
+
+
+def sensitivity_of_a_single_sum(monkeypatch):
+    """The noise of one pair, for all of them."""
+    honest = pairs.pair_phase
+
+    def of_one(budget, n_features):
+        return honest(budget, 2).__class__(
+            "pairs",
+            honest(budget, 2).sensitivity_int,
+            honest(budget, 2).sigma_int,
+            honest(budget, n_features).n_values,
+        )
+
+    monkeypatch.setattr(pairs, "pair_phase", of_one)
+
+
+def records_counted_three_times(monkeypatch):
+    honest = boosting_records.Records.pair_sums
+    monkeypatch.setattr(
+        boosting_records.Records, "pair_sums", lambda self, upper: 3 * honest(self, upper)
+    )
+
+
+def noise_of_a_tenth(monkeypatch):
+    honest = boosting_private.Budget.pair_multiplier.fget
+    monkeypatch.setattr(
+        boosting_private.Budget, "pair_multiplier", property(lambda self: honest(self) / 10)
+    )
+
+
+def halves_cut_at_the_exact_middle(monkeypatch):
+    """Where the records of a feature are cut in two follows from the records."""
+
+    def of_records(self, upper):
+        middles = [np.median(b) if len(b) else 0 for b in self._bins]
+        exact = [np.arange(len(u)) > m for u, m in zip(upper, middles, strict=True)]
+        return honest(self, exact)
+
+    honest = boosting_records.Records.pair_sums
+    monkeypatch.setattr(boosting_records.Records, "pair_sums", of_records)
+
+
+@pytest.mark.parametrize(
+    "mutant",
+    [
+        sensitivity_of_a_single_sum,
+        records_counted_three_times,
+        noise_of_a_tenth,
+        halves_cut_at_the_exact_middle,
+    ],
+    ids=lambda m: m.__name__,
+)
+def test_replay_catches_a_planted_mistake_about_pairs(mutant, monkeypatch):
+    data = make_data(30, 5)
+    data[0]["ward"] = ["a", "c"] * 15  # the middle moves with any record
+    estimator = make(pair_budget_frac=0.5)
+    model, transcript = record(estimator, *data)
+    assert replay(estimator, without(data, 0), model, transcript).holds
+    mutant(monkeypatch)
+    model, transcript = record(estimator, *data)
+    found = [replay(estimator, without(data, i), model, transcript) for i in range(30)]
+    assert not all(report.holds for report in found)
