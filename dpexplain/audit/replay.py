@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpexplain.accounting._units.prices import spending_for
 from dpexplain.accounting.unit import Person, Unit, same_unit
-from dpexplain.accounting.unit_prices import spending_for
 from dpexplain.audit.charges import private_events, unpaid
 from dpexplain.audit.recording import Transcript, record
 from dpexplain.audit.releases import distance

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from dpexplain.audit import record, replay
 from dpexplain.models import DPExplainableBoostingClassifier, DPExplainableBoostingRegressor
+from dpexplain.models.boosting import fit as boosting_private
 from dpexplain.models.boosting import pairs
-from dpexplain.models.boosting import private as boosting_private
 from dpexplain.models.boosting import records as boosting_records
 from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
 

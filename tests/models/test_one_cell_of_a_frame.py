@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from dpexplain._frames import column_of, frame_of
-from dpexplain.encoding import days_of, numbers_of, texts_of
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from dpexplain.models.inputs import person_of
+from dpexplain.tables.encoding import days_of, numbers_of, texts_of
+from dpexplain.tables.frames import column_of, frame_of
 
 pl = pytest.importorskip("polars")
 pa = pytest.importorskip("pyarrow")
@@ -84,7 +84,7 @@ def test_text_that_arrow_cannot_decode_raises_nothing_and_leaves_the_others():
 
 
 def test_a_row_of_another_length_in_a_list_is_one_of_empty_cells_where_the_length_is_public():
-    from dpexplain._tables import as_table
+    from dpexplain.tables.columns import as_table
 
     rows = [[1, 2], [3], [4, 5, 6], None, "ab", [7, [8]]]
     read = as_table(rows, 2)
