@@ -1,8 +1,9 @@
 """Failures of InterpretML's private models, and the same attacks on ours.
 
 Nine pairs of neighbouring tables (A to I) that InterpretML 0.7.8 can be told apart on better than
-its epsilon allows; I is a control, on which it keeps its promise. The attacker sees what a
-fitted model publishes, nothing else.
+its epsilon allows; I is a control, on which it keeps its promise. On J and K every model of ours
+shows as much of a record as it ever does, those with pure mechanisms and with samples too. The
+attacker sees what a fitted model publishes, nothing else.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import pandas as pd
 import dpexplain.models as models
 from attack_kit import PRIVATE, is_regressor, takes_samples
 from dpexplain import Categorical, Classes, Range, Schema, io
+from dpexplain.explain import FilterBank
 
 EPSILON, DELTA = 1.0, 1e-5
 Table = tuple[pd.DataFrame, Any]
@@ -41,12 +43,14 @@ class Failure:
         Public target.
     runs, quick_runs : int
         Fits per table; the quick ones are enough to see InterpretML's failure.
-    looks_at : {"curve", "text", "classes", "size"}
+    looks_at : {"curve", "text", "classes", "size", "scores"}
         What the attacker reads.
     settings : dict
         Parameters of the fit, in the names that both libraries share.
     violates : bool
         Whether InterpretML breaks its promise here.
+    only_ours : bool
+        Whether InterpretML has no answer to one of the tables.
     """
 
     letter: str
@@ -56,9 +60,10 @@ class Failure:
     target: Range | Classes
     runs: int
     quick_runs: int
-    looks_at: Literal["curve", "text", "classes", "size"]
+    looks_at: Literal["curve", "text", "classes", "size", "scores"]
     settings: dict[str, Any]
     violates: bool = True
+    only_ours: bool = False
 
     @property
     def regression(self) -> bool:
@@ -96,6 +101,18 @@ def _single_class(first: str) -> Table:
 
 
 _OFFSET, _UNIT, _LABELS = Range(100, 101), Range(0, 1), Classes(["no", "yes"])
+
+# Of the smallest model one record moves the most.
+_SMALLEST: dict[str, Any] = {
+    "structure_seed": 7,
+    "max_rounds": 1,
+    "n_trees": 1,
+    "trees_per_ensemble": 1,
+    "depth": 1,
+    "n_steps": 1,
+    "sampling_probability": 1.0,
+    "clip": 0.05,
+}
 
 FAILURES = (
     Failure(
@@ -201,6 +218,25 @@ FAILURES = (
         {"max_rounds": 1},
         violates=False,
     ),
+    *(
+        Failure(
+            letter,
+            f"control: one record, or none at all ({kind})",
+            "add_remove",
+            (tuple(part[:0] for part in one), one),
+            target,
+            500,
+            80,
+            "scores",
+            _SMALLEST,
+            violates=False,
+            only_ours=True,
+        )
+        for letter, kind, one, target in (
+            ("J", "a class", (_groups(("b", 1)), np.array(["yes"], dtype=object)), _LABELS),
+            ("K", "a number", _constant(1.0, ("b", 1)), _UNIT),
+        )
+    ),
 )
 
 
@@ -229,20 +265,20 @@ class Target:
 
 
 def ours(failure: Failure) -> list[Target]:
-    """Every private estimator of curves that takes such a target, in each of its presets.
+    """Every private estimator that takes such a target, in each of its presets.
 
-    Models that take samples have no curves and no counts to read.
+    Models that take samples have no curves and no counts to read, but scores.
     """
     targets = []
     for name in PRIVATE:
-        if takes_samples(name):
+        if takes_samples(name) and failure.looks_at != "scores":
             continue
         if is_regressor(name) != failure.regression and failure.looks_at != "size":
             continue
         known = getattr(models, name)().get_params()
         for preset in ("default", "paper") if "preset" in known else ("",):
             title = f"{name}, {preset}" if preset else name
-            fit = partial(_fit_ours, name, preset)
+            fit = partial(_fit_ours, name, preset if preset == "paper" else "")
             targets.append(Target(title, fit, _read_ours, lambda _: EPSILON))
     return targets
 
@@ -252,11 +288,15 @@ def _fit_ours(name: str, preset: str, failure: Failure, table: Table) -> Any:
     target = failure.target
     if is_regressor(name) != failure.regression:  # H: sizes only
         target, y = _UNIT, np.zeros(len(X))
-    made = getattr(models, name)(
-        EPSILON, DELTA, schema=Schema({"group": Categorical(["a", "b"])}, target=target)
-    )
+    schema = Schema({"group": Categorical(["a", "b"])}, target=target)
+    made = getattr(models, name)(EPSILON, schema=schema)
     known = made.get_params()
-    wanted = {**failure.settings, "adjacency": failure.adjacency, "preset": preset}
+    wanted = {
+        "delta": DELTA,
+        **failure.settings,
+        "adjacency": failure.adjacency,
+        "preset": preset,
+    }
     made.set_params(**{key: value for key, value in wanted.items() if key in known and value})
     return made.fit(X, y)
 
@@ -264,6 +304,8 @@ def _fit_ours(name: str, preset: str, failure: Failure, table: Table) -> Any:
 def _read_ours(failure: Failure, model: Any) -> list[float]:
     if failure.looks_at == "curve":
         return _read_curve(failure, model)
+    if failure.looks_at == "scores":
+        return [*_scores(model), *_counts(model)]
     explanation = model.explain_global()
     text = io.to_json(explanation)
     if failure.looks_at == "text":
@@ -296,7 +338,9 @@ def _counts(model: Any) -> list[float]:
     if hasattr(model, "_terms"):
         return list(model._terms.counts[0])
     shapes = model.explain_global()
-    return list(shapes["group"].count) if "group" in shapes else []
+    if isinstance(shapes, FilterBank) or "group" not in shapes:
+        return []
+    return list(shapes["group"].count)
 
 
 def _scores(model: Any) -> list[float]:

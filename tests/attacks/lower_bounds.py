@@ -118,5 +118,5 @@ def all_bounds(share: float = 1.0, letters: str = "") -> Iterator[Bound]:
     for failure in FAILURES:
         if letters and failure.letter not in letters:
             continue
-        for target in ([peer] if peer else []) + ours(failure):
+        for target in ([peer] if peer and not failure.only_ours else []) + ours(failure):
             yield attacked(failure, target, max(20, round(share * failure.runs)))

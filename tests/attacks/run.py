@@ -111,7 +111,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--parts", nargs="+", choices=("mutants", "bounds"), default=["mutants", "bounds"]
     )
     parser.add_argument("--share", type=float, default=1.0, help="share of the fits")
-    parser.add_argument("--letters", default="", help="some of A to I, such as AE")
+    parser.add_argument("--letters", default="", help="some of A to K, such as AE")
     return parser.parse_args(arguments)
 
 
