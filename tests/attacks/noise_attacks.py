@@ -25,7 +25,7 @@ from dpexplain.mechanisms import (
     Phase,
     SecretCoins,
     coins,
-    gaussian,
+    mechanism,
 )
 from dpexplain.models import private
 from dpexplain.models.locally_linear.sampling import representable
@@ -106,7 +106,7 @@ def forked_phase(_: str) -> Finding:
 
 
 def process_not_checked(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(gaussian, "os", SimpleNamespace(getpid=lambda: 1))
+    patch.setattr(mechanism, "os", SimpleNamespace(getpid=lambda: 1))
 
 
 def racing_threads(_: str) -> Finding:
