@@ -5,7 +5,15 @@ from __future__ import annotations
 import arithmetic_attacks
 import budget_attacks
 import leak_attacks
+import ledger_attacks
 import noise_attacks
 import people_attacks
 
-SUITES = (arithmetic_attacks, noise_attacks, leak_attacks, people_attacks, budget_attacks)
+SUITES = (
+    arithmetic_attacks,
+    noise_attacks,
+    leak_attacks,
+    people_attacks,
+    budget_attacks,
+    ledger_attacks,
+)
