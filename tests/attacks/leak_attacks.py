@@ -156,10 +156,10 @@ def _heard(name: str, place: str, cell: Any) -> list[str]:
         spoiled if place == "y" else y,
         spoiled if place == "groups" else people,
     )
-    return _words(lambda: estimator(name, max_rows_per_person=2).fit(X, y, groups=people))
+    return words_of(lambda: estimator(name, max_rows_per_person=2).fit(X, y, groups=people))
 
 
-def _words(work: Any) -> list[str]:
+def words_of(work: Any) -> list[str]:
     heard: list[str] = []
 
     class Listener(logging.Handler):

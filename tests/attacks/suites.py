@@ -5,6 +5,7 @@ from __future__ import annotations
 import arithmetic_attacks
 import budget_attacks
 import leak_attacks
+import ledger_attacks
 import limit_attacks
 import noise_attacks
 import people_attacks
@@ -18,4 +19,5 @@ SUITES = (
     people_attacks,
     budget_attacks,
     reader_attacks,
+    ledger_attacks,
 )
