@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 
 FloatArray = NDArray[np.float64]
 
+_STEPS = 1.15
+"""Bands of whole curves are so many times as wide as normal errors ask for: a step in the truth is
+rounded off by a smooth estimate, and largest errors are there."""
+
 
 @dataclass(frozen=True, eq=False)
 class TermEffect:
@@ -59,4 +63,5 @@ def term_effect(draws: EffectDraws, sizes: Sequence[int]) -> TermEffect:
     TermEffect
     """
     joint = NoiseModel.from_draws(sizes, [draws.errors])
-    return TermEffect(draws.curves, draws.intercept, joint, joint.simultaneous_factors())
+    factors = _STEPS * joint.simultaneous_factors()
+    return TermEffect(draws.curves, draws.intercept, joint, factors)

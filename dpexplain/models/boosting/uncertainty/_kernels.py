@@ -20,10 +20,21 @@ def _clipped_normal(apart, spread, clip):  # type: ignore[no-untyped-def]
     return apart * inside + spread * density + clip * (above - below), inside
 
 
+@njit(inline="always", error_model="numpy")
+def _variance(values, weights):  # type: ignore[no-untyped-def]
+    """Variance of values; weights add up to 1."""
+    mean, square = 0.0, 0.0
+    for i in range(len(values)):
+        mean += weights[i] * values[i]
+        square += weights[i] * values[i] * values[i]
+    return max(square - mean * mean, 0.0)
+
+
 @njit(cache=True, nogil=True, error_model="numpy")
 def expected_sums(  # type: ignore[no-untyped-def]
     bins, start, truth, each, spread, kind, first_score, visit_feature, leaf_of_bin, bin_start,
-    updates, leaf_start, clips, anchor, columns, scores, left, sums, slopes, reach,
+    updates, leaf_start, clips, anchor, columns, scores, left, shares, together,
+    sums, slopes, reach,
 ):  # fmt: skip
     """Follow the released curves, and sum the residuals that are expected at every visit.
 
@@ -60,26 +71,29 @@ def expected_sums(  # type: ignore[no-untyped-def]
         Derivative of the logarithm of its density by each correlation.
     left : ndarray of shape (n_bins_total,)
         How far each curve starts from the truth, bin by bin; changed in place.
+    shares : ndarray of shape (n_bins_total,)
+        People per bin; add up to 1 within a feature.
+    together : ndarray of shape (n_features, n_features)
+        Square of the correlation of each pair, zero on the diagonal.
     sums : ndarray of shape (n_leaves,)
         Filled: expected leaf sums.
     slopes : ndarray of shape (n_anchors, n_bins_total, n_columns + n_pairs)
         Filled: derivatives of expected sums per bin of the feature that was visited.
     reach : ndarray of shape (n_leaves,)
-        Filled: what a sum would change by if what other curves lack were known for none of the
-        people: their reactions times its standard deviation.
+        Filled: reactions of the people of a leaf, times the standard deviation of what other curves
+        lack, as far as their features go with the own one.
     """
     n_people, n_columns, n_pairs = len(bins), columns.shape[1], scores.shape[1]
     score = np.full(n_people, first_score)
+    lack = np.zeros(len(together))
+    for k in range(len(lack)):
+        lack[k] = _variance(left[start[k] : start[k + 1]], shares[start[k] : start[k + 1]])
     chance = np.empty(n_people)
     for m in range(n_people):
         chance[m] = 1.0 / (1.0 + math.exp(-truth[m]))
     for v in range(len(visit_feature)):
         k, clip, a, first = visit_feature[v], clips[v], anchor[v], bin_start[v]
-        total, squares = 0.0, 0.0
         for m in range(n_people):
-            lack = truth[m] - score[m] - left[start[k] + bins[m, k]]
-            total += lack
-            squares += lack * lack
             if kind == LOGISTIC:
                 p = 1.0 / (1.0 + math.exp(-score[m]))
                 up, down = min(1.0 - p, clip), min(p, clip)
@@ -98,8 +112,11 @@ def expected_sums(  # type: ignore[no-untyped-def]
                 for j in range(n_pairs):
                     row[n_columns + j] += each * residual * scores[m, j]
             score[m] += updates[first + b]
-        spread_of_others = math.sqrt(max(squares / n_people - (total / n_people) ** 2, 0.0))
+        of_others = 0.0
+        for j in range(len(lack)):
+            of_others += together[k, j] * lack[j]
         for leaf in range(leaf_start[v], leaf_start[v + 1]):
-            reach[leaf] *= spread_of_others
+            reach[leaf] *= math.sqrt(of_others)
         for b in range(start[k + 1] - start[k]):
             left[start[k] + b] -= updates[first + b]
+        lack[k] = _variance(left[start[k] : start[k + 1]], shares[start[k] : start[k + 1]])

@@ -33,9 +33,12 @@ _STEPS = 5
 _LONGEST_STEP = 4.0
 """Largest change of a score in one step, in log-odds (or standard deviations of a residual)."""
 
+_SHRINKAGE = 1.0
+"""The band allows for so many times what the prior takes away from the estimate."""
+
 _MOST_PAIRS = 60
 _LARGEST_CORRELATION = 0.98
-_USUAL = 0.7
+_USUAL = 1.0
 """Usual size of a curve, in log-odds (or standard deviations of a residual)."""
 
 
@@ -78,11 +81,20 @@ def estimate_effect(
     Returns
     -------
     EffectDraws or None
-        None for counts and for several classes, for which it is not worked out.
+        None for counts and for several classes, for which it is not worked out, and where noise
+        has left released numbers beyond arithmetic.
     """
     if not has_effect(objective):
         return None
-    return _Estimate(fit, terms, objective).result()
+    try:
+        with np.errstate(all="ignore"):
+            found = _Estimate(fit, terms, objective).result()
+    except np.linalg.LinAlgError:
+        return None
+    whole = all(np.isfinite(curve).all() for curve in (*found.curves, found.errors))
+    return (
+        found if whole and np.isfinite([found.intercept, found.scale, found.shift]).all() else None
+    )
 
 
 def has_effect(objective: Objective) -> bool:
@@ -124,7 +136,12 @@ class _Estimate:
                 [b.functions @ own for b, own in zip(self._bases, self._of_terms(at), strict=True)]
             )
             found = self._trajectory.sums(
-                self._population, truth, columns, self._population.score_functions(chosen), curves
+                self._population,
+                truth,
+                columns,
+                self._population.score_functions(chosen),
+                curves,
+                self._together(correlation),
             )
             here = np.concatenate([at, correlation[chosen]])
             known = information(found.slopes, found.missing, here, self._fisher(columns, truth))
@@ -176,6 +193,14 @@ class _Estimate:
             weights = np.full(len(truth), each * inside**2 / scatter)
         return np.asarray((columns * weights[:, None]).T @ columns)
 
+    def _together(self, correlation: FloatArray) -> FloatArray:
+        """Mean square of each correlation, shape (n_features, n_features)."""
+        n = len(self._sizes)
+        first, second = np.triu_indices(n, 1)
+        squares = np.zeros((n, n))
+        squares[first, second] = squares[second, first] = correlation**2 + self._known[1] ** 2
+        return squares
+
     def _pairs_that_matter(self, at: FloatArray, spread: FloatArray) -> NDArray[np.intp]:
         """Pairs whose unknown correlation changes sums the most."""
         sizes = np.array(
@@ -195,6 +220,9 @@ class _Estimate:
         """Bring mean and covariance to the bins of the released terms."""
         scale, d = self._objective.scale, len(at)
         covariance = after.covariance[:d, :d]
+        # Where the prior smooths a step away, or shrinks, the estimate may be off by as much.
+        off = _SHRINKAGE * after.shrinkage[:d]
+        covariance = covariance + np.outer(off, off)
         root = np.linalg.cholesky(covariance + 1e-12 * np.trace(covariance) / d * np.eye(d)).T
         curves, errors, left, intercept_errors = [], [], [], root[:, 0].copy()
         first = 1

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 FloatArray = NDArray[np.float64]
 
 _ROUNDS = 8
-_PSEUDO = 1.0
+_PSEUDO = 3.0
 """The scale of a term is estimated as if so many coefficients of the usual size belonged to it."""
 
-_WIDER = 1.0
+_WIDER = 1.25
 """Scales are used so many times as large as estimated, since estimates of them are uncertain."""
 
 _INTERCEPT_PRECISION = 1e-4
@@ -45,11 +45,14 @@ class Posterior:
     covariance : ndarray of shape (n, n)
     scales : ndarray of shape (n_terms,)
         Prior standard deviation of each term's curve.
+    shrinkage : ndarray of shape (n,)
+        What the prior would take away if the mean were true.
     """
 
     mean: FloatArray
     covariance: FloatArray
     scales: FloatArray
+    shrinkage: FloatArray
 
 
 def information(
@@ -131,4 +134,5 @@ def posterior(
     precision[1 : first[-1]] = 1.0 / (_WIDER * scales[owner]) ** 2
     covariance = np.linalg.inv(known.precision + np.diag(precision))
     mean = covariance @ (known.pull + before)
-    return Posterior(mean, (covariance + covariance.T) / 2.0, scales)
+    shrinkage = covariance @ (precision * mean - before)
+    return Posterior(mean, (covariance + covariance.T) / 2.0, scales, shrinkage)

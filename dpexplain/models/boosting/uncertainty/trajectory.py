@@ -8,15 +8,23 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
+<<<<<<< HEAD
 from dpexplain.models.boosting.released import PrivateFit, released_path
+=======
+from dpexplain.models.boosting.uncertainty.curvature import INSIDE_CLIP
+from dpexplain.models.boosting.pairs import shares
+from dpexplain.models.boosting.fit import PrivateFit
+from dpexplain.models.boosting.released import released_path
+>>>>>>> truth
 from dpexplain.models.boosting.uncertainty._kernels import LOGISTIC, NORMAL, expected_sums
 from dpexplain.models.boosting.uncertainty.curvature import INSIDE_CLIP
 from dpexplain.models.boosting.uncertainty.population import Population
 
 FloatArray = NDArray[np.float64]
 
-_MISFIT = 0.05
-"""Mean of what other curves lack, given a bin, is wrong by so many of its standard deviations."""
+_MISFIT = 0.03
+"""Beyond correlations, the mean of what other curves lack in a bin is wrong by so many of their
+standard deviations, as far as features go together."""
 
 _ANCHORS = 8
 """Passes at which derivatives are taken; sums of other passes use those of the nearest."""
@@ -62,8 +70,7 @@ class Trajectory:
         self._clips = fit.clips
         self._first_score = float(fit.start)
         self._n_passes = len(visits) / len(fit.binned.counts)
-        # Everyone starts from the same score, through the first feature.
-        self._first_curves = np.zeros(int(self._start[-1]))
+        self._shares = np.concatenate([shares(c) for c in fit.binned.counts])
         self._kind = LOGISTIC if logistic else NORMAL
         self._released = np.concatenate([s.sums.ravel() for s in fit.steps])
         self._std = np.repeat(fit.leaf_noise_std, np.diff(self._leaf_start))
@@ -84,6 +91,7 @@ class Trajectory:
         columns: FloatArray,
         scores: FloatArray,
         curves: FloatArray,
+        together: FloatArray,
     ) -> Sums:
         """Hold the released sums against what a truth would have given.
 
@@ -98,6 +106,8 @@ class Trajectory:
             From `Population.score_functions`.
         curves : ndarray of shape (n_bins_total,)
             True curves, bin by bin.
+        together : ndarray of shape (n_features, n_features)
+            Square of the correlation of each pair, zero on the diagonal.
 
         Returns
         -------
@@ -124,7 +134,9 @@ class Trajectory:
             self._anchor,
             np.ascontiguousarray(columns),
             np.ascontiguousarray(scores),
-            curves - self._first_curves,
+            curves.copy(),
+            self._shares,
+            together,
             expected,
             slopes,
             reach,

@@ -1,0 +1,348 @@
+"""The estimate of the effect: what is true of people, shrinkage included."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from dpexplain.binning.counts import BinCounts
+from dpexplain.exceptions import PrivacyWarning
+from dpexplain.io import from_json, to_json
+from dpexplain.models import DPExplainableBoostingClassifier, DPExplainableBoostingRegressor
+from dpexplain.models.boosting.pairs import upper_half
+from dpexplain.models.boosting.records import LOGISTIC, Records
+from dpexplain.models.boosting.records.chunked import ChunkedRecords
+from dpexplain.models.boosting.records.threads import Team
+from dpexplain.models.boosting.uncertainty import _kernels
+from dpexplain.models.boosting.uncertainty.correlations import both_above, correlations
+from dpexplain.models.boosting.uncertainty.effect import estimate_effect, logistic_line
+from dpexplain.models.boosting.uncertainty.population import Population
+from dpexplain.models.boosting.uncertainty.posterior import information
+from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
+
+pytestmark = pytest.mark.filterwarnings("ignore::dpexplain.exceptions.PrivacyWarning")
+assert issubclass(PrivacyWarning, Warning)
+
+FEATURES = {"x": Numeric(0, 1), "z": Numeric(0, 1), "job": Categorical(["a", "b", "c"])}
+OF_JOB = {"a": -0.6, "b": 0.2, "c": 0.8}
+
+
+def draw(n, seed, kind="classes"):
+    """Independent features; the second has no effect."""
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame(
+        {"x": rng.uniform(0, 1, n), "z": rng.uniform(0, 1, n), "job": rng.choice(list("abc"), n)}
+    )
+    score = 3.0 * (X["x"] - 0.5) + X["job"].map(OF_JOB)
+    if kind == "numbers":
+        return X, pd.Series(score + rng.normal(0, 1, n)).clip(-6, 6)
+    return X, pd.Series(np.where(rng.random(n) < 1 / (1 + np.exp(-score)), "yes", "no"))
+
+
+def fitted(n=4_000, seed=0, epsilon=1.0, kind="classes", **settings):
+    numbers = kind == "numbers"
+    target = Range(-6, 6) if numbers else Classes(["no", "yes"])
+    estimator = DPExplainableBoostingRegressor if numbers else DPExplainableBoostingClassifier
+    schema = Schema(FEATURES, target=target)
+    model = estimator(epsilon=epsilon, schema=schema, structure_seed=seed, **settings)
+    return model.fit(*draw(n, seed, kind))
+
+
+def truth(term):
+    """True curve per bin, centred as the term is."""
+    if term.name == "z":
+        curve = np.zeros(term.n_bins)
+    elif term.name == "job":
+        curve = np.array([*OF_JOB.values(), 0.0, 0.0])
+    else:
+        curve = np.append(3.0 * ((term.bin_edges[1:] + term.bin_edges[:-1]) / 2 - 0.5), 0.0)
+    return curve - term.weights @ curve
+
+
+# Parts.
+
+
+@pytest.mark.parametrize("correlation", [-0.95, -0.3, 0.0, 0.6, 0.95])
+def test_the_chance_of_being_below_both_is_that_of_scipy(correlation):
+    a, b = np.array([-1.2, 0.0, 0.7, 2.5]), np.array([0.3, 0.0, -1.5, 1.0])
+    normal = stats.multivariate_normal(cov=[[1, correlation], [correlation, 1]])
+    expected = normal.cdf(np.column_stack([a, b]))
+    np.testing.assert_allclose(both_above(a, b, correlation), expected, atol=1e-5)
+
+
+def test_correlations_come_back_from_exact_sums_of_pairs():
+    rng = np.random.default_rng(0)
+    n, true = 400_000, 0.7
+    z = rng.multivariate_normal([0, 0], [[1, true], [true, 1]], n)
+    bins = [np.minimum((stats.norm.cdf(z[:, k]) * 10).astype(np.uint8), 9) for k in range(2)]
+    counts = [_counts(np.bincount(b, minlength=10)) for b in bins]
+    upper = tuple(upper_half(c, np.zeros(11)) for c in counts)
+    records = Records(bins, [11, 11], np.zeros(n, np.float32), LOGISTIC)
+    sums = records.pair_sums(upper).astype(np.float64)
+    mean, std = correlations(_pairs(upper, sums, 1.0), counts, n)
+    # The sum has standard deviation sqrt(n) at most, and the correlation moves it by 0.89 n.
+    assert abs(mean[0] - true) < 5.0 / np.sqrt(n) + 0.005
+    assert std[0] < 0.01
+
+
+def test_correlations_are_the_prior_where_nothing_was_bought():
+    counts = [_counts(np.full(4, 10.0))] * 3
+    mean, std = correlations(None, counts, 40.0)
+    np.testing.assert_array_equal(mean, np.zeros(3))
+    assert (std > 0.3).all()
+
+
+def _counts(people):
+    people = np.append(np.asarray(people, dtype=np.float64), 0.0)
+    return BinCounts(people, np.ones(len(people)), 1, True)
+
+
+def _pairs(upper, sums, std):
+    from dpexplain.models.boosting.pairs import PairSums
+
+    return PairSums(upper, sums, std)
+
+
+def test_halves_are_cut_by_value_and_categories_by_their_curve():
+    ordered = _counts([10, 10, 10, 10])
+    np.testing.assert_array_equal(upper_half(ordered, np.zeros(5))[:4], [False, False, True, True])
+    free = BinCounts(ordered.counts, ordered.variance, 1, False)
+    upper = upper_half(free, np.array([3.0, -1.0, 2.0, -2.0, 0.0]))
+    np.testing.assert_array_equal(upper[:4], [True, False, True, False])
+
+
+@pytest.mark.parametrize("n", [0, 1, 7, 65_536, 65_537, 140_000])
+def test_sums_of_pairs_are_those_of_a_loop_however_records_are_held(n):
+    rng = np.random.default_rng(n)
+    sizes = [5, 3, 9]
+    bins = [rng.integers(0, b, n).astype(np.uint8) for b in sizes]
+    upper = tuple(rng.random(b) < 0.5 for b in sizes)
+    target = np.zeros(n, np.float32)
+    same = [
+        int((upper[i][bins[i]] == upper[j][bins[j]]).sum()) for i, j in [(0, 1), (0, 2), (1, 2)]
+    ]
+    expected = np.array([2 * k - n for k in same])
+    whole = Records(bins, sizes, target, LOGISTIC)
+    cut = n // 3
+    halves = ChunkedRecords([whole.rows(0, cut), whole.rows(cut, n)])
+    np.testing.assert_array_equal(whole.pair_sums(upper), expected)
+    np.testing.assert_array_equal(halves.pair_sums(upper), expected)
+    team = Team(2)
+    try:
+        np.testing.assert_array_equal(team.sharing(whole).pair_sums(upper), expected)
+    finally:
+        team.close()
+
+
+def test_a_population_has_the_counts_and_the_correlations_it_is_given():
+    shares = [np.array([0.25, 0.5, 0.25]), np.full(8, 0.125), np.array([0.5, 0.5])]
+    order = [np.arange(3), np.arange(8), np.array([1, 0])]
+    population = Population(order, shares)
+    population.draw(np.array([0.8, 0.0, -0.5]))
+    for k, share in enumerate(shares):
+        found = np.bincount(population.bins[:, k]) / population.n_people
+        np.testing.assert_allclose(found, share, atol=2 / population.n_people)
+    seen = np.corrcoef(population.scores.T)
+    # 4,096 even points: an eighth of what as many random ones would be off by is plenty.
+    np.testing.assert_allclose(seen[np.triu_indices(3, 1)], [0.8, 0.0, -0.5], atol=0.02)
+
+
+def test_impossible_correlations_are_moved_to_possible_ones():
+    population = Population([np.arange(2)] * 3, [np.full(2, 0.5)] * 3, 256)
+    population.draw(np.array([0.95, 0.95, -0.95]))
+    assert np.linalg.eigvalsh(population.matrix)[0] > 0
+    np.testing.assert_allclose(np.diag(population.matrix), 1.0)
+
+
+def test_information_about_people_is_less_than_that_about_the_sample_and_the_records():
+    rng = np.random.default_rng(1)
+    slopes, root = rng.normal(size=(40, 4)), rng.normal(size=(9, 4))
+    fisher, here, missing = root.T @ root, rng.normal(size=4), rng.normal(size=40)
+    found = information(slopes, missing, here, fisher)
+    of_sums = slopes.T @ slopes
+    expected = np.linalg.inv(np.linalg.inv(of_sums) + np.linalg.inv(fisher))
+    np.testing.assert_allclose(found.precision, expected, rtol=1e-5)
+    alone = np.linalg.solve(of_sums, slopes.T @ missing) + here
+    np.testing.assert_allclose(found.pull, expected @ alone, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", [_kernels.LOGISTIC, _kernels.NORMAL])
+def test_expected_sums_are_those_of_a_naive_loop(kind):
+    rng = np.random.default_rng(2)
+    n_people, sizes = 60, [4, 3]
+    start = np.array([0, 4, 7])
+    bins = np.column_stack([rng.integers(0, b, n_people) for b in sizes])
+    truth_, columns = rng.normal(size=n_people), rng.normal(size=(n_people, 3))
+    scores = rng.normal(size=(n_people, 2))
+    visit_feature = np.array([0, 1, 0, 1])
+    leaves = [rng.integers(0, 2, sizes[k]) for k in visit_feature]
+    updates = [rng.normal(size=sizes[k]) for k in visit_feature]
+    clips, anchor = np.array([0.7, 0.6, 0.8, 0.5]), np.array([0, 0, -1, 1])
+    left, shares = rng.normal(size=7), np.array([0.1, 0.2, 0.3, 0.4, 0.5, 0.2, 0.3])
+    together, each, spread = np.array([[0.0, 0.3], [0.3, 0.0]]), 2.5, 0.9
+    sums, reach, slopes = np.zeros(8), np.zeros(8), np.zeros((2, 7, 5))
+    _kernels.expected_sums(
+        bins, start, truth_, each, spread, kind, 0.1, visit_feature,
+        np.concatenate(leaves).astype(np.int64), np.array([0, 4, 7, 11]), np.concatenate(updates),
+        np.array([0, 2, 4, 6, 8]), clips, anchor, columns, scores, left.copy(), shares, together,
+        sums, slopes, reach,
+    )  # fmt: skip
+    expected, wanted, room = np.zeros(8), np.zeros((2, 7, 5)), np.zeros(8)
+    score, lacks = np.full(n_people, 0.1), left.copy()
+    for v, k in enumerate(visit_feature):
+        residual, reaction = _naive(kind, truth_, score, clips[v], spread)
+        other = 1 - k
+        own = slice(start[other], start[other + 1])
+        mean = shares[own] @ lacks[own]
+        variance = shares[own] @ (lacks[own] - mean) ** 2
+        for m in range(n_people):
+            leaf = 2 * v + leaves[v][bins[m, k]]
+            expected[leaf] += each * residual[m]
+            room[leaf] += each * reaction[m] * np.sqrt(together[k, other] * variance)
+            if anchor[v] >= 0:
+                row = wanted[anchor[v], start[k] + bins[m, k]]
+                row[:3] += each * reaction[m] * columns[m]
+                row[3:] += each * residual[m] * scores[m]
+            score[m] += updates[v][bins[m, k]]
+        lacks[start[k] : start[k + 1]] -= updates[v]
+    # The normal twin integrates on 20,001 points.
+    exact = 1e-9 if kind == _kernels.LOGISTIC else 1e-5
+    np.testing.assert_allclose(sums, expected, rtol=exact, atol=exact)
+    np.testing.assert_allclose(slopes, wanted, rtol=exact, atol=exact)
+    # Shares of the first feature add up to 1, as those of the second do.
+    np.testing.assert_allclose(reach, room, rtol=1e-9)
+
+
+def _naive(kind, truth_, score, clip, spread):
+    if kind == _kernels.LOGISTIC:
+        q, p = 1 / (1 + np.exp(-truth_)), 1 / (1 + np.exp(-score))
+        up, down = np.minimum(1 - p, clip), np.minimum(p, clip)
+        return q * up - (1 - q) * down, q * (1 - q) * (up + down)
+    apart = truth_ - score
+    points = np.linspace(-9.0, 9.0, 20_001)
+    weights = stats.norm.pdf(points)
+    weights /= weights.sum()
+    clipped = np.clip(apart[:, None] + spread * points, -clip, clip)
+    inside = stats.norm.cdf((clip - apart) / spread) - stats.norm.cdf((-clip - apart) / spread)
+    return clipped @ weights, inside
+
+
+def test_a_line_through_scores_is_that_of_the_chances():
+    scores = np.linspace(-3, 3, 200)
+    slope, shift = logistic_line(scores, 1 / (1 + np.exp(-(1.7 * scores - 0.4))))
+    assert slope == pytest.approx(1.7, abs=1e-6)
+    assert shift == pytest.approx(-0.4, abs=1e-6)
+
+
+# The whole.
+
+
+@pytest.mark.parametrize("kind", ["classes", "numbers"])
+def test_bands_of_the_effect_contain_the_truth(kind):
+    """Whole curves of 24 fits with three terms each: nominal are 95 %, asked for are 85 %.
+
+    Terms of one fit are taken to hold or fail together, so that 24 count. Fewer than the quantile
+    below of them would be wrong by chance once in a million times.
+    """
+    n_fits, inside = 24, []
+    for seed in range(n_fits):
+        explanation = fitted(2_000, seed, kind=kind).explain_global()
+        for term in explanation.terms:
+            low, high = term.effect_band
+            people = term.weights > 0.002
+            inside.append(bool(((low <= truth(term)) & (truth(term) <= high))[people].all()))
+    least = stats.binom.ppf(1e-6, n_fits, 0.85) / n_fits
+    assert np.mean(inside) >= least
+
+
+def test_the_estimate_undoes_the_shrinkage_of_a_short_fit():
+    """At epsilon 0.5 with 2,000 people curves show about half of the effect.
+
+    Standard errors of the mean over 16 fits are below 0.05 for both.
+    """
+    shown, estimated = [], []
+    for seed in range(16):
+        term = fitted(2_000, seed, epsilon=0.5).explain_global()["x"]
+        true = truth(term)
+        shown.append(term.weights @ (term.contribution * true) / (term.weights @ true**2))
+        estimated.append(term.weights @ (term.effect * true) / (term.weights @ true**2))
+    assert abs(1 - np.mean(estimated)) < abs(1 - np.mean(shown))
+
+
+def test_a_term_without_an_effect_is_not_said_to_have_one():
+    named = ["z" in fitted(3_000, seed).explain_global().terms_with_effect for seed in range(20)]
+    # Nominal 3 % over all terms: more than 7 of 20 once in a million times.
+    assert sum(named) <= stats.binom.ppf(1 - 1e-6, 20, 0.03)
+
+
+def test_ranks_and_directions_speak_of_the_effect():
+    explanation = fitted(8_000, epsilon=4.0).explain_global()
+    table = explanation.ranking()
+    assert set(table["basis"]) == {"effect"}
+    assert table.loc["x", "direction"] == "rising"
+    assert table.loc["x", "direction_certainty"] > 0.999
+    assert table.loc["z", "rank_low"] == 3
+    assert explanation["x"].effect_directions == ("rising",)
+    assert "The released curves show about" in explanation.effect_words
+
+
+def test_an_estimate_costs_no_noise_and_comes_back_the_same():
+    model = fitted()
+    first, second = (
+        estimate_effect(model._fit, model._terms, model._objective(model.schema_)) for _ in range(2)
+    )
+    np.testing.assert_array_equal(first.errors, second.errors)
+    for a, b in zip(first.curves, second.curves, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_counts_and_several_classes_have_no_estimate():
+    X, _ = draw(300, 0)
+    schema = Schema(FEATURES, target=Classes(["a", "b", "c"]))
+    several = DPExplainableBoostingClassifier(schema=schema).fit(X, X["job"])
+    part = several.explain_global().for_class("a")
+    assert part["x"].effect is None
+    assert part.terms_with_effect is None
+    assert part.effect_words == ""
+    schema = Schema(FEATURES, target=Range(0, 9))
+    counts = DPExplainableBoostingRegressor(schema=schema, objective="poisson")
+    counts.fit(X, np.arange(300) % 10)
+    assert counts.explain_global()["x"].effect is None
+
+
+@pytest.mark.parametrize("settings", [{"outer_bags": 2}, {"preset": "paper", "max_rounds": 20}])
+def test_bags_and_the_paper_preset_have_an_estimate(settings):
+    term = fitted(1_500, **settings).explain_global()["x"]
+    assert np.isfinite(term.effect).all()
+    assert (term.effect_std >= 0).all()
+
+
+@pytest.mark.parametrize(("n", "epsilon"), [(1, 0.1), (3, 50.0), (40, 0.01)])
+def test_few_people_leave_everything_open(n, epsilon):
+    with pytest.warns() if epsilon > 10 else pytest.MonkeyPatch.context():
+        explanation = fitted(n, epsilon=epsilon).explain_global()
+    for term in explanation.terms:
+        assert np.isfinite(term.effect).all()
+        assert not term.effect_signal.any()
+
+
+def test_an_estimate_is_kept_in_files_and_older_files_are_read():
+    explanation = fitted(1_000).explain_global()
+    text = to_json(explanation)
+    again = from_json(text)
+    np.testing.assert_array_equal(again["x"].effect, explanation["x"].effect)
+    assert to_json(again) == text
+    document = json.loads(text)
+    content = document["content"]
+    for name in ("effect_scatter", "effect_intercept"):
+        del content[name]
+    for term in content["terms"]:
+        for name in ("effect", "effect_std", "effect_factor"):
+            del term[name]
+    older = from_json(json.dumps(document))
+    assert older["x"].effect is None
+    assert older.effect_words == ""
