@@ -8,14 +8,8 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-<<<<<<< HEAD
-from dpexplain.models.boosting.released import PrivateFit, released_path
-=======
-from dpexplain.models.boosting.uncertainty.curvature import INSIDE_CLIP
 from dpexplain.models.boosting.pairs import shares
-from dpexplain.models.boosting.fit import PrivateFit
-from dpexplain.models.boosting.released import released_path
->>>>>>> truth
+from dpexplain.models.boosting.released import PrivateFit, released_path
 from dpexplain.models.boosting.uncertainty._kernels import LOGISTIC, NORMAL, expected_sums
 from dpexplain.models.boosting.uncertainty.curvature import INSIDE_CLIP
 from dpexplain.models.boosting.uncertainty.population import Population
