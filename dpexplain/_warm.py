@@ -8,7 +8,9 @@ notebooks draw with.
 from __future__ import annotations
 
 import importlib.util
+import tempfile
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,6 +28,7 @@ from dpexplain.models import (
     LocallyLinearClassifier,
 )
 from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
+from dpexplain.tables import read_texts
 
 N_ROWS = 50
 # Imported for what they build on first import: bytecode, font lists.
@@ -76,6 +79,14 @@ def warm_models() -> None:
     _warm_one(DPLinearRegression(schema=for_numbers), X, X["age"])
 
 
+def warm_reader() -> None:
+    """Read a table of two lines from a file."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "table.csv"
+        path.write_text("age,job\n44,nurse\n", encoding="utf-8")
+        read_texts(path)
+
+
 def warm_imports() -> None:
     """Import what notebooks use, as far as it is installed."""
     for name in SLOW_IMPORTS:
@@ -94,6 +105,7 @@ def main() -> None:
     """Warm everything, and say so: the first run takes a while."""
     print("Compiling numeric kernels (once) ...", flush=True)
     warm_models()
+    warm_reader()
     warm_imports()
 
 

@@ -13,7 +13,7 @@ _NEWLINE, _RETURN, _QUOTE, _NUL = np.uint8(10), np.uint8(13), np.uint8(34), np.u
 _START, _PLAIN, _QUOTED, _CLOSED, _SPOILED = range(5)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def unreadable_lines(  # type: ignore[no-untyped-def]
     text, separator, n_cells, longest
 ) -> NDArray[Any]:
