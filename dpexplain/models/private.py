@@ -76,6 +76,7 @@ class PrivateEstimator:
     n_public: int | None
     max_rows_per_person: int | None
     ledger_: PrivacyLedger
+    _charged: tuple[Event, ...]
     _target_kind: type[Range] | type[Classes]
 
     @without_records
@@ -144,7 +145,7 @@ class PrivateEstimator:
         y = work._as_target(y, X)
         groups = work._checked_groups(groups, X)
         work._forget_fit()
-        work.ledger_ = work._charged_ledger(X, y, events)
+        work.ledger_, work._charged = work._charged_ledger(X, y, events), events
         failure = work._failure_of_fit(X, y, groups)
         self._take_fit(work)
         if failure:
@@ -217,6 +218,7 @@ class PrivateEstimator:
 
     def _failure_of_fit(self, X: Any, y: Any, groups: Any) -> str:
         """Fit; name the kind of error that stopped it, whose text could show a value."""
+        charged = vars(self).pop("_charged", ())
         try:
             schema = self.schema or self._drafted_schema(X, y)
             if groups is not None:
@@ -224,7 +226,7 @@ class PrivateEstimator:
                 X, y, groups = (rows_of(values, kept) for values in (X, y, groups))
             mechanism = self._mechanism()
             if self.schema is not None:  # without one, classes are not known before the charge
-                mechanism.limit_to(self._events(schema.n_features))
+                mechanism.limit_to(charged)
             self._fit_people(X, y, groups, schema, mechanism)
         except PartError as error:
             return error.kind

@@ -19,6 +19,7 @@ from sklearn.base import RegressorMixin
 import dpexplain.models as models
 from dpexplain import Categorical, Classes, Numeric, Range, Schema
 from dpexplain.audit import private_estimators, record, replay
+from dpexplain.mechanisms import Mechanism
 from dpexplain.models.pure import PureEstimator
 
 PRIVATE = [
@@ -185,6 +186,11 @@ def replayed(
     if allowed is not None:
         return Finding(report.spent_mu > allowed, f"{spent}, allowed {allowed:.4g}")
     return Finding(not report.holds, f"{spent}, stated {report.claimed_mu:.4g}")
+
+
+def nothing_is_refused(patch: pytest.MonkeyPatch) -> None:
+    """Take away that a mechanism refuses what was not charged, for mistakes that it would stop."""
+    patch.setattr(Mechanism, "limit_to", lambda self, charged: None)
 
 
 def first_find(findings: Any) -> Finding:

@@ -25,7 +25,16 @@ import pytest
 from sklearn.base import clone
 
 import dpexplain.models as models
-from attack_kit import PRIVATE, Attack, Finding, estimator, first_find, replayed, table
+from attack_kit import (
+    PRIVATE,
+    Attack,
+    Finding,
+    estimator,
+    first_find,
+    nothing_is_refused,
+    replayed,
+    table,
+)
 from dpexplain import PrivacyLedger
 from dpexplain.accounting import GaussianEvent, SubsampledGaussianEvent, gdp
 from dpexplain.audit import record
@@ -99,6 +108,7 @@ def parameters_that_race(name: str) -> Finding:
 
 def parameters_are_read_again(patch: pytest.MonkeyPatch) -> None:
     """Epsilon lives outside of the object, so that no copy can keep it."""
+    nothing_is_refused(patch)
     held: dict[str, Any] = {}
     prop = property(lambda self: held["epsilon"], lambda self, value: held.update(epsilon=value))
     patch.setattr(PrivateEstimator, "epsilon", prop, raising=False)
@@ -126,6 +136,7 @@ def more_than_charged(name: str) -> Finding:
 
 
 def less_noise_than_charged(patch: pytest.MonkeyPatch) -> None:
+    nothing_is_refused(patch)
     patch.setattr(
         Mechanism,
         "begin",

@@ -18,7 +18,8 @@ from sklearn.base import clone
 from attack_kit import Attack, Finding, estimator, first_find, table
 from dpexplain import PrivacyLedger
 from dpexplain.audit import record
-from dpexplain.mechanisms import Mechanism, NoiseSource, Phase, gaussian
+from dpexplain.mechanisms import Mechanism, NoiseSource, Phase
+from dpexplain.mechanisms import mechanism as mechanism_module
 from dpexplain.models.private import PrivateEstimator
 
 _SIGMA = 2.0**40  # two draws out of some hundred agree with chance < 1e-7
@@ -96,7 +97,7 @@ def forked_phase(_: str) -> Finding:
 
 
 def process_not_checked(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(gaussian, "os", SimpleNamespace(getpid=lambda: 1))
+    patch.setattr(mechanism_module, "os", SimpleNamespace(getpid=lambda: 1))
 
 
 def racing_threads(_: str) -> Finding:

@@ -7,5 +7,13 @@ import budget_attacks
 import leak_attacks
 import noise_attacks
 import people_attacks
+import pricing_attacks
 
-SUITES = (arithmetic_attacks, noise_attacks, leak_attacks, people_attacks, budget_attacks)
+SUITES = (
+    arithmetic_attacks,
+    noise_attacks,
+    leak_attacks,
+    people_attacks,
+    budget_attacks,
+    pricing_attacks,
+)
