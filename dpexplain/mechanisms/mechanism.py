@@ -45,6 +45,8 @@ class Mechanism:
     (3,)
     """
 
+    _allowance: Allowance | None = None
+
     def __init__(self, source: NoiseSource, charged: Iterable[Event] | None = None) -> None:
         if not isinstance(source, NoiseSource):
             raise TypeError(f"source is {shown(source)}; pass NoiseSource().")

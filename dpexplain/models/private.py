@@ -81,6 +81,7 @@ class PrivateEstimator:
     max_rows_per_person: int | None
     ledger_: PrivacyLedger
     _person_kind: str
+    _charged: tuple[Event, ...]
     _target_kind: type[Range] | type[Classes]
 
     @without_records
@@ -156,7 +157,7 @@ class PrivateEstimator:
         kind, groups = work._checked_groups(given, table)
         work._forget_fit()
         work._person_kind = kind
-        work.ledger_ = work._charged_ledger(events)
+        work.ledger_, work._charged = work._charged_ledger(events), events
         failure = work._failure_of_fit(X, y, groups)
         del work._person_kind
         self._take_fit(work)
@@ -252,6 +253,7 @@ class PrivateEstimator:
 
     def _failure_of_fit(self, X: Any, y: Any, groups: Any) -> str:
         """Fit; name the kind of error that stopped it, whose text could show a value."""
+        charged = vars(self).pop("_charged", ())
         try:
             schema = self.schema or self._drafted_schema(X, y)
             if not isinstance(X, ChunkedTable):  # those are read part by part later
@@ -261,7 +263,7 @@ class PrivateEstimator:
                 X, y, groups = (rows_of(values, kept) for values in (X, y, groups))
             mechanism = self._mechanism()
             if self.schema is not None:  # without one, classes are not known before the charge
-                mechanism.limit_to(self._events(schema.n_features))
+                mechanism.limit_to(charged)
             self._fit_people(X, y, groups, schema, mechanism)
         except PartError as error:
             return error.kind

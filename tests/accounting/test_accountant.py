@@ -10,6 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from dpexplain.accounting import (
+    DiscreteLaplaceEvent,
     GaussianEvent,
     LaplaceEvent,
     NonPrivateEvent,
@@ -35,6 +36,13 @@ private = (
     subsampled
     | st.builds(GaussianEvent, st.just("sums"), multipliers, counts)
     | st.builds(LaplaceEvent, st.just("counts"), multipliers, st.integers(1, 20))
+    | st.builds(
+        DiscreteLaplaceEvent,
+        st.just("leaves"),
+        st.integers(50, 9000),
+        st.integers(1, 50),
+        st.integers(1, 20),
+    )
     | st.builds(PureEvent, st.just("choices"), st.floats(0.01, 2), st.integers(1, 20))
 )
 collections = st.lists(private, min_size=1, max_size=4)
@@ -152,6 +160,9 @@ def test_calibration_is_stable_at_the_extremes(epsilon, delta, rate):
         SubsampledGaussianEvent("steps", 5e-324, 5e-324),
         LaplaceEvent("counts", 1e-300, 2**53),
         LaplaceEvent("counts", 1e300),
+        DiscreteLaplaceEvent("leaves", 1, 2**53, 2**53),
+        DiscreteLaplaceEvent("leaves", 2**53, 1, 2**53),
+        DiscreteLaplaceEvent("leaves", 2**53, 2**53),
         PureEvent("choice", 1e300, 2**53),
         PureEvent("choice", 5e-324),
         GaussianEvent("sums", 5e-324, 2**53),

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpexplain.accounting import (
+    DiscreteLaplaceEvent,
     GaussianEvent,
     LaplaceEvent,
     NonPrivateEvent,
@@ -35,6 +36,13 @@ events = (
     st.builds(GaussianEvent, st.just("sums"), st.floats(3, 50), st.integers(1, 5))
     | st.builds(PureEvent, st.just("choice"), st.floats(0.01, 0.7))
     | st.builds(LaplaceEvent, st.just("counts"), st.floats(2, 50), st.integers(1, 3))
+    | st.builds(
+        DiscreteLaplaceEvent,
+        st.just("leaves"),
+        st.integers(20, 500),
+        st.integers(1, 10),
+        st.integers(1, 3),
+    )
     | st.sampled_from([STEPS, SubsampledGaussianEvent("steps", 1.2, 0.02, 100)])
 )
 
@@ -61,6 +69,7 @@ def test_first_fit_may_spend_the_whole_cap_of_any_kind(epsilon):
         SubsampledGaussianEvent("steps", noise, 0.01, 500),
         PureEvent("choice", epsilon),
         LaplaceEvent("counts", 1 / epsilon),
+        DiscreteLaplaceEvent("leaves", 1024, int(1024 * epsilon)),
         GaussianEvent("sums", 1 / mu_from_epsilon(epsilon, DELTA)),
     ):
         ledger = PrivacyLedger(f"survey, {type(event).__name__}", epsilon, DELTA)

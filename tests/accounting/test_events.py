@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpexplain.accounting import (
+    DiscreteLaplaceEvent,
     GaussianEvent,
     LaplaceEvent,
     NonPrivateEvent,
@@ -18,7 +19,7 @@ from dpexplain.accounting import (
     event_to_dict,
 )
 from dpexplain.accounting.events import event_words
-from dpexplain.accounting.spending import private_mu
+from dpexplain.accounting.spending import Spending, private_mu
 
 labels = st.text(min_size=1, max_size=20).filter(str.strip)
 gaussian_events = st.builds(GaussianEvent, labels, st.floats(1e-3, 1e9), st.integers(1, 1_000_000))
@@ -29,6 +30,7 @@ events = (
     gaussian_events
     | st.builds(SubsampledGaussianEvent, labels, positive, probabilities, counts)
     | st.builds(LaplaceEvent, labels, positive, counts)
+    | st.builds(DiscreteLaplaceEvent, labels, counts, counts, counts)
     | st.builds(PureEvent, labels, positive, counts)
     | st.builds(NonPrivateEvent, labels, labels)
 )
@@ -99,6 +101,11 @@ def test_label_is_a_text(label):
         {"type": "gaussian", "label": "x", "noise_multiplier": -1.0, "count": 1},
         {"type": "gaussian", "label": "x", "noise_multiplier": math.nan, "count": 1},
         {"type": "non_private", "label": "x"},
+        {"type": "laplace", "label": "x", "noise_multiplier": 1.0, "count": 1, "scale": 1},
+        {"type": "discrete_laplace", "label": "x", "noise_multiplier": 1.0, "count": 1},
+        {"type": "discrete_laplace", "label": "x", "scale": 0, "sensitivity": 1, "count": 1},
+        {"type": "discrete_laplace", "label": "x", "scale": 1.5, "sensitivity": 1, "count": 1},
+        {"type": "discrete_laplace", "label": "x", "scale": 1, "sensitivity": -1, "count": 1},
     ],
 )
 def test_damaged_event_is_refused(content):
@@ -131,6 +138,21 @@ def test_sampling_probability_is_a_probability(probability):
 def test_epsilon_of_a_pure_release_is_positive_and_finite(epsilon):
     with pytest.raises(ValueError, match="epsilon="):
         PureEvent("choice", epsilon)
+
+
+@pytest.mark.parametrize("steps", [0, -1, 1.5, True, 2**53 + 1, math.nan])
+def test_scale_and_sensitivity_of_lattice_noise_are_whole_and_positive(steps):
+    with pytest.raises(ValueError, match="scale="):
+        DiscreteLaplaceEvent("leaves", steps, 1)
+    with pytest.raises(ValueError, match="sensitivity="):
+        DiscreteLaplaceEvent("leaves", 1, steps)
+
+
+def test_laplace_event_of_an_old_file_is_read_and_priced_as_a_pure_mechanism():
+    old = event_from_dict({"type": "laplace", "label": "x", "noise_multiplier": 4.0, "count": 3})
+
+    assert old == LaplaceEvent("x", 4.0, 3)
+    assert Spending.of([old]) == Spending.of([PureEvent("x", 0.25, 3)])
 
 
 @given(events)

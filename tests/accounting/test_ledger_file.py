@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpexplain.accounting import (
+    DiscreteLaplaceEvent,
     GaussianEvent,
     LaplaceEvent,
     LedgerSummary,
@@ -32,6 +33,7 @@ events = (
     | st.builds(NonPrivateEvent, labels, labels)
     | st.builds(PureEvent, labels, st.floats(1e-3, 10))
     | st.builds(LaplaceEvent, labels, st.floats(0.1, 1e3), st.integers(1, 100))
+    | st.builds(DiscreteLaplaceEvent, labels, st.integers(1, 2**50), st.integers(1, 2**20))
     | st.just(SubsampledGaussianEvent("steps", 2.0, 0.01, 100))
 )
 charges = st.lists(st.tuples(labels, st.lists(events, min_size=1, max_size=3)), max_size=4)

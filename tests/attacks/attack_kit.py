@@ -20,7 +20,7 @@ from sklearn.base import RegressorMixin
 import dpexplain.models as models
 from dpexplain import Categorical, Classes, Numeric, Range, Schema
 from dpexplain.audit import private_estimators, record, replay
-from dpexplain.mechanisms import ChoicePhase
+from dpexplain.mechanisms import ChoicePhase, Mechanism
 from dpexplain.models.pure import PureEstimator
 
 PRIVATE = list(private_estimators())
@@ -231,6 +231,11 @@ def released_wrongly(patch: pytest.MonkeyPatch, mistake: Any) -> None:
         patch.setattr(
             owner, "_fit_released", partialmethod(fit_released, _honest=owner._fit_released)
         )
+
+
+def nothing_is_refused(patch: pytest.MonkeyPatch) -> None:
+    """Take away that a mechanism refuses what was not charged, for mistakes that it would stop."""
+    patch.setattr(Mechanism, "limit_to", lambda self, charged: None)
 
 
 def first_find(findings: Any) -> Finding:

@@ -31,6 +31,7 @@ from attack_kit import (
     estimator,
     first_find,
     is_pure,
+    nothing_is_refused,
     replayed,
     table,
     takes_samples,
@@ -129,6 +130,7 @@ def parameters_that_race(name: str) -> Finding:
 
 def parameters_are_read_again(patch: pytest.MonkeyPatch) -> None:
     """Epsilon lives outside of the object, so that no copy can keep it."""
+    nothing_is_refused(patch)
     held: dict[str, Any] = {}
     prop = property(lambda self: held["epsilon"], lambda self, value: held.update(epsilon=value))
     patch.setattr(PrivateEstimator, "epsilon", prop, raising=False)
@@ -159,6 +161,7 @@ def more_than_charged(name: str) -> Finding:
 
 
 def less_noise_than_charged(patch: pytest.MonkeyPatch) -> None:
+    nothing_is_refused(patch)
     patch.setattr(
         Mechanism,
         "begin",

@@ -19,14 +19,8 @@ from sklearn.base import clone
 from attack_kit import Attack, Finding, drawn_noise, estimator, first_find, table
 from dpexplain import PrivacyLedger
 from dpexplain.audit import record
-from dpexplain.mechanisms import (
-    Mechanism,
-    NoiseSource,
-    Phase,
-    SecretCoins,
-    coins,
-    mechanism,
-)
+from dpexplain.mechanisms import Mechanism, NoiseSource, Phase, SecretCoins, coins
+from dpexplain.mechanisms import mechanism as mechanism_module
 from dpexplain.models import private
 from dpexplain.models.locally_linear.sampling import representable
 from dpexplain.models.private import PrivateEstimator, _bounded_rows
@@ -106,7 +100,7 @@ def forked_phase(_: str) -> Finding:
 
 
 def process_not_checked(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(mechanism, "os", SimpleNamespace(getpid=lambda: 1))
+    patch.setattr(mechanism_module, "os", SimpleNamespace(getpid=lambda: 1))
 
 
 def racing_threads(_: str) -> Finding:

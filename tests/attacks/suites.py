@@ -9,6 +9,7 @@ import ledger_attacks
 import limit_attacks
 import noise_attacks
 import people_attacks
+import pricing_attacks
 import reader_attacks
 
 SUITES = (
@@ -20,4 +21,5 @@ SUITES = (
     budget_attacks,
     reader_attacks,
     ledger_attacks,
+    pricing_attacks,
 )

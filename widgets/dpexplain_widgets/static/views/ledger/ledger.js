@@ -114,6 +114,9 @@ export function eventWords(event) {
       return `${times}Gaussian, ${noise()}, about a random sample of ` +
         `${formatNumber(100 * event.sampling_probability, 3)} % of the records`;
     case "laplace": return `${times}Laplace, ${noise()}`;
+    case "discrete_laplace":
+      return `${times}discrete Laplace, noise multiplier ` +
+        `${formatNumber(event.scale / event.sensitivity, 4)}`;
     case "pure": return `${times}pure mechanism, ε = ${formatEpsilon(event.epsilon)}`;
     case "non_private": return `not private, ${shortName(event.reason, 80)}`;
     default: return "of a kind that this version does not know";
