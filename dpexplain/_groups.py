@@ -21,12 +21,12 @@ class Grouping:
     ----------
     cells : array-like of shape (n_samples,)
         Person of each row; as private as the table.
-    kind : str, default=""
-        Public name of the grouping, empty if none was given.
+    kind : str or None, default=None
+        Public name of the grouping, if one was given.
     """
 
     cells: Any = field(repr=False)
-    kind: str = ""
+    kind: str | None = None
 
     @property
     def argument(self) -> Any:
@@ -36,7 +36,7 @@ class Grouping:
         -------
         array-like or tuple
         """
-        return (self.kind, self.cells) if self.kind else self.cells
+        return self.cells if self.kind is None else (self.kind, self.cells)
 
 
 def grouping_of(groups: Any, X: Any) -> Grouping:
@@ -93,14 +93,14 @@ def without_groups(X: Any, groups: Any) -> Any:
     return table.drop(columns=groups)
 
 
-def unit_of(max_rows_per_person: int | None, kind: str = "") -> Unit:
+def unit_of(max_rows_per_person: int | None, kind: str | None = None) -> Unit:
     """Name whom a fit protects.
 
     Parameters
     ----------
     max_rows_per_person : int or None
         Rows of a person that are used at most; None where rows are not counted by person.
-    kind : str, default=""
+    kind : str or None, default=None
         Name of the grouping. Without one the persons are a kind of their own in every call.
 
     Returns
@@ -109,7 +109,7 @@ def unit_of(max_rows_per_person: int | None, kind: str = "") -> Unit:
     """
     if max_rows_per_person is None:
         return RECORD
-    if not kind:
+    if kind is None:
         return Person.unnamed(max_rows_per_person)
     return Person(kind, max_rows_per_person)
 
