@@ -321,14 +321,14 @@ def unit_from_text(text: object, place: int) -> Unit:
     return OtherUnit(text)  # type: ignore[arg-type]  # which refuses what is no text
 
 
-def unit_of(max_rows_per_person: int | None, kind: str = "") -> Unit:
+def unit_of(max_rows_per_person: int | None, kind: str | None = None) -> Unit:
     """Name whom a fit protects.
 
     Parameters
     ----------
     max_rows_per_person : int or None
         Rows of a person that are used at most; None where rows are not counted by person.
-    kind : str, default=""
+    kind : str or None, default=None
         Name of the grouping. Without one the persons are a kind of their own in every call.
 
     Returns
@@ -337,6 +337,6 @@ def unit_of(max_rows_per_person: int | None, kind: str = "") -> Unit:
     """
     if max_rows_per_person is None:
         return RECORD
-    if not kind:
+    if kind is None:
         return Person.unnamed(max_rows_per_person)
     return Person(kind, max_rows_per_person)

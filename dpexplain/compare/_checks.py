@@ -122,7 +122,7 @@ class Payer(NamedTuple):
         self.ledger.charge_all(charges, adjacency=self.adjacency, what="sweep", unit=self.unit)
 
 
-def find_payer(ledger: PrivacyLedger | None, estimator: Any, kind: str = "") -> Payer:
+def find_payer(ledger: PrivacyLedger | None, estimator: Any, kind: str | None = None) -> Payer:
     """Find out who pays: the argument, the estimator's ledger, or one for this sweep."""
     parameters = estimator.get_params(deep=False)
     own = parameters.get("ledger")

@@ -149,7 +149,11 @@ def measure(model: Any, X: Any, y: Sequence[object]) -> tuple[str, float]:
     tuple of (str, float)
         Name and value; the root-mean-square error is in the unit of the target.
     """
-    cells = np.asarray(y, dtype=object).ravel()
+    with np.errstate(all="ignore"):  # a warning of an overflow would tell of a record
+        return _measured(model, X, np.asarray(y, dtype=object).ravel())
+
+
+def _measured(model: Any, X: Any, cells: npt.NDArray[np.object_]) -> tuple[str, float]:
     if hasattr(model, "predict_proba"):
         texts = np.array([cell_text(cell) for cell in cells], dtype=object)
         probability = np.asarray(model.predict_proba(X))

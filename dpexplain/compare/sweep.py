@@ -149,7 +149,7 @@ def sweep(
         grouping = checked_groups(groups, X, estimator)
         X = without_groups(X, groups)
         held_out = held_out and (without_groups(held_out[0], groups), held_out[1])
-    payer = find_payer(ledger, estimator, grouping.kind if grouping else "")
+    payer = find_payer(ledger, estimator, None if grouping is None else grouping.kind)
 
     fits = _plan(estimator, ascending, n_repeats, seed)
     given = (X, y) if in_parts else (X,)
@@ -262,7 +262,8 @@ def _comparison(
         if result.explanation is None:
             warnings.warn(
                 f"the reference could not be fitted ({result.failure}); the comparison goes "
-                "without it.",
+                "without it. This warning is NOT PRIVATE, as the reference is: clear it before "
+                "anything is shared.",
                 UserWarning,
                 stacklevel=4,
             )

@@ -80,7 +80,7 @@ class PrivateEstimator:
     n_public: int | None
     max_rows_per_person: int | None
     ledger_: PrivacyLedger
-    _person_kind: str
+    _person_kind: str | None
     _charged: tuple[Event, ...]
     _target_kind: type[Range] | type[Classes]
 
@@ -216,7 +216,7 @@ class PrivateEstimator:
             )
         return without_groups(X, groups)
 
-    def _checked_groups(self, groups: Any, X: Any) -> tuple[str, Any]:
+    def _checked_groups(self, groups: Any, X: Any) -> tuple[str | None, Any]:
         """Name of the grouping and person of each row, or nothing where rows are not bounded."""
         bound = self.max_rows_per_person
         if isinstance(X, ChunkedTable) and groups is not None:
@@ -227,15 +227,15 @@ class PrivateEstimator:
                 "rows they are, and with max_rows_per_person how many rows of a person to use."
             )
         if groups is None:
-            return "", None
+            return None, None
         grouping = grouping_of(groups, X)
-        if grouping.kind:
+        if grouping.kind is not None:
             unit_of(bound, grouping.kind)  # which refuses what is no name
         return grouping.kind, as_column("groups", grouping.cells, X)
 
     def _privacy_unit(self) -> Unit:
         """Whom the fit that runs protects."""
-        return unit_of(self.max_rows_per_person, vars(self).get("_person_kind", ""))
+        return unit_of(self.max_rows_per_person, vars(self).get("_person_kind"))
 
     def _forget_fit(self) -> None:
         """Drop an earlier fit: a guarantee must not stand beside the ledger of another fit."""

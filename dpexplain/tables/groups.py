@@ -20,12 +20,12 @@ class Grouping:
     ----------
     cells : array-like of shape (n_samples,)
         Person of each row; as private as the table.
-    kind : str, default=""
-        Public name of the grouping, empty if none was given.
+    kind : str or None, default=None
+        Public name of the grouping, if one was given.
     """
 
     cells: Any = field(repr=False)
-    kind: str = ""
+    kind: str | None = None
 
     @property
     def argument(self) -> Any:
@@ -35,7 +35,7 @@ class Grouping:
         -------
         array-like or tuple
         """
-        return (self.kind, self.cells) if self.kind else self.cells
+        return self.cells if self.kind is None else (self.kind, self.cells)
 
 
 def grouping_of(groups: Any, X: Any) -> Grouping:
