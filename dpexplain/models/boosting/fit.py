@@ -39,7 +39,7 @@ from dpexplain.models.boosting.recipe import (
     schedule,
     signal_ratio,
 )
-from dpexplain.models.boosting.records._kernels import LATTICE
+from dpexplain.models.boosting.records._kernels_sums import LATTICE
 from dpexplain.models.boosting.records.binned import BinnedRecords
 from dpexplain.models.boosting.records.source import RecordSource
 from dpexplain.models.boosting.released import PrivateBins, PrivateFit

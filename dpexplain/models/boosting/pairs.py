@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from dpexplain.binning.counts import BinCounts
 from dpexplain.mechanisms import Mechanism, Phase
-from dpexplain.models.boosting.records._kernels import LATTICE
+from dpexplain.models.boosting.records._kernels_sums import LATTICE
 
 if TYPE_CHECKING:
     from dpexplain.models.boosting.fit import Budget
