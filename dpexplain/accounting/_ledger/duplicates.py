@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import threading
 import warnings
-from pathlib import Path
 from typing import Protocol
 from weakref import WeakSet
 
@@ -19,11 +18,14 @@ __all__ = ["warn_of_duplicates"]
 class Counting(Protocol):
     """What a ledger says of itself: its data set, its file, and whether it met another one."""
 
-    dataset: str
     _has_twin: bool
 
     @property
-    def path(self) -> Path | None:
+    def dataset(self) -> str:
+        """Name of the data set."""
+
+    @property
+    def path(self) -> str | None:
         """File that holds the ledger."""
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import traitlets
 
 import dpexplain.io
-from dpexplain import __version__
+from dpexplain._utils.version import __version__
 from dpexplain.accounting.summary import LedgerSummary
 from dpexplain.compare import releasable
 from dpexplain.statement import PrivacyStatement, statement_of
@@ -134,7 +134,7 @@ def releasable_view(view: ViewState) -> ViewState:
     _carry_over(view, smaller)
     if samples is None or public:
         _carry_edits(view, smaller)
-    if getattr(view, "edits", None) and not smaller.edits:
+    if getattr(view, "edits", None) and not getattr(smaller, "edits", None):
         warnings.warn(EDITS_LEFT_OUT, UserWarning, stacklevel=4)
     return smaller
 

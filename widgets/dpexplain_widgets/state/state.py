@@ -88,14 +88,8 @@ class ViewState(ModelChoice, LocalChoice, FilterChoice, DisplayTraits):
         return False
 
     def page_module(self) -> str:
-        """Give the script of the view for a page, without what this payload does not need.
-
-        Returns
-        -------
-        str
-            JavaScript with a default export.
-        """
-        return str(self._esm)
+        """Give the script of the view for a page."""
+        raise NotImplementedError
 
     @property
     def epsilon(self) -> float:

@@ -111,6 +111,16 @@ class View(Exports, Editing, ViewState, anywidget.AnyWidget):
                 f"{name} shows models, and this has none; LedgerView shows a LedgerSummary."
             )
 
+    def page_module(self) -> str:
+        """Give the script of the view for a page, without what this payload does not need.
+
+        Returns
+        -------
+        str
+            JavaScript with a default export.
+        """
+        return str(self._esm)
+
     def link(self, other: View, choices: Iterable[str] | None = None) -> Link:
         """Let this view and another one follow each other.
 

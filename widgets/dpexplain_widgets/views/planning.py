@@ -249,7 +249,8 @@ class Planning(ViewState):
         grown = dataclasses.replace(source, epsilons=ascending, explanations=fits, ledger=ledger)
         if not keep:
             self._live = None if epsilon in source.epsilons else epsilon
-        with self.hold_sync(), self.hold_trait_notifications():
+        hold_sync = self.hold_sync()  # type: ignore[attr-defined]  # of the widget
+        with hold_sync, self.hold_trait_notifications():
             self.payload = {
                 **self.payload,
                 "epsilons": list(ascending),
