@@ -16,6 +16,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from dpexplain._utils.version import __version__
+
 if TYPE_CHECKING:
     from dpexplain.accounting import PrivacyLedger
     from dpexplain.compare import Comparison
@@ -38,7 +40,6 @@ if TYPE_CHECKING:
     )
     from dpexplain.schema import Categorical, Classes, Date, Numeric, Range, Schema
 
-__version__ = "0.1.0"
 
 __all__ = [
     "BudgetError",

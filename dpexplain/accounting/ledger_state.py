@@ -20,6 +20,7 @@ from dpexplain._utils.validation import (
     check_in_range,
     shown,
 )
+from dpexplain.accounting._ledger.odometer import odometer_epsilon
 from dpexplain.accounting._units.prices import (
     common_unit,
     exchanged_spending,
@@ -36,7 +37,6 @@ from dpexplain.accounting.events import (
     event_from_dict,
     event_to_dict,
 )
-from dpexplain.accounting.odometer import odometer_epsilon
 from dpexplain.accounting.spending import Spending
 from dpexplain.accounting.summary import (
     EntrySummary,

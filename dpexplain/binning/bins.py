@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpexplain.binning._kernels import find_bins
+from dpexplain.binning._kernels_bins import find_bins
 from dpexplain.schema import Categorical, Numeric
 
 Encoded = NDArray[np.float64] | NDArray[np.int32]

@@ -8,6 +8,7 @@ import sys
 import warnings
 from collections.abc import Callable, Sequence
 
+from dpexplain._utils.version import __version__
 from dpexplain.cli import drafts, fits, reports, show
 from dpexplain.cli.errors import CommandError
 from dpexplain.exceptions import BudgetError, PrivacyWarning
@@ -62,8 +63,6 @@ def parser() -> argparse.ArgumentParser:
     argparse.ArgumentParser
         Each command sets ``run``, a function of the parsed arguments.
     """
-    from dpexplain import __version__
-
     top = argparse.ArgumentParser(
         prog="dpexplain",
         description="Interpretable models under differential privacy, and what the noise does to "

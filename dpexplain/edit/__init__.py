@@ -12,9 +12,10 @@ redo, branches and checkpoints, and replays them on an explanation or on a fitte
 
 from __future__ import annotations
 
+from dpexplain.edit.entry import Entry
 from dpexplain.edit.gamchanger import ImportedEdits, from_gamchanger
 from dpexplain.edit.levels import Align, Interpolate, Scale, Set, Shift
-from dpexplain.edit.log import EditLog, Entry
+from dpexplain.edit.log import EditLog
 from dpexplain.edit.operation import Operation
 from dpexplain.edit.serialize import operation_from_plain, operation_to_plain
 from dpexplain.edit.shaping import Convex, Denoise, Flatten, Monotone, Recover, Smooth, Stretch

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from dpexplain.edit.entry import Entry
 from dpexplain.edit.operation import Curve, Operation
 from dpexplain.edit.serialize import operation_from_text, operation_text
 from dpexplain.edit.shaping import Recover, Stretch
@@ -24,9 +25,6 @@ from dpexplain.explain._text import listing, shorten
 from dpexplain.explain.additive.denoising import denoised_curve
 from dpexplain.explain.additive.edits import EDITED, edit_note
 from dpexplain.explain.additive.multiclass import scores_of
-
-if TYPE_CHECKING:
-    from dpexplain.edit.log import Entry
 
 _BAND = 2.0
 """Standard deviations that a curve may move and still be inside the noise band."""

@@ -11,52 +11,14 @@ import pandas as pd
 
 from dpexplain._utils.names import closest_name
 from dpexplain.edit.applying import apply_entries
+from dpexplain.edit.entry import START, Entry
 from dpexplain.edit.layout import Layout, check_layout, layout_of
 from dpexplain.edit.operation import Operation
 from dpexplain.edit.serialize import operation_from_text
 from dpexplain.edit.whole import Composed
 from dpexplain.explain import EditRecord, GlobalExplanation, MulticlassExplanation
-from dpexplain.explain._record import text
 from dpexplain.explain._text import listing, shorten
 from dpexplain.explain.additive.multiclass import scores_of
-
-START = -1
-"""Place of the state without any edit."""
-
-
-@dataclasses.dataclass(frozen=True)
-class Entry:
-    """One edit in a log.
-
-    Parameters
-    ----------
-    operation : Operation or Composed
-        What was done.
-    parent : int
-        Place of the edit before it; -1 for what was released.
-    note : str, default=""
-        Why.
-    who : str, default=""
-        Who made it.
-    when : str, default=""
-        When.
-    """
-
-    operation: Operation | Composed
-    parent: int = START
-    note: str = ""
-    who: str = ""
-    when: str = ""
-
-    def __post_init__(self) -> None:
-        """Check the fields."""
-        if not isinstance(self.operation, Operation | Composed):
-            raise ValueError(
-                f"an edit is an operation such as Monotone('age', direction='increasing'), got "
-                f"{type(self.operation).__name__}."
-            )
-        for name in ("note", "who", "when"):
-            text(name, getattr(self, name))
 
 
 @dataclasses.dataclass(frozen=True)

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from dpexplain.mechanisms._pure_kernels import DONE, MORE_WORDS
+from dpexplain.mechanisms._kernels_pure import DONE, MORE_WORDS
 from dpexplain.mechanisms.discrete_gaussian import RandomBytes, _Uniform, exponential
 
 __all__ = ["Words", "run"]

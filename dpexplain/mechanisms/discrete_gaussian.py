@@ -66,7 +66,7 @@ from itertools import accumulate, count
 import numpy as np
 from numpy.typing import NDArray
 
-from dpexplain.mechanisms._kernels import (
+from dpexplain.mechanisms._kernels_gaussian import (
     COIN_BITS,
     GUIDE_BITS,
     INDEX_BITS,

@@ -38,7 +38,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpexplain.mechanisms._exact import Words, run
-from dpexplain.mechanisms._pure_kernels import LAST, PART, choice_trials
+from dpexplain.mechanisms._kernels_pure import LAST, PART, choice_trials
 from dpexplain.mechanisms.discrete_gaussian import RandomBytes
 
 __all__ = ["choose"]

@@ -19,6 +19,7 @@ from dpexplain._utils.validation import (
     check_delta,
     check_epsilon,
 )
+from dpexplain._utils.version import __version__
 from dpexplain.accounting import Event, NonPrivateEvent, PrivacyLedger, epsilon_from_mu
 from dpexplain.accounting.unit import Unit, unit_of
 from dpexplain.exceptions import PrivacyWarning
@@ -43,10 +44,11 @@ from dpexplain.models.inputs import (
     rows_with_target,
 )
 from dpexplain.schema import Classes, Range, Schema
-from dpexplain.tables.chunked import ChunkedTable, PartError, chunked_table
+from dpexplain.tables.chunked import ChunkedTable, PartError
 from dpexplain.tables.columns import cells_of, kind_in_parts, values_of
 from dpexplain.tables.encoding import check_columns
 from dpexplain.tables.groups import grouping_of, without_groups
+from dpexplain.tables.opening import chunked_table
 
 if TYPE_CHECKING:
     from dpexplain.statement import PrivacyStatement
@@ -444,8 +446,6 @@ class PrivateEstimator:
         return observed_schema(X, y, self._target_kind)
 
     def _guarantee(self, source: NoiseSource) -> Guarantee:
-        from dpexplain import __version__
-
         unit = self._privacy_unit().words
         reasons = [_DRAFTED] * (self.schema is None) + [_SEEDED] * (not source.private)
         if reasons:

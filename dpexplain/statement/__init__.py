@@ -5,6 +5,7 @@ It is made from summaries and guarantees, so that it needs neither models nor da
 
 from __future__ import annotations
 
-from dpexplain.statement.statement import PrivacyStatement, Promise, statement_of
+from dpexplain.statement.promise import Promise
+from dpexplain.statement.statement import PrivacyStatement, statement_of
 
 __all__ = ["PrivacyStatement", "Promise", "statement_of"]

@@ -6,12 +6,10 @@ import html
 import math
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from dpexplain.explain._text import shorten, upper_number
-
-if TYPE_CHECKING:
-    from dpexplain.statement.statement import PrivacyStatement, Promise
+from dpexplain.statement.promise import Promise
 
 __all__ = ["as_html", "as_markdown", "as_text"]
 
@@ -29,7 +27,38 @@ _AT_START = re.compile(r"^(\d*)([#+\-=.)])")
 Section = tuple[str, tuple[str, ...]]
 
 
-def as_text(statement: PrivacyStatement) -> str:
+class Stated(Protocol):
+    """What a statement says, see :class:`dpexplain.statement.PrivacyStatement`."""
+
+    @property
+    def dataset(self) -> str: ...
+    @property
+    def unit(self) -> str: ...
+    @property
+    def adjacency(self) -> str: ...
+    @property
+    def release(self) -> Promise: ...
+    @property
+    def everything(self) -> Promise: ...
+    @property
+    def others(self) -> tuple[Promise, ...]: ...
+    @property
+    def mechanisms(self) -> tuple[str, ...]: ...
+    @property
+    def not_private(self) -> tuple[str, ...]: ...
+    @property
+    def sampler(self) -> str: ...
+    @property
+    def accountant(self) -> str: ...
+    @property
+    def public(self) -> tuple[str, ...]: ...
+    @property
+    def not_covered(self) -> tuple[str, ...]: ...
+    @property
+    def library(self) -> str: ...
+
+
+def as_text(statement: Stated) -> str:
     """Write plain text."""
     lines = [_title(statement)]
     for heading, items in _sections(statement):
@@ -37,7 +66,7 @@ def as_text(statement: PrivacyStatement) -> str:
     return "\n".join(lines) + "\n"
 
 
-def as_markdown(statement: PrivacyStatement) -> str:
+def as_markdown(statement: Stated) -> str:
     """Write Markdown in which every character of a name that means something is escaped."""
     lines = [f"# {_escaped(_title(statement))}"]
     for heading, items in _sections(statement):
@@ -45,7 +74,7 @@ def as_markdown(statement: PrivacyStatement) -> str:
     return "\n".join(lines) + "\n"
 
 
-def as_html(statement: PrivacyStatement) -> str:
+def as_html(statement: Stated) -> str:
     """Write HTML in which every name is escaped and keeps its own reading direction."""
     safe: Callable[[str], str] = lambda text: f"<bdi>{html.escape(_shown(text))}</bdi>"  # noqa: E731
     parts = [f"<h3>{safe(_title(statement))}</h3>"]
@@ -55,11 +84,11 @@ def as_html(statement: PrivacyStatement) -> str:
     return f'<div style="max-width:46em">{"".join(parts)}</div>'
 
 
-def _title(statement: PrivacyStatement) -> str:
+def _title(statement: Stated) -> str:
     return f"Privacy statement for {shorten(statement.dataset, 200)}"
 
 
-def _sections(statement: PrivacyStatement) -> list[Section]:
+def _sections(statement: Stated) -> list[Section]:
     adjacency = _ADJACENCY[statement.adjacency].format(unit=statement.unit)
     sections: list[Section] = [
         ("Unit of privacy", (statement.unit,)),

@@ -8,24 +8,27 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from dpexplain._utils.validation import check_adjacency, check_delta, check_in_range
+from dpexplain._utils.validation import check_adjacency
+from dpexplain._utils.version import __version__
 from dpexplain.accounting._units.totals import UnitTotal, total_for
 from dpexplain.accounting.events import NonPrivateEvent, event_from_dict, event_words
 from dpexplain.accounting.pld import pld_available
 from dpexplain.accounting.summary import (
     EntrySummary,
     LedgerSummary,
-    number_from_json,
-    number_to_json,
 )
 from dpexplain.explain.guarantee import Guarantee
+from dpexplain.statement.promise import (
+    LONGEST_TEXT,
+    Promise,
+    check_text,
+    fields_of,
+    promise_from_dict,
+    promise_to_dict,
+)
+from dpexplain.statement.render import as_html, as_markdown, as_text
 
 __all__ = ["PrivacyStatement", "Promise", "statement_of"]
-
-_LONGEST_TEXT = 100_000
-_NUMBERS = ("epsilon", "replace_epsilon", "adaptive_epsilon")
-# Fields that older versions did not write.
-_ADDED = frozenset({"adaptive_epsilon", "others"})
 
 _PUBLIC = (
     "the schema: names of columns, bounds, categories, target range or classes",
@@ -40,51 +43,6 @@ _NOT_COVERED = (
     "figures measured on private records without noise, such as accuracy on a private hold-out set",
     "fits and looks at the same data that were not charged to this ledger",
 )
-
-
-@dataclass(frozen=True)
-class Promise:
-    """Epsilon and delta of some outputs.
-
-    Parameters
-    ----------
-    covers : str
-        Which outputs.
-    epsilon : float
-        Under the adjacency of the statement; infinite where nothing is promised.
-    delta : float
-        In (0, 1).
-    replace_epsilon : float
-        Epsilon at the same delta if a unit is exchanged for another.
-    adaptive_epsilon : float, default=inf
-        Epsilon at the same delta whatever results decided; `epsilon` itself holds if number
-        and budgets of the fits were fixed before any result was seen. Infinite where no such
-        figure is stated.
-    """
-
-    covers: str
-    epsilon: float
-    delta: float
-    replace_epsilon: float
-    adaptive_epsilon: float = math.inf
-
-    def __post_init__(self) -> None:
-        _check_text("covers", self.covers)
-        for name in _NUMBERS:
-            value = check_in_range(name, getattr(self, name), 0.0, math.inf)
-            object.__setattr__(self, name, value)
-        object.__setattr__(self, "delta", check_delta(self.delta))
-
-    @property
-    def private(self) -> bool:
-        """Whether anything is promised.
-
-        Returns
-        -------
-        bool
-            False for infinite epsilon.
-        """
-        return math.isfinite(self.epsilon)
 
 
 @dataclass(frozen=True)
@@ -150,13 +108,13 @@ class PrivacyStatement:
     def __post_init__(self) -> None:
         check_adjacency(self.adjacency)
         for name in ("dataset", "unit", "sampler", "accountant", "library"):
-            _check_text(name, getattr(self, name))
+            check_text(name, getattr(self, name))
         for name in ("mechanisms", "not_private", "public", "not_covered"):
             value = getattr(self, name)
             if not isinstance(value, tuple | list):
                 raise ValueError(f"{name} must be a list of texts.")
             for text in value:
-                _check_text(name, text)
+                check_text(name, text)
             object.__setattr__(self, name, tuple(value))
         for name in ("release", "everything"):
             if not isinstance(getattr(self, name), Promise):
@@ -173,8 +131,6 @@ class PrivacyStatement:
         str
             Lines of a heading and its content.
         """
-        from dpexplain.statement.render import as_text
-
         return as_text(self)
 
     def markdown(self) -> str:
@@ -185,8 +141,6 @@ class PrivacyStatement:
         str
             Names are escaped: they cannot make links, pictures or HTML.
         """
-        from dpexplain.statement.render import as_markdown
-
         return as_markdown(self)
 
     def to_json(self) -> str:
@@ -237,8 +191,8 @@ class PrivacyStatement:
         """
         content = {field.name: getattr(self, field.name) for field in fields(self)}
         for name in ("release", "everything"):
-            content[name] = _promise_to_dict(getattr(self, name))
-        content["others"] = [_promise_to_dict(promise) for promise in self.others]
+            content[name] = promise_to_dict(getattr(self, name))
+        content["others"] = [promise_to_dict(promise) for promise in self.others]
         return {name: list(v) if isinstance(v, tuple) else v for name, v in content.items()}
 
     @classmethod
@@ -260,20 +214,18 @@ class PrivacyStatement:
         ValueError
             If a field is missing, unknown or out of range.
         """
-        values = _fields_of(cls, content)
+        values = fields_of(cls, content)
         for name in ("release", "everything"):
-            values[name] = _promise_from_dict(values[name])
+            values[name] = promise_from_dict(values[name])
         others = values.get("others", [])
         if not isinstance(others, list | tuple):
             raise ValueError("others must be a list of promises.")
-        return cls(**{**values, "others": tuple(map(_promise_from_dict, others))})
+        return cls(**{**values, "others": tuple(map(promise_from_dict, others))})
 
     def __str__(self) -> str:
         return self.text()
 
     def _repr_html_(self) -> str:
-        from dpexplain.statement.render import as_html
-
         return as_html(self)
 
 
@@ -305,8 +257,6 @@ def statement_of(
     PrivacyStatement
         For the published entries, or for the model of the guarantee.
     """
-    from dpexplain import __version__
-
     chosen = range(len(summary.entries)) if published is None else published
     entries = [summary.entries[place] for place in chosen]
     named = unit or (summary.unit if guarantee is None else guarantee.unit)
@@ -349,7 +299,7 @@ def _everything(total: UnitTotal, delta: float) -> Promise:
     if total.unbounded:
         covers = f"all private releases charged to the ledger together: {total.words}"
     return Promise(
-        covers[:_LONGEST_TEXT],
+        covers[:LONGEST_TEXT],
         total.epsilon,
         delta,
         total.replace_epsilon,
@@ -378,7 +328,7 @@ def _release(
     if math.isinf(epsilons[0]) and all(entry.private for entry in entries):
         covers = f"no bound for {total.unit} by {covers}"
     one, replaced = epsilons
-    return Promise(covers[:_LONGEST_TEXT] or "nothing", one, summary.delta, replaced)
+    return Promise(covers[:LONGEST_TEXT] or "nothing", one, summary.delta, replaced)
 
 
 def _mechanisms(entries: Sequence[EntrySummary]) -> tuple[str, ...]:
@@ -409,32 +359,3 @@ def _accountant(entries: Sequence[EntrySummary]) -> str:
         "privacy loss distributions (dp-accounting), Rényi differential privacy and Gaussian "
         "closed forms, the least of them, each rounded up"
     )
-
-
-def _plain(value: object) -> object:
-    return number_to_json(value) if isinstance(value, float) else value
-
-
-def _promise_to_dict(promise: Promise) -> dict[str, Any]:
-    return {field.name: _plain(getattr(promise, field.name)) for field in fields(promise)}
-
-
-def _promise_from_dict(content: object) -> Promise:
-    values = _fields_of(Promise, content)
-    numbers = {name: number_from_json(values[name]) for name in _NUMBERS if name in values}
-    return Promise(**{**values, **numbers})
-
-
-def _fields_of(cls: type[Any], content: object) -> dict[str, Any]:
-    """Fields of plain data, where those that older versions did not write may be missing."""
-    names = {field.name for field in fields(cls)}
-    if not isinstance(content, Mapping) or not names - _ADDED <= set(content) <= names:
-        raise ValueError(
-            f"a {cls.__name__} needs exactly these fields: {', '.join(sorted(names))}."
-        )
-    return dict(content)
-
-
-def _check_text(name: str, value: object) -> None:
-    if not isinstance(value, str) or not value.strip() or len(value) > _LONGEST_TEXT:
-        raise ValueError(f"{name} must be a text of 1 to {_LONGEST_TEXT} characters.")

@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dpexplain.schema import Schema
-from dpexplain.tables.columns import cells_of, kind_in_parts, values_of
+from dpexplain.tables.columns import cells_of, values_of
 
 Part: TypeAlias = tuple[Any, Any]
 """Some rows: a DataFrame or ndarray of shape (n, n_features), and their target of shape (n,)."""
@@ -53,35 +53,6 @@ class ChunkedTable(ABC):
     @abstractmethod
     def parts(self, y: Any, schema: Schema) -> Iterator[Part]:
         """Read the table. Columns beyond those of the schema and the target are left out."""
-
-
-def chunked_table(X: Any) -> ChunkedTable:
-    """Open a table that is read part by part; no value is read.
-
-    Parameters
-    ----------
-    X : str, Path, pyarrow.dataset.Dataset, dask.dataframe.DataFrame or dask.array.Array
-
-    Returns
-    -------
-    ChunkedTable
-
-    Raises
-    ------
-    ImportError
-        If the libraries of the extra ``dask`` are missing.
-    TypeError
-        If `X` is another Dask collection, or of a file format that does not state types.
-    ValueError
-        If there is nothing at the path, or it holds no file.
-    """
-    if kind_in_parts(X) == "a Dask collection":
-        from dpexplain.tables.chunked_dask import DaskTable
-
-        return DaskTable(X)
-    from dpexplain.tables.chunked_arrow import ArrowTable
-
-    return ArrowTable.open(X)
 
 
 def in_one_piece(parts: Iterable[Part], schema: Schema) -> Part:

@@ -289,7 +289,7 @@ def _line_in_utf8(line: bytes, encoding: str) -> bytes:
 
 
 def _mended(text: bytes, separator: bytes, n_cells: int) -> bytes:
-    from dpexplain.tables._kernels import unreadable_lines
+    from dpexplain.tables._kernels_lines import unreadable_lines
 
     as_bytes = np.frombuffer(text, dtype=np.uint8)
     spoiled: NDArray[np.int64] = unreadable_lines(

@@ -20,8 +20,8 @@ from dpexplain.accounting import (
     epsilon_from_mu,
     mu_from_epsilon,
 )
+from dpexplain.accounting._ledger.odometer import limit_of, odometer_epsilon, share
 from dpexplain.accounting.cap import TAIL_SHARE, _tail
-from dpexplain.accounting.odometer import limit_of, odometer_epsilon, share
 from dpexplain.accounting.spending import Spending
 
 DELTA = 1e-6

@@ -28,7 +28,7 @@ from attack_kit import (
 from dpexplain import Categorical
 from dpexplain.audit import record
 from dpexplain.mechanisms import NoiseSource, SampledPhase
-from dpexplain.models.boosting.records._kernels import _BLOCK
+from dpexplain.models.boosting.records._kernels_sums import _BLOCK
 from dpexplain.models.dpboost import boosting as dpboost
 from dpexplain.models.private import PrivateEstimator
 

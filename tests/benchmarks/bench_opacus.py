@@ -11,7 +11,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from dpexplain.mechanisms import Mechanism, NoiseSource
-from dpexplain.models.locally_linear._kernels import clipped_factors
+from dpexplain.models.locally_linear._kernels_clipping import clipped_factors
 from dpexplain.models.locally_linear.arithmetic import FEATURE_BITS, ROW_BITS, to_integers
 from dpexplain.models.locally_linear.gradients import FilterShape, GradientSums
 from dpexplain.models.locally_linear.inputs import Features

@@ -15,7 +15,7 @@ from dpexplain.binning import (
     quantile_bins,
     release_histograms,
 )
-from dpexplain.binning._kernels import find_bins
+from dpexplain.binning._kernels_bins import find_bins
 from dpexplain.binning.histograms import COUNT_LATTICE
 from dpexplain.mechanisms import Mechanism, NoiseSource
 from dpexplain.schema import Categorical, Numeric

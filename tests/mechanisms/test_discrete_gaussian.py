@@ -16,8 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from dpexplain.mechanisms import _kernels, discrete_gaussian
-from dpexplain.mechanisms._kernels import INDEX_BITS
+from dpexplain.mechanisms import _kernels_gaussian as _kernels
+from dpexplain.mechanisms import discrete_gaussian
+from dpexplain.mechanisms._kernels_gaussian import INDEX_BITS
 from dpexplain.mechanisms.discrete_gaussian import Scale, draw, exponential, settle
 from effort import examples
 

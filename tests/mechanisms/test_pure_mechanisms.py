@@ -21,7 +21,7 @@ from dpexplain.mechanisms import (
     laplace,
 )
 from dpexplain.mechanisms._exact import Words
-from dpexplain.mechanisms._pure_kernels import LAST, PART
+from dpexplain.mechanisms._kernels_pure import LAST, PART
 from effort import examples
 
 ALPHA = 1e-9  # a right sampler fails a test once in a thousand million runs

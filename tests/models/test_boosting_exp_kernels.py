@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpexplain.models.boosting.records import _kernels_exp as kernels
-from dpexplain.models.boosting.records._kernels import _BLOCK, LATTICE
+from dpexplain.models.boosting.records._kernels_sums import _BLOCK, LATTICE
 from effort import examples
 
 N_CLASSES = {"poisson": 1, "softmax": 4}

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpexplain.models.boosting.nonprivate.greedy import greedy_tree
-from dpexplain.models.boosting.records import _kernels
-from dpexplain.models.boosting.records._kernels import _BLOCK, _STRETCH, LATTICE
+from dpexplain.models.boosting.records import _kernels_sums as _kernels
+from dpexplain.models.boosting.records._kernels_sums import _BLOCK, _STRETCH, LATTICE
 from effort import examples
 
 LOSSES = ["logistic", "squared"]

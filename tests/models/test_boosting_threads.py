@@ -17,7 +17,7 @@ from chunked_tables import NAMES, ListTable, cut, halves, make_estimator, make_t
 from dpexplain.audit import record, replay
 from dpexplain.audit.replay import same_value
 from dpexplain.models.boosting.records import threads
-from dpexplain.models.boosting.records._kernels import _BLOCK, _STRETCH
+from dpexplain.models.boosting.records._kernels_sums import _BLOCK, _STRETCH
 from dpexplain.models.boosting.records.binned import LOGISTIC, Records
 from effort import examples
 

@@ -29,7 +29,7 @@ from dpexplain.audit.replay import same_value
 from dpexplain.exceptions import SchemaError
 from dpexplain.models.boosting.records import chunked as boosting_parts
 from dpexplain.models.boosting.records import spill as scratch
-from dpexplain.models.boosting.records._kernels import _BLOCK
+from dpexplain.models.boosting.records._kernels_sums import _BLOCK
 from dpexplain.tables import chunked_dask as dask_table
 from effort import examples
 

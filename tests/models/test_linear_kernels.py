@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpexplain.models.boosting.records import _kernels as boosting
+from dpexplain.models.boosting.records import _kernels_sums as boosting
 from dpexplain.models.boosting.records._kernels_exp import _exp32
-from dpexplain.models.linear import _kernels
-from dpexplain.models.linear._kernels import RESIDUAL_STEPS, VALUE_STEPS
+from dpexplain.models.linear import _kernels_moments as _kernels
+from dpexplain.models.linear._kernels_moments import RESIDUAL_STEPS, VALUE_STEPS
 from effort import examples
 
 N_BINS = np.array([4, 3, 5])

@@ -40,7 +40,7 @@ def test_version_is_stated_in_one_place_of_the_code(repository):
         if re.search(r"^__version__ = ", path.read_text(encoding="utf-8"), re.MULTILINE)
     ]
 
-    assert stated == [repository / "dpexplain" / "__init__.py"]
+    assert stated == [repository / "dpexplain" / "_utils" / "version.py"]
     assert 'dynamic = ["version"]' in (repository / "pyproject.toml").read_text(encoding="utf-8")
 
 

@@ -7,23 +7,35 @@ from __future__ import annotations
 
 import threading
 import warnings
-from typing import TYPE_CHECKING
+from typing import Protocol
 from weakref import WeakSet
 
 from dpexplain.exceptions import PrivacyWarning
 
-if TYPE_CHECKING:
-    from dpexplain.accounting.ledger import PrivacyLedger
-
 __all__ = ["warn_of_duplicates"]
+
+
+class Counting(Protocol):
+    """What a ledger says of itself: its data set, its file, and whether it met another one."""
+
+    _has_twin: bool
+
+    @property
+    def dataset(self) -> str:
+        """Name of the data set."""
+
+    @property
+    def path(self) -> str | None:
+        """File that holds the ledger."""
+
 
 # Ledgers that fits and sweeps open for themselves say in their guarantee that they count alone.
 _COUNT_ALONE = frozenset({"this fit alone", "this sweep alone"})
 _LOCK = threading.Lock()
-_CHARGED: dict[str, WeakSet[PrivacyLedger]] = {}
+_CHARGED: dict[str, WeakSet[Counting]] = {}
 
 
-def warn_of_duplicates(ledger: PrivacyLedger, *, charged: bool) -> None:
+def warn_of_duplicates(ledger: Counting, *, charged: bool) -> None:
     """Warn if another live ledger of the same data set was charged; each ledger warns once.
 
     Parameters

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import copy
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,11 +10,7 @@ from numpy.typing import NDArray
 from dpexplain.explain import EditRecord, GlobalExplanation, MulticlassExplanation
 from dpexplain.explain._text import listing, shorten
 from dpexplain.explain.additive.multiclass import scores_of
-
-if TYPE_CHECKING:
-    from dpexplain.models.additive.model import AdditiveModel
-
-    Model = TypeVar("Model", bound=AdditiveModel)
+from dpexplain.models.additive.terms import AdditiveTerms
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,60 +48,82 @@ class Edited:
         return self.released[name]
 
 
-def edited_copy(model: Model, explanation: GlobalExplanation | MulticlassExplanation) -> Model:
-    """Copy a fitted model with the curves of an explanation.
+def with_scores(terms: AdditiveTerms, parts: tuple[GlobalExplanation, ...]) -> AdditiveTerms:
+    """Put the curves of an explanation into the terms of a model.
 
     Parameters
     ----------
-    model : AdditiveModel
-        Fitted.
-    explanation : GlobalExplanation or MulticlassExplanation
-        Of this model, with a record of each edit.
+    terms : AdditiveTerms
+        Of a fitted model.
+    parts : tuple of GlobalExplanation
+        One for each score of the model, see `checked_scores`.
 
     Returns
     -------
-    AdditiveModel
+    AdditiveTerms
     """
-    parts = _checked(model, explanation)
-    terms = model._terms
     stacked = [
         np.stack([part.terms[i].contribution for part in parts], axis=1)
         for i in range(len(terms.bins))
     ]
     one = terms.link != "softmax"
     scores = tuple(np.ascontiguousarray(s[:, 0]) if one else s for s in stacked)
-    intercept = parts[0].intercept if one else np.array([part.intercept for part in parts])
-    # Both follow from the fit, before its curves are replaced.
-    model._noise, model._effect  # noqa: B018
-    edited = copy.copy(model)
-    edited._terms = replace(
+    return replace(
         terms,
         scores=scores,
-        intercept=intercept,
+        intercept=parts[0].intercept if one else np.array([part.intercept for part in parts]),
         monotone=tuple(term.monotone for term in parts[0].terms),
     )
-    edited._edited = Edited(parts[0].edits, {part.of_class: _released(part) for part in parts})
-    edited.intercept_ = edited._terms.intercept
-    edited.guarantee_ = parts[0].guarantee
-    return edited
+
+
+def edits_of(parts: tuple[GlobalExplanation, ...]) -> Edited:
+    """Collect the edits of an explanation, and what each score was before them.
+
+    Parameters
+    ----------
+    parts : tuple of GlobalExplanation
+        One for each score.
+
+    Returns
+    -------
+    Edited
+    """
+    return Edited(parts[0].edits, {part.of_class: _released(part) for part in parts})
 
 
 def _released(part: GlobalExplanation) -> Released:
     return Released(tuple(term.released for term in part.terms), part.released_intercept)
 
 
-def _checked(
-    model: AdditiveModel, explanation: GlobalExplanation | MulticlassExplanation
+def checked_scores(
+    own: GlobalExplanation | MulticlassExplanation,
+    explanation: GlobalExplanation | MulticlassExplanation,
+    model: str,
 ) -> tuple[GlobalExplanation, ...]:
-    """Refuse an explanation of another model, and curves that changed without a record."""
-    if not isinstance(explanation, GlobalExplanation | MulticlassExplanation):
-        raise TypeError(
-            f"with_curves takes an explanation of the model, got {type(explanation).__name__}."
-        )
-    own = model.explain_global()
+    """Refuse an explanation of another model, and curves that changed without a record.
+
+    Parameters
+    ----------
+    own : GlobalExplanation or MulticlassExplanation
+        What the model says now.
+    explanation : GlobalExplanation or MulticlassExplanation
+        What it is to say.
+    model : str
+        Name of its class, for messages.
+
+    Returns
+    -------
+    tuple of GlobalExplanation
+        One for each score.
+
+    Raises
+    ------
+    ValueError
+        If the explanation is of another model, or its curves differ without a record.
+    """
     if type(own) is not type(explanation):
         raise ValueError(
-            f"{type(model).__name__} is explained by a {type(own).__name__}, got a "
+            f"{model} is explained by a {type(own).__name__}, got a "
             f"{type(explanation).__name__}; pass the explanation of all classes."
         )
     parts, mine = scores_of(explanation), scores_of(own)

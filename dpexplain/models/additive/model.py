@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import html
 from dataclasses import replace
 from functools import cached_property
@@ -26,7 +27,13 @@ from dpexplain.explain import (
 )
 from dpexplain.explain.additive.edits import edited_terms
 from dpexplain.explain.additive.local_explanation import rest_scores
-from dpexplain.models.additive.edited import Edited, Released, edited_copy
+from dpexplain.models.additive.edited import (
+    Edited,
+    Released,
+    checked_scores,
+    edits_of,
+    with_scores,
+)
 from dpexplain.models.additive.targets import class_labels
 from dpexplain.models.additive.term_effect import TermEffect, term_effect
 from dpexplain.models.additive.term_noise import TermNoise, stds_against_rest, term_noise
@@ -104,11 +111,25 @@ class AdditiveModel(BaseEstimator):
 
         Raises
         ------
+        TypeError
+            If it is no such explanation.
         ValueError
             If the explanation is of another model, or its curves differ without a record.
         """
         check_is_fitted(self, "schema_")
-        return edited_copy(self, explanation)
+        if not isinstance(explanation, GlobalExplanation | MulticlassExplanation):
+            raise TypeError(
+                f"with_curves takes an explanation of the model, got {type(explanation).__name__}."
+            )
+        parts = checked_scores(self.explain_global(), explanation, type(self).__name__)
+        # Both follow from the fit, before its curves are replaced.
+        self._noise, self._effect  # noqa: B018
+        edited = copy.copy(self)
+        edited._terms = with_scores(self._terms, parts)
+        edited._edited = edits_of(parts)
+        edited.intercept_ = edited._terms.intercept
+        edited.guarantee_ = parts[0].guarantee
+        return edited
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:  # noqa: N803 - the name in scikit-learn
         """Return the parameters, and whether the model was edited."""

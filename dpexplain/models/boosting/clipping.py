@@ -8,7 +8,7 @@ import numpy as np
 
 from dpexplain.mechanisms import Mechanism
 from dpexplain.models.boosting.recipe import Schedule
-from dpexplain.models.boosting.records._kernels import LATTICE
+from dpexplain.models.boosting.records._kernels_sums import LATTICE
 from dpexplain.models.boosting.records.binned import BinnedRecords
 
 

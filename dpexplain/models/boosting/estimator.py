@@ -22,8 +22,8 @@ from dpexplain.binning import count_phase, declared_cells, histogram_phase
 from dpexplain.binning.bins import index_dtype
 from dpexplain.mechanisms import Mechanism, NoiseBackend, Phase, Releases
 from dpexplain.models.additive.term_noise import NoiseDraws
+from dpexplain.models.boosting.budget import Budget
 from dpexplain.models.boosting.fit import (
-    Budget,
     fit_private,
     leaf_phase,
     n_leaf_releases,
@@ -42,7 +42,7 @@ from dpexplain.models.boosting.recipe import (
     recipe,
     schedule,
 )
-from dpexplain.models.boosting.records.chunked import record_source
+from dpexplain.models.boosting.records.opening import record_source
 from dpexplain.models.boosting.records.source import Encoding
 from dpexplain.models.boosting.records.threads import Team, check_n_jobs
 from dpexplain.models.boosting.released import PrivateFit

@@ -8,12 +8,11 @@ add/remove or replace-one adjacency with clipped residuals; see `release_factors
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpexplain.accounting import BudgetSplit
 from dpexplain.binning import (
     FeatureBins,
     NoisyCount,
@@ -28,6 +27,7 @@ from dpexplain.binning.bins import Index
 from dpexplain.binning.counts import BinCounts
 from dpexplain.mechanisms import Coins, Mechanism, Phase
 from dpexplain.models.additive.terms import Direction
+from dpexplain.models.boosting.budget import Budget
 from dpexplain.models.boosting.loop import boost, started
 from dpexplain.models.boosting.monotone import projections
 from dpexplain.models.boosting.objectives import Objective
@@ -39,7 +39,7 @@ from dpexplain.models.boosting.recipe import (
     schedule,
     signal_ratio,
 )
-from dpexplain.models.boosting.records._kernels import LATTICE
+from dpexplain.models.boosting.records._kernels_sums import LATTICE
 from dpexplain.models.boosting.records.binned import BinnedRecords
 from dpexplain.models.boosting.records.source import RecordSource
 from dpexplain.models.boosting.released import PrivateBins, PrivateFit
@@ -48,49 +48,6 @@ from dpexplain.schema import Categorical, Schema
 
 BAG_SHARE = 0.85
 """Probability that a record is in a bag, where there are several."""
-
-
-@dataclass(frozen=True)
-class Budget:
-    """How much noise the two phases of a fit get.
-
-    Attributes
-    ----------
-    split : BudgetSplit
-        Gaussian-DP parameters of histograms and boosting.
-    histogram_factor : float
-        L2 sensitivity of one histogram, in people.
-    leaf_factor : float
-        L2 sensitivity of the leaf sums of one tree, in clips.
-    count_share : float
-        Share of the histograms' mu squared that buys a count of the people before them.
-    pair_share : float
-        Share of the training's mu squared that buys one sum per pair of features.
-    """
-
-    split: BudgetSplit
-    histogram_factor: float
-    leaf_factor: float
-    count_share: float = 0.0
-    pair_share: float = 0.0
-
-    @property
-    def count_multiplier(self) -> float:
-        """Noise standard deviation over sensitivity, for the number of people."""
-        return float(1.0 / (self.split.mu_bins * np.sqrt(self.count_share)))
-
-    def histogram_multiplier(self, n_features: int) -> float:
-        """Noise standard deviation over sensitivity, for one of the histograms."""
-        return float(np.sqrt(n_features / (1.0 - self.count_share)) / self.split.mu_bins)
-
-    def leaf_multiplier(self, n_visits: int) -> float:
-        """Noise standard deviation over sensitivity, for one of the trees."""
-        return float(np.sqrt(n_visits / (1.0 - self.pair_share)) / self.split.mu_train)
-
-    @property
-    def pair_multiplier(self) -> float:
-        """Noise standard deviation over sensitivity, for the sums of all pairs of features."""
-        return float(1.0 / (self.split.mu_train * np.sqrt(self.pair_share)))
 
 
 def release_factors(adjacency: str, max_rows_per_person: int) -> tuple[float, float]:

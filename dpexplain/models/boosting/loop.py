@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from dpexplain.mechanisms import Mechanism
 from dpexplain.models.boosting.clipping import Clip
 from dpexplain.models.boosting.monotone import Projection
-from dpexplain.models.boosting.records._kernels import LATTICE
+from dpexplain.models.boosting.records._kernels_sums import LATTICE
 from dpexplain.models.boosting.records.binned import BinnedRecords
 from dpexplain.models.boosting.released import LeafStep, Tables
 from dpexplain.models.boosting.structure import Visit

@@ -27,8 +27,8 @@ from dpexplain.models.boosting.clipping import AdaptiveClip, Clip, FixedClip
 from dpexplain.models.boosting.loop import PrivateStep
 from dpexplain.models.boosting.poisson import CountStep
 from dpexplain.models.boosting.recipe import Schedule
-from dpexplain.models.boosting.records._kernels import LATTICE
 from dpexplain.models.boosting.records._kernels_exp import EXPONENT_SPAN
+from dpexplain.models.boosting.records._kernels_sums import LATTICE
 from dpexplain.models.boosting.records.binned import LOGISTIC, POISSON, SQUARED, Loss, softmax_loss
 from dpexplain.models.boosting.released import Tables
 from dpexplain.models.boosting.uncertainty.curvature import (

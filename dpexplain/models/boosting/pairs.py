@@ -9,18 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpexplain.binning.counts import BinCounts
 from dpexplain.mechanisms import Mechanism, Phase
-from dpexplain.models.boosting.records._kernels import LATTICE
-
-if TYPE_CHECKING:
-    from dpexplain.models.boosting.fit import Budget
-    from dpexplain.models.boosting.records.binned import BinnedRecords
+from dpexplain.models.boosting.budget import Budget
+from dpexplain.models.boosting.records._kernels_sums import LATTICE
+from dpexplain.models.boosting.records.binned import BinnedRecords
 
 FloatArray = NDArray[np.float64]
 

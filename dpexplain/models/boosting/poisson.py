@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from dpexplain.binning.counts import BinCounts
 from dpexplain.mechanisms import Mechanism
-from dpexplain.models.boosting.records._kernels import LATTICE
 from dpexplain.models.boosting.records._kernels_exp import EXPONENT_SPAN
+from dpexplain.models.boosting.records._kernels_sums import LATTICE
 from dpexplain.models.boosting.records.binned import BinnedRecords
 from dpexplain.models.boosting.released import LeafStep, Tables
 from dpexplain.models.boosting.structure import Visit

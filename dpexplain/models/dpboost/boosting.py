@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpexplain.mechanisms import ChoicePhase, Coins, LaplacePhase, Mechanism
-from dpexplain.models.trees import _kernels
+from dpexplain.models.trees import _kernels_nodes as _kernels
 from dpexplain.models.trees.structure import (
     Candidates,
     FloatArray,

@@ -11,7 +11,7 @@ from dpexplain.mechanisms import Mechanism, NoiseBackend, Phase
 from dpexplain.models.additive.model import AdditiveClassifier
 from dpexplain.models.additive.term_noise import NoiseDraws
 from dpexplain.models.boosting.objectives import Objective, classification
-from dpexplain.models.linear._kernels import RESIDUAL_STEPS
+from dpexplain.models.linear._kernels_moments import RESIDUAL_STEPS
 from dpexplain.models.linear.estimator import Scaling, _PrivateLinear
 from dpexplain.models.linear.fit import LinearBudget, LinearFit, fit_classification
 from dpexplain.models.linear.uncertainty import classification_noise

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from dpexplain.binning import FeatureBins
 from dpexplain.binning.bins import Index
 from dpexplain.binning.counts import BinCounts
-from dpexplain.models.linear._kernels import VALUE_STEPS
+from dpexplain.models.linear._kernels_moments import VALUE_STEPS
 
 Integers = NDArray[np.int64]
 FloatArray = NDArray[np.float64]

@@ -27,7 +27,7 @@ from dpexplain.binning import FeatureBins, declared_cells, release_histograms
 from dpexplain.binning.counts import BinCounts
 from dpexplain.mechanisms import Mechanism, Phase
 from dpexplain.models.boosting.objectives import Objective
-from dpexplain.models.linear import _kernels
+from dpexplain.models.linear import _kernels_moments as _kernels
 from dpexplain.models.linear.design import Design, cells_of, design
 from dpexplain.schema import Schema
 from dpexplain.tables.encoding import encoded_columns

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpexplain.models.locally_linear._kernels import clipped_factors, squared_norms
+from dpexplain.models.locally_linear._kernels_clipping import clipped_factors, squared_norms
 from dpexplain.models.locally_linear.arithmetic import (
     BLOCK,
     CLIP_MARGIN,

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpexplain.mechanisms import Coins
-from dpexplain.models.locally_linear._kernels import sampled_rows
+from dpexplain.models.locally_linear._kernels_clipping import sampled_rows
 
 _COIN_BITS = 32
 

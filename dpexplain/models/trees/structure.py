@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpexplain.binning import FeatureBins, declared_cells
-from dpexplain.models.trees import _kernels
+from dpexplain.models.trees import _kernels_nodes as _kernels
 from dpexplain.schema import Schema
 from dpexplain.tables.encoding import encoded_columns
 

@@ -19,7 +19,7 @@ from dpexplain.binning import FeatureBins
 from dpexplain.binning.bins import Encoded
 from dpexplain.explain.additive.links import Link
 from dpexplain.models.additive.terms import AdditiveTerms
-from dpexplain.models.trees import _kernels
+from dpexplain.models.trees import _kernels_nodes as _kernels
 from dpexplain.models.trees.structure import Candidates, FloatArray, Integers, Trees
 
 

@@ -8,12 +8,12 @@ import math
 import os
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import traitlets
 
 import dpexplain.io
-from dpexplain import __version__
+from dpexplain._utils.version import __version__
 from dpexplain.accounting.summary import LedgerSummary
 from dpexplain.compare import releasable
 from dpexplain.statement import PrivacyStatement, statement_of
@@ -24,9 +24,7 @@ from dpexplain_widgets.export.picture import static_svg
 from dpexplain_widgets.payload.filter_arrays import PRECISION_WORDS as FILTER_PRECISION_WORDS
 from dpexplain_widgets.payload.packing import PRECISION_WORDS
 from dpexplain_widgets.payload.payload import all_fits
-
-if TYPE_CHECKING:
-    from dpexplain_widgets.views.base import View
+from dpexplain_widgets.state.state import ViewState
 
 _CARRIED = (
     "model_name", "other_model", "term", "pinned_epsilon", "same_axis", "even_bins",
@@ -50,7 +48,7 @@ EDITS_LEFT_OUT = (
 
 
 def page_of(
-    view: View, *, release_safe: bool = True, statement: PrivacyStatement | None = None
+    view: ViewState, *, release_safe: bool = True, statement: PrivacyStatement | None = None
 ) -> str:
     """Make a page of a view that needs neither kernel nor network.
 
@@ -106,7 +104,7 @@ def _without_sums(payload: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def releasable_view(view: View) -> View:
+def releasable_view(view: ViewState) -> ViewState:
     """Make a view of the same kind from what may leave, with the same choices where they exist.
 
     It is built anew from the smaller source, so nothing in it (orders, limits of axes, choices
@@ -136,12 +134,12 @@ def releasable_view(view: View) -> View:
     _carry_over(view, smaller)
     if samples is None or public:
         _carry_edits(view, smaller)
-    if getattr(view, "edits", None) and not smaller.edits:
+    if getattr(view, "edits", None) and not getattr(smaller, "edits", None):
         warnings.warn(EDITS_LEFT_OUT, UserWarning, stacklevel=4)
     return smaller
 
 
-def _carry_edits(view: View, smaller: View) -> None:
+def _carry_edits(view: ViewState, smaller: ViewState) -> None:
     if _is_all_private(view.payload):
         for name in _EDITS:
             setattr(smaller, name, getattr(view, name))
@@ -167,7 +165,7 @@ def _releasable_models(sources: dict[str, Any]) -> dict[str, Any]:
     return kept
 
 
-def _carry_over(view: View, smaller: View) -> None:
+def _carry_over(view: ViewState, smaller: ViewState) -> None:
     """Choose the same where it exists; samples and what-if values are chosen by looking."""
     for name in _CARRIED:
         with contextlib.suppress(traitlets.TraitError):
@@ -228,7 +226,7 @@ def _is_all_private(payload: dict[str, Any]) -> bool:
     return True
 
 
-def _static_html(view: View) -> str:
+def _static_html(view: ViewState) -> str:
     """Picture of the chosen fit; of one that is not private a few words."""
     fit = view._fit()
     if fit is None or not fit["guarantee"]["private"] or view.payload["filters"] is not None:
@@ -411,5 +409,5 @@ class Exports:
         source = self.origin.source  # type: ignore[attr-defined]
         return dpexplain.io.save(releasable(source) if release_safe else source, path)
 
-    def _leaving(self, release_safe: bool) -> View:
+    def _leaving(self, release_safe: bool) -> ViewState:
         return releasable_view(self) if release_safe else self  # type: ignore[arg-type, return-value]

@@ -14,11 +14,11 @@ import pandas as pd
 from dpexplain.accounting.summary import number_from_json
 from dpexplain.explain import GlobalExplanation
 from dpexplain_widgets.state.selection import bins_frame
+from dpexplain_widgets.state.state import ViewState
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from dpexplain_widgets.views.base import View
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _DPI = 200
@@ -27,10 +27,10 @@ _DPI = 200
 class _Shown(NamedTuple):
     source: Any  # a Comparison, or None for a single explanation
     explanation: GlobalExplanation
-    view: View
+    view: ViewState
 
 
-def figure_file(view: View, what: str, ending: str) -> bytes:
+def figure_file(view: ViewState, what: str, ending: str) -> bytes:
     """Draw what a view shows with matplotlib, in a figure of its own.
 
     Parameters
@@ -75,7 +75,7 @@ def figure_file(view: View, what: str, ending: str) -> bytes:
     return file.getvalue()
 
 
-def table_of(view: View, what: str) -> pd.DataFrame:
+def table_of(view: ViewState, what: str) -> pd.DataFrame:
     """Table what a view shows; every row says what it is guaranteed.
 
     Parameters
@@ -135,7 +135,7 @@ def _choice(known: dict[str, Any], kind: str, name: str) -> Any:
     return known[name]
 
 
-def _shown(view: View) -> _Shown:
+def _shown(view: ViewState) -> _Shown:
     source = view.origin.source
     if isinstance(source, dict):
         source = source.get(view.model_name)
@@ -201,7 +201,7 @@ def _with_description(svg: bytes, heading: str, words: str) -> bytes:
     return svg[:start] + texts.encode() + svg[start:]
 
 
-def _fits_on_screen(view: View) -> list[dict[str, Any]]:
+def _fits_on_screen(view: ViewState) -> list[dict[str, Any]]:
     """List the fit that is read, the pinned one and the reference, each once."""
     shown = view.shown
     fits = [view._fit()]
@@ -227,13 +227,13 @@ def _guarantee_columns(fit: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _shape_rows(view: View, fit: dict[str, Any]) -> pd.DataFrame:
+def _shape_rows(view: ViewState, fit: dict[str, Any]) -> pd.DataFrame:
     table = bins_frame(fit["terms"][view.term_names.index(view.term)])
     table.insert(0, "term", view.term)
     return table.assign(**_guarantee_columns(fit))
 
 
-def _importance_rows(view: View, fit: dict[str, Any]) -> pd.DataFrame:
+def _importance_rows(view: ViewState, fit: dict[str, Any]) -> pd.DataFrame:
     terms = fit["terms"]
     places = [each["ranks"] or [None, None] for each in terms]
     table = pd.DataFrame(
@@ -248,7 +248,7 @@ def _importance_rows(view: View, fit: dict[str, Any]) -> pd.DataFrame:
     return table.assign(**_guarantee_columns(fit))
 
 
-_TABLES: dict[str, Callable[[View, dict[str, Any]], pd.DataFrame]] = {
+_TABLES: dict[str, Callable[[ViewState, dict[str, Any]], pd.DataFrame]] = {
     "shape": _shape_rows,
     "importance": _importance_rows,
 }

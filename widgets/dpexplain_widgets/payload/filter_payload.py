@@ -13,6 +13,7 @@ from dpexplain.compare import FilterComparison
 from dpexplain.explain import FilterBank
 from dpexplain.tables.cells import DATE_UNIT
 from dpexplain_widgets.payload.filter_arrays import ArrayWriter
+from dpexplain_widgets.payload.shared import VERSION, guarantee_payload, metrics_payload
 
 if TYPE_CHECKING:
     from dpexplain.explain import FilterExplanation, InputFeature
@@ -217,8 +218,6 @@ def filters_payload(
     arrays : bytes
         Of :func:`build_filters`.
     """
-    from dpexplain_widgets.payload.payload import VERSION, guarantee_payload, metrics_payload
-
     outline, arrays = build_filters(source, samples)
     bank = source.first if isinstance(source, FilterComparison) else source
     metrics = source.metrics if isinstance(source, FilterComparison) else None

@@ -15,15 +15,14 @@ from dpexplain_widgets.payload.filter_payload import check_filters, shows_filter
 from dpexplain_widgets.payload.joint_cost import together_words
 from dpexplain_widgets.payload.pair_payload import pair_fit, pair_outline
 from dpexplain_widgets.payload.samples import sample_rows
+from dpexplain_widgets.payload.shared import VERSION, guarantee_payload, metrics_payload
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from dpexplain.accounting.summary import LedgerSummary
     from dpexplain.compare import Comparison
-    from dpexplain.explain import GlobalExplanation, Guarantee, ShapeFunction
-
-VERSION = 1
+    from dpexplain.explain import GlobalExplanation, ShapeFunction
 
 _KEYS = frozenset(
     {
@@ -369,12 +368,6 @@ def _ranks(ranking: pd.DataFrame, name: str) -> list[int]:
     return [int(ranking[end][name]) for end in ("rank_low", "rank_high")]
 
 
-def guarantee_payload(guarantee: Guarantee) -> dict[str, Any]:
-    """Write a guarantee with its words."""
-    words = {"short": guarantee.short, "statement": guarantee.statement()}
-    return {**guarantee.to_dict(), **words}
-
-
 def _term_fit(shape: ShapeFunction) -> dict[str, Any]:
     n_value_bins = len(shape.bin_labels) - len(shape.special)
     return {
@@ -404,12 +397,3 @@ def _numbers(values: Iterable[float]) -> list[float]:
 def _plain(value: float) -> float | str:
     """Return a number that JSON can hold; infinity becomes a word."""
     return "inf" if math.isinf(value) else float(value)
-
-
-def metrics_payload(table: pd.DataFrame | None, epsilon: float, repeat: int) -> dict[str, float]:
-    """Metrics of one fit by name; those that are not finite are left out."""
-    if table is None:
-        return {}
-    rows = table[(table["epsilon"] == epsilon) & (table["repeat"] == repeat)]
-    pairs = zip(rows["metric"], rows["value"], strict=True)
-    return {str(name): float(value) for name, value in pairs if math.isfinite(value)}

@@ -7,13 +7,12 @@ from typing import Any
 
 import traitlets
 
-from dpexplain_widgets.state.model_choice import ModelChoice
 from dpexplain_widgets.state.trait_types import Index, OneOf
 
 MAPS = ("mean", "contrast", "filter")
 
 
-class FilterChoice(ModelChoice):
+class FilterChoice(traitlets.HasTraits):
     """The filters that are read; without filters these choices change nothing.
 
     Attributes
@@ -39,6 +38,7 @@ class FilterChoice(ModelChoice):
         the contributions alone.
     """
 
+    payload: traitlets.Dict[Any, Any]
     filter_arrays = traitlets.Bytes().tag(sync=True)
     shown_map = OneOf(*MAPS).tag(sync=True)
     filter_class = traitlets.Unicode().tag(sync=True)

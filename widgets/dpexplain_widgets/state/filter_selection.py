@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from dpexplain.compare import FilterComparison
 from dpexplain.explain import FilterBank, WeightMap
-
-if TYPE_CHECKING:
-    from dpexplain_widgets.views.base import View
+from dpexplain_widgets.state.state import ViewState
 
 
-def filter_frame(view: View) -> pd.DataFrame:
+def filter_frame(view: ViewState) -> pd.DataFrame:
     """Table the weights that a view of filters has chosen.
 
     Parameters
@@ -39,7 +36,7 @@ def filter_frame(view: View) -> pd.DataFrame:
     return table.reset_index(drop=True)
 
 
-def chosen_map(view: View) -> WeightMap:
+def chosen_map(view: ViewState) -> WeightMap:
     """Return the map that a view of filters reads.
 
     Parameters
@@ -61,7 +58,7 @@ def chosen_map(view: View) -> WeightMap:
     return bank.class_mean(name)
 
 
-def _chosen_bank(view: View) -> FilterBank:
+def _chosen_bank(view: ViewState) -> FilterBank:
     source = view.origin.source
     if isinstance(source, FilterBank):
         return source

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import traitlets
 
-from dpexplain_widgets.state.state import STATE_TRAITS
-
-if TYPE_CHECKING:
-    from dpexplain_widgets.views.base import View
+from dpexplain_widgets.state.state import STATE_TRAITS, ViewState
 
 # A model comes before its epsilons, and a term before its bins.
 _FIRST = ("model_name", "show_reference", "term")
@@ -18,7 +15,7 @@ _CONTENT = ("payload", "filter_arrays")
 CHOICES = (*_FIRST, *(name for name in STATE_TRAITS if name not in (*_FIRST, *_CONTENT)))
 
 
-def choices_of(view: View) -> dict[str, Any]:
+def choices_of(view: ViewState) -> dict[str, Any]:
     """Collect the choices of a view, without what it shows."""
     return {name: getattr(view, name) for name in CHOICES}
 
@@ -39,7 +36,9 @@ class Link:
         If a choice has no such name.
     """
 
-    def __init__(self, one: View, other: View, choices: Iterable[str] | None = None) -> None:
+    def __init__(
+        self, one: ViewState, other: ViewState, choices: Iterable[str] | None = None
+    ) -> None:
         wanted = set(CHOICES if choices is None else choices)
         if unknown := sorted(wanted - set(CHOICES)):
             raise ValueError(f"no choice named {unknown[0]!r}; the choices are {sorted(CHOICES)}.")
@@ -62,7 +61,7 @@ class Link:
         finally:
             self._passing = False
 
-    def _pass_on(self, source: View, target: View, name: str) -> None:
+    def _pass_on(self, source: ViewState, target: ViewState, name: str) -> None:
         """Choose the same; leave the target as it is where it lacks that choice."""
         try:
             if name == "epsilon_index" and source.shown["fits"]:

@@ -10,7 +10,6 @@ from typing import Any
 import traitlets
 
 from dpexplain_widgets.payload.payload import all_fits
-from dpexplain_widgets.state.model_choice import ModelChoice
 from dpexplain_widgets.state.trait_types import Index
 
 _SHARE = ((0.0, 1.0), "a probability between 0 and 1")
@@ -22,7 +21,7 @@ _THRESHOLDS = {
 }
 
 
-class LocalChoice(ModelChoice):
+class LocalChoice(traitlets.HasTraits):
     """The sample that is explained.
 
     Attributes
@@ -38,6 +37,7 @@ class LocalChoice(ModelChoice):
         one half there, and nothing for a regression.
     """
 
+    payload: traitlets.Dict[Any, Any]
     sample = Index(None, allow_none=True).tag(sync=True)
     what_if = traitlets.Dict().tag(sync=True)
     threshold = traitlets.Float(None, allow_none=True).tag(sync=True)

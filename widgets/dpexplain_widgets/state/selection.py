@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
-if TYPE_CHECKING:
-    from dpexplain_widgets.views.base import View
+from dpexplain_widgets.state.state import ViewState
 
 
-def selection_frame(view: View) -> pd.DataFrame:
+def selection_frame(view: ViewState) -> pd.DataFrame:
     """Table the bins that a view has chosen.
 
     Parameters

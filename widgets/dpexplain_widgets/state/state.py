@@ -6,13 +6,15 @@ import difflib
 import math
 from collections.abc import Iterable, Mapping
 from numbers import Real
-from typing import Any
+from typing import Any, ClassVar, NamedTuple
 
+import pandas as pd
 import traitlets
 
 from dpexplain_widgets.state.display_traits import DisplayTraits
 from dpexplain_widgets.state.filter_choice import FilterChoice
 from dpexplain_widgets.state.local_choice import LocalChoice
+from dpexplain_widgets.state.model_choice import ModelChoice
 from dpexplain_widgets.state.trait_types import Index
 
 STATE_TRAITS = (
@@ -25,7 +27,15 @@ STATE_TRAITS = (
 )  # fmt: skip
 
 
-class ViewState(LocalChoice, FilterChoice, DisplayTraits):
+class Origin(NamedTuple):
+    """What a view was made from."""
+
+    source: Any
+    samples: pd.DataFrame | None = None
+    samples_public: bool = False
+
+
+class ViewState(ModelChoice, LocalChoice, FilterChoice, DisplayTraits):
     """The state that all views share.
 
     A refused value raises :class:`traitlets.TraitError` and leaves everything as it was. Two
@@ -60,6 +70,41 @@ class ViewState(LocalChoice, FilterChoice, DisplayTraits):
     pinned_epsilon = traitlets.Float(None, allow_none=True).tag(sync=True)
     show_reference = traitlets.Bool(True).tag(sync=True)
     repeat = Index().tag(sync=True)
+
+    page_traits: ClassVar[tuple[str, ...]] = STATE_TRAITS
+    """What a page of the view carries."""
+
+    _made: tuple[dict[str, Any], Origin]
+
+    @property
+    def origin(self) -> Origin:
+        """What the view was made from, or its payload if that was set later."""
+        payload, origin = self._made
+        return origin if payload is self.payload else Origin(self.payload)
+
+    @property
+    def page_edits(self) -> bool:
+        """Whether a page of this view edits curves, for which it needs what their sums say."""
+        return False
+
+    def page_module(self) -> str:
+        """Give the script of the view for a page."""
+        raise NotImplementedError
+
+    @property
+    def epsilon(self) -> float:
+        """Epsilon that is chosen, to read or set; infinite for the non-private reference.
+
+        Setting it chooses the fit of that epsilon; :class:`traitlets.TraitError` lists the
+        epsilons there are if there is none.
+        """
+        epsilons = self.shown["epsilons"]
+        at_reference = self.epsilon_index >= len(epsilons)
+        return float("inf") if at_reference else float(epsilons[self.epsilon_index])
+
+    @epsilon.setter
+    def epsilon(self, epsilon: float) -> None:
+        self.epsilon_index = epsilon_place(self.shown, epsilon)
 
     @traitlets.validate("epsilon_index")
     def _check_epsilon_index(self, proposal: Mapping[str, Any]) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterable
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import anywidget
 import pandas as pd
@@ -21,19 +21,11 @@ from dpexplain_widgets.state.linking import Link, choices_of
 from dpexplain_widgets.state.selection import selection_frame
 from dpexplain_widgets.state.state import (
     STATE_TRAITS,
+    Origin,
     ViewState,
-    epsilon_place,
     first_epsilon_index,
     most_important,
 )
-
-
-class Origin(NamedTuple):
-    """What a view was made from."""
-
-    source: Any
-    samples: pd.DataFrame | None = None
-    samples_public: bool = False
 
 
 def _content(source: Any, samples: Any, public: bool) -> tuple[dict[str, Any], bytes]:
@@ -75,7 +67,6 @@ class View(Exports, Editing, ViewState, anywidget.AnyWidget):
     _css = stylesheet()
     _shows: ClassVar[str] = "terms"
     """What a source must have: "terms", "filters", "models" (either) or "anything"."""
-    page_traits: ClassVar[tuple[str, ...]] = STATE_TRAITS
 
     def __init__(
         self,
@@ -120,17 +111,6 @@ class View(Exports, Editing, ViewState, anywidget.AnyWidget):
                 f"{name} shows models, and this has none; LedgerView shows a LedgerSummary."
             )
 
-    @property
-    def origin(self) -> Origin:
-        """What the view was made from, or its payload if that was set later."""
-        payload, origin = self._made
-        return origin if payload is self.payload else Origin(self.payload)
-
-    @property
-    def page_edits(self) -> bool:
-        """Whether a page of this view edits curves, for which it needs what their sums say."""
-        return False
-
     def page_module(self) -> str:
         """Give the script of the view for a page, without what this payload does not need.
 
@@ -140,21 +120,6 @@ class View(Exports, Editing, ViewState, anywidget.AnyWidget):
             JavaScript with a default export.
         """
         return str(self._esm)
-
-    @property
-    def epsilon(self) -> float:
-        """Epsilon that is chosen, to read or set; infinite for the non-private reference.
-
-        Setting it chooses the fit of that epsilon; :class:`traitlets.TraitError` lists the
-        epsilons there are if there is none.
-        """
-        epsilons = self.shown["epsilons"]
-        at_reference = self.epsilon_index >= len(epsilons)
-        return float("inf") if at_reference else float(epsilons[self.epsilon_index])
-
-    @epsilon.setter
-    def epsilon(self, epsilon: float) -> None:
-        self.epsilon_index = epsilon_place(self.shown, epsilon)
 
     def link(self, other: View, choices: Iterable[str] | None = None) -> Link:
         """Let this view and another one follow each other.

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
 
 from dpexplain.explain._record import FloatArray
-
-if TYPE_CHECKING:
-    from dpexplain_widgets.views.base import View
+from dpexplain_widgets.state.state import ViewState
 
 Fit: TypeAlias = Mapping[str, Any]
 FitAt: TypeAlias = Callable[[int], Fit | None]
 
 
-def disagreement_frame(view: View) -> pd.DataFrame:
+def disagreement_frame(view: ViewState) -> pd.DataFrame:
     """Table how far each term lies from what it is compared with, at each epsilon.
 
     Parameters
@@ -50,7 +48,7 @@ def disagreement_frame(view: View) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns)
 
 
-def comparison_of(view: View) -> tuple[str, FitAt]:
+def comparison_of(view: ViewState) -> tuple[str, FitAt]:
     """Find what a view compares with: the wanted kind where it is there, else the first that is.
 
     Parameters
@@ -78,14 +76,14 @@ def comparison_of(view: View) -> tuple[str, FitAt]:
     return kind, found[kind]
 
 
-def _reference(view: View) -> FitAt | None:
+def _reference(view: ViewState) -> FitAt | None:
     reference = view.shown["reference"]
     if reference is None or not view.show_reference or not view.shown["fits"]:
         return None
     return lambda stop: reference
 
 
-def _epsilon(view: View) -> FitAt | None:
+def _epsilon(view: ViewState) -> FitAt | None:
     epsilons, fits = view.shown["epsilons"], view.shown["fits"]
     if len(epsilons) < 2:
         return None
@@ -94,7 +92,7 @@ def _epsilon(view: View) -> FitAt | None:
     return lambda stop: _same_repeat(fits[base], view.repeat)
 
 
-def _model(view: View) -> FitAt | None:
+def _model(view: ViewState) -> FitAt | None:
     other = view._model(view.other_model)
     if other is None or view.other_model == view.model_name or not other["fits"]:
         return None
@@ -107,7 +105,7 @@ def _model(view: View) -> FitAt | None:
     return fit_at
 
 
-def _repeat(view: View) -> FitAt | None:
+def _repeat(view: ViewState) -> FitAt | None:
     fits = view.shown["fits"]
     if not any(len(row) > 1 for row in fits):
         return None

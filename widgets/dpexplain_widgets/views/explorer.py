@@ -6,6 +6,7 @@ import pandas as pd
 
 from dpexplain_widgets.export.bundle import bundle
 from dpexplain_widgets.state.selection import selection_frame
+from dpexplain_widgets.views.base import View
 from dpexplain_widgets.views.comparing import disagreement_frame
 from dpexplain_widgets.views.local import local_frame
 from dpexplain_widgets.views.planning import Planning
@@ -27,7 +28,7 @@ _OF_TERMS = (
 )
 
 
-class Explorer(Planning):
+class Explorer(Planning, View):
     """All views in one: scrub epsilon, choose a term, read a bin, see what it costs.
 
     It needs no model and no data; a file made by ``dpexplain.io.save`` is enough.

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dpexplain_widgets.export.bundle import bundle
+from dpexplain_widgets.views.base import View
 from dpexplain_widgets.views.planning import Planning
 
 
-class PlannerView(Planning):
+class PlannerView(Planning, View):
     """Which epsilon a question needs: for a term to stand out, for a metric to be likely.
 
     Both are read from what is released or from stand-in data, so planning costs no privacy.

@@ -13,16 +13,16 @@ from dpexplain.accounting.summary import LedgerSummary
 from dpexplain.compare import Comparison, Refitter, epsilon_for_metric, epsilons_to_stand_out
 from dpexplain.explain import GlobalExplanation
 from dpexplain_widgets.payload.payload import fit_payload
+from dpexplain_widgets.state.state import Origin, ViewState
 from dpexplain_widgets.state.worker import LatestWins
-from dpexplain_widgets.views.base import Origin, View
 
 SMALLEST, LARGEST = 0.05, 10.0
 PLAN_TRAITS = ("plan", "wanted_epsilon", "wanted_metric", "answer")
 _IDLE: dict[str, Any] = {"state": "idle", "words": "", "done": 0, "total": 0}
 
 
-class Planning(View):
-    """A view that can plan, and fit anew where it is given a way to.
+class Planning(ViewState):
+    """Mixin of views that plan, and fit anew where they are given a way to.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class Planning(View):
     wanted_metric = traitlets.Float(None, allow_none=True).tag(sync=True)
     answer = traitlets.Dict().tag(sync=True)
 
-    page_traits = (*View.page_traits, *PLAN_TRAITS)
+    page_traits = (*ViewState.page_traits, *PLAN_TRAITS)
 
     def __init__(
         self,
@@ -249,7 +249,8 @@ class Planning(View):
         grown = dataclasses.replace(source, epsilons=ascending, explanations=fits, ledger=ledger)
         if not keep:
             self._live = None if epsilon in source.epsilons else epsilon
-        with self.hold_sync(), self.hold_trait_notifications():
+        hold_sync = self.hold_sync()  # type: ignore[attr-defined]  # of the widget
+        with hold_sync, self.hold_trait_notifications():
             self.payload = {
                 **self.payload,
                 "epsilons": list(ascending),

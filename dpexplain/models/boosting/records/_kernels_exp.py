@@ -1,6 +1,6 @@
 """Fused passes for losses with an exponential: counts with a log link, several classes.
 
-The rules are those of `_kernels`: only + - * / and comparisons of a record's own float32
+The rules are those of `_kernels_sums`: only + - * / and comparisons of a record's own float32
 values, in a fixed order, so that vector and scalar code agree to the last bit, and sums are
 integers. Each kernel has a naive numpy twin in its test.
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from dpexplain.models.boosting.records._kernels import _BLOCK, _lattice_steps
+from dpexplain.models.boosting.records._kernels_sums import _BLOCK, _lattice_steps
 
 EXPONENT_SPAN = 16.0
 """Exponents are clamped to [-16, 0]: rates to 1e-7 of the largest, probabilities likewise."""

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from dpexplain.binning.bins import Index
 from dpexplain.mechanisms import Coins
-from dpexplain.models.boosting.records import _kernels, _kernels_exp
+from dpexplain.models.boosting.records import _kernels_exp
+from dpexplain.models.boosting.records import _kernels_sums as _kernels
 
 
 @dataclass(frozen=True)

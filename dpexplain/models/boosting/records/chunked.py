@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import reduce
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,40 +16,12 @@ from dpexplain.models.boosting.records.binned import BinnedRecords, Records
 from dpexplain.models.boosting.records.source import (
     EncodedRecords,
     Encoding,
-    RecordSource,
-    TableSource,
 )
 from dpexplain.models.boosting.records.spill import Scratch
-from dpexplain.tables.chunked import ChunkedTable, Part
-from dpexplain.tables.chunked_dask import DaskTable
+from dpexplain.tables.chunked import Part
 
 PART_ROWS = 1 << 20
 """Rows read are joined to parts of at least so many, since every part is a pass of its own."""
-
-
-def record_source(X: Any, y: Any, encoding: Encoding) -> RecordSource:
-    """Find out where the records are.
-
-    Parameters
-    ----------
-    X : DataFrame, ndarray or ChunkedTable
-    y : array-like of shape (n_samples,)
-        For a parted table as its `check_target` allows.
-    encoding : Encoding
-
-    Returns
-    -------
-    RecordSource
-        To be closed after use.
-    """
-    if not isinstance(X, ChunkedTable):
-        return TableSource(X, y, encoding)
-    client = X.client if isinstance(X, DaskTable) else None
-    if isinstance(X, DaskTable) and client is not None:
-        from dpexplain.models.boosting.records.dask import ClusterSource
-
-        return ClusterSource(client, X.pairs(y, encoding.schema), encoding)
-    return ChunkedSource(X.parts(y, encoding.schema), encoding)
 
 
 class ChunkedSource:

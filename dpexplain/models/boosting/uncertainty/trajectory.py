@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dpexplain.models.boosting.pairs import shares
 from dpexplain.models.boosting.released import PrivateFit, released_path
-from dpexplain.models.boosting.uncertainty._kernels import LOGISTIC, NORMAL, expected_sums
+from dpexplain.models.boosting.uncertainty._kernels_expected import LOGISTIC, NORMAL, expected_sums
 from dpexplain.models.boosting.uncertainty.curvature import INSIDE_CLIP
 from dpexplain.models.boosting.uncertainty.population import Population
 

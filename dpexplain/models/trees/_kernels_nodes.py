@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from dpexplain.models.boosting.records._kernels import _logistic32
+from dpexplain.models.boosting.records._kernels_sums import _logistic32
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from dpexplain.mechanisms._kernels import COIN_BITS, _compare, _multiply
+from dpexplain.mechanisms._kernels_gaussian import COIN_BITS, _compare, _multiply
 
 DONE, UNDECIDED, MORE_WORDS = 0, 1, 2
 _REJECT, _OPEN = 0, 2

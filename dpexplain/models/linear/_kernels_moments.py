@@ -11,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from dpexplain.models.boosting.records._kernels import _lattice_steps, _logistic32
 from dpexplain.models.boosting.records._kernels_exp import _exp32
+from dpexplain.models.boosting.records._kernels_sums import _lattice_steps, _logistic32
 
 VALUE_STEPS = 1 << 10
 """A coordinate of 1 is so many steps: coordinates are multiples of ``2**-10``."""

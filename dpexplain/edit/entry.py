@@ -1,0 +1,47 @@
+"""One edit in a log: what was done, after which other edit, why and by whom."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from dpexplain.edit.operation import Operation
+from dpexplain.edit.whole import Composed
+from dpexplain.explain._record import text
+
+START = -1
+"""Place of the state without any edit."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Entry:
+    """One edit in a log.
+
+    Parameters
+    ----------
+    operation : Operation or Composed
+        What was done.
+    parent : int
+        Place of the edit before it; -1 for what was released.
+    note : str, default=""
+        Why.
+    who : str, default=""
+        Who made it.
+    when : str, default=""
+        When.
+    """
+
+    operation: Operation | Composed
+    parent: int = START
+    note: str = ""
+    who: str = ""
+    when: str = ""
+
+    def __post_init__(self) -> None:
+        """Check the fields."""
+        if not isinstance(self.operation, Operation | Composed):
+            raise ValueError(
+                f"an edit is an operation such as Monotone('age', direction='increasing'), got "
+                f"{type(self.operation).__name__}."
+            )
+        for name in ("note", "who", "when"):
+            text(name, getattr(self, name))

@@ -1,0 +1,52 @@
+"""How the guarantee of a fit is divided among its releases."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpexplain.accounting import BudgetSplit
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How much noise the two phases of a fit get.
+
+    Attributes
+    ----------
+    split : BudgetSplit
+        Gaussian-DP parameters of histograms and boosting.
+    histogram_factor : float
+        L2 sensitivity of one histogram, in people.
+    leaf_factor : float
+        L2 sensitivity of the leaf sums of one tree, in clips.
+    count_share : float
+        Share of the histograms' mu squared that buys a count of the people before them.
+    pair_share : float
+        Share of the training's mu squared that buys one sum per pair of features.
+    """
+
+    split: BudgetSplit
+    histogram_factor: float
+    leaf_factor: float
+    count_share: float = 0.0
+    pair_share: float = 0.0
+
+    @property
+    def count_multiplier(self) -> float:
+        """Noise standard deviation over sensitivity, for the number of people."""
+        return float(1.0 / (self.split.mu_bins * np.sqrt(self.count_share)))
+
+    def histogram_multiplier(self, n_features: int) -> float:
+        """Noise standard deviation over sensitivity, for one of the histograms."""
+        return float(np.sqrt(n_features / (1.0 - self.count_share)) / self.split.mu_bins)
+
+    def leaf_multiplier(self, n_visits: int) -> float:
+        """Noise standard deviation over sensitivity, for one of the trees."""
+        return float(np.sqrt(n_visits / (1.0 - self.pair_share)) / self.split.mu_train)
+
+    @property
+    def pair_multiplier(self) -> float:
+        """Noise standard deviation over sensitivity, for the sums of all pairs of features."""
+        return float(1.0 / (self.split.mu_train * np.sqrt(self.pair_share)))

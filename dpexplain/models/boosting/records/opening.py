@@ -1,0 +1,35 @@
+"""Open the records of a fit, wherever they are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dpexplain.models.boosting.records.chunked import ChunkedSource
+from dpexplain.models.boosting.records.source import Encoding, RecordSource, TableSource
+from dpexplain.tables.chunked import ChunkedTable
+from dpexplain.tables.chunked_dask import DaskTable
+
+
+def record_source(X: Any, y: Any, encoding: Encoding) -> RecordSource:
+    """Find out where the records are.
+
+    Parameters
+    ----------
+    X : DataFrame, ndarray or ChunkedTable
+    y : array-like of shape (n_samples,)
+        For a parted table as its `check_target` allows.
+    encoding : Encoding
+
+    Returns
+    -------
+    RecordSource
+        To be closed after use.
+    """
+    if not isinstance(X, ChunkedTable):
+        return TableSource(X, y, encoding)
+    client = X.client if isinstance(X, DaskTable) else None
+    if isinstance(X, DaskTable) and client is not None:
+        from dpexplain.models.boosting.records.dask import ClusterSource
+
+        return ClusterSource(client, X.pairs(y, encoding.schema), encoding)
+    return ChunkedSource(X.parts(y, encoding.schema), encoding)

@@ -1,0 +1,37 @@
+"""Open a table that is read part by part, whatever holds it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dpexplain.tables.chunked import ChunkedTable
+from dpexplain.tables.columns import kind_in_parts
+
+
+def chunked_table(X: Any) -> ChunkedTable:
+    """Open a table that is read part by part; no value is read.
+
+    Parameters
+    ----------
+    X : str, Path, pyarrow.dataset.Dataset, dask.dataframe.DataFrame or dask.array.Array
+
+    Returns
+    -------
+    ChunkedTable
+
+    Raises
+    ------
+    ImportError
+        If the libraries of the extra ``dask`` are missing.
+    TypeError
+        If `X` is another Dask collection, or of a file format that does not state types.
+    ValueError
+        If there is nothing at the path, or it holds no file.
+    """
+    if kind_in_parts(X) == "a Dask collection":
+        from dpexplain.tables.chunked_dask import DaskTable
+
+        return DaskTable(X)
+    from dpexplain.tables.chunked_arrow import ArrowTable
+
+    return ArrowTable.open(X)

@@ -1,0 +1,101 @@
+"""The shape of the house: few files per room, one meaning per name, imports in one direction.
+
+``make unit PYTEST_ARGS="-s -k test_structure"`` prints the numbers.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from pathlib import Path
+
+import import_graph
+from import_graph import PACKAGES, ROOT
+
+LONGEST_FOLDER, MODULES_AT_ROOT, USES_OF_A_NAME = 16, 5, 2
+# Conveniences on plain data, the only names for which something imports what stands on it.
+UPWARD = {"plot", "plot_importance", "to_shap"}
+# Methods on plain data that need what stands on them: none may be added.
+CONVENIENCES = {
+    ("dpexplain.accounting.summary", "_of_older_version"),
+    ("dpexplain.edit.operation", "apply"),
+    ("dpexplain.explain.additive.global_explanation", "explain_local"),
+    ("dpexplain.statement.statement", "from_json"),
+    ("dpexplain.statement.statement", "to_json"),
+}
+
+
+def files(package):
+    return [
+        path
+        for path in (ROOT / package).rglob("*")
+        if path.suffix in (".py", ".js", ".css") and "__pycache__" not in path.parts
+    ]
+
+
+def test_at_most_five_modules_lie_at_the_root_of_a_package():
+    for package in PACKAGES:
+        found = sorted(path.name for path in (ROOT / package).glob("*.py"))
+        print(f"\n{package}: {len(found)} modules at the root: {', '.join(found)}")
+        assert len(found) <= MODULES_AT_ROOT
+
+
+def test_no_folder_holds_more_than_sixteen_files():
+    counts = Counter(path.parent for package in PACKAGES for path in files(package))
+    longest = [(n, str(folder.relative_to(ROOT))) for folder, n in counts.most_common(5)]
+    print(f"\n{len(counts)} folders; the fullest: {longest}")
+    assert longest[0][0] <= LONGEST_FOLDER
+
+
+def test_no_name_of_a_module_is_used_more_than_twice():
+    places = defaultdict(list)
+    for package in PACKAGES:
+        for path in Path(ROOT / package).rglob("*.py"):
+            if path.name != "__init__.py":
+                places[path.name].append(str(path.parent.relative_to(ROOT)))
+    twice = {name: found for name, found in places.items() if len(found) >= USES_OF_A_NAME}
+    print(f"\n{len(twice)} names are used twice: {', '.join(sorted(twice))}")
+    assert {name: found for name, found in twice.items() if len(found) > USES_OF_A_NAME} == {}
+
+
+def test_no_modules_import_each_other_on_import_or_for_types():
+    found = import_graph.imports()
+    circles = [module for module, reached in import_graph.above(found).items() if module in reached]
+    kinds = Counter(each.kind for each in found)
+    print(f"\n{dict(kinds)} imports; modules in a circle: {circles}")
+    assert circles == []
+
+
+def test_only_named_conveniences_import_what_stands_on_the_importer():
+    found = import_graph.imports()
+    above = import_graph.above(found)
+    upward = [
+        each
+        for each in found
+        if each.kind == "lazy" and each.importer in above.get(each.imported, set())
+    ]
+    print(f"\nupward lazy imports, by function: {dict(Counter(each.function for each in upward))}")
+    others = {(each.importer, each.function) for each in upward if each.function not in UPWARD}
+    assert others == CONVENIENCES
+
+
+def test_the_import_graph_sees_each_kind_of_import(tmp_path):
+    package = tmp_path / "dpexplain"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "a.py").write_text(
+        "import dpexplain.b\n"
+        "from typing import TYPE_CHECKING\n"
+        "if TYPE_CHECKING:\n    from dpexplain.c import C\n"
+        "def f():\n    from dpexplain import b, c\n"
+    )
+    (package / "b.py").write_text("from dpexplain.a import f\n")
+    (package / "c.py").write_text("C = int\n")
+    found = import_graph.imports(tmp_path)
+    assert {(each.imported[10:], each.kind, each.function) for each in found} == {
+        ("a", "eager", ""),
+        ("b", "eager", ""),
+        ("c", "types", ""),
+        ("b", "lazy", "f"),
+        ("c", "lazy", "f"),
+    }
+    assert "dpexplain.a" in import_graph.above(found)["dpexplain.a"]

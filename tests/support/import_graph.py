@@ -1,0 +1,79 @@
+"""Who imports whom in this repository, read from the source without running it."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).parents[2]
+PACKAGES = ("dpexplain", "widgets/dpexplain_widgets")
+
+
+class Import(NamedTuple):
+    """An import of one module of ours by another."""
+
+    importer: str
+    imported: str
+    kind: str
+    """ "eager" (on import), "types" (for a type checker) or "lazy" (inside a function)."""
+    function: str
+    """Innermost function that it stands in; "" outside of all."""
+
+
+def sources(root: Path = ROOT) -> dict[str, Path]:
+    """Files of the packages by the name of their module."""
+    found = {}
+    for package in PACKAGES:
+        base = (root / package).parent
+        for path in sorted((root / package).rglob("*.py")):
+            parts = path.relative_to(base).with_suffix("").parts
+            found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+def imports(root: Path = ROOT) -> list[Import]:
+    """Imports among the modules of the packages."""
+    modules = sources(root)
+    return [
+        Import(module, name, kind, function)
+        for module, path in modules.items()
+        for names, kind, function in _statements(ast.parse(path.read_text()), "eager", "")
+        for name in {name if name in modules else name.rpartition(".")[0] for name in names}
+        if name in modules and name != module
+    ]
+
+
+def _statements(node: ast.AST, kind: str, function: str) -> Iterator[tuple[list[str], str, str]]:
+    """Names that a statement may import, a member of a module as ``module.member``."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.Import):
+            yield [alias.name for alias in child.names], kind, function
+        elif isinstance(child, ast.ImportFrom):
+            yield [f"{child.module}.{alias.name}" for alias in child.names], kind, function
+        elif isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield from _statements(child, "lazy", child.name)
+        elif isinstance(child, ast.If) and "TYPE_CHECKING" in ast.dump(child.test):
+            yield from _statements(child, "types", function)
+        else:
+            yield from _statements(child, kind, function)
+
+
+def above(found: list[Import]) -> dict[str, set[str]]:
+    """Modules that each module reaches by eager and type-only imports."""
+    direct = defaultdict(set)
+    for each in found:
+        if each.kind != "lazy":
+            direct[each.importer].add(each.imported)
+    reached: dict[str, set[str]] = {}
+    for module in list(direct):
+        seen: set[str] = set()
+        waiting = [module]
+        while waiting:
+            for name in direct.get(waiting.pop(), set()) - seen:
+                seen.add(name)
+                waiting.append(name)
+        reached[module] = seen
+    return reached

@@ -1,0 +1,28 @@
+"""What payloads of curves and of filters have in common."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from dpexplain.explain import Guarantee
+
+VERSION = 1
+
+
+def guarantee_payload(guarantee: Guarantee) -> dict[str, Any]:
+    """Write a guarantee with its words."""
+    words = {"short": guarantee.short, "statement": guarantee.statement()}
+    return {**guarantee.to_dict(), **words}
+
+
+def metrics_payload(table: pd.DataFrame | None, epsilon: float, repeat: int) -> dict[str, float]:
+    """Metrics of one fit by name; those that are not finite are left out."""
+    if table is None:
+        return {}
+    rows = table[(table["epsilon"] == epsilon) & (table["repeat"] == repeat)]
+    pairs = zip(rows["metric"], rows["value"], strict=True)
+    return {str(name): float(value) for name, value in pairs if math.isfinite(value)}
