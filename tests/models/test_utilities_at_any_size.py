@@ -7,7 +7,7 @@ import pytest
 
 from dpexplain import DPBoostedTreesClassifier, DPBoostRegressor
 from dpexplain.binning import FeatureBins
-from dpexplain.models.boosted_trees import estimator as boosted
+from dpexplain.models.boosted_trees import boosted_trees as boosted
 from dpexplain.models.boosted_trees.losses import CRITERIA, WITHOUT_BOUND
 from dpexplain.models.dpboost import boosting
 from dpexplain.models.trees.structure import candidates_of
