@@ -10,7 +10,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+<<<<<<< HEAD:dpexplain/tables/columns.py
 from dpexplain._utils.names import closest_name
+=======
+from dpexplain._cells import UNREADABLE
+from dpexplain._frames import frame_of
+from dpexplain._names import closest_name
+>>>>>>> readers:dpexplain/_tables.py
 from dpexplain.exceptions import SchemaError
 from dpexplain.schema.features import Feature
 from dpexplain.tables.frames import frame_of
@@ -167,12 +173,26 @@ def values_of(column: Column) -> Values:
 
 
 def cells_of(values: Values) -> Sequence[object]:
-    """Return the cells one by one; dates stay dates, where numpy would make them integers."""
-    if isinstance(values.dtype, pd.StringDtype):
-        return np.asarray(values, dtype=object).tolist()
-    if isinstance(values, np.ndarray) and values.dtype.kind not in "mM":
-        return values.tolist()
-    return list(values)
+    """Return the cells one by one; dates stay dates, where numpy would make them integers.
+
+    Where a library refuses to turn all of them into objects because of one, only that one is
+    :class:`~dpexplain._cells.Unreadable`.
+    """
+    try:
+        if isinstance(values.dtype, pd.StringDtype):
+            return np.asarray(values, dtype=object).tolist()
+        if isinstance(values, np.ndarray) and values.dtype.kind not in "mM":
+            return values.tolist()
+        return list(values)
+    except Exception:
+        return [_cell(values, place) for place in range(len(values))]
+
+
+def _cell(values: Any, place: int) -> object:
+    try:
+        return values[place]
+    except Exception:
+        return UNREADABLE
 
 
 def _positions(frame: pd.DataFrame, schema: KnownColumns) -> dict[str, int]:

@@ -11,7 +11,7 @@ how others are read. :func:`dpexplain.tables.read_texts` reads each line by itse
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -285,19 +285,21 @@ def _read(column: Column, of_cell: Callable[[object], Any], *, dtype: DTypeLike)
 def _read_block(values: Values, of_cell: Callable[[object], Any], dtype: DTypeLike) -> NDArray[Any]:
     """Read each distinct plain cell once."""
     if values.dtype.kind in "biuf" or _is_arrow_text(values):
-        codes, uniques = pd.factorize(values)  # type: ignore[arg-type]
+        with np.errstate(over="ignore"):  # of numbers of more than 64 bits
+            codes, uniques = pd.factorize(values)  # type: ignore[arg-type]
         return _of_codes(codes, uniques, of_cell, dtype)
     return _array(_read_each(cells_of(values), of_cell), dtype)
 
 
 def _of_codes(
     codes: NDArray[Any],
-    uniques: Iterable[object],
+    uniques: Column,
     of_cell: Callable[[object], Any],
     dtype: DTypeLike,
 ) -> NDArray[Any]:
     # Code −1 is an empty cell: it takes the last place of the table.
-    return _array([*map(of_cell, uniques), of_cell(None)], dtype)[codes]
+    cells = cells_of(values_of(uniques))
+    return _array([*map(of_cell, cells), of_cell(None)], dtype)[codes]
 
 
 def _is_arrow_text(values: Values) -> bool:

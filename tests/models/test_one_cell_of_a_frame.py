@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+<<<<<<< HEAD
+=======
+from dpexplain._frames import column_of, frame_of
+from dpexplain._tables import as_table, cells_of, values_of
+from dpexplain.encoding import days_of, numbers_of, texts_of
+>>>>>>> readers
 from dpexplain.models.inputs import person_of
 from dpexplain.tables.encoding import days_of, numbers_of, texts_of
 from dpexplain.tables.frames import column_of, frame_of
@@ -84,9 +93,47 @@ def test_text_that_arrow_cannot_decode_raises_nothing_and_leaves_the_others():
 
 
 def test_a_row_of_another_length_in_a_list_is_one_of_empty_cells_where_the_length_is_public():
+<<<<<<< HEAD
     from dpexplain.tables.columns import as_table
 
+=======
+>>>>>>> readers
     rows = [[1, 2], [3], [4, 5, 6], None, "ab", [7, [8]]]
     read = as_table(rows, 2)
     assert read.tolist() == [[1, 2], *([[None, None]] * 4), [7, [8]]]
     assert as_table([], 2).shape == (0, 2)
+
+
+PANDAS = {
+    "dates": lambda: pd.arrays.ArrowExtensionArray(arrow([0, 2**31 - 1, None], pa.date32())),
+    "texts": lambda: pd.arrays.ArrowExtensionArray(NO_TEXT.cast(pa.binary()).view(pa.string())),
+    "strings": lambda: pd.arrays.ArrowStringArray(
+        pa.chunked_array([NO_TEXT.view(pa.large_string())])
+    ),
+    "codes": lambda: pd.arrays.ArrowExtensionArray(
+        pa.DictionaryArray.from_arrays([0, 1, None], NO_TEXT.view(pa.large_string())[:2])
+    ),
+    "spans": lambda: pd.arrays.ArrowExtensionArray(arrow([0, 2**62, None], pa.duration("s"))),
+    "times in a zone": lambda: pd.arrays.ArrowExtensionArray(
+        arrow([0, 2**62, None], pa.timestamp("s", tz="Europe/Berlin"))
+    ),
+}
+NO_TEXT = pa.array([b"1970-01-01", b"\xff", None], type=pa.large_binary())
+
+
+@pytest.mark.parametrize("kind", PANDAS)
+def test_a_cell_that_pandas_cannot_turn_into_an_object_leaves_the_others(kind):
+    column = pd.Series(PANDAS[kind]())
+    assert np.isnan(numbers_of(column)[1:]).all()
+    assert texts_of(column)[1:].tolist() == ["", None]
+    assert np.isnan(days_of(column)[1:]).all()
+    if kind != "spans":
+        assert days_of(column)[0] == 0.0
+    assert [person_of(cell) is None for cell in cells_of(values_of(column))] == [False, True, True]
+
+
+def test_wide_numbers_in_a_column_of_categories_warn_of_nothing():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        texts = texts_of(np.array([1, np.longdouble("1e4000")]))
+    assert texts[0] == "1"
