@@ -10,15 +10,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-<<<<<<< HEAD:dpexplain/tables/columns.py
 from dpexplain._utils.names import closest_name
-=======
-from dpexplain._cells import UNREADABLE
-from dpexplain._frames import frame_of
-from dpexplain._names import closest_name
->>>>>>> readers:dpexplain/_tables.py
 from dpexplain.exceptions import SchemaError
 from dpexplain.schema.features import Feature
+from dpexplain.tables.cells import UNREADABLE
 from dpexplain.tables.frames import frame_of
 
 Values: TypeAlias = NDArray[Any] | pd.api.extensions.ExtensionArray

@@ -10,13 +10,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-<<<<<<< HEAD
-=======
-from dpexplain._frames import column_of, frame_of
-from dpexplain._tables import as_table, cells_of, values_of
-from dpexplain.encoding import days_of, numbers_of, texts_of
->>>>>>> readers
 from dpexplain.models.inputs import person_of
+from dpexplain.tables.columns import as_table, cells_of, values_of
 from dpexplain.tables.encoding import days_of, numbers_of, texts_of
 from dpexplain.tables.frames import column_of, frame_of
 
@@ -93,11 +88,6 @@ def test_text_that_arrow_cannot_decode_raises_nothing_and_leaves_the_others():
 
 
 def test_a_row_of_another_length_in_a_list_is_one_of_empty_cells_where_the_length_is_public():
-<<<<<<< HEAD
-    from dpexplain.tables.columns import as_table
-
-=======
->>>>>>> readers
     rows = [[1, 2], [3], [4, 5, 6], None, "ab", [7, [8]]]
     read = as_table(rows, 2)
     assert read.tolist() == [[1, 2], *([[None, None]] * 4), [7, [8]]]
