@@ -128,6 +128,8 @@ def test_attack_breaks_ours_with_the_same_mistake(failure, monkeypatch) -> None:
 def test_attack_breaks_every_model_that_draws_a_twentieth_of_its_noise(
     failure, target, monkeypatch
 ) -> None:
+    # Where a mechanism refuses noise that was not charged, the mistake is in that as well.
+    monkeypatch.setattr(Mechanism, "limit_to", lambda self, charged: None)
     begin = Mechanism.begin
     monkeypatch.setattr(Mechanism, "begin", lambda self, phase: begin(self, phase.with_noise(0.05)))
     assert is_broken(failure, target, MUTANT_RUNS)
