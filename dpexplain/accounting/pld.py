@@ -43,6 +43,8 @@ _MOST_POINTS_OF_ONE = 4e4
 # One release with less noise than a thousandth of a record's share promises nothing.
 _LARGEST_RATIO = 1e3
 _RELATIVE_MARGIN = 1e-12
+# Beyond, epsilon is no number to take the exponential of.
+_LARGEST_EXPONENT = 500.0
 
 
 def pld_available() -> bool:
@@ -77,7 +79,8 @@ def pld_epsilon(spending: Spending, delta: float) -> float:
     target = delta - margin
     if distribution is None or target <= 0.0:
         return math.inf
-    epsilon, more = float(distribution.get_epsilon_for_delta(target)), _RELATIVE_MARGIN
+    with np.errstate(all="ignore"):
+        epsilon, more = float(distribution.get_epsilon_for_delta(target)), _RELATIVE_MARGIN
     # It is found by going down the grid cell by cell, whose rounding shows on long grids.
     allowed = target + 0.5 * margin
     while math.isfinite(epsilon) and distribution.get_delta_for_epsilon(epsilon) > allowed:
@@ -93,7 +96,7 @@ def pld_delta(spending: Spending, epsilon: NDArray[np.float64]) -> NDArray[np.fl
     spending : Spending
         What was released.
     epsilon : ndarray of shape (n_epsilons,)
-        Log-ratios, at least 0.
+        Log-ratios, at least 0, in rising order.
 
     Returns
     -------
@@ -103,9 +106,12 @@ def pld_delta(spending: Spending, epsilon: NDArray[np.float64]) -> NDArray[np.fl
     distribution = loss_distribution(spending)
     if distribution is None:
         return np.ones_like(epsilon)
-    with np.errstate(all="ignore"):
-        deltas = np.asarray(distribution.get_delta_for_epsilon(epsilon.tolist()))
-    deltas = np.where(np.isnan(deltas), 1.0, deltas)  # where exp(epsilon) overflows
+    small, rest = epsilon[epsilon <= _LARGEST_EXPONENT], epsilon[epsilon > _LARGEST_EXPONENT]
+    deltas = np.empty_like(epsilon)
+    deltas[epsilon <= _LARGEST_EXPONENT] = distribution.get_delta_for_epsilon(small.tolist())
+    # One by one, in differences of losses, whose exponentials do not overflow.
+    one_by_one = [distribution.get_delta_for_epsilon(float(e)) for e in rest]
+    deltas[epsilon > _LARGEST_EXPONENT] = one_by_one
     return np.minimum(1.0, deltas + rounding_margin(spending))
 
 
