@@ -280,8 +280,8 @@ class _PrivateBoosting(PrivateEstimator):
         return (
             *count,
             GaussianEvent("histograms", budget.histogram_multiplier(n_features), n_features),
-            GaussianEvent("boosting", budget.leaf_multiplier(n_releases), n_releases),
             *pairs,
+            GaussianEvent("boosting", budget.leaf_multiplier(n_releases), n_releases),
         )
 
     def _notes(self) -> tuple[str, ...]:
