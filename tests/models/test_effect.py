@@ -141,7 +141,7 @@ def test_sums_of_pairs_are_those_of_a_loop_however_records_are_held(n):
 def test_a_population_has_the_counts_and_the_correlations_it_is_given():
     shares = [np.array([0.25, 0.5, 0.25]), np.full(8, 0.125), np.array([0.5, 0.5])]
     order = [np.arange(3), np.arange(8), np.array([1, 0])]
-    population = Population(order, shares)
+    population = Population(order, shares, 4096)
     population.draw(np.array([0.8, 0.0, -0.5]))
     for k, share in enumerate(shares):
         found = np.bincount(population.bins[:, k]) / population.n_people
@@ -346,3 +346,36 @@ def test_an_estimate_is_kept_in_files_and_older_files_are_read():
     older = from_json(json.dumps(document))
     assert older["x"].effect is None
     assert older.effect_words == ""
+
+
+def test_calibrated_scores_are_a_rising_line_of_the_released_ones():
+    released, calibrated = (
+        fitted(2_000, epsilon=0.5, reproducible_seed=1, calibrated=c) for c in (False, True)
+    )
+    X, _ = draw(500, 9)
+    a, b = released.decision_function(X), calibrated.decision_function(X)
+    slope, shift = np.polyfit(a, b, 1)
+    assert slope > 1.0  # a short fit leaves scores too close to the average
+    np.testing.assert_allclose(b, slope * a + shift, atol=1e-9)
+    parts = released.explain_global(), calibrated.explain_global()
+    for plain, scaled in zip(*(p.terms for p in parts), strict=True):
+        np.testing.assert_allclose(scaled.contribution, slope * plain.contribution, atol=1e-9)
+        np.testing.assert_allclose(scaled.total_std, slope * plain.total_std, rtol=1e-9)
+        np.testing.assert_allclose(scaled.effect, plain.effect)
+    local = calibrated.explain_local(X)
+    np.testing.assert_array_equal(local.scores, b)
+
+
+def test_calibration_lowers_the_log_loss_of_short_fits():
+    """Over 12 tables; the gain of each is about 0.004 with a standard deviation of 0.003."""
+    gains = []
+    for seed in range(12):
+        X, y = draw(4_000, 100 + seed)
+        won = (y == "yes").to_numpy()
+        losses = []
+        for calibrated in (False, True):
+            model = fitted(2_000, seed, epsilon=0.5, reproducible_seed=seed, calibrated=calibrated)
+            p = model.predict_proba(X)[:, 1]
+            losses.append(-np.mean(np.where(won, np.log(p), np.log1p(-p))))
+        gains.append(losses[0] - losses[1])
+    assert np.mean(gains) > 0

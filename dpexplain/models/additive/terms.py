@@ -57,6 +57,15 @@ class AdditiveTerms:
             bag_std=None if self.bag_std is None else tuple(std[:, c] for std in self.bag_std),
         )
 
+    def on_line(self, scale: float, shift: float) -> AdditiveTerms:
+        """Multiply all scores, and add to the intercept."""
+        return replace(
+            self,
+            scores=tuple(scale * curve for curve in self.scores),
+            intercept=scale * float(self.intercept) + shift,
+            bag_std=None if self.bag_std is None else tuple(scale * std for std in self.bag_std),
+        )
+
     def contributions(self, columns: Sequence[Encoded]) -> NDArray[np.float64]:
         """Contribution of each feature to each record.
 

@@ -170,6 +170,11 @@ class DPExplainableBoostingClassifier(_PrivateBoosting, AdditiveClassifier):
         Threads that pass over the records; -1 for as many as there are processors. None decides
         by the number of records here: one for small tables, and for fits that run side by side.
         Changes the time that a fit takes, and nothing else.
+    calibrated : bool, default=False
+        Whether all scores of two classes are multiplied by one number, and shifted, so that
+        probabilities are calibrated: a short fit leaves them too close to the average. The line is
+        that of the estimate of the effect, so it costs no privacy; it takes about as long as the
+        fit, and no one changes places.
 
     Attributes
     ----------

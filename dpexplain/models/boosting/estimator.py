@@ -46,7 +46,12 @@ from dpexplain.models.boosting.records.opening import record_source
 from dpexplain.models.boosting.records.source import Encoding
 from dpexplain.models.boosting.records.threads import Team, check_n_jobs
 from dpexplain.models.boosting.released import PrivateFit
-from dpexplain.models.boosting.uncertainty.effect import EffectDraws, estimate_effect, has_effect
+from dpexplain.models.boosting.uncertainty.effect import (
+    EffectDraws,
+    calibrating_line,
+    estimate_effect,
+    has_effect,
+)
 from dpexplain.models.boosting.uncertainty.simulate import simulate_noise
 from dpexplain.models.private import PrivateEstimator
 from dpexplain.schema import Schema
@@ -59,7 +64,7 @@ class _PrivateBoosting(PrivateEstimator):
     """Fit of both private estimators."""
 
     _reads_parts = True
-    _hidden_fit = ("_terms", "_fit", "_noise", "_effect", "_edited")
+    _hidden_fit = ("_terms", "_released_terms", "_scale", "_fit", "_noise", "_effect", "_edited")
 
     def __init__(
         self,
@@ -87,6 +92,7 @@ class _PrivateBoosting(PrivateEstimator):
         monotone_constraints: Constraints | None = None,
         outer_bags: int = 1,
         n_jobs: int | None = None,
+        calibrated: bool = False,
     ) -> None:
         self.epsilon = epsilon
         self.delta = delta
@@ -111,6 +117,7 @@ class _PrivateBoosting(PrivateEstimator):
         self.monotone_constraints = monotone_constraints
         self.outer_bags = outer_bags
         self.n_jobs = n_jobs
+        self.calibrated = calibrated
 
     def reference_estimator(self) -> Any:
         """Unfitted non-private twin with the same schema and constraints, to compare with.
@@ -268,16 +275,13 @@ class _PrivateBoosting(PrivateEstimator):
         # Where the recipe sets the number of trees from the noisy histograms, the phase is
         # charged as one release of the same mu.
         n_releases = self._n_train_releases(n_features)
-        planned = [
-            Releases(histograms, n_features),
-            Releases(leaf_phase(budget, n_releases, 0), n_releases),
-        ]
+        planned = [Releases(histograms, n_features)]
         if budget.count_share:
             count = count_phase(budget.count_multiplier, budget.histogram_factor)
             planned.insert(0, Releases(count))
         if budget.pair_share:
             planned.append(Releases(pair_phase(budget, n_features)))
-        return tuple(planned)
+        return (*planned, Releases(leaf_phase(budget, n_releases, 0), n_releases))
 
     def _notes(self) -> tuple[str, ...]:
         if self.outer_bags == 1:
@@ -320,7 +324,7 @@ class _PrivateBoosting(PrivateEstimator):
 
     def _keep(self, fit: PrivateFit, objective: Objective) -> None:
         counts = [c.counts for c in fit.binned.counts]
-        self._terms = centred_terms(
+        self._released_terms = centred_terms(
             fit.binned.bins,
             fit.bags,
             counts,
@@ -328,6 +332,13 @@ class _PrivateBoosting(PrivateEstimator):
             neutral=[c.perhaps_nobody for c in fit.binned.counts],
             monotone=fit.monotone,
         )
+        line = None
+        if self.calibrated and objective.loss is LOGISTIC:
+            line = calibrating_line(fit, self._released_terms, objective)
+        self._scale, shift = (1.0, 0.0) if line is None else line
+        self._terms = self._released_terms
+        if line is not None:
+            self._terms = self._released_terms.on_line(self._scale, shift)
         self.intercept_ = self._terms.intercept
         self.n_rounds_ = fit.schedule.n_epochs
         self.learning_rate_ = fit.schedule.learning_rate
@@ -337,11 +348,12 @@ class _PrivateBoosting(PrivateEstimator):
 
     def _noise_draws(self) -> tuple[NoiseDraws, ...]:
         """Errors of all bins, simulated from what was released."""
-        return simulate_noise(self._fit, self._terms, self._objective(self.schema_))
+        draws = simulate_noise(self._fit, self._released_terms, self._objective(self.schema_))
+        return draws if self._scale == 1.0 else tuple(d.scaled(self._scale) for d in draws)
 
     def _effect_draws(self) -> EffectDraws | None:
         """Estimate of the true curves, from what was released."""
-        return estimate_effect(self._fit, self._terms, self._objective(self.schema_))
+        return estimate_effect(self._fit, self._released_terms, self._objective(self.schema_))
 
     @abstractmethod
     def _objective(self, schema: Schema) -> Objective:

@@ -29,17 +29,41 @@ from dpexplain.models.boosting.uncertainty.trajectory import Trajectory
 
 FloatArray = NDArray[np.float64]
 
-_STEPS = 5
 _LONGEST_STEP = 4.0
 """Largest change of a score in one step, in log-odds (or standard deviations of a residual)."""
 
 _SHRINKAGE = 1.0
 """The band allows for so many times what the prior takes away from the estimate."""
 
-_MOST_PAIRS = 60
+_SCALES = (1.0 / 3.0, 3.0)
+"""Scores are never stretched more than that."""
+
 _LARGEST_CORRELATION = 0.98
 _USUAL = 1.0
 """Usual size of a curve, in log-odds (or standard deviations of a residual)."""
+
+
+@dataclass(frozen=True)
+class _Effort:
+    """How much work goes into an estimate.
+
+    Attributes
+    ----------
+    n_people : int
+        Points of the population.
+    n_steps : int
+        Gauss-Newton steps.
+    most_pairs : int
+        Correlations that the sums may correct, at most.
+    """
+
+    n_people: int
+    n_steps: int
+    most_pairs: int
+
+
+_CAREFUL = _Effort(n_people=4096, n_steps=5, most_pairs=60)
+_QUICK = _Effort(n_people=1024, n_steps=3, most_pairs=0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,17 +108,48 @@ def estimate_effect(
         None for counts and for several classes, for which it is not worked out, and where noise
         has left released numbers beyond arithmetic.
     """
+    return _found(fit, terms, objective, _CAREFUL)
+
+
+def calibrating_line(
+    fit: PrivateFit, terms: AdditiveTerms, objective: Objective
+) -> tuple[float, float] | None:
+    """Find the line through released scores that makes them calibrated, in a hurry.
+
+    Parameters
+    ----------
+    fit : PrivateFit
+    terms : AdditiveTerms
+        Released, not calibrated.
+    objective : Objective
+        Of two classes.
+
+    Returns
+    -------
+    scale, shift : float
+        Calibrated log-odds are ``scale * score + shift``; None where no estimate is worked out. The
+        scale is positive, so that nobody changes places.
+    """
+    found = _found(fit, terms, objective, _QUICK)
+    if found is None or not found.scale > 0.0:
+        return None
+    scale = float(np.clip(found.scale, *_SCALES))
+    return scale, found.shift if scale == found.scale else 0.0
+
+
+def _found(
+    fit: PrivateFit, terms: AdditiveTerms, objective: Objective, effort: _Effort
+) -> EffectDraws | None:
     if not has_effect(objective):
         return None
     try:
         with np.errstate(all="ignore"):
-            found = _Estimate(fit, terms, objective).result()
+            found = _Estimate(fit, terms, objective, effort).result()
     except np.linalg.LinAlgError:
         return None
-    whole = all(np.isfinite(curve).all() for curve in (*found.curves, found.errors))
-    return (
-        found if whole and np.isfinite([found.intercept, found.scale, found.shift]).all() else None
-    )
+    numbers = np.array([found.intercept, found.scale, found.shift])
+    parts = (*found.curves, found.errors, numbers)
+    return found if all(np.isfinite(part).all() for part in parts) else None
 
 
 def has_effect(objective: Objective) -> bool:
@@ -105,8 +160,10 @@ def has_effect(objective: Objective) -> bool:
 class _Estimate:
     """Parts of one estimate; scores are in units of the loop."""
 
-    def __init__(self, fit: PrivateFit, terms: AdditiveTerms, objective: Objective) -> None:
-        self._terms, self._objective = terms, objective
+    def __init__(
+        self, fit: PrivateFit, terms: AdditiveTerms, objective: Objective, effort: _Effort
+    ) -> None:
+        self._terms, self._objective, self._effort = terms, objective, effort
         self._logistic = objective.loss is LOGISTIC
         counts = fit.binned.counts
         self._trajectory = Trajectory(fit, objective.bound, logistic=self._logistic)
@@ -117,7 +174,7 @@ class _Estimate:
         self._sizes = [b.functions.shape[1] for b in self._bases]
         self._released = [s / objective.scale for s in terms.scores]
         order = [order_of_bins(c, s) for c, s in zip(counts, terms.scores, strict=True)]
-        self._population = Population(order, [b.shares for b in self._bases])
+        self._population = Population(order, [b.shares for b in self._bases], effort.n_people)
         n_samples = fit.binned.n_samples
         self._known = correlations(fit.pairs, counts, n_samples)
 
@@ -129,7 +186,7 @@ class _Estimate:
         at = self._start()
         scales = np.full(len(self._sizes), _USUAL * self._unit)
         chosen = np.zeros(0, dtype=np.intp)
-        for step in range(_STEPS):
+        for step in range(self._effort.n_steps):
             columns = self._columns()
             truth = columns @ at
             curves = np.concatenate(
@@ -159,7 +216,7 @@ class _Estimate:
             at = at + min(1.0, _LONGEST_STEP * self._unit / max(longest, 1e-12)) * move
             correlation[chosen] = after.mean[len(at) :]
             np.clip(correlation, -_LARGEST_CORRELATION, _LARGEST_CORRELATION, out=correlation)
-            if step + 1 < _STEPS:
+            if step + 1 < self._effort.n_steps:
                 self._population.draw(correlation)
                 chosen = self._pairs_that_matter(at, spread)
         return self._summary(at, after)
@@ -211,7 +268,7 @@ class _Estimate:
         )
         first, second = np.triu_indices(len(sizes), 1)
         weight = spread * np.maximum(sizes[first], sizes[second])
-        return np.sort(np.argsort(-weight, kind="stable")[:_MOST_PAIRS])
+        return np.sort(np.argsort(-weight, kind="stable")[: self._effort.most_pairs])
 
     def _of_terms(self, at: FloatArray) -> list[FloatArray]:
         return np.split(at[1 : 1 + sum(self._sizes)], np.cumsum(self._sizes)[:-1])
@@ -240,7 +297,7 @@ class _Estimate:
         alone = np.diag(np.concatenate([*left, [0.0]]))
         together = np.concatenate([joint, alone[np.diag(alone) > 0.0]])
         intercept = self._objective.offset + scale * at[0]
-        factor, shift = self._calibration(at, covariance)
+        factor, shift = self._calibration(at, after.covariance[:d, :d])
         return EffectDraws(
             tuple(curves), float(intercept), together * np.sqrt(len(together)), factor, shift
         )

@@ -11,8 +11,6 @@ from scipy.stats import qmc
 
 FloatArray = NDArray[np.float64]
 
-N_PEOPLE = 4096
-
 _SEED = 20210718  # post-processing: the same model always shows the same estimate
 _LEAST_EIGENVALUE = 0.02
 
@@ -26,7 +24,7 @@ class Population:
         Bins of each feature from the lowest to the highest.
     shares : sequence of ndarray of shape (n_bins,)
         Share of the people in each bin.
-    n_people : int, default=4096
+    n_people : int
         Points; a power of two.
     """
 
@@ -34,7 +32,7 @@ class Population:
         self,
         order: Sequence[NDArray[np.intp]],
         shares: Sequence[FloatArray],
-        n_people: int = N_PEOPLE,
+        n_people: int,
     ) -> None:
         even = qmc.Sobol(len(order), seed=_SEED).random(n_people)
         self._independent = ndtri(np.clip(even, 1e-9, 1.0 - 1e-9))
