@@ -171,7 +171,7 @@ def cells_of(values: Values) -> Sequence[object]:
     """Return the cells one by one; dates stay dates, where numpy would make them integers.
 
     Where a library refuses to turn all of them into objects because of one, only that one is
-    :class:`~dpexplain._cells.Unreadable`.
+    :class:`~dpexplain.tables.cells.Unreadable`.
     """
     try:
         if isinstance(values.dtype, pd.StringDtype):

@@ -26,7 +26,8 @@ import pytest
 from numpy.random import bit_generator
 
 from canary_channels import Listener
-from dpexplain.accounting import PrivacyLedger, _twins
+from dpexplain.accounting import PrivacyLedger
+from dpexplain.accounting._ledger import duplicates as _twins
 from dpexplain.audit.replay import same_value
 from dpexplain.mechanisms import Mechanism, SeededCoins
 from dpexplain.models import private
