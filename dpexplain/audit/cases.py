@@ -11,7 +11,7 @@ import pandas as pd
 from sklearn.base import clone
 
 from dpexplain.audit.records import Records
-from dpexplain.audit.subjects import Subject, features_for, known_settings
+from dpexplain.audit.subjects import Subject, audit_of, features_for, known_settings
 from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
 
 # With one column the whole budget is spent on what the canary moves.
@@ -78,8 +78,8 @@ def canary_case(
     """
     estimator_class = subject.estimator_class
     schema = Schema(features_for(estimator_class, _ONE_FEATURE), target=subject.target)
-    known = known_settings(estimator_class, _SATURATING)
-    saturating = getattr(estimator_class, "_audit_settings", known)
+    own = audit_of(estimator_class).settings
+    saturating = known_settings(estimator_class, _SATURATING) if own is None else own
     estimator = estimator_class(
         schema=schema,
         epsilon=epsilon,

@@ -1,37 +1,147 @@
 """What is audited: each private estimator with each target and objective it accepts.
 
 Everything follows from the estimator class, so a new model needs nothing here. One that
-needs other columns, or does most under other parameters, says so in class attributes:
-
-``_audit_features``
-    Mapping of names to `Numeric` or `Categorical`, in place of the columns made here.
-``_audit_settings``
-    Parameters under which the canary moves every sum by the full sensitivity.
-``_audit_variants``
-    Further parameters that tier 1 draws from: a mapping of a name to the values to try.
-``_audit_size``
-    Parameters that make the fits of tiers 1 and 2 small.
-``_audit_powerful``
-    Tiers that notice every mistake that they look for, if not all do: because no canary uses up
-    what is stated (such a model needs tests of its own), or because its final model shows little.
-``_audit_replaced``
-    Share of its guarantee that a canary of two classes, or of a number, uses up when it is
-    exchanged for a record with the same features at the other end of the target.
-``_audit_by_place``
-    True where secret coins decide which records are sampled.
+needs other columns, or does most under other parameters, has an `Audit` in `audit_of`, or as its
+class attribute ``_audit`` if it is not of this library.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import dpexplain.models as models
 from dpexplain.audit.records import made_up_records
+from dpexplain.models.boosted_trees.losses import CRITERIA
 from dpexplain.models.private import PrivateEstimator
 from dpexplain.models.pure import PureEstimator
 from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
+
+
+@dataclass(frozen=True, eq=False)
+class Audit:
+    """How an estimator is audited where the usual way does not suit it.
+
+    Parameters
+    ----------
+    features : mapping or None, default=None
+        Names to `Numeric` or `Categorical`, in place of the columns made here.
+    settings : mapping or None, default=None
+        Parameters under which the canary moves every sum by the full sensitivity.
+    variants : mapping
+        Further parameters that tier 1 draws from: a name to the values to try.
+    size : mapping
+        Parameters that make the fits of tiers 1 and 2 small.
+    powerful : frozenset of int
+        Tiers that notice every mistake that they look for, if not all do: because no canary uses
+        up what is stated (such a model needs tests of its own), or because its final model shows
+        little.
+    replaced : float
+        Share of its guarantee that a canary of two classes, or of a number, uses up when it is
+        exchanged for a record with the same features at the other end of the target.
+    by_place : bool
+        Whether secret coins decide which records are sampled.
+    """
+
+    features: Mapping[str, Numeric | Categorical] | None = None
+    settings: Mapping[str, Any] | None = None
+    variants: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    size: Mapping[str, Any] = field(default_factory=dict)
+    powerful: frozenset[int] = frozenset({1, 2, 3, 4})
+    replaced: float = 0.89
+    by_place: bool = False
+
+
+_DPBOOST = Audit(
+    by_place=True,
+    powerful=frozenset({2}),  # what a record does depends on splits that are chosen by chance
+    size={"n_trees": 3, "trees_per_ensemble": 2, "depth": 2},
+    settings={"n_trees": 1, "trees_per_ensemble": 1, "depth": 1},
+    variants={
+        "variant": ("ensemble", "seq", "para"),
+        "filtering": ("drop", "clip"),
+        "leaf_clipping": ("geometric", "none"),
+        "exponential_scale": ("paper", "range"),
+    },
+)
+
+_AUDITS: Mapping[str, Audit] = {
+    "DPBoostClassifier": _DPBOOST,
+    "DPBoostRegressor": _DPBOOST,
+    "DPBoostedTreesClassifier": Audit(
+        powerful=frozenset({2}),  # weights start at one half: no record can do all it might
+        size={"n_trees": 2, "depth": 2},
+        settings={"n_trees": 1, "depth": 1},
+        variants={
+            "criterion": CRITERIA,
+            "variant": ("corrected", "paper"),
+            "alpha": (1.0, 0.1),
+            "calibration": ("depth", 0.0),
+            "n_public": (1000,),
+        },
+    ),
+    # Histograms and second moments do not move, and the square of an exchanged target does not.
+    "DPLinearRegression": Audit(
+        replaced=0.4,
+        powerful=frozenset({1, 2, 3}),  # coefficients show half of what moments do
+    ),
+    "DPLogisticRegression": Audit(replaced=0.8),  # histograms and second moments do not move
+    "DPLocallyLinearClassifier": Audit(
+        by_place=True,
+        # The last filters show six tenths of what all steps together do.
+        powerful=frozenset({1, 2, 3}),
+        settings={
+            "clip": 0.05,
+            "learning_rate": 1e-3,
+            "n_filters": 2,
+            "n_steps": 2,
+            "sampling_probability": 1.0,
+        },
+        variants={
+            "preset": ("accurate", "readable", "paper"),
+            "projection": ("auto", "shared", "per_filter"),
+            "n_basis": (3,),
+            "n_filters": (1, 3),
+            "n_steps": (1, 4, 60),
+            "sampling_probability": (0.4, 1.0),
+            "composition": ("rdp",),
+            "clip": (None, 0.05),
+        },
+    ),
+    "DPRandomForestClassifier": Audit(
+        replaced=0.9,
+        # Tier 4 proves about the logarithm of its fits: less than the epsilon stated there.
+        powerful=frozenset({1, 2, 3}),
+        settings={"n_trees": 3, "depth": 2},
+        size={"n_trees": 3, "depth": 3},
+        variants={
+            "leaf_mechanism": ("laplace", "exponential"),
+            "leaf_budget": ("parallel", "paper"),
+        },
+    ),
+}
+
+
+def audit_of(estimator_class: type[Any]) -> Audit:
+    """Look up how an estimator is audited; that of a subclass is its parent's.
+
+    Parameters
+    ----------
+    estimator_class : type
+        A private estimator.
+
+    Returns
+    -------
+    Audit
+        The usual one where neither a class attribute nor the table says otherwise.
+    """
+    for known in estimator_class.__mro__:
+        own = vars(known).get("_audit", _AUDITS.get(known.__name__))
+        if own is not None:
+            return own  # type: ignore[no-any-return]
+    return Audit()
+
 
 FEATURES: Mapping[str, Numeric | Categorical] = {
     "age": Numeric(0, 100, unit="years", step=1),
@@ -135,7 +245,7 @@ def subjects(estimators: Iterable[type[Any]] | None = None) -> list[Subject]:
         if not accepted:
             raise ValueError(
                 f"{estimator_class.__name__} accepts none of {wanted}; give it an "
-                "_audit_features attribute with columns that it accepts."
+                "_audit attribute with features= that it accepts."
             )
         found += accepted
     return found
@@ -173,7 +283,7 @@ def audited(subject: Subject, *, epsilon: float = 1.0, **settings: Any) -> Any:
     private estimator
     """
     schema = Schema(features_for(subject.estimator_class, FEATURES), target=subject.target)
-    own = getattr(subject.estimator_class, "_audit_size", {})
+    own = audit_of(subject.estimator_class).size
     settings = {**own, **subject.settings, **settings}
     return subject.estimator_class(schema=schema, epsilon=epsilon, structure_seed=7, **settings)
 
@@ -191,7 +301,7 @@ def variants(subject: Subject) -> dict[str, tuple[Any, ...]]:
     dict of str to tuple
         Values to try, by the name of the parameter.
     """
-    own = getattr(subject.estimator_class, "_audit_variants", {})
+    own = audit_of(subject.estimator_class).variants
     return {**known_settings(subject.estimator_class, _VARIANTS), **own}
 
 
@@ -205,13 +315,14 @@ def features_for(
     estimator_class : type
         A private estimator.
     otherwise : mapping
-        Columns for an estimator without ``_audit_features``.
+        Columns for an estimator without columns of its own.
 
     Returns
     -------
     dict of str to Numeric or Categorical
     """
-    return dict(getattr(estimator_class, "_audit_features", otherwise))
+    own = audit_of(estimator_class).features
+    return dict(otherwise if own is None else own)
 
 
 def known_settings(estimator_class: type[Any], settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -247,9 +358,7 @@ def powerful_tiers(subject: Subject) -> frozenset[int]:
         so little of it that a thousand fits do not tell noise that is halved: of several
         classes, or by the word of the estimator.
     """
-    stated: frozenset[int] = getattr(
-        subject.estimator_class, "_audit_powerful", frozenset({1, 2, 3, 4})
-    )
+    stated = audit_of(subject.estimator_class).powerful
     return stated - {4} if _has_several_classes(subject) else stated
 
 
@@ -280,7 +389,7 @@ def canary_share(subject: Subject, adjacency: str) -> float:
     several = _has_several_classes(subject)
     if adjacency == "add_remove":
         return 0.88 if several else 0.98
-    replaced = float(getattr(subject.estimator_class, "_audit_replaced", 0.89))
+    replaced = audit_of(subject.estimator_class).replaced
     return (0.74 if several else 0.99) * replaced
 
 
@@ -297,5 +406,5 @@ def goes_by_place(estimator: Any) -> bool:
     bool
         Data sets are neighbours for a replay only if they differ in their last records then.
     """
-    sampled = getattr(estimator, "_audit_by_place", False)
+    sampled = audit_of(type(estimator)).by_place
     return bool(sampled or estimator.get_params(deep=False).get("outer_bags", 1) != 1)

@@ -10,7 +10,7 @@ import pytest
 import dpexplain.models as models
 from dpexplain.audit import canary_case, private_estimators, subjects
 from dpexplain.audit.records import exchanged, made_up_records, without
-from dpexplain.audit.subjects import audited, variants
+from dpexplain.audit.subjects import Audit, audited, variants
 from dpexplain.models import DPExplainableBoostingClassifier, DPExplainableBoostingRegressor
 from dpexplain.schema import Classes, Numeric, Range
 
@@ -22,9 +22,11 @@ class DPNewcomer(DPExplainableBoostingClassifier):
 class DPParticular(DPExplainableBoostingRegressor):
     """A model that takes two numbers between 0 and 1, and has a variant of its own."""
 
-    _audit_features: ClassVar = {"a": Numeric(0, 1), "b": Numeric(0, 1)}
-    _audit_settings: ClassVar = {"clip": 0.1, "max_rounds": 1}
-    _audit_variants: ClassVar = {"max_leaves": (2, 5)}
+    _audit: ClassVar = Audit(
+        features={"a": Numeric(0, 1), "b": Numeric(0, 1)},
+        settings={"clip": 0.1, "max_rounds": 1},
+        variants={"max_leaves": (2, 5)},
+    )
 
 
 class DPImpossible(DPExplainableBoostingRegressor):

@@ -13,7 +13,7 @@ import pytest
 
 import dpexplain.models as models
 from dpexplain.audit import record, replay
-from dpexplain.audit.subjects import Subject, powerful_tiers
+from dpexplain.audit.subjects import Subject, audit_of, powerful_tiers
 from dpexplain.binning import histograms as private_binning
 from dpexplain.models.boosting import estimator as boosting_estimator
 from dpexplain.models.boosting import fit as boosting_private
@@ -32,7 +32,7 @@ FEATURES = {
 def make_estimator(name, **settings_):
     regression = is_regression(name)
     target = Range(-1, 3) if regression else Classes(["no", "yes"])
-    few = known(name, max_rounds=4) | getattr(getattr(models, name), "_audit_settings", {})
+    few = known(name, max_rounds=4) | dict(audit_of(getattr(models, name)).settings or {})
     settings_ = {"epsilon": 1.0, "structure_seed": 7, **few, **settings_}
     return getattr(models, name)(schema=Schema(FEATURES, target=target), **settings_)
 

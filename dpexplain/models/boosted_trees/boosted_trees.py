@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -148,16 +148,6 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
     """
 
     _target_kind = Classes
-    _audit_powerful = frozenset({2})  # weights start at one half: no record can do all it might
-    _audit_size: ClassVar = {"n_trees": 2, "depth": 2}
-    _audit_settings: ClassVar = {"n_trees": 1, "depth": 1}
-    _audit_variants: ClassVar = {
-        "criterion": CRITERIA,
-        "variant": ("corrected", "paper"),
-        "alpha": (1.0, 0.1),
-        "calibration": ("depth", 0.0),
-        "n_public": (1000,),
-    }
 
     def __init__(
         self,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,18 +32,6 @@ from dpexplain.tables.encoding import encode_classes
 class _DPBoost(PrivateTrees):
     """Fit of both DPBoost models."""
 
-    _audit_by_place = True
-    _audit_powerful = frozenset(
-        {2}
-    )  # what a record does depends on splits that are chosen by chance
-    _audit_size: ClassVar = {"n_trees": 3, "trees_per_ensemble": 2, "depth": 2}
-    _audit_settings: ClassVar = {"n_trees": 1, "trees_per_ensemble": 1, "depth": 1}
-    _audit_variants: ClassVar = {
-        "variant": ("ensemble", "seq", "para"),
-        "filtering": ("drop", "clip"),
-        "leaf_clipping": ("geometric", "none"),
-        "exponential_scale": ("paper", "range"),
-    }
     n_trees: int
     trees_per_ensemble: int
     learning_rate: float

@@ -109,7 +109,6 @@ class DPLogisticRegression(_PrivateLinear, AdditiveClassifier):
     _target_kind = Classes
     _target_label = "gradients"
     _moment_share = 0.2
-    _audit_replaced = 0.8  # histograms and second moments do not move
 
     def __init__(
         self,

@@ -95,9 +95,6 @@ class DPLinearRegression(_PrivateLinear, AdditiveRegressor):
     _target_kind = Range
     _target_label = "target moments"
     _moment_share = 0.7
-    # Histograms and second moments do not move, and the square of an exchanged target does not.
-    _audit_replaced = 0.4
-    _audit_powerful = frozenset({1, 2, 3})  # coefficients show half of what moments do
 
     def _objective(self, schema: Schema) -> Objective:
         return squared(schema)

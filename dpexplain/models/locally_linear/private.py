@@ -165,27 +165,6 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
     _target_kind = Classes
     _hidden_fit: ClassVar[tuple[str, ...]] = ("_parts", "_person")
 
-    _audit_by_place: ClassVar[bool] = True
-    # The last filters show six tenths of what all steps together do.
-    _audit_powerful: ClassVar[frozenset[int]] = frozenset({1, 2, 3})
-    _audit_settings: ClassVar[dict[str, Any]] = {
-        "clip": 0.05,
-        "learning_rate": 1e-3,
-        "n_filters": 2,
-        "n_steps": 2,
-        "sampling_probability": 1.0,
-    }
-    _audit_variants: ClassVar[dict[str, tuple[Any, ...]]] = {
-        "preset": ("accurate", "readable", "paper"),
-        "projection": ("auto", "shared", "per_filter"),
-        "n_basis": (3,),
-        "n_filters": (1, 3),
-        "n_steps": (1, 4, 60),
-        "sampling_probability": (0.4, 1.0),
-        "composition": ("rdp",),
-        "clip": (None, 0.05),
-    }
-
     def __init__(
         self,
         epsilon: float = 1.0,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -102,15 +102,6 @@ class DPRandomForestClassifier(PrivateTrees, AdditiveClassifier):
     """
 
     _target_kind = Classes
-    _audit_replaced = 0.9
-    # Tier 4 proves about the logarithm of its fits: less than the epsilon that is stated there.
-    _audit_powerful = frozenset({1, 2, 3})
-    _audit_settings: ClassVar = {"n_trees": 3, "depth": 2}
-    _audit_size: ClassVar = {"n_trees": 3, "depth": 3}
-    _audit_variants: ClassVar = {
-        "leaf_mechanism": ("laplace", "exponential"),
-        "leaf_budget": ("parallel", "paper"),
-    }
 
     def __init__(
         self,
