@@ -116,7 +116,7 @@ def _forced(answers: list[Any], *, replay: bool) -> Iterator[Callable[[], int]]:
         patch.setattr(private, "SeededCoins", lambda seed: _Placed(1))
         patch.setattr(bit_generator, "randbits", lambda n: int(stream.integers(2**62)))
         patch.setattr(uuid, "uuid4", lambda: next(identities))
-        patch.setattr(_twins, "_CHARGED", {})  # ledgers of the other world are out of sight
+        patch.setattr(duplicates, "_CHARGED", {})  # ledgers of the other world are out of sight
         yield lambda: len(answers) - place
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -127,3 +127,17 @@ class NoiseDraws:
     sampling: FloatArray
     stretch: FloatArray | None = None
     recovered: tuple[FloatArray | None, ...] | None = None
+
+    def scaled(self, scale: float) -> NoiseDraws:
+        """Return the errors of scores that were multiplied by a number."""
+        recovered = self.recovered
+        if recovered is not None:
+            recovered = tuple(None if c is None else scale * c for c in recovered)
+        return replace(
+            self,
+            privacy=scale * self.privacy,
+            structure=scale * self.structure,
+            sampling=scale * self.sampling,
+            stretch=None if self.stretch is None else self.stretch / scale,
+            recovered=recovered,
+        )

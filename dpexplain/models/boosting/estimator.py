@@ -42,6 +42,7 @@ from dpexplain.models.boosting.recipe import (
     recipe,
     schedule,
 )
+from dpexplain.models.boosting.records.binned import LOGISTIC
 from dpexplain.models.boosting.records.opening import record_source
 from dpexplain.models.boosting.records.source import Encoding
 from dpexplain.models.boosting.records.threads import Team, check_n_jobs
