@@ -14,10 +14,10 @@ from dpexplain.exceptions import PrivacyWarning
 from dpexplain.io import from_json, to_json
 from dpexplain.models import DPExplainableBoostingClassifier, DPExplainableBoostingRegressor
 from dpexplain.models.boosting.pairs import upper_half
-from dpexplain.models.boosting.records import LOGISTIC, Records
+from dpexplain.models.boosting.records.binned import LOGISTIC, Records
 from dpexplain.models.boosting.records.chunked import ChunkedRecords
 from dpexplain.models.boosting.records.threads import Team
-from dpexplain.models.boosting.uncertainty import _kernels
+from dpexplain.models.boosting.uncertainty import _kernels_expected as _kernels
 from dpexplain.models.boosting.uncertainty.correlations import both_above, correlations
 from dpexplain.models.boosting.uncertainty.effect import estimate_effect, logistic_line
 from dpexplain.models.boosting.uncertainty.population import Population
