@@ -27,6 +27,7 @@ from numpy.random import bit_generator
 
 from canary_channels import Listener
 from dpexplain.accounting import PrivacyLedger
+from dpexplain.accounting._ledger import duplicates
 from dpexplain.audit.replay import same_value
 from dpexplain.mechanisms import Mechanism, SeededCoins
 from dpexplain.models import private
