@@ -1,4 +1,4 @@
-"""How one budget is divided between histograms and training."""
+"""Split one budget between histograms and training."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class BudgetSplit:
 
 
 def joint_budget(epsilon: float, delta: float, bin_share: float) -> BudgetSplit:
-    """Divide the squared mu of one guarantee, which wastes nothing.
+    """Split the squared mu of one guarantee, without loss.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The cap as a filter: how much may still be released when each choice looked at the results.
+"""The cap as a privacy filter for adaptively chosen releases.
 
 Totals of mixed releases hold for noise and counts that were fixed in advance. Whoever looks at
 results before choosing the next budget needs more: a filter, which stops before a limit set at
@@ -66,7 +66,7 @@ _GRID = 600
 
 @dataclass(frozen=True)
 class Cap:
-    """Limit of everything private, which holds for adaptively chosen budgets.
+    """Limit on all private releases, valid for adaptively chosen budgets.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ class Cap:
         return epsilon_from_mu(math.sqrt(max(0.0, room)), self.delta)
 
     def taken(self, before: Sequence[Spending], charge: Sequence[Spending]) -> float:
-        """Epsilon of the Gaussian charge that would take as much of the cap.
+        """Epsilon of a Gaussian charge that would use the same share of the cap.
 
         Parameters
         ----------
@@ -152,7 +152,7 @@ class Cap:
         return epsilon_from_mu(math.sqrt(max(0.0, needed)), self.delta)
 
     def _squared_room(self, entries: Sequence[Spending]) -> float:
-        """Squared mu that is left under the limits that leave most; negative if they are passed."""
+        """Squared mu left under the loosest limit; negative if it is exceeded."""
         apart = math.fsum(spending.sum_of_pure for spending in entries)
         mixed = squared_mu([_without_pure(s) for s in entries], self.delta)
         rooms = []
@@ -186,7 +186,7 @@ def squared_mu(entries: Sequence[Spending], delta: float) -> float:
 
 
 def _tail(place: int, delta: float) -> float:
-    """Tail of the entry at a place among those that need one; all together fit the share.
+    """Delta share of the entry at an index; the shares add up to at most the total.
 
     Half of the share is for each way of counting pure releases.
     """

@@ -1,4 +1,4 @@
-"""Events: what was released, with how much noise. A ledger is a list of them.
+"""Events: what was released, and with how much noise.
 
 An event states what happened, not what it costs; the cost follows from all events together.
 Events are written to files, so their fields are only ever added to.
@@ -220,7 +220,7 @@ class PureEvent:
 
 @dataclass(frozen=True)
 class NonPrivateEvent:
-    """Something was taken from the data without noise: epsilon is infinite from then on.
+    """Use of the data without noise: epsilon is infinite from then on.
 
     Parameters
     ----------
@@ -344,7 +344,7 @@ def event_words(event: Event) -> str:
 
 
 def check_event(event: object) -> None:
-    """Refuse what is no event.
+    """Raise TypeError unless the value is an event.
 
     Parameters
     ----------
@@ -358,7 +358,7 @@ def check_event(event: object) -> None:
     """
     if type(event) not in _NAME_OF_TYPE:
         names = ", ".join(f"{event_type.__name__}(...)" for event_type in _NAME_OF_TYPE)
-        raise TypeError(f"{shown(event)} is no event; pass one of {names}.")
+        raise TypeError(f"{shown(event)} is not an event; pass one of {names}.")
 
 
 def _set_positive(event: Event, name: str) -> None:
@@ -382,6 +382,6 @@ def _set_whole(event: PrivateEvent, name: str) -> None:
 def _check_text(name: str, value: object) -> None:
     if not isinstance(value, str) or not value.strip() or len(value) > _LONGEST_TEXT:
         raise ValueError(
-            f"{name}={shown(value)} must be a text of 1 to {_LONGEST_TEXT} characters that says "
-            "what the event is about."
+            f"{name}={shown(value)} must be a string of 1 to {_LONGEST_TEXT} characters that "
+            "describes the event."
         )

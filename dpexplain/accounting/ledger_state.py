@@ -1,4 +1,4 @@
-"""The content of a ledger as an immutable value: sums, limits and the file format.
+"""Immutable state of a ledger: totals, limits and file format.
 
 Everything here is arithmetic on public numbers; `PrivacyLedger` adds the lock and the file.
 """
@@ -93,7 +93,7 @@ class LedgerEntry:
             try:
                 check_event(event)
             except TypeError as error:
-                raise ValueError(f"{self.label!r} charges something else: {error}") from None
+                raise ValueError(f"{self.label!r} has an unexpected charge: {error}") from None
 
     @property
     def private(self) -> bool:
@@ -198,7 +198,7 @@ class LedgerState:
 
     @property
     def header(self) -> tuple[object, ...]:
-        """Everything but the charges; a ledger that joins a file must agree with it in this."""
+        """Limits of the ledger; a ledger that joins a file must match them."""
         return self.dataset, self.cap_epsilon, self.delta, self.adjacency, self.unit
 
     def follows(self, before: LedgerState) -> bool:
@@ -296,7 +296,7 @@ class LedgerState:
         return self.cap.allows(self.spent(unit), _alike(self.spent(unit, entries)))
 
     def taken(self, entries: Sequence[LedgerEntry]) -> float:
-        """Epsilon that these charges take of the cap."""
+        """Epsilon that these charges use of the cap."""
         unit = self.cap_unit(entries)
         return self.cap.taken(self.spent(unit), _alike(self.spent(unit, entries)))
 
@@ -356,7 +356,7 @@ class LedgerState:
         )
 
     def to_json(self) -> str:
-        """Write everything as JSON; numbers come back bit by bit."""
+        """Write the state as JSON; numbers round-trip exactly."""
         content = {
             "format": _FORMAT,
             "version": _VERSION,
@@ -473,7 +473,7 @@ def _entry_from_json(content: Any, version: int, place: int) -> LedgerEntry:
 
 def _as_list(content: Any) -> list[Any]:
     if not isinstance(content, list):
-        raise ValueError(f"found {shown(content)} where a list is expected.")
+        raise ValueError(f"expected a list, got {shown(content)}.")
     return content
 
 

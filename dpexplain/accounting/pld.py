@@ -110,7 +110,7 @@ def pld_delta(spending: Spending, epsilon: NDArray[np.float64]) -> NDArray[np.fl
 
 
 def rounding_margin(spending: Spending) -> float:
-    """More than what rounding in Fourier transforms can take from a delta.
+    """Upper bound on the rounding error of Fourier transforms in delta.
 
     Parameters
     ----------

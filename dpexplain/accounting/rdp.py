@@ -150,7 +150,7 @@ def moments_epsilon(spending: Spending, delta: float) -> float:
     log_delta = math.log(check_delta(delta))
     if spending.laplace or spending.pure or spending.adjacency != "add_remove":
         raise ValueError(
-            "accountant='moments' knows Gaussian releases under add/remove adjacency only; "
+            "accountant='moments' supports only Gaussian releases under add/remove adjacency; "
             "pass accountant='pld' or 'rdp'."
         )
     values = []

@@ -1,4 +1,4 @@
-"""Noise that private stochastic gradient descent needs for a promise."""
+"""Noise calibration for private stochastic gradient descent."""
 
 from __future__ import annotations
 
@@ -105,14 +105,14 @@ def subsampled_noise_multiplier(
 
 
 def _least_noise(spent: Callable[[float], float], target: float, start: float) -> float:
-    """Find noise that spends the target or a little less, from a guess."""
+    """Find the noise that spends at most the target, from an initial guess."""
     low, high = start, start
     while spent(high) > target:
         low, high = high, 2.0 * high
         if high > _MOST_NOISE:
             raise ValueError(
-                f"no noise makes so many releases spend epsilon={target:g} by this accountant; "
-                "raise epsilon or delta, or lower n_steps."
+                f"no noise level meets epsilon={target:g} with this number of releases and this "
+                "accountant; raise epsilon or delta, or lower n_steps."
             )
     while low == high or spent(low) <= target:
         low, high = 0.5 * low, low

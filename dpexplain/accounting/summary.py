@@ -1,4 +1,4 @@
-"""What a ledger tells a reader: plain data that views, files and reports can hold."""
+"""Ledger summary as plain data for views, files and reports."""
 
 from __future__ import annotations
 
@@ -225,7 +225,7 @@ class LedgerSummary:
         )
 
     def words(self) -> str:
-        """Say in words what was spent.
+        """Describe the spending in a sentence.
 
         Returns
         -------
@@ -246,7 +246,7 @@ class LedgerSummary:
         if self.n_private and self._has_non_private:
             text += (
                 " Entries that are not private make the total infinite; the figure above holds "
-                "only if they and everything derived from them stay inside."
+                "only if they, and everything derived from them, are not shared."
             )
         return text
 
@@ -278,7 +278,7 @@ class LedgerSummary:
             f"{'' if count == 1 else ' together, if published together'}: {self._total_words()}"
         )
         if count > 1 and math.isfinite(self.naive_epsilon):
-            text += f", where plain adding would give {self.naive_epsilon:.4g}"
+            text += f", where simple addition would give {self.naive_epsilon:.4g}"
         others = "".join(f" {_sentence(total.words)}" for total in self.units[1:])
         return f"{text}.{self._use_words()}{others}"
 
@@ -334,9 +334,9 @@ class ReleaseSet:
         count = len(self.labels)
         which = "One published entry" if count == 1 else f"The {count} published entries"
         return (
-            f"{which} alone, for {self.unit}: {_bound_words(self.epsilon)} at "
-            f"delta = {self.delta:g}. If they were chosen by looking at the others, that choice "
-            f"spends too, and the total of all private entries stands: "
+            f"{which} alone, for {self.unit}: {_bound_words(self.epsilon)} at delta = "
+            f"{self.delta:g}. If they were chosen by looking at the others, that choice also "
+            "costs budget, and the total of all private entries applies: "
             f"{_bound_words(self.total_epsilon)}."
         )
 

@@ -35,7 +35,7 @@ _LEARNING_SHARE = 0.4
 
 @dataclass(frozen=True)
 class FinalModelAudit:
-    """What guesses from final models showed, on fits that the attacker did not learn from.
+    """Result of guesses from final models, on fits held out from the attacker.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ class FinalModelAudit:
     mu: float | None
 
     def epsilon_bound(self, confidence: float = 0.95) -> float:
-        """Epsilon that the final model has at least, whatever its mechanism.
+        """Lower bound on the epsilon of the final model, for any mechanism.
 
         Parameters
         ----------
@@ -70,7 +70,7 @@ class FinalModelAudit:
         return self.confident.epsilon_bound(self.delta, confidence)
 
     def mu_bound(self, confidence: float = 0.95) -> float:
-        """Gaussian-DP parameter that the final model has at least.
+        """Lower bound on the Gaussian-DP parameter of the final model.
 
         Parameters
         ----------
@@ -84,7 +84,7 @@ class FinalModelAudit:
         return self.balanced.mu_bound(confidence)
 
     def violations(self, confidence: float) -> list[str]:
-        """Say which statements are false.
+        """List the refuted statements.
 
         Parameters
         ----------
@@ -216,7 +216,7 @@ def _(explanation: GlobalExplanation) -> dict[str, float]:
 
 
 def _flat(name: str, value: Any) -> Iterator[tuple[str, float]]:
-    """Numbers inside of an attribute by their place; texts by whether they are there."""
+    """Numbers in an attribute by index; strings by presence."""
     if isinstance(value, str):
         yield f"{name} is {value}", 1.0
     elif isinstance(value, numbers.Real):
@@ -233,7 +233,7 @@ def _flat(name: str, value: Any) -> Iterator[tuple[str, float]]:
 
 
 def as_matrix(seen: list[dict[str, float]], learning: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Put observations side by side; what some models lack gets a column that says so.
+    """Stack observations; add an indicator column for values that some models lack.
 
     Parameters
     ----------

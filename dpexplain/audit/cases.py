@@ -1,4 +1,4 @@
-"""One record that moves all that it can, and the data sets with and without it."""
+"""The canary: one worst-case record, and the data sets with and without it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SATURATING: Mapping[str, Any] = {"clip": 0.2, "learning_rate": 1e-3, "max_round
 
 @dataclass(frozen=True, eq=False)
 class CanaryCase:
-    """Two neighbouring data sets that differ by one record which moves all that it can.
+    """Two neighboring data sets that differ by one worst-case record.
 
     Parameters
     ----------

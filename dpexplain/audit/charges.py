@@ -1,4 +1,4 @@
-"""Whether the charged events pay for what was released: one small function per event type."""
+"""Check that charged events cover the releases, by event type."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def _(event: SubsampledGaussianEvent, events: Sequence[Event]) -> float:
 
 @stated_over_charged.register
 def _(event: SubsampledGaussianEvent, events: Sequence[Event], phases: Sequence[Phase]) -> float:
-    """Least noise of a release over that of its event; 0 where samples or numbers differ."""
+    """Smallest ratio of release noise to event noise; 0 if samples or counts differ."""
     charged = [e for e in events if isinstance(e, SubsampledGaussianEvent)]
     stated = [phase for phase in phases if isinstance(phase, SampledPhase)]
     probability = max(e.sampling_probability for e in charged)
@@ -207,7 +207,9 @@ def unpaid(model: Any, phases: Sequence[AnyPhase]) -> list[str]:
     charged = charged_epsilon(model)
     # Epsilon is found by bisection from mu and mu from epsilon: a share of 1e-6 is left to that.
     if charged > guarantee.epsilon * (1.0 + 1e-6):
-        found.append(f"events of epsilon={charged:g} stand behind epsilon={guarantee.epsilon:g}")
+        found.append(
+            f"the events cost epsilon={charged:g}, but epsilon={guarantee.epsilon:g} is stated"
+        )
     return found
 
 
@@ -245,6 +247,6 @@ def charged_epsilon(model: Any) -> float:
 
 def _unknown(event: object) -> TypeError:
     return TypeError(
-        f"audits know no event of type {type(event).__name__}; register its functions in "
+        f"audits do not support events of type {type(event).__name__}; register its functions in "
         "dpexplain.audit.charges."
     )

@@ -1,4 +1,4 @@
-"""Mistakes to plant in a private estimator: mixins that change what every one of them has.
+"""Mistakes to plant in private estimators, as mixins.
 
 They change its noise source, the mechanism that it is handed, the records that it reads, what it
 keeps, and how it draws samples. None of them is fit for use.
@@ -27,7 +27,7 @@ _OF_COUNTS = ("count", "histograms")
 
 
 class _Disguised(NoiseSource):
-    """A source that speaks of itself as the honest one does."""
+    """Noise source that describes itself as the honest one does."""
 
     def __init__(self, honest: NoiseSource) -> None:
         super().__init__(honest.backend)
@@ -45,7 +45,7 @@ class _Disguised(NoiseSource):
 
 
 class HalvedSource(_Disguised):
-    """Draws half the noise that it is asked for, and chooses as if epsilon were twice as large."""
+    """Noise source with half the noise and twice the epsilon for choices."""
 
     def draw_int(self, sigma_int: float, size: int) -> Integers:
         """Draw half of what the honest source draws."""
@@ -76,7 +76,7 @@ class SameEachTime(_Disguised):
         return np.rint(self._rng.laplace(scale=scale_int, size=size)).astype(np.int64)
 
     def choose(self, utilities: Integers, epsilon: float, spread: float) -> Integers:
-        """Choose with coins of a generator with a known seed."""
+        """Choose with random bits from a generator with a known seed."""
         return exponential.choose(utilities, epsilon, spread, self._rng.bytes)
 
 
@@ -104,7 +104,7 @@ def with_source(disguise: type[_Disguised]) -> type:
 
 
 class _Tampered(Mechanism):
-    """Stands between a fit and its mechanism."""
+    """Wrapper around the mechanism of a fit."""
 
     def __init__(self, honest: Mechanism, *, first: str = "", factor: float = 1.0) -> None:
         super().__init__(honest.source)
@@ -148,7 +148,7 @@ class SmallerScale(_Tampered):
 
 
 class WrongSensitivity(_Tampered):
-    """Takes the sensitivity for half of what it is."""
+    """Mutant: understates the sensitivity by half."""
 
     def _tampered(self, phase: AnyPhase) -> AnyPhase:
         return phase.with_sensitivity(0.5)
@@ -291,7 +291,7 @@ class RecordsForPersons:
 
 
 class _Shuffled:
-    """Parts a shuffled table into batches of equal size, and calls them Poisson samples."""
+    """Mutant: uses equal batches of a shuffled table as Poisson samples."""
 
     def __init__(self, n: int, probability: float, coins: Coins) -> None:
         self._n, self._size, self._coins = n, max(1, round(probability * n)), coins
@@ -311,7 +311,7 @@ class ShuffledBatches:
 
 
 class EverybodySampled:
-    """Takes everybody into every sample."""
+    """Mutant: samples everybody in every step."""
 
     def _sampler(self, person: Any, probability: float) -> Any:
         return super()._sampler(person, 1.0)  # type: ignore[misc]
@@ -338,7 +338,7 @@ class _Averaging(_Tampered):
         self._owner = owner
 
     def release(self, query: Integers) -> Integers:
-        """Divide the noisy sums by the realised size."""
+        """Divide the noisy sums by the realized sample size."""
         noisy = self._honest.release(query)
         return np.rint(noisy / max(self._owner.counted.size, 1)).astype(np.int64)
 
@@ -367,7 +367,7 @@ class NoMargin:
 
 
 class NoiseOfTheMean(_Tampered):
-    """Adds to the sum what would be the noise of its mean over so many records."""
+    """Mutant: adds the noise for the mean to the sum."""
 
     def _tampered(self, phase: AnyPhase) -> AnyPhase:
         return phase.with_noise(0.125)

@@ -1,4 +1,4 @@
-"""Whether the noise that was added is the noise that was charged for, and fresh.
+"""Check that noise is fresh and has the charged scale.
 
 The noise of a recorded fit is its answers minus its queries. In units of what the charged
 events state it has to be standard normal: a chi-square test of its scale, a bound on the
@@ -59,7 +59,7 @@ class NoiseAudit:
 
     @property
     def problems(self) -> list[str]:
-        """What is wrong with the noise; empty where nothing was found."""
+        """Describe faults of the noise; empty if none were found."""
         low, high = self.scale_limits
         found = []
         if not low <= self.scale <= high:

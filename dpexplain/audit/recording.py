@@ -1,4 +1,4 @@
-"""Fits that write down every release, with answers drawn as usual or forced."""
+"""Recorded fits, with random or forced answers."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class RecordingMechanism(Mechanism):
         self._answers = answers
 
     def release(self, query: Integers) -> Integers:
-        """Release as usual, put the forced answer in its place, and write both down.
+        """Release as usual, substitute the forced answer, and record both.
 
         Parameters
         ----------
@@ -131,7 +131,7 @@ class _LastSampled:
 
 
 class _Silence(NoiseSource):
-    """Speaks of itself as another source does, and draws zeros: the answers are forced."""
+    """Noise source that mimics another one and draws zeros for forced answers."""
 
     def __init__(self, source: NoiseSource) -> None:
         super().__init__(source.backend)

@@ -1,4 +1,4 @@
-"""Made-up records, and data sets that differ by one of them."""
+"""Simulated records, and data sets that differ by one of them."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def without(records: Records, place: int) -> Records:
 
 
 def exchanged(records: Records, place: int, other: Records) -> Records:
-    """Put another record in the place of one.
+    """Replace one record.
 
     Parameters
     ----------

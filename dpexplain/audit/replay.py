@@ -1,4 +1,4 @@
-"""Transcript replay: what one record could do to everything a fit released.
+"""Transcript replay: the effect of one record on all releases of a fit.
 
 All private releases of a fit pass through one mechanism. `record` fits on a data set
 and writes the transcript down; `replay` fits on a neighbouring data set with the same
@@ -72,7 +72,7 @@ class ReplayReport:
 
     @property
     def holds(self) -> bool:
-        """Whether the pair of data sets is no counterexample to the guarantee."""
+        """Whether the guarantee holds for this pair of data sets."""
         within = self.spent_share <= 1.0 + _ROUNDING
         return within and not self.differences and not self.overspent
 
@@ -117,7 +117,7 @@ def replay(
             claimed_mu=mu,
             spent_epsilon=0.0,
             claimed_epsilon=epsilon,
-            differences=(f"with the same answers, the neighbour's fit ends: {error}",),
+            differences=(f"with the same answers, the fit on the neighbor stops: {error}",),
         )
     apart = _distances(transcript, second)
     return ReplayReport(
@@ -189,7 +189,7 @@ def _beyond_sensitivity(transcript: Transcript, apart: list[float]) -> list[str]
 
 
 def _not_disjoint(transcript: Transcript, apart: list[float]) -> list[str]:
-    """Releases about parts of the records that a record is in more than one of."""
+    """Releases on subsets that share a record."""
     moved: dict[str, float] = {}
     permitted: dict[str, float] = {}
     for phase, d in zip(transcript.phases, apart, strict=False):

@@ -179,7 +179,7 @@ def audited(subject: Subject, *, epsilon: float = 1.0, **settings: Any) -> Any:
 
 
 def variants(subject: Subject) -> dict[str, tuple[Any, ...]]:
-    """Parameters that tier 1 tries in all combinations, as far as the estimator has them.
+    """Parameters that tier 1 crosses, if the estimator has them.
 
     Parameters
     ----------
@@ -233,7 +233,7 @@ def known_settings(estimator_class: type[Any], settings: Mapping[str, Any]) -> d
 
 
 def powerful_tiers(subject: Subject) -> frozenset[int]:
-    """Tiers that have to notice every planted mistake that they look for.
+    """Tiers that must detect every planted mistake they test for.
 
     Parameters
     ----------
@@ -285,7 +285,7 @@ def canary_share(subject: Subject, adjacency: str) -> float:
 
 
 def goes_by_place(estimator: Any) -> bool:
-    """Whether coins that go by place decide what is done with a record.
+    """Whether random draws by row position decide how a record is used.
 
     Parameters
     ----------

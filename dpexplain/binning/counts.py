@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True, eq=False)
 class BinCounts:
-    """Noisy people per bin of one feature, and how sure they are.
+    """Noisy counts per bin of one feature, with their standard deviations.
 
     Attributes
     ----------
@@ -38,6 +38,6 @@ class BinCounts:
 
     @property
     def perhaps_nobody(self) -> NDArray[np.bool_]:
-        """Special bins whose count does not stand out of its noise, shape (n_bins,)."""
+        """Special bins whose count does not rise above its noise, shape (n_bins,)."""
         special = np.arange(len(self.counts)) >= len(self.counts) - self.n_special
         return special & (self.counts < 3.0 * np.sqrt(self.variance))

@@ -1,4 +1,4 @@
-"""Private bins: noisy histograms over public cells, merged where people are few.
+"""Private bins: noisy histograms over public cells, with sparse cells merged.
 
 Algorithm 3 of Nori et al. (ICML 2021, arXiv:2106.09680), with three changes: the
 exact sample size is replaced by a paid estimate (the exact one would be an unpaid
@@ -27,7 +27,7 @@ Gaussian spends up to 0.65 % more delta than Gaussian differential privacy says.
 
 @dataclass(frozen=True, eq=False)
 class NoisyHistograms:
-    """What the histogram phase released, and what follows from it for free.
+    """Result of the histogram phase, with free post-processing.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def count_phase(noise_multiplier: float, sensitivity: float) -> Phase:
 
 
 def coarse_cells(cells: FeatureBins, n_cells: int) -> tuple[FeatureBins, Index]:
-    """Join neighbouring cells of a numeric feature until there are few enough.
+    """Merge neighboring cells of a numeric feature down to a maximum number.
 
     Parameters
     ----------
@@ -219,7 +219,7 @@ def merge_sparse_cells(
     noise_std: float,
     noise_ratio: float,
 ) -> tuple[FeatureBins, Index]:
-    """Merge neighbouring cells until each bin holds enough people to stand out.
+    """Merge neighboring cells until each bin's count rises above its noise.
 
     Parameters
     ----------

@@ -67,11 +67,13 @@ def add_sweep(command: argparse.ArgumentParser) -> None:
         metavar="EPSILON",
         help="privacy loss of each fit; all of them are charged together",
     )
-    command.add_argument("--repeats", type=count, default=1, help="fits at each epsilon, each paid")
+    command.add_argument(
+        "--repeats", type=count, default=1, help="fits at each epsilon; each is charged"
+    )
     command.add_argument(
         "--reference",
         action="store_true",
-        help="fit the non-private twin as well: for your eyes only, the ledger records it",
+        help="also fit the non-private reference model; do not share it, and the ledger records it",
     )
     add_model(command)
 
@@ -130,9 +132,9 @@ def swept(asked: argparse.Namespace) -> tuple[Any, Any]:
 
 
 def _checked_records(asked: argparse.Namespace, schema: Schema, epsilons: list[float]) -> Records:
-    """Read the records once everything that is public is right: no ledger is begun for a slip."""
+    """Read the records after all public inputs are checked."""
     if len(set(epsilons)) < len(epsilons):
-        raise CommandError("--epsilon has a value twice; --repeats fits several times at each.")
+        raise CommandError("--epsilon has a duplicate value; use --repeats to fit several times.")
     estimators = [private_estimator(asked, schema, epsilon=epsilon) for epsilon in epsilons]
     records = private_records(asked, schema)
     for estimator in estimators:

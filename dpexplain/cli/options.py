@@ -84,8 +84,8 @@ def add_model(command: argparse.ArgumentParser) -> None:
         "--model",
         choices=tuple(MODELS),
         default="boosting",
-        help="default: boosting; random-forest, dpboost and boosted-trees promise epsilon alone, "
-        "their delta is 0",
+        help="default: boosting; random-forest, dpboost and boosted-trees have pure differential "
+        "privacy (delta 0)",
     )
     command.add_argument(
         "--set",
@@ -106,11 +106,11 @@ def add_model(command: argparse.ArgumentParser) -> None:
         "--ledger",
         type=Path,
         metavar="JSON",
-        help="account of everything spent on the table; default: TABLE.ledger.json beside it",
+        help="ledger of the table; default: TABLE.ledger.json in the same folder",
     )
     command.add_argument("--dataset", help="name of the table in a new ledger; default: its file")
     command.add_argument(
-        "--cap-epsilon", type=float, help="limit of a new ledger: what goes beyond it is refused"
+        "--cap-epsilon", type=float, help="cap of a new ledger; charges beyond it are refused"
     )
     command.add_argument(
         "--quiet", action="store_true", help="print no progress and no summary, only errors"
@@ -155,7 +155,7 @@ def private_estimator(asked: argparse.Namespace, schema: Any, **parameters: Any)
     estimator = kind(schema=schema, **parameters)
     settings = dict(setting(text) for text in asked.settings)
     if taken := sorted(set(settings) & {"schema", "epsilon", "delta", "ledger"}):
-        raise CommandError(f"--set {taken[0]}=... has an option of its own: --{taken[0]}.")
+        raise CommandError(f"--set {taken[0]}=...: use the option --{taken[0]} instead.")
     known = sorted(estimator.get_params(deep=False))
     if unknown := sorted(set(settings) - set(known)):
         raise CommandError(
@@ -242,14 +242,14 @@ def check_place(path: Path, *, suffixes: tuple[str, ...], kept: tuple[Path, ...]
     if path.is_dir():
         raise CommandError(f"--out {path} is a folder; give the name of a file.")
     if path.name.lower().endswith(LEDGER_SUFFIX) or _holds_ledger(path):
-        raise CommandError(f"--out {path} is the place of a ledger; give the result another name.")
+        raise CommandError(f"--out {path} is a ledger; give the result another name.")
     if path.resolve() in [each.resolve() for each in kept]:
         raise CommandError(f"--out {path}: the command needs that file itself; give another name.")
     try:
         with tempfile.TemporaryFile(dir=path.absolute().parent):
             pass
     except OSError:
-        raise CommandError(f"--out {path}: no file can be written in that folder.") from None
+        raise CommandError(f"--out {path}: the folder is not writable.") from None
 
 
 def _holds_ledger(path: Path) -> bool:

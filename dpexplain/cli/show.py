@@ -48,7 +48,7 @@ def add_commands(commands: Any) -> None:
     )
     ledger.add_argument("file", type=Path, help="ledger file")
     ledger.add_argument(
-        "--published", type=int, nargs="+", help="numbers of the entries that leave, from 0"
+        "--published", type=int, nargs="+", help="indices of the published entries, from 0"
     )
     ledger.add_argument("--format", choices=("text", "markdown", "json", "entries"), default="text")
     ledger.set_defaults(run=run_ledger)
@@ -172,14 +172,14 @@ def _why_no_ledger(file: Path, error: BudgetError) -> str:
     except (ValueError, OSError):
         return f"{file} cannot be read as a ledger: {error}"
     return (
-        f"{file} holds a {kind} and no ledger; `dpexplain explain {file}` prints it. The ledger of "
+        f"{file} is a {kind}, not a ledger; `dpexplain explain {file}` prints it. The ledger of "
         f"TABLE.csv is TABLE{LEDGER_SUFFIX}, unless --ledger named another file."
     )
 
 
 def _left_words(ledger: Any) -> str:
     if math.isinf(ledger.cap_epsilon):
-        return "No cap was set: this ledger refuses nothing."
+        return "No cap is set: this ledger refuses nothing."
     left = math.floor(1000.0 * ledger.remaining_epsilon) / 1000.0
     return f"Left under the cap of epsilon {ledger.cap_epsilon:g}: epsilon {left:g} for one fit."
 

@@ -1,4 +1,4 @@
-"""Read a table for a private fit: cells as text, so that the schema alone decides what they are."""
+"""Read a table for a private fit, all cells as text."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SEPARATORS = {".csv": ",", ".tsv": "\t"}
 
 
 class Records(NamedTuple):
-    """What a private fit takes: a table and its target, or a path and the target's column."""
+    """Input of a private fit: a table and its target, or a path and a column name."""
 
     X: Any
     y: Any

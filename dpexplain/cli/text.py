@@ -1,4 +1,4 @@
-"""What a command prints when it is done: post-processing of private releases only."""
+"""Output of commands: post-processing of private releases only."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _WIDTH = 96
 
 
 def fit_text(explanation: Any, ledger: PrivacyLedger, out: Path) -> str:
-    """Summarise one fit: guarantee, what stands out of the noise, account, file."""
+    """Summarize one fit: guarantee, terms above the noise, ledger, file."""
     parts = explanation_parts(explanation)
     return "\n\n".join([*parts, account_line(ledger), f"saved to {out}"])
 
@@ -30,7 +30,7 @@ def sweep_text(comparison: Any, ledger: PrivacyLedger, out: Path) -> str:
 
 
 def comparison_text(comparison: Any) -> str:
-    """Print guarantees and importances of a comparison, each with the words that belong to it."""
+    """Print guarantees and importances of a comparison with their labels."""
     if hasattr(comparison, "by_class"):
         return "\n\n".join(map(comparison_text, comparison.by_class))
     parts = [comparison.title, "\n".join(comparison.guarantee_words)]
@@ -81,8 +81,8 @@ def account_line(ledger: PrivacyLedger) -> str:
     cap = ledger.cap_epsilon
     limit = "" if math.isinf(cap) else f" of at most {short_number(cap)}"
     return (
-        f"ledger {ledger.path}: everything fitted so far on {ledger.dataset!r} is together "
-        f"ε = {spent}{limit} (δ = {ledger.delta:g})"
+        f"ledger {ledger.path}: all fits so far on {ledger.dataset!r} compose to ε = "
+        f"{spent}{limit} (δ = {ledger.delta:g})"
     )
 
 

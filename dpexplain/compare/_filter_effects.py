@@ -1,4 +1,4 @@
-"""Filters in coordinates whose distance is a difference of scores, whatever the units."""
+"""Unit-free coordinates of filters: distances are differences of scores."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dpexplain.explain._record import FloatArray
 
 
 def filter_effects(bank: FilterBank) -> FloatArray:
-    """Express filters by what they say of records of which only the public bounds are known.
+    """Express filters by their scores on records within the public bounds.
 
     The squared distance of two of them is the mean squared difference of their scores over such
     records: numbers uniform between their bounds, categories equally likely, columns

@@ -1,4 +1,4 @@
-"""What comparisons of all kinds of models share: fits by epsilon, and what they cost together."""
+"""Base of comparisons: fits by epsilon, and their joint cost."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Fits(Record, Generic[Model]):
         """Compare every fit but the reference with it; `compare` gives a dataclass."""
         if self.reference is None:
             raise ValueError(
-                "this comparison has no reference to be faithful to; pass reference=True to sweep."
+                "this comparison has no reference model; pass reference=True to sweep."
             )
         return pd.DataFrame(
             [
@@ -123,7 +123,7 @@ class Fits(Record, Generic[Model]):
 
     @property
     def guarantee_words(self) -> tuple[str, str]:
-        """Two labels that belong beside every view: each model alone, and all together."""
+        """Labels for every view: the cost of each model, and of all models together."""
         guarantees = self._guarantees()
         if not all(guarantee.private for row in guarantees.values() for guarantee in row):
             return (

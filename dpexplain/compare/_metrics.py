@@ -101,7 +101,7 @@ def accuracy(model: Any, X: Any, y: Sequence[object]) -> float:
 
 
 def poisson_deviance(count: npt.NDArray[np.float64], expected: npt.NDArray[np.float64]) -> float:
-    """Mean deviance of counts from their expectation; 0 where each is as expected.
+    """Mean Poisson deviance; 0 if every count equals its expectation.
 
     Parameters
     ----------

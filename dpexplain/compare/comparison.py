@@ -22,7 +22,7 @@ _HTML_TERMS = 3
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Comparison(Fits[GlobalExplanation]):
-    """What a sweep over epsilons gives: everything a dashboard needs, and no data.
+    """Result of a sweep over epsilons; holds no data.
 
     Parameters
     ----------
@@ -62,8 +62,8 @@ class Comparison(Fits[GlobalExplanation]):
             raise ValueError("explanations differ in their terms; compare fits of one model only.")
         if any(fit.pairs for fit in fits):
             raise ValueError(
-                "a comparison is of curves, and an explanation has pairs of features; leave them "
-                "out with .without_pairs(), or show that explanation by itself."
+                "a comparison supports curves only, and an explanation has pairs of features; "
+                "drop them with .without_pairs(), or show that explanation alone."
             )
 
     @property

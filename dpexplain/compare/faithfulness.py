@@ -1,4 +1,4 @@
-"""How close an explanation is to another one, or to a truth that is known.
+"""Faithfulness of an explanation to another one or to a known truth.
 
 Two explanations of the same terms may have other bins. Curves are compared on the common
 refinement of their bins, with the people of the first explanation spread evenly inside each.
@@ -244,9 +244,9 @@ def _check_terms(explanation: GlobalExplanation, other: GlobalExplanation) -> No
     for name in explanation:
         a, b = explanation[name], other[name]
         if a.kind != b.kind or a.special != b.special:
-            raise ValueError(f"term {name!r} is of another kind in the other explanation.")
+            raise ValueError(f"term {name!r} has a different type in the other explanation.")
         if a.categories is not None and a.categories != b.categories:
-            raise ValueError(f"term {name!r} has other categories in the other explanation.")
+            raise ValueError(f"term {name!r} has different categories in the other explanation.")
 
 
 def _on_common_bins(
@@ -274,7 +274,7 @@ def _top(importances: FloatArray, k: int) -> set[int]:
 
 
 def _rank_interval(explanation: GlobalExplanation, theirs: FloatArray) -> tuple[float, float]:
-    """Spread of tau when noise is drawn anew around curves that are shrunk for what they have."""
+    """Spread of tau under fresh noise around noise-corrected curves."""
     noise = explanation.noise
     if noise is None:
         return float("nan"), float("nan")

@@ -1,4 +1,4 @@
-"""Locally linear models across epsilon, beside their reference."""
+"""Comparison of locally linear models across epsilon."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SAME = ("classes", "input_names", "grid_shape", "n_filters", "target_name")
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class FilterComparison(Fits[FilterBank]):
-    """What a sweep of a locally linear model over epsilons gives; it holds no data.
+    """Result of a sweep of a locally linear model; holds no data.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ class FilterComparison(Fits[FilterBank]):
         return self.explanations[self.epsilons[-1]][0]
 
     def matched(self) -> FilterComparison:
-        """Put the filters of all fits into one order, so that places can be compared.
+        """Align the filters of all fits.
 
         Returns
         -------
@@ -159,7 +159,7 @@ class FilterComparison(Fits[FilterBank]):
         return self._beside_reference(lambda a, b: filter_agreement(a, b, samples))
 
     def above_noise(self) -> pd.DataFrame:
-        """Say how much of every private fit stands out of its privacy noise.
+        """Share of each private fit that rises above its privacy noise.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""Several classes across epsilon: one comparison per class, taken together."""
+"""Multiclass comparison across epsilon: one comparison per class."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class MulticlassComparison(ByClass[Comparison]):
         reference: MulticlassExplanation | None,
         **shared: Any,
     ) -> MulticlassComparison:
-        """Take the fits of a sweep apart by class.
+        """Split the fits of a sweep by class.
 
         Parameters
         ----------
@@ -150,7 +150,7 @@ class MulticlassComparison(ByClass[Comparison]):
         """Return a line that points to the next step."""
         epsilons = ", ".join(short_number(epsilon) for epsilon in self.epsilons)
         reference = math.inf in self.explanations_of_all
-        beside = "; with a reference that is not private" if reference else ""
+        beside = "; with a non-private reference" if reference else ""
         return (
             f"MulticlassComparison(epsilon {epsilons}; classes {listing(self.classes, 5)}{beside}; "
             "see .for_class(label), .frame(), .importances())"

@@ -1,4 +1,4 @@
-"""What a fit with another epsilon would show, from what one fit released."""
+"""Predict what a fit at another epsilon would show, from one released fit."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SMALLEST = 1e-3
 
 
 def epsilon_to_stand_out(explanation: GlobalExplanation, term: str) -> float:
-    """Smallest epsilon at which a term would stand out of the noise, if its curve is right.
+    """Estimate the smallest epsilon at which a term would rise above the noise.
 
     The privacy part of the noise is taken as proportional to one over the Gaussian-DP
     parameter, the other parts as they are. The curve is shrunk for the noise that it has, so a
@@ -73,10 +73,12 @@ def stand_out_words(explanation: GlobalExplanation, term: str) -> str:
     delta = explanation.guarantee.delta
     if math.isinf(epsilon):
         return (
-            f"{name!r} would stand out of the noise at no epsilon up to {_LARGEST:g}: what it "
-            "shows is noise, or less than what another sample of people would change."
+            f"{name!r} would not rise above the noise at any epsilon up to {_LARGEST:g}: it may "
+            "be all noise, or smaller than the sampling error."
         )
-    return f"{name!r} would stand out of the noise from epsilon {epsilon:.2g} on (delta {delta:g})."
+    return (
+        f"{name!r} would rise above the noise at epsilon {epsilon:.2g} or more (delta {delta:g})."
+    )
 
 
 def epsilons_to_stand_out(explanation: GlobalExplanation) -> dict[str, float]:
@@ -205,5 +207,5 @@ def _metric_values(
         for epsilon in measured
     ]
     if not groups or not all(np.isfinite(group).all() for group in groups):
-        raise ValueError(f"there is no finite {(metric or names[0])!r:.40} to plan with.")
+        raise ValueError(f"the comparison has no finite {(metric or names[0])!r:.40} to plan with.")
     return measured, groups

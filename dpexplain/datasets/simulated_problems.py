@@ -304,7 +304,7 @@ PROBLEMS: Final[Mapping[str, Problem]] = {
     ),
     "interactions": Problem(
         _smooth_columns(),
-        "One row is a draw of ten independent features, two pairs of which act together.",
+        "One row is a draw of ten independent features, with interactions in two pairs.",
         pairs={("x3", "x7"): PairShape(4.0), ("x5", "x9"): PairShape(3.0)},
     ),
     "correlated": Problem(
@@ -314,7 +314,7 @@ PROBLEMS: Final[Mapping[str, Problem]] = {
     ),
     "clinical": Problem(
         _clinical_columns(),
-        "One row is a stay in a made-up hospital; the outcome is readmission within 30 days.",
+        "One row is a stay in a simulated hospital; the outcome is readmission within 30 days.",
         intercept=-1.2,
         correlation=_CLINICAL_CORRELATION,
     ),

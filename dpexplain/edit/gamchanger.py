@@ -33,7 +33,7 @@ _MOST_POINTS = 100_000
 
 @dataclasses.dataclass(frozen=True)
 class ImportedEdits:
-    """What could be read of a history of edits.
+    """Edits read from a GAM Changer history.
 
     Parameters
     ----------
@@ -129,9 +129,9 @@ def _is_number(value: Any) -> bool:
 
 
 def _numeric(term: ShapeFunction, points: list[tuple[Any, float]]) -> tuple[float, ...]:
-    """Read the step function of the points in our bins; each has to lie in one step."""
+    """Map the points to bins; each bin must lie in one step."""
     if not all(_is_number(x) for x, _ in points):
-        raise ValueError(f"{shorten(term.name)!r} is numeric here and has categories there.")
+        raise ValueError(f"{shorten(term.name)!r} is numeric here but categorical in the file.")
     points = sorted(points)
     starts = np.array([x for x, _ in points], dtype=np.float64)
     heights = np.array([y for _, y in points])
@@ -143,8 +143,8 @@ def _numeric(term: ShapeFunction, points: list[tuple[Any, float]]) -> tuple[floa
     cut = [i for i in range(len(left)) if np.ptp(heights[first[i] : last[i] + 1]) > 0]
     if cut:
         raise ValueError(
-            f"{len(cut)} of the {len(left)} bins of {shorten(term.name)!r} lie across steps of the "
-            "edited curve; the models have other bins."
+            f"{len(cut)} of the {len(left)} bins of {shorten(term.name)!r} span several steps of "
+            "the edited curve; the models have different bins."
         )
     return tuple(heights[first].tolist())
 

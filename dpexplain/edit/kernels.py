@@ -22,7 +22,7 @@ _CONVEX_ROUNDS = 10_000
 
 
 def positive_weights(weights: FloatArray) -> FloatArray:
-    """Give bins of nobody a weight that is next to nothing, so that they follow the others.
+    """Give empty bins a tiny weight, so they follow their neighbors.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def positive_weights(weights: FloatArray) -> FloatArray:
 
 
 def weighted_mean(values: FloatArray, weights: FloatArray) -> float:
-    """Return the mean of `values`, the plain one where nobody weighs anything."""
+    """Return the weighted mean, or the plain mean if all weights are zero."""
     total = float(weights.sum())
     return float(weights @ values) / total if total > 0 else float(values.mean())
 
@@ -117,7 +117,7 @@ def _gains(x: FloatArray, residual: FloatArray) -> FloatArray:
 def _with_true_kinks(
     x: FloatArray, target: FloatArray, weight: FloatArray, kinks: list[int], before: FloatArray
 ) -> tuple[FloatArray, list[int]]:
-    """Fit with the kinks; drop those that would bend the wrong way on the way there."""
+    """Fit with the given kinks; drop those with the wrong sign."""
     while True:
         fit = _broken_line(x, target, weight, kinks)
         bends = _bends(x, fit, kinks)

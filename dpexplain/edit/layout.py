@@ -1,4 +1,4 @@
-"""Which terms and bins a log was made for, and whether another explanation has them."""
+"""Terms and bins of a log, and their match with an explanation."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Layout:
 
 
 def layout_of(explanation: GlobalExplanation | MulticlassExplanation) -> Layout:
-    """Take down the terms and bins of an explanation.
+    """Record the terms and bins of an explanation.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def _term_layout(term: ShapeFunction) -> TermLayout:
 def check_layout(
     made_for: Layout, here: Layout, operations: Sequence[Operation | Composed]
 ) -> None:
-    """Refuse to replay edits on terms that they were not made for.
+    """Reject a replay on terms that do not match.
 
     Parameters
     ----------
@@ -115,13 +115,13 @@ def check_layout(
             )
         if old.kind != new.kind:
             raise ValueError(
-                f"the log was made for a {old.kind} {name!r}, and it is {new.kind} here."
+                f"the log was made for a {old.kind} {name!r}, which is {new.kind} here."
             )
         if _names_places(step) and old != new:
             raise ValueError(
                 f"the log was made for a {name!r} with {old.words}, and it has {new.words} here. "
-                f"{step.words!r} names bins by place, which does not carry over; name them by "
-                "within= or names= instead."
+                f"{step.words!r} selects bins by position, which does not carry over; select them "
+                "with within= or names= instead."
             )
 
 

@@ -120,7 +120,7 @@ class EditLog:
 
     @classmethod
     def of(cls, explanation: GlobalExplanation | MulticlassExplanation) -> EditLog:
-        """Start a log for an explanation, so that it is not replayed on other bins unnoticed.
+        """Start a log for an explanation; replays on other bins are then rejected.
 
         Parameters
         ----------
@@ -135,7 +135,7 @@ class EditLog:
 
     @classmethod
     def from_records(cls, records: Sequence[EditRecord]) -> EditLog:
-        """Make the log of an edited explanation or model again from the records that it carries.
+        """Rebuild the log of an edited explanation or model from its records.
 
         Parameters
         ----------
@@ -177,7 +177,7 @@ class EditLog:
         return dataclasses.replace(self, entries=entries, head=len(entries) - 1, undone=())
 
     def with_note(self, note: str, place: int | None = None) -> EditLog:
-        """Say why an edit was made.
+        """Attach a note to an edit.
 
         Parameters
         ----------
@@ -192,7 +192,7 @@ class EditLog:
         """
         at = self._checked(self.head if place is None else place)
         if at == START:
-            raise ValueError("what was released has no note; make an edit first.")
+            raise ValueError("the released state cannot have a note; make an edit first.")
         entries = list(self.entries)
         entries[at] = dataclasses.replace(entries[at], note=note)
         return dataclasses.replace(self, entries=tuple(entries))
@@ -204,11 +204,11 @@ class EditLog:
 
     @property
     def can_redo(self) -> bool:
-        """Whether an edit was undone and can be done again."""
+        """Whether an undone edit can be redone."""
         return bool(self.undone)
 
     def undo(self) -> EditLog:
-        """Go back by one edit.
+        """Undo the last edit.
 
         Returns
         -------
@@ -221,7 +221,7 @@ class EditLog:
         return dataclasses.replace(self, head=back, undone=(*self.undone, self.head))
 
     def redo(self) -> EditLog:
-        """Do again what was undone last.
+        """Redo the last undone edit.
 
         Returns
         -------
@@ -233,7 +233,7 @@ class EditLog:
         return dataclasses.replace(self, head=self.undone[-1], undone=self.undone[:-1])
 
     def checkpoint(self, name: str) -> EditLog:
-        """Give the current state a name, to check it out later; an old state of it is forgotten.
+        """Save a checkpoint of the current state; a checkpoint of that name is replaced.
 
         Parameters
         ----------
@@ -287,14 +287,16 @@ class EditLog:
             meant = closest_name(state, named)
             hint = "" if meant is None else f" Did you mean {meant!r}?"
             there = listing(named) if named else "none"
-            raise ValueError(f"no checkpoint {shorten(state)!r}; there are {there}.{hint}")
+            raise ValueError(
+                f"no checkpoint {shorten(state)!r}; the checkpoints are {there}.{hint}"
+            )
         return named[state]
 
     def _checked(self, place: int) -> int:
         if not isinstance(place, int) or not START <= place < len(self.entries):
             raise ValueError(
-                f"no edit {place!r}; the edits are 0 to {len(self.entries) - 1}, and -1 is what "
-                "was released."
+                f"no edit {place!r}; the edits are 0 to {len(self.entries) - 1}, and -1 is the "
+                "released state."
             )
         return place
 
@@ -429,7 +431,7 @@ class EditLog:
         return table
 
     def __repr__(self) -> str:
-        """Return a line that says where the log stands."""
+        """Return a one-line summary."""
         count = len(self.path())
         named = [name for name, place in self.checkpoints if place == self.head]
         at = f"; at {listing(named)}" if named else ""

@@ -1,4 +1,4 @@
-"""What all operations have in common: a term, bins of it, and what becomes of the mean."""
+"""Base of operations: a term, a bin selection, and the rule for the mean."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dpexplain.explain._text import shorten
 
 Mean: TypeAlias = Literal["keep", "change", "intercept"]
 MEANS = ("keep", "change", "intercept")
-_MEAN_WORDS = {"keep": "", "change": "", "intercept": ", the intercept takes the mean"}
+_MEAN_WORDS = {"keep": "", "change": "", "intercept": ", absorbed into the intercept"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -170,8 +170,8 @@ class Operation(ABC):
         if self.needs_order:
             if not curve.ordered:
                 raise ValueError(
-                    f"{self.kind} needs bins in an order, and the categories of "
-                    f"{shorten(term.name)!r} have none."
+                    f"{self.kind} needs ordered bins, and the categories of "
+                    f"{shorten(term.name)!r} are unordered."
                 )
             if bins[-1] >= term.n_value_bins:
                 raise ValueError(
@@ -187,7 +187,7 @@ class Operation(ABC):
 
     @abstractmethod
     def _wanted(self, curve: Curve, bins: IndexArray) -> FloatArray:
-        """Contributions of the chosen bins, before the mean is seen to."""
+        """Return new contributions of the chosen bins, before the mean is adjusted."""
 
     def apply(self, target: Any, *, note: str = "", who: str = "", when: str = "") -> Any:
         """Apply the operation to an explanation or to a fitted model.

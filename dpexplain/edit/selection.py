@@ -1,4 +1,4 @@
-"""Which bins of a term an operation is about."""
+"""Selection of bins of a term."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Selection:
         """Check what can be checked without a term."""
         given = [n for n in ("bins", "within", "names") if getattr(self, n) is not None]
         if len(given) > 1:
-            raise ValueError(f"choose bins by one of bins=, within= and names=, not by {given}.")
+            raise ValueError(f"pass only one of bins=, within= and names=, not {given}.")
         if self.bins is not None:
             object.__setattr__(self, "bins", _places(self.bins))
         if self.within is not None:
@@ -105,7 +105,7 @@ class Selection:
 
 
 def _shown(bins: Sequence[int]) -> str:
-    """Write places as runs: 3 to 7, 9."""
+    """Format positions as runs: 3 to 7, 9."""
     runs: list[list[int]] = []
     for place in bins:
         if runs and place == runs[-1][1] + 1:
@@ -124,7 +124,7 @@ def _places(bins: Sequence[int]) -> tuple[int, ...]:
     except (TypeError, ValueError, OverflowError):
         whole = False
     if not whole:
-        raise ValueError("bins= must be one or more places of bins, whole numbers from 0 on.")
+        raise ValueError("bins= must be one or more bin positions, integers from 0.")
     return tuple(places)
 
 

@@ -85,7 +85,8 @@ def operation_from_plain(plain: Any) -> Operation | Composed:
         return _composed(fields)
     if name not in OPERATIONS:
         raise ValueError(
-            f"no operation {shorten(name)!r}; there are {listing([*OPERATIONS, 'composed'], 20)}."
+            f"no operation {shorten(name)!r}; the operations are "
+            f"{listing([*OPERATIONS, 'composed'], 20)}."
         )
     kind = OPERATIONS[name]
     known = {field.name: field.default for field in dataclasses.fields(kind)}
@@ -104,7 +105,7 @@ _LISTS = {"bins": int, "keep": int, "within": (int, float), "names": str}
 
 
 def _check_plain(name: str, key: str, value: Any) -> None:
-    """Check types that a constructor would be lenient about."""
+    """Check types strictly."""
     bad = f"{name}: the parameter {key!r} is of the wrong type."
     if key in _TEXTS and not isinstance(value, str):
         raise ValueError(bad)

@@ -1,4 +1,4 @@
-"""Smoothing by a spline whose smoothness the curve and its noise say; repeated in the page.
+"""Smoothing spline with smoothness by marginal likelihood; mirrored in JavaScript.
 
 ``static/views/edit/arithmetic/edit_splines.js`` previews with the same arithmetic; a test holds the
 two together.

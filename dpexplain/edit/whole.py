@@ -57,7 +57,7 @@ class _WholeTerm(Operation):
 
 @dataclasses.dataclass(frozen=True)
 class Remove(_WholeTerm):
-    """Take a term out of the model: it contributes 0 everywhere, also where values are missing.
+    """Remove a term: it contributes 0 everywhere, also for missing values.
 
     Parameters
     ----------
@@ -72,9 +72,7 @@ class Remove(_WholeTerm):
         """Refuse to keep a mean of nothing."""
         super().__post_init__()
         if self.mean == "keep":
-            raise ValueError(
-                'a removed term contributes nothing and so keeps no mean; use mean="intercept".'
-            )
+            raise ValueError('a removed term has no mean to keep; use mean="intercept".')
 
     def _wanted(self, curve: Curve, bins: IndexArray) -> FloatArray:
         return np.zeros(len(bins))
@@ -82,7 +80,7 @@ class Remove(_WholeTerm):
 
 @dataclasses.dataclass(frozen=True)
 class Revert(_WholeTerm):
-    """Bring a term back to what was released, and with it its share of the intercept.
+    """Restore a term, and its share of the intercept, as released.
 
     Parameters
     ----------
@@ -93,10 +91,10 @@ class Revert(_WholeTerm):
     kind: ClassVar[str] = "revert"
 
     def __post_init__(self) -> None:
-        """Refuse a say about the mean."""
+        """Reject mean=."""
         super().__post_init__()
         if self.mean is not None:
-            raise ValueError("revert brings back the released mean; leave out mean=.")
+            raise ValueError("revert restores the released mean; omit mean=.")
 
     def _wanted(self, curve: Curve, bins: IndexArray) -> FloatArray:
         return curve.released.contribution[bins]
@@ -155,7 +153,7 @@ class Composed:
 
     @property
     def caution(self) -> str:
-        """What to beware of, in words; "" for nothing in particular."""
+        """Warning for this operation; "" if there is none."""
         return "; ".join(dict.fromkeys(step.caution for step in self.steps if step.caution))
 
     apply = Operation.apply
@@ -169,7 +167,7 @@ def repair(
     within: tuple[float, float] | None = None,
     of_class: str = "",
 ) -> Composed:
-    """Repair a curve that is known to be monotone: recover it from all sums, make it monotone.
+    """Repair a monotone curve: re-estimate it from released sums, then project.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""One part per class, taken together: shared by explanations and comparisons of many classes."""
+"""Base of multiclass explanations and comparisons: one part per class."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def class_position(classes: tuple[str, ...], label: object) -> int:
 
 
 def one_class_at_a_time(what: str, classes: tuple[str, ...]) -> NoReturn:
-    """Raise the error of a view that is given all classes.
+    """Raise an error if a view gets all classes.
 
     Raises
     ------
@@ -52,7 +52,8 @@ def one_class_at_a_time(what: str, classes: tuple[str, ...]) -> NoReturn:
         Always; it names the method to call and the classes there are.
     """
     raise ValueError(
-        f"{what} shows one class at a time; pass .for_class(label) with one of {listing(classes)}."
+        f"{what} shows one class at a time; pass .for_class(label), where label is one of "
+        f"{listing(classes)}."
     )
 
 

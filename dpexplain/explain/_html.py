@@ -26,7 +26,7 @@ _BAR = (
 
 
 def escaped(text: str, limit: int = 60) -> str:
-    """Make any string safe inside HTML, with its own reading direction.
+    """Escape a string for HTML and isolate its text direction.
 
     ``bdi`` keeps right-to-left marks inside a name from turning the rest of the row around.
     """
@@ -47,7 +47,7 @@ def note(text: str) -> str:
 
 
 def warning(text: str) -> str:
-    """One line that must not be overlooked."""
+    """Format a warning line."""
     return f'<div style="{_WARNING}">{escaped(text, _LONGEST_LINE)}</div>'
 
 
@@ -76,5 +76,5 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], numeric: Sequence[
 
 
 def box(*parts: str) -> str:
-    """Put the parts of a repr into one element."""
+    """Wrap the parts of a repr in one element."""
     return f'<div style="{_BOX}">{"".join(part for part in parts if part)}</div>'

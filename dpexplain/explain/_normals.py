@@ -1,4 +1,4 @@
-"""Standard normal numbers of a seed, drawn once for the models that a view shows together."""
+"""Cached standard normal draws by seed."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def signed_number(value: float, digits: int = 3) -> str:
 
 
 def trim(text: str) -> str:
-    """Drop zeros after the decimal point that say nothing."""
+    """Drop trailing zeros after the decimal point."""
     if "." not in text or "e" in text:
         return text
     text = text.rstrip("0").rstrip(".")
@@ -65,7 +65,7 @@ def listing(names: Iterable[str], limit: int = 12) -> str:
 
 
 def edge_texts(edges: Sequence[float]) -> list[str]:
-    """Write bin edges with the fewest decimals that keep them apart and nearly exact."""
+    """Format bin edges with the fewest decimals that keep them distinct."""
     width = min(right - left for left, right in pairwise(edges))
     for decimals in range(13):
         rounded = [f"{edge:.{decimals}f}" for edge in edges]
@@ -101,7 +101,7 @@ def interval_labels(edges: Sequence[float], step: float | None, unit: str = "") 
 def _steps_inside(
     left: float, right: float, step: float, *, closed: bool
 ) -> tuple[float, float] | None:
-    """Smallest and largest multiple of `step` in the bin, or None where it holds none."""
+    """Smallest and largest multiple of `step` in the bin, or None if there is none."""
     if max(abs(left), abs(right)) / step > _LARGEST_EXACT:
         return None
     first = math.ceil(left / step - _STEP_TOLERANCE)

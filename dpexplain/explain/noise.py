@@ -1,4 +1,4 @@
-"""How the numbers of an explanation would scatter together, as plain data.
+"""Joint noise of an explanation, as plain data.
 
 A :class:`NoiseModel` is the joint covariance of all bins of all terms and of the intercept in
 a compact form: a low-rank factor, and what is left over of each variance. Draws from it are
@@ -177,7 +177,7 @@ class NoiseModel(Record):
         return common
 
     def simultaneous_factors(self, level: float = LEVEL) -> FloatArray:
-        """For each term the factor on its deviations that makes a band hold for all its bins.
+        """Factor per term that makes its band simultaneous over bins.
 
         Parameters
         ----------
@@ -194,7 +194,7 @@ class NoiseModel(Record):
         return np.asarray(np.quantile(largest, level, axis=0), dtype=np.float64)
 
     def overall_factor(self, level: float = STANDS_OUT_LEVEL) -> float:
-        """Return the same factor for all bins of all terms at once.
+        """Factor that makes bands simultaneous over all bins of all terms.
 
         Parameters
         ----------

@@ -84,7 +84,7 @@ def _estimator(first: GlobalExplanation) -> Any:
 
 
 def _fill(estimator: Any, parts: tuple[GlobalExplanation, ...]) -> None:
-    """Set what a fit would have left behind."""
+    """Set the attributes of a fitted model."""
     first = parts[0]
     features = _features(first)
     names = list(features)
@@ -146,7 +146,7 @@ def _spread_evenly(bins: Binned) -> FloatArray | None:
 
 
 def _reach(first: GlobalExplanation) -> tuple[float, float]:
-    """Lowest and highest prediction there can be: what the model says of its target's range."""
+    """Lowest and highest possible prediction."""
     tables = [term.contribution for term in first.terms]
     tables += [pair.contribution for pair in first.pairs]
     low = first.intercept + sum(float(table.min()) for table in tables)
@@ -198,8 +198,8 @@ def _features(explanation: GlobalExplanation) -> dict[str, list[Binned]]:
     for name, known in features.items():
         if len(known) > (2 if name in explanation else 1):
             raise ValueError(
-                f"the pairs of {name!r} have other bins each, and InterpretML keeps one set of "
-                "bins of a feature for all its pairs."
+                f"the pairs of {name!r} have different bins, and InterpretML keeps one set of "
+                "bins per feature for all pairs."
             )
     return features
 

@@ -30,8 +30,8 @@ def filter_graph(bank: FilterBank) -> Any:
     """
     if bank.preparation is None:
         raise ValueError(
-            "this explanation does not say how a record becomes inputs, so no graph can read one; "
-            "export what explain_global() returns."
+            "this explanation has no preprocessing, so a graph cannot read records; export the "
+            "result of explain_global()."
         )
     graph = Graph()
     inputs = _inputs(graph, bank.preparation)

@@ -1,4 +1,4 @@
-"""Readers of JSON values: every field known and taken once, every type checked."""
+"""Strict readers of JSON values."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Fields:
         return self.take(name, read) if name in self._left else None
 
     def finish(self) -> None:
-        """Refuse fields that nothing took; they may come from a newer version."""
+        """Reject unknown fields, which may come from a newer version."""
         if self._left:
             names = ", ".join(repr(name[:40]) for name in sorted(self._left)[:5])
             raise ValueError(f"{self._path} has unknown fields: {names}.")
@@ -125,7 +125,7 @@ def packed_singles(matrix: npt.NDArray[np.float64]) -> dict[str, Any]:
 
 
 def singles(n_rows: int) -> Callable[[Any, str], npt.NDArray[np.float64]]:
-    """Make a reader of a matrix with so many rows that `packed_singles` wrote."""
+    """Create a reader of a `packed_singles` matrix with a given number of rows."""
 
     def read_matrix(value: Any, path: str) -> npt.NDArray[np.float64]:
         fields = Fields(value, path)

@@ -92,7 +92,7 @@ def any_rank(*shapes: Sequence[int | None]) -> Callable[[Any, str], Floats]:
         for shape in shapes:
             if len(shape) == len(found):
                 return array_of(shape)(value, path)
-        raise ValueError(f"{path} has {len(found)} dimensions, which it cannot have.")
+        raise ValueError(f"{path} has {len(found)} dimensions; expected another number.")
 
     return read_array
 

@@ -43,7 +43,7 @@ def save(obj: Saveable, path: str | os.PathLike[str]) -> Path:
 
 
 def write_file(path: str | os.PathLike[str], content: str | bytes) -> Path:
-    """Write a file that appears whole or not at all.
+    """Write a file atomically.
 
     Parameters
     ----------

@@ -127,7 +127,7 @@ def test_damaged_statement_is_refused(ledger, field, value):
     document = json.loads(ledger.statement().to_json())
     document["content"][field] = value
 
-    with pytest.raises(ValueError, match=r"must be|needs exactly|not a choice|malformed"):
+    with pytest.raises(ValueError, match=r"must be|needs exactly|not a valid choice|malformed"):
         PrivacyStatement.from_json(json.dumps(document))
 
 

@@ -1,4 +1,4 @@
-"""What a ledger says: limits, entries, totals, statements; nothing here changes it."""
+"""Read-only view of a ledger: limits, entries, totals and statements."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = ["LedgerReading"]
 
 
 class LedgerReading:
-    """The half of a ledger that only reads its state."""
+    """Read-only part of a ledger."""
 
     _store: LedgerStore
 
@@ -107,7 +107,7 @@ class LedgerReading:
         return self._store.current().entries
 
     def total_epsilon(self, delta: float | None = None) -> float:
-        """Epsilon of everything together.
+        """Total epsilon of all charges.
 
         Parameters
         ----------
@@ -187,7 +187,7 @@ class LedgerReading:
         return self._store.current().affordable([planned])
 
     def release_set(self, entry_indices: Sequence[int]) -> ReleaseSet:
-        """Spend of those entries that are actually published.
+        """Epsilon of the entries that are published.
 
         Parameters
         ----------
@@ -228,7 +228,7 @@ class LedgerReading:
         return self._store.current().summary()
 
     def statement(self, published: Sequence[int] | None = None) -> PrivacyStatement:
-        """Say what is promised for a release, for everything fitted, and under which conditions.
+        """Return the privacy statement for a release and for everything fitted.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Where the state of a ledger lives: in one process, or in a file that processes share."""
+"""Storage of a ledger: one process, or a shared file."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class LedgerStore:
             self.write(self.known)
 
     def create_or_join(self) -> None:
-        """Write a new file, or go on with an existing one that has the same limits."""
+        """Write a new file, or continue an existing one with the same limits."""
         if self.file is None:
             return
         with self.file.exclusive():
@@ -73,7 +73,7 @@ class LedgerStore:
 
     @contextmanager
     def exclusive(self) -> Iterator[LedgerState]:
-        """Keep everybody else from charging, and give the newest state."""
+        """Lock the ledger and return the newest state."""
         self._check_home()
         with self._lock, self.file.exclusive() if self.file is not None else nullcontext():
             if self.file is not None:
@@ -109,21 +109,20 @@ class LedgerStore:
         before = self.known.entries
         if state.entries[: len(before)] != before:
             raise BudgetError(
-                f"ledger file {str(file.path)!r} has lost charges that were in it before; "
-                "restore the newest copy. Nothing was charged."
+                f"ledger file {str(file.path)!r} is missing earlier charges; restore the newest "
+                "copy. Nothing was charged."
             )
         if self.known.cap_at_start not in (None, state.cap_at_start):
             raise self._other_limits(file, state)
         self.known, self._signature = state, signature
 
     def _check_home(self) -> None:
-        """Refuse to spend in a process whose spending the ledger's own process cannot see."""
+        """Reject charges from a process that does not share the ledger's state."""
         forked = self._process != os.getpid()
         if self.file is None and (forked or self._from_elsewhere):
             raise BudgetError(
-                f"this ledger of {self.known.dataset!r} was made in another process, which would "
-                "not see the charge; give it path=, a file that processes share. "
-                "Nothing was charged."
+                f"this ledger of {self.known.dataset!r} was created in another process, which "
+                "would not see the charge; pass path= to share a file. Nothing was charged."
             )
         if forked:  # a thread of the parent may have held the lock when the fork was made
             self._lock, self._process = threading.RLock(), os.getpid()

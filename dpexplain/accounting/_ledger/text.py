@@ -1,4 +1,4 @@
-"""How a ledger looks: its refusals in words, its events as a table and as HTML."""
+"""Text output of a ledger: refusals, event table and HTML."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def refusal(state: LedgerState, entries: Sequence[LedgerEntry], what: str) -> st
     spent = state.epsilon_for(state.cap_unit(entries), state.delta)
     difference = state.cap_epsilon - spent
     more = state.remaining_epsilon - difference > 0.005 * state.cap_epsilon
-    why = " (budgets compose, so more is left than cap minus total)" if more else ""
+    why = " (budgets compose, so more is left than the cap minus the total)" if more else ""
     return (
         f"this {what} needs epsilon={needed} at delta={state.delta:g}, but {left} of "
         f"{_decimal(state.cap_epsilon, up=False)} is left in the ledger{why}; lower epsilon."
@@ -78,7 +78,7 @@ def no_bound(state: LedgerState, entries: Sequence[LedgerEntry], what: str) -> s
 
 
 def ledger_frame(state: LedgerState) -> pd.DataFrame:
-    """List the events, oldest first, with what each costs and what all up to it cost."""
+    """List the events, oldest first, with the cost of each and the running total."""
     import pandas as pd
 
     rows: list[tuple[object, ...]] = []

@@ -1,4 +1,4 @@
-"""Wald's sequential test of an attacker's errors: as many guesses as a decision takes.
+"""Wald's sequential test of an attacker's errors.
 
 A number of guesses that is fixed beforehand is too small for one estimator and too large for
 most. The sequential probability ratio test [1]_ goes on until the errors counted so far have
@@ -67,7 +67,7 @@ class ErrorTest:
 
     @property
     def decided(self) -> bool:
-        """Whether further guesses change nothing."""
+        """Whether the test has decided."""
         return abs(self.evidence) >= self._decides
 
     @property

@@ -1,4 +1,4 @@
-"""Curves with the known noise taken out: an estimate, as post-processing, with its own band.
+"""Denoised curves, as post-processing, with their own band.
 
 Each curve is taken as a smooth function plus noise of the covariance that the explanation
 carries. The size and the reach of the function are chosen by marginal likelihood (empirical
@@ -104,8 +104,7 @@ def denoised_curve(explanation: GlobalExplanation, name: str) -> FloatArray:
 def _known(noise: NoiseModel | None) -> NoiseModel:
     if noise is None:
         raise ValueError(
-            "denoising needs noise that is known jointly; explain_global() of a private boosting "
-            "model gives it."
+            "denoising needs a joint noise model; use explain_global() of a private boosting model."
         )
     return noise
 
@@ -117,7 +116,7 @@ def _covariance(noise: NoiseModel, place: int) -> FloatArray:
 
 
 def _posterior(term: ShapeFunction, noise: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Mean and covariance of the curve, for the size and reach of largest likelihood."""
+    """Posterior mean and covariance of the curve at the maximum likelihood scales."""
     seen, n = term.contribution, term.n_bins
     size = float(np.sqrt(term.weights @ seen**2))
     noise = noise + np.eye(n) * (_JITTER + 0.01 * float(np.trace(noise)) / n)

@@ -1,4 +1,4 @@
-"""What was done to an explanation by hand, as plain data that stays with it."""
+"""Records of edits, as plain data."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ EDITED = "Edited by hand after the fit"
 """How the note of an edited explanation begins."""
 
 _CONDITION = (
-    "an edit is computed from released numbers, so it costs epsilon 0, as long as whoever makes it "
-    "looks at released numbers and general knowledge only, not at the records"
+    "an edit is computed from released numbers, so it costs epsilon 0, as long as the editor uses "
+    "only released numbers and general knowledge, not the records"
 )
 _LONGEST_OPERATION = 100_000
 
@@ -71,7 +71,7 @@ class EditEffect:
 
     @property
     def words(self) -> str:
-        """The effect in a sentence without its term."""
+        """Effect as a sentence, without the name of the term."""
         if not self.n_bins:
             return "changes nothing"
         parts = [
@@ -179,7 +179,7 @@ class EditRecord:
         return bool(self.n_outside)
 
     def __str__(self) -> str:
-        """Return the edit as one line of a paper trail."""
+        """Return the edit as one line."""
         about = [part for part in (self.who, self.when) if part]
         several = len(self.effects) > 1
         effects = "; ".join(
@@ -190,7 +190,7 @@ class EditRecord:
         )
         note = f' Note: "{self.note}".' if self.note else ""
         by = f" ({', '.join(about)})" if about else ""
-        careful = f" Careful: {self.caution}." if self.caution else ""
+        careful = f" Warning: {self.caution}." if self.caution else ""
         return f"{self.words}{by}: {effects}; epsilon 0.{careful}{note}"
 
 

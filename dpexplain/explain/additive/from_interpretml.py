@@ -1,4 +1,4 @@
-"""Open models that InterpretML fitted as explanations, which hold nothing of InterpretML."""
+"""Convert fitted InterpretML models to explanations."""
 
 from __future__ import annotations
 
@@ -134,8 +134,8 @@ def _guarantee(model: Any) -> Guarantee:
         return Guarantee.not_private("fitted without noise by InterpretML")
     return Guarantee.not_private(
         f"InterpretML states epsilon = {short_number(float(model.epsilon))} and delta = "
-        f"{float(model.delta):g} for this model; this library did not draw its noise and does not "
-        "vouch for it",
+        f"{float(model.delta):g} for this model; this library did not draw its noise and cannot "
+        "verify it",
         delta=float(model.delta),
     )
 
@@ -152,8 +152,8 @@ def _terms_by_size(model: Any) -> tuple[list[int], list[int]]:
     if left_out:
         warnings.warn(
             f"{len(left_out)} terms of three or more features are left out ({listing(left_out)}): "
-            "scores of the explanation are not those of the model. Fit with pairs at most for an "
-            "explanation of the whole model.",
+            "scores of the explanation are not those of the model. Fit without terms of three or "
+            "more features to explain the whole model.",
             UserWarning,
             stacklevel=3,
         )

@@ -132,8 +132,8 @@ class GlobalExplanation(NoisyModel, Record, Mapping[str, ShapeFunction]):
         weaker = [part.name for part in self.parts if not part.guarantee.private]
         if self.guarantee.private and weaker:
             raise ValueError(
-                f"a private explanation holds what is not private: {listing(weaker)}. Leave it "
-                "out, or give the explanation a guarantee that says so."
+                f"a private explanation cannot hold non-private components: {listing(weaker)}. "
+                "Remove them, or use a guarantee marked as not private."
             )
 
     def _check_edits(self) -> None:
@@ -170,7 +170,7 @@ class GlobalExplanation(NoisyModel, Record, Mapping[str, ShapeFunction]):
 
     @property
     def shown_class(self) -> str:
-        """Class that the score speaks for; empty for a regression."""
+        """Class of the score; empty for a regression."""
         return shown_class(self.classes, self.of_class)
 
     @property
@@ -226,7 +226,7 @@ class GlobalExplanation(NoisyModel, Record, Mapping[str, ShapeFunction]):
         )
 
     def part(self, name: str) -> ShapeFunction | PairCurve:
-        """Return the term or the pair of that name, whichever there is.
+        """Return the term or pair of that name.
 
         Parameters
         ----------
@@ -290,7 +290,7 @@ class GlobalExplanation(NoisyModel, Record, Mapping[str, ShapeFunction]):
 
     @property
     def parts(self) -> tuple[ShapeFunction | PairCurve, ...]:
-        """Terms, then pairs: everything that the model sums beside its intercept."""
+        """Terms, then pairs: all parts of the score except the intercept."""
         return (*self.terms, *self.pairs)
 
     def importances(self) -> pd.Series[float]:

@@ -1,4 +1,4 @@
-"""Why single samples got their score: one contribution per term."""
+"""Local explanations: one contribution per term."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _HTML_ROWS = 10
 _LARGEST_LOG = 700.0  # its exponential is finite
-NOT_RELEASABLE = "shows samples that are not marked public \u2014 do not publish"
+NOT_RELEASABLE = "shows samples not marked public \u2014 do not publish"
 
 
 def total_score(contributions: npt.ArrayLike, intercept: npt.ArrayLike) -> FloatArray:
@@ -58,7 +58,7 @@ def total_score(contributions: npt.ArrayLike, intercept: npt.ArrayLike) -> Float
 
 
 def rest_scores(scores: npt.ArrayLike) -> FloatArray:
-    """Score that the other classes have together, for each class.
+    """Log-sum-exp score of the other classes, for each class.
 
     The probability of a class is the logistic function of its score less this: the one
     definition of the probabilities of several classes.
@@ -226,7 +226,7 @@ class LocalExplanation(Record):
 
     @property
     def sign_certainty(self) -> FloatArray | None:
-        """Chance that each contribution has the sign that it shows, shape (n_samples, n_terms).
+        """Probability that each sign is correct, shape (n_samples, n_terms).
 
         From 0.5 (a coin) to 1, over privacy noise, random structure and sampling where all
         three are known, else over privacy noise; None for a model without noise.
@@ -239,7 +239,7 @@ class LocalExplanation(Record):
         return normal_certainty(ratio)
 
     def crossing_certainty(self, threshold: float | None = None) -> FloatArray | None:
-        """Chance that each prediction is on the side of a threshold on which it shows.
+        """Probability that each prediction is on the shown side of a threshold.
 
         Parameters
         ----------
@@ -271,7 +271,9 @@ class LocalExplanation(Record):
     def _threshold_score(self, threshold: float | None) -> float:
         if self.link in ("identity", "log"):
             if threshold is None:
-                raise ValueError("a regression has no usual threshold; give one in its unit.")
+                raise ValueError(
+                    "a regression has no default threshold; pass one in the target's unit."
+                )
             value = finite("threshold", threshold)
             if self.link == "identity":
                 return value

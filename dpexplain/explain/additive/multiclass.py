@@ -1,4 +1,4 @@
-"""Explanations of models with more than two classes: one explanation per class, taken together.
+"""Multiclass explanations: one explanation per class.
 
 A model of several classes has a score for each; probabilities are the exponentials of the scores
 over their sum (softmax). Adding the same number to all scores changes nothing, so scores are
@@ -30,7 +30,7 @@ _HTML_ROWS = 10
 def scores_of(
     explanation: GlobalExplanation | MulticlassExplanation,
 ) -> tuple[GlobalExplanation, ...]:
-    """Take an explanation apart into one per score: of each class, or the only one."""
+    """Split an explanation into one per score."""
     if isinstance(explanation, MulticlassExplanation):
         return explanation.by_class
     return (explanation,)
@@ -88,7 +88,7 @@ class MulticlassExplanation(NoisyClasses, ByClass[GlobalExplanation]):
 
     @property
     def edits(self) -> tuple[EditRecord, ...]:
-        """What was done by hand after the fit, in order; the same for all classes."""
+        """Edits made after the fit, in order; the same for all classes."""
         return self.by_class[0].edits
 
     @property

@@ -1,4 +1,4 @@
-"""One additive part of a model that looks at two features: a score per cell of a table."""
+"""Pair term of an additive model: a score per cell."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the noise of a curve means: bands, marks and an importance without its bias."""
+"""Noise of a curve: bands, signal marks and corrected importance."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class NoisyShape:
 
     @cached_property
     def total_std(self) -> FloatArray | None:
-        """Deviation of each contribution from all causes that are known, in `score_unit`.
+        """Standard deviation of each contribution (total uncertainty), in `score_unit`.
 
         Privacy noise, random structure and sampling together; None for a model without noise.
         """
@@ -52,7 +52,7 @@ class NoisyShape:
 
     @property
     def band(self) -> tuple[FloatArray, FloatArray] | None:
-        """Lower and upper end of the band from all causes; None without noise.
+        """Lower and upper end of the total-uncertainty band; None without noise.
 
         With `simultaneous_factor` the whole curve lies inside with 95 % certainty; without it
         each bin does.
@@ -104,7 +104,7 @@ class NoisyShape:
 
     @cached_property
     def kept_share(self) -> float:
-        """Factor on the curve that makes noise on top of it show the importance seen."""
+        """Shrinkage factor at which curve plus noise has the observed importance."""
         std, share = self.total_std, 1.0
         if std is None:
             return 1.0

@@ -11,7 +11,7 @@ from dpexplain.explain.filters.filter_noise import FilterNoise
 
 
 def softmax(values: FloatArray) -> FloatArray:
-    """Turn numbers into positive shares whose sum over the last axis is 1.
+    """Softmax over the last axis.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ def softmax(values: FloatArray) -> FloatArray:
 
 
 def filter_shares(filter_scores: FloatArray, inverse_temperature: float) -> FloatArray:
-    """Share of each filter in the score of its class, from what the filters say.
+    """Weight of each filter in its class score.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""How a record becomes the inputs of linear filters, as public plain data.
+"""Public preprocessing of records for linear filters.
 
 Everything here is known before any record is read: bounds, categories, and a rule that treats
 each record by itself. So an explanation can read new records without the model.
@@ -202,7 +202,7 @@ class InputPreparation(Record):
         return tuple(name for feature in self.features for name in feature.input_names)
 
     def of_columns(self, columns: Sequence[npt.NDArray[Any]]) -> FloatArray:
-        """Turn columns that were read already into inputs.
+        """Convert encoded columns to inputs.
 
         Parameters
         ----------
@@ -259,7 +259,7 @@ class InputPreparation(Record):
         return [table[:, place] for place in range(len(names))]
 
     def __repr__(self) -> str:
-        """Return a line that says what happens to a record."""
+        """Return a one-line summary."""
         first = ", ".join(shorten(feature.name, 20) for feature in self.features[:3])
         more = ", \u2026" if len(self.features) > 3 else ""
         each = "" if self.per_record == "none" else "; each record centred, of unit norm"

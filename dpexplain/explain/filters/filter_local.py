@@ -1,4 +1,4 @@
-"""Why single samples got their scores from a locally linear model, exactly.
+"""Exact local explanations of a locally linear model.
 
 The score of a class is its weighted filter times the inputs, plus its weighted bias. That is
 also what Integrated Gradients [1]_ gives from the zero baseline, where the bias counts as an
@@ -171,7 +171,7 @@ class FilterExplanation(Record):
 
     @property
     def lead_certainty(self) -> FloatArray | None:
-        """Chance that the predicted class truly leads the next one, over privacy noise.
+        """Probability that the predicted class beats the runner-up under noise.
 
         Shape (n_samples,), from 0.5 (a coin) to 1; None for a model without noise.
         """
@@ -194,7 +194,7 @@ class FilterExplanation(Record):
 
     @property
     def active_filters(self) -> FloatArray:
-        """How many filters share a score, shape (n_samples, n_classes): 1 over the sum of squares.
+        """Effective number of filters, shape (n_samples, n_classes).
 
         1 where one filter decides alone, the number of filters where all have one share.
         """
@@ -466,7 +466,7 @@ class FilterExplanation(Record):
 
 
 def _of_samples(guarantee: Guarantee) -> Guarantee:
-    """Guarantee of what is computed from samples that nobody marked public: none."""
+    """Guarantee of results from samples not marked public: none."""
     return Guarantee.not_private(
         "computed from samples that are not marked public",
         delta=guarantee.delta,

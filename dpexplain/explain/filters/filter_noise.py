@@ -157,7 +157,7 @@ class FilterNoise(Record):
         return without_common(filters, biases)
 
     def __repr__(self) -> str:
-        """Return a line that says how large it is."""
+        """Return a one-line summary."""
         n_classes, n_filters, n_coefficients = self.variance.shape
         return (
             f"FilterNoise({n_classes} classes, {n_filters} filters, {n_coefficients} "
@@ -166,7 +166,7 @@ class FilterNoise(Record):
 
 
 def without_common(filters: FloatArray, biases: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Take off what all filters of all classes have in common, which no prediction depends on.
+    """Subtract the common mean of all filters, which no prediction depends on.
 
     Adding one vector to every filter and one number to every bias moves all scores alike.
 

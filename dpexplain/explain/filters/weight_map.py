@@ -1,4 +1,4 @@
-"""One weight per input: a filter, the mean of a class, or what sets one class against another."""
+"""Weight map: a filter, a class mean or a contrast."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ class WeightMap(Record):
 
     @property
     def sign_certainty(self) -> FloatArray | None:
-        """Chance that each weight has the sign that it shows, from 0.5 (a coin) to 1."""
+        """Probability that the sign of each weight is correct, from 0.5 to 1."""
         return sign_certainty(self.weights, self.noise_std)
 
     def frame(self) -> pd.DataFrame:
