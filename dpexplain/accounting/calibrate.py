@@ -81,7 +81,7 @@ def additive_budget(
     n_train_releases: int,
     composition: Literal["gdp", "classic"] = "gdp",
 ) -> BudgetSplit:
-    """Divide epsilon and delta, as in the first paper on private explainable boosting.
+    """Divide epsilon and delta, as in the original DP-EBM paper.
 
     The histograms get ``bin_fraction * epsilon``, training the rest, and each half of delta.
     That spends less than (epsilon, delta), and is here to reproduce published tables.

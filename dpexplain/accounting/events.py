@@ -64,7 +64,7 @@ class GaussianEvent:
 
     @property
     def mu(self) -> float:
-        """Gaussian-DP parameter of all releases of the event together.
+        """Gaussian-DP parameter of all releases of the event, composed.
 
         Returns
         -------
@@ -76,7 +76,7 @@ class GaussianEvent:
 
 @dataclass(frozen=True)
 class SubsampledGaussianEvent:
-    """One or more releases of ``q_S + z``, each about a secret random sample S of the records.
+    """One or more releases of ``q_S + z``, each on a secret random sample S.
 
     q_S are sums to which each record of the sample adds a vector of a Euclidean norm of at most C,
     and the coordinates of z are independent draws from N(0, s^2) with ``s = noise_multiplier * C``.
@@ -116,7 +116,7 @@ class SubsampledGaussianEvent:
 
 @dataclass(frozen=True)
 class LaplaceEvent:
-    """One or more releases of ``q + z`` with Laplace noise z on a lattice that is not stated.
+    """One or more releases of ``q + z`` with Laplace noise on an unstated lattice.
 
     q are sums that one record changes by at most L in the L1 norm, and the coordinates of z are
     independent, with chances that fall like ``exp(-|z| / t)``, ``t = noise_multiplier * L``, on
@@ -190,7 +190,7 @@ class DiscreteLaplaceEvent:
 
 @dataclass(frozen=True)
 class PureEvent:
-    """One or more releases of any mechanism that is epsilon-differentially private, delta 0.
+    """One or more releases of any mechanism with pure differential privacy.
 
     Whatever an answer is, one record changes its probability by a factor between ``exp(-epsilon)``
     and ``exp(epsilon)``. What is counted is the worst of them: a bit that says whether the record
@@ -220,7 +220,7 @@ class PureEvent:
 
 @dataclass(frozen=True)
 class NonPrivateEvent:
-    """Use of the data without noise: epsilon is infinite from then on.
+    """Use of the data without noise, which makes epsilon infinite.
 
     Parameters
     ----------
@@ -313,7 +313,7 @@ def event_from_dict(content: Mapping[str, Any]) -> Event:
 
 
 def event_words(event: Event) -> str:
-    """Say what was released and with how much noise.
+    """Describe what was released and with how much noise.
 
     Parameters
     ----------

@@ -110,7 +110,7 @@ class PrivacyLedger(LedgerReading):
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> PrivacyLedger:
-        """Open an existing ledger file with the limits that it holds.
+        """Open an existing ledger file with its stored limits.
 
         Parameters
         ----------
@@ -138,7 +138,7 @@ class PrivacyLedger(LedgerReading):
         what: str = "fit",
         unit: Unit = RECORD,
     ) -> LedgerEntry:
-        """Charge releases before they are made: all of them, or none beyond the cap.
+        """Charge releases before they are made; reject them all beyond the cap.
 
         Parameters
         ----------
@@ -179,7 +179,7 @@ class PrivacyLedger(LedgerReading):
         what: str = "fit",
         unit: Unit = RECORD,
     ) -> tuple[LedgerEntry, ...]:
-        """Charge several entries at once: all of them or none.
+        """Charge several entries atomically.
 
         Parameters
         ----------

@@ -102,7 +102,7 @@ class Spending:
 
     @classmethod
     def together(cls, parts: Sequence[Spending]) -> Spending:
-        """Merge spendings, in any order.
+        """Merge several spendings; their order does not matter.
 
         Parameters
         ----------
@@ -176,7 +176,7 @@ class Spending:
 
     @property
     def ladders(self) -> tuple[tuple[float, int, int], ...]:
-        """Releases whose losses are the rungs of a ladder: pure ones, and discrete Laplace noise.
+        """Pure and discrete Laplace releases, whose losses take equally spaced values.
 
         Returns
         -------
@@ -203,7 +203,7 @@ class Spending:
 
     @property
     def gaussian_bound(self) -> float:
-        """Gaussian-DP parameter that holds for everything, without approximation.
+        """Exact Gaussian-DP parameter that covers all releases.
 
         Returns
         -------
@@ -224,7 +224,7 @@ class Spending:
 
 
 def private_mu(events: Iterable[Event]) -> float:
-    """Compose the Gaussian events; all others are left out.
+    """Compose the Gaussian events; ignore all others.
 
     Parameters
     ----------
@@ -240,7 +240,7 @@ def private_mu(events: Iterable[Event]) -> float:
 
 
 def _merged(items: Iterable[tuple[Any, ...]]) -> tuple[Any, ...]:
-    """Add up the counts (last field) of items that agree in all other fields."""
+    """Sum the counts (last field) of items equal in all other fields."""
     counts: Counter[tuple[Any, ...]] = Counter()
     for *parameters, count in items:
         counts[tuple(parameters)] += count

@@ -63,7 +63,7 @@ class Mutant:
     settings: Mapping[str, Any] = field(default_factory=dict)
 
     def plant(self, estimator: Any) -> Any:
-        """Make an estimator with the mistake.
+        """Create an estimator with the mistake.
 
         Parameters
         ----------

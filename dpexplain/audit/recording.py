@@ -25,7 +25,7 @@ Forge = Callable[[AnyPhase, Integers], Integers]
 
 @dataclass
 class Transcript:
-    """Releases of one fit, in order, with what they hide. NOT PRIVATE: the queries are exact.
+    """Releases of one fit, in order, with their exact queries. NOT PRIVATE.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class Transcript:
 
 
 class RecordingMechanism(Mechanism):
-    """Draws noise as usual (or takes given answers) and writes every release down.
+    """Mechanism that records every release, with drawn or forced answers.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ class RecordingMechanism(Mechanism):
         return answer
 
     def choose(self, utilities: Integers) -> Integers:
-        """Choose as usual, put the forced choice in its place, and write both down.
+        """Choose as usual, substitute the forced choice, and record both.
 
         Parameters
         ----------
@@ -119,7 +119,7 @@ class RecordingMechanism(Mechanism):
 
 
 class _LastSampled:
-    """Takes the samples of another sampler, and the last record in each of them."""
+    """Sampler that adds the last record to every sample of another sampler."""
 
     def __init__(self, honest: Any) -> None:
         self._honest = honest
@@ -166,7 +166,7 @@ def record(
     last_is_sampled: bool = False,
     kept: Sequence[int] | None = None,
 ) -> tuple[Any, Transcript]:
-    """Fit a clone and write down every release with its exact sums. NOT PRIVATE.
+    """Fit a clone and record every release with its exact sums. NOT PRIVATE.
 
     For public or made-up data. The transcript holds what noise is there to hide, the answers may be
     forced and the coins are known, so epsilon is infinite: the clone's own ledger says so, and if

@@ -16,7 +16,7 @@ from dpexplain.audit.tiers import CONFIDENCE, TIERS, planted_case, problems
 
 @dataclass(frozen=True)
 class BoundRow:
-    """Lower bounds of one estimator at one epsilon, with 95 % confidence each.
+    """Lower bounds for one estimator at one epsilon, each with 95% confidence.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class BoundRow:
 
 @dataclass(frozen=True)
 class PowerRow:
-    """How often each tier noticed one mistake, planted into several estimators.
+    """Detection rate of one planted mistake, by tier.
 
     Parameters
     ----------
@@ -179,7 +179,7 @@ def power_rows(results: Iterable[Verdict]) -> list[PowerRow]:
 
 
 def bounds_table(rows: Sequence[BoundRow]) -> str:
-    """Lower bounds as a Markdown table.
+    """Format lower bounds as a Markdown table.
 
     Parameters
     ----------
@@ -203,7 +203,7 @@ def bounds_table(rows: Sequence[BoundRow]) -> str:
 
 
 def power_table(rows: Sequence[PowerRow]) -> str:
-    """Mistakes and who noticed them as a Markdown table.
+    """Format detection rates of mistakes as a Markdown table.
 
     Parameters
     ----------

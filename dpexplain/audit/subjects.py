@@ -1,4 +1,4 @@
-"""What is audited: each private estimator with each target and objective it accepts.
+"""Audit subjects: each private estimator with each target and objective.
 
 Everything follows from the estimator class, so a new model needs nothing here. One that
 needs other columns, or does most under other parameters, says so in class attributes:
@@ -74,7 +74,7 @@ def private_estimators() -> dict[str, type[Any]]:
 
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """An estimator class and what it is asked to learn.
+    """An estimator class with its target and objective.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ class Subject:
 
 
 def subjects(estimators: Iterable[type[Any]] | None = None) -> list[Subject]:
-    """Everything to audit: each private estimator with each target and objective it accepts.
+    """Return all subjects: each estimator with each target and objective.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ def subjects(estimators: Iterable[type[Any]] | None = None) -> list[Subject]:
 
 
 def _modes(estimator_class: type[Any]) -> list[dict[str, Any]]:
-    """Parameters one by one, the usual ones first."""
+    """Yield parameter settings, usual ones first."""
     known = known_settings(estimator_class, _MODES)
     return [{}, *({name: value} for name, values in known.items() for value in values)]
 
@@ -157,7 +157,7 @@ def _accepted(subject: Subject) -> bool:
 
 
 def audited(subject: Subject, *, epsilon: float = 1.0, **settings: Any) -> Any:
-    """Unfitted estimator with a schema of several columns, as tiers 1 and 2 fit it.
+    """Return an unfitted estimator with a schema for tiers 1 and 2.
 
     Parameters
     ----------
@@ -179,7 +179,7 @@ def audited(subject: Subject, *, epsilon: float = 1.0, **settings: Any) -> Any:
 
 
 def variants(subject: Subject) -> dict[str, tuple[Any, ...]]:
-    """Parameters that tier 1 crosses, if the estimator has them.
+    """Return the estimator's parameters that tier 1 crosses.
 
     Parameters
     ----------
@@ -198,7 +198,7 @@ def variants(subject: Subject) -> dict[str, tuple[Any, ...]]:
 def features_for(
     estimator_class: type[Any], otherwise: Mapping[str, Numeric | Categorical]
 ) -> dict[str, Numeric | Categorical]:
-    """Columns that an estimator is audited on.
+    """Return the columns on which an estimator is audited.
 
     Parameters
     ----------
@@ -215,7 +215,7 @@ def features_for(
 
 
 def known_settings(estimator_class: type[Any], settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Those settings that an estimator has a parameter for.
+    """Return the settings that are parameters of an estimator.
 
     Parameters
     ----------
@@ -233,7 +233,7 @@ def known_settings(estimator_class: type[Any], settings: Mapping[str, Any]) -> d
 
 
 def powerful_tiers(subject: Subject) -> frozenset[int]:
-    """Tiers that must detect every planted mistake they test for.
+    """Return the tiers that must detect every planted mistake they test for.
 
     Parameters
     ----------
@@ -258,7 +258,7 @@ def _has_several_classes(subject: Subject) -> bool:
 
 
 def canary_share(subject: Subject, adjacency: str) -> float:
-    """Share of the guarantee that the canary has to use up.
+    """Return the share of the guarantee that the canary must spend.
 
     Residuals of three classes are (1, -1/2, -1/2) clips long at the start, where the bound has
     (1, -1, 0): 0.87 of it, or 0.75 for two that are exchanged. An exchanged canary moves nothing

@@ -76,7 +76,7 @@ class FeatureBins:
         return not isinstance(self.feature, Categorical) or self.feature.ordered
 
     def index(self, encoded: Encoded) -> Index:
-        """Bin of each encoded value.
+        """Return the bin of each encoded value.
 
         Parameters
         ----------

@@ -33,7 +33,7 @@ class BinCounts:
     unit_of_bin: NDArray[np.intp] | None = None
 
     def thinned(self, share: float) -> BinCounts:
-        """Return the counts of a random part of the people."""
+        """Return the counts of a random subset of the people."""
         return replace(self, counts=share * self.counts, variance=share**2 * self.variance)
 
     @property

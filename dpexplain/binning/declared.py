@@ -19,7 +19,7 @@ _GEOMETRIC_SPAN = 1e-4
 def declared_cells(
     name: str, feature: Numeric | Categorical, n_cells: int, spacing: Spacing = "mixed"
 ) -> FeatureBins:
-    """Cells of one feature, from what its schema says.
+    """Return the public cells of one feature from its schema.
 
     Parameters
     ----------

@@ -58,7 +58,7 @@ class NoisyHistograms:
         return max(1.0, float(np.average(totals, weights=weights)))
 
     def agreeing(self) -> NoisyHistograms:
-        """Histograms that all add up to the same number of people.
+        """Histograms adjusted to the same number of people.
 
         Everybody is in one cell of each feature, so the totals are equal but for noise.
         Spreading the difference evenly is the least-squares estimate given that total.
@@ -118,7 +118,7 @@ def release_count(
 
 
 def count_phase(noise_multiplier: float, sensitivity: float) -> Phase:
-    """Phase of the number of people, in lattice steps.
+    """Return the phase of the number of people, in lattice steps.
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ def release_histograms(
     noise_multiplier: float,
     sensitivity: float = 1.0,
 ) -> NoisyHistograms:
-    """Release the number of people per cell of every feature with noise.
+    """Release noisy counts of people per cell of every feature.
 
     A record is in one cell per feature, so one feature's histogram has L2
     sensitivity 1 under add/remove adjacency and sqrt(2) under replace-one.
@@ -192,7 +192,7 @@ def release_histograms(
 
 
 def histogram_phase(noise_multiplier: float, sensitivity: float, n_values: int) -> Phase:
-    """Phase of the histograms, in lattice steps.
+    """Return the phase of the histograms, in lattice steps.
 
     Parameters
     ----------
@@ -257,7 +257,7 @@ def merge_sparse_cells(
 def counts_per_bin(
     counts: NDArray[np.float64], bin_of_cell: Index, n_bins: int
 ) -> NDArray[np.float64]:
-    """Noisy people per merged bin.
+    """Return the noisy number of people per merged bin.
 
     Parameters
     ----------

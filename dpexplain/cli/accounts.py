@@ -1,4 +1,4 @@
-"""The ledger that pays for what is fitted from the command line."""
+"""Ledger files of the command line."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _DELTA = 1e-6
 
 
 def ledger_path(asked: argparse.Namespace) -> Path:
-    """Say which ledger the options name.
+    """Return the path of the ledger named by the options.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def ledger_path(asked: argparse.Namespace) -> Path:
 
 
 def opened_ledger(asked: argparse.Namespace) -> PrivacyLedger:
-    """Open the ledger of a table, or begin one.
+    """Open the ledger of a table, or create one.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""``dpexplain schema draft`` and ``check``: help with the public schema. Neither is private."""
+"""``dpexplain schema draft`` and ``check``. Neither is private."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _long_lists(schema: Schema) -> list[str]:
 
 
 def run_check(asked: argparse.Namespace) -> None:
-    """Print what does not fit."""
+    """Print the cells that do not fit the schema."""
     schema = read_schema(asked.schema)
     X, y = whole_table(asked, as_text=True)
     names = [name for name in X.columns if name in schema.features]

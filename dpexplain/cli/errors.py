@@ -12,7 +12,7 @@ class CommandError(Exception):
 
 @contextlib.contextmanager
 def after_the_charge() -> Iterator[None]:
-    """Add to errors inside that the charge was made and stays.
+    """Add to errors raised inside that the charge stays.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""``dpexplain fit`` and ``dpexplain sweep``: from a private table to files of explanations."""
+"""``dpexplain fit`` and ``dpexplain sweep``: save explanations of a table."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def add_sweep(command: argparse.ArgumentParser) -> None:
 
 
 def run_fit(asked: argparse.Namespace) -> None:
-    """Fit one model; everything that can be refused is refused before the ledger pays."""
+    """Fit one model; reject invalid input before the ledger is charged."""
     check_place(asked.out, suffixes=_JSON, kept=(ledger_path(asked),))
     schema = read_schema(asked.schema)
     records = _checked_records(asked, schema, [asked.epsilon])
@@ -104,7 +104,7 @@ def run_sweep(asked: argparse.Namespace) -> None:
 
 
 def swept(asked: argparse.Namespace) -> tuple[Any, Any]:
-    """Fit what the options of a sweep say.
+    """Fit a sweep from command-line options.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Options that several commands share, and what they mean."""
+"""Options shared by several commands."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def add_table(command: argparse.ArgumentParser, *, private: bool = True) -> None
 
 
 def add_model(command: argparse.ArgumentParser) -> None:
-    """Add what is fitted, and the account that pays."""
+    """Add the model and ledger options."""
     command.add_argument(
         "--model",
         choices=tuple(MODELS),
@@ -118,7 +118,7 @@ def add_model(command: argparse.ArgumentParser) -> None:
 
 
 def private_estimator(asked: argparse.Namespace, schema: Any, **parameters: Any) -> Any:
-    """Make the estimator that the options name.
+    """Create the estimator named by the options.
 
     Parameters
     ----------
@@ -197,7 +197,7 @@ def setting(text: str) -> tuple[str, Any]:
 
 
 def count(text: str) -> int:
-    """Read a whole number of at least 1, for argparse.
+    """Read a positive integer, for argparse.
 
     Parameters
     ----------
@@ -218,7 +218,7 @@ def count(text: str) -> int:
 
 
 def check_place(path: Path, *, suffixes: tuple[str, ...], kept: tuple[Path, ...] = ()) -> None:
-    """Refuse a place where the result cannot be written, before anything is spent.
+    """Check that the result can be written, before anything is spent.
 
     Parameters
     ----------
@@ -253,7 +253,7 @@ def check_place(path: Path, *, suffixes: tuple[str, ...], kept: tuple[Path, ...]
 
 
 def _holds_ledger(path: Path) -> bool:
-    """Whether an existing file is an account of what was spent, under whatever name."""
+    """Whether an existing file is a ledger, under any name."""
     try:
         held = json.loads(path.read_bytes())
     except (OSError, ValueError, RecursionError):

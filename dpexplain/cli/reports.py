@@ -1,4 +1,4 @@
-"""``dpexplain report``: one HTML file with everything that may leave, for people without Python."""
+"""``dpexplain report``: one shareable HTML file, for people without Python."""
 
 from __future__ import annotations
 

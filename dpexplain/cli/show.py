@@ -1,4 +1,4 @@
-"""``dpexplain explain``, ``ledger`` and ``open``: look at what earlier commands saved."""
+"""``dpexplain explain``, ``ledger`` and ``open``: show saved results."""
 
 from __future__ import annotations
 
@@ -185,7 +185,7 @@ def _left_words(ledger: Any) -> str:
 
 
 def run_open(asked: argparse.Namespace) -> int:
-    """Open a page in the browser, anything else in JupyterLab."""
+    """Open pages in the browser and other files in JupyterLab."""
     path: Path = asked.file
     if not path.is_file():
         raise CommandError(f"{path}: no such file.")
@@ -208,7 +208,7 @@ def run_open(asked: argparse.Namespace) -> int:
 
 
 def _notebook_for(path: Path) -> Path:
-    """Write a notebook that shows a saved file, unless it was written before."""
+    """Write a notebook that shows a saved file, unless it exists."""
     dpexplain.io.load(path)  # an error is better seen here than in the notebook
     notebook = path.with_suffix(".ipynb")
     if not notebook.exists():

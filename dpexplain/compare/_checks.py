@@ -46,7 +46,7 @@ def check_n_jobs(n_jobs: object) -> None:
 
 
 def checked_evaluate(evaluate: Any) -> tuple[Any, Any] | None:
-    """Check that held-out records come as a pair of the same length."""
+    """Check that held-out features and targets have the same length."""
     if evaluate is None:
         return None
     if not isinstance(evaluate, (tuple, list)) or len(evaluate) != 2:
@@ -91,7 +91,7 @@ def check_parts(X: Any, reference: bool, groups: Any) -> bool:
 
 
 def checked_groups(groups: Any, X: Any, estimator: Any) -> Grouping | None:
-    """Check that persons are given where the estimator bounds the rows of each."""
+    """Check that groups are given if the estimator bounds rows per person."""
     bound = estimator.get_params(deep=False).get("max_rows_per_person")
     if (groups is None) != (bound is None):
         raise ValueError(
@@ -110,7 +110,7 @@ Charge: TypeAlias = tuple[str, tuple[Event, ...]]
 
 
 class Payer(NamedTuple):
-    """The ledger that pays for a sweep, and the adjacency in which the sweep is stated."""
+    """The ledger and adjacency of a sweep."""
 
     ledger: PrivacyLedger
     adjacency: str
@@ -118,7 +118,7 @@ class Payer(NamedTuple):
     unit: Unit
 
     def charge(self, charges: list[Charge]) -> None:
-        """Charge every fit at once, an entry each, or raise and charge none."""
+        """Charge one entry per fit atomically, or raise."""
         self.ledger.charge_all(charges, adjacency=self.adjacency, what="sweep", unit=self.unit)
 
 

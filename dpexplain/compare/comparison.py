@@ -55,7 +55,7 @@ class Comparison(Fits[GlobalExplanation]):
     title: str = ""
 
     def __post_init__(self) -> None:
-        """Check that the explanations belong together."""
+        """Check that the explanations are compatible."""
         self._check_fits(GlobalExplanation, ("link", "classes", "target_name", "target_unit"))
         fits = [fit for _, _, fit in self.fits()]
         if any(set(fit) != set(fits[0]) for fit in fits):

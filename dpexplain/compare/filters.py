@@ -56,12 +56,12 @@ class FilterComparison(Fits[FilterBank]):
     title: str = ""
 
     def __post_init__(self) -> None:
-        """Check that the explanations belong together."""
+        """Check that the explanations are compatible."""
         self._check_fits(FilterBank, _SAME)
 
     @property
     def first(self) -> FilterBank:
-        """The first fit at the smallest epsilon."""
+        """First fit at the smallest epsilon."""
         return self.explanations[self.epsilons[0]][0]
 
     @property
@@ -76,12 +76,12 @@ class FilterComparison(Fits[FilterBank]):
 
     @property
     def grid_shape(self) -> tuple[int, ...] | None:
-        """How the inputs lie on a grid; None for a table."""
+        """Grid shape of the inputs; None for a table."""
         return self.first.grid_shape
 
     @property
     def anchor(self) -> FilterBank:
-        """The fit whose order of filters the others take: the first at the largest epsilon."""
+        """Fit that defines the filter order: the first at the largest epsilon."""
         return self.explanations[self.epsilons[-1]][0]
 
     def matched(self) -> FilterComparison:
@@ -159,7 +159,7 @@ class FilterComparison(Fits[FilterBank]):
         return self._beside_reference(lambda a, b: filter_agreement(a, b, samples))
 
     def above_noise(self) -> pd.DataFrame:
-        """Share of each private fit that rises above its privacy noise.
+        """Return the share of each private fit that rises above its privacy noise.
 
         Returns
         -------
@@ -203,7 +203,7 @@ class FilterComparison(Fits[FilterBank]):
         return pd.concat(frames, ignore_index=True)
 
     def plot(self, **options: Any) -> npt.NDArray[np.object_]:
-        """Draw the classes at every epsilon; see :func:`dpexplain.plotting.plot_filter_comparison`.
+        """Plot all classes by epsilon; see `dpexplain.plotting.plot_filter_comparison`.
 
         Parameters
         ----------

@@ -106,7 +106,7 @@ def _taken(values: FloatArray, order: np.ndarray) -> FloatArray:
 
 
 def cosines(left: FloatArray, right: FloatArray) -> FloatArray:
-    """Cosine of the angle between vectors along the last axis; 0 where one is zero.
+    """Compute cosines of vectors along the last axis; 0 for zero vectors.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ def cosines(left: FloatArray, right: FloatArray) -> FloatArray:
 
 @dataclasses.dataclass(frozen=True)
 class FilterAgreement:
-    """How alike two locally linear models are; 1 is the same direction, 0 is unrelated.
+    """Similarity of two locally linear models; 1 is identical, 0 unrelated.
 
     Parameters
     ----------
@@ -200,7 +200,7 @@ def _local_agreement(
 
 
 def _weighted_filters(bank: FilterBank, inputs: FloatArray, classes: np.ndarray) -> FloatArray:
-    """Weighted filter of one class for each sample, shape (n_samples, n_inputs)."""
+    """Return the weighted filter of one class per sample, (n_samples, n_inputs)."""
     shares = bank.weightings(inputs)[np.arange(len(inputs)), classes]
     found = np.empty((len(inputs), len(bank.input_names)))
     for k in np.unique(classes):

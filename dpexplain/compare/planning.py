@@ -50,7 +50,7 @@ def epsilon_to_stand_out(explanation: GlobalExplanation, term: str) -> float:
 
 
 def stand_out_words(explanation: GlobalExplanation, term: str) -> str:
-    """Say in words what :func:`epsilon_to_stand_out` found.
+    """Describe the result of :func:`epsilon_to_stand_out`.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ def _needed(explanation: GlobalExplanation, term: str, factor: float) -> float:
 def epsilon_for_metric(
     comparison: Comparison, target: float, *, certainty: float = 0.9, metric: str | None = None
 ) -> float:
-    """Smallest epsilon at which a fit reaches a metric with some certainty, on stand-in data.
+    """Estimate the smallest epsilon that reaches a metric, on stand-in data.
 
     The comparison must be of public or simulated data that stand in for the private ones, with
     metrics on held-out records and, best, several repeats: what is learned of the spread between
@@ -193,7 +193,7 @@ def epsilon_for_metric(
 def _metric_values(
     comparison: Comparison, metric: str | None
 ) -> tuple[list[float], list[FloatArray]]:
-    """Collect the epsilons that were measured, and what was found there."""
+    """Return the measured epsilons and their metric values."""
     table = comparison.metrics
     if table is None:
         raise ValueError("the comparison has no metrics; pass evaluate=(X, y) to sweep.")

@@ -87,7 +87,7 @@ class Refitter:
 
     @property
     def ledger(self) -> LedgerSummary | None:
-        """What the ledger of private data holds by now.
+        """Current summary of the ledger of private data.
 
         Returns
         -------
@@ -97,7 +97,7 @@ class Refitter:
         return self._ledger.summary() if self._ledger is not None else None
 
     def question(self, epsilons: Sequence[float]) -> str:
-        """Say what fits would cost, before anything is spent.
+        """Describe the cost of fits before anything is spent.
 
         Parameters
         ----------

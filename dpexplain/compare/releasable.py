@@ -59,7 +59,7 @@ def releasable(source: Source) -> Source:
 
 
 def is_private(source: Any) -> bool:
-    """Say whether all of an object may leave, by its own flag.
+    """Return whether an entire object is releasable, by its own flag.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def _of_comparison(comparison: Any) -> Any:
 
 
 def _private_metrics(comparison: Any, kept: dict[float, Any]) -> Any:
-    """Metrics that were released privately; a dropped repeat would move the places of others."""
+    """Return privately released metrics, with repeat positions preserved."""
     table = comparison.metrics
     if table is None:
         return None

@@ -35,7 +35,7 @@ DEFAULT_EPSILONS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 
 
 class _Fit(NamedTuple):
-    """One model to be fitted, named by its place in the sweep."""
+    """One model of the sweep to be fitted."""
 
     epsilon: float
     repeat: int
@@ -72,7 +72,7 @@ def sweep(
     progress: bool = True,
     groups: Any = None,
 ) -> Comparison | MulticlassComparison | FilterComparison:
-    """Fit clones of an estimator at several epsilons and compare what they explain.
+    """Fit clones of an estimator at several epsilons and compare explanations.
 
     Every fit spends its epsilon on the same data. All of them are checked and charged to the
     ledger at once, before any data are read: a sweep that is refused costs nothing, and one

@@ -1,4 +1,4 @@
-"""Simulated tables whose shape functions are known, to test explanations against."""
+"""Simulated tables with known shape functions, to test explanations."""
 
 from __future__ import annotations
 
@@ -229,7 +229,7 @@ def _columns(problem: Problem, n_samples: int, rng: np.random.Generator) -> pd.D
 
 
 def _with_missing(problem: Problem, X: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
-    """Hide cells at random. Their rows keep their score, so missing says nothing by itself."""
+    """Hide cells at random; scores do not change."""
     for name, column in problem.columns.items():
         if column.missing_share:
             X[name] = X[name].mask(rng.random(len(X)) < column.missing_share)

@@ -100,7 +100,7 @@ class EditLog:
     layout: Layout | None = None
 
     def __post_init__(self) -> None:
-        """Check that the places belong together."""
+        """Check that the positions are consistent."""
         for name in ("entries", "undone", "checkpoints"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
         for place, entry in enumerate(self.entries):

@@ -24,7 +24,7 @@ _CHARGED: dict[str, WeakSet[PrivacyLedger]] = {}
 
 
 def warn_of_duplicates(ledger: PrivacyLedger, *, charged: bool) -> None:
-    """Warn if another live ledger of the same data set was charged; each ledger warns once.
+    """Warn once if another live ledger of the same data set was charged.
 
     Parameters
     ----------

@@ -64,7 +64,7 @@ class LedgerReading:
 
     @property
     def adjacency(self) -> Adjacency:
-        """Which data sets count as neighbours.
+        """Adjacency: which data sets count as neighbors.
 
         Returns
         -------
@@ -75,7 +75,7 @@ class LedgerReading:
 
     @property
     def unit(self) -> Unit:
-        """Whom totals are about.
+        """Unit of privacy of the totals.
 
         Returns
         -------
@@ -97,7 +97,7 @@ class LedgerReading:
 
     @property
     def entries(self) -> tuple[LedgerEntry, ...]:
-        """Everything that was charged.
+        """All charges, oldest first.
 
         Returns
         -------
@@ -122,7 +122,7 @@ class LedgerReading:
         return self._store.current().total_epsilon(self.delta if delta is None else delta)
 
     def private_epsilon(self, delta: float | None = None, *, unit: Unit | None = None) -> float:
-        """Epsilon of all private charges together, if they were fixed before any result was seen.
+        """Total epsilon of all private charges, if planned before any result was seen.
 
         It describes what leaves only if everything that is not private stays inside.
 
@@ -144,7 +144,7 @@ class LedgerReading:
 
     @property
     def adaptive_epsilon(self) -> float:
-        """Epsilon of all private charges together, whatever results decided.
+        """Total epsilon of all private charges, valid for adaptive choices.
 
         Returns
         -------
@@ -157,7 +157,7 @@ class LedgerReading:
 
     @property
     def remaining_epsilon(self) -> float:
-        """Largest epsilon that one further private fit at the ledger's delta may have.
+        """Largest epsilon available to one more private fit at the ledger's delta.
 
         Because budgets compose better than they add, this is more than the cap less the total.
 

@@ -39,7 +39,7 @@ class LedgerStore:
 
     @classmethod
     def opened(cls, file: LedgerFile) -> LedgerStore:
-        """Take state and limits from an existing file."""
+        """Open an existing file and take its state and limits."""
         return cls(_parsed(file), file)
 
     def create(self) -> None:
@@ -65,7 +65,7 @@ class LedgerStore:
                 self.write(self.known)
 
     def current(self) -> LedgerState:
-        """Return the newest state; a file is read again when it has changed."""
+        """Return the newest state, rereading a file that has changed."""
         if self.file is not None and self.file.signature() != self._signature:
             with self._lock:
                 self._read(self.file)
@@ -81,14 +81,14 @@ class LedgerStore:
             yield self.known
 
     def write(self, state: LedgerState) -> None:
-        """Make this the newest state; called inside `exclusive` only."""
+        """Store this as the newest state; call only inside `exclusive`."""
         if self.file is not None:
             self.file.write(state.to_json())
             self._signature = self.file.signature()
         self.known = state
 
     def _join(self, file: LedgerFile) -> None:
-        """Take over the state of a file that has the limits which were asked for."""
+        """Adopt the state of a file whose limits match the requested ones."""
         if _parsed(file).header != self.known.header:
             raise self._other_limits(file, _parsed(file))
         self._read(file)
@@ -101,7 +101,7 @@ class LedgerStore:
         )
 
     def _read(self, file: LedgerFile) -> None:
-        """Read the file and refuse one that is about something else or has lost charges."""
+        """Read the file; reject a different ledger or one that is missing charges."""
         signature = file.signature()
         state = _parsed(file)
         if not state.follows(self.known):

@@ -27,7 +27,7 @@ from scipy import special
 
 
 class ErrorTest:
-    """Decide from errors whether a Gaussian-DP parameter is at most `mu`, or at least `larger`.
+    """Sequential test whether the Gaussian-DP parameter is `mu` or `larger`.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class ErrorTest:
         self.evidence = 0.0
 
     def count(self, errors: int) -> None:
-        """Take in one guess on a fit with the canary and one on a fit without it.
+        """Count one guess on a fit with the canary and one on a fit without it.
 
         Parameters
         ----------

@@ -59,7 +59,7 @@ class MulticlassExplanation(NoisyClasses, ByClass[GlobalExplanation]):
     by_class: tuple[GlobalExplanation, ...]
 
     def __post_init__(self) -> None:
-        """Check that the parts belong together."""
+        """Check that the parts are compatible."""
         parts = checked_parts(self.by_class, GlobalExplanation)
         named = [(tuple(part), tuple(pair.name for pair in part.pairs)) for part in parts]
         if any(names != named[0] for names in named):

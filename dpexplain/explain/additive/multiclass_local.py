@@ -33,7 +33,7 @@ class MulticlassLocalExplanation(ByClass[LocalExplanation]):
     by_class: tuple[LocalExplanation, ...]
 
     def __post_init__(self) -> None:
-        """Check that the parts belong together."""
+        """Check that the parts are compatible."""
         parts = checked_parts(self.by_class, LocalExplanation)
         for field in ("term_names", "bin_labels", "samples_public"):
             if any(getattr(part, field) != getattr(parts[0], field) for part in parts):
