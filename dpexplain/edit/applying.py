@@ -35,7 +35,7 @@ _EDITED_COVERS = ", edited by hand afterwards"
 
 
 def apply_entries(entries: Sequence[Entry], target: Any) -> Any:
-    """Apply the entries of a log to an explanation, or to a fitted model through its explanation.
+    """Apply the entries of a log to an explanation or a fitted model.
 
     Parameters
     ----------
@@ -185,7 +185,7 @@ def _keeps_direction(term: ShapeFunction, values: np.ndarray) -> bool:
 
 
 def _edited_guarantee(guarantee: Guarantee, edits: Sequence[EditRecord]) -> Guarantee:
-    """Say in the guarantee that the object was edited; its numbers stay."""
+    """Note the edits in the guarantee; its numbers stay."""
     notes = [note for note in guarantee.notes if not note.startswith(EDITED)]
     covers = guarantee.covers.removesuffix(_EDITED_COVERS) + _EDITED_COVERS
     return dataclasses.replace(guarantee, covers=covers, notes=(*notes, edit_note(edits)))

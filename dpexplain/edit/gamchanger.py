@@ -1,4 +1,4 @@
-"""Edits made with GAM Changer, read from the file that it exports.
+"""Import of edits from GAM Changer files.
 
 GAM Changer keeps, for every edit, all points of the edited curve. What maps is the curve that an
 edit ended in: the last state of each term becomes values for our bins. How it came about (which
@@ -50,7 +50,7 @@ class ImportedEdits:
 def from_gamchanger(
     text: str, explanation: GlobalExplanation, *, max_bytes: int = MAX_BYTES
 ) -> ImportedEdits:
-    """Read a history of edits that GAM Changer exported (a ``.gamchanger`` file).
+    """Read an edit history exported by GAM Changer (a ``.gamchanger`` file).
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ def _numeric(term: ShapeFunction, points: list[tuple[Any, float]]) -> tuple[floa
 
 
 def _named(term: ShapeFunction, points: list[tuple[Any, float]], encoder: Any) -> tuple[float, ...]:
-    """Read points by the name of their category, which may be written as a number."""
+    """Map points to bins by category name, which may be written as a number."""
     codes = encoder.get(term.name) if isinstance(encoder, dict) else None
     names = codes if isinstance(codes, dict) else {}
     found = {str(names.get(_code(x), x)): y for x, y in points}

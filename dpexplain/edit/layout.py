@@ -1,4 +1,4 @@
-"""Terms and bins of a log, and their match with an explanation."""
+"""Terms and bins of a log, matched with an explanation."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class TermLayout:
 
     @property
     def words(self) -> str:
-        """The bins in words."""
+        """Description of the bins."""
         if self.edges is not None:
             ends = f"{short_number(self.edges[0])} and {short_number(self.edges[-1])}"
             return f"{len(self.edges) - 1} bins between {ends}"
@@ -60,7 +60,7 @@ class Layout:
         object.__setattr__(self, "terms", tuple(self.terms))
 
     def term(self, name: str) -> TermLayout | None:
-        """Find a term; None where there is none of that name."""
+        """Find a term by name; None if it is missing."""
         return next((term for term in self.terms if term.name == name), None)
 
 

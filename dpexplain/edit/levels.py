@@ -119,7 +119,7 @@ class Scale(Operation):
 
 @dataclasses.dataclass(frozen=True)
 class Interpolate(Operation):
-    """Draw straight lines between the first and the last chosen bin, through kept ones.
+    """Interpolate linearly from first to last chosen bin, through kept ones.
 
     Parameters
     ----------

@@ -233,7 +233,7 @@ class EditLog:
         return dataclasses.replace(self, head=self.undone[-1], undone=self.undone[:-1])
 
     def checkpoint(self, name: str) -> EditLog:
-        """Save a checkpoint of the current state; a checkpoint of that name is replaced.
+        """Save a checkpoint of the current state; replace one of the same name.
 
         Parameters
         ----------
@@ -250,7 +250,7 @@ class EditLog:
         return dataclasses.replace(self, checkpoints=(*others, (name, self.head)))
 
     def checkout(self, state: int | str) -> EditLog:
-        """Go to any state: the place of its last edit, or the name of a checkpoint.
+        """Go to a state, given by the index of its last edit or a checkpoint.
 
         Parameters
         ----------
@@ -269,7 +269,7 @@ class EditLog:
         return dataclasses.replace(self, head=self.place(state), undone=())
 
     def place(self, state: int | str) -> int:
-        """Find the place of a state.
+        """Find the index of a state.
 
         Parameters
         ----------
@@ -302,12 +302,12 @@ class EditLog:
 
     @property
     def branches(self) -> tuple[int, ...]:
-        """Ends of all branches: places of edits that no other follows."""
+        """Indices of the last edits of all branches."""
         followed = {entry.parent for entry in self.entries}
         return tuple(place for place in range(len(self.entries)) if place not in followed)
 
     def path(self, state: int | str | None = None) -> tuple[int, ...]:
-        """Places of the edits that lead to a state, in their order.
+        """Return the indices of the edits that lead to a state, in order.
 
         Parameters
         ----------
@@ -327,7 +327,7 @@ class EditLog:
 
     @property
     def operations(self) -> tuple[Operation | Composed, ...]:
-        """The operations of the current state, in their order."""
+        """Operations of the current state, in order."""
         return tuple(self.entries[place].operation for place in self.path())
 
     def apply(self, target: Any, state: int | str | None = None) -> Any:

@@ -19,7 +19,7 @@ _LISTED = 6
 
 @dataclasses.dataclass(frozen=True)
 class Selection:
-    """Bins of a term: all value bins, or those named by place, by value or by label.
+    """Bins of a term: all value bins, or a choice by index, value or label.
 
     Special bins (missing, other) are in it only where they are named.
 
@@ -43,7 +43,7 @@ class Selection:
     names: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
-        """Check what can be checked without a term."""
+        """Check everything that does not depend on a term."""
         given = [n for n in ("bins", "within", "names") if getattr(self, n) is not None]
         if len(given) > 1:
             raise ValueError(f"pass only one of bins=, within= and names=, not {given}.")
@@ -59,7 +59,7 @@ class Selection:
 
     @property
     def whole(self) -> bool:
-        """Whether it is all value bins."""
+        """Whether all value bins are selected."""
         return self.bins is None and self.within is None and self.names is None
 
     def of(self, term: ShapeFunction) -> IndexArray:
@@ -94,7 +94,7 @@ class Selection:
 
     @property
     def words(self) -> str:
-        """The choice in words, to follow the name of a term; empty for all value bins."""
+        """Description of the selection; empty for all value bins."""
         if self.bins is not None:
             return f" in bins {_shown(self.bins)}"
         if self.within is not None:

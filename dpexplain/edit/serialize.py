@@ -1,4 +1,4 @@
-"""Operations and logs as plain values, and back; every field known, every value checked."""
+"""Strict conversion of operations and logs to and from plain values."""
 
 from __future__ import annotations
 
@@ -135,10 +135,10 @@ def _composed(fields: dict[str, Any]) -> Composed:
 
 
 def operation_text(operation: Operation | Composed) -> str:
-    """Write an operation as JSON text, for a record of it."""
+    """Write an operation as JSON text, for edit records."""
     return json.dumps(operation_to_plain(operation), allow_nan=False, ensure_ascii=True)
 
 
 def operation_from_text(text: str) -> Operation | Composed:
-    """Read what :func:`operation_text` wrote."""
+    """Read the output of :func:`operation_text`."""
     return operation_from_plain(parse(text))

@@ -64,7 +64,7 @@ class Smooth(Operation):
 
     @property
     def words(self) -> str:
-        """The operation in words."""
+        """Description of the operation."""
         how = "as noise allows" if self.reach is None else f"with reach {short_number(self.reach)}"
         return f"{super().words} {how}"
 
@@ -101,7 +101,7 @@ class Flatten(Operation):
 
 @dataclasses.dataclass(frozen=True)
 class Denoise(Operation):
-    """Replace the released curve by an estimate of the one behind the noise.
+    """Replace the released curve by an estimate of the noiseless one.
 
     Works on what was released, so it belongs before other edits of the same bins; see
     :func:`dpexplain.explain.denoised`.
@@ -142,7 +142,7 @@ class Stretch(Operation):
         return _stretched(curve, curve.values, bins)
 
     def on(self, curve: Curve) -> Curve:
-        """Apply the operation to a curve, and to what the released sums say of it.
+        """Apply the operation to a curve and its evidence from released sums.
 
         Parameters
         ----------
@@ -202,7 +202,7 @@ class Recover(Operation):
         return np.clip(recovered[bins], said - reach, said + reach)
 
     def on(self, curve: Curve) -> Curve:
-        """Apply the operation to a curve; the noise band then lies around the stretched one.
+        """Apply the operation to a curve; center the noise band on the stretched curve.
 
         Parameters
         ----------

@@ -20,7 +20,7 @@ _LIMIT = 1.5
 def smooth_as_noise_allows(
     places: FloatArray, values: FloatArray, weights: FloatArray, std: FloatArray
 ) -> FloatArray:
-    """Fit cubic smoothing splines, averaged by how likely the curve is under each.
+    """Fit cubic smoothing splines, averaged by marginal likelihood.
 
     Parameters
     ----------

@@ -16,7 +16,7 @@ from dpexplain.explain._text import shorten
 
 @dataclasses.dataclass(frozen=True)
 class Merge(Operation):
-    """Give the chosen categories (or neighbouring bins) one contribution: their mean.
+    """Set chosen categories (or neighboring bins) to their mean contribution.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ class _WholeTerm(Operation):
     usual_mean: ClassVar[Mean] = "change"
 
     def __post_init__(self) -> None:
-        """Refuse a part of the bins."""
+        """Reject a selection of bins."""
         super().__post_init__()
         if not self.selection.whole:
             raise ValueError(
@@ -69,7 +69,7 @@ class Remove(_WholeTerm):
     kind: ClassVar[str] = "remove"
 
     def __post_init__(self) -> None:
-        """Refuse to keep a mean of nothing."""
+        """Reject keep-mean for a removed term."""
         super().__post_init__()
         if self.mean == "keep":
             raise ValueError('a removed term has no mean to keep; use mean="intercept".')
@@ -80,7 +80,7 @@ class Remove(_WholeTerm):
 
 @dataclasses.dataclass(frozen=True)
 class Revert(_WholeTerm):
-    """Restore a term, and its share of the intercept, as released.
+    """Restore a term and its share of the intercept as released.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ class Revert(_WholeTerm):
         return curve.released.contribution[bins]
 
     def on(self, curve: Curve) -> Curve:
-        """Bring the curve back.
+        """Restore the released curve.
 
         Parameters
         ----------
@@ -142,12 +142,12 @@ class Composed:
 
     @property
     def terms(self) -> tuple[str, ...]:
-        """Names of the terms that it touches."""
+        """Names of the changed terms."""
         return tuple(dict.fromkeys(step.term for step in self.steps))
 
     @property
     def words(self) -> str:
-        """The steps in words."""
+        """Description of the steps."""
         listed = "; ".join(step.words for step in self.steps)
         return f"{self.title} ({listed})" if self.title else listed
 

@@ -1,4 +1,4 @@
-"""Small HTML tables for notebooks: escaped, short, readable on light and dark pages."""
+"""Small, escaped HTML tables for notebooks, in light and dark themes."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def bar(share: float, *, negative: bool = False) -> str:
 
 
 def note(text: str) -> str:
-    """One line of small print."""
+    """Format one line of small print."""
     return f'<div style="{_NOTE}">{escaped(text, _LONGEST_LINE)}</div>'
 
 
@@ -52,12 +52,12 @@ def warning(text: str) -> str:
 
 
 def heading(text: str) -> str:
-    """Draw the title of a box."""
+    """Format the title of a box."""
     return f"<strong>{escaped(text, 90)}</strong>"
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]], numeric: Sequence[bool]) -> str:
-    """Lay out cells that are HTML already; numeric columns are aligned to the right."""
+    """Format a table of HTML cells; right-align numeric columns."""
     aligns = ["right" if is_number else "left" for is_number in numeric]
     top = "".join(
         f'<th style="{_CELL.format(align=align)}{_RULE}">{escaped(name, 40)}</th>'

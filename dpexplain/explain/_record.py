@@ -104,7 +104,7 @@ def read_only(name: str, values: npt.ArrayLike, shape: tuple[int | None, ...]) -
 def bounded(
     name: str, values: npt.ArrayLike, shape: tuple[int | None, ...], largest: float
 ) -> FloatArray:
-    """Copy `values` as :func:`read_only` does, and refuse sizes whose products could overflow.
+    """Copy `values` as :func:`read_only`, rejecting sizes that could overflow.
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ _ADJACENCY_WORDS = {
 
 @dataclasses.dataclass(frozen=True)
 class Guarantee:
-    """The privacy promise that an explanation or model carries.
+    """Privacy guarantee of an explanation or model.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ class Guarantee:
         version: str = "",
         unit: str = "one record",
     ) -> Guarantee:
-        """Make the statement of an object without any guarantee.
+        """Create the guarantee of an object that is not private.
 
         Parameters
         ----------
@@ -144,7 +144,7 @@ class Guarantee:
 
     @property
     def short(self) -> str:
-        """One line: the numbers (rounded up), or the warning that there are none."""
+        """One-line guarantee (rounded up), or the warning that there is none."""
         if not self.private:
             return NOT_PRIVATE
         return f"{self._numbers}-DP, {_ADJACENCY_SHORT[self.adjacency]}"

@@ -1,4 +1,4 @@
-"""What the exporters share: the explanation of each class, and a warning that stays behind."""
+"""Shared parts of the exporters: explanations by class, privacy warning."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ def explain_rows_of_classes(
 
 
 def _places(explanation: GlobalExplanation, X: pd.DataFrame) -> list[npt.NDArray[np.int64]]:
-    """Bin of each row in each term, then cell in each pair; `NO_BIN` where there is none."""
+    """Return bins by row and term, then cells by pair; `NO_BIN` if none."""
     if explanation.main_effects_only:
         raise ValueError(
             f"{explanation.model_name or 'the model'} has interactions that the curves do not "
@@ -108,7 +108,7 @@ def _warn_where_no_bin(
 
 
 def _parts(explanation: GlobalExplanation) -> Iterator[tuple[FloatArray, tuple[str, ...]]]:
-    """Contributions and names of the bins of each term, then of the cells of each pair.
+    """Return contributions and labels of the bins of each term and pair.
 
     What a value without a bin contributes comes last, where `NO_BIN` points: nothing.
     """

@@ -21,7 +21,7 @@ _LONGEST_OPERATION = 100_000
 
 @dataclasses.dataclass(frozen=True)
 class EditEffect:
-    """What one edit did to one curve.
+    """Effect of one edit on one curve.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ class EditEffect:
 
     @property
     def words(self) -> str:
-        """Effect as a sentence, without the name of the term."""
+        """Description of the effect, without the name of the term."""
         if not self.n_bins:
             return "changes nothing"
         parts = [
@@ -88,7 +88,7 @@ class EditEffect:
 
     @property
     def band_words(self) -> str:
-        """Whether the curve stays inside the noise band, in words."""
+        """Describe whether the curve stays inside the noise band."""
         if self.n_outside is None:
             return "noise band not known"
         if not self.n_outside:
@@ -100,7 +100,7 @@ class EditEffect:
 
 @dataclasses.dataclass(frozen=True)
 class EditRecord:
-    """One edit of an explanation or model: what was done, why, and what it did.
+    """Record of one edit: operation, reason and effects.
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ class EditRecord:
 
     @property
     def terms(self) -> tuple[str, ...]:
-        """Names of the terms that it touched."""
+        """Names of the changed terms."""
         return tuple(dict.fromkeys(effect.term for effect in self.effects))
 
     @property
@@ -164,12 +164,12 @@ class EditRecord:
 
     @property
     def people_share(self) -> float:
-        """Share of (noisily counted) people that the widest effect touches."""
+        """Largest share of people (by noisy counts) that an effect touches."""
         return max((effect.people_share for effect in self.effects), default=0.0)
 
     @property
     def n_outside(self) -> int | None:
-        """Bins outside the noise band, of all curves; None where it is not known."""
+        """Number of bins outside the noise band, over all curves; None if unknown."""
         counts = [effect.n_outside for effect in self.effects if effect.n_outside is not None]
         return sum(counts) if counts else None
 
@@ -195,7 +195,7 @@ class EditRecord:
 
 
 def edit_note(records: Sequence[EditRecord]) -> str:
-    """Say of an explanation or model that it was edited.
+    """Describe the edits of an explanation or model.
 
     Parameters
     ----------
@@ -212,7 +212,7 @@ def edit_note(records: Sequence[EditRecord]) -> str:
 
 
 def edited_terms(records: Sequence[EditRecord]) -> str:
-    """Name the terms that were edited, at most three of them."""
+    """List at most three edited terms."""
     names = list(dict.fromkeys(name for record in records for name in record.terms))
     shown = ", ".join(shorten(name) for name in names[:3])
     more = f" and {len(names) - 3} more" if len(names) > 3 else ""

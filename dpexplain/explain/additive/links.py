@@ -1,4 +1,4 @@
-"""What a score means: the link between scores and predictions."""
+"""The link between scores and predictions."""
 
 from __future__ import annotations
 

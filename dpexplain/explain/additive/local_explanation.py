@@ -26,7 +26,7 @@ NOT_RELEASABLE = "shows samples not marked public \u2014 do not publish"
 
 
 def total_score(contributions: npt.ArrayLike, intercept: npt.ArrayLike) -> FloatArray:
-    """Add contributions to a score: the one definition of an additive model's score.
+    """Sum contributions to the score of an additive model.
 
     Terms are added to the intercept one after the other, in model order. Every score in the
     library comes from here, so that a sum of contributions equals a prediction bit by bit.
@@ -58,7 +58,7 @@ def total_score(contributions: npt.ArrayLike, intercept: npt.ArrayLike) -> Float
 
 
 def rest_scores(scores: npt.ArrayLike) -> FloatArray:
-    """Log-sum-exp score of the other classes, for each class.
+    """Return the log-sum-exp score of the other classes, for each class.
 
     The probability of a class is the logistic function of its score less this: the one
     definition of the probabilities of several classes.
@@ -83,7 +83,7 @@ def rest_scores(scores: npt.ArrayLike) -> FloatArray:
 
 
 def inverse_link(scores: npt.ArrayLike, link: str) -> FloatArray:
-    """Turn scores into predictions: probabilities, numbers themselves, or exponentials.
+    """Convert scores to predictions by the inverse link.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def inverse_link(scores: npt.ArrayLike, link: str) -> FloatArray:
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class LocalExplanation(Record):
-    """Contributions of every term to the scores of some samples.
+    """Contributions of every term to the scores of samples.
 
     Parameters
     ----------
@@ -214,7 +214,7 @@ class LocalExplanation(Record):
 
     @property
     def shown_class(self) -> str:
-        """Class that the score speaks for; empty for a regression."""
+        """Class of the score; empty for a regression."""
         return shown_class(self.classes, self.of_class)
 
     @property
@@ -287,7 +287,7 @@ class LocalExplanation(Record):
 
     @property
     def score_unit(self) -> str:
-        """Unit of scores and contributions: ``"log-odds"``, the unit of the target, or its log."""
+        """Unit of scores and contributions, such as ``"log-odds"``."""
         return score_unit(self.link, self.target_name, self.target_unit)
 
     @property
@@ -329,7 +329,7 @@ class LocalExplanation(Record):
         )
 
     def to_shap(self, X: npt.ArrayLike | None = None) -> Any:
-        """Return the contributions as a ``shap.Explanation``, which SHAP's plots draw.
+        """Return the contributions as a ``shap.Explanation`` for SHAP's plots.
 
         Nothing is estimated: in an additive model the contribution of a term is its Shapley
         value against the intercept, since curves are centred on the counts of the model.

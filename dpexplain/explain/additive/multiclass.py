@@ -68,7 +68,7 @@ class MulticlassExplanation(NoisyClasses, ByClass[GlobalExplanation]):
 
     @property
     def guarantee(self) -> Guarantee:
-        """Privacy of the whole object: that of the model."""
+        """Privacy guarantee of the model."""
         return self.by_class[0].guarantee
 
     @property
@@ -78,12 +78,12 @@ class MulticlassExplanation(NoisyClasses, ByClass[GlobalExplanation]):
 
     @property
     def target_name(self) -> str:
-        """Name of what is predicted."""
+        """Name of the target."""
         return self.by_class[0].target_name
 
     @property
     def target_unit(self) -> str:
-        """Unit of what is predicted: classes have none."""
+        """Unit of the target; empty for classes."""
         return self.by_class[0].target_unit
 
     @property
@@ -112,7 +112,7 @@ class MulticlassExplanation(NoisyClasses, ByClass[GlobalExplanation]):
         return tuple(self.by_class[0])
 
     def without_pairs(self) -> MulticlassExplanation:
-        """Leave out the pairs of every class; see :meth:`GlobalExplanation.without_pairs`.
+        """Drop the pairs of every class; see :meth:`GlobalExplanation.without_pairs`.
 
         Returns
         -------
@@ -123,7 +123,7 @@ class MulticlassExplanation(NoisyClasses, ByClass[GlobalExplanation]):
     def explain_local(
         self, X: pd.DataFrame, *, samples_public: bool = False
     ) -> MulticlassLocalExplanation:
-        """Contributions to the scores of all classes; see :meth:`GlobalExplanation.explain_local`.
+        """Explain all class scores; see :meth:`GlobalExplanation.explain_local`.
 
         Parameters
         ----------
@@ -162,7 +162,7 @@ class MulticlassExplanation(NoisyClasses, ByClass[GlobalExplanation]):
         return self._frames()
 
     def __getitem__(self, name: str) -> NoReturn:
-        """Say how to choose a class first, then a term."""
+        """Raise an error that asks for a class first."""
         raise KeyError(
             f"a term has a curve per class: .for_class(label)[{shorten(str(name))!r}], with one of "
             f"{listing(self.classes)}."

@@ -1,4 +1,4 @@
-"""Why single samples got their scores in a model of several classes: one explanation per class."""
+"""Local multiclass explanations, one per class."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dpexplain.explain.guarantee import Guarantee
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class MulticlassLocalExplanation(ByClass[LocalExplanation]):
-    """Contributions of every term to the scores of some samples, for each of several classes.
+    """Contributions of every term to the scores of samples, for each class.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ class MulticlassLocalExplanation(ByClass[LocalExplanation]):
         return len(self.by_class[0])
 
     def to_shap(self, X: npt.ArrayLike | None = None) -> Any:
-        """Return the contributions as a ``shap.Explanation``, a last axis per class.
+        """Return a ``shap.Explanation`` with classes on the last axis.
 
         Nothing is estimated: in an additive model the contribution of a term is its Shapley
         value against the intercept, since curves are centred on the counts of the model.

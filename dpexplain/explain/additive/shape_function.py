@@ -219,7 +219,7 @@ class ShapeFunction(NoisyShape, EstimatedShape, Binned):
 
     @cached_property
     def weights(self) -> FloatArray:
-        """Share of records per bin; a negative noisy count weighs nothing."""
+        """Share of records per bin; negative noisy counts are treated as zero."""
         positive = np.maximum(self.count, 0.0)
         total = positive.sum()
         return frozen(positive / total if total > 0 else np.full(self.n_bins, 1.0 / self.n_bins))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class NoisyClasses:
-    """Mixin of :class:`MulticlassExplanation`: what follows from the noise of its classes."""
+    """Mixin of :class:`MulticlassExplanation` for the noise of its classes."""
 
     by_class: tuple[GlobalExplanation, ...]
 
@@ -43,7 +43,7 @@ class NoisyClasses:
 
     @property
     def noise_share(self) -> float | None:
-        """Share of the variation over all classes that noise explains, 0 to 1.
+        """Share of the variation over all classes explained by noise, 0 to 1.
 
         Mean square of the noise of all curves over the mean square of the curves themselves,
         weighted by (noisy) counts; at most 1. None for a model without noise.

@@ -24,7 +24,7 @@ NOT_AVAILABLE = "How much of this is privacy noise is not available for this kin
 
 
 class NoisyModel(EstimatedModel):
-    """Mixin of :class:`GlobalExplanation`: what follows from its joint noise."""
+    """Mixin of :class:`GlobalExplanation` for its joint noise."""
 
     terms: tuple[ShapeFunction, ...]
     noise: NoiseModel | None
@@ -44,7 +44,7 @@ class NoisyModel(EstimatedModel):
         return tuple(t.name for t in sorted(found, key=lambda t: -t.importance))
 
     def terms_above(self, level: float) -> list[ShapeFunction] | None:
-        """Terms of which some bin stands out, with a certainty for all terms together.
+        """Return the terms above the noise, with a certainty for all terms jointly.
 
         Parameters
         ----------
@@ -63,7 +63,7 @@ class NoisyModel(EstimatedModel):
 
     @property
     def noise_share(self) -> float | None:
-        """Share of the variation that noise explains, 0 to 1.
+        """Share of the variation explained by noise, 0 to 1.
 
         Mean square of the noise of all curves over the mean square of the curves themselves,
         weighted by (noisy) counts; at most 1. None for a model without noise.
@@ -153,7 +153,7 @@ class NoisyModel(EstimatedModel):
         table["direction_certainty"] = certainty
 
     def _fill_effects(self, table: pd.DataFrame, scatter: NoiseModel) -> None:
-        """Say of people what the estimate of the effect says."""
+        """Fill in the columns on estimated effects."""
         drawn = drawn_effects(self.terms, scatter, _DRAWS)
         sizes = np.stack(
             [np.abs(drawn[:, scatter.term(k)]) @ t.weights for k, t in enumerate(self.terms)],
@@ -226,7 +226,7 @@ def drawn_importances(
 def rank_intervals(
     importance: FloatArray, draws: Sequence[FloatArray], level: float = LEVEL
 ) -> tuple[FloatArray, FloatArray]:
-    """Rank interval of each term, simultaneous over all comparisons.
+    """Return simultaneous rank intervals of all terms.
 
     Parameters
     ----------
@@ -263,7 +263,7 @@ def rank_intervals(
 
 
 def _largest_ratio(term: ShapeFunction) -> float:
-    """Largest contribution in standard deviations; 0 without noise."""
+    """Return the largest contribution in standard deviations; 0 without noise."""
     std = term.total_std
     if std is None:
         return 0.0
@@ -272,7 +272,7 @@ def _largest_ratio(term: ShapeFunction) -> float:
 
 
 def _direction(term: ShapeFunction) -> tuple[str | None, float, FloatArray]:
-    """Sign of the weighted slope over the place of the bins; the slope; its coefficients."""
+    """Return the sign of the weighted slope, the slope and its coefficients."""
     loads = np.zeros(term.n_bins)
     if term.kind == "categorical" and not term.ordered:
         return None, 0.0, loads

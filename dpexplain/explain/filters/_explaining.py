@@ -1,4 +1,4 @@
-"""From a bank of filters to the explanation of some samples."""
+"""Local explanations from a filter bank."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from dpexplain.explain.guarantee import Guarantee
 
 
 class NoisyFilters:
-    """Mixin of :class:`FilterBank`: maps over the inputs, with their joint privacy noise."""
+    """Mixin of :class:`FilterBank` for its maps and their privacy noise."""
 
     filters: FloatArray
     biases: FloatArray
@@ -190,7 +190,7 @@ class NoisyFilters:
         )
 
     def signal_to_noise(self) -> FloatArray | None:
-        """Return root-mean-square weight over that of the noise, for each filter.
+        """Return the ratio of RMS weight to RMS noise, for each filter.
 
         Returns
         -------

@@ -183,7 +183,7 @@ class FilterBank(NoisyFilters, Record):
         return self.filters.shape
 
     def inputs(self, X: Any) -> FloatArray:
-        """Turn records into inputs; see :meth:`InputPreparation.inputs`.
+        """Convert records to inputs; see :meth:`InputPreparation.inputs`.
 
         Parameters
         ----------

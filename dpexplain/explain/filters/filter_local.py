@@ -42,7 +42,7 @@ _SHARES_TOLERANCE = 1e-6
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class FilterExplanation(Record):
-    """Contributions of every input to the scores of some samples.
+    """Contributions of every input to the scores of samples.
 
     Parameters
     ----------
@@ -144,19 +144,19 @@ class FilterExplanation(Record):
 
     @property
     def contributions(self) -> FloatArray:
-        """What each input adds to each score, shape (n_samples, n_classes, n_inputs)."""
+        """Contribution of each input, shape (n_samples, n_classes, n_inputs)."""
         return np.asarray(self.inputs[:, None, :] * self.effective)
 
     @property
     def contribution_std(self) -> FloatArray | None:
-        """Standard deviation of the contributions under privacy noise, of their shape."""
+        """Standard deviations of the contributions under privacy noise."""
         if self.effective_std is None:
             return None
         return np.asarray(np.abs(self.inputs[:, None, :]) * self.effective_std)
 
     @property
     def scores(self) -> FloatArray:
-        """Bias part plus contributions, added in order, shape (n_samples, n_classes)."""
+        """Bias plus contributions, added in order, shape (n_samples, n_classes)."""
         return total_score(self.contributions.transpose(0, 2, 1), self.bias_part)
 
     @property
@@ -202,7 +202,7 @@ class FilterExplanation(Record):
 
     @property
     def sign_certainty(self) -> FloatArray | None:
-        """Chance that each contribution has the sign that it shows, of the contributions' shape.
+        """Probability that the sign of each contribution is correct.
 
         From 0.5 (a coin) to 1, over privacy noise; None for a model without noise.
         """
@@ -214,7 +214,7 @@ class FilterExplanation(Record):
         return self.guarantee.private and self.samples_public
 
     def weighted_filter(self, sample: int, label: object | None = None) -> WeightMap:
-        """Return the linear map that a sample sees.
+        """Return the effective linear map of a sample.
 
         Parameters
         ----------
@@ -276,7 +276,7 @@ class FilterExplanation(Record):
         )
 
     def contrast(self, sample: int, label: object, against: object) -> WeightMap:
-        """Return the contributions to the score of one class less that of another.
+        """Return the contributions to the score difference of two classes.
 
         Parameters
         ----------
@@ -369,7 +369,7 @@ class FilterExplanation(Record):
         )
 
     def to_shap(self) -> Any:
-        """Return the contributions as a ``shap.Explanation``, a last axis per class.
+        """Return a ``shap.Explanation`` with classes on the last axis.
 
         Nothing is estimated: they are exact Integrated Gradients from the zero input, which add
         up to the scores as Shapley values do, and are no Shapley values.
@@ -466,7 +466,7 @@ class FilterExplanation(Record):
 
 
 def _of_samples(guarantee: Guarantee) -> Guarantee:
-    """Guarantee of results from samples not marked public: none."""
+    """Return the guarantee of results from samples not marked public."""
     return Guarantee.not_private(
         "computed from samples that are not marked public",
         delta=guarantee.delta,
