@@ -69,11 +69,11 @@ bench: $(VENV)/.bench ## compare fit time and accuracy with peers (BENCH_ARGS="-
 	$(BIN)/python tests/benchmarks/run.py $(BENCH_ARGS)
 
 .PHONY: bench-accuracy
-bench-accuracy: $(VENV)/.bench ## the default recipe beside published figures, InterpretML and targets
+bench-accuracy: $(VENV)/.bench ## compare the default recipe with published figures, InterpretML and targets
 	$(BIN)/python tests/benchmarks/accuracy.py $(BENCH_ARGS)
 
 .PHONY: bench-recipe
-bench-recipe: $(VENV)/.bench ## what each choice of the default recipe gives
+bench-recipe: $(VENV)/.bench ## measure what each choice of the default recipe contributes
 	$(BIN)/python tests/benchmarks/recipe_choices.py $(BENCH_ARGS)
 
 .PHONY: bench-objectives
@@ -81,27 +81,27 @@ bench-objectives: $(VENV)/.bench ## measure counts, several classes and outer ba
 	$(BIN)/python tests/benchmarks/objectives.py $(BENCH_ARGS)
 
 .PHONY: bench-parts
-bench-parts: $(VENV)/.bench ## memory and time of a fit on files and on a Dask cluster
+bench-parts: $(VENV)/.bench ## measure memory and time of a fit on files and on a Dask cluster
 	$(BIN)/python tests/benchmarks/beyond_memory.py $(BENCH_ARGS)
 
 .PHONY: bench-locally-linear
-bench-locally-linear: $(VENV)/.bench ## locally linear models beside published figures and Opacus (BENCH_ARGS="--help")
+bench-locally-linear: $(VENV)/.bench ## compare locally linear models with published figures and Opacus (BENCH_ARGS="--help")
 	$(BIN)/python tests/benchmarks/locally_linear.py $(BENCH_ARGS)
 
 .PHONY: bench-baselines
-bench-baselines: $(VENV)/.bench ## accuracy of the models to compare with, beside DP-EBM
+bench-baselines: $(VENV)/.bench ## compare the accuracy of the comparison models and DP-EBM
 	$(BIN)/python tests/benchmarks/comparison_models.py $(BENCH_ARGS)
 
 .PHONY: bench-noise
-bench-noise: $(VENV)/.bench ## hold bands and marks against refits and known truth
+bench-noise: $(VENV)/.bench ## check noise bands and marks against refits and a known truth
 	$(BIN)/python tests/benchmarks/noise.py $(BENCH_ARGS)
 
 .PHONY: bench-edit
-bench-edit: $(VENV)/.bench ## whether repairs bring private curves nearer to the truth
+bench-edit: $(VENV)/.bench ## measure whether repairs bring private curves closer to the truth
 	$(BIN)/python tests/benchmarks/edit.py $(BENCH_ARGS)
 
 .PHONY: bench-edit-dependent
-bench-edit-dependent: $(VENV)/.bench ## the same beside a feature that goes with the edited one
+bench-edit-dependent: $(VENV)/.bench ## measure repairs with a correlated feature
 	$(BIN)/python tests/benchmarks/edit_dependent.py $(BENCH_ARGS)
 
 .PHONY: bench-ui
@@ -109,7 +109,7 @@ bench-ui: $(VENV)/.test ## latencies of the Explorer in a browser, size and open
 	$(BIN)/python tests/benchmarks/ui.py $(BENCH_ARGS)
 
 .PHONY: papers
-papers: $(VENV)/.bench $(PEERS)/.made ## the tables and figures of the papers, published figures beside ours (FAST=1 for minutes)
+papers: $(VENV)/.bench $(PEERS)/.made ## measure the tables and figures of the papers (FAST=1 takes minutes)
 	PYTHONPATH=tests/benchmarks DPEXPLAIN_PEERS=$(PEERS)/bin/python $(BIN)/python tests/papers/make_papers.py $(PAPERS_ARGS)
 
 ##@ Check
@@ -179,18 +179,18 @@ oldest: ## tests on the oldest numpy, pandas and scikit-learn that pyproject.tom
 	$(PYTHON) $(SUPPORT)/oldest.py
 
 .PHONY: binder-check
-binder-check: ## the Binder set-up in an environment of its own, without docker
+binder-check: ## check the Binder setup in a separate environment, without docker
 	@$(require-python)
 	$(PYTHON) $(SUPPORT)/binder_check.py
 
 .PHONY: audit
-audit: $(VENV)/.test ## lower bounds on the privacy loss of every model (AUDIT_ARGS="--help")
+audit: $(VENV)/.test ## audit every private model (AUDIT_ARGS="--help")
 	$(BIN)/python -m dpexplain.audit $(AUDIT_ARGS)
 
 ##@ Change
 
 .PHONY: format
-format: $(VENV)/.test ## write the one format, mend what ruff can mend
+format: $(VENV)/.test ## format the code, fix what ruff can fix
 	$(BIN)/ruff check --fix-only --quiet .
 	$(BIN)/ruff format .
 
@@ -199,7 +199,7 @@ outputs: $(VENV)/.test ## run the notebooks, keep the outputs of checked cells o
 	$(BIN)/python $(SUPPORT)/notebooks.py
 
 .PHONY: pictures
-pictures: $(VENV)/.test ## take the pictures of the README
+pictures: $(VENV)/.test ## take the screenshots of the README
 	$(BIN)/python $(SUPPORT)/pictures.py
 
 .PHONY: docs

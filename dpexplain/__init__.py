@@ -117,7 +117,7 @@ _PUBLIC_PARTS = frozenset(
 
 
 def __getattr__(name: str) -> object:
-    """Load the part that holds a public name when the name is first used."""
+    """Import the package that defines a public name on first use."""
     if name in _PUBLIC_PARTS:
         return import_module(f"{__name__}.{name}")
     if name not in _PART_OF_NAME:

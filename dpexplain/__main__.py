@@ -1,4 +1,4 @@
-"""``python -m dpexplain`` is the command ``dpexplain``."""
+"""Run the command ``dpexplain`` with ``python -m dpexplain``."""
 
 from __future__ import annotations
 

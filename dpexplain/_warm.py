@@ -1,4 +1,4 @@
-"""Compile the numeric kernels and fill the caches that a first session would wait for.
+"""Compile the numeric kernels and fill caches before the first session.
 
 Run as ``python -m dpexplain._warm`` once after installation. It fits every model on a few
 simulated rows, so the compiled kernels are on disk when real data come, and imports what the
@@ -42,7 +42,7 @@ SLOW_IMPORTS = (
 
 
 def simulated_rows() -> pd.DataFrame:
-    """Draw rows with one numeric and one categorical feature; no record of anybody is involved."""
+    """Simulate rows with one numeric and one categorical feature."""
     rng = np.random.default_rng(0)
     return pd.DataFrame(
         {"age": rng.uniform(20, 60, N_ROWS), "job": rng.choice(["clerk", "nurse"], N_ROWS)}
@@ -88,7 +88,7 @@ def warm_reader() -> None:
 
 
 def warm_imports() -> None:
-    """Import what notebooks use, as far as it is installed."""
+    """Import what notebooks use, if it is installed."""
     for name in SLOW_IMPORTS:
         if importlib.util.find_spec(name.split(".")[0]) is not None:
             import_module(name)
@@ -102,7 +102,7 @@ def _warm_one(model: Any, X: pd.DataFrame, y: pd.Series) -> None:
 
 
 def main() -> None:
-    """Warm everything, and say so: the first run takes a while."""
+    """Warm all caches and print a note, because the first run is slow."""
     print("Compiling numeric kernels (once) ...", flush=True)
     warm_models()
     warm_reader()

@@ -1,4 +1,4 @@
-"""Warnings and errors that a caller may want to tell apart."""
+"""Warnings and errors."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ __all__ = ["BudgetError", "PrivacyWarning", "SchemaError"]
 
 
 class PrivacyWarning(UserWarning):
-    """Something is outside the stated guarantee, or the guarantee promises little.
+    """Warning: outside the stated guarantee, or the guarantee is weak.
 
     Examples are bounds that were read from the data, an epsilon above 10, or a delta that is
     not small against the number of records.
@@ -21,7 +21,7 @@ class BudgetError(ValueError):
 
 
 class SchemaError(ValueError):
-    """A schema, or the columns of a table, do not say what the library needs to know.
+    """A schema, or the columns of a table, lack required information.
 
     The text speaks of names, bounds and shapes, which are public, and never of a value of a
     record.

@@ -1,1 +1,1 @@
-"""Small tools that know nothing of privacy, tables or models."""
+"""Helpers independent of privacy, tables and models."""

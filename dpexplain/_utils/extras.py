@@ -1,10 +1,10 @@
-"""What to install for a part of the library that needs more than the core."""
+"""Install hints for optional dependencies."""
 
 from __future__ import annotations
 
 
 def needed(what: str, package: str, extra: str) -> str:
-    """Say which package a part needs and which command brings it.
+    """Name the missing package and the command that installs it.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The nearest monotone sequence: the one kernel behind constraints of fits and edits of curves."""
+"""Isotonic regression, shared by monotone constraints and edits."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ FloatArray = NDArray[np.float64]
 
 
 def pool_adjacent_violators(values: FloatArray, weights: FloatArray) -> FloatArray:
-    """Return the nearest nondecreasing sequence in weighted least squares.
+    """Return the nondecreasing sequence closest in weighted least squares.
 
     Parameters
     ----------

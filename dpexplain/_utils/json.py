@@ -52,7 +52,7 @@ def parse(text: str, max_bytes: int = MAX_BYTES) -> Any:
 
 
 def check_size(size: int, max_bytes: int) -> None:
-    """Refuse what is larger than the limit."""
+    """Raise ValueError if the text exceeds the size limit."""
     if size > max_bytes:
         raise ValueError(
             f"the JSON has {size} bytes, more than the limit of {max_bytes}; pass max_bytes= to "
@@ -61,7 +61,7 @@ def check_size(size: int, max_bytes: int) -> None:
 
 
 def _check_values(text: str, max_bytes: int) -> None:
-    """Refuse texts of brackets and commas, which take up 30 times their size once parsed."""
+    """Limit the number of values: brackets and commas grow 30-fold when parsed."""
     most = max(_FEW_VALUES, max_bytes // _BYTES_PER_VALUE)
     if text.count(",") + text.count("[") + text.count("{") > most:
         raise ValueError(
@@ -71,13 +71,13 @@ def _check_values(text: str, max_bytes: int) -> None:
 
 
 def _check_characters(text: str, content: Any) -> None:
-    """Refuse half characters, which no page and no other file can hold."""
+    """Reject lone surrogates, which no page or file can hold."""
     if not _PERHAPS_HALF.search(text):
         return
     try:
         json.dumps(content, ensure_ascii=False).encode("utf-8")
     except UnicodeEncodeError:
-        raise ValueError("a text of the JSON holds half a character.") from None
+        raise ValueError("a string in the JSON contains a lone surrogate.") from None
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -89,7 +89,8 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _constant(name: str) -> NoReturn:
     raise ValueError(
-        f"{name} is no JSON; infinite and missing numbers are the strings 'inf', 'nan'."
+        f"{name} is not valid JSON; write infinite and missing numbers as the strings 'inf' and "
+        "'nan'."
     )
 
 
@@ -100,7 +101,7 @@ def _integer(digits: str) -> int:
 
 
 def cut(message: str) -> str:
-    """Leave out the middle of a message that quotes a long part of a file."""
+    """Shorten the middle of a message that quotes a file."""
     if len(message) <= _LONGEST_MESSAGE:
         return message
     return f"{message[: _LONGEST_MESSAGE - 300]} … {message[-280:]}"

@@ -1,4 +1,4 @@
-"""Which known name a wrong one may have meant: names of columns and terms, never of cells."""
+"""Did you mean" suggestions for names of columns and terms, never for cells."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _MOST_COMPARED = 2_000
 
 
 def closest_name(name: str, known: Iterable[str]) -> str | None:
-    """Find the known name that a wrong one is most likely meant to be.
+    """Find the known name closest to a misspelled one.
 
     Parameters
     ----------

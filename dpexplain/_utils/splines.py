@@ -1,4 +1,4 @@
-"""Covariances of smooth curves: the one prior behind smoothed and recovered curves."""
+"""Covariances of smooth curves: the prior for smoothing and recovery."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Errors that leave a function without the records it was given.
+"""Errors without references to records.
 
 A traceback keeps the frames it passed through, and with them their local variables. What reports
 errors for a living (IPython's verbose mode, `cgitb`, services that collect crashes) prints them.
@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 def without_records(function: Callable[P, T]) -> Callable[P, T]:
-    """Make errors of a function that takes records forget its frames and their causes.
+    """Strip frames and causes from errors raised by functions that take records.
 
     The message stays, and the line of the caller. The caller's own variables are out of reach.
 

@@ -1,4 +1,4 @@
-"""Checks of public scalars: each returns the checked value or says what to do instead.
+"""Checks of public scalars. Each returns the value or raises with advice.
 
 The checks see parameters only, never data. A text shows the value it got if that is a plain
 scalar, and its type otherwise, so that a table passed by mistake does not end up in a log.
@@ -33,7 +33,7 @@ _LONGEST_SHOWN = 60
 
 
 def shown(value: object) -> str:
-    """Write a parameter's value into a message, or only its type if it may hold data.
+    """Format a parameter for a message; show only its type if it may hold data.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def shown(value: object) -> str:
 
 
 def _as_float(value: object) -> float:
-    """Turn a real number into a float; NaN for anything else, a bool or a string included."""
+    """Convert a real number to float; return NaN for anything else (bool, str)."""
     if isinstance(value, bool) or not isinstance(value, Real):
         return math.nan
     try:
@@ -98,14 +98,14 @@ def check_epsilon(epsilon: object, *, allow_weak: bool = False) -> float:
         )
     if value > _REFUSED_EPSILON and not allow_weak:
         raise ValueError(
-            f"epsilon={value:g} is above {_REFUSED_EPSILON:g} and promises next to nothing; "
-            "lower epsilon, or pass allow_weak=True if that is what you want."
+            f"epsilon={value:g} is above {_REFUSED_EPSILON:g} and promises almost nothing; lower "
+            "epsilon, or pass allow_weak=True to fit anyway."
         )
     if value > _WEAK_EPSILON:
         warnings.warn(
             f"epsilon={value:g} is a weak promise: the odds of telling whether a record was in "
-            f"the data may change by a factor exp({value:g}); values up to 1 are usual, "
-            "values up to 10 are defended now and then.",
+            f"the data may change by a factor exp({value:g}); values up to 1 are common, and "
+            "values up to 10 are sometimes defended.",
             PrivacyWarning,
             stacklevel=3,
         )
@@ -147,7 +147,7 @@ def check_delta(delta: object, *, n_public: int | None = None) -> float:
     if n_public is not None and value * n_public >= 1:
         warnings.warn(
             f"delta={value:g} is not below 1 / n_public = {1 / n_public:.3g}: publishing one "
-            "whole record chosen at random would keep that promise; lower delta.",
+            "complete random record would satisfy this guarantee; lower delta.",
             PrivacyWarning,
             stacklevel=3,
         )
@@ -155,7 +155,7 @@ def check_delta(delta: object, *, n_public: int | None = None) -> float:
 
 
 def check_adjacency(adjacency: object) -> Adjacency:
-    """Check which data sets count as neighbours.
+    """Check the adjacency (which data sets are neighbors).
 
     Parameters
     ----------
@@ -176,7 +176,7 @@ def check_adjacency(adjacency: object) -> Adjacency:
 
 
 def check_choice(name: str, value: object, choices: Collection[str]) -> str:
-    """Check that a parameter is one of a few words.
+    """Check that a parameter is one of the allowed strings.
 
     Parameters
     ----------
@@ -200,7 +200,7 @@ def check_choice(name: str, value: object, choices: Collection[str]) -> str:
     if isinstance(value, str) and value in choices:
         return value
     words = " or ".join(repr(choice) for choice in choices)
-    raise ValueError(f"{name}={shown(value)} is not a choice; pass {words}.")
+    raise ValueError(f"{name}={shown(value)} is not a valid choice; pass one of {words}.")
 
 
 def check_in_range(
@@ -248,7 +248,7 @@ def check_in_range(
 
 
 def check_count(name: str, value: object, minimum: int = 1) -> int:
-    """Check that a parameter is a whole number, large enough.
+    """Check that a parameter is an integer of at least a minimum.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Accounting: events, the guarantee they amount to, and the ledger that adds them up."""
+"""Privacy accounting: events, their composition, and the ledger."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From events to epsilon: the tightest of the bounds that hold, and the accountants by name.
+"""Convert events to epsilon by the tightest valid bound or a named accountant.
 
 Gaussian releases have a closed form. Everything else is composed as a privacy loss
 distribution, and bounded by Rényi divergences and by the Gaussian closed form where those are
@@ -34,7 +34,7 @@ def epsilon_from_events(
     replace: bool = False,
     accountant: Accountant | str = "pld",
 ) -> float:
-    """Epsilon that all events have together, rounded up.
+    """Compute the total epsilon of all events, rounded up.
 
     It holds for adaptively chosen queries: what is asked may depend on earlier answers, the
     noise and the number of releases may not. For the latter see `PrivacyLedger`, whose cap holds
@@ -98,7 +98,7 @@ def epsilon_from_events(
 
 
 def check_pld() -> None:
-    """Refuse to go on without dp-accounting.
+    """Raise ImportError if dp-accounting is missing.
 
     Raises
     ------
@@ -109,13 +109,13 @@ def check_pld() -> None:
         raise ModuleNotFoundError(
             needed("the tightest accounting of subsampled releases", "dp-accounting", "subsampled")
             + ", or pass accountant='rdp' (to locally linear models: composition='rdp'), which "
-            "needs no library and about a tenth more epsilon."
+            "needs no extra library but about 10% more epsilon."
         )
 
 
 @lru_cache(maxsize=4096)
 def epsilon_of(spending: Spending, delta: float) -> float:
-    """Least of all bounds of epsilon.
+    """Return the smallest valid bound on epsilon.
 
     Parameters
     ----------

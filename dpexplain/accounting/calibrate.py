@@ -1,4 +1,4 @@
-"""How one budget is divided between histograms and training."""
+"""Split one budget between histograms and training."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class BudgetSplit:
 
 
 def joint_budget(epsilon: float, delta: float, bin_share: float) -> BudgetSplit:
-    """Divide the squared mu of one guarantee, which wastes nothing.
+    """Split the squared mu of one guarantee, without loss.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def additive_budget(
     n_train_releases: int,
     composition: Literal["gdp", "classic"] = "gdp",
 ) -> BudgetSplit:
-    """Divide epsilon and delta, as in the first paper on private explainable boosting.
+    """Divide epsilon and delta, as in the original DP-EBM paper.
 
     The histograms get ``bin_fraction * epsilon``, training the rest, and each half of delta.
     That spends less than (epsilon, delta), and is here to reproduce published tables.

@@ -1,4 +1,4 @@
-"""The cap as a filter: how much may still be released when each choice looked at the results.
+"""The cap as a privacy filter for adaptively chosen releases.
 
 Totals of mixed releases hold for noise and counts that were fixed in advance. Whoever looks at
 results before choosing the next budget needs more: a filter, which stops before a limit set at
@@ -66,7 +66,7 @@ _GRID = 600
 
 @dataclass(frozen=True)
 class Cap:
-    """Limit of everything private, which holds for adaptively chosen budgets.
+    """Limit on all private releases, valid for adaptively chosen budgets.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ class Cap:
 
     @cached_property
     def _limits(self) -> tuple[tuple[float, float], ...]:
-        """Pairs of limits: of pure epsilons that count apart, and of the composed mu."""
+        """Pairs of limits: on the separately counted pure epsilons and on composed mu."""
         small = _MIXED_SHARE * self.delta / _N_MIXED
         mixed = [self.epsilon * k / (_N_MIXED + 1) for k in range(1, _N_MIXED + 1)]
         return (
@@ -114,7 +114,7 @@ class Cap:
         return self._squared_room([*before, *charge]) >= 0.0
 
     def remaining(self, before: Sequence[Spending]) -> float:
-        """Largest epsilon that one further Gaussian charge may have.
+        """Return the largest epsilon available to one more Gaussian charge.
 
         Parameters
         ----------
@@ -132,7 +132,7 @@ class Cap:
         return epsilon_from_mu(math.sqrt(max(0.0, room)), self.delta)
 
     def taken(self, before: Sequence[Spending], charge: Sequence[Spending]) -> float:
-        """Epsilon of the Gaussian charge that would take as much of the cap.
+        """Return the epsilon of a Gaussian charge that uses the same share of the cap.
 
         Parameters
         ----------
@@ -152,7 +152,7 @@ class Cap:
         return epsilon_from_mu(math.sqrt(max(0.0, needed)), self.delta)
 
     def _squared_room(self, entries: Sequence[Spending]) -> float:
-        """Squared mu that is left under the limits that leave most; negative if they are passed."""
+        """Squared mu left under the loosest limit; negative if it is exceeded."""
         apart = math.fsum(spending.sum_of_pure for spending in entries)
         mixed = squared_mu([_without_pure(s) for s in entries], self.delta)
         rooms = []
@@ -169,7 +169,7 @@ def _without_pure(spending: Spending) -> Spending:
 
 
 def squared_mu(entries: Sequence[Spending], delta: float) -> float:
-    """Add up the squared mu that covers each entry, with tails that fit their share of delta."""
+    """Sum the squared mu that covers each entry, within its share of delta."""
     n_tails = 0
     squares = []
     for spending in entries:
@@ -186,7 +186,7 @@ def squared_mu(entries: Sequence[Spending], delta: float) -> float:
 
 
 def _tail(place: int, delta: float) -> float:
-    """Tail of the entry at a place among those that need one; all together fit the share.
+    """Return the share of delta for an entry; shares sum to at most the total.
 
     Half of the share is for each way of counting pure releases.
     """
@@ -228,7 +228,7 @@ def approximate_mu(spending: Spending, tail: float) -> float:
 
 
 def _deltas(spending: Spending, epsilons: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Least of all bounds of the curve."""
+    """Return the smallest of all bounds on delta."""
     mu = spending.gaussian_bound
     closed_form = np.array([delta_from_mu(mu, epsilon) for epsilon in epsilons.tolist()])
     bounds = [closed_form, rdp_delta(spending, epsilons), pld_delta(spending, epsilons)]

@@ -1,4 +1,4 @@
-"""Noise that many Gaussian releases need together, and the mu that they amount to."""
+"""Composition of Gaussian releases, and the noise they need."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Events: what was released, with how much noise. A ledger is a list of them.
+"""Events: what was released, and with how much noise.
 
 An event states what happened, not what it costs; the cost follows from all events together.
 Events are written to files, so their fields are only ever added to.
@@ -64,7 +64,7 @@ class GaussianEvent:
 
     @property
     def mu(self) -> float:
-        """Gaussian-DP parameter of all releases of the event together.
+        """Gaussian-DP parameter of all releases of the event, composed.
 
         Returns
         -------
@@ -76,7 +76,7 @@ class GaussianEvent:
 
 @dataclass(frozen=True)
 class SubsampledGaussianEvent:
-    """One or more releases of ``q_S + z``, each about a secret random sample S of the records.
+    """One or more releases of ``q_S + z``, each on a secret random sample S.
 
     q_S are sums to which each record of the sample adds a vector of a Euclidean norm of at most C,
     and the coordinates of z are independent draws from N(0, s^2) with ``s = noise_multiplier * C``.
@@ -116,7 +116,7 @@ class SubsampledGaussianEvent:
 
 @dataclass(frozen=True)
 class LaplaceEvent:
-    """One or more releases of ``q + z`` with Laplace noise z on a lattice that is not stated.
+    """One or more releases of ``q + z`` with Laplace noise on an unstated lattice.
 
     q are sums that one record changes by at most L in the L1 norm, and the coordinates of z are
     independent, with chances that fall like ``exp(-|z| / t)``, ``t = noise_multiplier * L``, on
@@ -190,7 +190,7 @@ class DiscreteLaplaceEvent:
 
 @dataclass(frozen=True)
 class PureEvent:
-    """One or more releases of any mechanism that is epsilon-differentially private, delta 0.
+    """One or more releases of any mechanism with pure differential privacy.
 
     Whatever an answer is, one record changes its probability by a factor between ``exp(-epsilon)``
     and ``exp(epsilon)``. What is counted is the worst of them: a bit that says whether the record
@@ -220,7 +220,7 @@ class PureEvent:
 
 @dataclass(frozen=True)
 class NonPrivateEvent:
-    """Something was taken from the data without noise: epsilon is infinite from then on.
+    """Use of the data without noise, which makes epsilon infinite.
 
     Parameters
     ----------
@@ -313,7 +313,7 @@ def event_from_dict(content: Mapping[str, Any]) -> Event:
 
 
 def event_words(event: Event) -> str:
-    """Say what was released and with how much noise.
+    """Describe what was released and with how much noise.
 
     Parameters
     ----------
@@ -344,7 +344,7 @@ def event_words(event: Event) -> str:
 
 
 def check_event(event: object) -> None:
-    """Refuse what is no event.
+    """Raise TypeError unless the value is an event.
 
     Parameters
     ----------
@@ -358,7 +358,7 @@ def check_event(event: object) -> None:
     """
     if type(event) not in _NAME_OF_TYPE:
         names = ", ".join(f"{event_type.__name__}(...)" for event_type in _NAME_OF_TYPE)
-        raise TypeError(f"{shown(event)} is no event; pass one of {names}.")
+        raise TypeError(f"{shown(event)} is not an event; pass one of {names}.")
 
 
 def _set_positive(event: Event, name: str) -> None:
@@ -382,6 +382,6 @@ def _set_whole(event: PrivateEvent, name: str) -> None:
 def _check_text(name: str, value: object) -> None:
     if not isinstance(value, str) or not value.strip() or len(value) > _LONGEST_TEXT:
         raise ValueError(
-            f"{name}={shown(value)} must be a text of 1 to {_LONGEST_TEXT} characters that says "
-            "what the event is about."
+            f"{name}={shown(value)} must be a string of 1 to {_LONGEST_TEXT} characters that "
+            "describes the event."
         )

@@ -1,4 +1,4 @@
-"""Gaussian differential privacy: from mu to (epsilon, delta) and back, rounded to the safe side.
+"""Gaussian DP: convert between mu and (epsilon, delta), rounding conservatively.
 
 A mechanism is mu-GDP if telling two neighbouring data sets apart is at least as hard as telling
 a normal variable of mean 0 from one of mean mu, both of variance 1 [1]_. In terms of
@@ -58,7 +58,7 @@ _NODES = (
 
 
 def delta_from_mu(mu: float, epsilon: float) -> float:
-    """Smallest delta for which mu-GDP gives (epsilon, delta)-DP, rounded up.
+    """Return the smallest delta at which mu-GDP gives (epsilon, delta)-DP.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def delta_from_mu(mu: float, epsilon: float) -> float:
 
 
 def epsilon_from_mu(mu: float, delta: float) -> float:
-    """Smallest epsilon for which mu-GDP gives (epsilon, delta)-DP, rounded up.
+    """Return the smallest epsilon at which mu-GDP gives (epsilon, delta)-DP.
 
     Bisection finds the epsilon at which the curve passes ``delta * (1 - 1e-10)`` and returns
     the upper end of a bracket of relative width 1e-12.
@@ -129,7 +129,7 @@ def epsilon_from_mu(mu: float, delta: float) -> float:
 
 
 def mu_from_epsilon(epsilon: float, delta: float) -> float:
-    """Largest mu for which mu-GDP gives (epsilon, delta)-DP, rounded down.
+    """Return the largest mu at which mu-GDP gives (epsilon, delta)-DP.
 
     Bisection finds the mu at which the curve passes ``delta * (1 - 1e-10)``; the lower end of
     a bracket of relative width 1e-12 is then lowered by a share of 1e-9.
@@ -177,7 +177,7 @@ def _largest_mu(epsilon: float, delta: float) -> float:
 
 
 def mu_of_pure(epsilon: float) -> float:
-    """Smallest mu for which mu-GDP covers every (epsilon, 0)-DP mechanism, rounded up.
+    """Return the smallest mu at which mu-GDP covers all (epsilon, 0)-DP mechanisms.
 
     The trade-off curve of (epsilon, 0)-DP is two straight lines that meet where both errors are
     ``1 / (1 + exp(epsilon))``; that of mu-GDP is convex and lies below both exactly if it does
@@ -219,7 +219,7 @@ def mu_of_pure(epsilon: float) -> float:
 
 
 def _bisect(holds: Callable[[float], bool], low: float, high: float) -> tuple[float, float]:
-    """Shrink a bracket whose lower end satisfies a condition and whose upper end does not."""
+    """Bisect a bracket whose lower end, but not upper end, meets a condition."""
     while high - low > _BRACKET * high:
         middle = 0.5 * (low + high)
         if middle in (low, high):
@@ -232,12 +232,12 @@ def _bisect(holds: Callable[[float], bool], low: float, high: float) -> tuple[fl
 
 
 def _covers_small_pure(z: float, epsilon: float) -> bool:
-    """Compare P(0 < Z < z) with tanh(epsilon / 2) / 2, in which nothing cancels."""
+    """Compare P(0 < Z < z) with tanh(epsilon / 2) / 2, free of cancellation."""
     return math.erf(z / math.sqrt(2.0)) >= math.tanh(0.5 * epsilon)
 
 
 def _covers_large_pure(z: float, epsilon: float) -> bool:
-    """Compare logarithms of 1 / P(Z > z) and 1 + exp(epsilon), in which nothing overflows."""
+    """Compare log(1 / P(Z > z)) with log(1 + exp(epsilon)), free of overflow."""
     return -_log_upper_tail(z) >= epsilon + math.log1p(math.exp(-epsilon))
 
 
@@ -274,7 +274,7 @@ def _log_mills(t: float) -> float:
 
 
 def _log_mills_drop(start: float, width: float) -> float:
-    """Logarithm of R(start) - R(start + width), R being Mills' ratio, for a small width."""
+    """Return log(R(start) - R(start + width)) of Mills' ratio R for a small width."""
     half = 0.5 * width
     middle = start + half
     mean = sum(weight * _mills_deficit(middle + half * node) for node, weight in _NODES)
@@ -287,7 +287,7 @@ def _mills_deficit(t: float) -> float:
 
 
 def _far_deficit(t: float) -> float:
-    """Sum the asymptotic series 1 - t R(t) = 1/t^2 - 3/t^4 + 15/t^6 - ... for t >= 12."""
+    """Sum the series 1 - t R(t) = 1/t^2 - 3/t^4 + 15/t^6 - ... for t >= 12."""
     inverse_square = 1.0 / t / t
     term, total = inverse_square, 0.0
     for order in range(1, 21):

@@ -1,4 +1,4 @@
-"""The privacy loss of discrete Laplace noise, exactly, and put on a grid.
+"""Exact privacy loss of discrete Laplace noise, and its grid version.
 
 A record moves an integer sum by D; the noise z has ``P(z) = c a**|z|``, ``a = exp(-1 / t)``, with
 an integer scale t. All that the answer says of the record is how far it lies from the sum without
@@ -36,7 +36,7 @@ _LOSS_MARGIN, _SHARE_MARGIN = 1e-14, 1e-11
 
 
 def raised(epsilon: float) -> float:
-    """Raise a loss by the margin for its rounding, which covers a little more noise than there is.
+    """Raise a loss by its rounding margin.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def raised(epsilon: float) -> float:
 
 
 def masses_on_grid(epsilon: float, n_steps: int, step: float) -> tuple[int, NDArray[np.float64]]:
-    """Put the loss on a grid such that it gives away more, and as little more as the grid allows.
+    """Round the loss up to a grid, as tightly as the grid allows.
 
     The chances under both data sets that a cell of the grid holds are divided between its two ends
     so that both sums stay the same. That is a loss of which the true one is an average, so nothing

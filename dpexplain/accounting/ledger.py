@@ -1,4 +1,4 @@
-"""The ledger: what has been released from one data set, and what may still be."""
+"""Privacy ledger of one data set."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _LIVE: WeakValueDictionary[str, PrivacyLedger] = WeakValueDictionary()
 
 
 class PrivacyLedger(LedgerReading):
-    """Count what is released from one data set, and refuse what exceeds a cap.
+    """Track the privacy budget of one data set and enforce a cap.
 
     Pass one ledger to every estimator that is fitted on a data set, on any split of it. The
     total of Gaussian releases is exact, and holds for fits whose number and budgets were fixed
@@ -110,7 +110,7 @@ class PrivacyLedger(LedgerReading):
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> PrivacyLedger:
-        """Open an existing ledger file with the limits that it holds.
+        """Open an existing ledger file with its stored limits.
 
         Parameters
         ----------
@@ -138,7 +138,7 @@ class PrivacyLedger(LedgerReading):
         what: str = "fit",
         unit: Unit = RECORD,
     ) -> LedgerEntry:
-        """Record releases before they are made: all of them or, beyond the cap, none.
+        """Charge releases before they are made; reject them all beyond the cap.
 
         Parameters
         ----------
@@ -179,7 +179,7 @@ class PrivacyLedger(LedgerReading):
         what: str = "fit",
         unit: Unit = RECORD,
     ) -> tuple[LedgerEntry, ...]:
-        """Record several charges, each an entry of its own: all of them or none.
+        """Charge several entries atomically.
 
         Parameters
         ----------
@@ -205,7 +205,7 @@ class PrivacyLedger(LedgerReading):
         check_unit(unit)
         entries = tuple(LedgerEntry(label, tuple(events), unit) for label, events in charges)
         if not entries:
-            raise ValueError("nothing is to be charged; pass at least one (label, events).")
+            raise ValueError("no charges given; pass at least one (label, events).")
         if check_adjacency(adjacency) != self.adjacency:
             raise BudgetError(
                 f"this ledger counts for adjacency={self.adjacency!r} and the charge is stated "
@@ -220,7 +220,7 @@ class PrivacyLedger(LedgerReading):
         return entries
 
     def lower_cap(self, cap_epsilon: float, *, unit: Unit | None = None) -> None:
-        """Set a cap where there is none, or lower the one there is; it cannot be raised again.
+        """Set or lower the cap; it can never be raised.
 
         A file holds the new cap from then on, and other processes that share it follow.
 
@@ -263,9 +263,9 @@ class PrivacyLedger(LedgerReading):
             )
             if lowered.cap_epsilon > state.cap_epsilon:
                 raise BudgetError(
-                    f"cap_epsilon={cap_epsilon:g} is above the cap of {state.cap_epsilon:g}, and a "
-                    "cap is never raised; charge less, or let new data start a new ledger. The cap "
-                    "stays."
+                    f"cap_epsilon={cap_epsilon:g} is above the cap of {state.cap_epsilon:g}, and "
+                    "a cap cannot be raised; charge less, or start a new ledger for new data. "
+                    "The cap is unchanged."
                 )
             spent = state.epsilon_for(wanted, state.delta)
             if spent > lowered.cap_epsilon:
@@ -280,7 +280,7 @@ class PrivacyLedger(LedgerReading):
 
     @classmethod
     def from_json(cls, text: str, path: str | os.PathLike[str] | None = None) -> PrivacyLedger:
-        """Make a ledger that goes on where a written one stood.
+        """Create a ledger that continues a saved one.
 
         The two do not know of each other: go on with one of them only.
 
@@ -306,7 +306,7 @@ class PrivacyLedger(LedgerReading):
         try:
             state = LedgerState.from_json(text)
         except ValueError as error:
-            raise ValueError(f"this text is no ledger: {error}") from None
+            raise ValueError(f"this text is not a ledger: {error}") from None
         store = LedgerStore(state, None if path is None else LedgerFile(path))
         store.create()
         return cls._of(store)
@@ -327,7 +327,7 @@ class PrivacyLedger(LedgerReading):
 
 
 def _revived(identity: str, text: str, path: str | None) -> PrivacyLedger:
-    """Unpickle: the ledger itself where it lives; elsewhere its file, or a copy to look at."""
+    """Unpickle the ledger, its file, or a read-only copy in another process."""
     live = _LIVE.get(identity)
     if live is not None:
         return live

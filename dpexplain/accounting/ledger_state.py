@@ -1,4 +1,4 @@
-"""The content of a ledger as an immutable value: sums, limits and the file format.
+"""Immutable state of a ledger: totals, limits and file format.
 
 Everything here is arithmetic on public numbers; `PrivacyLedger` adds the lock and the file.
 """
@@ -65,7 +65,7 @@ _ENDLESS = Spending(squared_mu=math.inf)
 
 @dataclass(frozen=True)
 class LedgerEntry:
-    """One charge: what was released together, and under which name.
+    """One charge: events released together under one label.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ class LedgerEntry:
             try:
                 check_event(event)
             except TypeError as error:
-                raise ValueError(f"{self.label!r} charges something else: {error}") from None
+                raise ValueError(f"{self.label!r} has an unexpected charge: {error}") from None
 
     @property
     def private(self) -> bool:
@@ -123,7 +123,7 @@ class LedgerEntry:
 
     @cached_property
     def mu(self) -> float | None:
-        """Gaussian-DP parameter of the private events of the entry together.
+        """Gaussian-DP parameter of the entry's private events, composed.
 
         Returns
         -------
@@ -198,11 +198,11 @@ class LedgerState:
 
     @property
     def header(self) -> tuple[object, ...]:
-        """Everything but the charges; a ledger that joins a file must agree with it in this."""
+        """Limits that a ledger must match to join a file."""
         return self.dataset, self.cap_epsilon, self.delta, self.adjacency, self.unit
 
     def follows(self, before: LedgerState) -> bool:
-        """Whether the limits are those of an earlier state, or its cap was lowered since."""
+        """Whether the limits equal an earlier state's, except for a lowered cap."""
         kept = self.dataset, self.delta, self.adjacency
         same = kept == (before.dataset, before.delta, before.adjacency)
         free = before.unit is None and math.isinf(before.cap_epsilon)
@@ -216,7 +216,7 @@ class LedgerState:
 
     @property
     def cap(self) -> Cap:
-        """Limit of everything private."""
+        """Limit on all private charges."""
         return Cap(self.cap_epsilon, self.delta)
 
     @property
@@ -225,7 +225,7 @@ class LedgerState:
         return all(entry.private for entry in self.entries)
 
     def cap_unit(self, charge: Iterable[LedgerEntry] = ()) -> Unit:
-        """Whom the cap protects, if these charges come next."""
+        """Return the unit the cap protects if these charges come next."""
         if self.unit is not None:
             return self.unit
         spending = (e for e in (*self.entries, *charge) if not e.spending(self.adjacency).empty)
@@ -234,23 +234,23 @@ class LedgerState:
 
     @cached_property
     def total_unit(self) -> Unit:
-        """Whom totals are about: the unit of the ledger, that of all entries, or one record."""
+        """Unit of the totals: the ledger's, that of all entries, or one record."""
         return self.unit or common_unit(self.entries) or RECORD
 
     def spent(self, unit: Unit, entries: Iterable[LedgerEntry] | None = None) -> list[Spending]:
-        """List what each entry costs a unit; without end where it has no bound."""
+        """List the cost of each entry for a unit; infinite without a bound."""
         chosen = self.entries if entries is None else entries
         return [spending_for([entry], unit, self.adjacency) or _ENDLESS for entry in chosen]
 
     @property
     def remaining_epsilon(self) -> float:
-        """Largest epsilon that one further Gaussian charge for the unit of the cap may have."""
+        """Return the largest epsilon for one more Gaussian charge for the cap's unit."""
         return self.cap.remaining(self.spent(self.cap_unit()))
 
     def epsilon_for(
         self, unit: Unit, delta: float, entries: Iterable[LedgerEntry] | None = None
     ) -> float:
-        """Epsilon of the private events of entries for a unit, if all was fixed in advance."""
+        """Return the private epsilon of entries for a unit, if planned in advance."""
         chosen = self.entries if entries is None else tuple(entries)
         spending = spending_for(chosen, unit, self.adjacency)
         return math.inf if spending is None else epsilon_of(spending, delta)
@@ -258,13 +258,13 @@ class LedgerState:
     def replace_epsilon_for(
         self, unit: Unit, delta: float, entries: Iterable[LedgerEntry] | None = None
     ) -> float:
-        """Epsilon of the private events of entries if a unit is exchanged for another."""
+        """Return the private epsilon of entries under replace-one adjacency."""
         chosen = self.entries if entries is None else tuple(entries)
         spending = exchanged_spending(chosen, unit, self.adjacency)
         return math.inf if spending is None else epsilon_of(spending, delta)
 
     def adaptive_epsilon_for(self, unit: Unit) -> float:
-        """Epsilon for a unit whatever results decided: the cap from the start, or an odometer."""
+        """Return the adaptive epsilon for a unit, from the initial cap or an odometer."""
         total = self.epsilon_for(unit, self.delta)
         if math.isinf(total) or self.cap_at_start is None:
             return total
@@ -274,17 +274,17 @@ class LedgerState:
         return max(total, odometer_epsilon(self.spent(unit), self.delta))
 
     def private_epsilon(self, delta: float) -> float:
-        """Epsilon of all private events together, for the unit of totals."""
+        """Total epsilon of all private events, for the unit of totals."""
         return self.epsilon_for(self.total_unit, delta)
 
     def total_epsilon(self, delta: float) -> float:
-        """Epsilon of everything together, for the unit of totals."""
+        """Total epsilon of all charges, for the unit of totals."""
         return self.private_epsilon(delta) if self.private else math.inf
 
     def without_bound(
         self, unit: Unit, entries: Iterable[LedgerEntry] | None = None
     ) -> tuple[str, ...]:
-        """Labels of the entries that promise a unit nothing."""
+        """Return the labels of entries without a bound for a unit."""
         chosen = self.entries if entries is None else entries
         return without_bound(chosen, unit, self.adjacency)
 
@@ -296,18 +296,18 @@ class LedgerState:
         return self.cap.allows(self.spent(unit), _alike(self.spent(unit, entries)))
 
     def taken(self, entries: Sequence[LedgerEntry]) -> float:
-        """Epsilon that these charges take of the cap."""
+        """Return the share of the cap that these charges use, as an epsilon."""
         unit = self.cap_unit(entries)
         return self.cap.taken(self.spent(unit), _alike(self.spent(unit, entries)))
 
     def with_entries(self, entries: tuple[LedgerEntry, ...]) -> LedgerState:
-        """Append charges; the first private one notes the cap that it found."""
+        """Append charges; the first private one records the current cap."""
         spends = any(not entry.spending(self.adjacency).empty for entry in entries)
         start = self.cap_epsilon if spends and self.cap_at_start is None else self.cap_at_start
         return replace(self, entries=(*self.entries, *entries), cap_at_start=start)
 
     def summary(self) -> LedgerSummary:
-        """State everything in epsilons."""
+        """Summarize the state in epsilons."""
         units = self._unit_totals()
         alone = [epsilon_of(entry.spending(self.adjacency), self.delta) for entry in self.entries]
         naive = [epsilon_of(spending, self.delta) for spending in self.spent(self.total_unit)]
@@ -337,7 +337,7 @@ class LedgerState:
         )
 
     def _unit_totals(self) -> tuple[UnitTotal, ...]:
-        """Totals for the unit of totals, then for one record and every kind of persons."""
+        """Return totals for the ledger's unit, one record and each kind of person."""
         found: list[Unit] = [self.total_unit]
         for unit in (RECORD, *(entry.unit for entry in self.entries if entry.events)):
             if not any(same_unit(unit, known) for known in found):
@@ -356,7 +356,7 @@ class LedgerState:
         )
 
     def to_json(self) -> str:
-        """Write everything as JSON; numbers come back bit by bit."""
+        """Write the state as JSON; numbers round-trip exactly."""
         content = {
             "format": _FORMAT,
             "version": _VERSION,
@@ -381,7 +381,7 @@ class LedgerState:
 
     @classmethod
     def from_json(cls, text: str) -> LedgerState:
-        """Read what `to_json` wrote, strictly; anything else is a ValueError."""
+        """Read the output of `to_json` strictly."""
         content = parse(text)
         version: Any = content.get("version") if isinstance(content, Mapping) else None
         fields = {"format", "version", "dataset", "cap_epsilon", "delta", "adjacency", "entries"}
@@ -413,7 +413,7 @@ class LedgerState:
 def state_of_older_summary(
     content: Mapping[str, Any], entries: Sequence[EntrySummary]
 ) -> LedgerState:
-    """Make the state behind a summary of a version that worded its units.
+    """Rebuild the state behind an older summary that states its units in words.
 
     Parameters
     ----------
@@ -446,12 +446,12 @@ def state_of_older_summary(
 
 
 def _start_unknown(entries: Sequence[LedgerEntry]) -> float | None:
-    """Say that no cap is known to have stood at the first private charge, if there was one."""
+    """Mark the cap at the first private charge as unknown, if there was a charge."""
     return math.inf if any(not entry.spending("add_remove").empty for entry in entries) else None
 
 
 def _alike(charge: list[Spending]) -> list[Spending]:
-    """State all of a charge for replace-one adjacency if one of them is: it is no less."""
+    """Restate all events of a charge as replace-one if any of them is."""
     adjacency = max(spending.adjacency for spending in charge)
     return [replace(spending, adjacency=adjacency) for spending in charge]
 
@@ -473,7 +473,7 @@ def _entry_from_json(content: Any, version: int, place: int) -> LedgerEntry:
 
 def _as_list(content: Any) -> list[Any]:
     if not isinstance(content, list):
-        raise ValueError(f"found {shown(content)} where a list is expected.")
+        raise ValueError(f"expected a list, got {shown(content)}.")
     return content
 
 

@@ -1,4 +1,4 @@
-"""Privacy loss distributions: the tightest accounting of mixed releases, by dp-accounting.
+"""Accounting of mixed releases by privacy loss distributions (dp-accounting).
 
 The loss of each release is put on a grid, always upwards, and the distributions are convolved
 [1]_. What is added on top here: a grid that suits the releases, the losses of discrete Laplace
@@ -116,7 +116,7 @@ def pld_delta(spending: Spending, epsilon: NDArray[np.float64]) -> NDArray[np.fl
 
 
 def rounding_margin(spending: Spending) -> float:
-    """More than what rounding in Fourier transforms can take from a delta.
+    """Upper bound on the rounding error of Fourier transforms in delta.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ def rounding_margin(spending: Spending) -> float:
 
 @lru_cache(maxsize=32)
 def loss_distribution(spending: Spending) -> Any:
-    """Compose the privacy loss distribution of everything.
+    """Compose the privacy loss distributions of all releases.
 
     Parameters
     ----------
@@ -189,7 +189,7 @@ def _n_convolutions(spending: Spending) -> float:
 
 
 def _grid_step(spending: Spending) -> float | None:
-    """Choose a grid step that suits all releases; None if the grid would be too large."""
+    """Choose one grid step for all releases; None if the grid would be too large."""
     change = 1.0 if spending.adjacency == "add_remove" else 2.0
     # Standard deviation and largest value of one release's loss, and how many there are.
     losses = [(mu, 12.0 * mu + 0.5 * mu * mu, 1) for mu in (spending.mu,) if mu]
@@ -218,7 +218,7 @@ def _grid_step(spending: Spending) -> float | None:
 
 
 def _dividing(ladders: tuple[tuple[float, int, int], ...], step: float) -> float:
-    """Shorten the step so that the loss that weighs most is a multiple of it."""
+    """Shorten the step to a divisor of the most important loss."""
     largest, _, _ = max(ladders, key=lambda item: item[0] * item[2])
     epsilon = raised(largest)
     return epsilon / math.ceil(epsilon / step) if epsilon > step else step

@@ -1,4 +1,4 @@
-"""Rényi differential privacy: bounds for every kind of event, and the moments accountant.
+"""Rényi differential privacy: bounds for all events, and moments accountant.
 
 A mechanism is (alpha, r)-RDP if the Rényi divergence of order alpha between its outputs on
 neighbouring data sets is at most r [1]_. Divergences of a composition add up at each order. They
@@ -99,7 +99,7 @@ def rdp_delta(spending: Spending, epsilon: NDArray[np.float64]) -> NDArray[np.fl
 
 @lru_cache(maxsize=64)
 def rdp_cumulants(spending: Spending) -> NDArray[np.float64]:
-    """Add up the cumulants of everything, at each order of the grid.
+    """Sum the cumulants of all releases, at each order of the grid.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ def rdp_cumulants(spending: Spending) -> NDArray[np.float64]:
 
 
 def moments_epsilon(spending: Spending, delta: float) -> float:
-    """Epsilon by the moments accountant as it was published, to reproduce papers.
+    """Compute epsilon by the moments accountant as published, to reproduce papers.
 
     It knows Gaussian releases, subsampled or not, under add/remove adjacency, looks at the moments
     1 to 64, and turns them into epsilon by Markov's inequality [4]_. The result is a bound, but
@@ -150,7 +150,7 @@ def moments_epsilon(spending: Spending, delta: float) -> float:
     log_delta = math.log(check_delta(delta))
     if spending.laplace or spending.pure or spending.adjacency != "add_remove":
         raise ValueError(
-            "accountant='moments' knows Gaussian releases under add/remove adjacency only; "
+            "accountant='moments' supports only Gaussian releases under add/remove adjacency; "
             "pass accountant='pld' or 'rdp'."
         )
     values = []
@@ -205,7 +205,7 @@ def _log_mixture(
 
 @lru_cache(maxsize=4096)
 def _binomial_cumulant(alpha: int, multiplier: float, probability: float) -> float:
-    """Logarithm of the alpha-th moment by its binomial sum; `alpha` is a whole number."""
+    """Return the log of the alpha-th moment by its binomial sum, integer `alpha`."""
     k = np.arange(alpha + 1, dtype=np.float64)
     log_factorials = _log_factorials()[: alpha + 1]
     terms = (
@@ -232,7 +232,7 @@ def _log_sum(terms: NDArray[np.float64]) -> float:
 
 
 def _ladder(epsilon: float, n_steps: int, alphas: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Cumulants of discrete Laplace noise, or, in one step, of the worst epsilon-DP mechanism.
+    """Return cumulants of discrete Laplace noise or the worst epsilon-DP mechanism.
 
     With the chances of `dpexplain.accounting.ladder` the sum ``sum p**alpha q**(1 - alpha)`` is
     geometric between its two ends. Only the first term below is large, so that nothing cancels.

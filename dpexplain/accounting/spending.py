@@ -1,4 +1,4 @@
-"""Spending: what a collection of events amounts to, in whichever order they came.
+"""Composition of a collection of events, in any order.
 
 Events of one kind with the same parameters are merged, so that two collections that cost the
 same are equal and costs can be remembered.
@@ -29,7 +29,7 @@ __all__ = ["Spending", "private_mu"]
 
 @dataclass(frozen=True)
 class Spending:
-    """Private events of a collection, merged; those that are not private are left out.
+    """Merge the private events of a collection; drop the others.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ class Spending:
 
     @classmethod
     def together(cls, parts: Sequence[Spending]) -> Spending:
-        """Merge what was spent, in whichever order.
+        """Merge several spendings; their order does not matter.
 
         Parameters
         ----------
@@ -146,7 +146,7 @@ class Spending:
 
     @property
     def gaussian(self) -> bool:
-        """Whether the Gaussian-DP parameter tells everything.
+        """Whether the Gaussian-DP parameter describes all events.
 
         Returns
         -------
@@ -156,7 +156,7 @@ class Spending:
         return not (self.subsampled or self.laplace or self.pure)
 
     def replaced(self) -> Spending:
-        """State the same releases for replace-one adjacency: a record exchanged for another.
+        """Restate the releases under replace-one adjacency.
 
         Returns
         -------
@@ -176,7 +176,7 @@ class Spending:
 
     @property
     def ladders(self) -> tuple[tuple[float, int, int], ...]:
-        """Releases whose losses are the rungs of a ladder: pure ones, and discrete Laplace noise.
+        """Pure and discrete Laplace releases, whose losses take equally spaced values.
 
         Returns
         -------
@@ -203,7 +203,7 @@ class Spending:
 
     @property
     def gaussian_bound(self) -> float:
-        """Gaussian-DP parameter that holds for everything, without approximation.
+        """Exact Gaussian-DP parameter that covers all releases.
 
         Returns
         -------
@@ -224,7 +224,7 @@ class Spending:
 
 
 def private_mu(events: Iterable[Event]) -> float:
-    """Compose the Gaussian events; all others are left out.
+    """Compose the Gaussian events; ignore all others.
 
     Parameters
     ----------
@@ -240,7 +240,7 @@ def private_mu(events: Iterable[Event]) -> float:
 
 
 def _merged(items: Iterable[tuple[Any, ...]]) -> tuple[Any, ...]:
-    """Add up the counts, which come last, of items that agree in everything before."""
+    """Sum the counts (last field) of items equal in all other fields."""
     counts: Counter[tuple[Any, ...]] = Counter()
     for *parameters, count in items:
         counts[tuple(parameters)] += count

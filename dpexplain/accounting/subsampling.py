@@ -1,4 +1,4 @@
-"""Noise that private stochastic gradient descent needs for a promise."""
+"""Noise calibration for private stochastic gradient descent."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _MOST_TRIALS = 200
 
 
 def _quick(spending: Spending, delta: float) -> float:
-    """Bound epsilon at once; the closed form serves tiny epsilons at tiny deltas."""
+    """Bound epsilon quickly; use the closed form for tiny epsilons and deltas."""
     return min(rdp_epsilon(spending, delta), epsilon_from_mu(spending.gaussian_bound, delta))
 
 
@@ -49,7 +49,7 @@ def subsampled_noise_multiplier(
     accountant: Accountant | str = "pld",
     adjacency: Adjacency | str = "add_remove",
 ) -> float:
-    """Noise multiplier of each of many subsampled Gaussian releases, rounded up.
+    """Return the noise multiplier of each subsampled Gaussian release, rounded up.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def subsampled_noise_multiplier(
     side = check_adjacency(adjacency)
 
     def spent(multiplier: float, by: str) -> float:
-        """Epsilon of all steps with this noise, by one accountant."""
+        """Return the epsilon of all steps with this noise, by one accountant."""
         event = SubsampledGaussianEvent("steps", multiplier, sampling_probability, n_steps)
         return _BOUNDS[by](Spending.of([event], side), delta)
 
@@ -105,14 +105,14 @@ def subsampled_noise_multiplier(
 
 
 def _least_noise(spent: Callable[[float], float], target: float, start: float) -> float:
-    """Find noise that spends the target or a little less, from a guess."""
+    """Find the smallest noise within the target epsilon, from an initial guess."""
     low, high = start, start
     while spent(high) > target:
         low, high = high, 2.0 * high
         if high > _MOST_NOISE:
             raise ValueError(
-                f"no noise makes so many releases spend epsilon={target:g} by this accountant; "
-                "raise epsilon or delta, or lower n_steps."
+                f"no noise level meets epsilon={target:g} with this number of releases and this "
+                "accountant; raise epsilon or delta, or lower n_steps."
             )
     while low == high or spent(low) <= target:
         low, high = 0.5 * low, low
@@ -130,7 +130,7 @@ def _least_noise(spent: Callable[[float], float], target: float, start: float) -
 
 
 def _between(low: float, high: float, above: float, below: float) -> float:
-    """Guess where a curve that is nearly straight in logarithms passes the target."""
+    """Interpolate on a log scale where a curve passes the target."""
     if not (math.isfinite(above) and below > 0.0):
         return math.sqrt(low * high)
     # A little inside of the safe side, and never so near an end that the bracket hardly shrinks.

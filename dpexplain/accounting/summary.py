@@ -1,4 +1,4 @@
-"""What a ledger tells a reader: plain data that views, files and reports can hold."""
+"""Ledger summary as plain data for views, files and reports."""
 
 from __future__ import annotations
 
@@ -225,7 +225,7 @@ class LedgerSummary:
         )
 
     def words(self) -> str:
-        """Say in words what was spent.
+        """Describe the spending in a sentence.
 
         Returns
         -------
@@ -246,13 +246,13 @@ class LedgerSummary:
         if self.n_private and self._has_non_private:
             text += (
                 " Entries that are not private make the total infinite; the figure above holds "
-                "only if they and everything derived from them stay inside."
+                "only if they, and everything derived from them, are not shared."
             )
         return text
 
     @property
     def n_private(self) -> int:
-        """Number of entries with private releases, which the private epsilon is about.
+        """Number of entries with private releases, as counted in the private epsilon.
 
         Returns
         -------
@@ -269,7 +269,7 @@ class LedgerSummary:
         return not all(entry.private for entry in self.entries)
 
     def _private_words(self) -> str:
-        """Say what the private releases spend, and of how many entries they are."""
+        """Describe the epsilon of private releases and the number of their entries."""
         count = self.n_private
         which = "with private releases " if self._has_non_private else ""
         who = "One entry" if count == 1 else f"All {count} entries"
@@ -278,19 +278,19 @@ class LedgerSummary:
             f"{'' if count == 1 else ' together, if published together'}: {self._total_words()}"
         )
         if count > 1 and math.isfinite(self.naive_epsilon):
-            text += f", where plain adding would give {self.naive_epsilon:.4g}"
+            text += f", where simple addition would give {self.naive_epsilon:.4g}"
         others = "".join(f" {_sentence(total.words)}" for total in self.units[1:])
         return f"{text}.{self._use_words()}{others}"
 
     def _total_words(self) -> str:
-        """State the total for the unit of the ledger."""
+        """Describe the total for the unit of the ledger."""
         if self.units and self.units[0].unbounded:
             return self.units[0].words
         unit = _ADJACENCY_WORDS[self.adjacency].format(unit=self.unit)
         return f"epsilon = {self.private_epsilon:.4g} at delta = {self.delta:g} ({unit})"
 
     def _use_words(self) -> str:
-        """Say for which use the total holds, and what holds for every other."""
+        """Describe the use for which the total holds, and the total for other uses."""
         if not math.isfinite(self.adaptive_epsilon):
             return ""
         return (
@@ -301,7 +301,7 @@ class LedgerSummary:
 
 @dataclass(frozen=True)
 class ReleaseSet:
-    """Spend of the entries that are actually published.
+    """Epsilon of the entries that are actually published.
 
     Parameters
     ----------
@@ -324,7 +324,7 @@ class ReleaseSet:
     unit: str = RECORD.words
 
     def words(self) -> str:
-        """Say in words what the published entries spend, and when that figure holds.
+        """Describe the epsilon of published entries and when it holds.
 
         Returns
         -------
@@ -334,15 +334,15 @@ class ReleaseSet:
         count = len(self.labels)
         which = "One published entry" if count == 1 else f"The {count} published entries"
         return (
-            f"{which} alone, for {self.unit}: {_bound_words(self.epsilon)} at "
-            f"delta = {self.delta:g}. If they were chosen by looking at the others, that choice "
-            f"spends too, and the total of all private entries stands: "
+            f"{which} alone, for {self.unit}: {_bound_words(self.epsilon)} at delta = "
+            f"{self.delta:g}. If they were chosen by looking at the others, that choice also "
+            "costs budget, and the total of all private entries applies: "
             f"{_bound_words(self.total_epsilon)}."
         )
 
 
 def counted_entries(count: int) -> str:
-    """Write a number of entries.
+    """Format a number of entries.
 
     Parameters
     ----------
@@ -361,7 +361,7 @@ _NEW = frozenset({"unit", "adaptive_epsilon", "units"})
 
 
 def _of_older_version(content: Mapping[str, Any]) -> LedgerSummary:
-    """Read entries and limits, and compute the totals that hold for them."""
+    """Read entries and limits from an older version and compute the totals."""
     from dpexplain.accounting.ledger_state import state_of_older_summary
 
     names = {field.name for field in fields(LedgerSummary)} - _NEW

@@ -1,4 +1,4 @@
-"""Units of privacy: whom a release protects, one record or one person of a named kind.
+"""Units of privacy: one record, or one person of a named kind.
 
 A unit is a type, never a text: whether two fits protect the same persons must not hang on how a
 sentence is worded. Persons of two kinds (patients, hospitals) are two units. Groupings without a
@@ -37,7 +37,7 @@ _UNNAMED = "one person of an unnamed grouping"
 
 @dataclass(frozen=True)
 class Record:
-    """One record: a row of the table with its target and the cell that says whose it is."""
+    """One record: a table row with its target and person ID."""
 
     @property
     def words(self) -> str:
@@ -68,7 +68,7 @@ RECORD = Record()
 
 @dataclass(frozen=True)
 class Person:
-    """One person: all rows that a grouping of a table assigns to one name.
+    """One person: all rows with the same person ID.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ class Person:
 
     @classmethod
     def unnamed(cls, max_rows: int) -> Person:
-        """Make a kind of its own for a grouping that has no name.
+        """Create a separate kind for an unnamed grouping.
 
         Parameters
         ----------
@@ -141,7 +141,7 @@ class Person:
 
     @property
     def kind_words(self) -> str:
-        """Name the unit in totals, which hold whatever number of rows each entry uses.
+        """Name the unit in totals, without rows per person, which vary by entry.
 
         Returns
         -------
@@ -153,7 +153,7 @@ class Person:
 
 @dataclass(frozen=True)
 class OtherUnit:
-    """Unit of an older file that this version cannot read: nothing is concluded from it.
+    """Unit from an older file that this version cannot interpret.
 
     Parameters
     ----------
@@ -203,7 +203,7 @@ _NAMES = {unit_type: name for name, unit_type in _TYPES.items()}
 
 
 def same_unit(one: Unit, other: Unit) -> bool:
-    """Whether two units are the same persons, or both records.
+    """Whether two units protect the same persons, or both protect records.
 
     Parameters
     ----------
@@ -221,7 +221,7 @@ def same_unit(one: Unit, other: Unit) -> bool:
 
 
 def check_unit(unit: object) -> Unit:
-    """Refuse what is no unit.
+    """Check that the value is a unit of privacy.
 
     Parameters
     ----------
@@ -291,7 +291,7 @@ def unit_from_dict(content: object) -> Unit:
 
 
 def unit_from_text(text: object, place: int) -> Unit:
-    """Read a unit that an older version wrote in words, assuming as little as possible.
+    """Read a unit that an older version wrote in words.
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ from dpexplain.audit.subjects import Subject, powerful_tiers, private_estimators
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the tables; return 1 if a guarantee is broken or a mistake goes unnoticed.
+    """Print the tables; return 1 if a guarantee is broken or a mistake is missed.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser, known = _parser(), private_estimators()
     asked = parser.parse_args(arguments)
     if unknown := set(asked.estimators) - set(known):
-        parser.error(f"no estimator {', '.join(sorted(unknown))}; there are {', '.join(known)}")
+        parser.error(f"no estimator {', '.join(sorted(unknown))}; choose from {', '.join(known)}")
     started = time.perf_counter()
     audited = subjects([known[name] for name in asked.estimators or known])
     broken = _print_bounds(asked, audited)
@@ -52,8 +52,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m dpexplain.audit",
-        description="Lower bounds on the privacy loss of every private estimator, and the share "
-        "of planted mistakes that each tier of the audit notices. All data are made up.",
+        description="Lower bounds on the privacy loss of every private estimator, and the share of "
+        "planted mistakes that each audit tier detects. All data are simulated.",
     )
     parser.add_argument("estimators", nargs="*", help="names; by default all of them")
     parser.add_argument("--epsilon", nargs="+", type=float, default=[1.0, 4.0, 8.0])
@@ -85,7 +85,7 @@ def _print_bounds(asked: argparse.Namespace, audited: list[Subject]) -> list[str
         for epsilon in asked.epsilon
     )
     print(
-        f"Lower bounds with 95 % confidence each, from {asked.fits:,} final models "
+        f"Lower bounds with 95% confidence each, from {asked.fits:,} final models "
         f"({asked.fits // 2:,} transcripts) with the canary and as many without it:\n"
     )
     print(bounds_table(rows), flush=True)
@@ -109,11 +109,11 @@ def _print_power(asked: argparse.Namespace, audited: list[Subject]) -> list[str]
     for powerful in dict.fromkeys(row.powerful for row in rows):
         names = (f"`{s.name}`" for s in audited if powerful_tiers(s) == powerful)
         print(
-            "\nShare of runs in which each tier noticed a planted mistake (ε = 8; bold where it "
-            f"has to), in {', '.join(names)}:\n"
+            "\nShare of runs in which each tier detected a planted mistake (ε = 8; bold where it "
+            f"must), in {', '.join(names)}:\n"
         )
         print(power_table([row for row in rows if row.powerful == powerful]), flush=True)
-    return [f"tier {t} let pass: {row.mutant.name}" for row in rows for t in row.survives]
+    return [f"tier {t} missed: {row.mutant.name}" for row in rows for t in row.survives]
 
 
 if __name__ == "__main__":

@@ -35,7 +35,7 @@ _LEARNING_SHARE = 0.4
 
 @dataclass(frozen=True)
 class FinalModelAudit:
-    """What guesses from final models showed, on fits that the attacker did not learn from.
+    """Result of guesses from final models, on fits held out from the attacker.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ class FinalModelAudit:
     mu: float | None
 
     def epsilon_bound(self, confidence: float = 0.95) -> float:
-        """Epsilon that the final model has at least, whatever its mechanism.
+        """Lower bound on the epsilon of the final model, for any mechanism.
 
         Parameters
         ----------
@@ -70,7 +70,7 @@ class FinalModelAudit:
         return self.confident.epsilon_bound(self.delta, confidence)
 
     def mu_bound(self, confidence: float = 0.95) -> float:
-        """Gaussian-DP parameter that the final model has at least.
+        """Lower bound on the Gaussian-DP parameter of the final model.
 
         Parameters
         ----------
@@ -84,7 +84,7 @@ class FinalModelAudit:
         return self.balanced.mu_bound(confidence)
 
     def violations(self, confidence: float) -> list[str]:
-        """Say which statements are false.
+        """List the refuted statements.
 
         Parameters
         ----------
@@ -150,14 +150,14 @@ def _guesses(told: NDArray[np.bool_], present: NDArray[np.bool_]) -> Guesses:
 
 
 def _confident(suspicion: NDArray[np.float64], present: NDArray[np.bool_], delta: float) -> float:
-    """Threshold with the largest lower bound on epsilon."""
+    """Return the threshold with the largest lower bound on epsilon."""
     tried = np.unique(np.quantile(suspicion, np.linspace(0.0, 1.0, 201)))
     bounds = [_guesses(suspicion > t, present).epsilon_bound(delta, 0.95) for t in tried]
     return float(tried[int(np.argmax(bounds))])
 
 
 def observations(model: Any, probes: pd.DataFrame) -> dict[str, float]:
-    """Every number that a published model shows.
+    """Return every number that a published model shows.
 
     Parameters
     ----------
@@ -182,7 +182,7 @@ def observations(model: Any, probes: pd.DataFrame) -> dict[str, float]:
 
 @singledispatch
 def explained_numbers(explanation: Any) -> dict[str, float]:
-    """Numbers of a global explanation that mean the same from fit to fit.
+    """Return numbers of a global explanation that are comparable between fits.
 
     Parameters
     ----------
@@ -216,7 +216,7 @@ def _(explanation: GlobalExplanation) -> dict[str, float]:
 
 
 def _flat(name: str, value: Any) -> Iterator[tuple[str, float]]:
-    """Numbers inside of an attribute by their place; texts by whether they are there."""
+    """Return an attribute's numbers by index and strings by presence."""
     if isinstance(value, str):
         yield f"{name} is {value}", 1.0
     elif isinstance(value, numbers.Real):
@@ -233,7 +233,7 @@ def _flat(name: str, value: Any) -> Iterator[tuple[str, float]]:
 
 
 def as_matrix(seen: list[dict[str, float]], learning: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Put observations side by side; what some models lack gets a column that says so.
+    """Stack observations; add an indicator column for values that some models lack.
 
     Parameters
     ----------
@@ -261,7 +261,7 @@ def as_matrix(seen: list[dict[str, float]], learning: NDArray[np.bool_]) -> NDAr
 def _suspicion(
     matrix: NDArray[np.float64], present: NDArray[np.bool_], learning: NDArray[np.bool_]
 ) -> NDArray[np.float64]:
-    """Evidence for the canary of each model, positive where it seems to be there."""
+    """Return each model's evidence for the canary; positive means present."""
     from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
     attacker = LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto")

@@ -1,4 +1,4 @@
-"""One record that moves all that it can, and the data sets with and without it."""
+"""The canary: one worst-case record, and the data sets with and without it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SATURATING: Mapping[str, Any] = {"clip": 0.2, "learning_rate": 1e-3, "max_round
 
 @dataclass(frozen=True, eq=False)
 class CanaryCase:
-    """Two neighbouring data sets that differ by one record which moves all that it can.
+    """Two neighboring data sets that differ by one worst-case record.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def canary_case(
 
 
 def row_exchange(case: CanaryCase) -> tuple[Any, tuple[Any, ...], list[int], list[int]]:
-    """Make a table in which the canary's person has two rows, and the coins' two choices.
+    """Build a table with two rows of the canary's person, and both row choices.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def row_exchange(case: CanaryCase) -> tuple[Any, tuple[Any, ...], list[int], lis
 
 
 def _opposite(schema: Schema) -> tuple[dict[str, Any], Any]:
-    """Cells and target of a record that shares nothing with the canary."""
+    """Return cells and target of a record that shares nothing with the canary."""
     cells = {
         name: feature.categories[0] if isinstance(feature, Categorical) else feature.low
         for name, feature in schema.features.items()
@@ -127,7 +127,7 @@ def _opposite(schema: Schema) -> tuple[dict[str, Any], Any]:
 
 
 def _background(schema: Schema, n: int, *, lone_class: bool) -> Records:
-    """Make records that share no category with the canary and, if so asked, no class."""
+    """Create records that share no category (or class) with the canary."""
     rows = np.arange(n)
     columns = {}
     for name, feature in schema.features.items():
@@ -147,7 +147,7 @@ def _background(schema: Schema, n: int, *, lone_class: bool) -> Records:
 
 
 def _extreme(schema: Schema, *, last: bool) -> tuple[dict[str, Any], Any]:
-    """Cells of the canary, with its own or the opposite target."""
+    """Return the canary's cells, with its own or the opposite target."""
     cells = {
         name: feature.categories[-1] if isinstance(feature, Categorical) else feature.high
         for name, feature in schema.features.items()

@@ -1,4 +1,4 @@
-"""Whether the charged events pay for what was released: one small function per event type."""
+"""Check that charged events cover the releases, by event type."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _ROUNDING = 1e-9
 
 @singledispatch
 def stated_over_charged(event: Any, events: Sequence[Event], phases: Sequence[Phase]) -> float:
-    """Noise that releases state, over the noise that their events were charged for.
+    """Return the ratio of stated noise to charged noise.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def stated_over_charged(event: Any, events: Sequence[Event], phases: Sequence[Ph
 
 @singledispatch
 def charged_mu(event: Any, events: Sequence[Event]) -> float:
-    """Gaussian-DP parameter that events of one label were charged for.
+    """Return the Gaussian-DP parameter charged for events of one label.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def _(event: GaussianEvent, events: Sequence[Event], phases: Sequence[Phase]) ->
 
 @charged_mu.register
 def _(event: SubsampledGaussianEvent, events: Sequence[Event]) -> float:
-    """Return the parameter of a Gaussian release whose best attacker errs as often.
+    """Return the Gaussian-DP parameter with the same optimal attack error.
 
     Releases about samples have no such parameter themselves. Their total variation, which is
     delta at epsilon 0, says how often the best attacker errs who guesses by the ratio of
@@ -92,7 +92,7 @@ def _(event: SubsampledGaussianEvent, events: Sequence[Event]) -> float:
 
 @stated_over_charged.register
 def _(event: SubsampledGaussianEvent, events: Sequence[Event], phases: Sequence[Phase]) -> float:
-    """Least noise of a release over that of its event; 0 where samples or numbers differ."""
+    """Return the smallest noise ratio of release to event; 0 on other mismatches."""
     charged = [e for e in events if isinstance(e, SubsampledGaussianEvent)]
     stated = [phase for phase in phases if isinstance(phase, SampledPhase)]
     probability = max(e.sampling_probability for e in charged)
@@ -119,7 +119,7 @@ def _(event: Event, events: Sequence[Event], phases: Sequence[LaplacePhase | Cho
 
 
 def error_mu(events: Sequence[Event]) -> float:
-    """Gaussian-DP parameter at which an attacker who guesses errs as often as with these events.
+    """Return the Gaussian-DP parameter with the same attack error as these events.
 
     The two error rates of any attacker add up to ``1 - delta(0)`` at least, where ``delta(0)`` is
     the total variation that the events allow; those of mu-GDP to ``2 Phi(-mu / 2)``.
@@ -141,7 +141,7 @@ def error_mu(events: Sequence[Event]) -> float:
 
 
 def by_label(named: Iterable[Any]) -> dict[str, list[Any]]:
-    """Events or phases by their label, in order.
+    """Group events or phases by label, in order.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ def by_label(named: Iterable[Any]) -> dict[str, list[Any]]:
 
 
 def private_events(model: Any) -> list[Event]:
-    """Return the events that a fit was charged for, those without a guarantee left out.
+    """Return the private events that a fit was charged for.
 
     Parameters
     ----------
@@ -180,7 +180,7 @@ def private_events(model: Any) -> list[Event]:
 
 
 def unpaid(model: Any, phases: Sequence[AnyPhase]) -> list[str]:
-    """Say which releases the charged events do not pay for.
+    """List the releases that the charged events do not cover.
 
     Parameters
     ----------
@@ -207,7 +207,9 @@ def unpaid(model: Any, phases: Sequence[AnyPhase]) -> list[str]:
     charged = charged_epsilon(model)
     # Epsilon is found by bisection from mu and mu from epsilon: a share of 1e-6 is left to that.
     if charged > guarantee.epsilon * (1.0 + 1e-6):
-        found.append(f"events of epsilon={charged:g} stand behind epsilon={guarantee.epsilon:g}")
+        found.append(
+            f"the events cost epsilon={charged:g}, but epsilon={guarantee.epsilon:g} is stated"
+        )
     return found
 
 
@@ -226,7 +228,7 @@ def _total_variation(events: tuple[SubsampledGaussianEvent, ...]) -> float:
 
 
 def charged_epsilon(model: Any) -> float:
-    """Epsilon that the charged events of a fit amount to, at the delta of its guarantee.
+    """Return the epsilon of a fit's charged events, at the guarantee's delta.
 
     Parameters
     ----------
@@ -245,6 +247,6 @@ def charged_epsilon(model: Any) -> float:
 
 def _unknown(event: object) -> TypeError:
     return TypeError(
-        f"audits know no event of type {type(event).__name__}; register its functions in "
+        f"audits do not support events of type {type(event).__name__}; register its functions in "
         "dpexplain.audit.charges."
     )

@@ -1,4 +1,4 @@
-"""Mistakes to plant in a private estimator: mixins that change what every one of them has.
+"""Mistakes to plant in private estimators, as mixins.
 
 They change its noise source, the mechanism that it is handed, the records that it reads, what it
 keeps, and how it draws samples. None of them is fit for use.
@@ -27,7 +27,7 @@ _OF_COUNTS = ("count", "histograms")
 
 
 class _Disguised(NoiseSource):
-    """A source that speaks of itself as the honest one does."""
+    """Noise source with the description of an honest one."""
 
     def __init__(self, honest: NoiseSource) -> None:
         super().__init__(honest.backend)
@@ -35,24 +35,24 @@ class _Disguised(NoiseSource):
 
     @property
     def private(self) -> bool:
-        """What the honest source says of itself."""
+        """Whether the honest source is private."""
         return self._honest.private
 
     @property
     def description(self) -> str:
-        """Words of the honest source."""
+        """Description of the honest source."""
         return self._honest.description
 
 
 class HalvedSource(_Disguised):
-    """Draws half the noise that it is asked for, and chooses as if epsilon were twice as large."""
+    """Noise source with half the noise and twice the epsilon for choices."""
 
     def draw_int(self, sigma_int: float, size: int) -> Integers:
-        """Draw half of what the honest source draws."""
+        """Draw half of the honest noise."""
         return self._honest.draw_int(sigma_int, size) // 2
 
     def draw_laplace(self, scale_int: float, size: int) -> Integers:
-        """Draw half of what the honest source draws."""
+        """Draw half of the honest noise."""
         return self._honest.draw_laplace(scale_int, size) // 2
 
     def choose(self, utilities: Integers, epsilon: float, spread: float) -> Integers:
@@ -61,7 +61,7 @@ class HalvedSource(_Disguised):
 
 
 class SameEachTime(_Disguised):
-    """Draws the same noise in every fit."""
+    """Mutant: draws the same noise in every fit."""
 
     def __init__(self, honest: NoiseSource) -> None:
         super().__init__(honest)
@@ -76,12 +76,12 @@ class SameEachTime(_Disguised):
         return np.rint(self._rng.laplace(scale=scale_int, size=size)).astype(np.int64)
 
     def choose(self, utilities: Integers, epsilon: float, spread: float) -> Integers:
-        """Choose with coins of a generator with a known seed."""
+        """Choose with random bits from a generator with a known seed."""
         return exponential.choose(utilities, epsilon, spread, self._rng.bytes)
 
 
 def with_source(disguise: type[_Disguised]) -> type:
-    """Make a mixin of estimators that draw from a disguised source.
+    """Create an estimator mixin with a disguised noise source.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ def with_source(disguise: type[_Disguised]) -> type:
 
 
 class _Tampered(Mechanism):
-    """Stands between a fit and its mechanism."""
+    """Wrapper around the mechanism of a fit."""
 
     def __init__(self, honest: Mechanism, *, first: str = "", factor: float = 1.0) -> None:
         super().__init__(honest.source)
@@ -115,20 +115,20 @@ class _Tampered(Mechanism):
         self._label = ""
 
     def begin(self, phase: AnyPhase) -> None:
-        """Begin a phase that the mutant has tampered with."""
+        """Begin a tampered phase."""
         self._label = phase.label
         self._honest.begin(self._tampered(phase))
 
     def release(self, query: Integers) -> Integers:
-        """Pass on."""
+        """Delegate to the wrapped mechanism."""
         return self._honest.release(query)
 
     def choose(self, utilities: Integers) -> Integers:
-        """Pass on."""
+        """Delegate to the wrapped mechanism."""
         return self._honest.choose(utilities)
 
     def finish(self) -> None:
-        """Pass on."""
+        """Delegate to the wrapped mechanism."""
         self._honest.finish()
 
     def _forget(self) -> None:
@@ -141,24 +141,24 @@ class _Tampered(Mechanism):
 
 
 class SmallerScale(_Tampered):
-    """States and draws half the noise that the ledger was charged for."""
+    """Mutant: states and draws half the noise charged to the ledger."""
 
     def _tampered(self, phase: AnyPhase) -> AnyPhase:
         return phase.with_noise(0.5)
 
 
 class WrongSensitivity(_Tampered):
-    """Takes the sensitivity for half of what it is."""
+    """Mutant: understates the sensitivity by half."""
 
     def _tampered(self, phase: AnyPhase) -> AnyPhase:
         return phase.with_sensitivity(0.5)
 
 
 class _Unclipped(_Tampered):
-    """Sums with a wider clip in the lattice steps, and so with the noise, of the narrow one."""
+    """Mechanism with a wider clip, but the noise of the narrow one."""
 
     def release(self, query: Integers) -> Integers:
-        """Release widened sums of gradients; counts as they are."""
+        """Release sums with the wider clip; leave counts unchanged."""
         if self._label in _OF_COUNTS:
             return self._honest.release(query)
         wide = np.rint(query * self._factor).astype(np.int64)
@@ -166,31 +166,31 @@ class _Unclipped(_Tampered):
 
 
 class FirstSilent(_Tampered):
-    """Forgets the noise of histograms, or of what else comes first."""
+    """Mutant: omits the noise of the first phase."""
 
     def begin(self, phase: AnyPhase) -> None:
-        """Begin, and erase the noise of the first phase."""
+        """Begin a phase; erase the noise of the first one."""
         super().begin(phase)
         if phase.label == self._first:
             self._honest._noise[:] = 0
 
 
 class FirstUnused(_Tampered):
-    """Draws the noise of histograms, or of what else comes first, and uses the exact answers."""
+    """Mutant: draws the first phase's noise, but releases exact answers."""
 
     def release(self, query: Integers) -> Integers:
-        """Give the exact sums in the first phase."""
+        """Release the exact sums in the first phase."""
         noisy = self._honest.release(query)
         return query.copy() if self._label == self._first else noisy
 
     def choose(self, utilities: Integers) -> Integers:
-        """Choose the best without chance in the first phase."""
+        """Choose the best candidate without randomness in the first phase."""
         chosen = self._honest.choose(utilities)
         return utilities.argmax(axis=1) if self._label == self._first else chosen
 
 
 def with_mechanism(tampered: type[_Tampered]) -> type:
-    """Make a mixin of estimators whose fit is handed a mechanism that was tampered with.
+    """Create an estimator mixin with a tampered mechanism.
 
     Parameters
     ----------
@@ -212,7 +212,7 @@ def with_mechanism(tampered: type[_Tampered]) -> type:
 
 
 class ForgottenClip:
-    """Fits with the widest clip, 1, on noise that was calibrated for the clip that is stated."""
+    """Mutant: clips at 1, but calibrates noise to the stated clip."""
 
     clip: float
 
@@ -229,7 +229,7 @@ class ForgottenClip:
 
 
 class CountedTwice:
-    """Every record comes twice, as after a careless join."""
+    """Mutant: duplicates every record, as after a careless join."""
 
     def _fit_released(self, X: Any, y: Any, schema: Schema, mechanism: Any) -> None:
         twice = np.repeat(np.arange(len(X)), 2)
@@ -238,7 +238,7 @@ class CountedTwice:
 
 
 class CategoriesSeen:
-    """Takes those categories of the schema that occur."""
+    """Mutant: keeps only the categories that occur in the records."""
 
     def _fit_released(self, X: Any, y: Any, schema: Schema, mechanism: Any) -> None:
         features = {
@@ -253,7 +253,7 @@ class CategoriesSeen:
 
 
 class ClassesSeen:
-    """Keeps the classes that occur, as classifiers without a schema do."""
+    """Mutant: keeps only the classes that occur in the records."""
 
     def _fit_released(self, X: Any, y: Any, schema: Schema, mechanism: Any) -> None:
         super()._fit_released(X, y, schema, mechanism)  # type: ignore[misc]
@@ -261,7 +261,7 @@ class ClassesSeen:
 
 
 class RangeSeen:
-    """Takes the range of the target from the records."""
+    """Mutant: takes the target range from the records."""
 
     def _fit_released(self, X: Any, y: Any, schema: Schema, mechanism: Any) -> None:
         seen = pd.to_numeric(pd.Series(list(y)), errors="coerce").dropna()
@@ -273,7 +273,7 @@ class RangeSeen:
 
 
 class SizeKept:
-    """Keeps the exact number of records."""
+    """Mutant: stores the exact number of records."""
 
     def _fit_released(self, X: Any, y: Any, schema: Schema, mechanism: Any) -> None:
         super()._fit_released(X, y, schema, mechanism)  # type: ignore[misc]
@@ -281,7 +281,7 @@ class SizeKept:
 
 
 class RecordsForPersons:
-    """Charges the noise of persons as if it protected records as well."""
+    """Mutant: charges per-person noise as if it also protected records."""
 
     def _privacy_unit(self) -> Unit:
         return RECORD
@@ -291,60 +291,60 @@ class RecordsForPersons:
 
 
 class _Shuffled:
-    """Parts a shuffled table into batches of equal size, and calls them Poisson samples."""
+    """Mutant: uses equal batches of a shuffled table as Poisson samples."""
 
     def __init__(self, n: int, probability: float, coins: Coins) -> None:
         self._n, self._size, self._coins = n, max(1, round(probability * n)), coins
 
     def samples(self, n_steps: int) -> Iterator[Integers]:
-        """Give the batches of a shuffled table in turn."""
+        """Yield batches of a shuffled table in turn."""
         order = np.argsort(self._coins.random(self._n))
         for step in range(n_steps):
             yield np.take(order, range(step * self._size, (step + 1) * self._size), mode="wrap")
 
 
 class ShuffledBatches:
-    """Takes the batches of a shuffled table for samples."""
+    """Mutant: uses batches of a shuffled table as Poisson samples."""
 
     def _sampler(self, person: Any, probability: float) -> Any:
         return _Shuffled(len(person), probability, self._coins())  # type: ignore[attr-defined]
 
 
 class EverybodySampled:
-    """Takes everybody into every sample."""
+    """Mutant: samples everybody in every step."""
 
     def _sampler(self, person: Any, probability: float) -> Any:
         return super()._sampler(person, 1.0)  # type: ignore[misc]
 
 
 class _Counted:
-    """Remembers how many rows the last sample had."""
+    """Sampler that stores the row count of the last sample."""
 
     def __init__(self, honest: Any) -> None:
         self._honest, self.size = honest, 0
 
     def samples(self, n_steps: int) -> Iterator[Integers]:
-        """Give the honest samples and count their rows."""
+        """Yield the honest samples and count their rows."""
         for rows in self._honest.samples(n_steps):
             self.size = len(rows)
             yield rows
 
 
 class _Averaging(_Tampered):
-    """Divides noisy sums by the number of records that were in the sample."""
+    """Mechanism that divides noisy sums by the realized sample size."""
 
     def __init__(self, honest: Mechanism, owner: Any) -> None:
         super().__init__(honest)
         self._owner = owner
 
     def release(self, query: Integers) -> Integers:
-        """Divide the noisy sums by the realised size."""
+        """Divide the noisy sums by the realized sample size."""
         noisy = self._honest.release(query)
         return np.rint(noisy / max(self._owner.counted.size, 1)).astype(np.int64)
 
 
 class RealisedBatchSize:
-    """Divides the sums of each step by the number of records that were sampled for it."""
+    """Mutant: divides the sums of each step by the realized sample size."""
 
     def _sampler(self, person: Any, probability: float) -> Any:
         self.counted = _Counted(super()._sampler(person, probability))  # type: ignore[misc]
@@ -358,7 +358,7 @@ class RealisedBatchSize:
 
 
 class NoMargin:
-    """Lets gradients be as much longer than the clip as single precision makes them in a batch."""
+    """Mutant: lets gradients exceed the clip by single-precision rounding."""
 
     def _gradient_sums(self, *parts: Any) -> Any:
         sums = super()._gradient_sums(*parts)  # type: ignore[misc]
@@ -367,7 +367,7 @@ class NoMargin:
 
 
 class NoiseOfTheMean(_Tampered):
-    """Adds to the sum what would be the noise of its mean over so many records."""
+    """Mutant: adds the noise for the mean to the sum."""
 
     def _tampered(self, phase: AnyPhase) -> AnyPhase:
         return phase.with_noise(0.125)

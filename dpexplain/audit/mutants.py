@@ -1,4 +1,4 @@
-"""Planted mistakes: an audit that cannot see them proves nothing.
+"""Planted mistakes that audits must detect.
 
 Each mutant makes, from any private estimator, one that states the same guarantee and breaks
 it. None of them is fit for use.
@@ -37,7 +37,7 @@ from dpexplain.schema import Categorical, Classes, Range
 
 @dataclass(frozen=True)
 class Mutant:
-    """A mistake, how to plant it, and who has to notice.
+    """A mistake, how to plant it, and which tiers must detect it.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class Mutant:
     settings: Mapping[str, Any] = field(default_factory=dict)
 
     def plant(self, estimator: Any) -> Any:
-        """Make an estimator with the mistake.
+        """Create an estimator with the mistake.
 
         Parameters
         ----------
@@ -129,7 +129,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant("noise of persons charged for records", frozenset({1}), RecordsForPersons, _always),
     Mutant("seed reused between fits", frozenset({2, 4}), with_source(SameEachTime), _always),
     Mutant(
-        "shuffled in place of Poisson batches",
+        "shuffled batches instead of Poisson samples",
         frozenset({1}),
         ShuffledBatches,
         _samples,
@@ -137,7 +137,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant("everybody sampled", frozenset({3}), EverybodySampled, _samples, settings=_SAMPLED),
     Mutant(
-        "division by the realised batch size",
+        "division by the realized batch size",
         frozenset({1}),
         RealisedBatchSize,
         _samples,

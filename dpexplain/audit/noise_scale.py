@@ -1,4 +1,4 @@
-"""Whether the noise that was added is the noise that was charged for, and fresh.
+"""Check that noise is fresh and has the charged scale.
 
 The noise of a recorded fit is its answers minus its queries. In units of what the charged
 events state it has to be standard normal: a chi-square test of its scale, a bound on the
@@ -59,7 +59,7 @@ class NoiseAudit:
 
     @property
     def problems(self) -> list[str]:
-        """What is wrong with the noise; empty where nothing was found."""
+        """Describe faults of the noise; empty if none were found."""
         low, high = self.scale_limits
         found = []
         if not low <= self.scale <= high:
@@ -107,7 +107,7 @@ def audit_noise(
 
 
 def _noise(model: Any, transcript: Transcript) -> dict[str, list[NDArray[np.float64]]]:
-    """Noise of each release in units of what was charged for, by label."""
+    """Return the noise of each release in charged units, by label."""
     events, phases = by_label(private_events(model)), by_label(transcript.phases)
     # Releases that no event pays for are the business of the replay; here they count as stated.
     factor = {
@@ -127,7 +127,7 @@ def _noise(model: Any, transcript: Transcript) -> dict[str, list[NDArray[np.floa
 def _noise_of(
     phase: Any, query: NDArray[np.int64], answer: NDArray[np.int64], factor: float
 ) -> NDArray[np.float64]:
-    """Noise of one release, if it were as wide as what was charged for."""
+    """Return the noise of one release in charged units."""
     return standard_noise(phase.with_noise(1.0 / factor), query, answer)
 
 
@@ -161,7 +161,7 @@ def _pairs(items: list[Any]) -> list[tuple[Any, Any]]:
 
 
 def _correlation(pairs: list[tuple[NDArray[np.float64], NDArray[np.float64]]]) -> float:
-    """Sum of products, place by place, over the root of their number; 0 without pairs."""
+    """Return the normalized sum of elementwise products; 0 without pairs."""
     products = [a[: len(b)] * b[: len(a)] for a, b in pairs]
     count = sum(map(len, products))
     return float(sum(p.sum() for p in products) / np.sqrt(count)) if count else 0.0

@@ -1,4 +1,4 @@
-"""Fits that write down every release, with answers drawn as usual or forced."""
+"""Recorded fits, with random or forced answers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Forge = Callable[[AnyPhase, Integers], Integers]
 
 @dataclass
 class Transcript:
-    """Releases of one fit, in order, with what they hide. NOT PRIVATE: the queries are exact.
+    """Releases of one fit, in order, with their exact queries. NOT PRIVATE.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class Transcript:
 
 
 class RecordingMechanism(Mechanism):
-    """Draws noise as usual (or takes given answers) and writes every release down.
+    """Mechanism that records every release, with drawn or forced answers.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ class RecordingMechanism(Mechanism):
         self._answers = answers
 
     def release(self, query: Integers) -> Integers:
-        """Release as usual, put the forced answer in its place, and write both down.
+        """Release as usual, substitute the forced answer, and record both.
 
         Parameters
         ----------
@@ -86,7 +86,7 @@ class RecordingMechanism(Mechanism):
         return answer
 
     def choose(self, utilities: Integers) -> Integers:
-        """Choose as usual, put the forced choice in its place, and write both down.
+        """Choose as usual, substitute the forced choice, and record both.
 
         Parameters
         ----------
@@ -119,7 +119,7 @@ class RecordingMechanism(Mechanism):
 
 
 class _LastSampled:
-    """Takes the samples of another sampler, and the last record in each of them."""
+    """Sampler that adds the last record to every sample of another sampler."""
 
     def __init__(self, honest: Any) -> None:
         self._honest = honest
@@ -131,7 +131,7 @@ class _LastSampled:
 
 
 class _Silence(NoiseSource):
-    """Speaks of itself as another source does, and draws zeros: the answers are forced."""
+    """Noise source that mimics another one and draws zeros for forced answers."""
 
     def __init__(self, source: NoiseSource) -> None:
         super().__init__(source.backend)
@@ -166,7 +166,7 @@ def record(
     last_is_sampled: bool = False,
     kept: Sequence[int] | None = None,
 ) -> tuple[Any, Transcript]:
-    """Fit a clone and write down every release with its exact sums. NOT PRIVATE.
+    """Fit a clone and record every release with its exact sums. NOT PRIVATE.
 
     For public or made-up data. The transcript holds what noise is there to hide, the answers may be
     forced and the coins are known, so epsilon is infinite: the clone's own ledger says so, and if

@@ -1,4 +1,4 @@
-"""Made-up records, and data sets that differ by one of them."""
+"""Simulated records, and data sets that differ by one of them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ODD_CELLS = (
 
 
 def made_up_records(schema: Schema, n: int, seed: int, *, wild: bool = False) -> Records:
-    """Random records of a schema.
+    """Draw random records that fit a schema.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def _spoiled(column: pd.Series, rng: np.random.Generator) -> pd.Series:
 
 
 def without(records: Records, place: int) -> Records:
-    """Leave out the record at `place`.
+    """Drop the record at position `place`.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def without(records: Records, place: int) -> Records:
 
 
 def exchanged(records: Records, place: int, other: Records) -> Records:
-    """Put another record in the place of one.
+    """Replace one record.
 
     Parameters
     ----------

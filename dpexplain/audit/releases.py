@@ -1,4 +1,4 @@
-"""What the audits need to know of each kind of mechanism: one small function per question.
+"""Functions of each mechanism that the audits need.
 
 A further mechanism registers its phase type here; its events go to `charges`.
 """
@@ -19,7 +19,7 @@ Integers = NDArray[np.int64]
 
 @singledispatch
 def distance(phase: Any, first: Integers, second: Integers) -> float:
-    """How far apart two exact answers are, in sensitivities of one release.
+    """Return the distance of two exact answers, in sensitivities of one release.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def distance(phase: Any, first: Integers, second: Integers) -> float:
 
 @singledispatch
 def log_likelihood_ratio(phase: Any, answer: Integers, first: Integers, second: Integers) -> float:
-    """Evidence that one release gives for the first data set against the second.
+    """Return the log-likelihood ratio of two data sets, given one release.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def log_likelihood_ratio(phase: Any, answer: Integers, first: Integers, second: 
 
 @singledispatch
 def standard_noise(phase: Any, query: Integers, answer: Integers) -> NDArray[np.float64]:
-    """Noise of one release as it would be for a standard normal distribution.
+    """Transform the noise of one release to a standard normal scale.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def _(phase: Phase, answer: Integers, first: Integers, second: Integers) -> floa
 
 @log_likelihood_ratio.register
 def _(phase: SampledPhase, answer: Integers, first: Integers, second: Integers) -> float:
-    """Evidence for a record that is in the first data set, and in a sample of it or not.
+    """Return the log-likelihood ratio when the record may be in the sample.
 
     `first` is the sum with the record in the sample: presence makes the answer a mixture.
     """
@@ -139,7 +139,7 @@ def _(phase: ChoicePhase, answer: Integers, first: Integers, second: Integers) -
 
 @standard_noise.register
 def _(phase: ChoicePhase, query: Integers, answer: Integers) -> NDArray[np.float64]:
-    """Place of the choice among all, which is even on the unit interval if it is right."""
+    """Return the choice's quantile, uniform on [0, 1] for a correct mechanism."""
     chances = np.exp(_log_chances(phase, query))
     rows = np.arange(len(answer))
     below = np.where(np.arange(phase.n_candidates) < answer[:, None], chances, 0.0).sum(axis=1)

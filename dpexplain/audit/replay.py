@@ -1,4 +1,4 @@
-"""Transcript replay: what one record could do to everything a fit released.
+"""Transcript replay: the effect of one record on all releases of a fit.
 
 All private releases of a fit pass through one mechanism. `record` fits on a data set
 and writes the transcript down; `replay` fits on a neighbouring data set with the same
@@ -29,7 +29,7 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class ReplayReport:
-    """What a replay on a neighbouring data set showed.
+    """Result of a replay on a neighboring data set.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class ReplayReport:
 
     @property
     def spent_share(self) -> float:
-        """Share of the guarantee that this pair of data sets used up.
+        """Share of the guarantee that this pair of data sets spends.
 
         Returns
         -------
@@ -72,7 +72,7 @@ class ReplayReport:
 
     @property
     def holds(self) -> bool:
-        """Whether the pair of data sets is no counterexample to the guarantee."""
+        """Whether the guarantee holds for this pair of data sets."""
         within = self.spent_share <= 1.0 + _ROUNDING
         return within and not self.differences and not self.overspent
 
@@ -86,7 +86,7 @@ def replay(
     kept: Sequence[int] | None = None,
     unit: Unit | None = None,
 ) -> ReplayReport:
-    """Fit on a neighbouring data set with the recorded answers, and compare.
+    """Fit on a neighboring data set with the recorded answers, and compare.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ def replay(
             claimed_mu=mu,
             spent_epsilon=0.0,
             claimed_epsilon=epsilon,
-            differences=(f"with the same answers, the neighbour's fit ends: {error}",),
+            differences=(f"with the same answers, the fit on the neighbor stops: {error}",),
         )
     apart = _distances(transcript, second)
     return ReplayReport(
@@ -137,7 +137,7 @@ def replay(
 
 
 def _claims(model: Any, unit: Unit | None) -> tuple[float | None, float, float]:
-    """Mu and epsilon that are stated for a unit, and how many sensitivities it may move a sum."""
+    """Return stated mu and epsilon for a unit, and its largest effect on a sum."""
     guarantee = model.guarantee_
     entry = model.ledger_.entries[-1]
     if unit is None or same_unit(unit, entry.unit):
@@ -151,7 +151,7 @@ def _claims(model: Any, unit: Unit | None) -> tuple[float | None, float, float]:
 
 
 def _distances(first: Transcript, second: Transcript) -> list[float]:
-    """Distance of the queries of each release, in its sensitivities; 0 where shapes differ."""
+    """Return the distance of each release's queries; 0 if shapes differ."""
     return [
         distance(phase, q, p) if q.shape == p.shape else 0.0
         for phase, q, p in zip(first.phases, first.queries, second.queries, strict=False)
@@ -168,7 +168,7 @@ def _spent_mu(transcript: Transcript, apart: list[float]) -> float:
 
 
 def _spent_epsilon(transcript: Transcript, apart: list[float]) -> float:
-    """Log-ratio of all answers of pure mechanisms at most."""
+    """Return the total log-ratio bound of all pure answers."""
     return math.fsum(
         d * (phase.epsilon if isinstance(phase, ChoicePhase) else 1.0 / phase.noise_multiplier)
         for phase, d in zip(transcript.phases, apart, strict=False)
@@ -189,7 +189,7 @@ def _beyond_sensitivity(transcript: Transcript, apart: list[float]) -> list[str]
 
 
 def _not_disjoint(transcript: Transcript, apart: list[float]) -> list[str]:
-    """Releases about parts of the records that a record is in more than one of."""
+    """Return the releases on subsets that share a record."""
     moved: dict[str, float] = {}
     permitted: dict[str, float] = {}
     for phase, d in zip(transcript.phases, apart, strict=False):
@@ -216,7 +216,7 @@ def _structural_differences(first: Transcript, second: Transcript) -> list[str]:
 
 
 def _state_differences(first: Any, second: Any) -> list[str]:
-    """Names of attributes that differ, compared through their pickles or arrays."""
+    """Return the names of attributes that differ, by pickle or array."""
     names = sorted(set(vars(first)) | set(vars(second)))
     skipped = {"ledger", "ledger_"}  # times and identifiers differ from charge to charge
     found = [
@@ -229,7 +229,7 @@ def _state_differences(first: Any, second: Any) -> list[str]:
 
 
 def same_value(a: Any, b: Any) -> bool:
-    """Deep equality to the last bit, through containers and plain objects.
+    """Compare deeply and bit for bit, through containers and plain objects.
 
     Parameters
     ----------

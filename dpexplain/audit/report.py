@@ -1,4 +1,4 @@
-"""Tables of an audit: lower bounds of every estimator, and who notices which mistake."""
+"""Audit tables: lower bounds, and which tier detects which mistake."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dpexplain.audit.tiers import CONFIDENCE, TIERS, planted_case, problems
 
 @dataclass(frozen=True)
 class BoundRow:
-    """Lower bounds of one estimator at one epsilon, with 95 % confidence each.
+    """Lower bounds for one estimator at one epsilon, each with 95% confidence.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class BoundRow:
 
 @dataclass(frozen=True)
 class PowerRow:
-    """How often each tier noticed one mistake, planted into several estimators.
+    """Detection rate of one planted mistake, by tier.
 
     Parameters
     ----------
@@ -71,12 +71,12 @@ class PowerRow:
 
     @property
     def seen_by(self) -> frozenset[int]:
-        """Tiers that have to notice the mistake in every run."""
+        """Tiers that must detect the mistake in every run."""
         return self.mutant.seen_by & self.powerful
 
     @property
     def survives(self) -> list[int]:
-        """Tiers that should have noticed the mistake in every run, and did not."""
+        """Tiers that missed a mistake they must detect."""
         return [tier for tier in sorted(self.seen_by) if self.noticed[tier] < self.runs]
 
 
@@ -148,7 +148,7 @@ Verdict = tuple[Mutant, Subject, dict[int, bool] | None]
 
 
 def power_rows(results: Iterable[Verdict]) -> list[PowerRow]:
-    """Count who noticed what, apart for estimators on which other tiers have power.
+    """Count detections, separately for groups of estimators with equal tier power.
 
     Parameters
     ----------
@@ -179,7 +179,7 @@ def power_rows(results: Iterable[Verdict]) -> list[PowerRow]:
 
 
 def bounds_table(rows: Sequence[BoundRow]) -> str:
-    """Lower bounds as a Markdown table.
+    """Format lower bounds as a Markdown table.
 
     Parameters
     ----------
@@ -203,7 +203,7 @@ def bounds_table(rows: Sequence[BoundRow]) -> str:
 
 
 def power_table(rows: Sequence[PowerRow]) -> str:
-    """Mistakes and who noticed them as a Markdown table.
+    """Format detection rates of mistakes as a Markdown table.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What is audited: each private estimator with each target and objective it accepts.
+"""Audit subjects: each private estimator with each target and objective.
 
 Everything follows from the estimator class, so a new model needs nothing here. One that
 needs other columns, or does most under other parameters, has an `Audit` in `audit_of`, or as its
@@ -184,7 +184,7 @@ def private_estimators() -> dict[str, type[Any]]:
 
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """An estimator class and what it is asked to learn.
+    """An estimator class with its target and objective.
 
     Parameters
     ----------
@@ -217,7 +217,7 @@ class Subject:
 
 
 def subjects(estimators: Iterable[type[Any]] | None = None) -> list[Subject]:
-    """Everything to audit: each private estimator with each target and objective it accepts.
+    """Return all subjects: each estimator with each target and objective.
 
     Parameters
     ----------
@@ -252,7 +252,7 @@ def subjects(estimators: Iterable[type[Any]] | None = None) -> list[Subject]:
 
 
 def _modes(estimator_class: type[Any]) -> list[dict[str, Any]]:
-    """Parameters one by one, the usual ones first."""
+    """Yield parameter settings, usual ones first."""
     known = known_settings(estimator_class, _MODES)
     return [{}, *({name: value} for name, values in known.items() for value in values)]
 
@@ -267,7 +267,7 @@ def _accepted(subject: Subject) -> bool:
 
 
 def audited(subject: Subject, *, epsilon: float = 1.0, **settings: Any) -> Any:
-    """Unfitted estimator with a schema of several columns, as tiers 1 and 2 fit it.
+    """Return an unfitted estimator with a schema for tiers 1 and 2.
 
     Parameters
     ----------
@@ -289,7 +289,7 @@ def audited(subject: Subject, *, epsilon: float = 1.0, **settings: Any) -> Any:
 
 
 def variants(subject: Subject) -> dict[str, tuple[Any, ...]]:
-    """Parameters that tier 1 tries in all combinations, as far as the estimator has them.
+    """Return the estimator's parameters that tier 1 crosses.
 
     Parameters
     ----------
@@ -308,7 +308,7 @@ def variants(subject: Subject) -> dict[str, tuple[Any, ...]]:
 def features_for(
     estimator_class: type[Any], otherwise: Mapping[str, Numeric | Categorical]
 ) -> dict[str, Numeric | Categorical]:
-    """Columns that an estimator is audited on.
+    """Return the columns on which an estimator is audited.
 
     Parameters
     ----------
@@ -326,7 +326,7 @@ def features_for(
 
 
 def known_settings(estimator_class: type[Any], settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Those settings that an estimator has a parameter for.
+    """Return the settings that are parameters of an estimator.
 
     Parameters
     ----------
@@ -344,7 +344,7 @@ def known_settings(estimator_class: type[Any], settings: Mapping[str, Any]) -> d
 
 
 def powerful_tiers(subject: Subject) -> frozenset[int]:
-    """Tiers that have to notice every planted mistake that they look for.
+    """Return the tiers that must detect every planted mistake they test for.
 
     Parameters
     ----------
@@ -367,7 +367,7 @@ def _has_several_classes(subject: Subject) -> bool:
 
 
 def canary_share(subject: Subject, adjacency: str) -> float:
-    """Share of the guarantee that the canary has to use up.
+    """Return the share of the guarantee that the canary must spend.
 
     Residuals of three classes are (1, -1/2, -1/2) clips long at the start, where the bound has
     (1, -1, 0): 0.87 of it, or 0.75 for two that are exchanged. An exchanged canary moves nothing
@@ -394,7 +394,7 @@ def canary_share(subject: Subject, adjacency: str) -> float:
 
 
 def goes_by_place(estimator: Any) -> bool:
-    """Whether coins that go by place decide what is done with a record.
+    """Whether random draws by row position decide how a record is used.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The four tiers, each of which says what it finds wrong with an estimator."""
+"""The four audit tiers. Each lists the faults it finds."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CONFIDENCE = 1.0 - 1e-7
 
 
 def hostile(seed: int) -> Forge:
-    """Answers that no noise would give: far off, without noise, or zero, release by release.
+    """Create extreme answers: far off, noiseless or zero, release by release.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def hostile(seed: int) -> Forge:
 
 
 def replays(case: CanaryCase, n_hostile: int = 3) -> list[ReplayReport]:
-    """Tier 1: replay without the canary what was recorded with it.
+    """Run tier 1: replay without the canary a fit recorded with it.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def replays(case: CanaryCase, n_hostile: int = 3) -> list[ReplayReport]:
 
 
 def replay_of_rows(case: CanaryCase) -> ReplayReport:
-    """Tier 1: replay a fit for persons with another row of one person in use.
+    """Run tier 1: replay a per-person fit with a different row of one person.
 
     One more row of a person makes the coins exchange the row in use: that is how far apart two
     tables are that differ by one *record*, for which the ledger has a price of its own.
@@ -100,7 +100,7 @@ def _replay(case: CanaryCase, n_fits: int) -> list[str]:
     for report in (*replays(case), replay_of_rows(case)):
         found |= dict.fromkeys((*report.differences, *report.overspent))
         if report.spent_share > 1.0 + 1e-9:
-            found[f"{report.spent_share:.3f} of what is claimed was spent"] = None
+            found[f"spent {report.spent_share:.3f} of the claimed parameter"] = None
     return list(found)
 
 

@@ -10,7 +10,7 @@ _BLOCK = 1024
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def find_bins(values, inner_edges, missing, index):  # type: ignore[no-untyped-def]
-    """Find the bin of each value by bisection, many values in step.
+    """Find the bin of each value by simultaneous bisection.
 
     Parameters
     ----------

@@ -23,9 +23,9 @@ CATEGORICAL_SPECIAL = ("other", "missing")
 
 
 def index_dtype(n_bins: int) -> type[np.unsignedinteger[Any]]:
-    """Return the smallest type that holds a bin index, so that a pass reads few bytes."""
+    """Return the smallest dtype that holds a bin index."""
     if n_bins > 1 << 16:
-        raise ValueError(f"{n_bins} bins are more than {1 << 16}; ask for fewer bins.")
+        raise ValueError(f"{n_bins} bins exceed the limit of {1 << 16}; reduce the number of bins.")
     return np.uint8 if n_bins <= 1 << 8 else np.uint16
 
 
@@ -72,11 +72,11 @@ class FeatureBins:
 
     @property
     def ordered(self) -> bool:
-        """Whether neighbouring bins are neighbours in meaning."""
+        """Whether the order of the bins is meaningful."""
         return not isinstance(self.feature, Categorical) or self.feature.ordered
 
     def index(self, encoded: Encoded) -> Index:
-        """Bin of each encoded value.
+        """Return the bin of each encoded value.
 
         Parameters
         ----------
@@ -97,7 +97,7 @@ class FeatureBins:
 
 
 def merge_bins(cells: FeatureBins, first_cells: Sequence[int]) -> tuple[FeatureBins, Index]:
-    """Merge neighbouring cells of a numeric feature.
+    """Merge neighboring cells of a numeric feature.
 
     Parameters
     ----------

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True, eq=False)
 class BinCounts:
-    """Noisy people per bin of one feature, and how sure they are.
+    """Noisy counts per bin of one feature, with their standard deviations.
 
     Attributes
     ----------
@@ -33,11 +33,11 @@ class BinCounts:
     unit_of_bin: NDArray[np.intp] | None = None
 
     def thinned(self, share: float) -> BinCounts:
-        """Return the counts of a random part of the people."""
+        """Return the counts of a random subset of the people."""
         return replace(self, counts=share * self.counts, variance=share**2 * self.variance)
 
     @property
     def perhaps_nobody(self) -> NDArray[np.bool_]:
-        """Special bins whose count does not stand out of its noise, shape (n_bins,)."""
+        """Special bins whose count does not rise above its noise, shape (n_bins,)."""
         special = np.arange(len(self.counts)) >= len(self.counts) - self.n_special
         return special & (self.counts < 3.0 * np.sqrt(self.variance))

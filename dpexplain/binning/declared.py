@@ -1,4 +1,4 @@
-"""Grids of cells that depend on the public schema alone."""
+"""Public grids: cells that depend only on the schema."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _GEOMETRIC_SPAN = 1e-4
 def declared_cells(
     name: str, feature: Numeric | Categorical, n_cells: int, spacing: Spacing = "mixed"
 ) -> FeatureBins:
-    """Cells of one feature, from what its schema says.
+    """Return the public cells of one feature from its schema.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def _mixed_edges(feature: Numeric, n_cells: int) -> NDArray[np.float64]:
 
 
 def _snap(edges: NDArray[np.float64], feature: Numeric) -> NDArray[np.float64]:
-    """Put the edges half way between possible values, so that a cell is named by its values."""
+    """Place edges halfway between possible values."""
     n_steps = np.inf if feature.step is None else (feature.high - feature.low) / feature.step
     if feature.step is None or not n_steps < 2.0**53:  # finer than floating-point numbers
         return np.unique(edges)

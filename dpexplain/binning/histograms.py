@@ -1,4 +1,4 @@
-"""Private bins: noisy histograms over public cells, merged where people are few.
+"""Private bins: noisy histograms over public cells, with sparse cells merged.
 
 Algorithm 3 of Nori et al. (ICML 2021, arXiv:2106.09680), with three changes: the
 exact sample size is replaced by a paid estimate (the exact one would be an unpaid
@@ -27,7 +27,7 @@ Gaussian spends up to 0.65 % more delta than Gaussian differential privacy says.
 
 @dataclass(frozen=True, eq=False)
 class NoisyHistograms:
-    """What the histogram phase released, and what follows from it for free.
+    """Result of the histogram phase, with free post-processing.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ class NoisyHistograms:
         return max(1.0, float(np.average(totals, weights=weights)))
 
     def agreeing(self) -> NoisyHistograms:
-        """Histograms that all add up to the same number of people.
+        """Histograms adjusted to the same number of people.
 
         Everybody is in one cell of each feature, so the totals are equal but for noise.
         Spreading the difference evenly is the least-squares estimate given that total.
@@ -118,7 +118,7 @@ def release_count(
 
 
 def count_phase(noise_multiplier: float, sensitivity: float) -> Phase:
-    """Phase of the number of people, in lattice steps.
+    """Return the phase of the number of people, in lattice steps.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def count_phase(noise_multiplier: float, sensitivity: float) -> Phase:
 
 
 def coarse_cells(cells: FeatureBins, n_cells: int) -> tuple[FeatureBins, Index]:
-    """Join neighbouring cells of a numeric feature until there are few enough.
+    """Merge neighboring cells of a numeric feature down to a maximum number.
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ def release_histograms(
     noise_multiplier: float,
     sensitivity: float = 1.0,
 ) -> NoisyHistograms:
-    """Release the number of people per cell of every feature with noise.
+    """Release noisy counts of people per cell of every feature.
 
     A record is in one cell per feature, so one feature's histogram has L2
     sensitivity 1 under add/remove adjacency and sqrt(2) under replace-one.
@@ -192,7 +192,7 @@ def release_histograms(
 
 
 def histogram_phase(noise_multiplier: float, sensitivity: float, n_values: int) -> Phase:
-    """Phase of the histograms, in lattice steps.
+    """Return the phase of the histograms, in lattice steps.
 
     Parameters
     ----------
@@ -219,7 +219,7 @@ def merge_sparse_cells(
     noise_std: float,
     noise_ratio: float,
 ) -> tuple[FeatureBins, Index]:
-    """Merge neighbouring cells until each bin holds enough people to stand out.
+    """Merge neighboring cells until each bin's count rises above its noise.
 
     Parameters
     ----------
@@ -257,7 +257,7 @@ def merge_sparse_cells(
 def counts_per_bin(
     counts: NDArray[np.float64], bin_of_cell: Index, n_bins: int
 ) -> NDArray[np.float64]:
-    """Noisy people per merged bin.
+    """Return the noisy number of people per merged bin.
 
     Parameters
     ----------

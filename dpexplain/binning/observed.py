@@ -12,7 +12,7 @@ from dpexplain.schema import Categorical, Numeric
 def quantile_bins(
     name: str, feature: Numeric | Categorical, values: Encoded, max_bins: int
 ) -> FeatureBins:
-    """Bins with about equally many records each. NOT PRIVATE: edges follow the data.
+    """Return bins with similar record counts. NOT PRIVATE: edges follow the data.
 
     Parameters
     ----------

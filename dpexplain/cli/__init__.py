@@ -1,4 +1,4 @@
-"""The command ``dpexplain``: fit, compare, report and account without writing Python."""
+"""The command ``dpexplain``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The ledger that pays for what is fitted from the command line."""
+"""Ledger files of the command line."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _DELTA = 1e-6
 
 
 def ledger_path(asked: argparse.Namespace) -> Path:
-    """Say which ledger the options name.
+    """Return the path of the ledger named by the options.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def ledger_path(asked: argparse.Namespace) -> Path:
 
 
 def opened_ledger(asked: argparse.Namespace) -> PrivacyLedger:
-    """Open the ledger of a table, or begin one.
+    """Open the ledger of a table, or create one.
 
     Parameters
     ----------
@@ -58,8 +58,8 @@ def opened_ledger(asked: argparse.Namespace) -> PrivacyLedger:
     if not path.exists():
         if asked.cap_epsilon is None and not asked.quiet:
             print(
-                f"the ledger {path} begins without a cap, and stays so: it will refuse nothing. "
-                "--cap-epsilon gives a new ledger one.",
+                f"the new ledger {path} has no cap and will refuse nothing; pass --cap-epsilon to "
+                "set one.",
                 file=sys.stderr,
             )
         return PrivacyLedger(
@@ -77,7 +77,7 @@ def opened_ledger(asked: argparse.Namespace) -> PrivacyLedger:
         if wanted is not None and wanted != held:
             begun = "without a cap" if held == math.inf else f"with {held}"
             raise CommandError(
-                f"{option} {wanted}: the ledger {path} was begun {begun}; leave the option "
-                "out, or name another file with --ledger if these are other records."
+                f"{option} {wanted}: the ledger {path} was begun {begun}; omit the option, or "
+                "pass another file with --ledger for other records."
             )
     return ledger

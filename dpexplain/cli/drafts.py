@@ -1,4 +1,4 @@
-"""``dpexplain schema draft`` and ``check``: help with the public schema. Neither is private."""
+"""``dpexplain schema draft`` and ``check``. Neither is private."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def add_commands(commands: Any) -> None:
     draft = add_command(
         parts,
         "draft",
-        summary="Write a first schema from PUBLIC data of the same form. Bounds and categories "
-        "are read from the file: from private data they would leak, and reading them is not "
-        "free. Check every line against the documentation of the data.",
+        summary="Write a first schema from PUBLIC data with the same columns. Bounds and "
+        "categories are read from the file: with private data they would leak, and reading them "
+        "would cost privacy. Check every line against the documentation of the data.",
         examples="dpexplain schema draft public_sample.csv --target income --out schema.toml",
     )
     add_table(draft, private=False)
@@ -40,7 +40,7 @@ def add_commands(commands: Any) -> None:
         parts,
         "check",
         summary="Count the cells of a table that a schema does not fit, for the eyes of the "
-        "person who holds the data. NOT PRIVATE: pass the output to nobody.",
+        "person who holds the data. NOT PRIVATE: do not share the output.",
         examples="dpexplain schema check data.csv --target income --schema schema.toml",
     )
     add_table(check)
@@ -48,14 +48,14 @@ def add_commands(commands: Any) -> None:
 
 
 def run_draft(asked: argparse.Namespace) -> None:
-    """Write a draft; a schema that somebody has corrected is not overwritten by accident."""
+    """Write a draft, without overwriting an edited schema by accident."""
     import dpexplain.io
     from dpexplain.cli.errors import CommandError
     from dpexplain.schema import Schema
 
     check_place(asked.out, suffixes=(".toml",))
     if asked.out.exists() and not asked.replace:
-        raise CommandError(f"--out {asked.out} exists; --replace writes over it.")
+        raise CommandError(f"--out {asked.out} exists; pass --replace to overwrite it.")
     X, y = whole_table(asked)
     schema = Schema.from_frame(X, y, task=asked.task)
     dpexplain.io.write_file(asked.out, schema.to_toml())
@@ -66,13 +66,13 @@ def run_draft(asked: argparse.Namespace) -> None:
     if many := _long_lists(schema):
         print(
             f"long lists of categories: {', '.join(many)}. Take identifiers and dates out of the "
-            "schema, and group the rest: a category needs many people to stand out of the noise.",
+            "schema, and group the rest: a category needs many people to rise above the noise.",
             file=sys.stderr,
         )
 
 
 def _long_lists(schema: Schema) -> list[str]:
-    """Name the features that are hardly categories, with how many they have."""
+    """List features with too many categories."""
     counts = {
         name: len(getattr(feature, "categories", ())) for name, feature in schema.features.items()
     }
@@ -80,10 +80,10 @@ def _long_lists(schema: Schema) -> list[str]:
 
 
 def run_check(asked: argparse.Namespace) -> None:
-    """Print what does not fit."""
+    """Print the cells that do not fit the schema."""
     schema = read_schema(asked.schema)
     X, y = whole_table(asked, as_text=True)
     names = [name for name in X.columns if name in schema.features]
     report = schema.check(X[names], y)
-    print("NOT PRIVATE: for the eyes of the person who holds the data.\n")
+    print("NOT PRIVATE: only for the person who holds the data.\n")
     print("The schema fits every cell." if report.fits else table_text(report.frame(), rows=None))

@@ -1,4 +1,4 @@
-"""What a command refuses, in words for the person at the terminal."""
+"""Errors of commands, as messages for the terminal."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Iterator
 
 
 class CommandError(Exception):
-    """The command line asks for what cannot be done; nothing was spent."""
+    """Invalid command-line input; nothing was spent."""
 
 
 @contextlib.contextmanager
 def after_the_charge() -> Iterator[None]:
-    """Say of what goes wrong inside that it comes after the charge, which stays.
+    """Add to errors raised inside that the charge stays.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""``dpexplain fit`` and ``dpexplain sweep``: from a private table to files of explanations."""
+"""``dpexplain fit`` and ``dpexplain sweep``: save explanations of a table."""
 
 from __future__ import annotations
 
@@ -67,17 +67,19 @@ def add_sweep(command: argparse.ArgumentParser) -> None:
         metavar="EPSILON",
         help="privacy loss of each fit; all of them are charged together",
     )
-    command.add_argument("--repeats", type=count, default=1, help="fits at each epsilon, each paid")
+    command.add_argument(
+        "--repeats", type=count, default=1, help="fits at each epsilon; each is charged"
+    )
     command.add_argument(
         "--reference",
         action="store_true",
-        help="fit the non-private twin as well: for your eyes only, the ledger records it",
+        help="also fit the non-private reference model; do not share it, and the ledger records it",
     )
     add_model(command)
 
 
 def run_fit(asked: argparse.Namespace) -> None:
-    """Fit one model; everything that can be refused is refused before the ledger pays."""
+    """Fit one model; reject invalid input before the ledger is charged."""
     check_place(asked.out, suffixes=_JSON, kept=(ledger_path(asked),))
     schema = read_schema(asked.schema)
     records = _checked_records(asked, schema, [asked.epsilon])
@@ -102,7 +104,7 @@ def run_sweep(asked: argparse.Namespace) -> None:
 
 
 def swept(asked: argparse.Namespace) -> tuple[Any, Any]:
-    """Fit what the options of a sweep say.
+    """Fit a sweep from command-line options.
 
     Parameters
     ----------
@@ -130,9 +132,9 @@ def swept(asked: argparse.Namespace) -> tuple[Any, Any]:
 
 
 def _checked_records(asked: argparse.Namespace, schema: Schema, epsilons: list[float]) -> Records:
-    """Read the records once everything that is public is right: no ledger is begun for a slip."""
+    """Read the records after all public inputs are checked."""
     if len(set(epsilons)) < len(epsilons):
-        raise CommandError("--epsilon has a value twice; --repeats fits several times at each.")
+        raise CommandError("--epsilon has a duplicate value; use --repeats to fit several times.")
     estimators = [private_estimator(asked, schema, epsilon=epsilon) for epsilon in epsilons]
     records = private_records(asked, schema)
     for estimator in estimators:

@@ -1,4 +1,4 @@
-"""Parse the command line, run one command, and turn what went wrong into words and a status."""
+"""Parse the command line, run one command, and map errors to an exit status."""
 
 from __future__ import annotations
 
@@ -65,8 +65,8 @@ def parser() -> argparse.ArgumentParser:
     """
     top = argparse.ArgumentParser(
         prog="dpexplain",
-        description="Interpretable models under differential privacy, and what the noise does to "
-        "their explanations.",
+        description="Interpretable models under differential privacy, with noise bands for their "
+        "explanations.",
         epilog=f"{_EXAMPLES}\n{_STATUS}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

@@ -1,4 +1,4 @@
-"""Options that several commands share, and what they mean."""
+"""Options shared by several commands."""
 
 from __future__ import annotations
 
@@ -79,13 +79,13 @@ def add_table(command: argparse.ArgumentParser, *, private: bool = True) -> None
 
 
 def add_model(command: argparse.ArgumentParser) -> None:
-    """Add what is fitted, and the account that pays."""
+    """Add the model and ledger options."""
     command.add_argument(
         "--model",
         choices=tuple(MODELS),
         default="boosting",
-        help="default: boosting; random-forest, dpboost and boosted-trees promise epsilon alone, "
-        "their delta is 0",
+        help="default: boosting; random-forest, dpboost and boosted-trees have pure differential "
+        "privacy (delta 0)",
     )
     command.add_argument(
         "--set",
@@ -106,11 +106,11 @@ def add_model(command: argparse.ArgumentParser) -> None:
         "--ledger",
         type=Path,
         metavar="JSON",
-        help="account of everything spent on the table; default: TABLE.ledger.json beside it",
+        help="ledger of the table; default: TABLE.ledger.json in the same folder",
     )
     command.add_argument("--dataset", help="name of the table in a new ledger; default: its file")
     command.add_argument(
-        "--cap-epsilon", type=float, help="limit of a new ledger: what goes beyond it is refused"
+        "--cap-epsilon", type=float, help="cap of a new ledger; charges beyond it are refused"
     )
     command.add_argument(
         "--quiet", action="store_true", help="print no progress and no summary, only errors"
@@ -118,7 +118,7 @@ def add_model(command: argparse.ArgumentParser) -> None:
 
 
 def private_estimator(asked: argparse.Namespace, schema: Any, **parameters: Any) -> Any:
-    """Make the estimator that the options name.
+    """Create the estimator named by the options.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ def private_estimator(asked: argparse.Namespace, schema: Any, **parameters: Any)
     estimator = kind(schema=schema, **parameters)
     settings = dict(setting(text) for text in asked.settings)
     if taken := sorted(set(settings) & {"schema", "epsilon", "delta", "ledger"}):
-        raise CommandError(f"--set {taken[0]}=... has an option of its own: --{taken[0]}.")
+        raise CommandError(f"--set {taken[0]}=...: use the option --{taken[0]} instead.")
     known = sorted(estimator.get_params(deep=False))
     if unknown := sorted(set(settings) - set(known)):
         raise CommandError(
@@ -197,7 +197,7 @@ def setting(text: str) -> tuple[str, Any]:
 
 
 def count(text: str) -> int:
-    """Read a whole number of at least 1, for argparse.
+    """Read a positive integer, for argparse.
 
     Parameters
     ----------
@@ -218,7 +218,7 @@ def count(text: str) -> int:
 
 
 def check_place(path: Path, *, suffixes: tuple[str, ...], kept: tuple[Path, ...] = ()) -> None:
-    """Refuse a place where the result cannot be written, before anything is spent.
+    """Check that the result can be written, before anything is spent.
 
     Parameters
     ----------
@@ -242,18 +242,18 @@ def check_place(path: Path, *, suffixes: tuple[str, ...], kept: tuple[Path, ...]
     if path.is_dir():
         raise CommandError(f"--out {path} is a folder; give the name of a file.")
     if path.name.lower().endswith(LEDGER_SUFFIX) or _holds_ledger(path):
-        raise CommandError(f"--out {path} is the place of a ledger; give the result another name.")
+        raise CommandError(f"--out {path} is a ledger; give the result another name.")
     if path.resolve() in [each.resolve() for each in kept]:
         raise CommandError(f"--out {path}: the command needs that file itself; give another name.")
     try:
         with tempfile.TemporaryFile(dir=path.absolute().parent):
             pass
     except OSError:
-        raise CommandError(f"--out {path}: no file can be written in that folder.") from None
+        raise CommandError(f"--out {path}: the folder is not writable.") from None
 
 
 def _holds_ledger(path: Path) -> bool:
-    """Whether an existing file is an account of what was spent, under whatever name."""
+    """Whether an existing file is a ledger, under any name."""
     try:
         held = json.loads(path.read_bytes())
     except (OSError, ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""``dpexplain report``: one HTML file with everything that may leave, for people without Python."""
+"""``dpexplain report``: one shareable HTML file, for people without Python."""
 
 from __future__ import annotations
 
@@ -33,8 +33,7 @@ def add_commands(commands: Any) -> None:
     report.add_argument(
         "--not-for-release",
         action="store_true",
-        help="keep the non-private reference in the page, which then says on every view that it "
-        "must not leave",
+        help='keep the non-private reference in the page; every view then says "do not share"',
     )
     # A saved comparison needs neither a target nor a schema: what is missing is said by `run`.
     for action in report._actions:
@@ -109,6 +108,4 @@ def _refuse_fit_options(asked: argparse.Namespace) -> None:
         option for option, name, default in asked.fit_options if getattr(asked, name) != default
     ]
     if given:
-        raise CommandError(
-            f"{asked.table} holds models that are fitted already: leave out {', '.join(given)}."
-        )
+        raise CommandError(f"{asked.table} holds fitted models; omit {', '.join(given)}.")

@@ -1,4 +1,4 @@
-"""``dpexplain explain``, ``ledger`` and ``open``: look at what earlier commands saved."""
+"""``dpexplain explain``, ``ledger`` and ``open``: show saved results."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def add_commands(commands: Any) -> None:
     )
     ledger.add_argument("file", type=Path, help="ledger file")
     ledger.add_argument(
-        "--published", type=int, nargs="+", help="numbers of the entries that leave, from 0"
+        "--published", type=int, nargs="+", help="indices of the published entries, from 0"
     )
     ledger.add_argument("--format", choices=("text", "markdown", "json", "entries"), default="text")
     ledger.set_defaults(run=run_ledger)
@@ -172,20 +172,20 @@ def _why_no_ledger(file: Path, error: BudgetError) -> str:
     except (ValueError, OSError):
         return f"{file} cannot be read as a ledger: {error}"
     return (
-        f"{file} holds a {kind} and no ledger; `dpexplain explain {file}` prints it. The ledger of "
+        f"{file} is a {kind}, not a ledger; `dpexplain explain {file}` prints it. The ledger of "
         f"TABLE.csv is TABLE{LEDGER_SUFFIX}, unless --ledger named another file."
     )
 
 
 def _left_words(ledger: Any) -> str:
     if math.isinf(ledger.cap_epsilon):
-        return "No cap was set: this ledger refuses nothing."
+        return "No cap is set: this ledger refuses nothing."
     left = math.floor(1000.0 * ledger.remaining_epsilon) / 1000.0
     return f"Left under the cap of epsilon {ledger.cap_epsilon:g}: epsilon {left:g} for one fit."
 
 
 def run_open(asked: argparse.Namespace) -> int:
-    """Open a page in the browser, anything else in JupyterLab."""
+    """Open pages in the browser and other files in JupyterLab."""
     path: Path = asked.file
     if not path.is_file():
         raise CommandError(f"{path}: no such file.")
@@ -208,7 +208,7 @@ def run_open(asked: argparse.Namespace) -> int:
 
 
 def _notebook_for(path: Path) -> Path:
-    """Write a notebook that shows a saved file, unless it was written before."""
+    """Write a notebook that shows a saved file, unless it exists."""
     dpexplain.io.load(path)  # an error is better seen here than in the notebook
     notebook = path.with_suffix(".ipynb")
     if not notebook.exists():

@@ -1,4 +1,4 @@
-"""Read a table for a private fit: cells as text, so that the schema alone decides what they are."""
+"""Read a table for a private fit, all cells as text."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _SEPARATORS = {".csv": ",", ".tsv": "\t"}
 
 
 class Records(NamedTuple):
-    """What a private fit takes: a table and its target, or a path and the target's column."""
+    """Input of a private fit: a table and its target, or a path and a column name."""
 
     X: Any
     y: Any
 
 
 def private_records(asked: argparse.Namespace, schema: Schema) -> Records:
-    """Read the table that the options name, the columns of the schema and the target only.
+    """Read the schema's columns and the target from the table in the options.
 
     A Parquet file is passed on as a path to private boosting, which reads it part by part.
 
@@ -121,7 +121,7 @@ def whole_table(
 def read_texts(
     path: Path, separator: str | None = None, encoding: str | None = None
 ) -> pd.DataFrame:
-    """Read a CSV or TSV file line by line, every cell as the text that stands there.
+    """Read a CSV or TSV file line by line, keeping every cell as text.
 
     Parameters
     ----------
@@ -179,7 +179,7 @@ def _read_parquet(path: Path) -> pd.DataFrame:
 
 
 def read_schema(path: Path) -> Schema:
-    """Read a schema, and say where it was looked for.
+    """Read a schema; name the path in errors.
 
     Parameters
     ----------
@@ -214,7 +214,7 @@ def _described(schema: Schema) -> str:
 
 
 def _in_lines(asked: argparse.Namespace) -> bool:
-    """Whether the table is a text file; the options on lines are refused beside any other."""
+    """Whether the table is a text file; reject text options for other files."""
     in_lines = _suffix(asked.table) in _SEPARATORS
     for option in ("sep", "encoding"):
         if not in_lines and getattr(asked, option) is not None:

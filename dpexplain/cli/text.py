@@ -1,4 +1,4 @@
-"""What a command prints when it is done: post-processing of private releases only."""
+"""Output of commands: post-processing of private releases only."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ _WIDTH = 96
 
 
 def fit_text(explanation: Any, ledger: PrivacyLedger, out: Path) -> str:
-    """Summarise one fit: guarantee, what stands out of the noise, account, file."""
+    """Summarize one fit: guarantee, terms above the noise, ledger, file."""
     parts = explanation_parts(explanation)
     return "\n\n".join([*parts, account_line(ledger), f"saved to {out}"])
 
 
 def sweep_text(comparison: Any, ledger: PrivacyLedger, out: Path) -> str:
-    """Summarise a sweep: guarantees, importances, account, file."""
+    """Summarize a sweep: guarantees, importances, ledger, file."""
     return "\n\n".join([comparison_text(comparison), account_line(ledger), f"saved to {out}"])
 
 
 def comparison_text(comparison: Any) -> str:
-    """Print guarantees and importances of a comparison, each with the words that belong to it."""
+    """Format guarantees and importances of a comparison with their labels."""
     if hasattr(comparison, "by_class"):
         return "\n\n".join(map(comparison_text, comparison.by_class))
     parts = [comparison.title, "\n".join(comparison.guarantee_words)]
@@ -42,7 +42,7 @@ def comparison_text(comparison: Any) -> str:
 
 
 def explanation_parts(explanation: Any) -> list[str]:
-    """Print the guarantee, what is known of the noise, and the terms by importance."""
+    """Format the guarantee, the noise summary, and the terms by importance."""
     parts = [textwrap.fill(explanation.guarantee.statement(), _WIDTH)]
     if words := getattr(explanation, "noise_words", ""):
         parts.append(textwrap.fill(words, _WIDTH))
@@ -57,7 +57,7 @@ def explanation_parts(explanation: Any) -> list[str]:
 
 
 def table_text(table: pd.DataFrame, rows: int | None = _ROWS) -> str:
-    """Print a table in columns, numbers with four digits.
+    """Format a table in columns, numbers with four digits.
 
     Parameters
     ----------
@@ -76,13 +76,13 @@ def table_text(table: pd.DataFrame, rows: int | None = _ROWS) -> str:
 
 
 def account_line(ledger: PrivacyLedger) -> str:
-    """Say what the ledger holds after a command."""
+    """Describe the state of the ledger after a command."""
     spent = upper_number(ledger.private_epsilon())
     cap = ledger.cap_epsilon
     limit = "" if math.isinf(cap) else f" of at most {short_number(cap)}"
     return (
-        f"ledger {ledger.path}: everything fitted so far on {ledger.dataset!r} is together "
-        f"ε = {spent}{limit} (δ = {ledger.delta:g})"
+        f"ledger {ledger.path}: all fits so far on {ledger.dataset!r} compose to ε = "
+        f"{spent}{limit} (δ = {ledger.delta:g})"
     )
 
 

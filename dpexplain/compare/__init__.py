@@ -1,4 +1,4 @@
-"""Models fitted at several epsilons, side by side, with what all of them cost together."""
+"""Comparison of models fitted at several epsilons, and their joint cost."""
 
 from __future__ import annotations
 

@@ -39,6 +39,6 @@ class ByEpsilon(Mapping[float, tuple[Model, ...]]):
         return len(self._fits)
 
     def __repr__(self) -> str:
-        """Name the epsilons and how many fits each has."""
+        """Return the epsilons with their numbers of fits."""
         parts = ", ".join(f"{epsilon:g}: {len(fits)}" for epsilon, fits in self._fits.items())
         return f"ByEpsilon(fits per epsilon {{{parts}}})"

@@ -1,4 +1,4 @@
-"""What a sweep checks before it costs anything. Nothing here reads a value of the data."""
+"""Checks before a sweep is charged; none reads a data value."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dpexplain.tables.groups import Grouping, grouping_of
 
 
 def check_estimator(estimator: Any) -> None:
-    """Check that the estimator can say what it will spend, and has a non-private twin."""
+    """Check that the estimator plans its events and has a non-private reference."""
     needed = ("planned_events", "reference_estimator", "get_params", "set_params")
     if isinstance(estimator, type) or not all(hasattr(estimator, name) for name in needed):
         raise ValueError(
@@ -33,27 +33,27 @@ def checked_epsilons(epsilons: Any, estimator: Any) -> tuple[float, ...]:
         raise ValueError("epsilons is empty; give at least one, such as (0.5, 1, 2).")
     if len(set(values)) < len(values):
         raise ValueError(
-            "epsilons has a value twice; for several fits at one epsilon use n_repeats."
+            "epsilons has a duplicate value; use n_repeats for several fits at one epsilon."
         )
     return tuple(sorted(values))
 
 
 def check_n_jobs(n_jobs: object) -> None:
-    """Check the number of threads: a mistake found after the charge would be expensive."""
+    """Check the number of threads before the charge."""
     whole = isinstance(n_jobs, Integral) and not isinstance(n_jobs, bool)
     if n_jobs is not None and (not whole or n_jobs == 0):
         raise ValueError(f"n_jobs={n_jobs!r} must be None, a positive number of threads, or -1.")
 
 
 def checked_evaluate(evaluate: Any) -> tuple[Any, Any] | None:
-    """Check that held-out records come as a pair of the same length."""
+    """Check that held-out features and targets have the same length."""
     if evaluate is None:
         return None
     if not isinstance(evaluate, (tuple, list)) or len(evaluate) != 2:
         raise ValueError("evaluate must be a pair (X_test, y_test), or None.")
     if kind_in_parts(evaluate[0]):
         raise ValueError(
-            f"evaluate holds {kind_in_parts(evaluate[0])}; metrics need a table in memory."
+            f"evaluate is {kind_in_parts(evaluate[0])}, but metrics need a table in memory."
         )
     check_rows("y of evaluate", *evaluate)
     return (evaluate[0], evaluate[1])
@@ -75,7 +75,7 @@ def _n_rows(name: str, values: Any) -> int:
 
 
 def check_parts(X: Any, reference: bool, groups: Any) -> bool:
-    """Check what goes with a table that is read part by part; say whether `X` is one."""
+    """Check arguments for a chunked table; return whether `X` is one."""
     kind = kind_in_parts(X)
     if kind and reference:
         raise ValueError(
@@ -91,12 +91,12 @@ def check_parts(X: Any, reference: bool, groups: Any) -> bool:
 
 
 def checked_groups(groups: Any, X: Any, estimator: Any) -> Grouping | None:
-    """Check that persons are given where the estimator bounds the rows of each."""
+    """Check that groups are given if the estimator bounds rows per person."""
     bound = estimator.get_params(deep=False).get("max_rows_per_person")
     if (groups is None) != (bound is None):
         raise ValueError(
-            f"max_rows_per_person={bound!r} of the estimator and groups= of the sweep belong "
-            "together: whose the rows are, and how many rows of a person to use."
+            f"max_rows_per_person={bound!r} of the estimator and groups= of the sweep must be "
+            "given together: who each row belongs to, and how many rows per person to use."
         )
     if groups is None:
         return None
@@ -110,7 +110,7 @@ Charge: TypeAlias = tuple[str, tuple[Event, ...]]
 
 
 class Payer(NamedTuple):
-    """The ledger that pays for a sweep, and the adjacency in which the sweep is stated."""
+    """The ledger and adjacency of a sweep."""
 
     ledger: PrivacyLedger
     adjacency: str
@@ -118,7 +118,7 @@ class Payer(NamedTuple):
     unit: Unit
 
     def charge(self, charges: list[Charge]) -> None:
-        """Charge every fit at once, an entry each, or raise and charge none."""
+        """Charge one entry per fit atomically, or raise."""
         self.ledger.charge_all(charges, adjacency=self.adjacency, what="sweep", unit=self.unit)
 
 
@@ -130,8 +130,8 @@ def find_payer(ledger: PrivacyLedger | None, estimator: Any, kind: str | None = 
     unit = unit_of(parameters.get("max_rows_per_person"), kind)
     if ledger is not None and own is not None and ledger is not own:
         raise ValueError(
-            "ledger differs from the ledger of the estimator; give one of them, because all "
-            "fits on a data set belong into one ledger."
+            "ledger differs from the estimator's ledger; pass only one, because all fits on a "
+            "data set belong in one ledger."
         )
     shared = own if ledger is None else ledger
     if shared is None:
@@ -143,7 +143,7 @@ def find_payer(ledger: PrivacyLedger | None, estimator: Any, kind: str | None = 
         raise ValueError(f"ledger must be a PrivacyLedger, got {type(shared).__name__}.")
     if parameters.get("reproducible_seed") is not None:
         raise ValueError(
-            "reproducible_seed makes models NOT PRIVATE, so a shared ledger takes none of them; "
-            "leave out the seed, or the ledger."
+            "reproducible_seed makes models NOT PRIVATE, so a shared ledger rejects them; omit "
+            "the seed or the ledger."
         )
     return Payer(shared, adjacency, shared=True, unit=unit)

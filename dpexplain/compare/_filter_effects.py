@@ -1,4 +1,4 @@
-"""Filters in coordinates whose distance is a difference of scores, whatever the units."""
+"""Unit-free coordinates of filters, with distances in scores."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dpexplain.explain._record import FloatArray
 
 
 def filter_effects(bank: FilterBank) -> FloatArray:
-    """Express filters by what they say of records of which only the public bounds are known.
+    """Express filters by their scores on records within the public bounds.
 
     The squared distance of two of them is the mean squared difference of their scores over such
     records: numbers uniform between their bounds, categories equally likely, columns
@@ -41,7 +41,7 @@ def filter_effects(bank: FilterBank) -> FloatArray:
 
 
 def _on_sphere(filters: FloatArray, scale: float) -> FloatArray:
-    """Deviations over centred records of norm `scale`."""
+    """Return deviations over centered records of norm `scale`."""
     centred = filters - filters.mean(axis=2, keepdims=True)
     return np.asarray(centred * (scale / math.sqrt(max(filters.shape[2] - 1, 1))))
 
@@ -49,7 +49,7 @@ def _on_sphere(filters: FloatArray, scale: float) -> FloatArray:
 def _within_bounds(
     filters: FloatArray, preparation: InputPreparation
 ) -> tuple[FloatArray, FloatArray]:
-    """Deviations of each input, and mean score without the bias."""
+    """Return the deviation of each input, and the mean score without bias."""
     ends = np.cumsum([len(feature.input_names) for feature in preparation.features])
     columns = np.split(preparation.scale * filters, ends[:-1], axis=2)
     parts = [_of_feature(f, w) for f, w in zip(preparation.features, columns, strict=True)]

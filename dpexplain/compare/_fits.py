@@ -1,4 +1,4 @@
-"""What comparisons of all kinds of models share: fits by epsilon, and what they cost together."""
+"""Base of comparisons: fits by epsilon, and their joint cost."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Fits(Record, Generic[Model]):
     title: str
 
     def _check_fits(self, kind: type[Model], same: tuple[str, ...]) -> None:
-        """Check the shared fields: explanations of one kind that agree in the fields `same`."""
+        """Check that explanations have one kind and agree in the fields `same`."""
         explanations: ByEpsilon[Model] = ByEpsilon(self.explanations)
         epsilons = tuple(float(epsilon) for epsilon in self.epsilons)
         if not epsilons or epsilons != tuple(explanations):
@@ -72,10 +72,10 @@ class Fits(Record, Generic[Model]):
             yield math.inf, 0, self.reference
 
     def _beside_reference(self, compare: Callable[[Model, Model], Any]) -> pd.DataFrame:
-        """Compare every fit but the reference with it; `compare` gives a dataclass."""
+        """Compare every private fit with the reference, using `compare`."""
         if self.reference is None:
             raise ValueError(
-                "this comparison has no reference to be faithful to; pass reference=True to sweep."
+                "this comparison has no reference model; pass reference=True to sweep."
             )
         return pd.DataFrame(
             [
@@ -93,7 +93,7 @@ class Fits(Record, Generic[Model]):
         return ((e, r, fit) for e, r, fit in self.fits() if not math.isinf(e))
 
     def _guarantees(self) -> dict[float, list[Guarantee]]:
-        """Guarantees of the fits at each epsilon, without the reference."""
+        """Return the guarantees of the private fits at each epsilon."""
         found: dict[float, list[Guarantee]] = {epsilon: [] for epsilon in self.epsilons}
         for epsilon, _, fit in self._private_fits():
             found[epsilon].append(fit.guarantee)  # type: ignore[attr-defined]
@@ -108,7 +108,7 @@ class Fits(Record, Generic[Model]):
 
     @property
     def epsilon_together(self) -> float:
-        """Epsilon of all private models shown here, if they are published together.
+        """Total epsilon of all private models shown here, if published together.
 
         At the delta of the ledger. It leaves out the reference, and is infinite if a model
         at a finite epsilon is not private.
@@ -123,7 +123,7 @@ class Fits(Record, Generic[Model]):
 
     @property
     def guarantee_words(self) -> tuple[str, str]:
-        """Two labels that belong beside every view: each model alone, and all together."""
+        """Labels for every view: the cost of each model, and of all models together."""
         guarantees = self._guarantees()
         if not all(guarantee.private for row in guarantees.values() for guarantee in row):
             return (
@@ -140,7 +140,7 @@ class Fits(Record, Generic[Model]):
         )
 
     def _mean(self, epsilon: float, metric: str) -> str:
-        """Mean of a metric over the repeats at an epsilon, as text."""
+        """Format the mean of a metric over the repeats at an epsilon."""
         table = self.metrics
         if table is None:
             return ""
@@ -150,7 +150,7 @@ class Fits(Record, Generic[Model]):
     def _html_box(
         self, columns: Mapping[str, bool], cells: Callable[[Model], Sequence[str]], more: str
     ) -> str:
-        """Table of the first fit at each epsilon and of the reference, with its labels.
+        """Return an HTML table of the first fit at each epsilon and the reference.
 
         Names of further columns say whether they are numeric, `cells` gives their texts.
         """

@@ -28,7 +28,7 @@ def checked_metrics(metrics: pd.DataFrame) -> pd.DataFrame:
 
 
 def auroc(positive: npt.NDArray[np.bool_], score: npt.NDArray[np.float64]) -> float:
-    """Area under the ROC curve: the chance that a positive outranks a negative, ties half.
+    """Compute the area under the ROC curve, counting ties as half.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def auroc(positive: npt.NDArray[np.bool_], score: npt.NDArray[np.float64]) -> fl
 def macro_auroc(
     texts: npt.NDArray[np.object_], classes: Sequence[object], probability: npt.NDArray[np.float64]
 ) -> float:
-    """Mean area under the ROC curve of each class against the rest.
+    """Compute the mean one-versus-rest area under the ROC curve.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def macro_auroc(
 
 
 def accuracy(model: Any, X: Any, y: Sequence[object]) -> float:
-    """Share of records whose class is predicted.
+    """Compute the share of records classified correctly.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def accuracy(model: Any, X: Any, y: Sequence[object]) -> float:
 
 
 def poisson_deviance(count: npt.NDArray[np.float64], expected: npt.NDArray[np.float64]) -> float:
-    """Mean deviance of counts from their expectation; 0 where each is as expected.
+    """Compute the mean Poisson deviance; 0 for perfect predictions.
 
     Parameters
     ----------

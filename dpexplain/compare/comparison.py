@@ -22,7 +22,7 @@ _HTML_TERMS = 3
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Comparison(Fits[GlobalExplanation]):
-    """What a sweep over epsilons gives: everything a dashboard needs, and no data.
+    """Result of a sweep over epsilons; holds no data.
 
     Parameters
     ----------
@@ -55,15 +55,15 @@ class Comparison(Fits[GlobalExplanation]):
     title: str = ""
 
     def __post_init__(self) -> None:
-        """Check that the explanations belong together."""
+        """Check that the explanations are compatible."""
         self._check_fits(GlobalExplanation, ("link", "classes", "target_name", "target_unit"))
         fits = [fit for _, _, fit in self.fits()]
         if any(set(fit) != set(fits[0]) for fit in fits):
             raise ValueError("explanations differ in their terms; compare fits of one model only.")
         if any(fit.pairs for fit in fits):
             raise ValueError(
-                "a comparison is of curves, and an explanation has pairs of features; leave them "
-                "out with .without_pairs(), or show that explanation by itself."
+                "a comparison supports curves only, and an explanation has pairs of features; "
+                "drop them with .without_pairs(), or show that explanation alone."
             )
 
     @property

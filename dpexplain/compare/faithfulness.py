@@ -1,4 +1,4 @@
-"""How close an explanation is to another one, or to a truth that is known.
+"""Faithfulness of an explanation to another one or to a known truth.
 
 Two explanations of the same terms may have other bins. Curves are compared on the common
 refinement of their bins, with the people of the first explanation spread evenly inside each.
@@ -105,7 +105,7 @@ def faithfulness(
 
 
 def shape_distance(shape: ShapeFunction, other: ShapeFunction) -> float:
-    """Root mean square of the difference of two curves over the people of the first.
+    """Compute the root mean square difference of two curves.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def shape_distance(shape: ShapeFunction, other: ShapeFunction) -> float:
 
 
 def kendall(first: npt.ArrayLike, second: npt.ArrayLike) -> float:
-    """Kendall's tau-b: pairs in the same order less pairs in the opposite one, ties left out.
+    """Compute Kendall's tau-b rank correlation.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ def kendall(first: npt.ArrayLike, second: npt.ArrayLike) -> float:
 
 
 def local_sign_agreement(explanation: LocalExplanation, other: LocalExplanation) -> float:
-    """Share of local contributions that have the same sign, weighted by the other's size.
+    """Compute the weighted share of local contributions with equal signs.
 
     Parameters
     ----------
@@ -244,15 +244,15 @@ def _check_terms(explanation: GlobalExplanation, other: GlobalExplanation) -> No
     for name in explanation:
         a, b = explanation[name], other[name]
         if a.kind != b.kind or a.special != b.special:
-            raise ValueError(f"term {name!r} is of another kind in the other explanation.")
+            raise ValueError(f"term {name!r} has a different type in the other explanation.")
         if a.categories is not None and a.categories != b.categories:
-            raise ValueError(f"term {name!r} has other categories in the other explanation.")
+            raise ValueError(f"term {name!r} has different categories in the other explanation.")
 
 
 def _on_common_bins(
     shape: ShapeFunction, other: ShapeFunction
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Both curves on the common refinement of their bins, with the weights of the first."""
+    """Return both curves on their common bins, with the first curve's weights."""
     if shape.bin_edges is None or other.bin_edges is None:
         return shape.contribution, other.contribution, shape.weights
     low, high = shape.bin_edges[0], shape.bin_edges[-1]
@@ -274,7 +274,7 @@ def _top(importances: FloatArray, k: int) -> set[int]:
 
 
 def _rank_interval(explanation: GlobalExplanation, theirs: FloatArray) -> tuple[float, float]:
-    """Spread of tau when noise is drawn anew around curves that are shrunk for what they have."""
+    """Return the interval of tau under simulated noise."""
     noise = explanation.noise
     if noise is None:
         return float("nan"), float("nan")

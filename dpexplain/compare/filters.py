@@ -1,4 +1,4 @@
-"""Locally linear models across epsilon, beside their reference."""
+"""Comparison of locally linear models across epsilon."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SAME = ("classes", "input_names", "grid_shape", "n_filters", "target_name")
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class FilterComparison(Fits[FilterBank]):
-    """What a sweep of a locally linear model over epsilons gives; it holds no data.
+    """Result of a sweep of a locally linear model; holds no data.
 
     Parameters
     ----------
@@ -56,12 +56,12 @@ class FilterComparison(Fits[FilterBank]):
     title: str = ""
 
     def __post_init__(self) -> None:
-        """Check that the explanations belong together."""
+        """Check that the explanations are compatible."""
         self._check_fits(FilterBank, _SAME)
 
     @property
     def first(self) -> FilterBank:
-        """The first fit at the smallest epsilon."""
+        """First fit at the smallest epsilon."""
         return self.explanations[self.epsilons[0]][0]
 
     @property
@@ -76,16 +76,16 @@ class FilterComparison(Fits[FilterBank]):
 
     @property
     def grid_shape(self) -> tuple[int, ...] | None:
-        """How the inputs lie on a grid; None for a table."""
+        """Grid shape of the inputs; None for a table."""
         return self.first.grid_shape
 
     @property
     def anchor(self) -> FilterBank:
-        """The fit whose order of filters the others take: the first at the largest epsilon."""
+        """Fit that defines the filter order: the first at the largest epsilon."""
         return self.explanations[self.epsilons[-1]][0]
 
     def matched(self) -> FilterComparison:
-        """Put the filters of all fits into one order, so that places can be compared.
+        """Align the filters of all fits.
 
         Returns
         -------
@@ -159,7 +159,7 @@ class FilterComparison(Fits[FilterBank]):
         return self._beside_reference(lambda a, b: filter_agreement(a, b, samples))
 
     def above_noise(self) -> pd.DataFrame:
-        """Say how much of every private fit stands out of its privacy noise.
+        """Return the share of each private fit that rises above its privacy noise.
 
         Returns
         -------
@@ -203,7 +203,7 @@ class FilterComparison(Fits[FilterBank]):
         return pd.concat(frames, ignore_index=True)
 
     def plot(self, **options: Any) -> npt.NDArray[np.object_]:
-        """Draw the classes at every epsilon; see :func:`dpexplain.plotting.plot_filter_comparison`.
+        """Plot all classes by epsilon; see `dpexplain.plotting.plot_filter_comparison`.
 
         Parameters
         ----------

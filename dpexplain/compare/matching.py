@@ -1,4 +1,4 @@
-"""Filters of one model beside those of another: which belong together, and how alike they are.
+"""Match filters between two models and measure their similarity.
 
 The filters of a class have no order of their own: a model that starts elsewhere learns them in
 another. Matching takes them in the order in which they differ least from those of the other
@@ -51,7 +51,7 @@ def match_filters(bank: FilterBank, to: FilterBank) -> FilterBank:
     if bank.n_filters != to.n_filters:
         raise ValueError(
             f"models have {bank.n_filters} and {to.n_filters} filters per class; only models with "
-            "as many can be matched."
+            "equal numbers can be matched."
         )
     order = np.empty(bank.biases.shape, dtype=np.int64)
     for k, (found, wanted) in enumerate(zip(*map(filter_effects, (bank, to)), strict=True)):
@@ -61,7 +61,7 @@ def match_filters(bank: FilterBank, to: FilterBank) -> FilterBank:
 
 
 def check_same_inputs(bank: FilterBank, other: FilterBank) -> None:
-    """Check that two models speak of the same classes and inputs.
+    """Check that two models have the same classes and inputs.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def _taken(values: FloatArray, order: np.ndarray) -> FloatArray:
 
 
 def cosines(left: FloatArray, right: FloatArray) -> FloatArray:
-    """Cosine of the angle between vectors along the last axis; 0 where one is zero.
+    """Compute cosines of vectors along the last axis; 0 for zero vectors.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ def cosines(left: FloatArray, right: FloatArray) -> FloatArray:
 
 @dataclasses.dataclass(frozen=True)
 class FilterAgreement:
-    """How alike two locally linear models are; 1 is the same direction, 0 is unrelated.
+    """Similarity of two locally linear models; 1 is identical, 0 unrelated.
 
     Parameters
     ----------
@@ -200,7 +200,7 @@ def _local_agreement(
 
 
 def _weighted_filters(bank: FilterBank, inputs: FloatArray, classes: np.ndarray) -> FloatArray:
-    """Weighted filter of one class for each sample, shape (n_samples, n_inputs)."""
+    """Return the weighted filter of one class per sample, (n_samples, n_inputs)."""
     shares = bank.weightings(inputs)[np.arange(len(inputs)), classes]
     found = np.empty((len(inputs), len(bank.input_names)))
     for k in np.unique(classes):

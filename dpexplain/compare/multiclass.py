@@ -1,4 +1,4 @@
-"""Several classes across epsilon: one comparison per class, taken together."""
+"""Multiclass comparison across epsilon: one comparison per class."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from dpexplain.explain._text import listing, short_number
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class MulticlassComparison(ByClass[Comparison]):
-    """What a sweep over a model of several classes gives; every view shows one class of it.
+    """Result of a sweep over a multiclass model; views show one class.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ class MulticlassComparison(ByClass[Comparison]):
     by_class: tuple[Comparison, ...]
 
     def __post_init__(self) -> None:
-        """Check that the parts belong together."""
+        """Check that the parts are compatible."""
         parts = tuple(self.by_class)
         if len(parts) < 2 or not all(isinstance(part, Comparison) for part in parts):
             raise ValueError("by_class must hold a Comparison for each of at least two classes.")
@@ -52,7 +52,7 @@ class MulticlassComparison(ByClass[Comparison]):
         reference: MulticlassExplanation | None,
         **shared: Any,
     ) -> MulticlassComparison:
-        """Take the fits of a sweep apart by class.
+        """Split the fits of a sweep by class.
 
         Parameters
         ----------
@@ -97,7 +97,7 @@ class MulticlassComparison(ByClass[Comparison]):
 
     @property
     def ledger(self) -> LedgerSummary:
-        """What was spent on the data set."""
+        """Summary of the data set's ledger."""
         return self.by_class[0].ledger
 
     @property
@@ -107,7 +107,7 @@ class MulticlassComparison(ByClass[Comparison]):
 
     @property
     def guarantee_words(self) -> tuple[str, str]:
-        """Two labels that belong beside every view: each model alone, and all together."""
+        """Labels for every view: the cost of each model, and of all models together."""
         return self.by_class[0].guarantee_words
 
     @property
@@ -150,7 +150,7 @@ class MulticlassComparison(ByClass[Comparison]):
         """Return a line that points to the next step."""
         epsilons = ", ".join(short_number(epsilon) for epsilon in self.epsilons)
         reference = math.inf in self.explanations_of_all
-        beside = "; with a reference that is not private" if reference else ""
+        beside = "; with a non-private reference" if reference else ""
         return (
             f"MulticlassComparison(epsilon {epsilons}; classes {listing(self.classes, 5)}{beside}; "
             "see .for_class(label), .frame(), .importances())"

@@ -1,4 +1,4 @@
-"""What a fit with another epsilon would show, from what one fit released."""
+"""Predict what a fit at another epsilon would show, from one released fit."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SMALLEST = 1e-3
 
 
 def epsilon_to_stand_out(explanation: GlobalExplanation, term: str) -> float:
-    """Smallest epsilon at which a term would stand out of the noise, if its curve is right.
+    """Estimate the smallest epsilon at which a term would rise above the noise.
 
     The privacy part of the noise is taken as proportional to one over the Gaussian-DP
     parameter, the other parts as they are. The curve is shrunk for the noise that it has, so a
@@ -50,7 +50,7 @@ def epsilon_to_stand_out(explanation: GlobalExplanation, term: str) -> float:
 
 
 def stand_out_words(explanation: GlobalExplanation, term: str) -> str:
-    """Say in words what :func:`epsilon_to_stand_out` found.
+    """Describe the result of :func:`epsilon_to_stand_out`.
 
     Parameters
     ----------
@@ -73,10 +73,12 @@ def stand_out_words(explanation: GlobalExplanation, term: str) -> str:
     delta = explanation.guarantee.delta
     if math.isinf(epsilon):
         return (
-            f"{name!r} would stand out of the noise at no epsilon up to {_LARGEST:g}: what it "
-            "shows is noise, or less than what another sample of people would change."
+            f"{name!r} would not rise above the noise at any epsilon up to {_LARGEST:g}: it may "
+            "be all noise, or smaller than the sampling error."
         )
-    return f"{name!r} would stand out of the noise from epsilon {epsilon:.2g} on (delta {delta:g})."
+    return (
+        f"{name!r} would rise above the noise at epsilon {epsilon:.2g} or more (delta {delta:g})."
+    )
 
 
 def epsilons_to_stand_out(explanation: GlobalExplanation) -> dict[str, float]:
@@ -138,7 +140,7 @@ def _needed(explanation: GlobalExplanation, term: str, factor: float) -> float:
 def epsilon_for_metric(
     comparison: Comparison, target: float, *, certainty: float = 0.9, metric: str | None = None
 ) -> float:
-    """Smallest epsilon at which a fit reaches a metric with some certainty, on stand-in data.
+    """Estimate the smallest epsilon that reaches a metric, on stand-in data.
 
     The comparison must be of public or simulated data that stand in for the private ones, with
     metrics on held-out records and, best, several repeats: what is learned of the spread between
@@ -191,7 +193,7 @@ def epsilon_for_metric(
 def _metric_values(
     comparison: Comparison, metric: str | None
 ) -> tuple[list[float], list[FloatArray]]:
-    """Collect the epsilons that were measured, and what was found there."""
+    """Return the measured epsilons and their metric values."""
     table = comparison.metrics
     if table is None:
         raise ValueError("the comparison has no metrics; pass evaluate=(X, y) to sweep.")
@@ -205,5 +207,5 @@ def _metric_values(
         for epsilon in measured
     ]
     if not groups or not all(np.isfinite(group).all() for group in groups):
-        raise ValueError(f"there is no finite {(metric or names[0])!r:.40} to plan with.")
+        raise ValueError(f"the comparison has no finite {(metric or names[0])!r:.40} to plan with.")
     return measured, groups

@@ -1,4 +1,4 @@
-"""Fits on request, for dashboards that ask for another epsilon."""
+"""Refits on request, for dashboards."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ KINDS: Final = ("public", "simulated", "private")
 
 
 class Refitter:
-    """Fits one estimator at whatever epsilon is asked for.
+    """Fit one estimator at requested epsilons.
 
     Made for planning: drag epsilon over data that cost nothing, look at what it does to the
     explanation, then fit the private table once. So the data must be declared. Stand-in data
@@ -56,8 +56,8 @@ class Refitter:
         check_estimator(estimator)
         if data not in KINDS:
             raise ValueError(
-                f"data={data!r:.40} must be 'public', 'simulated' or 'private': say whose records "
-                "these are. Refitting private records costs budget each time."
+                f"data={data!r:.40} must be 'public', 'simulated' or 'private': declare what kind "
+                "of records these are. Refitting private records costs budget each time."
             )
         check_rows("y", X, y)
         own = estimator.get_params(deep=False).get("ledger")
@@ -77,7 +77,7 @@ class Refitter:
 
     @property
     def private(self) -> bool:
-        """Whether each fit costs budget and has to be agreed to.
+        """Whether each fit costs budget and needs confirmation.
 
         Returns
         -------
@@ -87,7 +87,7 @@ class Refitter:
 
     @property
     def ledger(self) -> LedgerSummary | None:
-        """What the ledger of private data holds by now.
+        """Current summary of the ledger of private data.
 
         Returns
         -------
@@ -97,7 +97,7 @@ class Refitter:
         return self._ledger.summary() if self._ledger is not None else None
 
     def question(self, epsilons: Sequence[float]) -> str:
-        """Say what fits would cost, before anything is spent.
+        """Describe the cost of fits before anything is spent.
 
         Parameters
         ----------
@@ -129,9 +129,9 @@ class Refitter:
             )
         listed = ", ".join(f"{epsilon:g}" for epsilon in epsilons)
         return (
-            f"Fit private records with ε = {listed}? It is charged to the ledger "
+            f"Fit private records at ε = {listed}? This permanently charges the ledger "
             f"{self._ledger.dataset!r}, where ε = {self._ledger.private_epsilon():.4g} of "
-            f"{self._ledger.cap_epsilon:.4g} is spent, and it stays charged."
+            f"{self._ledger.cap_epsilon:.4g} is spent."
         )
 
     @without_records
@@ -159,5 +159,5 @@ class Refitter:
         return clone(self._estimator).set_params(epsilon=checked, ledger=self._ledger)
 
     def __repr__(self) -> str:
-        """Name the estimator and whose data these are, and nothing of them."""
+        """Name the estimator and the type of data, without any values."""
         return f"Refitter({type(self._estimator).__name__}, data={self.data!r})"

@@ -1,4 +1,4 @@
-"""What may leave of a comparison or an explanation."""
+"""The releasable part of a comparison or explanation."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Source = TypeVar("Source")
 
 
 def releasable(source: Source) -> Source:
-    """Leave out everything that is not private.
+    """Drop everything that is not private.
 
     Nothing is hidden: what is left out is absent from the result, so whatever is drawn, ordered
     or written from it knows nothing of it. A comparison loses its non-private reference, metrics
@@ -52,14 +52,14 @@ def releasable(source: Source) -> Source:
         return source
     if not is_private(source):
         raise ValueError(
-            f"nothing of this {type(source).__name__} may leave: it is not private, or it shows "
-            "samples that are not marked public. Keep it inside, or fit a private model."
+            f"nothing in this {type(source).__name__} may be released: it is not private, or it "
+            "shows samples not marked public. Do not share it, or fit a private model."
         )
     return source
 
 
 def is_private(source: Any) -> bool:
-    """Say whether all of an object may leave, by its own flag.
+    """Return whether an entire object is releasable, by its own flag.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def is_private(source: Any) -> bool:
     if isinstance(guarantee, Guarantee):
         return guarantee.private
     raise TypeError(
-        f"a {type(source).__name__} does not say whether it is private, so it cannot leave; "
+        f"a {type(source).__name__} does not say whether it is private, so it cannot be released; "
         "expected a comparison or an explanation with its guarantee."
     )
 
@@ -96,8 +96,8 @@ def _of_comparison(comparison: Any) -> Any:
     kept = {epsilon: repeats for epsilon, repeats in kept.items() if repeats}
     if not kept:
         raise ValueError(
-            "nothing of this comparison may leave: none of its models is private. Fit without "
-            "reproducible_seed to make them so."
+            "nothing in this comparison may be released: none of its models is private. Fit "
+            "without reproducible_seed to make them private."
         )
     return dataclasses.replace(
         comparison,
@@ -109,7 +109,7 @@ def _of_comparison(comparison: Any) -> Any:
 
 
 def _private_metrics(comparison: Any, kept: dict[float, Any]) -> Any:
-    """Metrics that were released privately; a dropped repeat would move the places of others."""
+    """Return privately released metrics, with repeat positions preserved."""
     table = comparison.metrics
     if table is None:
         return None

@@ -1,4 +1,4 @@
-"""Fit one estimator at several epsilons, after paying for all of them."""
+"""Fit one estimator at several epsilons, charging all of them first."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ DEFAULT_EPSILONS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 
 
 class _Fit(NamedTuple):
-    """One model to be fitted, named by its place in the sweep."""
+    """One model of the sweep to be fitted."""
 
     epsilon: float
     repeat: int
@@ -72,7 +72,7 @@ def sweep(
     progress: bool = True,
     groups: Any = None,
 ) -> Comparison | MulticlassComparison | FilterComparison:
-    """Fit clones of an estimator at several epsilons and compare what they explain.
+    """Fit clones of an estimator at several epsilons and compare explanations.
 
     Every fit spends its epsilon on the same data. All of them are checked and charged to the
     ledger at once, before any data are read: a sweep that is refused costs nothing, and one
@@ -158,7 +158,7 @@ def sweep(
         fits[0].estimator.planned_events(held_out[0])  # the same columns are needed there
     if reference:
         fits.append(_reference_fit(estimator, seed))
-        event = NonPrivateEvent("reference", "non-private twin fitted for comparison")
+        event = NonPrivateEvent("reference", "non-private reference model fitted for comparison")
         charges.append((type(fits[-1].estimator).__name__, (event,)))
 
     payer.charge(charges)
@@ -214,7 +214,7 @@ def _fit_all(fits: list[_Fit], data: _Data, n_jobs: int | None, progress: bool) 
         # variables could hold records.
         raise RuntimeError(
             f"a fit of the sweep failed with {failure}; the sweep stays charged. Fit the "
-            "estimator once on public or made-up data to see the whole message."
+            "estimator once on public or simulated data to see the full message."
         )
     return results
 
@@ -244,7 +244,7 @@ def _measured(model: Any, explanation: Any, X: Any, y: Any) -> tuple[tuple[str, 
 
 @contextmanager
 def _progress_bar(total: int, show: bool) -> Iterator[Any]:
-    """Count fits; losses or timings of private fits would be releases of their own."""
+    """Show progress by number of fits; losses or timings would be extra releases."""
     if not show:
         yield lambda: None
         return

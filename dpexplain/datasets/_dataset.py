@@ -72,7 +72,7 @@ class Dataset:
 
 
 def bundled_schema(name: str) -> Schema:
-    """Read a schema that is shipped beside the loaders.
+    """Read a schema that ships with the loaders.
 
     Parameters
     ----------

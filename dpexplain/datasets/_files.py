@@ -1,4 +1,4 @@
-"""Files of datasets: found on this machine, or downloaded once; always checked."""
+"""Data set files: local or downloaded once, always verified."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class DataFile:
 
 
 def local_path(file: DataFile) -> Path:
-    """Return the path of a file on this machine, after a download if need be.
+    """Return the local path of a file, downloading it if needed.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ def _sha256(file: DataFile, content: bytes) -> str:
 
 
 def _write(path: Path, content: bytes) -> None:
-    """Write a file all at once: another process sees the whole file or none."""
+    """Write a file atomically."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, unfinished = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:

@@ -28,7 +28,7 @@ _FILES: Final = {"train": (_TRAIN,), "test": (_TEST,), "all": (_TRAIN, _TEST)}
 
 
 def load_adult(subset: Literal["train", "test", "all"] = "train") -> Dataset:
-    """Load Adult: 14 features of people in the survey, and whether they earn above 50,000.
+    """Load Adult: 14 features, and whether a person earns above 50,000.
 
     Parameters
     ----------

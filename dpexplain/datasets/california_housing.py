@@ -11,7 +11,7 @@ from dpexplain.datasets._files import DataFile, local_path
 
 
 def csv_of_arff(content: bytes) -> bytes:
-    """Turn an ARFF file of plain numbers into CSV with a header; numbers keep their text.
+    """Convert a numeric ARFF file to CSV; keep the spelling of numbers.
 
     Parameters
     ----------

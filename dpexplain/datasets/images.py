@@ -1,4 +1,4 @@
-"""Images of 28 x 28 grey levels: MNIST and Fashion-MNIST, four files each."""
+"""28 x 28 grayscale images: MNIST and Fashion-MNIST, four files each."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def _images(name: str, subset: Subset, target: Classes, **facts: Any) -> Dataset
     codes = _read(name, f"{part}-labels-idx1")
     features = {
         f"row {row + 1}, column {column + 1}": Numeric(
-            0, 255, description="Grey level, from background to ink or cloth"
+            0, 255, description="Gray level, from background to ink or cloth"
         )
         for row, column in np.ndindex(*IMAGE_SHAPE)
     }

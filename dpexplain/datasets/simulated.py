@@ -1,4 +1,4 @@
-"""Simulated tables whose shape functions are known, to test explanations against."""
+"""Simulated tables with known shape functions, to test explanations."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class AdditiveTruth:
         return tuple(n for n, s in self.shapes.items() if s.is_zero and n not in in_pairs)
 
     def contributions(self, X: pd.DataFrame) -> pd.DataFrame:
-        """Share of each feature in the score of each row.
+        """Contribution of each feature to the score of each row.
 
         Parameters
         ----------
@@ -136,7 +136,7 @@ def make_additive(
     residual_std: float = 1.0,
     random_state: int | None = None,
 ) -> SimulatedDataset:
-    """Draw a table from an additive model that is known.
+    """Draw a table from a known additive model.
 
     Parameters
     ----------
@@ -218,7 +218,7 @@ def _checked_problem(
 
 
 def _columns(problem: Problem, n_samples: int, rng: np.random.Generator) -> pd.DataFrame:
-    """Draw features that depend on each other as a normal distribution would have it."""
+    """Draw features with a Gaussian copula."""
     from scipy.special import ndtr
 
     names = list(problem.columns)
@@ -229,7 +229,7 @@ def _columns(problem: Problem, n_samples: int, rng: np.random.Generator) -> pd.D
 
 
 def _with_missing(problem: Problem, X: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
-    """Hide cells at random. Their rows keep their score, so missing says nothing by itself."""
+    """Hide cells at random; scores do not change."""
     for name, column in problem.columns.items():
         if column.missing_share:
             X[name] = X[name].mask(rng.random(len(X)) < column.missing_share)

@@ -1,4 +1,4 @@
-"""The additive models that `make_additive` draws from: columns, shapes and dependence."""
+"""Additive models for `make_additive`: columns, shapes and dependence."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Shape:
         return replace(self, factor=self.factor * factor)
 
     def __call__(self, values: ArrayLike) -> FloatArray:
-        """Share of each value in the score, shape (n,)."""
+        """Return the contribution of each value to the score, shape (n,)."""
         cells = np.asarray(values)
         if self.of is None:
             return np.zeros(len(cells))
@@ -72,7 +72,7 @@ class PairShape:
         return PairShape(self.size * factor)
 
     def __call__(self, first: ArrayLike, second: ArrayLike) -> FloatArray:
-        """Share of each pair of values in the score, shape (n,)."""
+        """Return the contribution of each pair of values, shape (n,)."""
         a, b = (np.asarray(v, dtype=np.float64) for v in (first, second))
         return self.size * (a - 0.5) * (b - 0.5)
 
@@ -139,7 +139,7 @@ def _uniform(shape: Shape) -> Column:
 
 
 def _skewed(shape: Shape) -> Column:
-    """Nine in ten records in the lowest quarter, few in the rest."""
+    """Skew values: nine in ten records in the lowest quarter."""
     return Column(_UNIT, lambda share: np.minimum(-np.log1p(-share) / 9.0, 1.0), shape)
 
 
@@ -304,7 +304,7 @@ PROBLEMS: Final[Mapping[str, Problem]] = {
     ),
     "interactions": Problem(
         _smooth_columns(),
-        "One row is a draw of ten independent features, two pairs of which act together.",
+        "One row is a draw of ten independent features, with interactions in two pairs.",
         pairs={("x3", "x7"): PairShape(4.0), ("x5", "x9"): PairShape(3.0)},
     ),
     "correlated": Problem(
@@ -314,7 +314,7 @@ PROBLEMS: Final[Mapping[str, Problem]] = {
     ),
     "clinical": Problem(
         _clinical_columns(),
-        "One row is a stay in a made-up hospital; the outcome is readmission within 30 days.",
+        "One row is a stay in a simulated hospital; the outcome is readmission within 30 days.",
         intercept=-1.2,
         correlation=_CLINICAL_CORRELATION,
     ),

@@ -1,4 +1,4 @@
-"""Editing explanations and models, at no cost in privacy and with a paper trail.
+"""Editing of explanations and models, at no privacy cost and on record.
 
 Operations are small immutable objects. They are computed from released numbers (curves, noisy
 counts, standard deviations), so an edit costs epsilon 0, as long as whoever makes it looks at

@@ -1,4 +1,4 @@
-"""Operations carried out on explanations and models, with a record of what each one did."""
+"""Apply operations to explanations and models, and record the effects."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _EDITED_COVERS = ", edited by hand afterwards"
 
 
 def apply_entries(entries: Sequence[Entry], target: Any) -> Any:
-    """Apply the entries of a log to an explanation, or to a fitted model through its explanation.
+    """Apply the entries of a log to an explanation or a fitted model.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def apply_entries(entries: Sequence[Entry], target: Any) -> Any:
         return target.with_curves(apply_entries(entries, target.explain_global()))
     raise TypeError(
         f"edits apply to a GlobalExplanation, a MulticlassExplanation or a fitted additive model, "
-        f"got {type(target).__name__}. Of a Comparison, take one of its explanations."
+        f"got {type(target).__name__}. For a Comparison, pass one of its explanations."
     )
 
 
@@ -86,7 +86,7 @@ class _Score:
         self.touched: set[str] = set()
 
     def curve(self, name: str) -> Curve:
-        """Take a term as it is now."""
+        """Read the current state of a term."""
         if name not in self.curves:
             try:
                 now = self.given[name]
@@ -108,7 +108,7 @@ class _Score:
         self.touched.add(step.term)
 
     def explanation(self, edits: tuple[EditRecord, ...]) -> GlobalExplanation:
-        """Put the curves back together."""
+        """Assemble the edited explanation."""
         names = list(self.given)
         shifts = [self.curve(name).shift for name in names]
         moved = any(shifts)
@@ -138,7 +138,7 @@ class _Score:
 
 
 def _released(given: GlobalExplanation) -> GlobalExplanation:
-    """Take edits back that an explanation carries."""
+    """Undo the edits of an explanation."""
     if not given.edits:
         return given
     terms = tuple(
@@ -165,7 +165,7 @@ def _shift_so_far(given: GlobalExplanation, name: str) -> float:
 
 
 def _with_stretches(curve: Curve, given: GlobalExplanation) -> Curve:
-    """Follow what earlier edits of an explanation made of what was released."""
+    """Recompute the state after earlier edits of an explanation."""
     for record in given.edits:
         for step in operation_from_text(record.operation).steps:
             ours = step.term == curve.released.name and step.of_class in ("", given.of_class)
@@ -183,7 +183,7 @@ def _keeps_direction(term: ShapeFunction, values: np.ndarray) -> bool:
 
 
 def _edited_guarantee(guarantee: Guarantee, edits: Sequence[EditRecord]) -> Guarantee:
-    """Say in the guarantee that the object was edited; its numbers stay."""
+    """Note the edits in the guarantee; its numbers stay."""
     notes = [note for note in guarantee.notes if not note.startswith(EDITED)]
     covers = guarantee.covers.removesuffix(_EDITED_COVERS) + _EDITED_COVERS
     return dataclasses.replace(guarantee, covers=covers, notes=(*notes, edit_note(edits)))
@@ -220,8 +220,8 @@ def _scores_of(step: Operation, scores: list[_Score]) -> list[_Score]:
         classes = [score.given.of_class for score in scores if score.given.of_class]
         there = f"the classes here are {listing(classes)}" if classes else "there is one score here"
         raise ValueError(
-            f"of_class={shorten(step.of_class)!r}: no such class; {there}. Leave out of_class= to "
-            "edit what there is."
+            f"of_class={shorten(step.of_class)!r}: no such class; {there}. Omit of_class= to edit "
+            "the single score."
         )
     return chosen
 

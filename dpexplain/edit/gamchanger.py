@@ -1,4 +1,4 @@
-"""Edits made with GAM Changer, read from the file that it exports.
+"""Import of edits from GAM Changer files.
 
 GAM Changer keeps, for every edit, all points of the edited curve. What maps is the curve that an
 edit ended in: the last state of each term becomes values for our bins. How it came about (which
@@ -33,7 +33,7 @@ _MOST_POINTS = 100_000
 
 @dataclasses.dataclass(frozen=True)
 class ImportedEdits:
-    """What could be read of a history of edits.
+    """Edits read from a GAM Changer history.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class ImportedEdits:
 def from_gamchanger(
     text: str, explanation: GlobalExplanation, *, max_bytes: int = MAX_BYTES
 ) -> ImportedEdits:
-    """Read a history of edits that GAM Changer exported (a ``.gamchanger`` file).
+    """Read an edit history exported by GAM Changer (a ``.gamchanger`` file).
 
     Parameters
     ----------
@@ -129,9 +129,9 @@ def _is_number(value: Any) -> bool:
 
 
 def _numeric(term: ShapeFunction, points: list[tuple[Any, float]]) -> tuple[float, ...]:
-    """Read the step function of the points in our bins; each has to lie in one step."""
+    """Map the points to bins; each bin must lie in one step."""
     if not all(_is_number(x) for x, _ in points):
-        raise ValueError(f"{shorten(term.name)!r} is numeric here and has categories there.")
+        raise ValueError(f"{shorten(term.name)!r} is numeric here but categorical in the file.")
     points = sorted(points)
     starts = np.array([x for x, _ in points], dtype=np.float64)
     heights = np.array([y for _, y in points])
@@ -143,14 +143,14 @@ def _numeric(term: ShapeFunction, points: list[tuple[Any, float]]) -> tuple[floa
     cut = [i for i in range(len(left)) if np.ptp(heights[first[i] : last[i] + 1]) > 0]
     if cut:
         raise ValueError(
-            f"{len(cut)} of the {len(left)} bins of {shorten(term.name)!r} lie across steps of the "
-            "edited curve; the models have other bins."
+            f"{len(cut)} of the {len(left)} bins of {shorten(term.name)!r} span several steps of "
+            "the edited curve; the models have different bins."
         )
     return tuple(heights[first].tolist())
 
 
 def _named(term: ShapeFunction, points: list[tuple[Any, float]], encoder: Any) -> tuple[float, ...]:
-    """Read points by the name of their category, which may be written as a number."""
+    """Map points to bins by category name, which may be written as a number."""
     codes = encoder.get(term.name) if isinstance(encoder, dict) else None
     names = codes if isinstance(codes, dict) else {}
     found = {str(names.get(_code(x), x)): y for x, y in points}

@@ -1,4 +1,4 @@
-"""The arithmetic of edits: plain functions of curves and weights, each repeated in the page.
+"""Arithmetic of edits on curves and weights; mirrored in JavaScript.
 
 The page previews an edit with the same arithmetic
 (``static/views/edit/arithmetic/edit_kernels.js``); a test holds the
@@ -22,7 +22,7 @@ _CONVEX_ROUNDS = 10_000
 
 
 def positive_weights(weights: FloatArray) -> FloatArray:
-    """Give bins of nobody a weight that is next to nothing, so that they follow the others.
+    """Give empty bins a tiny weight, so they follow their neighbors.
 
     Parameters
     ----------
@@ -41,13 +41,13 @@ def positive_weights(weights: FloatArray) -> FloatArray:
 
 
 def weighted_mean(values: FloatArray, weights: FloatArray) -> float:
-    """Return the mean of `values`, the plain one where nobody weighs anything."""
+    """Return the weighted mean, or the plain mean if all weights are zero."""
     total = float(weights.sum())
     return float(weights @ values) / total if total > 0 else float(values.mean())
 
 
 def monotone(values: FloatArray, weights: FloatArray, sign: int) -> FloatArray:
-    """Project on the curves that rise (`sign` 1) or fall (-1), in weighted least squares.
+    """Project onto increasing (`sign` 1) or decreasing (-1) curves.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def monotone(values: FloatArray, weights: FloatArray, sign: int) -> FloatArray:
 
 
 def convex(places: FloatArray, values: FloatArray, weights: FloatArray, sign: int) -> FloatArray:
-    """Project on the convex (`sign` 1) or concave (-1) curves, in weighted least squares.
+    """Project onto convex (`sign` 1) or concave (-1) curves.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def convex(places: FloatArray, values: FloatArray, weights: FloatArray, sign: in
 
 
 def _gains(x: FloatArray, residual: FloatArray) -> FloatArray:
-    """Inner product of the residual with the hinge at each inner place."""
+    """Return inner products of the residual with the hinges."""
     tail = np.cumsum((residual * x)[::-1])[::-1]
     mass = np.cumsum(residual[::-1])[::-1]
     gain = tail - x * mass
@@ -117,7 +117,7 @@ def _gains(x: FloatArray, residual: FloatArray) -> FloatArray:
 def _with_true_kinks(
     x: FloatArray, target: FloatArray, weight: FloatArray, kinks: list[int], before: FloatArray
 ) -> tuple[FloatArray, list[int]]:
-    """Fit with the kinks; drop those that would bend the wrong way on the way there."""
+    """Fit with the given kinks; drop those with the wrong sign."""
     while True:
         fit = _broken_line(x, target, weight, kinks)
         bends = _bends(x, fit, kinks)
@@ -133,7 +133,7 @@ def _with_true_kinks(
 
 
 def _bends(x: FloatArray, fit: FloatArray, kinks: list[int]) -> list[float]:
-    """Change of slope at each kink."""
+    """Return the change of slope at each kink."""
     ends = [0, *kinks, len(x) - 1]
     slopes = [(fit[b] - fit[a]) / (x[b] - x[a]) for a, b in pairwise(ends)]
     return [float(after - prior) for prior, after in pairwise(slopes)]
@@ -142,7 +142,7 @@ def _bends(x: FloatArray, fit: FloatArray, kinks: list[int]) -> list[float]:
 def _broken_line(
     x: FloatArray, target: FloatArray, weight: FloatArray, kinks: list[int]
 ) -> FloatArray:
-    """Weighted least-squares fit of a line that bends at the kinks only."""
+    """Fit a broken line with given kinks by weighted least squares."""
     knots = np.array([0, *kinks, len(x) - 1])
     piece = np.clip(np.searchsorted(knots, np.arange(len(x)), side="right") - 1, 0, len(knots) - 2)
     left, right = x[knots[piece]], x[knots[piece + 1]]
@@ -213,7 +213,7 @@ def interpolate(places: FloatArray, values: FloatArray, kept: IndexArray) -> Flo
 
 
 def with_mean(wanted: FloatArray, before: FloatArray, weights: FloatArray) -> FloatArray:
-    """Move the wanted values so that their weighted mean is that of the values before.
+    """Shift the new values to the weighted mean of the old ones.
 
     Parameters
     ----------

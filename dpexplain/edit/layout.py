@@ -1,4 +1,4 @@
-"""Which terms and bins a log was made for, and whether another explanation has them."""
+"""Terms and bins of a log, matched with an explanation."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class TermLayout:
 
     @property
     def words(self) -> str:
-        """The bins in words."""
+        """Description of the bins."""
         if self.edges is not None:
             ends = f"{short_number(self.edges[0])} and {short_number(self.edges[-1])}"
             return f"{len(self.edges) - 1} bins between {ends}"
@@ -60,12 +60,12 @@ class Layout:
         object.__setattr__(self, "terms", tuple(self.terms))
 
     def term(self, name: str) -> TermLayout | None:
-        """Find a term; None where there is none of that name."""
+        """Find a term by name; None if it is missing."""
         return next((term for term in self.terms if term.name == name), None)
 
 
 def layout_of(explanation: GlobalExplanation | MulticlassExplanation) -> Layout:
-    """Take down the terms and bins of an explanation.
+    """Record the terms and bins of an explanation.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def _term_layout(term: ShapeFunction) -> TermLayout:
 def check_layout(
     made_for: Layout, here: Layout, operations: Sequence[Operation | Composed]
 ) -> None:
-    """Refuse to replay edits on terms that they were not made for.
+    """Reject a replay on terms that do not match.
 
     Parameters
     ----------
@@ -115,13 +115,13 @@ def check_layout(
             )
         if old.kind != new.kind:
             raise ValueError(
-                f"the log was made for a {old.kind} {name!r}, and it is {new.kind} here."
+                f"the log was made for a {old.kind} {name!r}, which is {new.kind} here."
             )
         if _names_places(step) and old != new:
             raise ValueError(
                 f"the log was made for a {name!r} with {old.words}, and it has {new.words} here. "
-                f"{step.words!r} names bins by place, which does not carry over; name them by "
-                "within= or names= instead."
+                f"{step.words!r} selects bins by position, which does not carry over; select them "
+                "with within= or names= instead."
             )
 
 

@@ -1,4 +1,4 @@
-"""Operations that say where a curve is to be: set, shift, scale, interpolate, align."""
+"""Operations that set levels: set, shift, scale, interpolate, align."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Set(Operation):
 
     @property
     def words(self) -> str:
-        """The operation in words."""
+        """Short description of the operation."""
         many = isinstance(self.value, tuple)
         to = "drawn values" if many else short_number(float(self.value))  # type: ignore[arg-type]
         return f"{super().words} to {to}"
@@ -83,7 +83,7 @@ class Shift(Operation):
 
     @property
     def words(self) -> str:
-        """The operation in words."""
+        """Short description of the operation."""
         return f"{super().words} by {signed_number(self.by)}"
 
 
@@ -113,13 +113,13 @@ class Scale(Operation):
 
     @property
     def words(self) -> str:
-        """The operation in words."""
+        """Short description of the operation."""
         return f"{super().words} by the factor {short_number(self.factor)}"
 
 
 @dataclasses.dataclass(frozen=True)
 class Interpolate(Operation):
-    """Draw straight lines between the first and the last chosen bin, through kept ones.
+    """Interpolate linearly from first to last chosen bin, through kept ones.
 
     Parameters
     ----------
@@ -152,14 +152,14 @@ class Interpolate(Operation):
 
     @property
     def words(self) -> str:
-        """The operation in words."""
+        """Short description of the operation."""
         through = f", through bins {', '.join(map(str, self.keep))}" if self.keep else ""
         return f"{super().words}{through}"
 
 
 @dataclasses.dataclass(frozen=True)
 class Align(Operation):
-    """Give all chosen bins one level: that of the leftmost, the rightmost, or their mean.
+    """Set all chosen bins to the leftmost, the rightmost or the mean level.
 
     Parameters
     ----------
@@ -185,6 +185,6 @@ class Align(Operation):
 
     @property
     def words(self) -> str:
-        """The operation in words."""
+        """Short description of the operation."""
         side = {"left": "the leftmost bin", "right": "the rightmost bin", "average": "their mean"}
         return f"{super().words} to {side[self.to]}"

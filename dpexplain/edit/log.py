@@ -62,7 +62,7 @@ class EditLog:
     layout: Layout | None = None
 
     def __post_init__(self) -> None:
-        """Check that the places belong together."""
+        """Check that the positions are consistent."""
         for name in ("entries", "undone", "checkpoints"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
         for place, entry in enumerate(self.entries):
@@ -82,7 +82,7 @@ class EditLog:
 
     @classmethod
     def of(cls, explanation: GlobalExplanation | MulticlassExplanation) -> EditLog:
-        """Start a log for an explanation, so that it is not replayed on other bins unnoticed.
+        """Start a log for an explanation; replays on other bins are then rejected.
 
         Parameters
         ----------
@@ -97,7 +97,7 @@ class EditLog:
 
     @classmethod
     def from_records(cls, records: Sequence[EditRecord]) -> EditLog:
-        """Make the log of an edited explanation or model again from the records that it carries.
+        """Rebuild the log of an edited explanation or model from its records.
 
         Parameters
         ----------
@@ -139,7 +139,7 @@ class EditLog:
         return dataclasses.replace(self, entries=entries, head=len(entries) - 1, undone=())
 
     def with_note(self, note: str, place: int | None = None) -> EditLog:
-        """Say why an edit was made.
+        """Attach a note to an edit.
 
         Parameters
         ----------
@@ -154,7 +154,7 @@ class EditLog:
         """
         at = self._checked(self.head if place is None else place)
         if at == START:
-            raise ValueError("what was released has no note; make an edit first.")
+            raise ValueError("the released state cannot have a note; make an edit first.")
         entries = list(self.entries)
         entries[at] = dataclasses.replace(entries[at], note=note)
         return dataclasses.replace(self, entries=tuple(entries))
@@ -166,11 +166,11 @@ class EditLog:
 
     @property
     def can_redo(self) -> bool:
-        """Whether an edit was undone and can be done again."""
+        """Whether an undone edit can be redone."""
         return bool(self.undone)
 
     def undo(self) -> EditLog:
-        """Go back by one edit.
+        """Undo the last edit.
 
         Returns
         -------
@@ -183,7 +183,7 @@ class EditLog:
         return dataclasses.replace(self, head=back, undone=(*self.undone, self.head))
 
     def redo(self) -> EditLog:
-        """Do again what was undone last.
+        """Redo the last undone edit.
 
         Returns
         -------
@@ -195,7 +195,7 @@ class EditLog:
         return dataclasses.replace(self, head=self.undone[-1], undone=self.undone[:-1])
 
     def checkpoint(self, name: str) -> EditLog:
-        """Give the current state a name, to check it out later; an old state of it is forgotten.
+        """Save a checkpoint of the current state; replace one of the same name.
 
         Parameters
         ----------
@@ -212,7 +212,7 @@ class EditLog:
         return dataclasses.replace(self, checkpoints=(*others, (name, self.head)))
 
     def checkout(self, state: int | str) -> EditLog:
-        """Go to any state: the place of its last edit, or the name of a checkpoint.
+        """Go to a state, given by the index of its last edit or a checkpoint.
 
         Parameters
         ----------
@@ -231,7 +231,7 @@ class EditLog:
         return dataclasses.replace(self, head=self.place(state), undone=())
 
     def place(self, state: int | str) -> int:
-        """Find the place of a state.
+        """Find the index of a state.
 
         Parameters
         ----------
@@ -249,25 +249,27 @@ class EditLog:
             meant = closest_name(state, named)
             hint = "" if meant is None else f" Did you mean {meant!r}?"
             there = listing(named) if named else "none"
-            raise ValueError(f"no checkpoint {shorten(state)!r}; there are {there}.{hint}")
+            raise ValueError(
+                f"no checkpoint {shorten(state)!r}; the checkpoints are {there}.{hint}"
+            )
         return named[state]
 
     def _checked(self, place: int) -> int:
         if not isinstance(place, int) or not START <= place < len(self.entries):
             raise ValueError(
-                f"no edit {place!r}; the edits are 0 to {len(self.entries) - 1}, and -1 is what "
-                "was released."
+                f"no edit {place!r}; the edits are 0 to {len(self.entries) - 1}, and -1 is the "
+                "released state."
             )
         return place
 
     @property
     def branches(self) -> tuple[int, ...]:
-        """Ends of all branches: places of edits that no other follows."""
+        """Indices of the last edits of all branches."""
         followed = {entry.parent for entry in self.entries}
         return tuple(place for place in range(len(self.entries)) if place not in followed)
 
     def path(self, state: int | str | None = None) -> tuple[int, ...]:
-        """Places of the edits that lead to a state, in their order.
+        """Return the indices of the edits that lead to a state, in order.
 
         Parameters
         ----------
@@ -287,7 +289,7 @@ class EditLog:
 
     @property
     def operations(self) -> tuple[Operation | Composed, ...]:
-        """The operations of the current state, in their order."""
+        """Operations of the current state, in order."""
         return tuple(self.entries[place].operation for place in self.path())
 
     def apply(self, target: Any, state: int | str | None = None) -> Any:
@@ -391,7 +393,7 @@ class EditLog:
         return table
 
     def __repr__(self) -> str:
-        """Return a line that says where the log stands."""
+        """Return a one-line summary."""
         count = len(self.path())
         named = [name for name, place in self.checkpoints if place == self.head]
         at = f"; at {listing(named)}" if named else ""

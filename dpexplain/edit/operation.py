@@ -1,4 +1,4 @@
-"""What all operations have in common: a term, bins of it, and what becomes of the mean."""
+"""Base of operations: a term, a bin selection, and the rule for the mean."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dpexplain.explain._text import shorten
 
 Mean: TypeAlias = Literal["keep", "change", "intercept"]
 MEANS = ("keep", "change", "intercept")
-_MEAN_WORDS = {"keep": "", "change": "", "intercept": ", the intercept takes the mean"}
+_MEAN_WORDS = {"keep": "", "change": "", "intercept": ", absorbed into the intercept"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Curve:
 
     @property
     def places(self) -> FloatArray:
-        """Position of each value bin: the middle of an interval, or its place in the order."""
+        """Position of each value bin: the middle of an interval, or its index."""
         edges = self.released.bin_edges
         if edges is None:
             return np.arange(self.released.n_value_bins, dtype=np.float64)
@@ -61,7 +61,7 @@ class Curve:
 
 @dataclasses.dataclass(frozen=True)
 class Operation(ABC):
-    """A step that changes one term; small, immutable, and computed from released numbers.
+    """Immutable operation on one term, computed from released numbers.
 
     Bins that are not chosen keep their contribution to the last bit.
 
@@ -110,22 +110,22 @@ class Operation(ABC):
 
     @property
     def selection(self) -> Selection:
-        """The bins that it is about."""
+        """Bins that the operation changes."""
         return Selection(self.bins, self.within, self.names)
 
     @property
     def terms(self) -> tuple[str, ...]:
-        """Names of the terms that it touches."""
+        """Names of the changed terms."""
         return (self.term,)
 
     @property
     def steps(self) -> tuple[Operation, ...]:
-        """The single operations that it consists of."""
+        """Single operations of this step."""
         return (self,)
 
     @property
     def words(self) -> str:
-        """The operation in words."""
+        """Description of the operation."""
         about = "" if not self.of_class else f" (class {shorten(self.of_class)})"
         mean = _MEAN_WORDS[self.mean or self.usual_mean]
         return f"{self._verb()} {shorten(self.term)}{self.selection.words}{about}{mean}"
@@ -170,8 +170,8 @@ class Operation(ABC):
         if self.needs_order:
             if not curve.ordered:
                 raise ValueError(
-                    f"{self.kind} needs bins in an order, and the categories of "
-                    f"{shorten(term.name)!r} have none."
+                    f"{self.kind} needs ordered bins, and the categories of "
+                    f"{shorten(term.name)!r} are unordered."
                 )
             if bins[-1] >= term.n_value_bins:
                 raise ValueError(
@@ -187,7 +187,7 @@ class Operation(ABC):
 
     @abstractmethod
     def _wanted(self, curve: Curve, bins: IndexArray) -> FloatArray:
-        """Contributions of the chosen bins, before the mean is seen to."""
+        """Return the new contributions of the chosen bins, before the mean is adjusted."""
 
     def apply(self, target: Any, *, note: str = "", who: str = "", when: str = "") -> Any:
         """Apply the operation to an explanation or to a fitted model.
@@ -219,7 +219,7 @@ class Operation(ABC):
 
 
 def mean_of(curve: Curve, bins: IndexArray) -> float:
-    """Mean contribution of some bins over their (noisily counted) people."""
+    """Return the mean contribution of bins, weighted by noisy counts."""
     return weighted_mean(curve.values[bins], curve.released.weights[bins])
 
 

@@ -1,4 +1,4 @@
-"""Which bins of a term an operation is about."""
+"""Selection of bins of a term."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LISTED = 6
 
 @dataclasses.dataclass(frozen=True)
 class Selection:
-    """Bins of a term: all value bins, or those named by place, by value or by label.
+    """Bins of a term: all value bins, or a choice by index, value or label.
 
     Special bins (missing, other) are in it only where they are named.
 
@@ -43,10 +43,10 @@ class Selection:
     names: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
-        """Check what can be checked without a term."""
+        """Check everything that does not depend on a term."""
         given = [n for n in ("bins", "within", "names") if getattr(self, n) is not None]
         if len(given) > 1:
-            raise ValueError(f"choose bins by one of bins=, within= and names=, not by {given}.")
+            raise ValueError(f"pass only one of bins=, within= and names=, not {given}.")
         if self.bins is not None:
             object.__setattr__(self, "bins", _places(self.bins))
         if self.within is not None:
@@ -59,7 +59,7 @@ class Selection:
 
     @property
     def whole(self) -> bool:
-        """Whether it is all value bins."""
+        """Whether all value bins are selected."""
         return self.bins is None and self.within is None and self.names is None
 
     def of(self, term: ShapeFunction) -> IndexArray:
@@ -94,7 +94,7 @@ class Selection:
 
     @property
     def words(self) -> str:
-        """The choice in words, to follow the name of a term; empty for all value bins."""
+        """Description of the selection; empty for all value bins."""
         if self.bins is not None:
             return f" in bins {_shown(self.bins)}"
         if self.within is not None:
@@ -105,7 +105,7 @@ class Selection:
 
 
 def _shown(bins: Sequence[int]) -> str:
-    """Write places as runs: 3 to 7, 9."""
+    """Format positions as runs: 3 to 7, 9."""
     runs: list[list[int]] = []
     for place in bins:
         if runs and place == runs[-1][1] + 1:
@@ -124,7 +124,7 @@ def _places(bins: Sequence[int]) -> tuple[int, ...]:
     except (TypeError, ValueError, OverflowError):
         whole = False
     if not whole:
-        raise ValueError("bins= must be one or more places of bins, whole numbers from 0 on.")
+        raise ValueError("bins= must be one or more bin positions, integers from 0.")
     return tuple(places)
 
 

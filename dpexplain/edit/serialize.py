@@ -1,4 +1,4 @@
-"""Operations and logs as plain values, and back; every field known, every value checked."""
+"""Strict conversion of operations and logs to and from plain values."""
 
 from __future__ import annotations
 
@@ -85,7 +85,8 @@ def operation_from_plain(plain: Any) -> Operation | Composed:
         return _composed(fields)
     if name not in OPERATIONS:
         raise ValueError(
-            f"no operation {shorten(name)!r}; there are {listing([*OPERATIONS, 'composed'], 20)}."
+            f"no operation {shorten(name)!r}; the operations are "
+            f"{listing([*OPERATIONS, 'composed'], 20)}."
         )
     kind = OPERATIONS[name]
     known = {field.name: field.default for field in dataclasses.fields(kind)}
@@ -104,7 +105,7 @@ _LISTS = {"bins": int, "keep": int, "within": (int, float), "names": str}
 
 
 def _check_plain(name: str, key: str, value: Any) -> None:
-    """Check types that a constructor would be lenient about."""
+    """Check types strictly."""
     bad = f"{name}: the parameter {key!r} is of the wrong type."
     if key in _TEXTS and not isinstance(value, str):
         raise ValueError(bad)
@@ -134,10 +135,10 @@ def _composed(fields: dict[str, Any]) -> Composed:
 
 
 def operation_text(operation: Operation | Composed) -> str:
-    """Write an operation as JSON text, for a record of it."""
+    """Write an operation as JSON text, for edit records."""
     return json.dumps(operation_to_plain(operation), allow_nan=False, ensure_ascii=True)
 
 
 def operation_from_text(text: str) -> Operation | Composed:
-    """Read what :func:`operation_text` wrote."""
+    """Read the output of :func:`operation_text`."""
     return operation_from_plain(parse(text))

@@ -23,7 +23,7 @@ from dpexplain.explain._text import short_number, shorten
 
 @dataclasses.dataclass(frozen=True)
 class Smooth(Operation):
-    """Smooth as far as the noise allows, or by lines around each bin.
+    """Smooth within the noise, or by local lines.
 
     Parameters
     ----------
@@ -55,8 +55,8 @@ class Smooth(Operation):
         if self.reach is None:
             if std is None:
                 raise ValueError(
-                    f"smooth needs reach= here: the noise of {shorten(self.term)!r} is not known, "
-                    "so it cannot say how far to smooth."
+                    f"smooth needs reach= here, because the noise of {shorten(self.term)!r} is "
+                    "unknown."
                 )
             return smooth_as_noise_allows(curve.places[bins], values, weights, std[bins])
         spread = std[bins] if std is not None else _spread_of_counts(weights)
@@ -64,20 +64,20 @@ class Smooth(Operation):
 
     @property
     def words(self) -> str:
-        """The operation in words."""
+        """Description of the operation."""
         how = "as noise allows" if self.reach is None else f"with reach {short_number(self.reach)}"
         return f"{super().words} {how}"
 
 
 def _spread_of_counts(weights: FloatArray) -> FloatArray:
-    """Where noise is not known, a bin scatters as the root of its people."""
+    """Use inverse root counts as standard deviations if the noise is unknown."""
     least = 1e-3 * max(float(weights.max(initial=0.0)), 1e-300)
     return np.asarray(1.0 / np.sqrt(np.maximum(weights, least)))
 
 
 @dataclasses.dataclass(frozen=True)
 class Flatten(Operation):
-    """Give one level to the chosen bins that may be noise: their band covers zero.
+    """Flatten chosen bins whose noise band covers zero.
 
     Parameters
     ----------
@@ -90,9 +90,7 @@ class Flatten(Operation):
     def _wanted(self, curve: Curve, bins: IndexArray) -> FloatArray:
         std = curve.released.total_std
         if std is None:
-            raise ValueError(
-                f"flatten needs a noise band, and that of {shorten(self.term)!r} is not known."
-            )
+            raise ValueError(f"flatten needs a noise band, and {shorten(self.term)!r} has none.")
         values = curve.values[bins]
         inside = np.abs(values) <= curve.released.band_factor * std[bins]
         if not inside.any():
@@ -103,7 +101,7 @@ class Flatten(Operation):
 
 @dataclasses.dataclass(frozen=True)
 class Denoise(Operation):
-    """Replace the released curve by an estimate of the one behind the noise.
+    """Replace the released curve by an estimate of the noiseless one.
 
     Works on what was released, so it belongs before other edits of the same bins; see
     :func:`dpexplain.explain.denoised`.
@@ -121,15 +119,15 @@ class Denoise(Operation):
 
 
 _FEATURE_BY_FEATURE = (
-    "what a curve lacks is asked for feature by feature; where features depend on each other, a "
-    "curve can have taken over from another, above all in a short fit, and this can then lead "
-    "away from the truth"
+    "may overcorrect correlated features: shrinkage is estimated feature by feature, and a curve "
+    "can have taken over from another, above all in a short fit, and this can then lead away from "
+    "the truth"
 )
 
 
 @dataclasses.dataclass(frozen=True)
 class Stretch(Operation):
-    """Undo how far a short fit falls short, as the sums that it released say.
+    """Undo the shrinkage of a fit, estimated from released sums.
 
     Parameters
     ----------
@@ -144,7 +142,7 @@ class Stretch(Operation):
         return _stretched(curve, curve.values, bins)
 
     def on(self, curve: Curve) -> Curve:
-        """Apply the operation to a curve, and to what the released sums say of it.
+        """Apply the operation to a curve and its evidence from released sums.
 
         Parameters
         ----------
@@ -160,12 +158,12 @@ class Stretch(Operation):
 
 
 def _stretched(curve: Curve, values: FloatArray, bins: IndexArray) -> FloatArray:
-    """Stretch the chosen bins around their mean by what the fit falls short."""
+    """Stretch the chosen bins around their mean to undo shrinkage."""
     factor = curve.released.stretch
     if factor is None:
         raise ValueError(
-            f"how far {shorten(curve.released.name)!r} falls short is not known; use scale with a "
-            "factor of your own."
+            f"the shrinkage of {shorten(curve.released.name)!r} is unknown; use scale with your "
+            "own factor."
         )
     level = weighted_mean(values[bins], curve.released.weights[bins])
     return np.asarray(level + factor * (values[bins] - level))
@@ -176,7 +174,7 @@ _RECOVERED_WITHIN = 1.5
 
 @dataclasses.dataclass(frozen=True)
 class Recover(Operation):
-    """Move to the smooth curve that all sums which the fit released speak for together.
+    """Re-estimate a smooth curve from all released sums.
 
     Works on what was released, so it belongs before other edits of the same bins. A fit uses each
     sum for one small step; together they tell more than the curve that the steps ended in. The
@@ -197,14 +195,14 @@ class Recover(Operation):
         recovered, std = curve.released.recovered, curve.released.total_std
         if recovered is None or std is None:
             raise ValueError(
-                f"the sums behind {shorten(self.term)!r} are not known; use smooth instead."
+                f"the released sums of {shorten(self.term)!r} are unknown; use smooth instead."
             )
         said = _stretched(curve, curve.released.contribution, bins)
         reach = _RECOVERED_WITHIN * std[bins]
         return np.clip(recovered[bins], said - reach, said + reach)
 
     def on(self, curve: Curve) -> Curve:
-        """Apply the operation to a curve; the noise band then lies around the stretched one.
+        """Apply the operation to a curve; center the noise band on the stretched curve.
 
         Parameters
         ----------
@@ -223,7 +221,7 @@ class Recover(Operation):
 
 @dataclasses.dataclass(frozen=True)
 class Monotone(Operation):
-    """Move to the nearest rising or falling curve, in noisily counted people.
+    """Project onto monotone curves, weighted by noisy counts.
 
     Parameters
     ----------
@@ -252,7 +250,7 @@ class Monotone(Operation):
 
 @dataclasses.dataclass(frozen=True)
 class Convex(Operation):
-    """Move to the nearest convex or concave curve, in noisily counted people.
+    """Project onto convex or concave curves, weighted by noisy counts.
 
     Parameters
     ----------

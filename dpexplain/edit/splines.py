@@ -1,4 +1,4 @@
-"""Smoothing by a spline whose smoothness the curve and its noise say; repeated in the page.
+"""Smoothing spline with smoothness by marginal likelihood; mirrored in JavaScript.
 
 ``static/views/edit/arithmetic/edit_splines.js`` previews with the same arithmetic; a test holds the
 two together.
@@ -20,7 +20,7 @@ _LIMIT = 1.5
 def smooth_as_noise_allows(
     places: FloatArray, values: FloatArray, weights: FloatArray, std: FloatArray
 ) -> FloatArray:
-    """Fit cubic smoothing splines, averaged by how likely the curve is under each.
+    """Fit cubic smoothing splines, averaged by marginal likelihood.
 
     Parameters
     ----------

@@ -16,7 +16,7 @@ from dpexplain.explain._text import shorten
 
 @dataclasses.dataclass(frozen=True)
 class Merge(Operation):
-    """Give the chosen categories (or neighbouring bins) one contribution: their mean.
+    """Set chosen categories (or neighboring bins) to their mean contribution.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ class _WholeTerm(Operation):
     usual_mean: ClassVar[Mean] = "change"
 
     def __post_init__(self) -> None:
-        """Refuse a part of the bins."""
+        """Reject a selection of bins."""
         super().__post_init__()
         if not self.selection.whole:
             raise ValueError(
@@ -57,7 +57,7 @@ class _WholeTerm(Operation):
 
 @dataclasses.dataclass(frozen=True)
 class Remove(_WholeTerm):
-    """Take a term out of the model: it contributes 0 everywhere, also where values are missing.
+    """Remove a term: it contributes 0 everywhere, also for missing values.
 
     Parameters
     ----------
@@ -69,12 +69,10 @@ class Remove(_WholeTerm):
     kind: ClassVar[str] = "remove"
 
     def __post_init__(self) -> None:
-        """Refuse to keep a mean of nothing."""
+        """Reject keep-mean for a removed term."""
         super().__post_init__()
         if self.mean == "keep":
-            raise ValueError(
-                'a removed term contributes nothing and so keeps no mean; use mean="intercept".'
-            )
+            raise ValueError('a removed term has no mean to keep; use mean="intercept".')
 
     def _wanted(self, curve: Curve, bins: IndexArray) -> FloatArray:
         return np.zeros(len(bins))
@@ -82,7 +80,7 @@ class Remove(_WholeTerm):
 
 @dataclasses.dataclass(frozen=True)
 class Revert(_WholeTerm):
-    """Bring a term back to what was released, and with it its share of the intercept.
+    """Restore a term and its share of the intercept as released.
 
     Parameters
     ----------
@@ -93,16 +91,16 @@ class Revert(_WholeTerm):
     kind: ClassVar[str] = "revert"
 
     def __post_init__(self) -> None:
-        """Refuse a say about the mean."""
+        """Reject mean=."""
         super().__post_init__()
         if self.mean is not None:
-            raise ValueError("revert brings back the released mean; leave out mean=.")
+            raise ValueError("revert restores the released mean; omit mean=.")
 
     def _wanted(self, curve: Curve, bins: IndexArray) -> FloatArray:
         return curve.released.contribution[bins]
 
     def on(self, curve: Curve) -> Curve:
-        """Bring the curve back.
+        """Restore the released curve.
 
         Parameters
         ----------
@@ -144,18 +142,18 @@ class Composed:
 
     @property
     def terms(self) -> tuple[str, ...]:
-        """Names of the terms that it touches."""
+        """Names of the changed terms."""
         return tuple(dict.fromkeys(step.term for step in self.steps))
 
     @property
     def words(self) -> str:
-        """The steps in words."""
+        """Description of the steps."""
         listed = "; ".join(step.words for step in self.steps)
         return f"{self.title} ({listed})" if self.title else listed
 
     @property
     def caution(self) -> str:
-        """What to beware of, in words; "" for nothing in particular."""
+        """Warning for this operation; "" if there is none."""
         return "; ".join(dict.fromkeys(step.caution for step in self.steps if step.caution))
 
     apply = Operation.apply
@@ -169,7 +167,7 @@ def repair(
     within: tuple[float, float] | None = None,
     of_class: str = "",
 ) -> Composed:
-    """Repair a curve that is known to be monotone: recover it from all sums, make it monotone.
+    """Repair a monotone curve: re-estimate it from released sums, then project.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Explanations of additive and locally linear models: frozen values that hold no model or data.
+"""Explanations of additive and locally linear models, as immutable data.
 
 Every class here is a frozen dataclass over read-only arrays with ``frame()``, a short
 ``repr`` and HTML repr, and a ``guarantee`` that says what privacy it carries. The JSON

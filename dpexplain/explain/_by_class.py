@@ -1,4 +1,4 @@
-"""One part per class, taken together: shared by explanations and comparisons of many classes."""
+"""Base of multiclass explanations and comparisons, with one part per class."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Checked = TypeVar("Checked", GlobalExplanation, LocalExplanation)
 
 
 def class_position(classes: tuple[str, ...], label: object) -> int:
-    """Find a class by its name.
+    """Return the index of a class.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def class_position(classes: tuple[str, ...], label: object) -> int:
 
 
 def one_class_at_a_time(what: str, classes: tuple[str, ...]) -> NoReturn:
-    """Raise the error of a view that is given all classes.
+    """Raise an error if a view is given all classes.
 
     Raises
     ------
@@ -52,12 +52,13 @@ def one_class_at_a_time(what: str, classes: tuple[str, ...]) -> NoReturn:
         Always; it names the method to call and the classes there are.
     """
     raise ValueError(
-        f"{what} shows one class at a time; pass .for_class(label) with one of {listing(classes)}."
+        f"{what} shows one class at a time; pass .for_class(label), where label is one of "
+        f"{listing(classes)}."
     )
 
 
 def check_one_class(shown: Any) -> None:
-    """Refuse to draw an explanation or comparison of several classes.
+    """Reject an explanation or comparison of several classes.
 
     Raises
     ------
@@ -69,7 +70,7 @@ def check_one_class(shown: Any) -> None:
 
 
 def checked_parts(parts: Any, kind: type[Checked]) -> tuple[Checked, ...]:
-    """Check that there is one part per class, in the order of the classes, of one model."""
+    """Check that there is one part of the same model per class, in order."""
     parts = tuple(parts)
     if len(parts) < 2 or not all(isinstance(part, kind) for part in parts):
         raise ValueError(f"by_class must hold a {kind.__name__} for each of at least two classes.")
@@ -83,7 +84,7 @@ def checked_parts(parts: Any, kind: type[Checked]) -> tuple[Checked, ...]:
 
 
 class ByClass(Record, Generic[Part]):
-    """Base of frozen records with one part per class, in the order of the classes."""
+    """Base of frozen dataclasses with one part per class, in class order."""
 
     by_class: tuple[Part, ...]
 
@@ -93,7 +94,7 @@ class ByClass(Record, Generic[Part]):
         return self.by_class[0].classes or ()  # type: ignore[attr-defined]
 
     def for_class(self, label: object) -> Part:
-        """Part of one class, which every view, figure and file understands.
+        """Return the part of one class.
 
         Parameters
         ----------
@@ -112,7 +113,7 @@ class ByClass(Record, Generic[Part]):
         return self.by_class[class_position(self.classes, label)]
 
     def plot(self, *arguments: Any, **options: Any) -> NoReturn:
-        """Say which class to draw.
+        """Raise an error that asks for a class.
 
         Parameters
         ----------
@@ -127,7 +128,7 @@ class ByClass(Record, Generic[Part]):
         one_class_at_a_time("a figure", self.classes)
 
     def _frames(self, *arguments: Any) -> pd.DataFrame:
-        """Frames of the classes below each other, with a first column that names the class."""
+        """Stack the frames of all classes, with the class as first column."""
         frames = []
         for name, part in zip(self.classes, self.by_class, strict=True):
             frame = part.frame(*arguments)  # type: ignore[attr-defined]

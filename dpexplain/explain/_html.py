@@ -1,4 +1,4 @@
-"""Small HTML tables for notebooks: escaped, short, readable on light and dark pages."""
+"""Small, escaped HTML tables for notebooks, in light and dark themes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _BAR = (
 
 
 def escaped(text: str, limit: int = 60) -> str:
-    """Make any string safe inside HTML, with its own reading direction.
+    """Escape a string for HTML and isolate its text direction.
 
     ``bdi`` keeps right-to-left marks inside a name from turning the rest of the row around.
     """
@@ -42,22 +42,22 @@ def bar(share: float, *, negative: bool = False) -> str:
 
 
 def note(text: str) -> str:
-    """One line of small print."""
+    """Format one line of small print."""
     return f'<div style="{_NOTE}">{escaped(text, _LONGEST_LINE)}</div>'
 
 
 def warning(text: str) -> str:
-    """One line that must not be overlooked."""
+    """Format a warning line."""
     return f'<div style="{_WARNING}">{escaped(text, _LONGEST_LINE)}</div>'
 
 
 def heading(text: str) -> str:
-    """Draw the title of a box."""
+    """Format the title of a box."""
     return f"<strong>{escaped(text, 90)}</strong>"
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]], numeric: Sequence[bool]) -> str:
-    """Lay out cells that are HTML already; numeric columns are aligned to the right."""
+    """Format a table of HTML cells; right-align numeric columns."""
     aligns = ["right" if is_number else "left" for is_number in numeric]
     top = "".join(
         f'<th style="{_CELL.format(align=align)}{_RULE}">{escaped(name, 40)}</th>'
@@ -76,5 +76,5 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], numeric: Sequence[
 
 
 def box(*parts: str) -> str:
-    """Put the parts of a repr into one element."""
+    """Wrap the parts of a repr in one element."""
     return f'<div style="{_BOX}">{"".join(part for part in parts if part)}</div>'

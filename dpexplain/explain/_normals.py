@@ -1,4 +1,4 @@
-"""Standard normal numbers of a seed, drawn once for the models that a view shows together."""
+"""Cached standard normal draws by seed."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def normals(seed: int, count: int) -> FloatArray:
 
 @contextmanager
 def keeping_normals() -> Iterator[None]:
-    """Keep the numbers that are drawn inside, so that several models share them.
+    """Cache the numbers drawn inside, so that several models share them.
 
     They take most of the time of a simulation and are the same for every model. They are let go
     of afterwards: of 4,000 draws they take about 30 kB for every bin.

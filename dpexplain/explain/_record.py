@@ -1,4 +1,4 @@
-"""What the frozen dataclasses of this package share: read-only arrays, equality, checks."""
+"""Base of frozen dataclasses: read-only arrays, equality, checks."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Record:
     __hash__ = None  # type: ignore[assignment]  # arrays have no hash
 
     def __getstate__(self) -> dict[str, Any]:
-        """Keep the fields only: what follows from them is worked out anew."""
+        """Pickle the fields only; cached properties are recomputed."""
         names = [field.name for field in dataclasses.fields(self)]  # type: ignore[arg-type]
         return {name: getattr(self, name) for name in names}
 
@@ -50,7 +50,7 @@ class Record:
 
 
 def frozen(array: FloatArray) -> FloatArray:
-    """Make an array read-only, so that it can be kept and handed out."""
+    """Make an array read-only."""
     array.setflags(write=False)
     return array
 
@@ -104,7 +104,7 @@ def read_only(name: str, values: npt.ArrayLike, shape: tuple[int | None, ...]) -
 def bounded(
     name: str, values: npt.ArrayLike, shape: tuple[int | None, ...], largest: float
 ) -> FloatArray:
-    """Copy `values` as :func:`read_only` does, and refuse sizes whose products could overflow.
+    """Copy `values` as :func:`read_only`, rejecting sizes that could overflow.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ def bounded(
     """
     array = read_only(name, values, shape)
     if np.abs(array).max(initial=0.0) > largest:
-        raise ValueError(f"{name} must hold numbers of a size up to {largest:g}.")
+        raise ValueError(f"{name} must hold numbers of magnitude at most {largest:g}.")
     return array
 
 
@@ -149,11 +149,11 @@ def text(name: str, value: str) -> str:
 
 
 def _check_whole(name: str, value: str) -> None:
-    """Refuse half characters, which no table, file or page can hold."""
+    """Reject lone surrogates."""
     try:
         value.encode("utf-8")
     except UnicodeEncodeError:
-        raise ValueError(f"{name} holds half a character and so is no Unicode text.") from None
+        raise ValueError(f"{name} contains a lone surrogate, so it is not valid Unicode.") from None
 
 
 def finite(name: str, value: float) -> float:
@@ -166,7 +166,7 @@ def finite(name: str, value: float) -> float:
 def distinct(name: str, values: tuple[str, ...]) -> tuple[str, ...]:
     """Check that no string occurs twice."""
     if len(set(values)) != len(values):
-        raise ValueError(f"{name} must be distinct, got a name twice.")
+        raise ValueError(f"{name} must be distinct, got a duplicate.")
     return values
 
 

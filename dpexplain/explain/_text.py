@@ -15,7 +15,7 @@ _LARGEST_EXACT = 2.0**50
 
 
 def upper_number(value: float, digits: int = 4) -> str:
-    """Write an epsilon or delta with few digits, rounded up.
+    """Format an epsilon or delta with few digits, rounded up.
 
     Rounding to the nearest would sometimes claim more privacy than there is.
     """
@@ -26,7 +26,7 @@ def upper_number(value: float, digits: int = 4) -> str:
 
 
 def short_number(value: float, digits: int = 4) -> str:
-    """Write a number with at most `digits` significant digits; no exponent for usual sizes."""
+    """Format a number with at most `digits` significant digits."""
     if value == 0:
         return "0"
     if not math.isfinite(value):
@@ -38,13 +38,13 @@ def short_number(value: float, digits: int = 4) -> str:
 
 
 def signed_number(value: float, digits: int = 3) -> str:
-    """Write a contribution with its sign."""
+    """Format a contribution with its sign."""
     text = short_number(value, digits)
     return text if value <= 0 else f"+{text}"
 
 
 def trim(text: str) -> str:
-    """Drop zeros after the decimal point that say nothing."""
+    """Drop trailing zeros after the decimal point."""
     if "." not in text or "e" in text:
         return text
     text = text.rstrip("0").rstrip(".")
@@ -52,20 +52,20 @@ def trim(text: str) -> str:
 
 
 def shorten(name: str, limit: int = 40) -> str:
-    """Cut a long name, and replace characters that cannot be shown."""
+    """Shorten a long name and replace unprintable characters."""
     shown = "".join(char if char.isprintable() else "\ufffd" for char in name[: limit + 1])
     return shown if len(name) <= limit else shown[: limit - 1] + "\u2026"
 
 
 def listing(names: Iterable[str], limit: int = 12) -> str:
-    """Names in quotes, for a message; the list stops after `limit` names."""
+    """Format at most `limit` quoted names for a message."""
     quoted = [repr(shorten(name)) for name in names]
     shown = ", ".join(quoted[:limit])
     return shown if len(quoted) <= limit else f"{shown} and {len(quoted) - limit} more"
 
 
 def edge_texts(edges: Sequence[float]) -> list[str]:
-    """Write bin edges with the fewest decimals that keep them apart and nearly exact."""
+    """Format bin edges with the fewest decimals that keep them distinct."""
     width = min(right - left for left, right in pairwise(edges))
     for decimals in range(13):
         rounded = [f"{edge:.{decimals}f}" for edge in edges]
@@ -76,7 +76,7 @@ def edge_texts(edges: Sequence[float]) -> list[str]:
 
 
 def interval_labels(edges: Sequence[float], step: float | None, unit: str = "") -> list[str]:
-    """Name the bins between `edges`, by the values they can hold where a step is known.
+    """Label the bins between `edges`, by possible values if a step is known.
 
     With a step, values are multiples of it: the half-open ``[30, 35)`` in whole years holds
     30 to 34 and is called so, while the last bin is closed and keeps its right edge. Days are
@@ -101,7 +101,7 @@ def interval_labels(edges: Sequence[float], step: float | None, unit: str = "") 
 def _steps_inside(
     left: float, right: float, step: float, *, closed: bool
 ) -> tuple[float, float] | None:
-    """Smallest and largest multiple of `step` in the bin, or None where it holds none."""
+    """Return the smallest and largest multiple of `step` in the bin, or None."""
     if max(abs(left), abs(right)) / step > _LARGEST_EXACT:
         return None
     first = math.ceil(left / step - _STEP_TOLERANCE)

@@ -1,4 +1,4 @@
-"""What is promised for a released object, in numbers and in words."""
+"""Privacy guarantee of a released object."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ADJACENCY_WORDS = {
 
 @dataclasses.dataclass(frozen=True)
 class Guarantee:
-    """The privacy promise that an explanation or model carries.
+    """Privacy guarantee of an explanation or model.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ class Guarantee:
         version: str = "",
         unit: str = "one record",
     ) -> Guarantee:
-        """Make the statement of an object without any guarantee.
+        """Create the guarantee of an object that is not private.
 
         Parameters
         ----------
@@ -144,7 +144,7 @@ class Guarantee:
 
     @property
     def short(self) -> str:
-        """One line: the numbers (rounded up), or the warning that there are none."""
+        """One-line guarantee (rounded up), or the warning that there is none."""
         if not self.private:
             return NOT_PRIVATE
         return f"{self._numbers}-DP, {_ADJACENCY_SHORT[self.adjacency]}"
@@ -155,7 +155,7 @@ class Guarantee:
         return epsilon if self.delta == 0 else f"({epsilon}, {upper_number(self.delta)})"
 
     def statement(self) -> str:
-        """Say in full what is promised, to whom, and under which conditions.
+        """Return the full statement of the guarantee.
 
         Returns
         -------
@@ -174,7 +174,7 @@ class Guarantee:
         ]
         if self.epsilon_replace is not None and self.adjacency == "add_remove":
             words.append(
-                "If such a unit is exchanged for another instead, the same release has epsilon "
+                "Under replace-one adjacency, the same release has epsilon "
                 f"{upper_number(self.epsilon_replace)} at the same delta"
             )
         words.append(
@@ -186,7 +186,7 @@ class Guarantee:
     def _conditions(self) -> list[str]:
         words = [
             "It holds if the schema (bounds, categories, target range or classes) and all "
-            "hyper-parameters are public, that is not read from these data",
+            "hyperparameters are public, that is, not read from these data",
             "The curator and the analyst who hold the data are trusted; timing, memory and "
             "other side channels are not protected",
         ]

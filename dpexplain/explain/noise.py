@@ -1,4 +1,4 @@
-"""How the numbers of an explanation would scatter together, as plain data.
+"""Joint noise of an explanation, as plain data.
 
 A :class:`NoiseModel` is the joint covariance of all bins of all terms and of the intercept in
 a compact form: a low-rank factor, and what is left over of each variance. Draws from it are
@@ -33,7 +33,7 @@ _SEED = 20210718  # the same explanation always says the same
 
 
 def normal_certainty(ratio: npt.ArrayLike) -> FloatArray:
-    """Chance that a normal estimate has the right sign, from its size over its deviation.
+    """Return the probability that a normal estimate has the correct sign.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def normal_certainty(ratio: npt.ArrayLike) -> FloatArray:
 
 
 def mean_absolute(centre: FloatArray, std: FloatArray) -> FloatArray:
-    """Mean of ``|N(centre, std)|``, element by element."""
+    """Return the mean of ``abs(N(center, std))``, element by element."""
     ratio = np.divide(centre, std, out=np.full(centre.shape, np.inf), where=std > 0)
     spread = std * math.sqrt(2.0 / math.pi) * np.exp(-0.5 * np.minimum(np.abs(ratio), 40.0) ** 2)
     return np.asarray(spread + np.abs(centre) * (2.0 * normal_certainty(ratio) - 1.0))
@@ -59,7 +59,7 @@ def mean_absolute(centre: FloatArray, std: FloatArray) -> FloatArray:
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class NoiseModel(Record):
-    """Joint scatter of all bins of all terms, and of the intercept.
+    """Joint noise of all bins of all terms, and of the intercept.
 
     Values are ordered as the bins of the first term, those of the second, and so on, then the
     intercept. Their covariance is ``factor @ factor.T + diag(remainder_std ** 2)``.
@@ -100,7 +100,7 @@ class NoiseModel(Record):
     def from_draws(
         cls, sizes: Sequence[int], parts: Sequence[FloatArray], rank: int = RANK
     ) -> NoiseModel:
-        """Sum up simulated errors from independent causes.
+        """Combine simulated errors from independent causes.
 
         Parameters
         ----------
@@ -141,7 +141,7 @@ class NoiseModel(Record):
         return frozen(np.sqrt((self.factor**2).sum(axis=1) + self.remainder_std**2))
 
     def term(self, place: int) -> slice:
-        """Find the bins of a term among the values.
+        """Return the positions of a term's bins among the values.
 
         Parameters
         ----------
@@ -177,7 +177,7 @@ class NoiseModel(Record):
         return common
 
     def simultaneous_factors(self, level: float = LEVEL) -> FloatArray:
-        """For each term the factor on its deviations that makes a band hold for all its bins.
+        """Factor per term that makes its band simultaneous over bins.
 
         Parameters
         ----------
@@ -194,7 +194,7 @@ class NoiseModel(Record):
         return np.asarray(np.quantile(largest, level, axis=0), dtype=np.float64)
 
     def overall_factor(self, level: float = STANDS_OUT_LEVEL) -> float:
-        """Return the same factor for all bins of all terms at once.
+        """Factor that makes bands simultaneous over all bins of all terms.
 
         Parameters
         ----------
@@ -209,11 +209,11 @@ class NoiseModel(Record):
 
     @cached_property
     def _largest_of_all(self) -> FloatArray:
-        """Largest absolute error of all terms per draw, in standard deviations."""
+        """Return the largest absolute error of all terms per draw, standardized."""
         return frozen(self._largest_ratios().max(axis=1))
 
     def _largest_ratios(self) -> FloatArray:
-        """Largest absolute error per draw and term, in standard deviations."""
+        """Return the largest absolute error per draw and term, standardized."""
         std = self.std
         ratios = self.draws(_DRAWS)[:, :-1]
         np.abs(ratios, out=ratios)

@@ -1,4 +1,4 @@
-"""Take explanations to other tools: InterpretML and ONNX.
+"""Interoperability: export explanations to InterpretML and ONNX.
 
 The way in is :func:`dpexplain.explain.from_interpret`; contributions of single samples go to SHAP
 by their method ``to_shap``.

@@ -1,4 +1,4 @@
-"""What the exporters share: the explanation of each class, and a warning that stays behind."""
+"""Shared parts of the exporters: explanations by class, privacy warning."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dpexplain.explain import GlobalExplanation, Guarantee, MulticlassExplanatio
 
 
 def warn_of_lost_label(guarantee: Guarantee, result: str) -> None:
-    """Warn that something not private leaves without its label.
+    """Warn that an export drops the label "not private".
 
     Parameters
     ----------
@@ -25,8 +25,8 @@ def warn_of_lost_label(guarantee: Guarantee, result: str) -> None:
     """
     if not guarantee.private:
         warnings.warn(
-            f"the model is NOT PRIVATE, and {result} has no place that says so: whoever gets it "
-            "cannot tell it from a private one. Keep it inside, or label it yourself.",
+            f"the model is NOT PRIVATE, and {result} cannot store that label, so readers cannot "
+            "tell it from a private model. Do not share it, or label it yourself.",
             PrivacyWarning,
             stacklevel=3,
         )
@@ -74,6 +74,6 @@ def explained_classes(
 def _check_whole(explanation: GlobalExplanation) -> None:
     if explanation.main_effects_only:
         raise ValueError(
-            f"{explanation.model_name or 'the model'} has interactions that are in no curve: what "
-            "is made of the curves would predict otherwise. Export a boosting or linear model."
+            f"{explanation.model_name or 'the model'} has interactions that the curves do not "
+            "include, so an export would predict differently. Export a boosting or linear model."
         )

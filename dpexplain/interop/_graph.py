@@ -1,4 +1,4 @@
-"""An ONNX graph under construction."""
+"""Builder of ONNX graphs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _OPSET, _ML_OPSET, _IR_VERSION = 17, 3, 8
 
 
 class Graph:
-    """Nodes of a graph in the order in which they are computed."""
+    """Nodes of a graph in order of computation."""
 
     def __init__(self) -> None:
         try:
@@ -60,15 +60,15 @@ class Graph:
         return self.constant(np.array(places, dtype=np.int64))
 
     def whole(self, name: str) -> str:
-        """Turn truth values into whole numbers."""
+        """Convert Booleans to integers."""
         return self.node("Cast", name, to=self._onnx.TensorProto.INT64)
 
     def doubles(self, name: str) -> str:
-        """Turn truth values or whole numbers into doubles."""
+        """Convert Booleans or integers to doubles."""
         return self.node("Cast", name, to=self._onnx.TensorProto.DOUBLE)
 
     def category(self, cell: str, categories: tuple[str, ...], *, missing: int, other: int) -> str:
-        """Return the place of each string in a list, shape (n, 1)."""
+        """Return the index of each string in a list, shape (n, 1)."""
         return self.node(
             "LabelEncoder",
             cell,

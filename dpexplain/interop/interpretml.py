@@ -1,4 +1,4 @@
-"""Make a fitted model of InterpretML from an explanation."""
+"""Convert explanations to fitted InterpretML models."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _OBJECTIVES = {
 
 
 def to_interpret(explanation: GlobalExplanation | MulticlassExplanation) -> Any:
-    """Make the model of InterpretML that gives the same scores.
+    """Convert an explanation to an InterpretML model with equal scores.
 
     Its methods (``predict``, ``explain_global``, ``to_json``) work as after a fit, and the file of
     ``to_json`` is one that InterpretML reads. What InterpretML has no place for is left out: the
@@ -84,7 +84,7 @@ def _estimator(first: GlobalExplanation) -> Any:
 
 
 def _fill(estimator: Any, parts: tuple[GlobalExplanation, ...]) -> None:
-    """Set what a fit would have left behind."""
+    """Set the attributes of a fitted model."""
     first = parts[0]
     features = _features(first)
     names = list(features)
@@ -122,14 +122,14 @@ def _fill(estimator: Any, parts: tuple[GlobalExplanation, ...]) -> None:
 
 
 def _even_edges(bins: Binned) -> FloatArray | None:
-    """Edges of a histogram, which InterpretML wants of one width; None for categories."""
+    """Return equal-width histogram edges for InterpretML; None for categories."""
     if bins.bin_edges is None:
         return None
     return np.linspace(bins.bin_edges[0], bins.bin_edges[-1], bins.n_value_bins + 1)
 
 
 def _spread_evenly(bins: Binned) -> FloatArray | None:
-    """Count people in the bins of `_even_edges`, as if spread evenly in each bin of the model.
+    """Spread bin counts evenly over the bins of `_even_edges`.
 
     As InterpretML keeps them: "missing" first and "unseen" last. A feature of pairs alone has no
     counts of its own.
@@ -146,7 +146,7 @@ def _spread_evenly(bins: Binned) -> FloatArray | None:
 
 
 def _reach(first: GlobalExplanation) -> tuple[float, float]:
-    """Lowest and highest prediction there can be: what the model says of its target's range."""
+    """Return the lowest and highest possible prediction."""
     tables = [term.contribution for term in first.terms]
     tables += [pair.contribution for pair in first.pairs]
     low = first.intercept + sum(float(table.min()) for table in tables)
@@ -155,7 +155,7 @@ def _reach(first: GlobalExplanation) -> tuple[float, float]:
 
 
 class _Table(NamedTuple):
-    """One term as InterpretML keeps it: scores with "missing" first and "unseen" last."""
+    """One term in InterpretML's layout, "missing" first and "unseen" last."""
 
     name: str
     features: tuple[str, ...]
@@ -189,7 +189,7 @@ def _tables_of_pairs(parts: tuple[GlobalExplanation, ...]) -> Iterator[_Table]:
 
 
 def _features(explanation: GlobalExplanation) -> dict[str, list[Binned]]:
-    """Bins of each feature: those of its term first, then those of all its pairs."""
+    """Return the bins of each feature: of its term, then of its pairs."""
     features: dict[str, list[Binned]] = {term.name: [term] for term in explanation.terms}
     for axis in (axis for pair in explanation.pairs for axis in pair.axes):
         known = features.setdefault(axis.name, [])
@@ -198,8 +198,8 @@ def _features(explanation: GlobalExplanation) -> dict[str, list[Binned]]:
     for name, known in features.items():
         if len(known) > (2 if name in explanation else 1):
             raise ValueError(
-                f"the pairs of {name!r} have other bins each, and InterpretML keeps one set of "
-                "bins of a feature for all its pairs."
+                f"the pairs of {name!r} have different bins, and InterpretML keeps one set of "
+                "bins per feature for all pairs."
             )
     return features
 
@@ -213,7 +213,7 @@ def _by_class(tables: list[FloatArray]) -> FloatArray:
 
 
 def _deviation(term: ShapeFunction) -> FloatArray:
-    """Return what InterpretML draws as a shade: all noise, or the scatter between bags."""
+    """Return InterpretML's shaded deviation: total uncertainty or bag scatter."""
     for values in (term.total_std, term.noise_std, term.bag_std):
         if values is not None:
             return values
@@ -221,7 +221,7 @@ def _deviation(term: ShapeFunction) -> FloatArray:
 
 
 def _reordered(values: FloatArray, axes: Sequence[Binned]) -> FloatArray:
-    """Put "missing" first and "unseen" last along each axis, as InterpretML keeps them."""
+    """Move "missing" first and "unseen" last along each axis."""
     for place, bins in enumerate(axes):
         turned = np.moveaxis(values, place, 0)
         inner = turned[: bins.n_value_bins]

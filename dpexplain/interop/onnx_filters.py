@@ -1,4 +1,4 @@
-"""Predictions of a locally linear model as an ONNX graph."""
+"""Export of locally linear models to ONNX."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dpexplain.interop._graph import Graph
 
 
 def filter_graph(bank: FilterBank) -> Any:
-    """Write the predictions of filters; see :func:`dpexplain.interop.to_onnx`.
+    """Export a filter bank; see :func:`dpexplain.interop.to_onnx`.
 
     Parameters
     ----------
@@ -30,8 +30,8 @@ def filter_graph(bank: FilterBank) -> Any:
     """
     if bank.preparation is None:
         raise ValueError(
-            "this explanation does not say how a record becomes inputs, so no graph can read one; "
-            "export what explain_global() returns."
+            "this explanation has no preprocessing, so a graph cannot read records; export the "
+            "result of explain_global()."
         )
     graph = Graph()
     inputs = _inputs(graph, bank.preparation)
@@ -82,7 +82,7 @@ def _numbers(graph: Graph, cells: str, features: tuple[InputFeature, ...]) -> st
 
 
 def _centred_unit_norm(graph: Graph, inputs: str) -> str:
-    """Repeat, node by node, what a preparation does."""
+    """Add nodes that center rows and divide them by their norm."""
     zero, one = graph.constant(np.array(0.0)), graph.constant(np.array(1.0))
     largest = graph.node("ReduceMax", graph.node("Abs", inputs), axes=[1], keepdims=1)
     small = graph.node("Less", largest, graph.constant(np.array(SMALL)))

@@ -1,4 +1,4 @@
-"""Predictions of an additive model as an ONNX graph, for programs without Python."""
+"""Export of additive models to ONNX, for programs without Python."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dpexplain.interop.onnx_filters import filter_graph
 
 
 def to_onnx(explanation: GlobalExplanation | MulticlassExplanation | FilterBank) -> Any:
-    """Write the predictions of an explanation as an ONNX model.
+    """Export the predictions of an explanation as an ONNX model.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def _outcome(graph: Graph, first: GlobalExplanation, score: str, n_scores: int) 
 
 
 def _features(explanation: GlobalExplanation) -> dict[str, Binned]:
-    """Bins by feature: those of its term, or of the first pair where it has no term."""
+    """Return the bins of each feature, from its term or its first pair."""
     axes = [axis for pair in explanation.pairs for axis in pair.axes]
     found: dict[str, Binned] = {axis.name: axis for axis in reversed(axes)}
     return {term.name: term for term in explanation.terms} | {
@@ -92,7 +92,7 @@ def _features(explanation: GlobalExplanation) -> dict[str, Binned]:
 
 
 def _added(graph: Graph, total: str, values: FloatArray, position: str) -> str:
-    """Add what a table of shape (n_bins, n_scores) holds at positions of shape (n, 1)."""
+    """Add a lookup of scores by position."""
     gathered = graph.node("Gather", graph.constant(values), position, axis=0)
     return graph.node("Add", total, graph.squeezed(gathered))
 
@@ -117,5 +117,5 @@ def _position(graph: Graph, bins: Binned, cell: str) -> str:
 
 
 def _place(bins: Binned, name: str) -> int:
-    """Position of a special bin; a bin that a model does not have counts as its first one."""
+    """Return the position of a special bin; the first bin if it is missing."""
     return bins.n_value_bins + bins.special.index(name) if name in bins.special else 0

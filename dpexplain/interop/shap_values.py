@@ -1,4 +1,4 @@
-"""Local explanations as SHAP's own object, so that its plots draw them."""
+"""Export of local explanations to SHAP."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PAIR = " & "  # between the names of two features, after the terms of one
 def to_shap(
     explanation: LocalExplanation | MulticlassLocalExplanation, X: npt.ArrayLike | None = None
 ) -> Any:
-    """Turn contributions into a ``shap.Explanation``.
+    """Convert contributions to a ``shap.Explanation``.
 
     Nothing is estimated: in an additive model the contribution of a term is its Shapley value
     against the intercept, where terms are centred on the counts of the model.
@@ -82,7 +82,7 @@ def to_shap(
 
 
 def filters_to_shap(explanation: FilterExplanation) -> Any:
-    """Turn contributions of inputs into a ``shap.Explanation``.
+    """Convert contributions of inputs to a ``shap.Explanation``.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ def _shap() -> Any:
 
 
 def _data(explanation: LocalExplanation, X: npt.ArrayLike | None) -> npt.NDArray[np.object_]:
-    """Cells of the samples by term; their bins as text where there is no cell."""
+    """Return sample cells by term; bin labels if cells are missing."""
     labels = np.array(explanation.bin_labels, dtype=object).reshape(explanation.contributions.shape)
     if X is None:
         return labels

@@ -1,4 +1,4 @@
-"""Explanations, comparisons and ledger summaries as JSON: exact, versioned, checked strictly.
+"""Exact, versioned and strict JSON for explanations, comparisons and ledgers.
 
 A file holds what the object shows, and can be opened by someone who has neither model nor data.
 It holds no records, but not all of it may leave:

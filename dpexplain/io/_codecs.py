@@ -1,4 +1,4 @@
-"""One pair of functions per kind of object: to plain values, and back."""
+"""Conversion of every kind of object to and from plain values."""
 
 from __future__ import annotations
 
@@ -190,7 +190,7 @@ def _axis_from_plain(value: Any, path: str) -> PairAxis:
 
 
 def noise_to_plain(noise: NoiseModel) -> dict[str, Any]:
-    """Write joint noise; its numbers are single precision and kept to the last bit."""
+    """Write joint noise, exact in single precision."""
     return {
         "sizes": list(noise.sizes),
         "factor": packed_singles(noise.factor),
@@ -375,5 +375,5 @@ def _list_or_none(array: FloatArray | None) -> list[Any] | None:
 
 
 def _matrix(rows: list[list[float]] | None, width: int) -> Any:
-    """Give a matrix without rows the width that an empty list cannot say."""
+    """Give a matrix without rows its width."""
     return np.empty((0, width)) if rows == [] else rows

@@ -1,4 +1,4 @@
-"""Edits and their log: to plain values, and back."""
+"""Conversion of edits and logs to and from plain values."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dpexplain.io._fields import Fields, integer, items, number, optional, text
 
 
 def effect_to_plain(effect: EditEffect) -> dict[str, Any]:
-    """Write what an edit did to a curve."""
+    """Write the effect of an edit on a curve."""
     return {
         "term": effect.term,
         "n_bins": effect.n_bins,
@@ -25,7 +25,7 @@ def effect_to_plain(effect: EditEffect) -> dict[str, Any]:
 
 
 def effect_from_plain(value: Any, path: str) -> EditEffect:
-    """Read what an edit did to a curve."""
+    """Read the effect of an edit on a curve."""
     fields = Fields(value, path)
     effect = EditEffect(
         term=fields.take("term", text),
@@ -42,7 +42,7 @@ def effect_from_plain(value: Any, path: str) -> EditEffect:
 
 
 def record_to_plain(record: EditRecord) -> dict[str, Any]:
-    """Write the record of an edit; its cost stands in it for those who read the file."""
+    """Write the record of an edit, including its privacy cost."""
     return {
         "operation": record.operation,
         "words": record.words,

@@ -1,4 +1,4 @@
-"""Readers of JSON values: every field known and taken once, every type checked."""
+"""Strict readers of JSON values."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LONGEST_TEXT = 100_000
 
 
 class Fields:
-    """Reader of one JSON object: each field is taken once, by type, and none may be left.
+    """Strict reader of one JSON object: every field is read once, by type.
 
     Parameters
     ----------
@@ -35,18 +35,18 @@ class Fields:
         self._path = path
 
     def take(self, name: str, read: Callable[[Any, str], T]) -> T:
-        """Read a field that must be there."""
+        """Read a required field."""
         path = f"{self._path}.{name}"
         if name not in self._left:
             raise ValueError(f"{path} is missing.")
         return read(self._left.pop(name), path)
 
     def maybe(self, name: str, read: Callable[[Any, str], T]) -> T | None:
-        """Read a field that files without it, such as older ones, leave out: then it is None."""
+        """Read an optional field; None if it is missing."""
         return self.take(name, read) if name in self._left else None
 
     def finish(self) -> None:
-        """Refuse fields that nothing took; they may come from a newer version."""
+        """Reject unknown fields, which may come from a newer version."""
         if self._left:
             names = ", ".join(repr(name[:40]) for name in sorted(self._left)[:5])
             raise ValueError(f"{self._path} has unknown fields: {names}.")
@@ -69,7 +69,7 @@ def flag(value: Any, path: str) -> bool:
 
 
 def integer(value: Any, path: str) -> int:
-    """Read a whole number."""
+    """Read an integer."""
     if isinstance(value, bool) or not isinstance(value, int):
         raise ValueError(f"{path} must be a whole number, got {_kind(value)}.")
     if abs(value) > _LARGEST_EXACT_INTEGER:
@@ -96,12 +96,12 @@ def any_number(value: Any, path: str) -> float:
 
 
 def optional(read: Callable[[Any, str], T]) -> Callable[[Any, str], T | None]:
-    """Make a reader that accepts null as well."""
+    """Create a reader that also accepts null."""
     return lambda value, path: None if value is None else read(value, path)
 
 
 def items(read: Callable[[Any, str], T]) -> Callable[[Any, str], list[T]]:
-    """Make a reader of a list."""
+    """Create a reader of a list."""
 
     def read_list(value: Any, path: str) -> list[T]:
         if not isinstance(value, list):
@@ -112,20 +112,20 @@ def items(read: Callable[[Any, str], T]) -> Callable[[Any, str], list[T]]:
 
 
 def packed_text(value: Any, path: str) -> str:
-    """Read text of any length; the size of the file and the shape of the matrix bound it."""
+    """Read packed text, limited only by file size and matrix shape."""
     if not isinstance(value, str):
         raise ValueError(f"{path} must be a string, got {_kind(value)}.")
     return value
 
 
 def packed_singles(matrix: npt.NDArray[np.float64]) -> dict[str, Any]:
-    """Write a matrix of single-precision numbers as base64 text of little-endian floats."""
+    """Write a single-precision matrix as base64 little-endian floats."""
     raw = np.ascontiguousarray(matrix, dtype="<f4").tobytes()
     return {"dtype": "<f4", "columns": matrix.shape[1], "base64": base64.b64encode(raw).decode()}
 
 
 def singles(n_rows: int) -> Callable[[Any, str], npt.NDArray[np.float64]]:
-    """Make a reader of a matrix with so many rows that `packed_singles` wrote."""
+    """Create a reader of a `packed_singles` matrix with a given number of rows."""
 
     def read_matrix(value: Any, path: str) -> npt.NDArray[np.float64]:
         fields = Fields(value, path)
@@ -147,7 +147,7 @@ def singles(n_rows: int) -> Callable[[Any, str], npt.NDArray[np.float64]]:
 
 
 def plain(value: float) -> float | str:
-    """Write a number so that strict JSON can hold it."""
+    """Convert a number to a strict JSON value."""
     if math.isnan(value):
         return "nan"
     return float(value) if math.isfinite(value) else ("inf" if value > 0 else "-inf")

@@ -1,4 +1,4 @@
-"""Explanations of locally linear models: to plain values, and back."""
+"""Conversion of locally linear explanations to and from plain values."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _shape = optional(items(integer))
 
 
 def feature_to_plain(feature: InputFeature) -> dict[str, Any]:
-    """Write how one column becomes inputs."""
+    """Write the preprocessing of one column."""
     return {
         "name": feature.name,
         "categories": None if feature.categories is None else list(feature.categories),
@@ -36,7 +36,7 @@ def feature_to_plain(feature: InputFeature) -> dict[str, Any]:
 
 
 def feature_from_plain(value: Any, path: str = "feature") -> InputFeature:
-    """Read how one column becomes inputs."""
+    """Read the preprocessing of one column."""
     fields = Fields(value, path)
     categories = fields.take("categories", optional(_texts))
     feature = InputFeature(
@@ -53,7 +53,7 @@ def feature_from_plain(value: Any, path: str = "feature") -> InputFeature:
 
 
 def preparation_to_plain(preparation: InputPreparation) -> dict[str, Any]:
-    """Write how a record becomes inputs."""
+    """Write the preprocessing of records."""
     return {
         "features": [feature_to_plain(feature) for feature in preparation.features],
         "per_record": preparation.per_record,
@@ -62,7 +62,7 @@ def preparation_to_plain(preparation: InputPreparation) -> dict[str, Any]:
 
 
 def preparation_from_plain(value: Any, path: str = "preparation") -> InputPreparation:
-    """Read how a record becomes inputs."""
+    """Read the preprocessing of records."""
     fields = Fields(value, path)
     arguments: dict[str, Any] = {
         "features": tuple(fields.take("features", items(feature_from_plain))),
@@ -140,7 +140,7 @@ _SPREADS = ("effective_std", "own_std", "score_std", "own_score_std")
 
 
 def filter_local_to_plain(explanation: FilterExplanation) -> dict[str, Any]:
-    """Write the explanation of some samples."""
+    """Write a local explanation of filters."""
     arrays = ("inputs", "effective", "bias_part", "weightings")
     spread = {name: getattr(explanation, name) for name in _SPREADS}
     return {
@@ -156,7 +156,7 @@ def filter_local_to_plain(explanation: FilterExplanation) -> dict[str, Any]:
 
 
 def filter_local_from_plain(value: Any, path: str = "explanation") -> FilterExplanation:
-    """Read the explanation of some samples."""
+    """Read a local explanation of filters."""
     fields = Fields(value, path)
     classes, names = fields.take("classes", _texts), fields.take("input_names", _texts)
     by_class, by_input = (None, len(classes)), (None, len(classes), len(names))

@@ -1,4 +1,4 @@
-"""What comparisons of all kinds of models share, to plain values and back."""
+"""Conversion of comparisons to and from plain values."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Model = TypeVar("Model")
 def fits_to_plain(
     comparison: Fits[Model], write: Callable[[Model], dict[str, Any]]
 ) -> dict[str, Any]:
-    """Write a comparison, each of its fits with `write`."""
+    """Write a comparison, with `write` for each fit."""
     reference, metrics = comparison.reference, comparison.metrics
     return {
         "fits": [
@@ -45,7 +45,7 @@ def fits_to_plain(
 def fits_from_plain(
     value: Any, path: str, kind: Callable[..., Kind], read: Callable[[Any, str], Any]
 ) -> Kind:
-    """Read a comparison of some kind, each of its fits with `read`."""
+    """Read a comparison, with `read` for each fit."""
 
     def read_repeats(entry: Any, entry_path: str) -> tuple[float, tuple[Any, ...]]:
         """Read the repeats at one epsilon."""

@@ -1,4 +1,4 @@
-"""Arrays as base64 text of little-endian floats, in the smallest width that keeps every bit."""
+"""Arrays as base64 little-endian floats, in the smallest exact width."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Floats = npt.NDArray[np.float64]
 
 
 def packed_array(array: Floats) -> dict[str, Any]:
-    """Write an array bit by bit.
+    """Write an array exactly.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def packed_array(array: Floats) -> dict[str, Any]:
 
 
 def array_of(shape: Sequence[int | None]) -> Callable[[Any, str], Floats]:
-    """Make a reader of an array that `packed_array` wrote.
+    """Create a reader for the output of `packed_array`.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def array_of(shape: Sequence[int | None]) -> Callable[[Any, str], Floats]:
 
 
 def any_rank(*shapes: Sequence[int | None]) -> Callable[[Any, str], Floats]:
-    """Make a reader of an array that has one of several numbers of dimensions.
+    """Create a reader for arrays with several allowed numbers of dimensions.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def any_rank(*shapes: Sequence[int | None]) -> Callable[[Any, str], Floats]:
         for shape in shapes:
             if len(shape) == len(found):
                 return array_of(shape)(value, path)
-        raise ValueError(f"{path} has {len(found)} dimensions, which it cannot have.")
+        raise ValueError(f"{path} has {len(found)} dimensions; expected another number.")
 
     return read_array
 
@@ -107,7 +107,7 @@ def _check_shape(found: list[int], expected: Sequence[int | None], path: str) ->
 
 
 def _bytes(encoded: str, n_bytes: int, path: str) -> bytes:
-    """Decode text of a known number of bytes: another length is refused before it is decoded."""
+    """Decode text of a known number of bytes; check the length first."""
     if len(encoded) != 4 * -(-n_bytes // 3):
         raise ValueError(f"{path}.base64 must hold {n_bytes} bytes, as shape and dtype say.")
     try:

@@ -43,7 +43,7 @@ def save(obj: Saveable, path: str | os.PathLike[str]) -> Path:
 
 
 def write_file(path: str | os.PathLike[str], content: str | bytes) -> Path:
-    """Write a file that appears whole or not at all.
+    """Write a file atomically.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def _write_whole(target: Path, content: bytes) -> None:
 
 
 def load(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> Any:
-    """Load what :func:`save` wrote.
+    """Load a file written by :func:`save`.
 
     Parameters
     ----------
@@ -141,6 +141,6 @@ def _decoded(raw: bytes) -> str:
 
 
 def _keep_mode(old: Path, new: Path) -> None:
-    """Give the new file the permissions of the one that it replaces."""
+    """Copy permissions from the replaced file to the new one."""
     with contextlib.suppress(FileNotFoundError):
         new.chmod(old.stat().st_mode & 0o777)

@@ -1,4 +1,4 @@
-"""Objects to JSON text and back; the table of what can be written."""
+"""Registry of JSON conversions for all supported objects."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ _KINDS: Final = {
 
 
 def to_json(obj: Saveable) -> str:
-    """Write an explanation, comparison, ledger summary, statement, log of edits or guarantee.
+    """Write a supported object as JSON text.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ FilterExplanation, WeightMap, Comparison, LedgerSummary, PrivacyStatement, EditL
 
 
 def from_json(text: str, *, max_bytes: int = MAX_BYTES) -> Any:
-    """Read what :func:`to_json` wrote.
+    """Read the output of :func:`to_json`.
 
     Parameters
     ----------

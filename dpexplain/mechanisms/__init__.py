@@ -1,4 +1,4 @@
-"""Noise: drawn in one place, added to integers, each draw used once."""
+"""Mechanisms: integer noise, each draw used once."""
 
 from __future__ import annotations
 

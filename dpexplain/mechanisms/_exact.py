@@ -1,4 +1,4 @@
-"""Random words that are read one after the other, and coins of which no outcome is rounded."""
+"""Sequential random words, and exact Bernoulli draws."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Words:
         return None if rest < (1 << 64) % width else place
 
     def flip(self, numerator: int, denominator: int) -> bool:
-        """Throw a coin that shows heads with probability ``exp(-numerator / denominator)``."""
+        """Draw a Bernoulli variable with probability ``exp(-numerator / denominator)``."""
         coin = _Uniform(self.next(), 64, self._random_bytes)
         return coin.below(partial(exponential, numerator, denominator))
 
@@ -58,7 +58,7 @@ def run(
     settle: Callable[[Words, int], bool],
     random_bytes: RandomBytes,
 ) -> None:
-    """Run compiled trials to the end, and what they leave open in exact arithmetic.
+    """Run compiled trials, and settle undecided ones in exact arithmetic.
 
     Parameters
     ----------

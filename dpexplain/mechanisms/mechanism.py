@@ -132,14 +132,14 @@ class Mechanism:
             )
         if self._process != os.getpid():
             raise RuntimeError(
-                f"phase {self._phase.label!r} was begun in another process, which has the same "
-                "noise; begin a phase in the process that releases."
+                f"phase {self._phase.label!r} was begun in another process, which holds the same "
+                "noise; begin the phase in the releasing process."
             )
         end = self._used + len(query)
         if end > len(self._noise):
             raise RuntimeError(
-                f"phase {self._phase.label!r} has {len(self._noise) - self._used} draws left and "
-                f"{len(query)} are asked for; state the right n_values in Phase(...)."
+                f"phase {self._phase.label!r} has {len(self._noise) - self._used} draws left but "
+                f"{len(query)} are requested; set the right n_values in Phase(...)."
             )
         if self._allowance is not None:
             self._allowance.spend(self._phase)
@@ -176,8 +176,8 @@ class Mechanism:
         shape = (len(utilities), phase.n_candidates)
         if utilities.dtype != np.int64 or utilities.shape != shape:
             raise ValueError(
-                f"utilities must be int64 lattice steps of {phase.n_candidates} candidates per "
-                "group; floating-point utilities cannot be chosen by."
+                f"utilities must be int64 lattice steps for {phase.n_candidates} candidates per "
+                "group; floating-point utilities are not supported."
             )
         if self._used + len(utilities) > phase.n_values:
             raise RuntimeError(
@@ -210,7 +210,7 @@ class Mechanism:
 
     @contextmanager
     def phase(self, phase: AnyPhase) -> Iterator[Mechanism]:
-        """Begin a phase and finish it; an error on the way makes the mechanism forget its noise.
+        """Begin and finish a phase; an error in between discards its noise.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""The only place that draws noise: integers from a Gaussian on a lattice.
+"""Noise source: all private noise is drawn here, as integers.
 
 Noise is added to integers and nothing but integers, so the set of possible outputs does not
 depend on the data: the low bits of a floating-point sum cannot give a record away [1]_.
@@ -70,8 +70,8 @@ def check_scale(sigma_int: float, low: float, high: float) -> float:
         return check_in_range("sigma_int", sigma_int, low, high, include_low=low > 0)
     except ValueError as error:
         raise ValueError(
-            f"{error} It follows from the privacy parameters: raise a tiny epsilon or delta, lower "
-            "an enormous epsilon or max_rows_per_person."
+            f"{error} It follows from the privacy parameters: raise a tiny epsilon or delta, "
+            "lower a huge epsilon or max_rows_per_person."
         ) from None
 
 
@@ -148,8 +148,8 @@ class NoiseSource:
             return "seeded generator, the same noise in every run: not private"
         if self._backend == "exact":
             return (
-                "exact discrete Gaussian (rejection sampling, every comparison settled without "
-                "rounding), randomness of the operating system"
+                "exact discrete Gaussian (rejection sampling, exact comparisons), randomness of "
+                "the operating system"
             )
         if self._backend == "opendp":
             return (
@@ -162,7 +162,7 @@ class NoiseSource:
         )
 
     def check_sigma(self, sigma_int: float) -> float:
-        """Check a scale, for callers who plan draws before they charge for them.
+        """Check a noise scale before anything is charged.
 
         Parameters
         ----------

@@ -53,7 +53,7 @@ class NoisyPhase:
         return float(getattr(self, self._scale)) / self.sensitivity_int
 
     def with_noise(self, factor: float) -> Self:
-        """Return the phase with so many times the noise, for audits.
+        """Return the phase with its noise scaled by a factor, for audits.
 
         Parameters
         ----------
@@ -68,7 +68,7 @@ class NoisyPhase:
         return self._with(**{self._scale: factor * getattr(self, self._scale)})
 
     def with_sensitivity(self, factor: float) -> Self:
-        """Return the phase with so many times the sensitivity, and the noise for it.
+        """Return the phase with its sensitivity and noise scaled by a factor.
 
         Parameters
         ----------
@@ -181,7 +181,7 @@ class Phase(NoisyPhase):
 
 @dataclass(frozen=True)
 class SampledPhase(Phase):
-    """Releases about Poisson samples of the records: who takes part is decided by secret coins.
+    """Releases on Poisson samples of the records, drawn secretly.
 
     Parameters
     ----------
@@ -212,7 +212,7 @@ class SampledPhase(Phase):
 
     @property
     def record_bound_int(self) -> float:
-        """Bound on the L2 norm of what one person adds to a sum, in lattice steps.
+        """L2 bound on one person's contribution to a sum, in lattice steps.
 
         Returns
         -------

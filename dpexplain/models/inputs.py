@@ -1,4 +1,4 @@
-"""Shape of what is given to a model, and who a row belongs to.
+"""Input shapes, and person IDs of rows.
 
 Nothing here lets one cell change how another is read: numpy would choose one type for all
 cells of a list, so lists are kept cell by cell.
@@ -45,7 +45,7 @@ def as_table(X: Any, n_columns: int | None = None) -> Any:
     kind = _tables.kind_in_parts(X)
     if kind:
         raise TypeError(
-            f"X is {kind}, which is read part by part when a private boosting model is fitted; "
+            f"X is {kind}, which only the fit of a private boosting model can read in chunks; "
             "pass a table in memory here (for each partition: X.map_partitions(model.predict))."
         )
     table = _tables.as_table(X, n_columns)
@@ -205,7 +205,7 @@ def rows_of(values: Any, kept: Any) -> Any:
 
 
 def person_of(cell: Any) -> str | None:
-    """Key of the person that a cell of ``groups`` names; nothing is raised.
+    """Person key of a ``groups`` cell; never raises.
 
     Different people get different keys, and one person the same key whatever type the cells
     of the column have: 7, 7.0 and "7" are one person.

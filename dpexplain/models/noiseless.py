@@ -1,4 +1,4 @@
-"""The non-private twin of a private model: the same algorithm without noise."""
+"""Noiseless version of a private model."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _has(name: str) -> Any:
 
 
 class NoiselessModel(BaseEstimator):
-    """A private model fitted without noise. NOT PRIVATE: to see what the noise costs.
+    """A private model fitted without noise, to measure the cost of noise. NOT PRIVATE.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ class NoiselessModel(BaseEstimator):
 
     @without_records
     def fit(self, X: Any, y: Any) -> NoiselessModel:
-        """Fit without noise. NOT PRIVATE: the model and its explanation must stay inside.
+        """Fit without noise. NOT PRIVATE: do not share the model or its explanation.
 
         Parameters
         ----------
@@ -200,7 +200,7 @@ class NoiselessModel(BaseEstimator):
         return self.model_.explain_local(X, samples_public=samples_public)
 
     def __sklearn_tags__(self) -> Any:
-        """Those of the private model, which noise made poor."""
+        """Return the private model's scikit-learn tags."""
         tags = self.estimator.__sklearn_tags__()
         tags.non_deterministic = False
         return tags

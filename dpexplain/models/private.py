@@ -1,4 +1,4 @@
-"""What every private estimator does before and around its fit."""
+"""Base of private estimators: checks, ledger, mechanism and guarantee."""
 
 from __future__ import annotations
 
@@ -53,9 +53,7 @@ from dpexplain.tables.opening import chunked_table
 if TYPE_CHECKING:
     from dpexplain.statement import PrivacyStatement
 
-_SEEDED = (
-    "noise was drawn from reproducible_seed, which anybody who knows the seed can take away again"
-)
+_SEEDED = "noise was drawn from reproducible_seed, so anybody who knows the seed can subtract it"
 _PERSONS_IN_PARTS = (
     "groups= and max_rows_per_person need a table in memory, since the rows of a person may lie in "
     "several parts; load the table."
@@ -144,9 +142,9 @@ class PrivateEstimator:
         """
         if unsupported:
             raise TypeError(
-                f"fit got {', '.join(sorted(unsupported))}, which private fits do not support: "
-                "weights, warm starts and callbacks would change how much one record can do. "
-                "Leave it out."
+                f"fit got {', '.join(sorted(unsupported))}, which private fits do not support, "
+                "because weights, warm starts and callbacks would change a record's influence. "
+                "Remove it."
             )
         X = table = self._as_table(X)
         # Parameters that another thread sets from here on reach the next fit: what is charged,
@@ -172,7 +170,7 @@ class PrivateEstimator:
         return self
 
     def statement(self) -> PrivacyStatement:
-        """Say what is promised for this fit, and for everything charged to its ledger.
+        """Return the privacy statement of this fit and its ledger.
 
         Returns
         -------
@@ -225,8 +223,9 @@ class PrivateEstimator:
             raise ValueError(_PERSONS_IN_PARTS)
         if (groups is None) != (bound is None):
             raise ValueError(
-                f"max_rows_per_person={bound} and groups= belong together: say with groups= whose "
-                "rows they are, and with max_rows_per_person how many rows of a person to use."
+                f"max_rows_per_person={bound} and groups= must be given together: groups= says "
+                "who each row belongs to, and max_rows_per_person how many rows per person to "
+                "use."
             )
         if groups is None:
             return None, None
@@ -240,7 +239,7 @@ class PrivateEstimator:
         return unit_of(self.max_rows_per_person, vars(self).get("_person_kind"))
 
     def _forget_fit(self) -> None:
-        """Drop an earlier fit: a guarantee must not stand beside the ledger of another fit."""
+        """Clear an earlier fit, so its guarantee cannot be read with a new ledger."""
         for name in [n for n in vars(self) if n.endswith("_") or n in self._hidden_fit]:
             delattr(self, name)
 
@@ -278,7 +277,7 @@ class PrivateEstimator:
         return ""
 
     def _mechanism(self) -> Mechanism:
-        """Make what all releases of the fit pass through; audits put their own in its place."""
+        """Create the mechanism of the fit; audits override it."""
         return Mechanism(self._noise_source())
 
     def _noise_source(self) -> NoiseSource:
@@ -297,7 +296,7 @@ class PrivateEstimator:
     def _fit_people(
         self, X: Any, y: Any, groups: Any, schema: Schema, mechanism: Mechanism
     ) -> None:
-        """Fit on rows of which nobody has too many; models that ask whose they are override it."""
+        """Fit on rows bounded per person; override if a model needs person IDs."""
         self._fit_released(X, y, schema, mechanism)
 
     @abstractmethod
@@ -338,7 +337,7 @@ class PrivateEstimator:
         return epsilon_from_mu(mu if self.adjacency == "replace" else 2.0 * mu, self.delta)
 
     def __sklearn_tags__(self) -> Any:
-        """Noise differs from fit to fit, and drowns the few records of generic checks."""
+        """Return tags for scikit-learn's checks, whose small data are dominated by noise."""
         tags = super().__sklearn_tags__()  # type: ignore[misc]
         tags.non_deterministic = True
         for part in (tags.classifier_tags, tags.regressor_tags):
@@ -475,7 +474,7 @@ class PrivateEstimator:
 
 
 def _bounded_rows(groups: Any, max_rows: int) -> NDArray[np.intp]:
-    """Rows to keep so that nobody has more than `max_rows`, chosen by secret coins.
+    """Choose at most `max_rows` rows per person by secret random draws.
 
     Rows of nobody are dropped. As rows of one person, two people without a name could push each
     other out, which is an exchange and twice the loss; as rows of a person each, one person

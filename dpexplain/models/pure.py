@@ -1,4 +1,4 @@
-"""What private estimators share whose releases have no delta: Laplace noise and exact choices."""
+"""Base of pure-DP estimators: Laplace noise and exponential mechanism."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class PureEstimator(PrivateEstimator):
 
     @property
     def _unit(self) -> float:
-        """How often a change of one record counts: an exchange twice, a person's rows each."""
+        """Number of record changes per unit: two for a replacement, times rows per person."""
         return (2.0 if self.adjacency == "replace" else 1.0) * (self.max_rows_per_person or 1)
 
     @property

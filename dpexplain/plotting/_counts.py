@@ -7,7 +7,7 @@ from dpexplain.explain._text import short_number
 
 
 def caption(shape: ShapeFunction, *, wide: bool = True) -> str:
-    """Say what the grey bars are, and how many records the longest one stands for."""
+    """Label the gray bars with their maximum count."""
     what = "noisy" if shape.guarantee.private else "exact"
     if not wide:
         return f"records ({what})"

@@ -46,7 +46,7 @@ class Positions:
 
 
 def resolved_spacing(shape: ShapeFunction, spacing: str) -> str:
-    """Choose equal widths for a skewed feature, whose records would crowd into a hairline."""
+    """Use equal-width bins for a skewed feature."""
     if spacing != "auto" or shape.bin_edges is None:
         return spacing
     widths = np.diff(shape.bin_edges)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 # What privacy adds, and what it adds up to with other bins and trees and another sample.
 NOISE_LABEL = "±2σ of privacy noise, given bins and trees"
-ALL_LABEL = "all noise: holds the whole curve with 95 %"
+ALL_LABEL = "total uncertainty (95% band of the whole curve)"
 BAG_LABEL = "±1σ between bags"
 MAY_BE_NOISE = "may be noise (0 inside the band)"
 _LINE = 11  # points from one line of small print to the next
@@ -56,7 +56,7 @@ def new_axes(ax: Axes | None, size: tuple[float, float]) -> Axes:
 
 
 def theme(ax: Axes) -> Theme:
-    """Pick colours that stand out from the background of `ax`."""
+    """Pick colors that contrast with the background of `ax`."""
     from matplotlib.colors import to_hex, to_rgb, to_rgba
 
     face = to_rgba(ax.get_facecolor())
@@ -181,7 +181,7 @@ def draw_watermark(ax: Axes) -> None:
 
 
 def tidy(ax: Axes, *, grid: str = "y") -> None:
-    """Remove what says nothing: box lines and tick marks; draw a faint grid."""
+    """Remove box lines and tick marks; draw a faint grid."""
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)
     ax.tick_params(length=0)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import FigureBase
 
 WHISKERS = "Whiskers: ±2σ of privacy noise; pale where it may be noise"
-GREY = "Grey: inside 2σ of privacy noise"
+GREY = "Gray: within 2σ of privacy noise"
 _PICTURE_INCHES = 1.25
 _STRIP_INCHES = (7.2, 1.3)
 
@@ -230,7 +230,7 @@ def _head(
         elif mask_noise:
             lines.append(GREY)
         if what == "filters":
-            lines.append("Above each filter: its number, and its signal to noise")
+            lines.append("Above each filter: number and signal-to-noise ratio")
     if what == "filters" and hidden > 0:
         lines.append(f"{hidden} more filters per class not drawn")
     first.figure.suptitle(

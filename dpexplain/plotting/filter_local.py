@@ -1,4 +1,4 @@
-"""One sample of a locally linear model: what speaks for which class, and which filters decide."""
+"""Figure of one sample: evidence per class and active filters."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def _label(explanation: FilterExplanation, sample: int, label: object | None) ->
 
 
 def _rival(explanation: FilterExplanation, sample: int, k: int) -> int:
-    """Find the most probable class beside the one explained."""
+    """Find the most probable other class."""
     scores = explanation.scores[sample].copy()
     scores[k] = -np.inf
     return int(scores.argmax())
@@ -192,7 +192,7 @@ def _draw_weightings(ax: Axes, explanation: FilterExplanation, sample: int, k: i
     ax.xaxis.set_major_locator(MaxNLocator(6, integer=True))
     active = short_number(float(explanation.active_filters[sample, k]), 2)
     ax.annotate(
-        f"{active} filters at work",
+        f"{active} filters active",
         (0.98, 0.97),
         xycoords="axes fraction",
         ha="right",

@@ -100,7 +100,7 @@ def _draw_bars(
             hatch="////",
             lw=0,
             alpha=0.6,
-            label="what noise alone shows on average",
+            label="average from noise alone",
             zorder=3,
         )
     ends = np.maximum(values, floors)
@@ -122,12 +122,12 @@ def _draw_bars(
 
 
 def _places(explanation: GlobalExplanation, names: list[str]) -> list[str]:
-    """Places that each term can have, in words; empty where the noise is not known jointly."""
+    """Format rank intervals; empty without a joint noise model."""
     if explanation.noise is None:
         return [""] * len(names)
     ranking = explanation.ranking()
     ends = [(int(ranking["rank_low"][n]), int(ranking["rank_high"][n])) for n in names]
-    return [f"   place {low}" if low == high else f"   place {low}–{high}" for low, high in ends]
+    return [f"   rank {low}" if low == high else f"   rank {low}–{high}" for low, high in ends]
 
 
 def _draw_reference(

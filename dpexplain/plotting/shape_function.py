@@ -138,7 +138,7 @@ def _draw_categorical(
 
 
 def score_limits(shapes: list[ShapeFunction]) -> Limits:
-    """Range of contributions with their noise, zero included, with some air.
+    """Axis range of contributions and noise, including zero, with padding.
 
     Noise may widen the range by a share of it, or by what a typical record gets: the band of
     a nearly empty bin would flatten everything else, so it runs out of the picture instead.

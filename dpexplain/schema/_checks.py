@@ -51,7 +51,7 @@ def as_day(name: str, value: object) -> float:
 
 
 def as_truth(kind: str, name: str, value: object) -> bool:
-    """Return True or False, and refuse what only looks like it."""
+    """Return a bool; reject other types."""
     if not isinstance(value, bool):
         raise SchemaError(f"{kind}: {name}={value!r} must be True or False.")
     return value
@@ -67,7 +67,7 @@ def as_listed(kind: str, name: str, values: Iterable[Label]) -> tuple[Label, ...
 
 
 def as_plain(value: Any) -> Label:
-    """Return a label as a plain Python value, so that files and other languages can hold it."""
+    """Return a label as a plain Python value."""
     item = value.item() if hasattr(value, "dtype") and hasattr(value, "item") else value
     if not isinstance(item, str | int | float | bool):
         raise SchemaError(f"a category or class must be a text or a number, not {kind_of(value)}.")
@@ -78,7 +78,7 @@ def category_text(value: object) -> str:
     """Return the text that stands for a category on an axis."""
     item = as_plain(value)
     if cell_text(item) is None:
-        raise SchemaError(f"{item!r} reads as a missing value, which always has its own place.")
+        raise SchemaError(f"{item!r} reads as a missing value, which always has its own bin.")
     if isinstance(item, str):
         check_encodable("Categorical", "category", item)
         return item.strip()
@@ -100,7 +100,7 @@ def check_distinct(kind: str, name: str, texts: tuple[str, ...]) -> None:
 
 
 def check_texts(owner: object, *names: str) -> None:
-    """Refuse attributes that are no text."""
+    """Check that attributes are strings."""
     for name in names:
         value = getattr(owner, name)
         if not isinstance(value, str):
@@ -113,11 +113,11 @@ def check_encodable(kind: str, name: str, text: str) -> None:
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
-        raise SchemaError(f"{kind}: {name} {text!r} is no valid Unicode text.") from None
+        raise SchemaError(f"{kind}: {name} {text!r} is not valid Unicode.") from None
 
 
 def kind_of(value: object) -> str:
-    """Name the type of a value, which may be a table: the value itself stays out of errors."""
+    """Name the type of a value; never show the value."""
     empty = isinstance(value, Mapping) and not value
     return f"an empty {type(value).__name__}" if empty else type(value).__name__
 
@@ -136,7 +136,7 @@ def short_list(values: tuple[Label, ...], n_shown: int = 6) -> str:
 
 
 def call_text(owner: object, *positional: str, **options: object) -> str:
-    """Spell the call that makes `owner`, without the options that say nothing."""
+    """Format the constructor call of `owner`, without default options."""
     parts = list(positional)
     for name, value in options.items():
         if value not in ("", None, False):

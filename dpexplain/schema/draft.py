@@ -1,4 +1,4 @@
-"""Schemas read off data: for public tables, and for fits that are not private."""
+"""Draft schemas from data, for public tables and non-private fits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a schema says of one feature or of the target, each checked by itself."""
+"""Schema entries for features and targets."""
 
 from __future__ import annotations
 

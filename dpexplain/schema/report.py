@@ -1,4 +1,4 @@
-"""What in a table a schema does not fit: for the eyes of the person who holds the data.
+"""Report of cells that do not fit a schema, for the data holder only.
 
 A private fit goes through with whatever a table holds and says nothing of it, since a message
 would be a release. Mistakes in the data or the schema have to be found before, by this report.
@@ -38,7 +38,7 @@ _WARNING: Final = "NOT PRIVATE — do not publish: counts and values of records"
 
 @dataclass(frozen=True)
 class SchemaReport:
-    """What in a table a schema does not fit. NOT PRIVATE: it counts and quotes cells.
+    """Cells that do not fit a schema. NOT PRIVATE: it counts and quotes cells.
 
     Parameters
     ----------

@@ -217,8 +217,8 @@ class Schema:
         from dpexplain.schema.report import schema_report
 
         warnings.warn(
-            "Schema.check counts and quotes values of records: its report is NOT PRIVATE, for the "
-            "eyes of the person who holds the data only.",
+            "Schema.check counts and quotes values of records: its report is NOT PRIVATE and only "
+            "for the person who holds the data.",
             PrivacyWarning,
             stacklevel=2,
         )
@@ -226,7 +226,7 @@ class Schema:
 
     @classmethod
     def _observed(cls, X: ArrayLike, y: ArrayLike | None = None, *, task: Task = "auto") -> Schema:
-        """Draft a schema from data without a word: the caller warns and records the release."""
+        """Draft a schema from data; the caller warns and records the release."""
         from dpexplain.schema.draft import observed_fields
 
         return cls(*observed_fields(X, y, task=task))
@@ -265,7 +265,7 @@ def _check_parts(features: Any, target: Any) -> None:
         )
     for name, feature in features.items():
         if not isinstance(name, str) or not name:
-            raise SchemaError(f"Schema: feature name {name!r} must be a text of some length.")
+            raise SchemaError(f"Schema: feature name {name!r} must be a non-empty string.")
         check_encodable("Schema", "feature name", name)
         if not isinstance(feature, Numeric | Categorical):
             raise SchemaError(

@@ -1,4 +1,4 @@
-"""Schemas as TOML: strict when read, so that a misspelt field is not silently ignored."""
+"""Schemas as TOML, read strictly."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def read_file(path: str | os.PathLike[str]) -> Fields:
     try:
         return read_fields(raw.decode("utf-8"))
     except UnicodeDecodeError:
-        raise SchemaError("the schema is no UTF-8 text, so no TOML.") from None
+        raise SchemaError("the schema is not UTF-8 text, so it is not TOML.") from None
 
 
 def _parsed(text: str) -> dict[str, Any]:
@@ -102,7 +102,9 @@ def _parsed(text: str) -> dict[str, Any]:
         raise SchemaError(f"the schema has more than {_MAX_BYTES} bytes.")
     # The parser takes time that grows with the square of the parts of a dotted key.
     if _LONG_KEY.search(text):
-        raise SchemaError("the schema has a dotted key of very many parts; its keys have three.")
+        raise SchemaError(
+            "the schema has a dotted key with too many parts; keys have at most three."
+        )
     try:
         parsed = tomllib.loads(text)
     except RecursionError:
@@ -115,7 +117,7 @@ def _parsed(text: str) -> dict[str, Any]:
 
 
 def _has_endless_number(value: object) -> bool:
-    """Whether a number is in it that Python refuses to write out, even in a message."""
+    """Whether it contains an integer too large for Python to print."""
     if isinstance(value, dict):
         return any(map(_has_endless_number, value.values()))
     if isinstance(value, list):
@@ -127,8 +129,8 @@ def _from_document(document: dict[str, Any]) -> Fields:
     _check_keys("the schema", document, {"format", "version", "features"}, {"target"})
     if document["format"] != _FORMAT or document["version"] != _VERSION:
         raise SchemaError(
-            f"format={shown(document['format'])}, version={shown(document['version'])} is no "
-            f"schema this release can read; expected {_FORMAT!r}, version {_VERSION}."
+            f"format={shown(document['format'])}, version={shown(document['version'])} is not a "
+            f"schema that this release can read; expected {_FORMAT!r}, version {_VERSION}."
         )
     features = document["features"]
     if not isinstance(features, dict):

@@ -1,4 +1,4 @@
-"""The privacy statement: what is promised for a release and for everything fitted, in words.
+"""Privacy statement for a release and for everything fitted.
 
 It is made from summaries and guarantees, so that it needs neither models nor data.
 """

@@ -97,8 +97,8 @@ def _sections(statement: Stated) -> list[Section]:
         ("Promised for everything fitted", _promise(statement.everything, statement.adjacency)),
         ("Mechanisms", statement.mechanisms or ("none",)),
         ("Noise", (statement.sampler,)),
-        ("Added up by", (statement.accountant,)),
-        ("Had to be public", statement.public),
+        ("Accounting method", (statement.accountant,)),
+        ("Assumed to be public", statement.public),
         ("Not covered", statement.not_covered),
     ]
     if statement.others:
@@ -107,7 +107,7 @@ def _sections(statement: Stated) -> list[Section]:
         sections.insert(4, ("Promised to other units", others))
     if statement.not_private:
         warning = (
-            "the figures above hold only if these, and all that derives from them, stay inside"
+            "the figures above hold only if these, and everything derived from them, are not shared"
         )
         sections.insert(4, ("NOT PRIVATE", (*statement.not_private, warning)))
     sections.append(("Library", (statement.library,)))

@@ -1,4 +1,4 @@
-"""What a privacy officer wants to read about a release, as plain data."""
+"""Privacy statement as plain data."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ __all__ = ["PrivacyStatement", "Promise", "statement_of"]
 _PUBLIC = (
     "the schema: names of columns, bounds, categories, target range or classes",
     "every hyper-parameter, epsilon and delta, and the number of fits",
-    "whatever n_public, sampling rates or structure seeds were given",
+    "n_public, sampling rates and structure seeds, if given",
 )
 _NOT_COVERED = (
     "facts about people that follow from what the data show of everybody",
@@ -178,7 +178,7 @@ class PrivacyStatement:
 
         statement = io.from_json(text)
         if not isinstance(statement, cls):
-            raise ValueError(f"the text holds a {type(statement).__name__}, no PrivacyStatement.")
+            raise ValueError(f"expected a PrivacyStatement, got a {type(statement).__name__}.")
         return statement
 
     def to_dict(self) -> dict[str, Any]:
@@ -357,5 +357,5 @@ def _accountant(entries: Sequence[EntrySummary]) -> str:
         return "Rényi differential privacy and Gaussian closed forms, the lesser, rounded up"
     return (
         "privacy loss distributions (dp-accounting), Rényi differential privacy and Gaussian "
-        "closed forms, the least of them, each rounded up"
+        "closed forms, the smallest bound, each rounded up"
     )

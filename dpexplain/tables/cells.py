@@ -1,4 +1,4 @@
-"""What one cell of a table says: a number, a text, or nothing.
+"""Parse single cells: number, text or missing.
 
 On a private path a cell must be read by itself. pandas picks the dtype of a column from all
 its cells, so one bad cell turns a column of whole numbers into text, decimals or objects; if
@@ -236,7 +236,7 @@ def _text(cell: object) -> str | None:
 
 
 def _spell(number: float) -> str | None:
-    """Spell a number in one way, whether it came as 1, 1.0 or "1.00"; NaN is missing."""
+    """Normalize the spelling of a number (1, 1.0, "1.00"); NaN is missing."""
     if math.isnan(number):
         return None
     return str(int(number)) if number.is_integer() else repr(number)

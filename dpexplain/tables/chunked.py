@@ -1,4 +1,4 @@
-"""What a fit asks of a table that does not have to be in memory as a whole."""
+"""Interface of tables that are read in chunks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Part: TypeAlias = tuple[Any, Any]
 
 
 class PartError(RuntimeError):
-    """A part could not be read or asked.
+    """A chunk could not be read.
 
     Parameters
     ----------
@@ -97,8 +97,8 @@ def check_name(y: Any, names: list[str], schema: Schema) -> None:
     """Check that `y` names a column of the table that is no feature."""
     if not isinstance(y, str):
         raise TypeError(
-            f"y is a {type(y).__name__}; for a table that is read part by part, give the name of "
-            "the target's column."
+            f"y is a {type(y).__name__}; for a table read in chunks, pass the name of the target "
+            "column."
         )
     if y in schema.features:
         raise ValueError(f"y={y!r} is a feature of the schema; name the column of the target.")

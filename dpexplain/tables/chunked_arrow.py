@@ -99,7 +99,7 @@ class ArrowTable(ChunkedTable):
 
 
 def _check_format(fragment: Any) -> None:
-    """Refuse formats whose types are guessed from values, which a single record can change."""
+    """Reject formats with inferred types, because one record could change them."""
     found = getattr(getattr(fragment, "format", None), "default_extname", "parquet")
     if found not in _TYPED_FORMATS:
         raise TypeError(
@@ -191,7 +191,7 @@ def _masked(column: Any) -> Column:
 
 
 def _texts(column: Any, binary: Any) -> Column:
-    """Texts, each distinct one once; bytes that spell no text stay bytes, and raise nothing."""
+    """Decode distinct strings once; undecodable bytes stay bytes."""
     encoded = column.cast(binary).dictionary_encode()
     distinct = np.empty(len(encoded.dictionary), dtype=object)
     for place, cell in enumerate(encoded.dictionary.to_pylist()):

@@ -70,7 +70,7 @@ class DaskTable(ChunkedTable):
             return
         if not (_is_series(y) or _is_array(y, 1) or (_is_array(y, 2) and y.shape[1] == 1)):
             raise TypeError(
-                f"y is a {type(y).__name__}; beside a Dask collection, give a Dask Series or Array "
+                f"y is a {type(y).__name__}; with a Dask collection, pass a Dask Series or Array "
                 "with the same partitions, or the name of a column of a Dask DataFrame."
             )
         if not _same_partitions(X, y):

@@ -1,4 +1,4 @@
-"""Tables and columns as they come: which column is which, and its cells one by one."""
+"""Columns and cells of tables from any library."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def columns_in_order(X: ArrayLike, schema: KnownColumns) -> list[pd.Series | NDA
 
 
 def kind_in_parts(X: object) -> str:
-    """Say what a table is that is read part by part; empty for one in memory.
+    """Name the type of a chunked table; empty for a table in memory.
 
     Parameters
     ----------
@@ -237,7 +237,7 @@ def check_names(names: Sequence[str], schema: KnownColumns, *, more: bool = Fals
 
 
 def _named(names: list[str], others: Sequence[str] = (), n_shown: int = 8) -> str:
-    """List names, each with the one of `others` that it may stand for."""
+    """List names with "did you mean" suggestions from `others`."""
     shown = []
     for name in names[:n_shown]:
         meant = closest_name(name, others)

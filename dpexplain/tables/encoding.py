@@ -1,4 +1,4 @@
-"""One cell, one number: how a table becomes arrays, by the schema alone.
+"""Encode tables as arrays, cell by cell, using only the schema.
 
 The code of a cell is a function of that cell and the schema, whatever dtype pandas chose for
 the column and whatever the other cells hold, and no cell raises: an exception, or a second
@@ -125,7 +125,7 @@ def encode_features(
 def encoded_columns(
     X: ArrayLike, schema: KnownColumns
 ) -> Iterator[NDArray[np.float64] | NDArray[np.int32]]:
-    """Encode the columns of a table one after the other: of large tables, one is held at a time.
+    """Encode the columns one at a time, to bound memory.
 
     Parameters
     ----------
@@ -303,7 +303,7 @@ def _of_codes(
 
 
 def _is_arrow_text(values: Values) -> bool:
-    """Whether all cells are texts or empty, compared byte by byte: no cell has code of its own."""
+    """Whether all cells are built-in strings or empty, so that none can run code."""
     return isinstance(values.dtype, pd.StringDtype) and values.dtype.storage == "pyarrow"
 
 

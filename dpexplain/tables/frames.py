@@ -1,4 +1,4 @@
-"""Tables of other libraries (polars, Arrow and whatever narwhals knows) as frames of pandas.
+"""Convert tables of other libraries to pandas through narwhals.
 
 The cells come over as they are, one by one where a column has empty ones: a library's own way to
 pandas would turn whole numbers beside an empty cell into floating-point ones, so that one record

@@ -114,7 +114,7 @@ def test_damaged_event_is_refused(content):
 
 
 def test_only_events_are_written():
-    with pytest.raises(TypeError, match="is no event"):
+    with pytest.raises(TypeError, match="is not an event"):
         event_to_dict("counts")
 
 

@@ -127,7 +127,8 @@ def test_refusal_says_what_is_needed_what_is_left_and_what_to_do():
     with pytest.raises(
         BudgetError,
         match=r"^this fit needs epsilon=0\.40 at delta=1e-05, but 0\.2\d of 1\.00 is left in the "
-        r"ledger \(budgets compose, so more is left than cap minus total\); lower epsilon\.$",
+        r"ledger \(budgets compose, so more is left than the cap minus the total\); "
+        r"lower epsilon\.$",
     ):
         ledger.charge(fit_events(0.4, 1e-5), label="second")
     with pytest.raises(BudgetError, match="this sweep needs"):
@@ -291,7 +292,7 @@ def test_release_set_states_the_published_part_and_the_total():
     assert published.epsilon == pytest.approx(1.0, rel=1e-6)
     assert published.labels == ("fit 1",)
     assert published.total_epsilon == ledger.private_epsilon()
-    assert "that choice spends too" in published.words()
+    assert "that choice also costs budget" in published.words()
     assert ledger.release_set([0, 3]).epsilon == math.inf
     assert ledger.release_set([]).epsilon == 0.0
 
@@ -323,7 +324,7 @@ def test_second_ledger_of_a_name_warns_while_the_first_lives():
 
     with pytest.warns(PrivacyWarning, match="another ledger of 'survey' in this process"):
         PrivacyLedger("survey", cap_epsilon=1.0)  # as if a cell of a notebook were run again
-    with pytest.warns(PrivacyWarning, match="go on with one of them"):
+    with pytest.warns(PrivacyWarning, match="use one ledger"):
         unused.charge(fit_events(0.5), label="fit")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -345,5 +346,5 @@ def test_ledgers_of_one_file_are_no_twins(tmp_path):
 
 
 def test_nothing_to_charge_is_said():
-    with pytest.raises(ValueError, match="nothing is to be charged"):
+    with pytest.raises(ValueError, match="no charges given"):
         PrivacyLedger("survey").charge_all([])

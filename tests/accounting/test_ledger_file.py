@@ -144,8 +144,8 @@ def test_pickle_without_file_can_be_read_but_not_charged_in_another_process(tmp_
     (tmp_path / "ledger.pickle").write_bytes(pickle.dumps(ledger))
     out = output_of(start_python(LOAD_AND_CHARGE, tmp_path / "ledger.pickle"))
 
-    assert "refused: this ledger of 'survey' was made in another process" in out
-    assert "give it path=" in out
+    assert "refused: this ledger of 'survey' was created in another process" in out
+    assert "pass path=" in out
     assert out.endswith("1 entries")
 
 
@@ -248,7 +248,7 @@ def test_huge_file_is_not_read(tmp_path, monkeypatch):
     PrivacyLedger("survey", path=path)
     monkeypatch.setattr(ledger_file, "_LARGEST_BYTES", 10)
 
-    with pytest.raises(BudgetError, match="none of ours"):
+    with pytest.raises(BudgetError, match="is not a ledger"):
         PrivacyLedger.open(path)
 
 
@@ -333,7 +333,7 @@ def test_written_ledger_can_move_to_a_new_file(tmp_path):
     ledger.charge([EVENT], label="first")
     path = tmp_path / "ledger.json"
     moved = PrivacyLedger.from_json(ledger.to_json(), path=path)
-    with pytest.warns(PrivacyWarning, match="go on with one of them"):
+    with pytest.warns(PrivacyWarning, match="use one ledger"):
         moved.charge([EVENT], label="second")
 
     assert [entry.label for entry in PrivacyLedger.open(path).entries] == ["first", "second"]
@@ -343,5 +343,5 @@ def test_written_ledger_can_move_to_a_new_file(tmp_path):
 
 @pytest.mark.parametrize("text", ["", "{}", "null", '{"format": "dpexplain/comparison"}'])
 def test_text_that_is_no_ledger_is_refused(text):
-    with pytest.raises(ValueError, match="this text is no ledger"):
+    with pytest.raises(ValueError, match="this text is not a ledger"):
         PrivacyLedger.from_json(text)

@@ -1,4 +1,4 @@
-"""A cap can be set or lowered and never raised."""
+"""A cap can be set or lowered and cannot be raised."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ def test_ledger_without_a_cap_takes_one_and_keeps_within_it():
 
 
 @pytest.mark.parametrize(
-    ("cap", "words"), [(3.0, "never raised"), (float("inf"), "never raised"), (0.5, "was spent")]
+    ("cap", "words"),
+    [(3.0, "cannot be raised"), (float("inf"), "cannot be raised"), (0.5, "was spent")],
 )
 def test_cap_is_neither_raised_nor_set_below_what_was_spent(cap, words):
     ledger = PrivacyLedger("survey", cap_epsilon=2.0)

@@ -42,7 +42,9 @@ def test_infinity_is_written_as_a_word(content):
     ],
 )
 def test_wrong_field_is_refused(content, field, value):
-    with pytest.raises(ValueError, match=r"must be|expected|needs exactly|no choice|not a choice"):
+    with pytest.raises(
+        ValueError, match=r"must be|expected|needs exactly|no choice|not a valid choice"
+    ):
         LedgerSummary.from_dict({**content, field: value})
 
 
@@ -85,7 +87,7 @@ def test_words_of_several_entries_compare_with_adding():
         "All 2 entries on 'survey' together, if published together: "
         f"epsilon = {summary.private_epsilon:.4g} at delta = 1e-06 "
         "(one record replaced by another), "
-        f"where plain adding would give {summary.naive_epsilon:.4g}. "
+        f"where simple addition would give {summary.naive_epsilon:.4g}. "
         "That is for fits fixed in advance; where results decided which fits follow or when to "
         f"stop, epsilon = {summary.adaptive_epsilon:.4g}."
     )
@@ -115,7 +117,7 @@ def test_words_beside_a_reference_count_the_private_entries_only(n_private, who)
 
     assert words.startswith(f"{who} with private releases on 'survey'")
     assert f"epsilon = {ledger.private_epsilon():.4g} at" in words
-    assert ("plain adding" in words) == (n_private > 1)
+    assert ("simple addition" in words) == (n_private > 1)
     assert "make the total infinite" in words
     entries = "1 entry" if n_private == 1 else "2 entries"
     assert repr(ledger) == (

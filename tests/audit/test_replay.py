@@ -321,5 +321,5 @@ def test_a_fit_that_ends_on_the_neighbour_alone_is_a_difference():
 
     assert not report.holds
     assert report.differences == (
-        "with the same answers, the neighbour's fit ends: the fit stopped",
+        "with the same answers, the fit on the neighbor stops: the fit stopped",
     )

@@ -159,18 +159,20 @@ def _with_pairs(dataset: Dataset) -> Dataset:
 
 
 CHOICES = (
-    Choice("residuals of classifiers not clipped", {"clip": 1.0}, only="AUROC"),
+    Choice("no clipping of classifier residuals", {"clip": 1.0}, only="AUROC"),
     Choice("clip of a regression 0.2 half-ranges", {"clip": 0.2}, only="RMSE"),
     Choice("clip of a regression 1 half-range", {"clip": 1.0}, only="RMSE"),
-    Choice("nobody counted first, 128 cells", {}, lambda: _default(count_share=0.0, bin_share=0.2)),
-    Choice("histograms do not agree on a total", {}, _agreement_forgotten),
+    Choice(
+        "no count of people first, 128 cells", {}, lambda: _default(count_share=0.0, bin_share=0.2)
+    ),
+    Choice("histograms not made consistent", {}, _agreement_forgotten),
     Choice("10 % of the budget to the histograms", {"bin_budget_frac": 0.1}),
     Choice("40 % of the budget to the histograms", {"bin_budget_frac": 0.4}),
-    Choice("bins twice as far out of their noise", {}, lambda: _default(bin_noise_ratio=2.0)),
-    Choice("cells of equal width", {}, lambda: _default(spacing="equal")),
+    Choice("bins twice as far above their noise", {}, lambda: _default(bin_noise_ratio=2.0)),
+    Choice("equal-width cells only", {}, lambda: _default(spacing="equal")),
     Choice("trees of 2 leaves", {"max_leaves": 2}),
     Choice("trees of 5 leaves", {"max_leaves": 5}),
-    Choice("no least count in a leaf", {}, lambda: _default(leaf_noise_ratio=0.0)),
+    Choice("no minimum count in a leaf", {}, lambda: _default(leaf_noise_ratio=0.0)),
     Choice("half as many passes", {}, lambda: _scheduled(n_epochs=0.5)),
     Choice("twice as many passes", {}, lambda: _scheduled(n_epochs=2.0)),
     Choice("steps half as long", {}, lambda: _scheduled(learning_rate=0.5)),
@@ -201,7 +203,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     columns = {name: _column(dataset, options.splits) for name, dataset in datasets}
     header = ["instead", *(f"{n} ε = {e:g}" for n in columns for e in EPSILONS)]
     as_it_is = [
-        "the recipe as it is",
+        "the recipe unchanged",
         *(c["recipe"][e] for c in columns.values() for e in EPSILONS),
     ]
     rows = [

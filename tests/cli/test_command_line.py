@@ -85,7 +85,7 @@ def test_other_limits_than_those_of_the_ledger_are_refused(folder, capsys):
         (["--out", "m.json", "--epsilon", "-1"], "epsilon=-1.0 must be"),
         (["--out", "m.json", "--set", "trees=4"], "has no such parameter"),
         (["--out", "m.json", "--set", "max_rounds=many"], "the value is no TOML"),
-        (["--out", "m.json", "--set", "epsilon=4"], "option of its own"),
+        (["--out", "m.json", "--set", "epsilon=4"], "use the option"),
         (["--out", "m.json", "--target", "incme"], "did you mean 'income'?"),
         (["--out", "m.json", "--schema", "other.toml"], "no such file"),
     ],
@@ -109,7 +109,7 @@ def test_another_target_than_that_of_the_schema_is_refused(folder, capsys, targe
 
 def test_a_new_ledger_without_a_cap_says_so_and_takes_none_later(folder, capsys):
     assert main([*FIT, "--out", "m.json"]) == 0
-    assert "begins without a cap" in capsys.readouterr().err
+    assert "has no cap and will refuse nothing" in capsys.readouterr().err
     assert main([*FIT, "--out", "m.json", "--cap-epsilon", "5"]) == 2
     printed = capsys.readouterr().err
     assert "was begun without a cap" in printed

@@ -131,7 +131,7 @@ def test_a_result_never_takes_the_place_of_a_ledger(folder, capsys, out):
     assert main(charged) == 0
     before = (folder / "account.json").read_bytes()
     assert main([*FIT, "--out", out]) == 2
-    assert "is the place of a ledger" in capsys.readouterr().err
+    assert "is a ledger" in capsys.readouterr().err
     assert (folder / "account.json").read_bytes() == before
     assert not (folder / "data.ledger.json").exists()
 
@@ -145,7 +145,7 @@ def test_a_result_never_takes_the_place_of_the_ledger_that_it_begins(folder, cap
 @pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="no folder that takes no file")
 def test_a_folder_that_takes_no_file_is_refused_before_the_charge(folder, capsys):
     assert main([*FIT, "--out", "/proc/self/model.json"]) == 2
-    assert "no file can be written" in capsys.readouterr().err
+    assert "the folder is not writable" in capsys.readouterr().err
     assert not (folder / "data.ledger.json").exists()
 
 

@@ -72,7 +72,7 @@ def test_an_explanation_leaves_whole_or_not_at_all(comparison):
     private = comparison.explanations[0.5][0]
 
     assert releasable(private) is private
-    with pytest.raises(ValueError, match="nothing of this GlobalExplanation may leave"):
+    with pytest.raises(ValueError, match="nothing in this GlobalExplanation may be released"):
         releasable(comparison.reference)
 
 

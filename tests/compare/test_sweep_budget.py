@@ -32,7 +32,7 @@ def refused(error, match, estimator=None, X=None, y=None, **arguments):
     ("arguments", "message"),
     [
         ({"epsilons": ()}, "epsilons is empty"),
-        ({"epsilons": (1, 1.0)}, "value twice"),
+        ({"epsilons": (1, 1.0)}, "duplicate value"),
         ({"epsilons": (1, -1)}, "epsilon"),
         ({"epsilons": (1, 0)}, "epsilon"),
         ({"epsilons": (1, math.nan)}, "epsilon"),
@@ -79,7 +79,10 @@ def test_wrong_columns_cost_nothing_and_touch_no_data():
         (FakePrivateClassifier().reference_estimator(), "not a private estimator"),
         (FakePrivateClassifier(reproducible_seed=1), "NOT PRIVATE"),
         (FakePrivateClassifier(max_rows_per_person=3), "belong together"),
-        (FakePrivateClassifier(ledger=PrivacyLedger("another")), "differs from the ledger"),
+        (
+            FakePrivateClassifier(ledger=PrivacyLedger("another")),
+            "differs from the estimator's ledger",
+        ),
     ],
 )
 def test_wrong_estimator_costs_nothing_and_touches_no_data(estimator, message):

@@ -136,7 +136,7 @@ def other_bins():
 def test_places_of_bins_are_not_replayed_on_other_bins():
     log = EditLog.of(classifier()).edit(Shift("age", by=1.0, bins=[1]))
 
-    with pytest.raises(ValueError, match=r"3 bins between 17 and 90.*names bins by place"):
+    with pytest.raises(ValueError, match=r"3 bins between 17 and 90.*selects bins by position"):
         log.apply(other_bins())
 
 

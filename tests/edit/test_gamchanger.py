@@ -70,7 +70,7 @@ def test_categories_are_found_by_name_or_by_their_code():
         (entry("income", [(0, 1.0)]), "no term 'income'"),
         (entry("age x job", [(0, 1.0)]), "pair of features"),
         (entry("age", [(17, 0.0), (20, 1.0), (30, 0.1), (45, 0.3)]), "1 of the 3 bins of 'age'"),
-        (entry("age", [("a", 0.0)]), "numeric here and has categories there"),
+        (entry("age", [("a", 0.0)]), "numeric here but categorical in the file"),
         (entry("job", [("nurse", 0.5)]), "no category 'clerk'"),
         (entry("age", [(17, "high")]), "no x and y"),
         ({**AGE, "state": None}, "no points"),

@@ -126,12 +126,12 @@ def test_a_model_says_which_terms_stand_out_and_how_much_of_it_is_noise():
     explanation = noisy_classifier()
     assert explanation.terms_above_noise == ("job", "age")
     assert 0 < explanation.noise_share < 0.2
-    assert explanation.noise_words.startswith("All terms stand out of the noise")
+    assert explanation.noise_words.startswith("All terms rise above the noise")
     small = {"contribution": [0.01, -0.01, 0.01, 0.0]}
     nothing = noisy_classifier(terms=(age(**small), job(**small)))
     assert nothing.terms_above_noise == ()
     assert nothing.noise_share == 1.0
-    assert "Nothing stands out of the noise: about 100 %" in nothing.noise_words
+    assert "Nothing rises above the noise: about 100%" in nothing.noise_words
     assert nothing.noise_words in nothing._repr_html_()
     quiet = classifier(terms=(age(noise_std=None), job(noise_std=None)))
     assert quiet.terms_above_noise is quiet.noise_share is None

@@ -76,7 +76,7 @@ ENORMOUS = {
     ),
     "half characters": lambda: (
         json_with("0").replace('"age"', '"' + r"\ud800" * 60_000 + '"'),
-        "half a character",
+        "lone surrogate",
     ),
     "whole file": lambda: (json_with("0") + " " * 100_000_000, "more than the limit"),
     "repeated field": lambda: (

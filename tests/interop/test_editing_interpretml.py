@@ -75,9 +75,9 @@ def test_an_imported_model_has_no_noise_band_and_edits_say_so(theirs):
 @pytest.mark.parametrize(
     ("operation", "words"),
     [
-        (Flatten("age"), "flatten needs a noise band, and that of 'age' is not known"),
-        (Smooth("age"), "smooth needs reach= here: the noise of 'age' is not known"),
-        (repair("age", "increasing"), "the sums behind 'age' are not known; use smooth"),
+        (Flatten("age"), "flatten needs a noise band, and 'age' has none"),
+        (Smooth("age"), "smooth needs reach= here, because the noise of 'age' is unknown"),
+        (repair("age", "increasing"), "the released sums of 'age' are unknown; use smooth"),
     ],
 )
 def test_what_needs_a_noise_band_is_refused_in_words(theirs, operation, words):

@@ -133,7 +133,7 @@ def test_pairs_go_back_with_equal_scores_and_open_again_as_they_were(kind):
     model = with_pairs(kind, interactions=[("age", "job"), ("job", "grade")])
     X, _ = table(seed=2)
     explanation = from_interpret(model)
-    with pytest.warns(PrivacyWarning, match="a model of InterpretML has no place that says so"):
+    with pytest.warns(PrivacyWarning, match="a model of InterpretML cannot store that label"):
         theirs = to_interpret(explanation)
     if kind == "number":
         np.testing.assert_allclose(theirs.predict(X), model.predict(X), atol=1e-9)
@@ -177,7 +177,7 @@ def test_pairs_go_to_shap_with_the_other_contributions(paired):
     pytest.importorskip("shap")
     X, _ = table(seed=3)
     local = from_interpret(paired).explain_local(X.head(3))
-    with pytest.warns(PrivacyWarning, match=r"a shap\.Explanation has no place that says so"):
+    with pytest.warns(PrivacyWarning, match=r"a shap\.Explanation cannot store that label"):
         shap = local.to_shap()
     assert shap.feature_names[-2:] == ["age & job", "age & grade"]
     np.testing.assert_allclose(

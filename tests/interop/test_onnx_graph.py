@@ -138,5 +138,5 @@ def test_filters_of_a_table_take_a_column_each():
 
 def test_filters_without_a_preparation_are_refused():
     bank = dataclasses.replace(bank_of((InputFeature("age"),)), preparation=None)
-    with pytest.raises(ValueError, match="does not say how a record becomes inputs"):
+    with pytest.raises(ValueError, match="this explanation has no preprocessing"):
         to_onnx(bank)

@@ -95,7 +95,7 @@ def test_plots_of_shap_draw_dates_and_one_of_several_classes():
     model, X = dated(DPExplainableBoostingClassifier)
     shap.plots.waterfall(model.explain_local(X.head(3)).to_shap()[0], show=False)
     X, _ = table(n=5, seed=4)
-    with pytest.warns(PrivacyWarning, match="no place that says so"):
+    with pytest.warns(PrivacyWarning, match="cannot store that label"):
         values = fitted_classes().explain_local(X).to_shap()
     shap.plots.waterfall(values[0, :, 1], show=False)
     plt.close("all")

@@ -130,6 +130,6 @@ def test_the_guarantee_says_what_bags_cost(estimator):
     model = type(estimator)(schema=estimator.schema, outer_bags=9, max_rounds=2)
     statement = model.fit(*make_data(estimator, n=200)).guarantee_.statement()
     assert "means over 9 random parts of the records" in statement
-    assert "the noise of each is the root of 9 times as large" in statement
+    assert "the noise of each is larger by a factor of the square root of 9" in statement
     single = type(estimator)(schema=estimator.schema, max_rounds=2)
     assert single.fit(*make_data(estimator, n=200)).guarantee_.notes == ()

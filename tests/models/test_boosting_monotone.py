@@ -123,7 +123,7 @@ def test_special_bins_and_free_curves_stay_as_they_are():
     ("constraints", "message"),
     [
         ({"Age": 1}, "no feature 'Age'.*Did you mean 'age'"),
-        ({"ward": 1}, "no order"),
+        ({"ward": 1}, "unordered"),
         ({"age": "up"}, "'increasing', 'decreasing'"),
         ({"age": 2}, "'increasing', 'decreasing'"),
         ({"age": True}, "'increasing', 'decreasing'"),

@@ -126,7 +126,7 @@ def test_an_explanation_of_several_classes_says_what_stands_out():
     explanation = model.fit(data.X, data.y).explain_global()
     table = explanation.ranking()
     assert explanation.terms_above_noise == tuple(table.index)
-    assert explanation.noise_words.startswith("All terms stand out of the noise; about ")
+    assert explanation.noise_words.startswith("All terms rise above the noise; about ")
     assert (table["noise_floor"] < table["importance"]).all()
     assert (table["corrected_importance"] <= table["importance"]).all()
     assert table.loc["ward", "class_of_most"] == "theatre"

@@ -207,7 +207,7 @@ def test_the_budget_of_bits_is_kept_for_every_size():
         assert BLOCK * 2 ** lattice_bits(multiplier) <= 2**53
     integers, unit = to_integers(np.array([-3.0, 0.1, 9.0]), 4, bound=3.0)
     assert list(integers * unit) == [-3.0, 0.1875, 3.0]
-    with pytest.raises(ValueError, match="no digits"):
+    with pytest.raises(ValueError, match="no precision"):
         lattice_bits(1e9)
     with pytest.raises(ValueError, match="too many"):
         weight_bits(2**28)

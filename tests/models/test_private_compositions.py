@@ -28,7 +28,7 @@ def is_choice(name, settings):
     try:
         made_quickly(name, 5, **settings)._check_settings()
     except ValueError as error:
-        if "is not a choice" not in str(error):
+        if "is not a valid choice" not in str(error):
             raise
         return False
     return True

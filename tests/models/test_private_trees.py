@@ -189,7 +189,7 @@ def test_curves_of_trees_are_no_model_to_predict_with_or_to_edit(model, several)
     with pytest.raises(ValueError, match="call explain_local of the model"):
         explanation.explain_local(X)
     for export in (to_onnx, to_interpret):
-        with pytest.raises(ValueError, match="would predict otherwise"):
+        with pytest.raises(ValueError, match="would predict differently"):
             export(explanation)
     with pytest.raises(TypeError, match="predicts from the leaves"):
         EditLog().edit(Remove("age")).apply(fitted)

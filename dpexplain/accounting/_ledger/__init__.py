@@ -1,1 +1,1 @@
-"""How a ledger is kept, read and recognized."""
+"""Storage, reading and identification of a ledger."""

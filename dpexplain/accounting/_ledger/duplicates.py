@@ -1,4 +1,4 @@
-"""Notice in this process that two ledgers of one data set do not know of each other.
+"""Detect two independent ledgers for one data set in this process.
 
 A cell of a notebook that is run again opens the ledger anew, with the whole budget.
 """
@@ -60,9 +60,9 @@ def warn_of_duplicates(ledger: Counting, *, charged: bool) -> None:
         first, ledger._has_twin = not ledger._has_twin, ledger._has_twin or bool(twins)
     if twins and first:
         warnings.warn(
-            f"another ledger of {ledger.dataset!r} in this process has counted releases that this "
-            "one does not know of, so neither total covers the data set; go on with one of them, "
-            "or give both the same path=.",
+            f"another ledger of {ledger.dataset!r} in this process counts releases that this one "
+            "does not, so neither total covers the data set; use one ledger, or give both the "
+            "same path=.",
             PrivacyWarning,
             stacklevel=4,
         )

@@ -1,4 +1,4 @@
-"""The file behind a ledger: read and written whole, by one process at a time."""
+"""The ledger file: read and written as a whole, by one process at a time."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Signature = tuple[int, int, int]
 
 
 class LedgerFile:
-    """Text file with a lock beside it; every failure is a `BudgetError` that names the file.
+    """Text file with a lock; every failure is a `BudgetError` naming the file.
 
     Parameters
     ----------
@@ -31,12 +31,12 @@ class LedgerFile:
         self.path = Path(path).expanduser().resolve()
 
     def exists(self) -> bool:
-        """Whether the file is there."""
+        """Whether the file exists."""
         return self.path.exists()
 
     @contextmanager
     def exclusive(self) -> Iterator[None]:
-        """Hold the lock, against other processes and other ledgers of this one."""
+        """Hold the lock against other processes and other ledgers in this process."""
         from filelock import FileLock, Timeout
 
         if not self.path.parent.is_dir():  # the lock would make the folder of a mistyped path
@@ -62,7 +62,7 @@ class LedgerFile:
             lock.release()
 
     def signature(self) -> Signature | None:
-        """Tell two states of the file apart without reading it; None if it is not there."""
+        """Return a version stamp of the file without reading it; None if it is missing."""
         try:
             status = self.path.stat()
         except OSError:
@@ -74,15 +74,15 @@ class LedgerFile:
         try:
             if self.path.stat().st_size > _LARGEST_BYTES:
                 raise BudgetError(
-                    f"ledger file {str(self.path)!r} is larger than {_LARGEST_BYTES >> 20} MiB "
-                    "and so none of ours; name the right file. Nothing was charged."
+                    f"ledger file {str(self.path)!r} is larger than {_LARGEST_BYTES >> 20} MiB, "
+                    "so it is not a ledger; pass the right file. Nothing was charged."
                 )
             return self.path.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
             raise self._failure("cannot be read", error, "restore it from a copy") from None
 
     def write(self, text: str) -> None:
-        """Replace the content, whole or not at all, and have it on the disk before returning."""
+        """Replace the content atomically and sync it to disk."""
         if len(text.encode()) > _LARGEST_BYTES:
             raise BudgetError(
                 f"ledger file {str(self.path)!r} would grow beyond {_LARGEST_BYTES >> 20} MiB "
@@ -113,7 +113,7 @@ class LedgerFile:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Have the new name of a file on the disk, lest a power cut brings back the old content.
+    """Sync the folder, so a power cut cannot restore the old file.
 
     Some systems cannot open a folder; there the system alone decides when names are written.
     """

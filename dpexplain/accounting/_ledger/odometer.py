@@ -1,4 +1,4 @@
-"""The odometer: an epsilon that holds whenever somebody chooses to stop and read it.
+"""The odometer: an epsilon that is valid at any adaptively chosen time.
 
 The total of a ledger holds for fits whose number and budgets were fixed in advance. Whoever looks
 at results and then decides whether another fit follows, which one, and when to stop, can stop
@@ -102,7 +102,7 @@ def odometer_epsilon(entries: Sequence[Spending], delta: float) -> float:
 
 
 def share(place: int, delta: float) -> float:
-    """Share of delta that belongs to a limit.
+    """Return the share of delta assigned to a limit.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def share(place: int, delta: float) -> float:
 
 
 def limit_of(square: float, first: float) -> tuple[int, float]:
-    """Find the least limit that was not exceeded.
+    """Find the smallest limit that was not exceeded.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Plain data that may come from a file: numbers that may be infinite, texts, lists, fields."""
+"""Strict readers and writers of plain data from files."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = [
 
 
 def number_to_json(value: float) -> float | str:
-    """Write a number that may be infinite, which JSON has no sign for.
+    """Write a number that may be infinite, which JSON cannot represent.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def not_negative(name: str, value: object) -> float:
 
 
 def text_field(name: str, value: object) -> str:
-    """Read a text."""
+    """Read a string."""
     if not isinstance(value, str):
         raise ValueError(f"{name} is {shown(value)}; expected a text.")
     return value
@@ -71,7 +71,7 @@ def list_field(name: str, content: Mapping[str, Any]) -> list[Any]:
 
 
 def check_fields(cls: type[Any], content: object) -> None:
-    """Refuse plain data that has other fields than a dataclass."""
+    """Check that plain data have exactly the fields of a dataclass."""
     names = {field.name for field in fields(cls)}
     if not isinstance(content, Mapping) or set(content) != names:
         raise ValueError(

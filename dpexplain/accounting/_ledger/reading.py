@@ -1,4 +1,4 @@
-"""What a ledger says: limits, entries, totals, statements; nothing here changes it."""
+"""Read-only view of a ledger: limits, entries, totals and statements."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = ["LedgerReading"]
 
 
 class LedgerReading:
-    """The half of a ledger that only reads its state."""
+    """Read-only part of a ledger."""
 
     _store: LedgerStore
 
@@ -64,7 +64,7 @@ class LedgerReading:
 
     @property
     def adjacency(self) -> Adjacency:
-        """Which data sets count as neighbours.
+        """Adjacency: which data sets count as neighbors.
 
         Returns
         -------
@@ -75,7 +75,7 @@ class LedgerReading:
 
     @property
     def unit(self) -> Unit:
-        """Whom totals are about.
+        """Unit of privacy of the totals.
 
         Returns
         -------
@@ -97,7 +97,7 @@ class LedgerReading:
 
     @property
     def entries(self) -> tuple[LedgerEntry, ...]:
-        """Everything that was charged.
+        """All charges, oldest first.
 
         Returns
         -------
@@ -107,7 +107,7 @@ class LedgerReading:
         return self._store.current().entries
 
     def total_epsilon(self, delta: float | None = None) -> float:
-        """Epsilon of everything together.
+        """Total epsilon of all charges.
 
         Parameters
         ----------
@@ -122,7 +122,7 @@ class LedgerReading:
         return self._store.current().total_epsilon(self.delta if delta is None else delta)
 
     def private_epsilon(self, delta: float | None = None, *, unit: Unit | None = None) -> float:
-        """Epsilon of all private charges together, if they were fixed before any result was seen.
+        """Total epsilon of all private charges, if planned before any result was seen.
 
         It describes what leaves only if everything that is not private stays inside.
 
@@ -144,7 +144,7 @@ class LedgerReading:
 
     @property
     def adaptive_epsilon(self) -> float:
-        """Epsilon of all private charges together, whatever results decided.
+        """Total epsilon of all private charges, valid for adaptive choices.
 
         Returns
         -------
@@ -157,7 +157,7 @@ class LedgerReading:
 
     @property
     def remaining_epsilon(self) -> float:
-        """Largest epsilon that one further private fit at the ledger's delta may have.
+        """Largest epsilon available to one more private fit at the ledger's delta.
 
         Because budgets compose better than they add, this is more than the cap less the total.
 
@@ -187,7 +187,7 @@ class LedgerReading:
         return self._store.current().affordable([planned])
 
     def release_set(self, entry_indices: Sequence[int]) -> ReleaseSet:
-        """Spend of those entries that are actually published.
+        """Epsilon of the entries that are published.
 
         Parameters
         ----------
@@ -228,7 +228,7 @@ class LedgerReading:
         return self._store.current().summary()
 
     def statement(self, published: Sequence[int] | None = None) -> PrivacyStatement:
-        """Say what is promised for a release, for everything fitted, and under which conditions.
+        """Return the privacy statement for a release and for everything fitted.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Where the state of a ledger lives: in one process, or in a file that processes share."""
+"""Storage of a ledger: one process, or a shared file."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class LedgerStore:
 
     @classmethod
     def opened(cls, file: LedgerFile) -> LedgerStore:
-        """Take state and limits from an existing file."""
+        """Open an existing file and take its state and limits."""
         return cls(_parsed(file), file)
 
     def create(self) -> None:
@@ -55,7 +55,7 @@ class LedgerStore:
             self.write(self.known)
 
     def create_or_join(self) -> None:
-        """Write a new file, or go on with an existing one that has the same limits."""
+        """Write a new file, or continue an existing one with the same limits."""
         if self.file is None:
             return
         with self.file.exclusive():
@@ -65,7 +65,7 @@ class LedgerStore:
                 self.write(self.known)
 
     def current(self) -> LedgerState:
-        """Return the newest state; a file is read again when it has changed."""
+        """Return the newest state, rereading a file that has changed."""
         if self.file is not None and self.file.signature() != self._signature:
             with self._lock:
                 self._read(self.file)
@@ -73,7 +73,7 @@ class LedgerStore:
 
     @contextmanager
     def exclusive(self) -> Iterator[LedgerState]:
-        """Keep everybody else from charging, and give the newest state."""
+        """Lock the ledger and return the newest state."""
         self._check_home()
         with self._lock, self.file.exclusive() if self.file is not None else nullcontext():
             if self.file is not None:
@@ -81,14 +81,14 @@ class LedgerStore:
             yield self.known
 
     def write(self, state: LedgerState) -> None:
-        """Make this the newest state; called inside `exclusive` only."""
+        """Store this as the newest state; call only inside `exclusive`."""
         if self.file is not None:
             self.file.write(state.to_json())
             self._signature = self.file.signature()
         self.known = state
 
     def _join(self, file: LedgerFile) -> None:
-        """Take over the state of a file that has the limits which were asked for."""
+        """Adopt the state of a file whose limits match the requested ones."""
         if _parsed(file).header != self.known.header:
             raise self._other_limits(file, _parsed(file))
         self._read(file)
@@ -101,7 +101,7 @@ class LedgerStore:
         )
 
     def _read(self, file: LedgerFile) -> None:
-        """Read the file and refuse one that is about something else or has lost charges."""
+        """Read the file; reject a different ledger or one that is missing charges."""
         signature = file.signature()
         state = _parsed(file)
         if not state.follows(self.known):
@@ -109,21 +109,20 @@ class LedgerStore:
         before = self.known.entries
         if state.entries[: len(before)] != before:
             raise BudgetError(
-                f"ledger file {str(file.path)!r} has lost charges that were in it before; "
-                "restore the newest copy. Nothing was charged."
+                f"ledger file {str(file.path)!r} is missing earlier charges; restore the newest "
+                "copy. Nothing was charged."
             )
         if self.known.cap_at_start not in (None, state.cap_at_start):
             raise self._other_limits(file, state)
         self.known, self._signature = state, signature
 
     def _check_home(self) -> None:
-        """Refuse to spend in a process whose spending the ledger's own process cannot see."""
+        """Reject charges from a process that does not share the ledger's state."""
         forked = self._process != os.getpid()
         if self.file is None and (forked or self._from_elsewhere):
             raise BudgetError(
-                f"this ledger of {self.known.dataset!r} was made in another process, which would "
-                "not see the charge; give it path=, a file that processes share. "
-                "Nothing was charged."
+                f"this ledger of {self.known.dataset!r} was created in another process, which "
+                "would not see the charge; pass path= to share a file. Nothing was charged."
             )
         if forked:  # a thread of the parent may have held the lock when the fork was made
             self._lock, self._process = threading.RLock(), os.getpid()

@@ -1,4 +1,4 @@
-"""How a ledger looks: its refusals in words, its events as a table and as HTML."""
+"""Text output of a ledger: refusals, event table and HTML."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ _COLUMNS = [
 
 
 def refusal(state: LedgerState, entries: Sequence[LedgerEntry], what: str) -> str:
-    """Say what a charge needs, what is left, and what to do."""
+    """Format a refusal: what a charge needs, what is left, and what to do."""
     needed = _decimal(state.taken(entries), up=True)
     left = _decimal(state.remaining_epsilon, up=False)
     # A reader who subtracts the total from the cap gets less, unless nothing or all is spent.
     spent = state.epsilon_for(state.cap_unit(entries), state.delta)
     difference = state.cap_epsilon - spent
     more = state.remaining_epsilon - difference > 0.005 * state.cap_epsilon
-    why = " (budgets compose, so more is left than cap minus total)" if more else ""
+    why = " (budgets compose, so more is left than the cap minus the total)" if more else ""
     return (
         f"this {what} needs epsilon={needed} at delta={state.delta:g}, but {left} of "
         f"{_decimal(state.cap_epsilon, up=False)} is left in the ledger{why}; lower epsilon."
@@ -55,7 +55,7 @@ def refusal(state: LedgerState, entries: Sequence[LedgerEntry], what: str) -> st
 
 
 def no_bound(state: LedgerState, entries: Sequence[LedgerEntry], what: str) -> str:
-    """Say that charges promise nothing to the unit of the cap; empty if they do promise it."""
+    """Explain that charges have no bound for the cap's unit; empty if they do."""
     unit = state.cap_unit(entries)
     if not state.without_bound(unit, entries):
         return ""
@@ -78,7 +78,7 @@ def no_bound(state: LedgerState, entries: Sequence[LedgerEntry], what: str) -> s
 
 
 def ledger_frame(state: LedgerState) -> pd.DataFrame:
-    """List the events, oldest first, with what each costs and what all up to it cost."""
+    """List the events, oldest first, with the cost of each and the running total."""
     import pandas as pd
 
     rows: list[tuple[object, ...]] = []
@@ -93,7 +93,7 @@ def ledger_frame(state: LedgerState) -> pd.DataFrame:
 
 
 def ledger_line(summary: LedgerSummary) -> str:
-    """State the ledger in one line."""
+    """Summarize the ledger in one line."""
     cap = "" if math.isinf(summary.cap_epsilon) else f" of {summary.cap_epsilon:g}"
     open_entries = sum(not entry.private for entry in summary.entries)
     outside = f"{counted_entries(open_entries)} NOT PRIVATE" if open_entries else ""
@@ -132,7 +132,7 @@ def _events_html(events: Iterable[dict[str, Any]]) -> str:
 
 
 def _cost(event: Event, state: LedgerState) -> tuple[bool, int, float, float, float]:
-    """Give the columns private, count, noise_multiplier, mu and epsilon of one event."""
+    """Return private, count, noise_multiplier, mu and epsilon of one event."""
     if isinstance(event, NonPrivateEvent):
         return False, 1, 0.0, math.inf, math.inf
     spending = Spending.of([event], state.adjacency)
@@ -142,7 +142,7 @@ def _cost(event: Event, state: LedgerState) -> tuple[bool, int, float, float, fl
 
 
 def _decimal(value: float, *, up: bool) -> str:
-    """Write two decimals, more for small values, rounded so that a refusal is evident."""
+    """Format with two or more decimals, rounded so that the refusal is evident."""
     places = 2 if value >= 0.1 or value == 0 else 2 - math.floor(math.log10(value))
     scaled = value * 10**places
     nearest = round(scaled)

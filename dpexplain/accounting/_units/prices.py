@@ -1,4 +1,4 @@
-"""What a release costs each unit of privacy: the one it protects, and one record.
+"""Cost of a release per unit of privacy: its own unit, and one record.
 
 A release for a unit costs that unit what its events say. Persons of one kind are told nothing by
 a release for records, or for persons of another kind: there is no limit to the rows that they may
@@ -64,23 +64,23 @@ __all__ = ["Charged", "common_unit", "exchanged_spending", "spending_for", "with
 
 
 class Charged(Protocol):
-    """What was charged: events, and whom they protect."""
+    """A charge: events and the unit of privacy they protect."""
 
     @property
     def label(self) -> str:
-        """Who charged it."""
+        """Label of the charge."""
 
     @property
     def events(self) -> tuple[Event, ...]:
-        """What was released."""
+        """Events of the charge."""
 
     @property
     def unit(self) -> Unit:
-        """Whom the events protect."""
+        """Unit of privacy of the events."""
 
 
 def spending_for(entries: Iterable[Charged], unit: Unit, adjacency: Adjacency) -> Spending | None:
-    """Merge what entries cost a unit.
+    """Merge the costs of entries for a unit.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def spending_for(entries: Iterable[Charged], unit: Unit, adjacency: Adjacency) -
 def exchanged_spending(
     entries: Sequence[Charged], unit: Unit, adjacency: Adjacency
 ) -> Spending | None:
-    """Merge what entries cost a unit that is exchanged for another one.
+    """Merge the costs of entries for a unit under replace-one adjacency.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ def exchanged_spending(
 
 
 def without_bound(entries: Iterable[Charged], unit: Unit, adjacency: Adjacency) -> tuple[str, ...]:
-    """Name the entries that promise a unit nothing.
+    """List the entries without a bound for a unit.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ def without_bound(entries: Iterable[Charged], unit: Unit, adjacency: Adjacency) 
 
 
 def common_unit(entries: Iterable[Charged]) -> Unit | None:
-    """Whom all private entries protect.
+    """Return the unit of privacy shared by all private entries.
 
     Parameters
     ----------
@@ -181,7 +181,7 @@ def _is_spending(entry: Charged) -> bool:
 
 
 def _priced(entry: Charged, unit: Unit, adjacency: Adjacency) -> list[Event] | None:
-    """Events as they count for a unit; None without a bound."""
+    """Return events as they count for a unit; None without a bound."""
     private: list[Event] = [e for e in entry.events if not isinstance(e, NonPrivateEvent)]
     if not private or same_unit(entry.unit, unit):
         return private
@@ -194,7 +194,7 @@ def _priced(entry: Charged, unit: Unit, adjacency: Adjacency) -> list[Event] | N
 
 
 def _row_exchanged(event: Event, share: float, adjacency: Adjacency) -> Event | None:
-    """Event of a release for persons in which one row is exchanged; see the module's text."""
+    """Return the event for replacing one row in a per-person release."""
     match event:
         case SubsampledGaussianEvent() if event.sampling_probability < 1.0:
             return event if adjacency == "add_remove" else None
@@ -207,7 +207,7 @@ def _row_exchanged(event: Event, share: float, adjacency: Adjacency) -> Event | 
 
 
 def _changes_samples(entry: Charged, unit: Unit) -> bool:
-    """Whether one row changes what a person adds to samples."""
+    """Whether one row changes a person's contribution to samples."""
     return (
         isinstance(unit, Record)
         and isinstance(entry.unit, Person)

@@ -1,4 +1,4 @@
-"""What a ledger promises to one unit of privacy, for each of two uses."""
+"""Total of a ledger for one unit of privacy, for each of two uses."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class UnitTotal:
 
     @property
     def words(self) -> str:
-        """Say what is promised, without delta.
+        """Describe the guarantee, without delta.
 
         Returns
         -------
@@ -109,7 +109,7 @@ class UnitTotal:
 
 
 def total_for(unit: str, totals: Iterable[UnitTotal], labels: Sequence[str]) -> UnitTotal:
-    """Find the total that is about the unit of a model.
+    """Find the total for the unit of a model.
 
     Parameters
     ----------

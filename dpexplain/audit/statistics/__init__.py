@@ -1,1 +1,1 @@
-"""What the guesses of an attacker prove."""
+"""Lower bounds on privacy loss from an attacker's guesses."""

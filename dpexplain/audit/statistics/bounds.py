@@ -1,4 +1,4 @@
-"""What the errors of an attacker prove: lower bounds on mu and epsilon.
+"""Lower bounds on mu and epsilon from an attacker's errors.
 
 An attacker who sees a release and guesses which of two neighbouring data sets it came from
 errs at least as often as the guarantee says. Exact binomial intervals [1]_ turn counted
@@ -24,7 +24,7 @@ from scipy import special
 
 @dataclass(frozen=True)
 class Guesses:
-    """Guesses of an attacker who saw fits with and without the canary.
+    """Guesses of an attacker on fits with and without the canary.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class Guesses:
         )
 
     def mu_bound(self, confidence: float) -> float:
-        """Gaussian-DP parameter that the release has at least.
+        """Return a lower bound on the Gaussian-DP parameter of the release.
 
         Parameters
         ----------
@@ -82,7 +82,7 @@ class Guesses:
         return max(0.0, -float(special.ndtri(false_alarm_rate) + special.ndtri(miss_rate)))
 
     def epsilon_bound(self, delta: float, confidence: float) -> float:
-        """Epsilon that the release has at least at `delta`, whatever its mechanism.
+        """Return a lower bound on epsilon at `delta`, for any mechanism.
 
         Parameters
         ----------
@@ -102,7 +102,7 @@ class Guesses:
 
 
 def largest_rate(errors: int, trials: int, doubt: float) -> float:
-    """Clopper-Pearson upper limit of an error rate.
+    """Return the Clopper-Pearson upper limit of an error rate.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Statistical audit of transcripts: the best attacker guesses whether the canary was there.
+"""Statistical audit of transcripts with the optimal canary attack.
 
 Whoever sees all noisy answers guesses best by the ratio of their likelihoods. The audit fits
 many times with and without a canary that saturates every clip, guesses each time, and
@@ -36,7 +36,7 @@ _MOST_PAIRS = 20_000
 
 @dataclass(frozen=True)
 class TranscriptAudit:
-    """What guesses from the transcripts of many fits showed.
+    """Result of guesses from the transcripts of many fits.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ class TranscriptAudit:
         return {name: guess.mu_bound(confidence) for name, guess in self.guesses.items()}
 
     def tightness(self, confidence: float = 0.95) -> float:
-        """Share of the stated parameter that the bound for all releases reaches.
+        """Ratio of the lower bound for all releases to the stated parameter.
 
         Parameters
         ----------
@@ -82,7 +82,7 @@ class TranscriptAudit:
         return self.guesses[ALL].mu_bound(confidence) / self.stated_mu[ALL]
 
     def violations(self, confidence: float) -> list[str]:
-        """Say which statements are false.
+        """List the statements that are refuted.
 
         Parameters
         ----------
@@ -104,7 +104,7 @@ class TranscriptAudit:
 
 
 def audit_transcripts(case: CanaryCase, n_fits: int = 500) -> TranscriptAudit:
-    """Guess from the transcripts of `n_fits` fits with the canary and as many without it.
+    """Guess from transcripts of `n_fits` fits with and without the canary.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ def audit_transcripts(case: CanaryCase, n_fits: int = 500) -> TranscriptAudit:
 def refute_transcripts(
     case: CanaryCase, *, doubt: float = 1e-7, most_pairs: int = _MOST_PAIRS
 ) -> list[str]:
-    """Guess from transcripts until it is decided whether more is learned than is stated.
+    """Guess from transcripts until the stated guarantee is accepted or refuted.
 
     All releases together, and those of each label alone, are held to what is stated for them;
     three quarters of the whole parameter more than that are noticed.
@@ -177,7 +177,7 @@ def refute_transcripts(
 
 
 def paired_errors(case: CanaryCase) -> Iterator[tuple[Any, Mapping[str, int] | None]]:
-    """Guess from one transcript without the canary and one with it, again and again.
+    """Yield errors of guesses on pairs of transcripts with and without the canary.
 
     Parameters
     ----------
@@ -207,7 +207,7 @@ def paired_errors(case: CanaryCase) -> Iterator[tuple[Any, Mapping[str, int] | N
 
 
 def stated_mu(model: Any) -> dict[str, float]:
-    """Gaussian-DP parameters that guarantee and charged events state.
+    """Return the Gaussian-DP parameters of the guarantee and the charged events.
 
     Parameters
     ----------
@@ -239,7 +239,7 @@ def _error_tests(stated: Mapping[str, float], doubt: float) -> dict[str, ErrorTe
 
 
 def _evidence(case: CanaryCase, present: bool) -> tuple[Any, dict[str, float] | None]:
-    """Fit once; log-likelihood ratio of presence against absence per label of release."""
+    """Fit once; return log-likelihood ratios of presence by release label."""
     here, there = (case.present, case.absent) if present else (case.absent, case.present)
     coins = int.from_bytes(os.urandom(8), "little")
     model, own = record(case.estimator, *here, coins=coins)
@@ -267,7 +267,7 @@ def _alike(first: Transcript, second: Transcript) -> bool:
 
 
 def _guesses(worlds: dict[bool, list[dict[str, float]]], label: str) -> Guesses:
-    """Guess "present" where the evidence is positive: the threshold needs no data to choose it."""
+    """Guess "present" for positive evidence, a threshold that needs no data."""
     return Guesses(
         n_absent=len(worlds[False]),
         false_alarms=_count(_total(r, label) > 0.0 for r in worlds[False]),

@@ -1,4 +1,4 @@
-"""Wald's sequential test of an attacker's errors: as many guesses as a decision takes.
+"""Wald's sequential test of an attacker's errors.
 
 A number of guesses that is fixed beforehand is too small for one estimator and too large for
 most. The sequential probability ratio test [1]_ goes on until the errors counted so far have
@@ -27,7 +27,7 @@ from scipy import special
 
 
 class ErrorTest:
-    """Decide from errors whether a Gaussian-DP parameter is at most `mu`, or at least `larger`.
+    """Sequential test whether the Gaussian-DP parameter is `mu` or `larger`.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class ErrorTest:
         self.evidence = 0.0
 
     def count(self, errors: int) -> None:
-        """Take in one guess on a fit with the canary and one on a fit without it.
+        """Count one guess on a fit with the canary and one on a fit without it.
 
         Parameters
         ----------
@@ -67,7 +67,7 @@ class ErrorTest:
 
     @property
     def decided(self) -> bool:
-        """Whether further guesses change nothing."""
+        """Whether the test has decided."""
         return abs(self.evidence) >= self._decides
 
     @property

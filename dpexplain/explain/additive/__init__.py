@@ -1,1 +1,1 @@
-"""Explanations of additive models: curves, pairs, and what they say of one sample."""
+"""Explanations of additive models: curves, pairs and local contributions."""

@@ -1,4 +1,4 @@
-"""The bins of one feature: intervals of numbers or named categories, then special bins."""
+"""Bins of one feature: intervals or categories, then special bins."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NO_BIN = -1
 
 
 class Binned(Record):
-    """Base of frozen records with the bins of a feature: checks, names, and the bin of a value."""
+    """Base of frozen dataclasses with the bins of a feature."""
 
     name: str
     kind: Literal["numeric", "categorical"]
@@ -71,7 +71,7 @@ class Binned(Record):
 
     @cached_property
     def bin_labels(self) -> tuple[str, ...]:
-        """Text of each bin, such as ``"30 - 34"`` (with an en dash), ``"nurse"``, ``"missing"``."""
+        """Label of each bin, such as ``"30 - 34"``, ``"nurse"`` or ``"missing"``."""
         if self.bin_edges is not None:
             values = interval_labels(self.bin_edges.tolist(), self.step, self.unit)
         else:
@@ -106,7 +106,7 @@ class Binned(Record):
         return index
 
     def index_or_none(self, values: npt.ArrayLike) -> npt.NDArray[np.int64]:
-        """Find the bin of each value that has one.
+        """Find the bin of each value; None for values without a bin.
 
         Parameters
         ----------

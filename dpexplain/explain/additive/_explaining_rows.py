@@ -1,4 +1,4 @@
-"""From the curves of a model to the explanation of some rows, without the model."""
+"""Explain rows from the curves, without the model."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def explain_rows(
     """
     if explanation.of_class:
         raise ValueError(
-            f"this explains the class {explanation.of_class!r} alone, whose probability depends on "
-            "the others; call explain_local of the explanation of all classes."
+            f"this explains only the class {explanation.of_class!r}, whose probability depends on "
+            "the other classes; call explain_local of the explanation of all classes."
         )
     places = _places(explanation, X)
     _warn_where_no_bin(explanation, places)
@@ -76,17 +76,18 @@ def explain_rows_of_classes(
 
 
 def _places(explanation: GlobalExplanation, X: pd.DataFrame) -> list[npt.NDArray[np.int64]]:
-    """Bin of each row in each term, then cell in each pair; `NO_BIN` where there is none."""
+    """Return bins by row and term, then cells by pair; `NO_BIN` if none."""
     if explanation.main_effects_only:
         raise ValueError(
-            f"{explanation.model_name or 'the model'} has interactions that are in no curve, so "
-            "its scores do not follow from this explanation; call explain_local of the model."
+            f"{explanation.model_name or 'the model'} has interactions that the curves do not "
+            "include, so this explanation does not give its scores; call explain_local of the "
+            "model."
         )
     if not isinstance(X, pd.DataFrame):
         raise TypeError(f"X must be a DataFrame with named columns, got {type(X).__name__}.")
     needed = [*explanation, *(name for pair in explanation.pairs for name in pair.feature_names)]
     if missing := [name for name in dict.fromkeys(needed) if name not in X.columns]:
-        raise ValueError(f"X lacks the columns {listing(missing)}; a column is needed per feature.")
+        raise ValueError(f"X lacks the columns {listing(missing)}; pass one column per feature.")
     singles = [term.index_or_none(X[term.name]) for term in explanation.terms]
     pairs = [p.index_or_none(*(X[name] for name in p.feature_names)) for p in explanation.pairs]
     return [*singles, *pairs]
@@ -100,14 +101,14 @@ def _warn_where_no_bin(
         warnings.warn(
             f"cells of X have no bin in {listing(lacking)} and contribute 0 there, labelled "
             f'"{_NO_BIN_LABEL}": the explanation does not say what the model makes of missing or '
-            "unknown values. Fill them or leave these rows out for scores that are the model's.",
+            "unknown values. Fill them or drop these rows to get the model's scores.",
             UserWarning,
             stacklevel=4,  # the call of explain_local
         )
 
 
 def _parts(explanation: GlobalExplanation) -> Iterator[tuple[FloatArray, tuple[str, ...]]]:
-    """Contributions and names of the bins of each term, then of the cells of each pair.
+    """Return contributions and labels of the bins of each term and pair.
 
     What a value without a bin contributes comes last, where `NO_BIN` points: nothing.
     """
@@ -155,7 +156,7 @@ def _explained(
 def _stds(
     explanation: GlobalExplanation, places: Sequence[npt.NDArray[np.int64]], name: str
 ) -> FloatArray | None:
-    """Deviations of the contributions; None where that of any part is not known."""
+    """Return standard deviations of the contributions; None if any is unknown."""
     known = [getattr(term, name) for term in explanation.terms]
     if explanation.pairs or any(std is None for std in known):
         return None

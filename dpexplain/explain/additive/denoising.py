@@ -1,4 +1,4 @@
-"""Curves with the known noise taken out: an estimate, as post-processing, with its own band.
+"""Denoised curves, as post-processing, with their own band.
 
 Each curve is taken as a smooth function plus noise of the covariance that the explanation
 carries. The size and the reach of the function are chosen by marginal likelihood (empirical
@@ -33,7 +33,7 @@ _DRAWS = 4_000
 
 
 def denoised(explanation: GlobalExplanation) -> GlobalExplanation:
-    """Estimate the curves behind the noise.
+    """Estimate the noiseless curves.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def denoised(explanation: GlobalExplanation) -> GlobalExplanation:
 
 
 def denoised_curve(explanation: GlobalExplanation, name: str) -> FloatArray:
-    """Estimate one curve behind the noise.
+    """Estimate one noiseless curve.
 
     Parameters
     ----------
@@ -104,8 +104,7 @@ def denoised_curve(explanation: GlobalExplanation, name: str) -> FloatArray:
 def _known(noise: NoiseModel | None) -> NoiseModel:
     if noise is None:
         raise ValueError(
-            "denoising needs noise that is known jointly; explain_global() of a private boosting "
-            "model gives it."
+            "denoising needs a joint noise model; use explain_global() of a private boosting model."
         )
     return noise
 
@@ -117,7 +116,7 @@ def _covariance(noise: NoiseModel, place: int) -> FloatArray:
 
 
 def _posterior(term: ShapeFunction, noise: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Mean and covariance of the curve, for the size and reach of largest likelihood."""
+    """Return the curve's posterior mean and covariance at maximum likelihood."""
     seen, n = term.contribution, term.n_bins
     size = float(np.sqrt(term.weights @ seen**2))
     noise = noise + np.eye(n) * (_JITTER + 0.01 * float(np.trace(noise)) / n)
@@ -141,7 +140,7 @@ def _posterior(term: ShapeFunction, noise: FloatArray) -> tuple[FloatArray, Floa
 
 
 def _prior(term: ShapeFunction, reach: float) -> FloatArray:
-    """Covariance of a centred function of unit variance on the bins of a term."""
+    """Return the covariance of a centered unit-variance function on the bins."""
     n, n_values = term.n_bins, term.n_value_bins
     prior = np.eye(n)
     if term.kind == "numeric" or term.ordered:
@@ -161,7 +160,7 @@ def _roots(covariance: FloatArray) -> FloatArray:
 
 
 def _simultaneous(roots: FloatArray, std: FloatArray) -> float:
-    """Factor of the band that holds for the whole curve."""
+    """Return the factor of the simultaneous band of the whole curve."""
     rng = np.random.default_rng(0)  # post-processing: the same curve always has the same band
     draws = rng.standard_normal((_DRAWS, len(std))) @ roots.T
     return float(np.quantile(np.max(np.abs(draws) / np.maximum(std, 1e-300), axis=1), LEVEL))

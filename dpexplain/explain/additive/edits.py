@@ -1,4 +1,4 @@
-"""What was done to an explanation by hand, as plain data that stays with it."""
+"""Records of edits, as plain data."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ EDITED = "Edited by hand after the fit"
 """How the note of an edited explanation begins."""
 
 _CONDITION = (
-    "an edit is computed from released numbers, so it costs epsilon 0, as long as whoever makes it "
-    "looks at released numbers and general knowledge only, not at the records"
+    "an edit is computed from released numbers, so it costs epsilon 0, as long as the editor uses "
+    "only released numbers and general knowledge, not the records"
 )
 _LONGEST_OPERATION = 100_000
 
 
 @dataclasses.dataclass(frozen=True)
 class EditEffect:
-    """What one edit did to one curve.
+    """Effect of one edit on one curve.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ class EditEffect:
 
     @property
     def words(self) -> str:
-        """The effect in a sentence without its term."""
+        """Description of the effect, without the name of the term."""
         if not self.n_bins:
             return "changes nothing"
         parts = [
@@ -88,7 +88,7 @@ class EditEffect:
 
     @property
     def band_words(self) -> str:
-        """Whether the curve stays inside the noise band, in words."""
+        """Describe whether the curve stays inside the noise band."""
         if self.n_outside is None:
             return "noise band not known"
         if not self.n_outside:
@@ -100,7 +100,7 @@ class EditEffect:
 
 @dataclasses.dataclass(frozen=True)
 class EditRecord:
-    """One edit of an explanation or model: what was done, why, and what it did.
+    """Record of one edit: operation, reason and effects.
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ class EditRecord:
 
     @property
     def terms(self) -> tuple[str, ...]:
-        """Names of the terms that it touched."""
+        """Names of the changed terms."""
         return tuple(dict.fromkeys(effect.term for effect in self.effects))
 
     @property
@@ -164,12 +164,12 @@ class EditRecord:
 
     @property
     def people_share(self) -> float:
-        """Share of (noisily counted) people that the widest effect touches."""
+        """Largest share of people (by noisy counts) that an effect touches."""
         return max((effect.people_share for effect in self.effects), default=0.0)
 
     @property
     def n_outside(self) -> int | None:
-        """Bins outside the noise band, of all curves; None where it is not known."""
+        """Number of bins outside the noise band, over all curves; None if unknown."""
         counts = [effect.n_outside for effect in self.effects if effect.n_outside is not None]
         return sum(counts) if counts else None
 
@@ -179,7 +179,7 @@ class EditRecord:
         return bool(self.n_outside)
 
     def __str__(self) -> str:
-        """Return the edit as one line of a paper trail."""
+        """Return the edit as one line."""
         about = [part for part in (self.who, self.when) if part]
         several = len(self.effects) > 1
         effects = "; ".join(
@@ -190,12 +190,12 @@ class EditRecord:
         )
         note = f' Note: "{self.note}".' if self.note else ""
         by = f" ({', '.join(about)})" if about else ""
-        careful = f" Careful: {self.caution}." if self.caution else ""
+        careful = f" Warning: {self.caution}." if self.caution else ""
         return f"{self.words}{by}: {effects}; epsilon 0.{careful}{note}"
 
 
 def edit_note(records: Sequence[EditRecord]) -> str:
-    """Say of an explanation or model that it was edited.
+    """Describe the edits of an explanation or model.
 
     Parameters
     ----------
@@ -212,7 +212,7 @@ def edit_note(records: Sequence[EditRecord]) -> str:
 
 
 def edited_terms(records: Sequence[EditRecord]) -> str:
-    """Name the terms that were edited, at most three of them."""
+    """List at most three edited terms."""
     names = list(dict.fromkeys(name for record in records for name in record.terms))
     shown = ", ".join(shorten(name) for name in names[:3])
     more = f" and {len(names) - 3} more" if len(names) > 3 else ""

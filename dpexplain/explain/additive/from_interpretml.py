@@ -1,4 +1,4 @@
-"""Open models that InterpretML fitted as explanations, which hold nothing of InterpretML."""
+"""Convert fitted InterpretML models to explanations."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LINKS: dict[str, Link] = {"logit": "logit", "identity": "identity", "log": "log
 def from_interpret(
     model: Any, *, target_name: str = "target", target_unit: str = ""
 ) -> GlobalExplanation | MulticlassExplanation:
-    """Turn a fitted model of InterpretML into an explanation.
+    """Convert a fitted InterpretML model to an explanation.
 
     Every view, figure and file works on it, and operations of :mod:`dpexplain.edit` too. Nothing
     is fitted and no data are needed.
@@ -134,14 +134,14 @@ def _guarantee(model: Any) -> Guarantee:
         return Guarantee.not_private("fitted without noise by InterpretML")
     return Guarantee.not_private(
         f"InterpretML states epsilon = {short_number(float(model.epsilon))} and delta = "
-        f"{float(model.delta):g} for this model; this library did not draw its noise and does not "
-        "vouch for it",
+        f"{float(model.delta):g} for this model; this library did not draw its noise and cannot "
+        "verify it",
         delta=float(model.delta),
     )
 
 
 def _terms_by_size(model: Any) -> tuple[list[int], list[int]]:
-    """Places of the terms of one feature and of those of two; larger ones are left out."""
+    """Return the indices of single-feature terms and of pairs."""
     places: dict[int, list[int]] = {1: [], 2: []}
     left_out = []
     for place, features in enumerate(model.term_features_):
@@ -152,8 +152,8 @@ def _terms_by_size(model: Any) -> tuple[list[int], list[int]]:
     if left_out:
         warnings.warn(
             f"{len(left_out)} terms of three or more features are left out ({listing(left_out)}): "
-            "scores of the explanation are not those of the model. Fit with pairs at most for an "
-            "explanation of the whole model.",
+            "scores of the explanation are not those of the model. Fit without terms of three or "
+            "more features to explain the whole model.",
             UserWarning,
             stacklevel=3,
         )
@@ -207,7 +207,7 @@ def _pair_curve(
 
 
 def _bins(model: Any, feature: int, n_features: int) -> dict[str, Any]:
-    """Bins of a feature in terms of so many features; a feature may have coarser ones in pairs."""
+    """Return the bins of a feature in terms of the given number of features."""
     resolutions = model.bins_[feature]
     bins = resolutions[min(n_features, len(resolutions)) - 1]
     if isinstance(bins, dict):
@@ -225,7 +225,7 @@ def _of_class(values: npt.ArrayLike, of_class: int | None, *, centre: bool) -> F
 
 
 def _reordered(values: FloatArray, special: Sequence[str]) -> FloatArray:
-    """Put missing values, which InterpretML keeps first, and unseen ones after the value bins."""
+    """Move InterpretML's missing and unseen bins after the value bins."""
     missing, inner, unseen = values[:1], values[1:-1], values[-1:]
     return np.concatenate([inner, *([unseen] if "other" in special else []), missing])
 
@@ -243,7 +243,7 @@ def _is_ordered(model: Any, feature: int) -> bool:
 
 
 def _edges(model: Any, feature: int, cuts: Sequence[float]) -> FloatArray:
-    """Close the axis at the bounds of the feature, or a step beyond the outermost cuts."""
+    """Return edges closed at the feature bounds, or beyond the outer cuts."""
     inner = np.asarray(cuts, dtype=np.float64)
     bounds = getattr(model, "feature_bounds_", None)
     low, high = (np.nan, np.nan) if bounds is None else np.asarray(bounds, dtype=float)[feature]

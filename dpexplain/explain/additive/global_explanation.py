@@ -1,4 +1,4 @@
-"""A whole additive model: its shape functions, intercept and guarantee."""
+"""An additive model: its shape functions, intercept and guarantee."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ class GlobalExplanation(NoisyModel, Record, Mapping[str, ShapeFunction]):
     main_effects_only: bool = False
 
     def __post_init__(self) -> None:
-        """Check the fields; give each term the unit of the score and the edits made to it."""
+        """Check the fields; give each term its unit and edits."""
         for field in ("target_name", "target_unit", "model_name"):
             text(field, getattr(self, field))
         if not isinstance(self.guarantee, Guarantee):
@@ -132,8 +132,8 @@ class GlobalExplanation(NoisyModel, Record, Mapping[str, ShapeFunction]):
         weaker = [part.name for part in self.parts if not part.guarantee.private]
         if self.guarantee.private and weaker:
             raise ValueError(
-                f"a private explanation holds what is not private: {listing(weaker)}. Leave it "
-                "out, or give the explanation a guarantee that says so."
+                f"a private explanation cannot hold non-private components: {listing(weaker)}. "
+                "Remove them, or use a guarantee marked as not private."
             )
 
     def _check_edits(self) -> None:
@@ -165,17 +165,17 @@ class GlobalExplanation(NoisyModel, Record, Mapping[str, ShapeFunction]):
 
     @property
     def score_unit(self) -> str:
-        """Unit of scores and contributions: ``"log-odds"``, the unit of the target, or its log."""
+        """Unit of scores and contributions, such as ``"log-odds"``."""
         return score_unit(self.link, self.target_name, self.target_unit)
 
     @property
     def shown_class(self) -> str:
-        """Class that the score speaks for; empty for a regression."""
+        """Class of the score; empty for a regression."""
         return shown_class(self.classes, self.of_class)
 
     @property
     def score_name(self) -> str:
-        """What the score says, in words, such as ``"log-odds of income = >50K"``."""
+        """Name of the score, such as ``"log-odds of income = >50K"``."""
         if self.link == "softmax":
             return f"log-odds of {self.target_name} = {self.of_class} against the average class"
         if self.classes is not None:
@@ -226,7 +226,7 @@ class GlobalExplanation(NoisyModel, Record, Mapping[str, ShapeFunction]):
         )
 
     def part(self, name: str) -> ShapeFunction | PairCurve:
-        """Return the term or the pair of that name, whichever there is.
+        """Return the term or pair of that name.
 
         Parameters
         ----------
@@ -245,7 +245,7 @@ class GlobalExplanation(NoisyModel, Record, Mapping[str, ShapeFunction]):
         return self.pair(name) if any(name == pair.name for pair in self.pairs) else self[name]
 
     def without_pairs(self) -> GlobalExplanation:
-        """Leave out the pairs, to compare the rest with a model that has none.
+        """Drop the pairs, to compare the rest with a model without pairs.
 
         Returns
         -------
@@ -255,7 +255,7 @@ class GlobalExplanation(NoisyModel, Record, Mapping[str, ShapeFunction]):
         return dataclasses.replace(self, pairs=())
 
     def explain_local(self, X: pd.DataFrame, *, samples_public: bool = False) -> LocalExplanation:
-        """Contribution of each term and each pair to the score of each row, without the model.
+        """Explain the score of each row by term and pair, without the model.
 
         Parameters
         ----------
@@ -290,7 +290,7 @@ class GlobalExplanation(NoisyModel, Record, Mapping[str, ShapeFunction]):
 
     @property
     def parts(self) -> tuple[ShapeFunction | PairCurve, ...]:
-        """Terms, then pairs: everything that the model sums beside its intercept."""
+        """Terms, then pairs: all parts of the score except the intercept."""
         return (*self.terms, *self.pairs)
 
     def importances(self) -> pd.Series[float]:
@@ -331,7 +331,7 @@ class GlobalExplanation(NoisyModel, Record, Mapping[str, ShapeFunction]):
     def plot(
         self, term: str | None = None, ax: Axes | None = None, **options: Any
     ) -> npt.NDArray[np.object_] | Axes:
-        """Draw one term, or all as small multiples; see :func:`dpexplain.plotting.plot_global`.
+        """Plot one term or all of them; see :func:`dpexplain.plotting.plot_global`.
 
         Parameters
         ----------

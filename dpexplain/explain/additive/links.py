@@ -1,4 +1,4 @@
-"""What a score means: the link between scores and predictions."""
+"""The link between scores and predictions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Link: TypeAlias = Literal["logit", "identity", "log", "softmax"]
 def checked_classes(
     link: str, classes: tuple[str, ...] | None, of_class: str
 ) -> tuple[str, ...] | None:
-    """Check that link, class names and the class of the score suit each other."""
+    """Check that link, class names and score class are consistent."""
     choice("link", link, LINKS)
     text("of_class", of_class)
     if link != "softmax" and of_class:
@@ -39,5 +39,5 @@ def score_unit(link: str, target_name: str, target_unit: str) -> str:
 
 
 def shown_class(classes: tuple[str, ...] | None, of_class: str) -> str:
-    """Name the class that a score speaks for; empty for a regression."""
+    """Name the class of a score; empty for a regression."""
     return of_class or ("" if classes is None else classes[1])

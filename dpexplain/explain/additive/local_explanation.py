@@ -1,4 +1,4 @@
-"""Why single samples got their score: one contribution per term."""
+"""Local explanations: one contribution per term."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 _HTML_ROWS = 10
 _LARGEST_LOG = 700.0  # its exponential is finite
-NOT_RELEASABLE = "shows samples that are not marked public \u2014 do not publish"
+NOT_RELEASABLE = "shows samples not marked public \u2014 do not publish"
 
 
 def total_score(contributions: npt.ArrayLike, intercept: npt.ArrayLike) -> FloatArray:
-    """Add contributions to a score: the one definition of an additive model's score.
+    """Sum contributions to the score of an additive model.
 
     Terms are added to the intercept one after the other, in model order. Every score in the
     library comes from here, so that a sum of contributions equals a prediction bit by bit.
@@ -58,7 +58,7 @@ def total_score(contributions: npt.ArrayLike, intercept: npt.ArrayLike) -> Float
 
 
 def rest_scores(scores: npt.ArrayLike) -> FloatArray:
-    """Score that the other classes have together, for each class.
+    """Return the log-sum-exp score of the other classes, for each class.
 
     The probability of a class is the logistic function of its score less this: the one
     definition of the probabilities of several classes.
@@ -83,7 +83,7 @@ def rest_scores(scores: npt.ArrayLike) -> FloatArray:
 
 
 def inverse_link(scores: npt.ArrayLike, link: str) -> FloatArray:
-    """Turn scores into predictions: probabilities, numbers themselves, or exponentials.
+    """Convert scores to predictions by the inverse link.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def inverse_link(scores: npt.ArrayLike, link: str) -> FloatArray:
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class LocalExplanation(Record):
-    """Contributions of every term to the scores of some samples.
+    """Contributions of every term to the scores of samples.
 
     Parameters
     ----------
@@ -214,7 +214,7 @@ class LocalExplanation(Record):
 
     @property
     def shown_class(self) -> str:
-        """Class that the score speaks for; empty for a regression."""
+        """Class of the score; empty for a regression."""
         return shown_class(self.classes, self.of_class)
 
     @property
@@ -226,7 +226,7 @@ class LocalExplanation(Record):
 
     @property
     def sign_certainty(self) -> FloatArray | None:
-        """Chance that each contribution has the sign that it shows, shape (n_samples, n_terms).
+        """Probability that each sign is correct, shape (n_samples, n_terms).
 
         From 0.5 (a coin) to 1, over privacy noise, random structure and sampling where all
         three are known, else over privacy noise; None for a model without noise.
@@ -239,7 +239,7 @@ class LocalExplanation(Record):
         return normal_certainty(ratio)
 
     def crossing_certainty(self, threshold: float | None = None) -> FloatArray | None:
-        """Chance that each prediction is on the side of a threshold on which it shows.
+        """Probability that each prediction is on the shown side of a threshold.
 
         Parameters
         ----------
@@ -271,7 +271,9 @@ class LocalExplanation(Record):
     def _threshold_score(self, threshold: float | None) -> float:
         if self.link in ("identity", "log"):
             if threshold is None:
-                raise ValueError("a regression has no usual threshold; give one in its unit.")
+                raise ValueError(
+                    "a regression has no default threshold; pass one in the target's unit."
+                )
             value = finite("threshold", threshold)
             if self.link == "identity":
                 return value
@@ -285,7 +287,7 @@ class LocalExplanation(Record):
 
     @property
     def score_unit(self) -> str:
-        """Unit of scores and contributions: ``"log-odds"``, the unit of the target, or its log."""
+        """Unit of scores and contributions, such as ``"log-odds"``."""
         return score_unit(self.link, self.target_name, self.target_unit)
 
     @property
@@ -327,7 +329,7 @@ class LocalExplanation(Record):
         )
 
     def to_shap(self, X: npt.ArrayLike | None = None) -> Any:
-        """Return the contributions as a ``shap.Explanation``, which SHAP's plots draw.
+        """Return the contributions as a ``shap.Explanation`` for SHAP's plots.
 
         Nothing is estimated: in an additive model the contribution of a term is its Shapley
         value against the intercept, since curves are centred on the counts of the model.

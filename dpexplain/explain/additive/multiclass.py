@@ -1,4 +1,4 @@
-"""Explanations of models with more than two classes: one explanation per class, taken together.
+"""Multiclass explanations: one explanation per class.
 
 A model of several classes has a score for each; probabilities are the exponentials of the scores
 over their sum (softmax). Adding the same number to all scores changes nothing, so scores are
@@ -30,7 +30,7 @@ _HTML_ROWS = 10
 def scores_of(
     explanation: GlobalExplanation | MulticlassExplanation,
 ) -> tuple[GlobalExplanation, ...]:
-    """Take an explanation apart into one per score: of each class, or the only one."""
+    """Split an explanation into one per score."""
     if isinstance(explanation, MulticlassExplanation):
         return explanation.by_class
     return (explanation,)
@@ -59,7 +59,7 @@ class MulticlassExplanation(NoisyClasses, ByClass[GlobalExplanation]):
     by_class: tuple[GlobalExplanation, ...]
 
     def __post_init__(self) -> None:
-        """Check that the parts belong together."""
+        """Check that the parts are compatible."""
         parts = checked_parts(self.by_class, GlobalExplanation)
         named = [(tuple(part), tuple(pair.name for pair in part.pairs)) for part in parts]
         if any(names != named[0] for names in named):
@@ -68,7 +68,7 @@ class MulticlassExplanation(NoisyClasses, ByClass[GlobalExplanation]):
 
     @property
     def guarantee(self) -> Guarantee:
-        """Privacy of the whole object: that of the model."""
+        """Privacy guarantee of the model."""
         return self.by_class[0].guarantee
 
     @property
@@ -78,17 +78,17 @@ class MulticlassExplanation(NoisyClasses, ByClass[GlobalExplanation]):
 
     @property
     def target_name(self) -> str:
-        """Name of what is predicted."""
+        """Name of the target."""
         return self.by_class[0].target_name
 
     @property
     def target_unit(self) -> str:
-        """Unit of what is predicted: classes have none."""
+        """Unit of the target; empty for classes."""
         return self.by_class[0].target_unit
 
     @property
     def edits(self) -> tuple[EditRecord, ...]:
-        """What was done by hand after the fit, in order; the same for all classes."""
+        """Edits made after the fit, in order; the same for all classes."""
         return self.by_class[0].edits
 
     @property
@@ -112,7 +112,7 @@ class MulticlassExplanation(NoisyClasses, ByClass[GlobalExplanation]):
         return tuple(self.by_class[0])
 
     def without_pairs(self) -> MulticlassExplanation:
-        """Leave out the pairs of every class; see :meth:`GlobalExplanation.without_pairs`.
+        """Drop the pairs of every class; see :meth:`GlobalExplanation.without_pairs`.
 
         Returns
         -------
@@ -123,7 +123,7 @@ class MulticlassExplanation(NoisyClasses, ByClass[GlobalExplanation]):
     def explain_local(
         self, X: pd.DataFrame, *, samples_public: bool = False
     ) -> MulticlassLocalExplanation:
-        """Contributions to the scores of all classes; see :meth:`GlobalExplanation.explain_local`.
+        """Explain all class scores; see :meth:`GlobalExplanation.explain_local`.
 
         Parameters
         ----------
@@ -162,7 +162,7 @@ class MulticlassExplanation(NoisyClasses, ByClass[GlobalExplanation]):
         return self._frames()
 
     def __getitem__(self, name: str) -> NoReturn:
-        """Say how to choose a class first, then a term."""
+        """Raise an error that asks for a class first."""
         raise KeyError(
             f"a term has a curve per class: .for_class(label)[{shorten(str(name))!r}], with one of "
             f"{listing(self.classes)}."

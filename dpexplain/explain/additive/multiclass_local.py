@@ -1,4 +1,4 @@
-"""Why single samples got their scores in a model of several classes: one explanation per class."""
+"""Local multiclass explanations, one per class."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dpexplain.explain.guarantee import Guarantee
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class MulticlassLocalExplanation(ByClass[LocalExplanation]):
-    """Contributions of every term to the scores of some samples, for each of several classes.
+    """Contributions of every term to the scores of samples, for each class.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class MulticlassLocalExplanation(ByClass[LocalExplanation]):
     by_class: tuple[LocalExplanation, ...]
 
     def __post_init__(self) -> None:
-        """Check that the parts belong together."""
+        """Check that the parts are compatible."""
         parts = checked_parts(self.by_class, LocalExplanation)
         for field in ("term_names", "bin_labels", "samples_public"):
             if any(getattr(part, field) != getattr(parts[0], field) for part in parts):
@@ -70,7 +70,7 @@ class MulticlassLocalExplanation(ByClass[LocalExplanation]):
         return len(self.by_class[0])
 
     def to_shap(self, X: npt.ArrayLike | None = None) -> Any:
-        """Return the contributions as a ``shap.Explanation``, a last axis per class.
+        """Return a ``shap.Explanation`` with classes on the last axis.
 
         Nothing is estimated: in an additive model the contribution of a term is its Shapley
         value against the intercept, since curves are centred on the counts of the model.

@@ -1,4 +1,4 @@
-"""One additive part of a model that looks at two features: a score per cell of a table."""
+"""Pair term of an additive model: a score per cell."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class PairAxis(Binned):
         self._check_bins()
 
     def __repr__(self) -> str:
-        """Return the feature and how many bins it has."""
+        """Return the feature and its number of bins."""
         bins = ", ".join([f"{self.n_value_bins} bins", *self.special])
         return f"PairAxis({self.name!r}, {self.kind}: {bins})"
 
@@ -123,18 +123,18 @@ class PairCurve(Record):
 
     @property
     def feature_names(self) -> tuple[str, str]:
-        """Names of the two features: that of the rows, that of the columns."""
+        """Names of the row feature and the column feature."""
         return self.axes[0].name, self.axes[1].name
 
     @cached_property
     def cell_labels(self) -> tuple[str, ...]:
-        """Text of each cell, row by row, such as ``"30 – 34, nurse"``."""
+        """Label of each cell, row by row, such as ``"30 – 34, nurse"``."""
         first, second = (axis.bin_labels for axis in self.axes)
         return tuple(f"{row}, {column}" for row in first for column in second)
 
     @cached_property
     def weights(self) -> FloatArray:
-        """Share of records per cell; a negative count weighs nothing."""
+        """Share of records per cell; negative counts are treated as zero."""
         positive = np.maximum(self.count, 0.0)
         total = positive.sum()
         return frozen(positive / total if total > 0 else np.full(positive.shape, 1 / positive.size))
@@ -145,7 +145,7 @@ class PairCurve(Record):
         return float((self.weights * np.abs(self.contribution)).sum())
 
     def cell_index(self, first: npt.ArrayLike, second: npt.ArrayLike) -> npt.NDArray[np.int64]:
-        """Find the cell of each pair of values, counted row by row.
+        """Find the row-major cell index of each pair of values.
 
         Parameters
         ----------
@@ -161,7 +161,7 @@ class PairCurve(Record):
         return rows * self.axes[1].n_bins + columns
 
     def index_or_none(self, first: npt.ArrayLike, second: npt.ArrayLike) -> npt.NDArray[np.int64]:
-        """Find the cell of each pair of values that has one.
+        """Find the cell of each pair of values; None for pairs without a cell.
 
         Parameters
         ----------

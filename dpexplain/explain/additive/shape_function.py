@@ -1,4 +1,4 @@
-"""One additive part of a model: a score per bin of a feature."""
+"""Shape function (curve): a score per bin of a feature."""
 
 from __future__ import annotations
 
@@ -158,7 +158,9 @@ class ShapeFunction(NoisyShape, EstimatedShape, Binned):
             return
         sign = {"increasing": 1.0, "decreasing": -1.0}[self.monotone]
         if (sign * np.diff(self.contribution[: self.n_value_bins]) < 0).any():
-            raise ValueError(f"term {self.name!r} is said to be {self.monotone} and is not.")
+            raise ValueError(
+                f"term {self.name!r} is declared {self.monotone} but its contributions are not."
+            )
 
     def _check_arrays(self) -> None:
         n_bins = self.n_bins
@@ -199,7 +201,7 @@ class ShapeFunction(NoisyShape, EstimatedShape, Binned):
 
     @property
     def constraint_words(self) -> str:
-        """What the model was told about the curve, such as ``"constrained to increase"``."""
+        """Constraint on the curve, such as ``"constrained to increase"``."""
         if self.monotone is None:
             return ""
         return (
@@ -208,7 +210,7 @@ class ShapeFunction(NoisyShape, EstimatedShape, Binned):
 
     @property
     def edit_words(self) -> str:
-        """Say that the curve was edited by hand, and how; empty where it was not."""
+        """Describe the edits of the curve; empty if there are none."""
         if not self.edits:
             return ""
         last = shorten(self.edits[-1], 80)
@@ -217,7 +219,7 @@ class ShapeFunction(NoisyShape, EstimatedShape, Binned):
 
     @cached_property
     def weights(self) -> FloatArray:
-        """Share of records per bin; a negative noisy count weighs nothing."""
+        """Share of records per bin; negative noisy counts are treated as zero."""
         positive = np.maximum(self.count, 0.0)
         total = positive.sum()
         return frozen(positive / total if total > 0 else np.full(self.n_bins, 1.0 / self.n_bins))
@@ -347,5 +349,5 @@ class ShapeFunction(NoisyShape, EstimatedShape, Binned):
 
 
 def _count_text(count: float) -> str:
-    """Write a count of records; a noisy one is rounded, its decimals are noise."""
+    """Format a count of records; round a noisy one."""
     return f"{round(count):,}" if abs(count) < 1e12 else f"{count:.3g}"

@@ -1,1 +1,1 @@
-"""How sure curves are: noise and estimates, as an explanation carries them."""
+"""Uncertainty of curves: noise bands and effect estimates."""

@@ -1,4 +1,4 @@
-"""What the estimate of the effect says of a whole model: which terms have one, ranks, signs."""
+"""Effect estimates of a whole model: terms, ranks and signs."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 
 class EstimatedModel:
-    """Mixin of :class:`GlobalExplanation`: what follows from its estimate of the effect."""
+    """Mixin of :class:`GlobalExplanation` for its effect estimates."""
 
     terms: tuple[ShapeFunction, ...]
     effect_scatter: NoiseModel | None
 
     @property
     def terms_with_effect(self) -> tuple[str, ...] | None:
-        """Terms that have an effect on people with certainty, largest effect first.
+        """Terms with a significant effect, largest effect first.
 
         If no term has one, none is named with a chance of 97 %: the rule looks at all bins of all
         terms at once, as `terms_above_noise` does for the released curves. None where the effect
@@ -35,7 +35,7 @@ class EstimatedModel:
 
     @property
     def shown_share(self) -> float | None:
-        """How much of the effects the released curves show; None where they are not worked out.
+        """Share of the effects in the released curves; None without estimates.
 
         Sum of the importances of the curves over that of the estimated effects. Below 1 where a
         fit stopped early: curves fall short of what is true.
@@ -48,7 +48,7 @@ class EstimatedModel:
 
     @property
     def effect_words(self) -> str:
-        """What is known of the effects on people, in a sentence or two.
+        """Description of the estimated effects.
 
         Empty where the effect is not worked out.
         """
@@ -67,7 +67,7 @@ class EstimatedModel:
 def drawn_effects(
     terms: tuple[ShapeFunction, ...], scatter: NoiseModel, n_draws: int
 ) -> FloatArray:
-    """Draw curves that could be true.
+    """Draw plausible true curves.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def drawn_effects(
 
 
 def _largest_ratio(term: ShapeFunction) -> float:
-    """Largest effect in standard deviations; 0 where nothing scatters."""
+    """Return the largest effect in standard deviations; 0 without scatter."""
     if term.effect is None or term.effect_std is None:
         return 0.0
     std = term.effect_std

@@ -1,4 +1,4 @@
-"""What the estimate of the effect says of one curve: its band, marks and directions."""
+"""Effect estimate of one curve: band, marks and directions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dpexplain.explain.noise import mean_absolute
 
 
 class EstimatedShape:
-    """Mixin of :class:`ShapeFunction`: everything that follows from its estimate of the effect."""
+    """Mixin of :class:`ShapeFunction` for its effect estimate."""
 
     effect: FloatArray | None
     effect_std: FloatArray | None
@@ -48,7 +48,7 @@ class EstimatedShape:
 
     @property
     def effect_band(self) -> tuple[FloatArray, FloatArray] | None:
-        """Lower and upper end of the band of the effect; None where it is not worked out.
+        """Lower and upper end of the effect band; None without an estimate.
 
         With 95 % certainty the whole curve that is true of the population lies inside.
         """
@@ -59,7 +59,7 @@ class EstimatedShape:
 
     @property
     def effect_signal(self) -> npt.NDArray[np.bool_] | None:
-        """Bins whose true contribution is not zero, as far as the band of the effect tells."""
+        """Bins whose effect band excludes zero."""
         if self.effect_band is None:
             return None
         low, high = self.effect_band
@@ -67,14 +67,14 @@ class EstimatedShape:
 
     @cached_property
     def effect_importance(self) -> float | None:
-        """Mean absolute contribution that is true of the population, as estimated."""
+        """Estimated mean absolute contribution in the population."""
         if self.effect is None or self.effect_std is None:
             return None
         return float(self.weights @ mean_absolute(self.effect, self.effect_std))
 
     @property
     def effect_directions(self) -> tuple[str, ...] | None:
-        """Directions that a curve inside the band of the effect can have; None without one.
+        """Possible directions of a curve inside the effect band; None without a band.
 
         As `possible_directions`, which speaks of the released curve.
         """

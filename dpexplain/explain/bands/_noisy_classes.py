@@ -1,4 +1,4 @@
-"""What the noise of a model of several classes means, over all classes."""
+"""Noise of a multiclass model, over all classes."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 
 class NoisyClasses:
-    """Mixin of :class:`MulticlassExplanation`: what follows from the noise of its classes."""
+    """Mixin of :class:`MulticlassExplanation` for the noise of its classes."""
 
     by_class: tuple[GlobalExplanation, ...]
 
     @property
     def terms_above_noise(self) -> tuple[str, ...] | None:
-        """Terms of which some bin of some class stands out of all noise, most important first.
+        """Terms that rise above the noise in some class, most important first.
 
         A model that learned from nothing names a term here with a chance of 3 % at most: that
         chance is shared out among the classes. None where the noise is not known jointly.
@@ -43,7 +43,7 @@ class NoisyClasses:
 
     @property
     def noise_share(self) -> float | None:
-        """How much of this explanation is noise: share of its variation over all classes, 0 to 1.
+        """Share of the variation over all classes explained by noise, 0 to 1.
 
         Mean square of the noise of all curves over the mean square of the curves themselves,
         weighted by (noisy) counts; at most 1. None for a model without noise.
@@ -59,7 +59,7 @@ class NoisyClasses:
 
     @property
     def noise_words(self) -> str:
-        """What stands out of the noise, in a sentence or two; that it is not available, too.
+        """Describe what rises above the noise, or say that it is not available.
 
         Empty where there is no privacy noise, since the explanation is not private.
         """
@@ -75,7 +75,7 @@ class NoisyClasses:
         return means.sort_values(ascending=False, kind="stable")
 
     def ranking(self) -> pd.DataFrame:
-        """Return importances, averaged over the classes, with what noise does to them.
+        """Return class-averaged importances with noise floor, ranks and directions.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""What the noise of a whole model means: which terms stand out, their ranks and directions."""
+"""Noise of a whole model: terms above the noise, ranks and directions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NOT_AVAILABLE = "How much of this is privacy noise is not available for this kin
 
 
 class NoisyModel(EstimatedModel):
-    """Mixin of :class:`GlobalExplanation`: what follows from its joint noise."""
+    """Mixin of :class:`GlobalExplanation` for its joint noise."""
 
     terms: tuple[ShapeFunction, ...]
     noise: NoiseModel | None
@@ -33,7 +33,7 @@ class NoisyModel(EstimatedModel):
 
     @property
     def terms_above_noise(self) -> tuple[str, ...] | None:
-        """Terms of which some bin stands out of all noise, most important first.
+        """Terms that rise above the noise, most important first.
 
         A model that learned from nothing names a term here with a chance of 3 %: the rule looks
         at all bins of all terms at once. None where the noise is not known jointly.
@@ -44,7 +44,7 @@ class NoisyModel(EstimatedModel):
         return tuple(t.name for t in sorted(found, key=lambda t: -t.importance))
 
     def terms_above(self, level: float) -> list[ShapeFunction] | None:
-        """Terms of which some bin stands out, with a certainty for all terms together.
+        """Return the terms above the noise, with a certainty for all terms jointly.
 
         Parameters
         ----------
@@ -63,7 +63,7 @@ class NoisyModel(EstimatedModel):
 
     @property
     def noise_share(self) -> float | None:
-        """How much of this explanation is noise: share of its variation, 0 to 1.
+        """Share of the variation explained by noise, 0 to 1.
 
         Mean square of the noise of all curves over the mean square of the curves themselves,
         weighted by (noisy) counts; at most 1. None for a model without noise.
@@ -78,7 +78,7 @@ class NoisyModel(EstimatedModel):
 
     @property
     def noise_words(self) -> str:
-        """What stands out of the noise, in a sentence or two; that it is not available, too.
+        """Describe what rises above the noise, or say that it is not available.
 
         Empty where there is no privacy noise, since the explanation is not private.
         """
@@ -87,7 +87,7 @@ class NoisyModel(EstimatedModel):
         return words_of_noise(self.noise_share, self.terms_above_noise, len(self.terms))
 
     def ranking(self) -> pd.DataFrame:
-        """Return importances with what noise does to them, largest first.
+        """Return importances with noise floor, ranks and directions, largest first.
 
         Returns
         -------
@@ -153,7 +153,7 @@ class NoisyModel(EstimatedModel):
         table["direction_certainty"] = certainty
 
     def _fill_effects(self, table: pd.DataFrame, scatter: NoiseModel) -> None:
-        """Say of people what the estimate of the effect says."""
+        """Fill in the columns on estimated effects."""
         drawn = drawn_effects(self.terms, scatter, _DRAWS)
         sizes = np.stack(
             [np.abs(drawn[:, scatter.term(k)]) @ t.weights for k, t in enumerate(self.terms)],
@@ -175,7 +175,7 @@ class NoisyModel(EstimatedModel):
 
 
 def words_of_noise(share: float | None, names: tuple[str, ...] | None, n_terms: int) -> str:
-    """Say what stands out of the noise; empty for a model without noise.
+    """Describe what rises above the noise; empty for a model without noise.
 
     Parameters
     ----------
@@ -191,19 +191,19 @@ def words_of_noise(share: float | None, names: tuple[str, ...] | None, n_terms: 
     """
     if share is None:
         return ""
-    amount = f"about {100 * share:.0f} % of the variation of the curves is what noise shows"
+    amount = f"about {100 * share:.0f}% of the variation of the curves is explained by noise"
     if names is None:
         return f"{amount[0].upper()}{amount[1:]}."
     if not names:
-        return f"Nothing stands out of the noise: {amount}."
+        return f"Nothing rises above the noise: {amount}."
     which = "all" if len(names) == n_terms else f"{len(names)} of {n_terms}"
-    return f"{which[0].upper()}{which[1:]} terms stand out of the noise; {amount}."
+    return f"{which[0].upper()}{which[1:]} terms rise above the noise; {amount}."
 
 
 def drawn_importances(
     terms: Sequence[ShapeFunction], noise: NoiseModel, errors: FloatArray
 ) -> FloatArray:
-    """Return importances under other noise, around the curves without what noise added to them.
+    """Simulate importances under fresh noise, around noise-corrected curves.
 
     Parameters
     ----------
@@ -226,7 +226,7 @@ def drawn_importances(
 def rank_intervals(
     importance: FloatArray, draws: Sequence[FloatArray], level: float = LEVEL
 ) -> tuple[FloatArray, FloatArray]:
-    """Places that each term can have, by comparing it with all others at once.
+    """Return simultaneous rank intervals of all terms.
 
     Parameters
     ----------
@@ -263,7 +263,7 @@ def rank_intervals(
 
 
 def _largest_ratio(term: ShapeFunction) -> float:
-    """Largest contribution in standard deviations; 0 where nothing scatters."""
+    """Return the largest contribution in standard deviations; 0 without noise."""
     std = term.total_std
     if std is None:
         return 0.0
@@ -272,7 +272,7 @@ def _largest_ratio(term: ShapeFunction) -> float:
 
 
 def _direction(term: ShapeFunction) -> tuple[str | None, float, FloatArray]:
-    """Sign of the weighted slope over the place of the bins; the slope; its coefficients."""
+    """Return the sign of the weighted slope, the slope and its coefficients."""
     loads = np.zeros(term.n_bins)
     if term.kind == "categorical" and not term.ordered:
         return None, 0.0, loads

@@ -1,4 +1,4 @@
-"""What the noise of a curve means: bands, marks and an importance without its bias."""
+"""Noise of a curve: bands, signal marks and corrected importance."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MEAN_ABSOLUTE_NORMAL = math.sqrt(2.0 / math.pi)
 
 
 class NoisyShape:
-    """Mixin of :class:`ShapeFunction`: everything that follows from its standard deviations."""
+    """Mixin of :class:`ShapeFunction` for its noise."""
 
     contribution: FloatArray
     noise_std: FloatArray | None
@@ -40,7 +40,7 @@ class NoisyShape:
 
     @cached_property
     def total_std(self) -> FloatArray | None:
-        """Deviation of each contribution from all causes that are known, in `score_unit`.
+        """Standard deviation of each contribution (total uncertainty), in `score_unit`.
 
         Privacy noise, random structure and sampling together; None for a model without noise.
         """
@@ -52,7 +52,7 @@ class NoisyShape:
 
     @property
     def band(self) -> tuple[FloatArray, FloatArray] | None:
-        """Lower and upper end of the band from all causes; None without noise.
+        """Lower and upper end of the total-uncertainty band; None without noise.
 
         With `simultaneous_factor` the whole curve lies inside with 95 % certainty; without it
         each bin does.
@@ -65,12 +65,12 @@ class NoisyShape:
 
     @property
     def band_factor(self) -> float:
-        """Standard deviations from the curve to the end of its band."""
+        """Half-width of the band in standard deviations."""
         return _POINTWISE if self.simultaneous_factor is None else self.simultaneous_factor
 
     @property
     def signal(self) -> npt.NDArray[np.bool_] | None:
-        """Bins whose contribution is signal; the others may be noise. None without noise.
+        """Bins that rise above the noise; None without noise.
 
         A bin is signal where the band from all causes excludes zero. All bins of a curve that
         is zero everywhere are marked as "may be noise" with 95 % certainty.
@@ -83,7 +83,7 @@ class NoisyShape:
 
     @property
     def noise_floor(self) -> float | None:
-        """Importance that noise alone would show on average; None without noise.
+        """Mean importance from noise alone; None without noise.
 
         The mean of ``|N(0, s)|`` is ``s * sqrt(2 / pi)``, so importances of pure noise are
         positive and have to be read against this number. Noise is that of `total_std`.
@@ -95,7 +95,7 @@ class NoisyShape:
 
     @property
     def corrected_importance(self) -> float:
-        """Importance without what noise adds on average, in `score_unit`.
+        """Importance corrected for noise, in `score_unit`.
 
         The curve is shrunk until noise on top of it would show the importance that was seen;
         0 if noise alone would show as much.
@@ -104,7 +104,7 @@ class NoisyShape:
 
     @cached_property
     def kept_share(self) -> float:
-        """Factor on the curve that makes noise on top of it show the importance seen."""
+        """Shrinkage factor at which curve plus noise has the observed importance."""
         std, share = self.total_std, 1.0
         if std is None:
             return 1.0
@@ -125,7 +125,7 @@ class NoisyShape:
 
     @property
     def possible_directions(self) -> tuple[str, ...]:
-        """Directions that a curve inside the band can have, over the value bins in order.
+        """Possible directions of a curve inside the band, over ordered value bins.
 
         ``("rising",)`` means that a rising curve fits inside the band and a falling one does
         not. "constant" stands for both at once; empty where the curve must turn.
@@ -137,7 +137,7 @@ class NoisyShape:
 
 
 def directions_inside(low: FloatArray, high: FloatArray) -> tuple[str, ...]:
-    """Directions that a curve between two others can have.
+    """Return the possible directions of a curve between two others.
 
     Parameters
     ----------

@@ -1,1 +1,1 @@
-"""Explanations of locally linear models: filters, and what they say of one sample."""
+"""Explanations of locally linear models: filters and local contributions."""

@@ -1,4 +1,4 @@
-"""Arithmetic of locally linear maps: softmax over classes and over the filters of a class."""
+"""Arithmetic of locally linear maps: softmax over classes and filters."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dpexplain.explain.filters.filter_noise import FilterNoise
 
 
 def softmax(values: FloatArray) -> FloatArray:
-    """Turn numbers into positive shares whose sum over the last axis is 1.
+    """Compute the softmax over the last axis.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ def softmax(values: FloatArray) -> FloatArray:
 
 
 def filter_shares(filter_scores: FloatArray, inverse_temperature: float) -> FloatArray:
-    """Share of each filter in the score of its class, from what the filters say.
+    """Return the weight of each filter in its class score.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ class Linearised:
     def at(
         self, inputs: FloatArray, said: FloatArray, shares: FloatArray, effective: FloatArray
     ) -> SampleNoise:
-        """Scatter of the explanation of one sample.
+        """Return the standard deviations of the explanation of one sample.
 
         Parameters
         ----------
@@ -115,7 +115,7 @@ class Linearised:
         linear: FloatArray,
         effective: FloatArray,
     ) -> FloatArray:
-        """Variance of sum_m direct_m dw_m + beta sum_m s_m (w_m - W) dg_m, per class and input."""
+        """Return the variance of each weighted filter, per class and input."""
         pull = self._beta * shares
         by_input = _weighted(direct**2, self._variance)
         crossed = self._crossed(inputs, direct * pull)
@@ -127,14 +127,14 @@ class Linearised:
         return by_input
 
     def _crossed(self, inputs: FloatArray, factor: FloatArray) -> FloatArray:
-        """Covariance of each weight with what its filter says, times a factor of the filter."""
+        """Return scaled covariances of weights with their filter scores."""
         noise = self._noise
         features = noise.features(inputs[None])[0]  # (n_filters or 1, n_coefficients)
         return noise.weights(factor[:, :, None] * noise.variance * features)
 
 
 def _weighted(shares: FloatArray, values: FloatArray) -> FloatArray:
-    """Sum over filters: (n_classes, n_filters) with (n_classes, n_filters, n_inputs)."""
+    """Compute the weighted sum over filters."""
     return np.asarray((shares[:, None, :] @ values)[:, 0])
 
 

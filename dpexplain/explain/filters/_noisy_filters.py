@@ -1,4 +1,4 @@
-"""What a bank of filters shows, and how much of it is noise: means, contrasts, single filters."""
+"""Noise of filters: class means, contrasts and single filters."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dpexplain.explain.guarantee import Guarantee
 
 
 class NoisyFilters:
-    """Mixin of :class:`FilterBank`: maps over the inputs, with their joint privacy noise."""
+    """Mixin of :class:`FilterBank` for its maps and their privacy noise."""
 
     filters: FloatArray
     biases: FloatArray
@@ -132,7 +132,7 @@ class NoisyFilters:
         )
 
     def contrast(self, label: object, against: object) -> WeightMap:
-        """Return what speaks for one class against another: the difference of their mean filters.
+        """Return the contrast of two classes: the difference of their mean filters.
 
         Parameters
         ----------
@@ -190,7 +190,7 @@ class NoisyFilters:
         )
 
     def signal_to_noise(self) -> FloatArray | None:
-        """Return root-mean-square weight over that of the noise, for each filter.
+        """Return the ratio of RMS weight to RMS noise, for each filter.
 
         Returns
         -------
@@ -229,7 +229,7 @@ class NoisyFilters:
 
     @property
     def noise_words(self) -> str:
-        """What stands out of the privacy noise, in a sentence; empty for a model without noise."""
+        """Describe the share of weights above the noise; empty for a model without noise."""
         single, mean = self.share_above_noise(), self.share_above_noise("class_means")
         if single is None or mean is None:
             return ""

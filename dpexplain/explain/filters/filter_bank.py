@@ -1,4 +1,4 @@
-"""A whole locally linear model: several linear filters per class, and what noise does to them.
+"""Locally linear model: filters of every class, with their noise.
 
 The score of class k for inputs x is a weighted mean of its filters,
 
@@ -135,8 +135,8 @@ class FilterBank(NoisyFilters, Record):
             limit = max(_GAUGE_TOLERANCE * size, _SMALLEST)
             if np.abs(values.mean(axis=(0, 1))).max(initial=0.0) > limit:
                 raise ValueError(
-                    f"{name} have a common mean, which means nothing; use "
-                    "FilterBank.from_weights, which takes it off."
+                    f"{name} have a common mean, which carries no meaning; use "
+                    "FilterBank.from_weights, which subtracts it."
                 )
 
     def _check_parts(self) -> None:
@@ -157,7 +157,7 @@ class FilterBank(NoisyFilters, Record):
     def from_weights(
         cls, filters: npt.ArrayLike, biases: npt.ArrayLike, **fields: Any
     ) -> FilterBank:
-        """Make a bank of filters as they were trained: their common mean is taken off.
+        """Create a bank from trained filters, subtracting their common mean.
 
         Parameters
         ----------
@@ -182,7 +182,7 @@ class FilterBank(NoisyFilters, Record):
         return self.filters.shape
 
     def inputs(self, X: Any) -> FloatArray:
-        """Turn records into inputs; see :meth:`InputPreparation.inputs`.
+        """Convert records to inputs; see :meth:`InputPreparation.inputs`.
 
         Parameters
         ----------
@@ -202,7 +202,7 @@ class FilterBank(NoisyFilters, Record):
         return self.preparation.inputs(X)
 
     def filter_scores(self, inputs: npt.ArrayLike) -> FloatArray:
-        """Return what each filter says.
+        """Return the response of each filter.
 
         Parameters
         ----------
@@ -219,7 +219,7 @@ class FilterBank(NoisyFilters, Record):
         return (values @ flat.T).reshape(len(values), *self.biases.shape) + self.biases
 
     def weightings(self, inputs: npt.ArrayLike) -> FloatArray:
-        """Return the share that each filter has in the score of its class.
+        """Return the weight of each filter in its class score.
 
         Parameters
         ----------
@@ -269,7 +269,7 @@ class FilterBank(NoisyFilters, Record):
         return softmax(self.scores(inputs))
 
     def explain(self, inputs: npt.ArrayLike, *, samples_public: bool = False) -> FilterExplanation:
-        """Say why some inputs got their scores: exact contributions of every input.
+        """Explain samples by exact contributions of every input.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""How a record becomes the inputs of linear filters, as public plain data.
+"""Public preprocessing of records for linear filters.
 
 Everything here is known before any record is read: bounds, categories, and a rule that treats
 each record by itself. So an explanation can read new records without the model.
@@ -40,7 +40,7 @@ PER_RECORD = ("none", "centred_unit_norm")
 
 @dataclasses.dataclass(frozen=True)
 class InputFeature:
-    """One column of a table: a number with public bounds, or a public list of categories.
+    """One column: a number with public bounds, or public categories.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ class InputFeature:
 
     @property
     def largest_input(self) -> float:
-        """Largest size that an input of the column can have."""
+        """Largest absolute input of the column."""
         if self.categories is not None:
             return 1.0
         # Multiplied out, so that a tiny spread gives an infinity here and no error.
@@ -102,13 +102,13 @@ class InputFeature:
 
     @property
     def input_names(self) -> tuple[str, ...]:
-        """Names of the inputs that the column becomes."""
+        """Names of the column's inputs."""
         if self.categories is None:
             return (self.name,)
         return tuple(f"{self.name}={category}" for category in self.categories)
 
     def of_codes(self, column: npt.NDArray[Any]) -> FloatArray:
-        """Turn a column that was read already into inputs.
+        """Convert an encoded column to inputs.
 
         Parameters
         ----------
@@ -128,7 +128,7 @@ class InputFeature:
         return np.asarray(np.where(np.isnan(inputs), 0.0, inputs)[:, None])
 
     def of_cells(self, cells: npt.NDArray[Any]) -> FloatArray:
-        """Read a column cell by cell, each by itself, and turn it into inputs.
+        """Convert a column to inputs, cell by cell.
 
         Parameters
         ----------
@@ -151,7 +151,7 @@ class InputFeature:
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class InputPreparation(Record):
-    """Everything between a record and the inputs of the filters.
+    """Public preprocessing from records to filter inputs.
 
     Parameters
     ----------
@@ -202,7 +202,7 @@ class InputPreparation(Record):
         return tuple(name for feature in self.features for name in feature.input_names)
 
     def of_columns(self, columns: Sequence[npt.NDArray[Any]]) -> FloatArray:
-        """Turn columns that were read already into inputs.
+        """Convert encoded columns to inputs.
 
         Parameters
         ----------
@@ -217,7 +217,7 @@ class InputPreparation(Record):
         return self._prepared(np.concatenate(parts, axis=1))
 
     def inputs(self, X: Any) -> FloatArray:
-        """Read records and turn them into inputs.
+        """Convert records to inputs.
 
         Parameters
         ----------
@@ -259,7 +259,7 @@ class InputPreparation(Record):
         return [table[:, place] for place in range(len(names))]
 
     def __repr__(self) -> str:
-        """Return a line that says what happens to a record."""
+        """Return a one-line summary."""
         first = ", ".join(shorten(feature.name, 20) for feature in self.features[:3])
         more = ", \u2026" if len(self.features) > 3 else ""
         each = "" if self.per_record == "none" else "; each record centred, of unit norm"
@@ -267,7 +267,7 @@ class InputPreparation(Record):
 
 
 def _centred_unit_norm(inputs: FloatArray) -> FloatArray:
-    """Take the mean off each row and divide it by its norm; an even row becomes zeros."""
+    """Center each row and divide it by its norm; constant rows become zeros."""
     small = np.abs(inputs).max(axis=1, keepdims=True) < SMALL
     inputs = np.where(small, inputs * ENLARGED, inputs)
     for _ in range(2):  # the second takes off what rounding left of the mean of a nearly even row
@@ -283,5 +283,5 @@ def _cells(column: pd.Series[Any]) -> npt.NDArray[Any]:
 
 
 def checked_inputs(inputs: npt.ArrayLike, n_inputs: int) -> FloatArray:
-    """Check inputs that were prepared already: finite, of shape (n_samples, n_inputs)."""
+    """Check that prepared inputs are finite, of shape (n_samples, n_inputs)."""
     return bounded("inputs", inputs, (None, n_inputs), LARGEST)

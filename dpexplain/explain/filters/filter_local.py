@@ -1,4 +1,4 @@
-"""Why single samples got their scores from a locally linear model, exactly.
+"""Exact local explanations of a locally linear model.
 
 The score of a class is its weighted filter times the inputs, plus its weighted bias. That is
 also what Integrated Gradients [1]_ gives from the zero baseline, where the bias counts as an
@@ -42,7 +42,7 @@ _SHARES_TOLERANCE = 1e-6
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class FilterExplanation(Record):
-    """Contributions of every input to the scores of some samples.
+    """Contributions of every input to the scores of samples.
 
     Parameters
     ----------
@@ -144,19 +144,19 @@ class FilterExplanation(Record):
 
     @property
     def contributions(self) -> FloatArray:
-        """What each input adds to each score, shape (n_samples, n_classes, n_inputs)."""
+        """Contribution of each input, shape (n_samples, n_classes, n_inputs)."""
         return np.asarray(self.inputs[:, None, :] * self.effective)
 
     @property
     def contribution_std(self) -> FloatArray | None:
-        """Standard deviation of the contributions under privacy noise, of their shape."""
+        """Standard deviations of the contributions under privacy noise."""
         if self.effective_std is None:
             return None
         return np.asarray(np.abs(self.inputs[:, None, :]) * self.effective_std)
 
     @property
     def scores(self) -> FloatArray:
-        """Bias part plus contributions, added in order, shape (n_samples, n_classes)."""
+        """Bias plus contributions, added in order, shape (n_samples, n_classes)."""
         return total_score(self.contributions.transpose(0, 2, 1), self.bias_part)
 
     @property
@@ -171,7 +171,7 @@ class FilterExplanation(Record):
 
     @property
     def lead_certainty(self) -> FloatArray | None:
-        """Chance that the predicted class truly leads the next one, over privacy noise.
+        """Probability that the predicted class beats the runner-up under noise.
 
         Shape (n_samples,), from 0.5 (a coin) to 1; None for a model without noise.
         """
@@ -194,7 +194,7 @@ class FilterExplanation(Record):
 
     @property
     def active_filters(self) -> FloatArray:
-        """How many filters share a score, shape (n_samples, n_classes): 1 over the sum of squares.
+        """Effective number of filters, shape (n_samples, n_classes).
 
         1 where one filter decides alone, the number of filters where all have one share.
         """
@@ -202,7 +202,7 @@ class FilterExplanation(Record):
 
     @property
     def sign_certainty(self) -> FloatArray | None:
-        """Chance that each contribution has the sign that it shows, of the contributions' shape.
+        """Probability that the sign of each contribution is correct.
 
         From 0.5 (a coin) to 1, over privacy noise; None for a model without noise.
         """
@@ -214,7 +214,7 @@ class FilterExplanation(Record):
         return self.guarantee.private and self.samples_public
 
     def weighted_filter(self, sample: int, label: object | None = None) -> WeightMap:
-        """Return the linear map that a sample sees.
+        """Return the effective linear map of a sample.
 
         Parameters
         ----------
@@ -276,7 +276,7 @@ class FilterExplanation(Record):
         )
 
     def contrast(self, sample: int, label: object, against: object) -> WeightMap:
-        """Return the contributions to the score of one class less that of another.
+        """Return the contributions to the score difference of two classes.
 
         Parameters
         ----------
@@ -369,7 +369,7 @@ class FilterExplanation(Record):
         )
 
     def to_shap(self) -> Any:
-        """Return the contributions as a ``shap.Explanation``, a last axis per class.
+        """Return a ``shap.Explanation`` with classes on the last axis.
 
         Nothing is estimated: they are exact Integrated Gradients from the zero input, which add
         up to the scores as Shapley values do, and are no Shapley values.
@@ -466,7 +466,7 @@ class FilterExplanation(Record):
 
 
 def _of_samples(guarantee: Guarantee) -> Guarantee:
-    """Guarantee of what is computed from samples that nobody marked public: none."""
+    """Return the guarantee of results from samples not marked public."""
     return Guarantee.not_private(
         "computed from samples that are not marked public",
         delta=guarantee.delta,

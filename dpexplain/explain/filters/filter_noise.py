@@ -1,4 +1,4 @@
-"""Joint privacy noise of all filters of a model, as plain data in a compact form.
+"""Joint privacy noise of all filters, in compact form.
 
 Noise enters the coefficients of a filter, independently of each other; a public matrix, the
 basis, turns coefficients into one weight per input. So the variances of the coefficients and the
@@ -19,7 +19,7 @@ _SEED = 20191007  # the same explanation always says the same
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class FilterNoise(Record):
-    """Scatter of the coefficients of all filters and of their biases.
+    """Joint noise of the coefficients and biases of all filters.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ class FilterNoise(Record):
         return int((self.variance if self.basis is None else self.basis).shape[-1])
 
     def weights(self, coefficients: FloatArray) -> FloatArray:
-        """Turn coefficients into weights.
+        """Convert coefficients to weights.
 
         Parameters
         ----------
@@ -83,7 +83,7 @@ class FilterNoise(Record):
         return _times(coefficients, self.basis)
 
     def features(self, inputs: FloatArray) -> FloatArray:
-        """Project inputs less the origin: what errors of coefficients are multiplied with.
+        """Project inputs, relative to the origin, onto the basis.
 
         Parameters
         ----------
@@ -104,16 +104,16 @@ class FilterNoise(Record):
 
     @property
     def weight_variance(self) -> FloatArray:
-        """Variance of each weight before the common mean is taken off, as the filters' shape."""
+        """Variance of each weight, before subtracting the common mean."""
         return _times(self.variance, None if self.basis is None else self.basis**2)
 
     @property
     def total_bias_variance(self) -> FloatArray:
-        """Variance of each bias, which is what a filter says about inputs of zero."""
+        """Variance of each bias at zero inputs."""
         return self.linear_variance(np.zeros((1, self.n_inputs)))[0]
 
     def linear_variance(self, inputs: FloatArray) -> FloatArray:
-        """Variance of what each filter says about some inputs, bias included.
+        """Return the variance of each filter score, bias included.
 
         Parameters
         ----------
@@ -132,7 +132,7 @@ class FilterNoise(Record):
         return np.asarray(seen + self.bias_variance)
 
     def draws(self, n_draws: int, seed: int = _SEED) -> tuple[FloatArray, FloatArray]:
-        """Draw joint errors of all filters and biases, their common mean taken off.
+        """Draw joint errors of all filters and biases, without their common mean.
 
         Parameters
         ----------
@@ -157,7 +157,7 @@ class FilterNoise(Record):
         return without_common(filters, biases)
 
     def __repr__(self) -> str:
-        """Return a line that says how large it is."""
+        """Return a one-line summary."""
         n_classes, n_filters, n_coefficients = self.variance.shape
         return (
             f"FilterNoise({n_classes} classes, {n_filters} filters, {n_coefficients} "
@@ -166,7 +166,7 @@ class FilterNoise(Record):
 
 
 def without_common(filters: FloatArray, biases: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Take off what all filters of all classes have in common, which no prediction depends on.
+    """Subtract the common mean of all filters, which no prediction depends on.
 
     Adding one vector to every filter and one number to every bias moves all scores alike.
 
@@ -192,7 +192,7 @@ def without_common(filters: FloatArray, biases: FloatArray) -> tuple[FloatArray,
 
 
 def common_removed_variance(variance: FloatArray) -> FloatArray:
-    """Variance of independent values after their common mean is taken off.
+    """Return the variance of independent values minus their common mean.
 
     Parameters
     ----------

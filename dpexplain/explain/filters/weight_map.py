@@ -1,4 +1,4 @@
-"""One weight per input: a filter, the mean of a class, or what sets one class against another."""
+"""Weight map: a filter, a class mean or a contrast."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _HTML_ROWS = 10
 
 
 def share_outside(weights: FloatArray, std: FloatArray | None) -> float | None:
-    """Share of weights outside :data:`BAND` standard deviations of noise; None without noise.
+    """Return the share of weights outside the noise band; None without noise.
 
     Noise alone puts 4.6 % there.
     """
@@ -39,7 +39,7 @@ def share_outside(weights: FloatArray, std: FloatArray | None) -> float | None:
 
 
 def ratio_to_noise(weights: FloatArray, std: FloatArray | None) -> float | None:
-    """Root-mean-square weight over root-mean-square noise; None without noise.
+    """Return the ratio of RMS weight to RMS noise; None without noise.
 
     Noise alone gives about 1.
     """
@@ -53,7 +53,7 @@ def ratio_to_noise(weights: FloatArray, std: FloatArray | None) -> float | None:
 
 
 def checked_grid(grid_shape: tuple[int, ...] | None, n_inputs: int) -> tuple[int, ...] | None:
-    """Check that a grid has a place for each input."""
+    """Check that a grid has one cell per input."""
     if grid_shape is None:
         return None
     shape = tuple(grid_shape)
@@ -131,24 +131,24 @@ class WeightMap(Record):
 
     @property
     def above_noise(self) -> npt.NDArray[np.bool_] | None:
-        """Which weights lie outside two standard deviations of noise; None without noise."""
+        """Weights outside two standard deviations of noise; None without noise."""
         if self.noise_std is None:
             return None
         return np.asarray(np.abs(self.weights) > BAND * self.noise_std)
 
     @property
     def share_above_noise(self) -> float | None:
-        """Share of such weights; noise alone gives 0.046. None without noise."""
+        """Share of weights above the noise (0.046 by noise alone); None without noise."""
         return share_outside(self.weights, self.noise_std)
 
     @property
     def signal_to_noise(self) -> float | None:
-        """Root-mean-square weight over that of the noise; noise alone gives about 1."""
+        """Ratio of RMS weight to RMS noise; about 1 for noise alone."""
         return ratio_to_noise(self.weights, self.noise_std)
 
     @property
     def sign_certainty(self) -> FloatArray | None:
-        """Chance that each weight has the sign that it shows, from 0.5 (a coin) to 1."""
+        """Probability that the sign of each weight is correct, from 0.5 to 1."""
         return sign_certainty(self.weights, self.noise_std)
 
     def frame(self) -> pd.DataFrame:
@@ -218,7 +218,7 @@ class WeightMap(Record):
 
 
 def sign_certainty(values: FloatArray, std: FloatArray | None) -> FloatArray | None:
-    """Chance that each normal estimate has the sign that it shows; None without noise.
+    """Return the probability that each sign is correct; None without noise.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Curves that were edited by hand, put into a fitted model."""
+"""Edited curves in a fitted model."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dpexplain.models.additive.terms import AdditiveTerms
 
 @dataclass(frozen=True, eq=False)
 class Released:
-    """What one score was before it was edited.
+    """One score before it was edited.
 
     Attributes
     ----------
@@ -152,6 +152,6 @@ def _check_part(own: GlobalExplanation, other: GlobalExplanation) -> None:
         changed = not np.array_equal(term.contribution, new.contribution)
         if changed and term.name not in recorded:
             raise ValueError(
-                f"the curve of {shorten(term.name)!r} differs and no edit is recorded; change it "
-                "with the operations of dpexplain.edit, which keep a record."
+                f"the curve of {shorten(term.name)!r} differs, but no edit is recorded; change it "
+                "with the operations of dpexplain.edit, which record edits."
             )

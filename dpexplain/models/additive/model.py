@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 
 class AdditiveModel(BaseEstimator):
-    """What private and non-private additive models share once they are fitted."""
+    """Base of fitted additive models."""
 
     schema_: Schema
     guarantee_: Guarantee
@@ -91,7 +91,7 @@ class AdditiveModel(BaseEstimator):
 
     @property
     def edits_(self) -> tuple[EditRecord, ...]:
-        """What was done to the model by hand after its fit; see :mod:`dpexplain.edit`."""
+        """Edits made after the fit; see :mod:`dpexplain.edit`."""
         return () if self._edited is None else self._edited.records
 
     def with_curves(self, explanation: GlobalExplanation | MulticlassExplanation) -> Self:
@@ -365,7 +365,7 @@ class AdditiveClassifier(ClassifierMixin, AdditiveModel):
         return self.classes_[chosen]
 
     def __sklearn_tags__(self) -> Any:
-        """Missing values and categories are welcome."""
+        """Declare support for missing values and categories."""
         return _input_tags(super().__sklearn_tags__())
 
 
@@ -387,7 +387,7 @@ class AdditiveRegressor(RegressorMixin, AdditiveModel):
         return inverse_link(self._scores(X), self._terms.link)
 
     def __sklearn_tags__(self) -> Any:
-        """Missing values and categories are welcome."""
+        """Declare support for missing values and categories."""
         return _input_tags(super().__sklearn_tags__())
 
 

@@ -1,4 +1,4 @@
-"""Targets as the kernels want them."""
+"""Encoded targets for the kernels."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def largest_count(schema: Schema) -> float:
     assert isinstance(target, Range)
     if target.low < 0.0:
         raise ValueError(
-            f"objective='poisson' needs a target that counts: its range starts at {target.low:g}; "
+            f"objective='poisson' needs a count target, but its range starts at {target.low:g}; "
             "declare Range(0, ...), or use objective='squared'."
         )
     return float(target.high)

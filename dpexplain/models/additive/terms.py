@@ -1,4 +1,4 @@
-"""What a boosting fit ends in: scores per bin of each term, and an intercept."""
+"""Fitted terms: scores per bin, and an intercept."""
 
 from __future__ import annotations
 

@@ -220,13 +220,13 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
             self._split_phase(level, n_candidates)
 
     def _n_scores(self) -> int:
-        """Scores, one against the rest each: of two classes one."""
+        """Return the number of scores: one for two classes, else one per class."""
         n_classes = self._n_classes()
         return 1 if n_classes == 2 else n_classes
 
     @property
     def _tree_epsilon(self) -> float:
-        """Epsilon of one tree, for one record that comes or goes."""
+        """Epsilon of one tree under add/remove adjacency."""
         return self._epsilon_of_record / (self._n_scores() * self.n_trees)
 
     @property
@@ -239,7 +239,7 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
         return share if self.variant == "corrected" else share / 2**level
 
     def _level_alpha(self, level: int) -> float:
-        """Alpha of the criterion on a level: what a balanced tree's share of weight is there."""
+        """Alpha of the criterion on a level, from the weight share of a balanced tree."""
         return 2.0**-level if self.calibration == "depth" else float(self.calibration)
 
     def _split_phase(self, level: int, n_candidates: int) -> ChoicePhase:

@@ -1,4 +1,4 @@
-"""Bounds on residuals: fixed, or following a quantile of the residuals at a price."""
+"""Clipping bounds: fixed, or following a private quantile of the residuals."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dpexplain.models.boosting.records.binned import BinnedRecords
 
 
 class Clip(Protocol):
-    """Says how far the residuals of the next visit may reach."""
+    """Clip of the residuals for each visit."""
 
     def next(self, records: BinnedRecords) -> float:
         """Clip of the next visit, in score units of the loop."""
@@ -73,7 +73,7 @@ class AdaptiveClip:
         self._outside = -LATTICE
 
     def next(self, records: BinnedRecords) -> float:
-        """Clip of the next visit, after a question where one is due."""
+        """Clip of the next visit, after a private query if one is due."""
         if self._visit % self._visits_between == 0:
             self._ask(records)
         self._visit += 1

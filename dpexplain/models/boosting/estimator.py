@@ -121,7 +121,7 @@ class _PrivateBoosting(PrivateEstimator):
         self.calibrated = calibrated
 
     def reference_estimator(self) -> Any:
-        """Unfitted non-private twin with the same schema and constraints, to compare with.
+        """Unfitted non-private reference with the same schema and constraints.
 
         Returns
         -------
@@ -168,21 +168,22 @@ class _PrivateBoosting(PrivateEstimator):
         if self.monotone_constraints is not None:
             if self.schema is None:
                 raise ValueError(
-                    "monotone_constraints needs schema=, which says which features have an order."
+                    "monotone_constraints needs schema=, which says which features are ordered."
                 )
             checked_constraints(self.monotone_constraints, self.schema)
         if self.composition == "classic" and self._recipe().n_epochs is None:
             raise ValueError(
-                "composition='classic' has to know the number of releases beforehand; "
-                "give max_rounds, or use preset='paper'."
+                "composition='classic' needs the number of releases in advance; give max_rounds, "
+                "or use preset='paper'."
             )
 
     def _check_parts(self, X: ChunkedTable, y: Any) -> None:
         super()._check_parts(X, y)
         if X.on_cluster and self.outer_bags > 1:
             raise ValueError(
-                f"outer_bags={self.outer_bags} needs the records in this process, since the coins "
-                "of a lost worker could not be thrown again; use outer_bags=1, or close the client."
+                f"outer_bags={self.outer_bags} needs the records in this process, because the "
+                "random draws of a lost worker cannot be reproduced; use outer_bags=1, or close "
+                "the client."
             )
 
     def _recipe(self) -> Recipe:
@@ -205,7 +206,7 @@ class _PrivateBoosting(PrivateEstimator):
         return self.composition or ("gdp" if self.preset == "paper" else "joint")
 
     def _n_train_releases(self, n_features: int) -> int:
-        """Trees and questions about the clip in all bags, where the recipe has said how many."""
+        """Return the number of trees and clip queries in all bags, if known."""
         settings = self._recipe()
         if settings.n_epochs is None:
             return 1
@@ -290,7 +291,7 @@ class _PrivateBoosting(PrivateEstimator):
         n = self.outer_bags
         return (
             f"The curves are means over {n} random parts of the records. One record may be in all "
-            f"of them, so the noise of each is the root of {n} times as large",
+            f"of them, so the noise of each is larger by a factor of the square root of {n}",
         )
 
     def _mu(self) -> float:

@@ -153,7 +153,7 @@ def _people_and_cells(
     budget: Budget,
     mechanism: Mechanism,
 ) -> tuple[NoisyCount | None, int]:
-    """Release the number of people, where the recipe pays for it; choose cells accordingly."""
+    """Release the number of people if the recipe pays for it, and choose cells."""
     if not budget.count_share:
         return None, cells_for(settings, 1.0)
     people = release_count(
@@ -285,7 +285,7 @@ def fit_private(
 
 
 def n_leaf_releases(plan: Schedule, n_features: int) -> int:
-    """Releases of one boosting run: its trees, and its questions about the clip.
+    """Releases of one boosting run: trees and clip queries.
 
     Parameters
     ----------
@@ -337,7 +337,7 @@ def _bin_counts(
 def _rare_together(
     bins: FeatureBins, counts: NDArray[np.float64], min_count: float
 ) -> NDArray[np.intp]:
-    """Order categories by name (or as they are ordered), those with too few people last, as one."""
+    """Order categories by name or declared order; merge sparse ones at the end."""
     assert isinstance(bins.feature, Categorical)
     rare = counts[: bins.n_value_bins] < min_count
     names = np.array(bins.feature.categories, dtype=str)

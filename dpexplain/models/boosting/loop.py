@@ -1,4 +1,4 @@
-"""The boosting loop, and the steps that private and non-private fits hand to it."""
+"""The boosting loop."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Step(Protocol[HolderIn]):
     """Turns one visit into an update per bin."""
 
     def __call__(self, visit: Visit, records: HolderIn, tables: Tables) -> NDArray[np.float64]:
-        """Update per bin of the visited feature, in score units, from where the curves stand."""
+        """Update per bin of the visited feature, given the current curves, in score units."""
         ...
 
 

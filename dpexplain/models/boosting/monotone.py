@@ -1,4 +1,4 @@
-"""Monotone constraints: after each update a curve is moved to the nearest monotone one.
+"""Monotone constraints: each update is projected onto monotone curves.
 
 The projection looks at released curves and (noisy) counts only, so in a private fit it is
 post-processing and costs nothing.
@@ -51,8 +51,8 @@ def checked_constraints(
         return (None,) * schema.n_features
     if isinstance(schema.target, Classes) and len(schema.target.labels) > 2:
         raise ValueError(
-            "monotone_constraints need one score, and several classes have one each; declare two "
-            "classes, or leave the constraints out."
+            "monotone_constraints need a single score; declare two classes, or remove the "
+            "constraints."
         )
     if not isinstance(constraints, Mapping):
         raise ValueError(
@@ -68,8 +68,8 @@ def checked_constraints(
         unordered = isinstance(feature, Categorical) and not feature.ordered
         if _direction(name, given) is not None and unordered:
             raise ValueError(
-                f"monotone_constraints: the categories of {name!r} have no order; declare "
-                "Categorical(..., ordered=True), or leave it free."
+                f"monotone_constraints: the categories of {name!r} are unordered; declare "
+                "Categorical(..., ordered=True), or remove the constraint."
             )
     return tuple(_direction(name, constraints.get(name, 0)) for name in schema.features)
 
@@ -95,7 +95,7 @@ def projections(
     counts: Sequence[NDArray[np.float64]],
     n_special: Sequence[int],
 ) -> list[Projection | None]:
-    """Make what moves the curve of each constrained feature; None for a free one.
+    """Create the projection of each constrained feature; None if unconstrained.
 
     Parameters
     ----------

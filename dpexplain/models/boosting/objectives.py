@@ -1,4 +1,4 @@
-"""What a model is fitted to: the loss, the scale of its scores, and what one record can do."""
+"""Objectives: loss, score scale and sensitivity."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ smaller the curvature p (1 - p) of each, and the smaller its residuals beside th
 
 @dataclass(frozen=True)
 class Objective:
-    """A loss with everything that depends on it.
+    """Loss with its scale, bounds and kernels.
 
     Attributes
     ----------

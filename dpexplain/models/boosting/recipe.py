@@ -1,4 +1,4 @@
-"""Settings of a fit: what the user gave, and what a preset derives from public quantities."""
+"""Settings of a fit, from the user and the preset."""
 
 from __future__ import annotations
 
@@ -165,7 +165,7 @@ class Schedule:
 
     @property
     def n_clip_queries(self) -> int:
-        """Questions about the residuals in one fit."""
+        """Number of clip queries in one fit."""
         return 0 if self.clip_quantile is None else -(-self.n_epochs // self.clip_every)
 
     def next_clip(self, clip: float, share_inside: float) -> float:
@@ -192,7 +192,7 @@ class Schedule:
 
 
 def recipe(preset: Preset, **given: float | int | None) -> Recipe:
-    """Take the settings of a preset, with the user's own ones in their place.
+    """Return the preset's settings, overridden by the user's.
 
     Parameters
     ----------

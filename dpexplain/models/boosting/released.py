@@ -1,4 +1,4 @@
-"""What a private fit released visit by visit, and the curves that follow from it."""
+"""Releases of a private fit, visit by visit, and the resulting curves."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FloatArray = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class LeafStep:
-    """One release, and what became of it.
+    """One release and its update.
 
     Attributes
     ----------
@@ -154,7 +154,7 @@ def _members(fit: PrivateFit, own: NDArray[np.intp]) -> Members:
 
 @dataclass(frozen=True, eq=False)
 class PrivateBins:
-    """What the histogram phase leaves behind.
+    """Result of the histogram phase.
 
     Attributes
     ----------

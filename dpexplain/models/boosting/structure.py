@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from dpexplain.binning.counts import BinCounts
 
 _ROUNDS, _TRIES_PER_ROUND = 4, 4
-"""Random draws per tree before it has to do with one leaf less: 16, few at a time."""
+"""Random draws per tree before it gets one leaf less: 16, a few at a time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +83,7 @@ def _trees_of_units(
     min_leaf_count: float,
     rng: np.random.Generator,
 ) -> NDArray[np.uint8]:
-    """Leaf of each bin, where bins may be tied together."""
+    """Leaf of each bin; tied bins share a leaf."""
     unit = feature.unit_of_bin
     if unit is None:
         return _random_trees(feature, n_trees, max_leaves, min_leaf_count, rng)

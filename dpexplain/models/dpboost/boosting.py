@@ -121,16 +121,16 @@ class Plan:
         return (1.0 - self.learning_rate) ** k
 
     def leaf_sensitivity(self, k: int) -> float:
-        """Bound what one record does to a leaf value: Lemma 2, or the width of its range."""
+        """Sensitivity of a leaf value: Lemma 2, or the width of its range."""
         return float(min(1.0 / (1.0 + self.regularisation), 2.0 * self.leaf_bound(k)))
 
     @property
     def gradient_bound(self) -> float:
-        """Bound on gradients, 1 where anything is promised."""
+        """Bound on gradients; 1 for a private fit."""
         return 8.0 if self.filtering == "none" else 1.0
 
     def noiseless(self) -> Plan:
-        """Plan of the non-private twin: all records in every tree, nothing filtered or clipped."""
+        """Noiseless plan: all records in every tree, no filtering or clipping."""
         return replace(self, variant="seq", filtering="none")
 
     def leaf_phase(self, t: int, n_values: int) -> LaplacePhase:
@@ -220,7 +220,7 @@ def grow(
 
 
 def _drawn_trees(plan: Plan, size: int, n: int, coins: Coins) -> Integers:
-    """Tree of an ensemble that each record takes part in, by a coin of its own.
+    """Draw the tree of an ensemble for each record, independently.
 
     The share of tree k is that of the paper, eta (1 - eta)^k over their sum; half of what is left
     for each tree of the parallel variant, where some records are in none.

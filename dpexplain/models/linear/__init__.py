@@ -1,4 +1,4 @@
-"""Linear models with differential privacy, prepared as a careful analyst would prepare them."""
+"""Linear models with differential privacy."""
 
 from __future__ import annotations
 

@@ -126,7 +126,7 @@ def _scaled(edges: FloatArray, counts: BinCounts | None) -> FloatArray:
 
 
 def _ends(counts: BinCounts) -> tuple[int, int]:
-    """Cells in which the middle share of the people begins and ends; all, if none stands out."""
+    """First and last cell of the central share of people, or all cells."""
     n = len(counts.counts) - counts.n_special
     noise = np.sqrt(counts.variance[:n])
     people = np.where(counts.counts[:n] > _STANDS_OUT * noise, counts.counts[:n], 0.0)

@@ -114,7 +114,7 @@ class _PrivateLinear(PrivateEstimator, AdditiveModel):
 
     @abstractmethod
     def _target_phase(self, budget: LinearBudget, n_features: int) -> Phase:
-        """Phase of what is asked of the target, without its number of values."""
+        """Phase of the target queries, without its number of values."""
 
     def _releases(self, n_features: int) -> tuple[Releases, ...]:
         budget = self._budget(self.schema)

@@ -107,7 +107,7 @@ def _phase(label: str, sensitivity: float, multiplier: float, n_values: int) -> 
 
 @dataclass(frozen=True, eq=False)
 class LinearFit:
-    """What a fit released, and what follows from it.
+    """Releases of a fit, with derived quantities.
 
     Attributes
     ----------
@@ -154,7 +154,7 @@ def _inverse(moments: FloatArray, ridge: float) -> FloatArray:
 
 
 class _Records:
-    """Records as cells of the public grid, with their target. Nothing of this is kept."""
+    """Records as cells of the public grid, with their target; not kept."""
 
     def __init__(self, X: Any, y: Any, schema: Schema, objective: Objective) -> None:
         grid = [declared_cells(n, f, N_CELLS) for n, f in schema.features.items()]

@@ -1,4 +1,4 @@
-"""How a linear model would have come out with other noise and another sample.
+"""Uncertainty of linear models from noise and sampling.
 
 Errors of weights are linear in errors of the released sums, to first order: through the inverse
 of the second moments for a regression, through the recursion of the gradient steps for a

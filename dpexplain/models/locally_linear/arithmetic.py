@@ -1,4 +1,4 @@
-"""Integers in float64: matrix products without a rounding, whatever their order.
+"""Exact integer matrix products in float64.
 
 A floating-point product over a batch rounds the terms of one record differently when another
 record leaves, so its sensitivity is more than the clip. Here every operand is an integer held in
@@ -84,7 +84,7 @@ def weight_bits(n_features: int) -> int:
     """
     bits = EXACT_BITS - (FEATURE_BITS + 1) - math.ceil(math.log2(max(n_features, 1)))
     if bits < 8:
-        raise ValueError(f"{n_features} inputs are too many; use a projection onto fewer.")
+        raise ValueError(f"{n_features} inputs exceed the limit; use a projection.")
     return min(bits, 24)
 
 
@@ -104,7 +104,7 @@ def projection_bits(n_inputs: int) -> int:
 
 
 def limb_bits(n_inputs: int) -> int:
-    """Bits of a sum that are multiplied at once with the rows of a projection.
+    """Return the number of bits of a sum multiplied at once with projection rows.
 
     Parameters
     ----------
@@ -138,14 +138,14 @@ def lattice_bits(noise_multiplier: float) -> int:
     bits = _NOISE_BITS - math.ceil(math.log2(max(noise_multiplier, 1.0)))
     if bits < _NARROWEST_LATTICE:
         raise ValueError(
-            f"noise of {noise_multiplier:.3g} clips leaves no digits for a gradient: raise a tiny "
-            "epsilon or delta, or lower n_steps or max_rows_per_person."
+            f"noise of {noise_multiplier:.3g} clips leaves no precision for a gradient: raise a "
+            "tiny epsilon or delta, or lower n_steps or max_rows_per_person."
         )
     return min(_WIDEST_LATTICE, bits)
 
 
 def to_integers(values: Floats, bits: int, bound: float | None = None) -> tuple[Floats, float]:
-    """Round to integers of so many bits.
+    """Round to integers with a given number of bits.
 
     Parameters
     ----------

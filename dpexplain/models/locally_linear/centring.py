@@ -1,4 +1,4 @@
-"""Take the mean record off all records: a noisy mean, from samples like those of the gradients.
+"""Center inputs by a private mean.
 
 The clip bounds the length of a record's gradient, which grows with the length of its features.
 What all records have in common tells no class from another, yet it makes them longer: pictures
@@ -85,7 +85,7 @@ def record_sums(features: Features, rows: Sample, longest: float, lattice_bits: 
 def mean_record(
     noisy: Floats, n_steps: int, noise_std: float, longest: float, lattice_bits: int
 ) -> Floats:
-    """Estimate the mean record from noisy sums; shrunk, so that it is zero where noise rules.
+    """Estimate the mean record from noisy sums, shrunk to zero when noise dominates.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def take_mean_off(
     mechanism: Mechanism,
     longest: float,
 ) -> Floats:
-    """Release the mean record, and take it off all records in place.
+    """Release the mean record and subtract it from all records in place.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Sums of clipped gradients over samples, as exact whole numbers.
+"""Sums of clipped gradients over samples, as exact integers.
 
 The gradient of record n with respect to filter (k, m) is ``c_nkm z_n``, so clipped sums over a
 sample are one matrix product, and nothing of the size of sample times parameters is made.
@@ -132,7 +132,7 @@ class GradientSums:
         return self._of_weights(sums, of_factors)
 
     def _norms(self) -> Floats:
-        """Squared norm of what the filters of each number see of each record."""
+        """Squared feature norm of each record, per filter number."""
         whole, rows = self._features.integers, self._basis.integers
         if rows is None or not self._basis.per_filter:
             found = np.empty((len(whole), 1))
@@ -149,7 +149,7 @@ class GradientSums:
         return found
 
     def _for_inputs(self, weights: Floats) -> Floats:
-        """Weights as they meet the features: projected back where they must be."""
+        """Weights in feature space."""
         if not self._basis.per_filter:
             return weights
         rows = self._basis.rows

@@ -1,4 +1,4 @@
-"""From a table to whole numbers on a lattice: a record at a time, by public knowledge alone."""
+"""Encode records as integers on a lattice, using public information only."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _input_feature(name: str, feature: Numeric | Categorical, centre: float) -> 
 
 
 def feature_bound(preparation: InputPreparation, basis: Basis) -> float:
-    """Bound on what a basis makes of any record: public, and never exceeded.
+    """Public bound on the projection of any record.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ def _input_steps(X: Any, schema: Schema, preparation: InputPreparation) -> Float
 
 
 def _normalise(values: Floats) -> None:
-    """Take from each row its mean and divide by its norm, in place, on a lattice.
+    """Center and normalize each row in place, on a lattice.
 
     A preparation says the same in floating point. Here sums over a row are exact, so that its
     place in the table is of no matter: with D inputs of b bits, ``D * D * 2**(2 b) < 2**53``.

@@ -41,7 +41,7 @@ _ROWS = 1 << 12
 
 
 class LocallyLinearModel(ClassifierMixin, BaseEstimator):
-    """Several linear filters per class, from which every record takes its own weighted mean."""
+    """Locally linear classifier: each record gets its own weighted mean of filters."""
 
     schema: Schema | None
     preset: Any
@@ -85,8 +85,8 @@ class LocallyLinearModel(ClassifierMixin, BaseEstimator):
             raise ValueError("grid_shape needs a schema of numeric features alone.")
         if math.prod(grid) != len(features) or len(features) < 2:
             raise ValueError(
-                f"grid_shape={grid} has {math.prod(grid)} places, and the schema "
-                f"{len(features)} features; both must agree, and there must be two at least."
+                f"grid_shape={grid} has {math.prod(grid)} positions, but the schema has "
+                f"{len(features)} features; they must match, with at least two."
             )
 
     def _grid(self) -> tuple[int, ...] | None:
@@ -159,7 +159,7 @@ class LocallyLinearModel(ClassifierMixin, BaseEstimator):
         schema: Schema,
         mean: Floats | None = None,
     ) -> None:
-        """Keep the filters in the space of the inputs, and what noise did to them.
+        """Store the filters in input space, with their noise.
 
         A mean record that was taken off goes into the biases: ``w (x - mean) + b``.
         """

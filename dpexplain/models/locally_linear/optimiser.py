@@ -1,4 +1,4 @@
-"""Adam on noisy gradients, and the noise that it carries into the weights."""
+"""Adam on noisy gradients, with noise propagation to the weights."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Adam:
         self._t = 0
 
     def update(self, gradient: Floats, rate: float) -> Floats:
-        """Step that a gradient makes.
+        """Return the step for a gradient.
 
         Parameters
         ----------
@@ -120,12 +120,12 @@ def linear_rates(peak: float, n_steps: int) -> Floats:
 
 
 def stepped_rates(peak: float, n_steps: int, every: int, factor: float = 0.8) -> Floats:
-    """Learning rates that are multiplied by `factor` after every so many steps."""
+    """Learning rates multiplied by `factor` at regular intervals."""
     return peak * factor ** np.floor(np.arange(n_steps) / max(every, 1))
 
 
 def start_weights(shape: tuple[int, ...], reach: float, rng: np.random.Generator) -> Floats:
-    """Random weights within ``reach`` of zero, so that the filters of a class can part ways."""
+    """Random initial weights within ``reach`` of zero, to break symmetry."""
     return rng.uniform(-reach, reach, shape)
 
 

@@ -272,8 +272,8 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
         if n_inputs > LARGEST_INPUTS:
             raise ValueError(
                 f"{n_inputs} inputs, one per number and per category, are more than "
-                f"{LARGEST_INPUTS}: noise drowns weights long before that. Merge categories, or "
-                "leave features out."
+                f"{LARGEST_INPUTS}: noise exceeds the weights long before that. Merge categories "
+                "or drop features."
             )
         if self.schema is not None:
             preparation_of(self.schema, per_image=False, scale=1.0)
@@ -323,7 +323,7 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
             self.__dict__.pop("_person", None)  # who is who is nobody's business
 
     def _sampler(self, person: NDArray[np.int32], probability: float) -> PoissonSampler:
-        """Make what decides who is in which sample; audits put their own in its place."""
+        """Create the sampler; audits override it."""
         return PoissonSampler(person, probability, self._coins())
 
     def _gradient_sums(

@@ -1,4 +1,4 @@
-"""Presets: every setting that a user leaves open, from public quantities only."""
+"""Presets: defaults for open settings, from public quantities only."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Recipe:
 
 
 _FEWEST_STEPS_WITH_MEAN = 25
-"""With fewer, one step for the mean record would be dear."""
+"""With fewer steps, a step for the mean record would cost too much."""
 
 _DEFAULT_PROBABILITY = 1.0 / 15.0
 """Where the number of people is not known: a batch of 4,000 out of 60,000."""

@@ -117,7 +117,7 @@ class LocallyLinearClassifier(LocallyLinearModel):
 
     @without_records
     def fit(self, X: Any, y: Any) -> Any:
-        """Fit without noise. NOT PRIVATE: the model and its explanation must stay inside.
+        """Fit without noise. NOT PRIVATE: do not share the model or its explanation.
 
         Parameters
         ----------

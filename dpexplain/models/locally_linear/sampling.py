@@ -1,4 +1,4 @@
-"""Poisson samples: every person takes part in every step with the same probability, alone.
+"""Poisson sampling: each person joins each step independently.
 
 The coins are secret and fresh, and what came up is not kept: a sample and its size are private.
 """
@@ -18,7 +18,7 @@ _COIN_BITS = 32
 
 
 def representable(probability: float) -> float:
-    """Largest probability that coins of 32 bits have exactly, at most the one given.
+    """Round a probability down to a multiple of 2**-32.
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ _VALUES_AT_ONCE = 1 << 20
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Trained:
-    """What a training leaves behind.
+    """Result of a training.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""A forest of random public trees whose leaves are counted with noise, or vote by chance."""
+"""Random forest of public trees with private leaves."""
 
 from __future__ import annotations
 
@@ -198,7 +198,7 @@ class DPRandomForestClassifier(PrivateTrees, AdditiveClassifier):
         self._keep(trees, schema, link, np.array(people) if counted else None)
 
     def _of_counts(self, counts: FloatArray) -> FloatArray:
-        """Logarithms of class shares, towards even ones by as many people as the noise is wide."""
+        """Log class shares, smoothed by a pseudo-count of the noise scale."""
         people = np.maximum(counts, 0.0) + 1.0 / self._leaf_epsilon
         return np.asarray(np.log(people / people.sum(axis=1, keepdims=True)))
 

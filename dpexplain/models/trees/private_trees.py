@@ -32,10 +32,7 @@ from dpexplain.schema import Classes, Schema
 DEEPEST = 10
 """A tree of this depth has 1024 leaves."""
 
-_NOTE = (
-    "The curves are main effects of trees; interactions are in the contributions to single "
-    "scores, and in no curve"
-)
+_NOTE = "The curves are main effects of trees; interactions appear only in local contributions"
 
 
 class PrivateTrees(PureEstimator, AdditiveModel):
@@ -50,7 +47,7 @@ class PrivateTrees(PureEstimator, AdditiveModel):
     _people: FloatArray | None
 
     def reference_estimator(self) -> NoiselessModel:
-        """Unfitted non-private twin: the same trees without noise, with the best splits.
+        """Unfitted noiseless version with the best splits.
 
         Returns
         -------
@@ -59,7 +56,7 @@ class PrivateTrees(PureEstimator, AdditiveModel):
         return NoiselessModel(self)
 
     def with_curves(self, explanation: GlobalExplanation | MulticlassExplanation) -> Self:
-        """Refuse: trees predict from their leaves, and curves that changed would change nothing.
+        """Raise: trees predict from leaves, so edited curves would have no effect.
 
         Parameters
         ----------
@@ -81,7 +78,7 @@ class PrivateTrees(PureEstimator, AdditiveModel):
         return self.depth > 1
 
     def structure_summary(self) -> pd.DataFrame:
-        """How much there is to read: depth, leaves and features of each tree.
+        """Summarize depth, leaves and features of each tree.
 
         Returns
         -------

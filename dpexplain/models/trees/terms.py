@@ -1,4 +1,4 @@
-"""What trees say of single features and single rows, computed from released trees alone.
+"""Main effects and Shapley values of released trees.
 
 Rows are explained by exact Shapley values, for people whose features are independent and spread as
 stated: by released counts where there are some, evenly over the public grid otherwise. The curve of
@@ -25,7 +25,7 @@ from dpexplain.models.trees.structure import Candidates, FloatArray, Integers, T
 
 @dataclass(frozen=True, eq=False)
 class Ways:
-    """Which bins pass on the way to each leaf of all trees.
+    """Bins that reach each leaf, for all trees.
 
     Attributes
     ----------

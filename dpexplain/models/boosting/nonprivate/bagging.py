@@ -1,4 +1,4 @@
-"""Bags of a non-private fit: each on its own part of the records, stopped by the rest."""
+"""Bagging of non-private fits, with early stopping on the remaining records."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def fit_bag(
     rng: np.random.Generator,
     project: Sequence[Projection | None] | None = None,
 ) -> Tables:
-    """Boost on a random part of the records for as long as it helps on the others. NOT PRIVATE.
+    """Boost on a random part of the records with early stopping. NOT PRIVATE.
 
     Parameters
     ----------

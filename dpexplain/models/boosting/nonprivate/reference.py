@@ -1,4 +1,4 @@
-"""Explainable boosting machines without privacy: the reference beside the private ones."""
+"""Non-private explainable boosting machines, used as reference models."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class _Reference(AdditiveModel):
 
     @without_records
     def fit(self, X: Any, y: Any) -> Any:
-        """Fit without noise. NOT PRIVATE: the model and its explanation must stay inside.
+        """Fit without noise. NOT PRIVATE: do not share the model or its explanation.
 
         Parameters
         ----------
@@ -168,7 +168,7 @@ class _Reference(AdditiveModel):
 
     @abstractmethod
     def _check_target(self, y: Any) -> None:
-        """Raise ValueError where the target does not suit the model."""
+        """Raise ValueError if the target does not fit the model."""
 
     @abstractmethod
     def _objective(self, schema: Schema) -> Objective:

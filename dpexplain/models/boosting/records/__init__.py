@@ -1,1 +1,1 @@
-"""Whatever holds the records of a boosting fit: arrays, chunks, threads, a Dask cluster."""
+"""Storage of records in a boosting fit: arrays, chunks, threads or a Dask cluster."""

@@ -1,4 +1,4 @@
-"""Whatever holds the records: applies a step function, answers with sums.
+"""Binned records: apply updates, return sums.
 
 The boosting loop never sees a record. It sends an update per bin and receives
 sums per leaf, so the records may just as well live elsewhere.
@@ -102,7 +102,7 @@ POISSON = Loss(
 
 
 class BinnedRecords(Protocol):
-    """What the private loop asks of the records, wherever they are.
+    """Interface of binned records for the private loop.
 
     Every answer is an int64 array that adds up over parts of the records, exactly and in any
     order: that is what makes a fit in parts equal to a fit in one piece. A further query of a
@@ -120,7 +120,7 @@ class BinnedRecords(Protocol):
         ...
 
     def within(self, clip: float) -> NDArray[np.int64]:
-        """Return how many residuals a clip leaves alone, and of how many: shape (2,)."""
+        """Count residuals inside the clip and in total, shape (2,)."""
         ...
 
     def pair_sums(self, upper: Sequence[NDArray[np.bool_]]) -> NDArray[np.int64]:
@@ -128,7 +128,7 @@ class BinnedRecords(Protocol):
         ...
 
     def bag(self, share: float, coins: Coins) -> BinnedRecords:
-        """Return some of the records, with scores of zero: each by a coin of its own.
+        """Return a Bernoulli sample of the records, with zero scores.
 
         A record is in with probability `share` whatever the others do. A fixed number of
         records, or drawing with replacement, would let one record do more than that.
@@ -136,7 +136,7 @@ class BinnedRecords(Protocol):
         ...
 
     def local(self) -> Sequence[Records]:
-        """Return the records piece by piece, in their order; none where they are elsewhere."""
+        """Yield the local blocks of records, in order."""
         ...
 
 
@@ -197,7 +197,7 @@ class Records:
         return sums
 
     def within(self, clip: float) -> NDArray[np.int64]:
-        """Return how many residuals a clip leaves alone, and of how many: shape (2,)."""
+        """Count residuals inside the clip and in total, shape (2,)."""
         assert self._loss.within is not None
         *pending, _ = self._pending(self._last_feature)
         inside: NDArray[np.int64] = self._loss.within(*pending, np.float32(clip))
@@ -217,7 +217,7 @@ class Records:
         return sums
 
     def bag(self, share: float, coins: Coins) -> Records:
-        """Return some of the records, with scores of zero: each by a coin of its own."""
+        """Return a Bernoulli sample of the records, with zero scores."""
         kept = coins.random(len(self._target)) < share
         bins = [b[kept] for b in self._bins]
         return Records(bins, self._n_bins, self._target[kept], self._loss)
@@ -239,7 +239,7 @@ class Records:
         return sums
 
     def _pending(self, feature: int) -> tuple[NDArray[Any], ...]:
-        """Arguments of a pass; the pending update is handed over once."""
+        """Return the arguments of a pass and clear the pending update."""
         arguments = (
             self._score,
             self._target,

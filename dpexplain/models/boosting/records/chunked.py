@@ -1,4 +1,4 @@
-"""Records in parts, in this process: each part answers, and the answers are added up."""
+"""Chunked records in one process: sums are added over chunks."""
 
 from __future__ import annotations
 
@@ -72,13 +72,13 @@ class ChunkedSource:
         )
 
     def close(self) -> None:
-        """Let go of the records, and of the temporary file."""
+        """Release the records and the temporary file."""
         self._parts = ()
         self._scratch.close()
 
 
 def _no_records(encoding: Encoding, grids: Sequence[FeatureBins]) -> EncodedRecords:
-    """Return a part that is always there: a table of no rows is a table."""
+    """Ensure at least one chunk, even for an empty table."""
     nothing = np.empty(0, dtype=object)
     X = pd.DataFrame({name: nothing for name in encoding.schema.feature_names})
     return EncodedRecords.read(X, nothing, encoding, grids)

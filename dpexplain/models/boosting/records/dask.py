@@ -32,7 +32,7 @@ Update = tuple[int, NDArray[np.float64]]
 """Feature, and what a visit added to each of its bins."""
 
 _ROUNDS = 5
-"""So many times in a row lost workers are made up for before the fit gives up."""
+"""Number of consecutive recoveries before the fit fails."""
 
 _PATIENCE_SECONDS = 10.0
 """How often to look whether a worker that does not answer is still there."""
@@ -145,7 +145,7 @@ class Shard:
 
 
 def digest(records: EncodedRecords, salt: int) -> int:
-    """Compute a number that tells sets of records apart, whatever the order of their rows.
+    """Compute an order-independent digest of records.
 
     Parameters
     ----------
@@ -181,7 +181,7 @@ class _LostError(Exception):
 
 
 class Shards:
-    """All shards of a fit, and what it takes to make one anew.
+    """Shards of a fit, and how to rebuild a lost one.
 
     Parameters
     ----------
@@ -208,11 +208,11 @@ class Shards:
         return "<Shards>"
 
     def start(self) -> None:
-        """Encode all partitions where the cluster likes to."""
+        """Encode all partitions on workers chosen by the scheduler."""
         self._members = self._made(range(len(self._pairs)))
 
     def stop(self) -> None:
-        """Let the workers forget their records, now: handles may wait for a garbage collection."""
+        """Free the records on the workers immediately."""
         futures = [member.future for member in self._members]
         self._members, self._updates, self._pairs = [], [], []
         with suppress(Exception):  # a cluster that is gone has forgotten them
@@ -254,7 +254,7 @@ class Shards:
             if not lost:
                 return self._complete(answers)
             self._replace(lost)
-        raise PartError("workers that were lost again and again")
+        raise PartError("workers that were lost repeatedly")
 
     def _complete(self, answers: dict[tuple[int, ...], Any]) -> list[Any]:
         covered = sorted(i for partitions in answers for i in partitions)
@@ -263,7 +263,7 @@ class Shards:
         return list(answers.values())
 
     def _replace(self, lost: Sequence[_Member]) -> None:
-        """Make lost shards anew from their partitions and from what is public."""
+        """Rebuild lost shards from their partitions and public state."""
         kept = [m for m in self._members if m not in lost]
         self._members = kept + self._made([i for m in lost for i in m.partitions])
 
@@ -334,7 +334,7 @@ class Shards:
         )
 
     def _brought_up(self, member: _Member) -> None:
-        """Bring a new shard to where the fit stands, if its records are those from before."""
+        """Replay released updates on a new shard, if its records are unchanged."""
         found = _value(_called(lambda m: m.actor.digests(), member), member)
         for i, new in zip(member.partitions, found, strict=True):
             if self._digests.setdefault(i, new) != new:
@@ -354,7 +354,7 @@ def _called(call: Callable[[_Member], Any], member: _Member) -> Any:
 
 
 def _value(answer: Any, member: _Member) -> Any:
-    """Wait for an answer; a worker that says nothing may be gone."""
+    """Wait for an answer, checking whether the worker is still alive."""
     while answer is not None:
         try:
             failure, value = answer.result(timeout=_PATIENCE_SECONDS)
@@ -440,7 +440,7 @@ class ClusterRecords:
         return total(self._shards.ask("pair_sums", upper))
 
     def bag(self, share: float, coins: Coins) -> ClusterRecords:
-        """Refuse: the coins of a lost worker could not be thrown again as they fell."""
+        """Raise: random draws of a lost worker cannot be reproduced."""
         raise PartError("bags on a cluster")
 
     def local(self) -> list[Records]:

@@ -1,4 +1,4 @@
-"""Where the records of a private fit are: what the fit asks of them, and records in memory.
+"""Record source of a private fit; records in memory.
 
 A fit needs three answers, and all of them are exact integers that add up over parts of the
 records: people per cell, then, once cells are merged into bins, sums of residuals per leaf.
@@ -28,7 +28,7 @@ _BLOCK = 1 << 16
 
 @dataclass(frozen=True)
 class Encoding:
-    """How cells become numbers: each by itself, so that a record looks the same in any part.
+    """Encoding of cells, independent of the chunk.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class RecordSource(Protocol):
         ...
 
     def close(self) -> None:
-        """Let go of the records, after a fit or a failure."""
+        """Release the records after a fit or a failure."""
         ...
 
 
@@ -102,7 +102,7 @@ class EncodedRecords:
 
     @classmethod
     def joined(cls, parts: Sequence[EncodedRecords]) -> EncodedRecords:
-        """Put records one after the other, in arrays of their own."""
+        """Concatenate records into new arrays."""
         cells = [np.concatenate(column) for column in zip(*(p.cells for p in parts), strict=True)]
         return cls(cells, np.concatenate([p.target for p in parts]))
 

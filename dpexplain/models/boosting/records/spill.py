@@ -1,4 +1,4 @@
-"""Encoded records that do not fit in memory: a file without a name."""
+"""Spill encoded records to an unnamed temporary file."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Scratch:
         return "<Scratch>"
 
     def add(self, records: EncodedRecords) -> None:
-        """Take records over; their arrays must be used by nobody else."""
+        """Take ownership of records; the caller must not use the arrays again."""
         arrays = [*records.cells, records.target]
         self._left -= sum(array.nbytes for array in arrays)
         if self._left >= 0:
@@ -71,7 +71,7 @@ class Scratch:
         return [*self._in_memory, *(_views(mapped, places) for places in self._places)]
 
     def close(self) -> None:
-        """Let go of the records; the file vanishes with the last array that looks into it."""
+        """Release the records; the file disappears with its last memory map."""
         self._in_memory, self._places = [], []
         if self._file is not None:
             self._file.close()

@@ -1,4 +1,4 @@
-"""Passes over the records in threads: each streams over a share of its own.
+"""Multithreaded passes: each thread streams over its share of the records.
 
 The answers of the shares are exact integers, so their sum is that of one pass over everything,
 to the last bit: threads change how long a fit takes, and nothing else.
@@ -82,7 +82,7 @@ def n_threads(n_jobs: int | None, n_records: int) -> int:
 
 
 def _is_one_of_several() -> bool:
-    """Whether other fits may run beside this one: in a thread, process or task of someone's."""
+    """Whether this fit runs inside a thread, process or task of the caller."""
     from joblib.parallel import get_active_backend
 
     return (
@@ -109,7 +109,7 @@ class Team:
         return "<Team>"
 
     def sharing(self, records: BinnedRecords) -> BinnedRecords:
-        """Share records out to threads, where there is more than one.
+        """Split records among threads if there are several.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""How features go together, as far as the released leaf sums tell.
+"""Feature correlations estimated from released leaf sums.
 
 If features were independent, a leaf sum would react to an error d of its own curve by the
 curvature mass times d, and to errors of other curves by their means alone. Where two features
@@ -53,7 +53,7 @@ _LEAST_EIGENVALUE = 0.01
 
 @dataclass(frozen=True, eq=False)
 class Correlation:
-    """Functions of the bins of each feature, and draws of how they go together.
+    """Basis functions per feature, and posterior draws of their correlations.
 
     Attributes
     ----------
@@ -96,7 +96,7 @@ def estimate_correlation(
     bound: float,
     scale: float,
 ) -> Correlation:
-    """Draw correlations that agree with what was released.
+    """Draw correlations from their posterior given the releases.
 
     Parameters
     ----------
@@ -227,7 +227,7 @@ class _Problem:
 
 
 def _positive(correlations: FloatArray, start: NDArray[np.int64]) -> FloatArray:
-    """Move each draw to one that correlations can have: no negative eigenvalue, unit blocks."""
+    """Project each draw onto valid correlation matrices."""
     n = correlations.shape[-1]
     if not n:
         return correlations

@@ -1,4 +1,4 @@
-"""What the loss says about the people of a bin: how they react, and how they scatter."""
+"""Curvature and residual variance of the loss per bin."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dpexplain.models.additive.terms import AdditiveTerms
 FloatArray = NDArray[np.float64]
 
 INSIDE_CLIP = 0.8
-"""Share of the residuals of a regression that is taken to lie inside a clip that was given.
+"""Assumed share of regression residuals inside a user-defined clip.
 
 Where it is wider the sampling part comes out too wide. A clip that the recipe chose follows a
 quantile, and then the share is known.
@@ -50,7 +50,7 @@ class Curvature:
     step_weight: tuple[FloatArray, ...]
 
     def of_part(self, share: float) -> Curvature:
-        """Take a random part of the people; what is common to all bags scatters as before."""
+        """Restrict to a random part of the people; variance shared by bags is unchanged."""
         return replace(
             self,
             mass=tuple(share * m for m in self.mass),

@@ -1,4 +1,4 @@
-"""Released leaf sums beside what could have moved them: the equations of a linear regression."""
+"""Linear regression equations for the released leaf sums."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Equations:
 
 @dataclass(frozen=True, eq=False)
 class LeafSums:
-    """The released leaf sums of a fit, and what moves them.
+    """Released leaf sums of a fit, with their regressors.
 
     Attributes
     ----------

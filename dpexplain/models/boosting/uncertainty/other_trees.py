@@ -1,4 +1,4 @@
-"""What other bins and trees would have made of the same people: fits without privacy noise."""
+"""Structure uncertainty: refits with other bins and trees, without privacy noise."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ class _Cells:
         return zip(values, self._cells, self._width, strict=True)
 
     def evenly(self, values: Sequence[FloatArray]) -> list[FloatArray]:
-        """Spread what is known of a bin evenly over its cells."""
+        """Spread bin values evenly over their cells."""
         return [(v / np.maximum(w, 1))[c] for v, c, w in self._with(values)]
 
     def of_bins(self, values: Sequence[FloatArray]) -> FloatArray:
@@ -177,7 +177,7 @@ def _starts(sizes: Sequence[int]) -> NDArray[np.int64]:
 
 
 def _residual_errors(variance: Sequence[FloatArray], rng: np.random.Generator) -> FloatArray:
-    """Draw residual sums per cell; every feature sees the same people, so totals agree."""
+    """Draw residual sums per cell, with equal totals for every feature."""
     total = float(np.mean([v.sum() for v in variance]))
     common = np.sqrt(total) * rng.standard_normal(_N_SAMPLES)
     parts = []
@@ -198,7 +198,7 @@ def _bin_means(
 
 
 def _shrunk(terms: AdditiveTerms, privacy: FloatArray) -> list[FloatArray]:
-    """Curves without the roughness that privacy noise gave them, by positive-part shrinkage.
+    """Remove noise roughness from curves by positive-part shrinkage.
 
     A structure cannot be expected to follow noise; with the released curves as they are their
     noise would be counted twice.

@@ -1,4 +1,4 @@
-"""Curves that all sums of a fit speak for together.
+"""Posterior-mean curves from all released leaf sums.
 
 A private fit moves its curves by small steps and stops early, so a curve shows the noise of its
 last steps and falls short of what it is after. The sums that were released say more: each one,
@@ -104,7 +104,7 @@ def _information(
 
 
 def _axes(edges: FloatArray | None, shares: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Two scales on which a curve may be smooth, each from 0 to 1.
+    """Two smoothness scales of a curve, each from 0 to 1.
 
     Values; and half way between values and ranks, where long tails are short. A bin at an end is
     placed where its people are if they thin out exponentially from the density next to it.
@@ -143,7 +143,7 @@ def _priors(axes: Sequence[FloatArray], n_bins: int, size: float) -> list[FloatA
 def _posterior_mean(
     roots: Sequence[FloatArray], precision: FloatArray, pull: FloatArray
 ) -> FloatArray:
-    """Average of the posterior means, by how likely the sums are under each prior.
+    """Average posterior means, weighted by marginal likelihood.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""How far the curves of a fit fall short, estimated from the released leaf sums.
+"""Shrinkage of curves, estimated from released leaf sums.
 
 A private fit stops early, so that noise does not pile up, and its curves are flatter than what
 they are after. Later leaf sums keep saying so: they hold what residuals are left in the direction
@@ -20,18 +20,18 @@ from dpexplain.models.boosting.uncertainty.curvature import Curvature
 FloatArray = NDArray[np.float64]
 
 _FIRST = 0.05
-"""Part of the visits that is left out: a reaction is linear near the final curve only."""
+"""Share of early visits that is dropped, because reactions are linear only near the final curve."""
 
 _USUAL_SPREAD = 0.3
 """Standard deviation of the share that curves fall short by, before anything was seen."""
 
 _LIMITS = (0.5, 3.0)
-"""Estimates outside are not believed."""
+"""Estimates are clipped to this range."""
 
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """What the released sums of one feature say of what is missing from its curve.
+    """Estimate from released sums of what one curve still lacks.
 
     A sum is what people of its leaf lack at the final scores, ``bins @ (mass * missing)``, up to
     noise.
@@ -52,7 +52,7 @@ class Evidence:
 
 
 def evidence(fit: PrivateFit, curvature: Curvature, bound: float) -> list[Evidence]:
-    """Bring all released sums to the final scores.
+    """Shift all released sums to the final scores.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def _shares(curvature: Curvature) -> list[FloatArray]:
 def stretches(
     evidences: Sequence[Evidence], curvature: Curvature, noise_std: float
 ) -> list[FloatArray]:
-    """Factor on the curve of each term that undoes how far it falls short.
+    """Factor per term that undoes its shrinkage.
 
     Parameters
     ----------

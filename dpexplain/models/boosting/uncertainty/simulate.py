@@ -1,4 +1,4 @@
-"""How much of a model's curves is noise, from released quantities alone.
+"""Simulate the noise of a model's curves from released quantities.
 
 Three parts, each simulated in the space of bins, where there is no record: so this is
 post-processing and costs no privacy.
@@ -63,7 +63,7 @@ def simulate_noise(
     n_simulations: int = N_SIMULATIONS,
     n_structures: int = N_STRUCTURES,
 ) -> tuple[NoiseDraws, ...]:
-    """Simulate what other noise, other trees and another sample would have changed.
+    """Simulate errors from noise, structure and sampling.
 
     Parameters
     ----------
@@ -199,7 +199,7 @@ def _replayed(
 
 
 def _unbound(fit: PrivateFit, objective: Objective) -> tuple[FloatArray, NDArray[np.int64]]:
-    """Curves with a direction before they were moved, visit after visit, and where each starts."""
+    """Constrained curves before projection, visit by visit, with offsets."""
     place = np.zeros(len(fit.visits), dtype=np.int64)
     if not any(fit.monotone):
         return np.zeros(0), place
@@ -254,7 +254,7 @@ def _residual_errors(
 def _centred(
     errors: FloatArray, counts: Sequence[BinCounts], start: NDArray[np.int64]
 ) -> FloatArray:
-    """Centre each term with the weights of the fit; what is taken away is the intercept's."""
+    """Center each term with the fit's weights; shift the mean to the intercept."""
     parts, intercept = [], np.zeros(len(errors))
     for k, feature in enumerate(counts):
         own = errors[:, start[k] : start[k + 1]]
