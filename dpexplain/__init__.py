@@ -120,9 +120,12 @@ def __getattr__(name: str) -> object:
     """Import the package that defines a public name on first use."""
     if name in _PUBLIC_PARTS:
         return import_module(f"{__name__}.{name}")
-    if name not in _PART_OF_NAME:
+    part = _PART_OF_NAME.get(name)
+    if part is None and name in import_module(f"{__name__}.models.registry").MODELS:
+        part = "models"  # one that was registered
+    if part is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_PART_OF_NAME[name]}"), name)
+    value = getattr(import_module(f"{__name__}.{part}"), name)
     globals()[name] = value  # the next use does not come here
     return value
 

@@ -16,17 +16,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpexplain.models import (
-    DPBoostClassifier,
-    DPExplainableBoostingClassifier,
-    DPExplainableBoostingRegressor,
-    DPLinearRegression,
-    DPLocallyLinearClassifier,
-    DPLogisticRegression,
-    ExplainableBoostingClassifier,
-    ExplainableBoostingRegressor,
-    LocallyLinearClassifier,
-)
+import dpexplain.models as models
+from dpexplain.models.registry import MODELS
 from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
 from dpexplain.tables import read_texts
 
@@ -62,21 +53,14 @@ def warm_models() -> None:
     for_numbers = Schema(features, target=Range(0, 100))
     wards = pd.Series(np.where(above, "A", np.where(X["job"] == "nurse", "B", "C")))
     for_wards = Schema(features, target=Classes(["A", "B", "C"]))
-    for classifier in (
-        ExplainableBoostingClassifier,
-        DPExplainableBoostingClassifier,
-        DPLogisticRegression,
-        DPBoostClassifier,  # compiles what all trees need
-    ):
-        _warm_one(classifier(schema=for_classes), X, classes)
-        _warm_one(classifier(schema=for_wards), X, wards)
-    quick = DPLocallyLinearClassifier(schema=for_classes, n_steps=2, composition="rdp")
-    _warm_one(quick, X, classes)
-    _warm_one(LocallyLinearClassifier(schema=for_classes, max_epochs=2), X, classes)
-    for regressor in (ExplainableBoostingRegressor, DPExplainableBoostingRegressor):
-        _warm_one(regressor(schema=for_numbers), X, X["age"])
-        _warm_one(regressor(schema=for_numbers, objective="poisson"), X, X["age"])
-    _warm_one(DPLinearRegression(schema=for_numbers), X, X["age"])
+    targets = {
+        "classes": ((for_classes, classes), (for_wards, wards)),
+        "range": ((for_numbers, X["age"]),),
+    }
+    for name, listed in MODELS.items():
+        for settings in listed.warm:
+            for schema, y in targets[listed.target]:
+                _warm_one(getattr(models, name)(schema=schema, **settings), X, y)
 
 
 def warm_reader() -> None:

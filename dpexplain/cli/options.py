@@ -10,17 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from dpexplain.cli.errors import CommandError
+from dpexplain.models.registry import commands
 
 LEDGER_SUFFIX = ".ledger.json"
-# What a person calls a model, by the kind of target: classes, range.
-MODELS: dict[str, tuple[str, str | None]] = {
-    "boosting": ("DPExplainableBoostingClassifier", "DPExplainableBoostingRegressor"),
-    "locally-linear": ("DPLocallyLinearClassifier", None),
-    "linear": ("DPLogisticRegression", "DPLinearRegression"),
-    "random-forest": ("DPRandomForestClassifier", None),
-    "dpboost": ("DPBoostClassifier", "DPBoostRegressor"),
-    "boosted-trees": ("DPBoostedTreesClassifier", None),
-}
 
 
 def add_command(
@@ -82,7 +74,7 @@ def add_model(command: argparse.ArgumentParser) -> None:
     """Add the model and ledger options."""
     command.add_argument(
         "--model",
-        choices=tuple(MODELS),
+        choices=tuple(commands()),
         default="boosting",
         help="default: boosting; random-forest, dpboost and boosted-trees have pure differential "
         "privacy (delta 0)",
@@ -142,9 +134,10 @@ def private_estimator(asked: argparse.Namespace, schema: Any, **parameters: Any)
     from dpexplain import models
     from dpexplain.schema import Classes
 
-    name = MODELS[asked.model][0 if isinstance(schema.target, Classes) else 1]
+    target = "classes" if isinstance(schema.target, Classes) else "range"
+    name = commands()[asked.model].get(target)
     if name is None:
-        fitting = ", ".join(kind for kind, (_, regressor) in MODELS.items() if regressor)
+        fitting = ", ".join(kind for kind, by_target in commands().items() if target in by_target)
         raise CommandError(
             f"--model {asked.model} is for classes, and the schema's target is a range; choose "
             f"one of {fitting}."

@@ -1,30 +1,84 @@
-"""Interpretable models. Contract tests, sweeps and dashboards take them from ``__all__``."""
+"""Interpretable models. Contract tests, sweeps and dashboards take them from ``__all__``.
+
+They are listed in :mod:`dpexplain.models.registry`; :func:`register` adds one from elsewhere.
+"""
 
 from __future__ import annotations
 
-from dpexplain.models.boosted_trees import DPBoostedTreesClassifier
-from dpexplain.models.boosting import (
-    DPExplainableBoostingClassifier,
-    DPExplainableBoostingRegressor,
-    ExplainableBoostingClassifier,
-    ExplainableBoostingRegressor,
-)
-from dpexplain.models.dpboost import DPBoostClassifier, DPBoostRegressor
-from dpexplain.models.linear import DPLinearRegression, DPLogisticRegression
-from dpexplain.models.locally_linear import DPLocallyLinearClassifier, LocallyLinearClassifier
-from dpexplain.models.random_forest import DPRandomForestClassifier
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Literal
 
-__all__ = [
-    "DPBoostClassifier",
-    "DPBoostRegressor",
-    "DPBoostedTreesClassifier",
-    "DPExplainableBoostingClassifier",
-    "DPExplainableBoostingRegressor",
-    "DPLinearRegression",
-    "DPLocallyLinearClassifier",
-    "DPLogisticRegression",
-    "DPRandomForestClassifier",
-    "ExplainableBoostingClassifier",
-    "ExplainableBoostingRegressor",
-    "LocallyLinearClassifier",
-]
+from dpexplain.models.registry import MODELS, Listed
+
+if TYPE_CHECKING:
+    from dpexplain.models.boosted_trees import DPBoostedTreesClassifier as DPBoostedTreesClassifier
+    from dpexplain.models.boosting import (
+        DPExplainableBoostingClassifier as DPExplainableBoostingClassifier,
+    )
+    from dpexplain.models.boosting import (
+        DPExplainableBoostingRegressor as DPExplainableBoostingRegressor,
+    )
+    from dpexplain.models.boosting import (
+        ExplainableBoostingClassifier as ExplainableBoostingClassifier,
+    )
+    from dpexplain.models.boosting import (
+        ExplainableBoostingRegressor as ExplainableBoostingRegressor,
+    )
+    from dpexplain.models.dpboost import DPBoostClassifier as DPBoostClassifier
+    from dpexplain.models.dpboost import DPBoostRegressor as DPBoostRegressor
+    from dpexplain.models.linear import DPLinearRegression as DPLinearRegression
+    from dpexplain.models.linear import DPLogisticRegression as DPLogisticRegression
+    from dpexplain.models.locally_linear import (
+        DPLocallyLinearClassifier as DPLocallyLinearClassifier,
+    )
+    from dpexplain.models.locally_linear import LocallyLinearClassifier as LocallyLinearClassifier
+    from dpexplain.models.random_forest import DPRandomForestClassifier as DPRandomForestClassifier
+
+__all__ = sorted(MODELS)
+
+
+def register(
+    model: type[Any], target: Literal["classes", "range"], command: str = "", **listed: Any
+) -> type[Any]:
+    """List a model of another package beside those of this one.
+
+    Parameters
+    ----------
+    model : type
+        A class with the methods that CONTRIBUTING.md lists under "A model".
+    target : {"classes", "range"}
+        What it learns.
+    command : str, default=""
+        Value of ``dpexplain fit --model``; "" leaves it out.
+    **listed
+        Further fields of :class:`dpexplain.models.registry.Listed`.
+
+    Returns
+    -------
+    type
+        `model` itself.
+
+    Raises
+    ------
+    ValueError
+        If there is a model of that name already.
+    """
+    name = model.__name__
+    if name in MODELS:
+        raise ValueError(f"there is a model named {name!r} already; give this one another name.")
+    MODELS[name] = Listed(model.__module__, target, command, **listed)
+    __all__.append(name)
+    globals()[name] = model
+    return model
+
+
+def __getattr__(name: str) -> Any:
+    """Import a model when it is first used."""
+    if name not in MODELS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(MODELS[name].module), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

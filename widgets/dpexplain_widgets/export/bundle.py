@@ -9,7 +9,7 @@ from pathlib import Path
 
 STATIC = Path(__file__).parents[1] / "static"
 
-# In this order: what comes later may overrule what comes before.
+# In this order: what comes later may overrule what comes before. Others follow by their names.
 STYLES = (
     "colours.css",
     "frame.css",
@@ -114,7 +114,8 @@ def stylesheet(without: tuple[str, ...] = ()) -> str:
     -------
     str
     """
-    kept = (name for name in STYLES if name not in without)
+    more = sorted(name for name in _places(STATIC) if name.endswith(".css") and name not in STYLES)
+    kept = (name for name in (*STYLES, *more) if name not in without)
     return "\n".join(_places(STATIC)[name].read_text(encoding="utf-8") for name in kept)
 
 

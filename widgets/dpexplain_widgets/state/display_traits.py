@@ -5,8 +5,9 @@ from __future__ import annotations
 import traitlets
 
 from dpexplain_widgets.state.trait_types import Index, OneOf
+from dpexplain_widgets.views.registry import tabs
 
-TABS = ("shape", "edit", "terms", "disagreement", "rank", "local")
+TABS = tabs()
 ORDERS = ("last", "this", "schema", "name")
 
 

@@ -7,25 +7,8 @@ import pandas as pd
 from dpexplain_widgets.export.bundle import bundle
 from dpexplain_widgets.state.selection import selection_frame
 from dpexplain_widgets.views.base import View
-from dpexplain_widgets.views.comparing import disagreement_frame
-from dpexplain_widgets.views.local import local_frame
 from dpexplain_widgets.views.planning import Planning
-from dpexplain_widgets.views.rank import rank_frame
-
-_FRAMES = {"disagreement": disagreement_frame, "rank": rank_frame, "local": local_frame}
-
-# Parts of the page for the one kind of model and for the other.
-_OF_FILTERS = ("createFilter",)
-_OF_TERMS = (
-    "createDisagreement",
-    "createEdit",
-    "createImportance",
-    "createLocal",
-    "createMultiples",
-    "createPlanner",
-    "createRank",
-    "createShapePanel",
-)
+from dpexplain_widgets.views.registry import frame_of_tab, parts_for
 
 
 class Explorer(Planning, View):
@@ -67,7 +50,8 @@ class Explorer(Planning, View):
         """
         if self.payload["filters"] is not None:
             return super().selection
-        return _FRAMES.get(self.tab, selection_frame)(self)
+        table: pd.DataFrame = (frame_of_tab(self.tab) or selection_frame)(self)
+        return table
 
     @property
     def page_edits(self) -> bool:
@@ -85,7 +69,6 @@ class Explorer(Planning, View):
             JavaScript with a default export.
         """
         if self.payload.get("filters"):
-            return bundle("explorer.js", _OF_TERMS)
-        return bundle(
-            "explorer.js", _OF_FILTERS if self.page_edits else (*_OF_FILTERS, "createEdit")
-        )
+            return bundle("explorer.js", parts_for("terms"))
+        unused = parts_for("filters")
+        return bundle("explorer.js", unused if self.page_edits else (*unused, "createEdit"))

@@ -1,0 +1,80 @@
+"""The models there are: one line each, from which everything that lists models takes them.
+
+That is ``dpexplain.models.__all__`` and with it contract tests, audits, attacks and the reference
+pages; ``dpexplain.NAME``; ``dpexplain fit --model``; and what is compiled in advance. No model is
+imported before it is used. Type checkers and completion read `dpexplain/__init__.py` and
+`dpexplain/models/__init__.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+
+@dataclass(frozen=True)
+class Listed:
+    """Where a model is, and where it is offered.
+
+    Parameters
+    ----------
+    module : str
+        Module that has the class.
+    target : {"classes", "range"}
+        What it learns.
+    command : str, default=""
+        What a person calls it: the value of ``dpexplain fit --model``; "" leaves it out.
+    warm : tuple of mapping, default=({},)
+        Parameters of the fits that compile its kernels in advance; empty where the fits of
+        another model compile them all.
+    """
+
+    module: str
+    target: Literal["classes", "range"]
+    command: str = ""
+    warm: tuple[Mapping[str, Any], ...] = ({},)
+
+
+_MODELS = "dpexplain.models"
+_COUNTS = {"objective": "poisson"}
+
+MODELS: dict[str, Listed] = {
+    "ExplainableBoostingClassifier": Listed(f"{_MODELS}.boosting", "classes"),
+    "ExplainableBoostingRegressor": Listed(f"{_MODELS}.boosting", "range", warm=({}, _COUNTS)),
+    "DPExplainableBoostingClassifier": Listed(f"{_MODELS}.boosting", "classes", "boosting"),
+    "DPExplainableBoostingRegressor": Listed(
+        f"{_MODELS}.boosting", "range", "boosting", ({}, _COUNTS)
+    ),
+    "DPLocallyLinearClassifier": Listed(
+        f"{_MODELS}.locally_linear",
+        "classes",
+        "locally-linear",
+        ({"n_steps": 2, "composition": "rdp"},),
+    ),
+    "LocallyLinearClassifier": Listed(
+        f"{_MODELS}.locally_linear", "classes", warm=({"max_epochs": 2},)
+    ),
+    "DPLogisticRegression": Listed(f"{_MODELS}.linear", "classes", "linear"),
+    "DPLinearRegression": Listed(f"{_MODELS}.linear", "range", "linear"),
+    "DPRandomForestClassifier": Listed(f"{_MODELS}.random_forest", "classes", "random-forest", ()),
+    # Its fits compile what all trees need.
+    "DPBoostClassifier": Listed(f"{_MODELS}.dpboost", "classes", "dpboost"),
+    "DPBoostRegressor": Listed(f"{_MODELS}.dpboost", "range", "dpboost", ()),
+    "DPBoostedTreesClassifier": Listed(f"{_MODELS}.boosted_trees", "classes", "boosted-trees", ()),
+}
+
+
+def commands() -> dict[str, dict[str, str]]:
+    """List what a person may call a model.
+
+    Returns
+    -------
+    dict of str to dict
+        Names of classes by the kind of target, for each value of ``--model``.
+    """
+    found: dict[str, dict[str, str]] = {}
+    for name, listed in MODELS.items():
+        if listed.command:
+            found.setdefault(listed.command, {})[listed.target] = name
+    return found

@@ -1,0 +1,87 @@
+"""The views there are: one line each, from which everything that lists views takes them.
+
+That is ``dpexplain_widgets.__all__``, the tabs of an Explorer, what it gives as the selection of
+an open tab, and what a page leaves out because its kind of model has no use for it. The page's
+side is `static/views/explorer/explorer.js`, where a part of the Explorer has one line as well; a
+test compares the two.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any, Literal, NamedTuple
+
+
+class Listed(NamedTuple):
+    """A view, and its place in an Explorer.
+
+    Attributes
+    ----------
+    name : str
+        Its class; "" for a part that the Explorer alone has.
+    module : str
+        Module of ``dpexplain_widgets.views`` that has the class.
+    create : str
+        Function of its front end; "" for a view that is no part of the Explorer.
+    shows : {"terms", "filters", "anything"}
+        Models that it is for.
+    tab : str
+        Value of `tab` that opens it in an Explorer; "" for what is always in sight.
+    frame : str
+        ``"module:function"`` that tables what it shows; "" for the bins of the chosen term.
+    """
+
+    name: str
+    module: str
+    create: str = ""
+    shows: Literal["terms", "filters", "anything"] = "terms"
+    tab: str = ""
+    frame: str = ""
+
+
+VIEWS: list[Listed] = [
+    Listed("ShapeView", "shape", "createShapePanel", tab="shape"),
+    Listed("EditView", "edit", "createEdit", tab="edit"),
+    Listed("", "", "createMultiples", tab="terms"),
+    Listed(
+        "DisagreementView",
+        "disagreement",
+        "createDisagreement",
+        tab="disagreement",
+        frame="comparing:disagreement_frame",
+    ),
+    Listed("RankView", "rank", "createRank", tab="rank", frame="rank:rank_frame"),
+    Listed("LocalView", "local", "createLocal", tab="local", frame="local:local_frame"),
+    Listed("ImportanceView", "importance", "createImportance"),
+    Listed("PlannerView", "planner", "createPlanner"),
+    Listed("FilterView", "filter", "createFilter", "filters"),
+    Listed("OverviewView", "overview", "createOverview", "anything"),
+    Listed("LedgerView", "ledger", "createLedger", "anything"),
+    Listed("Explorer", "explorer", shows="anything"),
+]
+
+
+def tabs() -> tuple[str, ...]:
+    """List the tabs of an Explorer, in their order."""
+    return tuple(view.tab for view in VIEWS if view.tab)
+
+
+def parts_for(shows: str) -> tuple[str, ...]:
+    """List the front ends that one kind of model alone needs."""
+    return tuple(view.create for view in VIEWS if view.create and view.shows == shows)
+
+
+def frame_of_tab(tab: str) -> Any:
+    """Find the function that tables what a tab shows; None for the bins of the chosen term."""
+    frame = next((view.frame for view in VIEWS if view.tab == tab), "")
+    module, _, function = frame.partition(":")
+    return getattr(import_module(f"dpexplain_widgets.views.{module}"), function) if frame else None
+
+
+def view_class(name: str) -> type[Any] | None:
+    """Import a view by the name of its class; None if there is none of that name."""
+    found = next((view for view in VIEWS if view.name == name != ""), None)
+    if found is None:
+        return None
+    view: type[Any] = getattr(import_module(f"dpexplain_widgets.views.{found.module}"), name)
+    return view
