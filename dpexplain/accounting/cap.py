@@ -223,7 +223,8 @@ def approximate_mu(spending: Spending, tail: float) -> float:
         if delta >= 1.0:
             return math.inf
         if delta > 0.0 and delta_from_mu(mu, epsilon) * (1.0 - _MARGIN) < delta:
-            mu = mu_from_epsilon(epsilon, delta) * (1.0 + _MARGIN)
+            # No less than before: where delta is within the margin of 1, less would do here alone.
+            mu = max(mu, mu_from_epsilon(epsilon, delta) * (1.0 + _MARGIN))
     return mu
 
 

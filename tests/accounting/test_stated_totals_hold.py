@@ -263,3 +263,27 @@ def test_equal_totals_whatever_the_order_of_the_events():
     ]  # fmt: skip
     totals = {epsilon_from_events(e, 1e-6) for e in itertools.permutations(events)}
     assert len(totals) == 1
+
+
+def test_mu_of_releases_that_hide_next_to_nothing_covers_them():
+    """Deltas near 1 at small epsilons, which ask for less than those further out."""
+    events = [PureEvent("splits", 6.3, 8), PureEvent("splits", 0.23, 116)]
+    spending = Spending.of(events)
+    truth = Loss(0, np.ones(1), 0.01)
+    for event in events:
+        places = round(event.epsilon / 0.01)
+        true, false = response_chances(event.epsilon)[0]
+        one = np.zeros(2 * places + 1)
+        one[[0, -1]] = false, true
+        truth = truth * Loss(-places, one, 0.01).times(event.count)
+    covering = approximate_mu(spending, 1e-6)
+    for epsilon in np.linspace(0.0, pld_epsilon(spending, 1e-6), 200):
+        covered = 1e-6 + (1 - 1e-6) * delta_from_mu(covering, epsilon)
+        assert truth.delta(epsilon) <= covered * ROUNDING
+
+
+def test_curve_of_losses_whose_exponential_overflows_is_a_probability():
+    spending = Spending.of([PureEvent("splits", 4.6, 182)])
+    deltas = pld_delta(spending, np.linspace(0.0, 840.0, 50))
+    assert ((deltas >= 0.0) & (deltas <= 1.0)).all()
+    assert (np.diff(deltas) <= 1e-12).all()
