@@ -1,4 +1,4 @@
-"""Interpretable models. Contract tests, sweeps and dashboards take them from ``__all__``."""
+"""Interpretable models, listed in ``__all__`` for tests and dashboards."""
 
 from __future__ import annotations
 

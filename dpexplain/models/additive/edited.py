@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Released:
-    """One score before it was edited.
+    """One score before its edits.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class Edited:
     released: dict[str, Released]
 
     def of_class(self, name: str) -> Released:
-        """Look up what the score of a class was."""
+        """Return the released score of a class."""
         return self.released[name]
 
 
@@ -99,7 +99,7 @@ def _released(part: GlobalExplanation) -> Released:
 def _checked(
     model: AdditiveModel, explanation: GlobalExplanation | MulticlassExplanation
 ) -> tuple[GlobalExplanation, ...]:
-    """Refuse an explanation of another model, and curves that changed without a record."""
+    """Reject explanations of other models and unrecorded changes of curves."""
     if not isinstance(explanation, GlobalExplanation | MulticlassExplanation):
         raise TypeError(
             f"with_curves takes an explanation of the model, got {type(explanation).__name__}."

@@ -162,4 +162,4 @@ class _PrivateLinear(PrivateEstimator, AdditiveModel):
 
     @abstractmethod
     def _objective(self, schema: Schema) -> Objective:
-        """Say what the model is fitted to."""
+        """Return the objective of the fit."""

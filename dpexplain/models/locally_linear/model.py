@@ -248,7 +248,7 @@ class LocallyLinearModel(ClassifierMixin, BaseEstimator):
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
     def predict_proba(self, X: Any) -> Floats:
-        """Probability of each class.
+        """Return the probability of each class.
 
         Parameters
         ----------
@@ -264,7 +264,7 @@ class LocallyLinearModel(ClassifierMixin, BaseEstimator):
         return np.asarray(powers / powers.sum(axis=1, keepdims=True))
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Most probable class.
+        """Return the most probable class.
 
         Parameters
         ----------
@@ -307,7 +307,7 @@ class LocallyLinearModel(ClassifierMixin, BaseEstimator):
         return self._bank_of().explain(self._inputs(X), samples_public=samples_public)
 
     def __sklearn_tags__(self) -> Any:
-        """Missing values and categories are welcome."""
+        """Declare support for missing values and categories."""
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True

@@ -173,7 +173,7 @@ class LocallyLinearClassifier(LocallyLinearModel):
         return self
 
     def _check_values(self, X: Any, y: Any) -> None:
-        """Look at the data, which only a fit without a guarantee may do."""
+        """Check data values, which only a non-private fit may do."""
         if len(X) == 0:
             raise ValueError(
                 f"0 sample(s) (shape={X.shape}) while a minimum of 1 is required; pass records."

@@ -55,7 +55,7 @@ class TreeTerms(AdditiveTerms):
     ways: Ways
 
     def of_class(self, c: int) -> TreeTerms:
-        """Take the scores of one of several classes."""
+        """Return the terms of one class."""
         one = super().of_class(c)
         ways = replace(self.ways, values=np.ascontiguousarray(self.ways.values[:, [c]]))
         return TreeTerms(**{**vars(one), "ways": ways})
