@@ -20,7 +20,7 @@ __all__ = ["Mechanism"]
 
 
 class Mechanism:
-    """Adds fresh integer noise to integer sums, using each draw once.
+    """Mechanism that adds fresh integer noise to integer sums.
 
     All noise of a phase is drawn before the first release: the time that drawing takes then
     says nothing about a single value, and the exact sampler is fast in bulk only. The noise

@@ -83,7 +83,7 @@ class PrivateEstimator:
 
     @without_records
     def fit(self, X: Any, y: Any, *, groups: Any = None, **unsupported: Any) -> Any:
-        """Fit on private records. The whole budget of the fit is charged before they are read.
+        """Fit on private records; charge the whole budget before reading them.
 
         Parameters
         ----------
@@ -214,7 +214,7 @@ class PrivateEstimator:
         return without_groups(X, groups)
 
     def _checked_groups(self, groups: Any, X: Any) -> tuple[str, Any]:
-        """Name of the grouping and person of each row, or nothing where rows are not bounded."""
+        """Return the grouping name and person of each row, or None."""
         bound = self.max_rows_per_person
         if isinstance(X, ChunkedTable) and groups is not None:
             raise ValueError(_PERSONS_IN_PARTS)
@@ -232,7 +232,7 @@ class PrivateEstimator:
         return grouping.kind, as_column("groups", grouping.cells, X)
 
     def _privacy_unit(self) -> Unit:
-        """Whom the fit that runs protects."""
+        """Return the unit of privacy of the current fit."""
         return unit_of(self.max_rows_per_person, vars(self).get("_person_kind", ""))
 
     def _forget_fit(self) -> None:
@@ -241,7 +241,7 @@ class PrivateEstimator:
             delattr(self, name)
 
     def _take_fit(self, work: Any) -> None:
-        """Replace an earlier fit by that of `work`; parameters stay as they are now."""
+        """Replace an earlier fit by that of `work`; keep the parameters."""
         self._forget_fit()
         parameters = work.get_params(deep=False)
         vars(self).update({n: v for n, v in vars(work).items() if n not in parameters})
@@ -280,13 +280,13 @@ class PrivateEstimator:
         return NoiseSource(self.noise_backend, reproducible_seed=self.reproducible_seed)
 
     def _coins(self) -> Coins:
-        """Make what decides which records are in which bag: secret, unless the noise is seeded."""
+        """Create the coins that assign bags: secret, unless noise is seeded."""
         if self.reproducible_seed is None:
             return secret_coins()
         return SeededCoins(self.reproducible_seed)
 
     def _kept_rows(self, groups: Any) -> NDArray[np.intp]:
-        """Rows of which nobody has too many; audits put those of their own coins in their place."""
+        """Return the rows bounded per person; audits override it."""
         return _bounded_rows(groups, self.max_rows_per_person or 1)
 
     def _fit_people(
@@ -297,10 +297,10 @@ class PrivateEstimator:
 
     @abstractmethod
     def _fit_released(self, X: Any, y: Any, schema: Schema, mechanism: Mechanism) -> None:
-        """Everything that touches records; what is kept has passed through `mechanism`."""
+        """Fit on records; keep only what passed through `mechanism`."""
 
     def _fit_noiseless(self, X: Any, y: Any, schema: Schema, mechanism: Mechanism) -> None:
-        """Fit for the non-private twin, whose mechanism adds nothing.
+        """Fit the noiseless version, whose mechanism adds nothing.
 
         Models that also sample or filter records for privacy leave that out here.
         """
@@ -312,22 +312,22 @@ class PrivateEstimator:
 
     @abstractmethod
     def _check_plan(self, n_features: int) -> None:
-        """Make everything public that a fit will need; raise ValueError where it cannot be made."""
+        """Check that the public plan of the fit can be made; raise ValueError."""
 
     @abstractmethod
     def _releases(self, n_features: int) -> tuple[Releases, ...]:
-        """Plan the releases of a fit on so many features, by the phases that it will begin."""
+        """Plan the releases of a fit on a number of features."""
 
     def _events(self, n_features: int) -> tuple[Event, ...]:
-        """Private events of a fit on so many features: the price of what it will draw."""
+        """Return the private events of a fit on a number of features."""
         return tuple(planned.event for planned in self._releases(n_features))
 
     @abstractmethod
     def _mu(self) -> float | None:
-        """Gaussian-DP parameter of the fit that was made; None where it has none."""
+        """Return the Gaussian-DP parameter of the fit, or None."""
 
     def _epsilon_replaced(self) -> float:
-        """Epsilon of the fit that was made where one record is exchanged for another."""
+        """Return the epsilon of the fit under replace-one adjacency."""
         mu = self._mu()
         assert mu is not None
         return epsilon_from_mu(mu if self.adjacency == "replace" else 2.0 * mu, self.delta)
@@ -343,7 +343,7 @@ class PrivateEstimator:
 
     @without_records
     def planned_events(self, X: Any, y: Any = None) -> tuple[Event, ...]:
-        """Events that ``fit(X, y)`` would charge, from public quantities only.
+        """Return the events ``fit(X, y)`` would charge, from public quantities.
 
         Parameters
         ----------
@@ -467,7 +467,7 @@ class PrivateEstimator:
         )
 
     def _notes(self) -> tuple[str, ...]:
-        """Sentences that a kind of fit adds to its guarantee."""
+        """Return notes for the guarantee of the fit."""
         return ()
 
 

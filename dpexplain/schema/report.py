@@ -54,7 +54,7 @@ class SchemaReport:
         return not self.rows
 
     def frame(self) -> pd.DataFrame:
-        """List what was found.
+        """Return the findings as a table.
 
         Returns
         -------
@@ -65,7 +65,7 @@ class SchemaReport:
         return pd.DataFrame(list(self.rows), columns=_COLUMNS)
 
     def __repr__(self) -> str:
-        """Count what was found; the cells themselves are in `frame`."""
+        """Summarize the number of findings, without cells."""
         problems = "1 problem" if len(self.rows) == 1 else f"{len(self.rows)} problems"
         found = "nothing" if self.fits else f"{problems}, .frame() lists them"
         return f"SchemaReport({found}; NOT PRIVATE)"

@@ -42,7 +42,7 @@ _NAME_OF_KIND: Final = {kind: name for name, kind in {**_FEATURE_KINDS, **_TARGE
 
 
 def schema_text(features: Mapping[str, Feature], target: Target | None) -> str:
-    """Write a schema as TOML, without the fields that have their default.
+    """Write a schema as TOML, without default fields.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ def _table(part: Numeric | Categorical | Range | Classes) -> dict[str, Any]:
 
 
 def _fields(kind: Any) -> list[Field[Any]]:
-    """Fields that a file holds; unit and step of a date follow from its kind."""
+    """Return the stored fields; unit and step of a date are implied."""
     return [f for f in fields(kind) if kind is not Date or f.name not in ("unit", "step")]
 
 

@@ -1,4 +1,4 @@
-"""A privacy statement as text, Markdown and HTML, from one list of headings."""
+"""Privacy statements as text, Markdown and HTML."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def as_text(statement: PrivacyStatement) -> str:
 
 
 def as_markdown(statement: PrivacyStatement) -> str:
-    """Write Markdown in which every character of a name that means something is escaped."""
+    """Write Markdown with escaped names."""
     lines = [f"# {_escaped(_title(statement))}"]
     for heading, items in _sections(statement):
         lines += ["", f"## {heading}", "", *(f"- {_escaped(_shown(item))}" for item in items)]
@@ -46,7 +46,7 @@ def as_markdown(statement: PrivacyStatement) -> str:
 
 
 def as_html(statement: PrivacyStatement) -> str:
-    """Write HTML in which every name is escaped and keeps its own reading direction."""
+    """Write HTML with escaped names and isolated text direction."""
     safe: Callable[[str], str] = lambda text: f"<bdi>{html.escape(_shown(text))}</bdi>"  # noqa: E731
     parts = [f"<h3>{safe(_title(statement))}</h3>"]
     for heading, items in _sections(statement):
@@ -107,7 +107,7 @@ def _promise(
 
 
 def _shown(text: str) -> str:
-    """Cut a long text, and replace what cannot be shown, line breaks included."""
+    """Shorten a text and replace unprintable characters and line breaks."""
     return shorten(text, _LONGEST)
 
 

@@ -44,7 +44,7 @@ _NOT_COVERED = (
 
 @dataclass(frozen=True)
 class Promise:
-    """Epsilon and delta of some outputs.
+    """Epsilon and delta for a set of outputs.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ class Promise:
 
     @property
     def private(self) -> bool:
-        """Whether anything is promised.
+        """Whether the guarantee is finite.
 
         Returns
         -------
@@ -89,7 +89,7 @@ class Promise:
 
 @dataclass(frozen=True)
 class PrivacyStatement:
-    """What is promised for a release and for everything fitted on a data set, and what is not.
+    """Guarantees for a release and for everything fitted on a data set.
 
     Parameters
     ----------
@@ -203,7 +203,7 @@ class PrivacyStatement:
 
     @classmethod
     def from_json(cls, text: str) -> PrivacyStatement:
-        """Read what `to_json` wrote, strictly.
+        """Read the output of `to_json` strictly.
 
         Parameters
         ----------
@@ -284,7 +284,7 @@ def statement_of(
     epsilons: tuple[float, float] | None = None,
     unit: str | None = None,
 ) -> PrivacyStatement:
-    """Make a statement from what a ledger tells.
+    """Create a privacy statement from a ledger summary.
 
     Parameters
     ----------
@@ -335,7 +335,7 @@ def statement_of(
 
 
 def _total(unit: str, summary: LedgerSummary) -> UnitTotal:
-    """Find the total for a unit; a summary that was made without units is about its own."""
+    """Find the total for a unit; older summaries have only their own."""
     own = UnitTotal(
         summary.unit, summary.private_epsilon, summary.replace_epsilon, summary.adaptive_epsilon
     )
@@ -344,7 +344,7 @@ def _total(unit: str, summary: LedgerSummary) -> UnitTotal:
 
 
 def _everything(total: UnitTotal, delta: float) -> Promise:
-    """Promise all private releases of a ledger to one unit, or say that there is no bound."""
+    """State the total guarantee for one unit, or that there is no bound."""
     covers = f"all private releases charged to the ledger, if published together, for {total.unit}"
     if total.unbounded:
         covers = f"all private releases charged to the ledger together: {total.words}"
@@ -382,7 +382,7 @@ def _release(
 
 
 def _mechanisms(entries: Sequence[EntrySummary]) -> tuple[str, ...]:
-    """Say what each private event was; equal ones are counted."""
+    """Describe the private events; count equal ones."""
     words: Counter[str] = Counter()
     for entry in entries:
         for content in entry.events:
@@ -393,7 +393,7 @@ def _mechanisms(entries: Sequence[EntrySummary]) -> tuple[str, ...]:
 
 
 def _open(entries: Sequence[EntrySummary]) -> tuple[str, ...]:
-    """Say what was taken from the data without noise, each thing once."""
+    """List the non-private uses of the data, each once."""
     events = (event_from_dict(content) for entry in entries for content in entry.events)
     texts = (f"{e.label}: {e.reason}" for e in events if isinstance(e, NonPrivateEvent))
     return tuple(dict.fromkeys(texts))
@@ -426,7 +426,7 @@ def _promise_from_dict(content: object) -> Promise:
 
 
 def _fields_of(cls: type[Any], content: object) -> dict[str, Any]:
-    """Fields of plain data, where those that older versions did not write may be missing."""
+    """Return fields of plain data, allowing those missing in older versions."""
     names = {field.name for field in fields(cls)}
     if not isinstance(content, Mapping) or not names - _ADDED <= set(content) <= names:
         raise ValueError(

@@ -55,7 +55,7 @@ _CERTAIN = 1e-4  # shares of positives stay so far away from 0 and 1
 
 
 class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
-    """Boosted decision trees for classes with pure differential privacy.
+    """Boosted decision tree classifier with pure differential privacy.
 
     Boosting of top-down induced trees after [1]_: splits by the exponential mechanism on a proper
     criterion, leaves from noisy weights, a linear combination whose coefficients follow from the

@@ -1,4 +1,4 @@
-"""Locally linear classifier without privacy: the reference beside the private one."""
+"""Locally linear classifier without privacy, as reference model."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _EPOCHS = 20
 
 
 class LocallyLinearClassifier(LocallyLinearModel):
-    """Locally linear maps for classes, without privacy.
+    """Locally linear classifier without privacy.
 
     The reference beside `DPLocallyLinearClassifier`: several linear filters per class, of which
     every record takes its own weighted mean [1]_, trained with Adam on shuffled batches.

@@ -1,4 +1,4 @@
-"""Estimate of the effect: the curves that are true of the population, from all released sums.
+"""Estimate of the population's true curves from all released sums.
 
 The fit is followed once more over a population that does not exist: released counts, estimated
 correlations, and curves that are taken as true. Every released sum has an expectation there, at the
@@ -41,7 +41,7 @@ _USUAL = 0.7
 
 @dataclass(frozen=True, eq=False)
 class EffectDraws:
-    """Estimate of the true curves, and how it scatters.
+    """Estimate of the true curves, with draws of its error.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ class EffectDraws:
 def estimate_effect(
     fit: PrivateFit, terms: AdditiveTerms, objective: Objective
 ) -> EffectDraws | None:
-    """Estimate what is true of the population, from releases alone.
+    """Estimate the true curves of the population from releases alone.
 
     Parameters
     ----------
@@ -86,12 +86,12 @@ def estimate_effect(
 
 
 def has_effect(objective: Objective) -> bool:
-    """Whether an estimate of the effect is worked out: for two classes, and for numbers."""
+    """Whether an effect estimate is available for the objective."""
     return objective.loss in (LOGISTIC, SQUARED)
 
 
 class _Estimate:
-    """Parts of one estimate; scores are in units of the loop."""
+    """Computation of one estimate, in score units of the loop."""
 
     def __init__(self, fit: PrivateFit, terms: AdditiveTerms, objective: Objective) -> None:
         self._terms, self._objective = terms, objective
@@ -110,7 +110,7 @@ class _Estimate:
         self._known = correlations(fit.pairs, counts, n_samples)
 
     def result(self) -> EffectDraws:
-        """Take the steps, and say what they lead to."""
+        """Iterate and return the estimate."""
         correlation, spread = self._known
         correlation = correlation.copy()
         self._population.draw(correlation)
@@ -148,7 +148,7 @@ class _Estimate:
         return self._summary(at, after)
 
     def _start(self) -> FloatArray:
-        """Coefficients near the released curves."""
+        """Return initial coefficients near the released curves."""
         parts = [np.array([(float(self._terms.intercept) - self._objective.offset)])]
         parts[0] /= self._objective.scale
         for basis, curve in zip(self._bases, self._released, strict=True):
@@ -159,13 +159,13 @@ class _Estimate:
         return np.concatenate(parts)
 
     def _columns(self) -> FloatArray:
-        """Functions of each point, shape (n_people, n_coefficients)."""
+        """Return basis functions at each point, shape (n_people, n_coefficients)."""
         bins = self._population.bins
         parts = [b.functions[bins[:, k]] for k, b in enumerate(self._bases)]
         return np.concatenate([np.ones((len(bins), 1)), *parts], axis=1)
 
     def _fisher(self, columns: FloatArray, truth: FloatArray) -> FloatArray:
-        """Information that the records would have without noise."""
+        """Return the Fisher information of noiseless records."""
         each = self._trajectory.n_samples / len(truth)
         if self._logistic:
             chance = 1.0 / (1.0 + np.exp(-truth))
@@ -177,7 +177,7 @@ class _Estimate:
         return np.asarray((columns * weights[:, None]).T @ columns)
 
     def _pairs_that_matter(self, at: FloatArray, spread: FloatArray) -> NDArray[np.intp]:
-        """Pairs whose unknown correlation changes sums the most."""
+        """Return the pairs whose unknown correlations affect sums the most."""
         sizes = np.array(
             [
                 np.sqrt(b.shares @ (b.functions @ own) ** 2)
@@ -192,7 +192,7 @@ class _Estimate:
         return np.split(at[1 : 1 + sum(self._sizes)], np.cumsum(self._sizes)[:-1])
 
     def _summary(self, at: FloatArray, after: Posterior) -> EffectDraws:
-        """Bring mean and covariance to the bins of the released terms."""
+        """Map mean and covariance to the bins of the released terms."""
         scale, d = self._objective.scale, len(at)
         covariance = after.covariance[:d, :d]
         root = np.linalg.cholesky(covariance + 1e-12 * np.trace(covariance) / d * np.eye(d)).T
@@ -218,7 +218,7 @@ class _Estimate:
         )
 
     def _calibration(self, at: FloatArray, covariance: FloatArray) -> tuple[float, float]:
-        """Line through released scores that predicts what is estimated to be true."""
+        """Return the line from released scores to estimated true scores."""
         columns = self._columns()
         bins = self._population.bins
         released = np.sum([t[bins[:, k]] for k, t in enumerate(self._released)], axis=0)
@@ -237,7 +237,7 @@ def _weights(basis: Basis, counts: FloatArray) -> FloatArray:
 
 
 def logistic_line(scores: FloatArray, chance: FloatArray) -> tuple[float, float]:
-    """Fit chances by a line through scores, in log-odds.
+    """Fit probabilities by a line in scores, in log-odds.
 
     Parameters
     ----------
