@@ -53,8 +53,8 @@ if TYPE_CHECKING:
 
 _SEEDED = "noise was drawn from reproducible_seed, so anybody who knows the seed can subtract it"
 _PERSONS_IN_PARTS = (
-    "groups= and max_rows_per_person need a table in memory, since the rows of a person may lie in "
-    "several parts; load the table."
+    "groups= and max_rows_per_person need a table in memory, because the rows of a person may be "
+    "in several chunks; load the table."
 )
 _DRAFTED = "bounds and categories were read from the data"
 
@@ -208,8 +208,8 @@ class PrivateEstimator:
             return X
         if self.schema is not None and groups in self.schema.features:
             raise ValueError(
-                f"groups={groups!r} is a feature of the schema, and features are released; leave "
-                "it out of the schema, or pass the persons beside the table."
+                f"groups={groups!r} is a feature of the schema, and features are released; remove "
+                "it from the schema, or pass person IDs separately."
             )
         return without_groups(X, groups)
 
@@ -379,8 +379,8 @@ class PrivateEstimator:
     def _check_parts(self, X: ChunkedTable, y: Any) -> None:
         if self.schema is None:
             raise ValueError(
-                "schema=None reads bounds and categories from a table in memory; X is read part by "
-                "part, so pass schema=Schema(...)."
+                "schema=None reads bounds and categories from a table in memory; X is read in "
+                "chunks, so pass schema=Schema(...)."
             )
         if self.max_rows_per_person is not None:
             raise ValueError(_PERSONS_IN_PARTS)
@@ -418,7 +418,7 @@ class PrivateEstimator:
         if self.ledger is not None and self.reproducible_seed is not None:
             raise ValueError(
                 f"reproducible_seed={self.reproducible_seed!r} makes a model that is not private, "
-                "and a shared ledger refuses it; leave out the seed or the ledger."
+                "and a shared ledger rejects it; omit the seed or the ledger."
             )
         self._check_settings()
 

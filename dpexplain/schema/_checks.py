@@ -70,7 +70,9 @@ def as_plain(value: Any) -> Label:
     """Return a label as a plain Python value."""
     item = value.item() if hasattr(value, "dtype") and hasattr(value, "item") else value
     if not isinstance(item, str | int | float | bool):
-        raise SchemaError(f"a category or class must be a text or a number, not {kind_of(value)}.")
+        raise SchemaError(
+            f"a category or class must be a string or a number, not {kind_of(value)}."
+        )
     return item
 
 
@@ -104,7 +106,7 @@ def check_texts(owner: object, *names: str) -> None:
     for name in names:
         value = getattr(owner, name)
         if not isinstance(value, str):
-            raise SchemaError(f"{type(owner).__name__}: {name}={value!r} must be a text.")
+            raise SchemaError(f"{type(owner).__name__}: {name}={value!r} must be a string.")
         check_encodable(type(owner).__name__, name, value)
 
 

@@ -66,7 +66,7 @@ class Numeric:
             if not 0 < step <= self.high - self.low:
                 raise SchemaError(
                     f"Numeric: step={short(step)} must be positive and at most high - low = "
-                    f"{short(self.high - self.low)}; leave it out for a continuous feature."
+                    f"{short(self.high - self.low)}; omit it for a continuous feature."
                 )
             object.__setattr__(self, "step", step)
         check_texts(self, "unit", "description")

@@ -118,13 +118,13 @@ def schema_report(
         rows += _rows(name, column, _feature(column, feature))
     if y is not None:
         if target is None:
-            raise SchemaError("the schema has no target to check y against; leave out y.")
+            raise SchemaError("the schema has no target to check y against; omit y.")
         name = f"{target.name or 'target'} (target)"
         rows += _rows(name, one_column(y), _target(one_column(y), target))
     return SchemaReport(tuple(rows))
 
 
-_LEFT_OUT = "the row is left out"
+_LEFT_OUT = "the row is dropped"
 # Problem, what a private fit does about it, and which cells have it.
 Found = list[tuple[str, str, NDArray[np.bool_]]]
 

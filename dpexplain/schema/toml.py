@@ -108,11 +108,13 @@ def _parsed(text: str) -> dict[str, Any]:
     try:
         parsed = tomllib.loads(text)
     except RecursionError:
-        raise SchemaError("the schema is no valid TOML: it is nested too deeply.") from None
+        raise SchemaError("the schema is not valid TOML: it is nested too deeply.") from None
     except ValueError as error:  # of the parser, or of a number with thousands of digits
-        raise SchemaError(f"the schema is no valid TOML: {str(error).rstrip('.')}.") from None
+        raise SchemaError(f"the schema is not valid TOML: {str(error).rstrip('.')}.") from None
     if _has_endless_number(parsed):
-        raise SchemaError("the schema has a whole number of more than 1,024 bits; write bounds.")
+        raise SchemaError(
+            "the schema has an integer of more than 1,024 bits; write smaller bounds."
+        )
     return parsed
 
 

@@ -162,7 +162,7 @@ class PrivacyStatement:
             if not isinstance(getattr(self, name), Promise):
                 raise ValueError(f"{name} must be a Promise.")
         if not all(isinstance(promise, Promise) for promise in self.others):
-            raise ValueError("others must be a list of promises.")
+            raise ValueError("others must be a list of guarantees.")
         object.__setattr__(self, "others", tuple(self.others))
 
     def text(self) -> str:
@@ -437,4 +437,4 @@ def _fields_of(cls: type[Any], content: object) -> dict[str, Any]:
 
 def _check_text(name: str, value: object) -> None:
     if not isinstance(value, str) or not value.strip() or len(value) > _LONGEST_TEXT:
-        raise ValueError(f"{name} must be a text of 1 to {_LONGEST_TEXT} characters.")
+        raise ValueError(f"{name} must be a string of 1 to {_LONGEST_TEXT} characters.")

@@ -63,8 +63,8 @@ class ArrowTable(ChunkedTable):
             return cls(pyarrow.dataset.dataset(X, format="parquet", partitioning="hive"))
         except FileNotFoundError:
             raise ValueError(
-                f"there is no file or folder {str(Path(X))!r}; pass the path of a Parquet file or "
-                "of a folder of them."
+                f"no file or folder {str(Path(X))!r}; pass the path of a Parquet file or of a "
+                "folder of them."
             ) from None
         except pyarrow.ArrowInvalid:
             raise ValueError(

@@ -238,14 +238,14 @@ def _column_names(file: IO[bytes], form: LineFormat) -> list[str]:
     names = cells_of_line(line, form)
     if not line.strip() or names is None:
         raise ValueError(
-            "the first line is no line of column names: expected names between separators "
-            f"({form.separator!r}), in {form.encoding}, and a newline behind the last; write the "
-            "names there, or say how the file is written (--sep, --encoding)."
+            "the first line does not hold column names: expected names between separators "
+            f"({form.separator!r}), in {form.encoding}, and a final newline; write the names "
+            "there, or specify the format of the file (--sep, --encoding)."
         )
     doubled = sorted({name for name in names if names.count(name) > 1})
     if "" in names or doubled:
         found = "a column without a name" if "" in names else f"{shown(doubled[0])} twice"
-        raise ValueError(f"the first line has {found}; give every column a name of its own there.")
+        raise ValueError(f"the first line has {found}; give every column a distinct name.")
     return names
 
 

@@ -178,7 +178,7 @@ def test_repeats_are_a_number_of_fits(folder, capsys):
     with pytest.raises(SystemExit) as stopped:
         main(["sweep", *ARGUMENTS, "--epsilon", "1", "--repeats", "0", "--out", "sweep.json"])
     assert stopped.value.code == 2
-    assert "whole number of at least 1" in capsys.readouterr().err
+    assert "integer of at least 1" in capsys.readouterr().err
 
 
 def test_another_column_than_those_of_a_parquet_file_begins_no_ledger(folder, capsys):

@@ -85,8 +85,8 @@ class ExplainableBoostingClassifier(AdditiveClassifier, _Reference):
             )
         if len(np.unique(np.asarray(y).astype(str))) == 1:
             raise ValueError(
-                "y holds 1 class, and there is no schema that names the other; "
-                "pass schema=Schema(..., target=Classes([...]))."
+                "y holds 1 class, and no schema names the other; pass schema=Schema(..., "
+                "target=Classes([...]))."
             )
 
     def _objective(self, schema: Schema) -> Objective:

@@ -1,4 +1,4 @@
-"""A private linear fit: histograms, second moments, then gradients or target moments.
+"""Private linear fits: histograms, second moments, gradients or targets.
 
 Everything that is asked of the records is an integer sum with a Gaussian answer. Weights follow
 from the answers alone: by a ridge regression on noisy moments (sufficient statistics, AdaSSP
@@ -94,7 +94,7 @@ class LinearBudget:
         return _phase("gradients", norm * self.gradient_factor, self.target_multiplier, n_values)
 
     def target_phase(self, n_features: int, n_values: int) -> Phase:
-        """Phase of the target moments, in steps: ``|y| sqrt(K + 1)``, and ``y^2`` beside it."""
+        """Return the phase of the target moments, in steps."""
         norm = np.sqrt(n_features + 2) * _VALUE * _RESIDUAL
         return _phase(
             "target moments", norm * self.gradient_factor, self.target_multiplier, n_values

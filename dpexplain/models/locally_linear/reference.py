@@ -190,6 +190,6 @@ class LocallyLinearClassifier(LocallyLinearModel):
             )
         if len(np.unique(np.asarray(y).astype(str))) == 1:
             raise ValueError(
-                "y holds 1 class, and there is no schema that names the other; "
-                "pass schema=Schema(..., target=Classes([...]))."
+                "y holds 1 class, and no schema names the other; pass schema=Schema(..., "
+                "target=Classes([...]))."
             )

@@ -50,8 +50,8 @@ def check_n_jobs(n_jobs: object) -> None:
     if n_jobs is None or whole == -1 or 1 <= whole <= MOST_THREADS:
         return
     raise ValueError(
-        f"n_jobs={shown(n_jobs)} must be None, -1 for all processors, or a whole number of threads "
-        f"from 1 to {MOST_THREADS}; pass n_jobs=None to leave the choice to the fit."
+        f"n_jobs={shown(n_jobs)} must be None, -1 for all processors, or an integer number of "
+        f"threads from 1 to {MOST_THREADS}; pass n_jobs=None to let the fit choose."
     )
 
 
