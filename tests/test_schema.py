@@ -314,7 +314,7 @@ HEAD = 'format = "dpexplain/schema"\nversion = 1\n'
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("format =\n", "no valid TOML"),
+        ("format =\n", "not valid TOML"),
         ("\n", "lacks"),
         (HEAD, "lacks .'features'"),
         (HEAD + "features = 1", "'features' must be a table"),
@@ -332,7 +332,7 @@ HEAD = 'format = "dpexplain/schema"\nversion = 1\n'
         (HEAD + "[features.a]\nkind = 'numeric'\nlow = nan\nhigh = 1", "finite"),
         (HEAD + "[features.a]\nkind = 'numeric'\nlow = 1979-05-27\nhigh = 1", "finite"),
         (HEAD + "[features.a]\nkind = 'categorical'\ncategories = 'ab'", "list in a fixed order"),
-        (HEAD + "[features.a]\nkind = 'categorical'\ncategories = [[1]]", "a text or a number"),
+        (HEAD + "[features.a]\nkind = 'categorical'\ncategories = [[1]]", "a string or a number"),
         (HEAD + "extra = 1\n[features.a]\nkind = 'numeric'\nlow = 0\nhigh = 1", "'extra'"),
         (HEAD.replace("1", "2") + "[features.a]\nkind='numeric'\nlow = 0\nhigh = 1", "version=2"),
         ("format = 'x'\nversion = 1\nfeatures = {}", "format='x'"),

@@ -44,7 +44,7 @@ def test_usual_epsilon_is_returned_as_float_without_a_word(epsilon):
 
 
 def test_epsilon_above_ten_warns():
-    with pytest.warns(PrivacyWarning, match="epsilon=10.5 is a weak promise"):
+    with pytest.warns(PrivacyWarning, match="epsilon=10.5 is a weak guarantee"):
         assert check_epsilon(10.5) == 10.5
 
 
@@ -112,7 +112,7 @@ def test_range_refuses_what_is_no_number(value):
 
 @pytest.mark.parametrize("value", [0, -3, 1.0, True, "1", None, math.nan])
 def test_count_is_a_positive_integer(value):
-    with pytest.raises(ValueError, match=r"max_bins=.* whole number of at least 1"):
+    with pytest.raises(ValueError, match=r"max_bins=.* integer of at least 1"):
         check_count("max_bins", value)
 
 

@@ -96,7 +96,7 @@ def _constant(name: str) -> NoReturn:
 
 def _integer(digits: str) -> int:
     if len(digits) > _LONGEST_INTEGER:
-        raise ValueError(f"a whole number of {len(digits)} digits is too large.")
+        raise ValueError(f"an integer of {len(digits)} digits is too large.")
     return int(digits)
 
 

@@ -9,7 +9,7 @@ FloatArray = NDArray[np.float64]
 
 
 def line_covariance(x: FloatArray) -> FloatArray:
-    """Covariance of a straight line whose level and slope have variance 1.
+    """Return the covariance of a line with unit-variance level and slope.
 
     Parameters
     ----------
@@ -24,7 +24,7 @@ def line_covariance(x: FloatArray) -> FloatArray:
 
 
 def bend_covariance(x: FloatArray) -> FloatArray:
-    """Covariance of an integrated Wiener process, whose mean given data is a cubic spline.
+    """Return the covariance of an integrated Wiener process (cubic spline prior).
 
     Parameters
     ----------

@@ -103,8 +103,8 @@ def check_epsilon(epsilon: object, *, allow_weak: bool = False) -> float:
         )
     if value > _WEAK_EPSILON:
         warnings.warn(
-            f"epsilon={value:g} is a weak promise: the odds of telling whether a record was in "
-            f"the data may change by a factor exp({value:g}); values up to 1 are common, and "
+            f"epsilon={value:g} is a weak guarantee: the odds of telling whether a record was in "
+            f"the data may change by a factor of exp({value:g}); values up to 1 are common, and "
             "values up to 10 are sometimes defended.",
             PrivacyWarning,
             stacklevel=3,
@@ -272,6 +272,6 @@ def check_count(name: str, value: object, minimum: int = 1) -> int:
     if isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= minimum:
         return int(value)
     raise ValueError(
-        f"{name}={shown(value)} must be a whole number of at least {minimum}; "
-        f"pass {name}={minimum} or more."
+        f"{name}={shown(value)} must be an integer of at least {minimum}; pass {name}={minimum} "
+        "or more."
     )

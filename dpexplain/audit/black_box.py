@@ -1,4 +1,4 @@
-"""Audit of the final model: an attacker who sees predictions, explanation and attributes.
+"""Audit of the final model: predictions, explanation and attributes.
 
 Nothing of the fit is looked at. Models are fitted many times with and without the canary. On
 some of them a linear discriminant learns which numbers of the published model tell the two

@@ -206,7 +206,7 @@ def count(text: str) -> int:
         If it is none.
     """
     if not text.isascii() or not text.isdigit() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text} must be a whole number of at least 1")
+        raise argparse.ArgumentTypeError(f"{text} must be an integer of at least 1")
     return int(text)
 
 

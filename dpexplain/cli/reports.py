@@ -23,7 +23,7 @@ def add_commands(commands: Any) -> None:
         commands,
         "report",
         summary="Write the dashboard and the privacy statement as one HTML file that opens "
-        "anywhere, without network. What is not private is left out.",
+        "anywhere, without network. Anything not private is omitted.",
         examples="dpexplain report data.csv --target income --schema schema.toml "
         "--epsilon 0.5 1 4 --out report.html\n"
         "dpexplain report sweep.json --out report.html",

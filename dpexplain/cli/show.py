@@ -94,9 +94,7 @@ def run_explain(asked: argparse.Namespace) -> None:
 def _fit_of(shown: Any, epsilon: float, file: Path) -> Any:
     explanations = getattr(shown, "explanations", None)
     if explanations is None:
-        raise CommandError(
-            f"--epsilon {epsilon:g}: {file} holds a single explanation; leave it out."
-        )
+        raise CommandError(f"--epsilon {epsilon:g}: {file} holds a single explanation; omit it.")
     if math.isinf(epsilon) and shown.reference is not None:
         return shown.reference
     if epsilon not in explanations:
@@ -148,7 +146,9 @@ def run_ledger(asked: argparse.Namespace) -> None:
     from dpexplain.accounting import PrivacyLedger
 
     if not asked.file.is_file():
-        raise CommandError(f"{asked.file}: no such file; fit begins a TABLE.ledger.json beside it.")
+        raise CommandError(
+            f"{asked.file}: no such file; fit creates TABLE.ledger.json next to the table."
+        )
     try:
         ledger = PrivacyLedger.open(asked.file)
     except BudgetError as error:  # nothing was to be paid: the file is the wrong one, or damaged

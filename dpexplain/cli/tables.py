@@ -60,7 +60,7 @@ def private_records(asked: argparse.Namespace, schema: Schema) -> Records:
     known = [name for name in frame.columns if name in schema.features]
     rest = [str(name) for name in frame.columns if name not in (*known, asked.target)]
     if rest and not getattr(asked, "quiet", False):
-        print(f"columns not in the schema are left out: {', '.join(rest)}", file=sys.stderr)
+        print(f"columns not in the schema are ignored: {', '.join(rest)}", file=sys.stderr)
     return Records(frame[known], frame[asked.target])
 
 

@@ -84,8 +84,8 @@ def check_parts(X: Any, reference: bool, groups: Any) -> bool:
         )
     if kind and groups is not None:
         raise ValueError(
-            f"X is {kind}, and groups= needs a table in memory, since the rows of a person may lie "
-            "in several parts."
+            f"X is {kind}, and groups= needs a table in memory, because the rows of a person may "
+            "be in several chunks."
         )
     return bool(kind)
 

@@ -101,7 +101,7 @@ class Fits(Record, Generic[Model]):
 
     @property
     def private(self) -> bool:
-        """Whether everything shown is private: no reference, no seeded noise, no diagnostics."""
+        """Whether everything shown is private."""
         diagnostics = self.metrics is not None and not self.metrics["private"].all()
         guarantees: list[Any] = [fit for _, _, fit in self.fits()]
         return not diagnostics and all(fit.guarantee.private for fit in guarantees)

@@ -143,7 +143,7 @@ def _images(name: str, subset: Subset, target: Classes, **facts: Any) -> Dataset
 
 
 def _read(name: str, stem: str) -> NDArray[np.uint8]:
-    """Read an idx file: two zeros, type, number of dimensions, big-endian sizes, values."""
+    """Read an idx file: type, dimensions, big-endian sizes and values."""
     archive = f"{stem}-ubyte.gz"
     url, sha256 = f"{_URLS[name]}/{archive}", _SHA256[name][stem]
     file = DataFile(name, archive, url, sha256, unpack=gzip.decompress)

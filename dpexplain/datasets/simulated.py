@@ -205,7 +205,7 @@ def _checked_problem(
     if problem not in PROBLEMS:
         raise ValueError(f"problem={problem!r} must be one of {', '.join(map(repr, PROBLEMS))}.")
     if isinstance(n_samples, bool) or not isinstance(n_samples, int) or n_samples < 1:
-        raise ValueError(f"n_samples={n_samples!r} must be a positive whole number.")
+        raise ValueError(f"n_samples={n_samples!r} must be a positive integer.")
     if task not in ("classification", "regression"):
         raise ValueError(f"task={task!r} must be 'classification' or 'regression'.")
     if not np.isfinite(strength):

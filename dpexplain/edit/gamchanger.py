@@ -101,7 +101,7 @@ def _operation(entry: Any, explanation: GlobalExplanation, encoder: Any) -> tupl
     if name not in explanation:
         if " x " in name:
             raise ValueError(f"{shorten(name)!r} is a pair of features, and curves have one.")
-        raise ValueError(f"there is no term {shorten(name)!r} here.")
+        raise ValueError(f"no term {shorten(name)!r} here.")
     points = _points(entry)
     term = explanation[name]
     values = _numeric(term, points) if term.kind == "numeric" else _named(term, points, encoder)

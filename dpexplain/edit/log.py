@@ -1,4 +1,4 @@
-"""The log of edits: a tree of states with undo, redo, branches, checkpoints and replay."""
+"""Edit log: a tree of states with undo, branches, checkpoints and replay."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class EditLog:
                 raise ValueError("entries must be edits that follow an earlier one.")
         places = [self.head, *self.undone, *(place for _, place in self.checkpoints)]
         if not all(START <= place < len(self.entries) for place in places):
-            raise ValueError("a place of the log lies beyond its edits.")
+            raise ValueError("an index of the log is beyond its edits.")
         before = self.head
         for place in reversed(self.undone):
             if place == START or self.entries[place].parent != before:

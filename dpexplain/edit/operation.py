@@ -176,7 +176,7 @@ class Operation(ABC):
             if bins[-1] >= term.n_value_bins:
                 raise ValueError(
                     f"{self.kind} needs bins in an order, and a special bin of "
-                    f"{shorten(term.name)!r} (missing, other) has no place in it; leave it out."
+                    f"{shorten(term.name)!r} (missing, other) has no position; omit it."
                 )
         if len(bins) < self.least_bins:
             raise ValueError(

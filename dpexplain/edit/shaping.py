@@ -1,4 +1,4 @@
-"""Operations that shape a curve: smooth, flatten, denoise, stretch, recover, monotone, convex."""
+"""Operations that shape a curve, such as smooth, denoise and monotone."""
 
 from __future__ import annotations
 

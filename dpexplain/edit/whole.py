@@ -48,7 +48,7 @@ class _WholeTerm(Operation):
         super().__post_init__()
         if not self.selection.whole:
             raise ValueError(
-                f"{self.kind} is about a whole term; leave out bins=, within= and names=."
+                f"{self.kind} applies to a whole term; omit bins=, within= and names=."
             )
 
     def _checked_bins(self, curve: Curve) -> IndexArray:

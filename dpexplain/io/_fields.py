@@ -71,7 +71,7 @@ def flag(value: Any, path: str) -> bool:
 def integer(value: Any, path: str) -> int:
     """Read an integer."""
     if isinstance(value, bool) or not isinstance(value, int):
-        raise ValueError(f"{path} must be a whole number, got {_kind(value)}.")
+        raise ValueError(f"{path} must be an integer, got {_kind(value)}.")
     if abs(value) > _LARGEST_EXACT_INTEGER:
         raise ValueError(f"{path} is too large.")
     return value

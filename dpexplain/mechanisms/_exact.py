@@ -18,7 +18,7 @@ _WORD = 8
 
 
 class Words:
-    """Words of 64 random bits: some that are there, then fresh ones.
+    """Stream of 64-bit random words: given ones first, then fresh ones.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class Words:
         return int.from_bytes(self._random_bytes(_WORD), "little")
 
     def place(self, width: int) -> int | None:
-        """Read an evenly distributed number below `width`; None if the word is to be left out."""
+        """Draw a uniform integer below `width`; None if the word is rejected."""
         place, rest = divmod(self.next() * width, 1 << 64)
         return None if rest < (1 << 64) % width else place
 
@@ -58,7 +58,7 @@ def run(
     settle: Callable[[Words, int], bool],
     random_bytes: RandomBytes,
 ) -> None:
-    """Run compiled trials, and settle undecided ones in exact arithmetic.
+    """Run compiled trials; decide the remaining ones in exact arithmetic.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Trials of the exact discrete Gaussian that sixty-four random bits and floats can decide.
+"""Fast trials of the exact discrete Gaussian.
 
 Nothing here rounds an outcome: a comparison that lies within the error of its floats is handed
 back undecided, for `dpexplain.mechanisms.discrete_gaussian` to settle in exact arithmetic. No
@@ -36,7 +36,7 @@ _SIGN_SHIFT = np.uint64(63)
 
 @njit(inline="always", error_model="numpy")
 def _multiply(a, b):  # type: ignore[no-untyped-def]
-    """Both words, high and low, of the product of two 64-bit words."""
+    """Return the high and low words of a 64-bit product."""
     a_high, a_low = a >> _HALF_WORD, a & _LOW_HALF
     b_high, b_low = b >> _HALF_WORD, b & _LOW_HALF
     low = a_low * b_low
@@ -47,7 +47,7 @@ def _multiply(a, b):  # type: ignore[no-untyped-def]
 
 @njit(inline="always", error_model="numpy")
 def _compare(coin, exponent):  # type: ignore[no-untyped-def]
-    """Whether a uniform number in ``[coin, coin + 2**-32)`` is below ``exp(-exponent)``."""
+    """Compare a uniform number of 32 known bits with ``exp(-exponent)``."""
     if exponent >= _LONG:
         return _REJECT if coin > _CHANCE_OF_LONG else _UNDECIDED
     total, term, k = 1.0, 1.0, 0.0

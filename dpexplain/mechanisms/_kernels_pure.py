@@ -1,4 +1,4 @@
-"""Trials of the exact discrete Laplace and of exact choices that random bits and floats can decide.
+"""Fast trials of the exact discrete Laplace and exact choices.
 
 Nothing here rounds an outcome: a comparison that lies within the error of its floats is handed
 back undecided, to be settled in exact arithmetic on the same bits. A trial for which the words do
@@ -31,7 +31,7 @@ _COIN_SHIFT, _SIGN_SHIFT = np.uint64(64 - COIN_BITS), np.uint64(63)
 
 @njit(inline="always", error_model="numpy")
 def _flip(word, exponent):  # type: ignore[no-untyped-def]
-    """Whether a uniform number that begins with these bits is below ``exp(-exponent)``."""
+    """Compare a uniform number of these leading bits with ``exp(-exponent)``."""
     return _compare(float(np.int64(word >> _COIN_SHIFT)) * _COIN_STEP, exponent)
 
 

@@ -1,4 +1,4 @@
-"""Secret coins: random choices among records that nobody may be able to foretell or repeat.
+"""Secret random draws over records, which nobody can predict or repeat.
 
 Every bit comes from OpenSSL's generator of keys, a block cipher in counter mode that the operating
 system seeds, anew in each copy of a process [1]_. Nothing of it is kept here. A fit that samples
@@ -28,26 +28,26 @@ _BYTES_AT_ONCE = 2**20  # OpenSSL counts them in 32 bits
 
 
 class Coins(Protocol):
-    """What decides which records are sampled, or in which bag or tree they are."""
+    """Interface of random draws that assign records to samples, bags or trees."""
 
     def heads(self, n: int, probability: float) -> NDArray[np.bool_]:
-        """Throw a coin for each of n, which shows heads with this probability: shape (n,)."""
+        """Draw n independent Bernoulli variables, shape (n,)."""
         ...
 
     def random(self, n: int) -> NDArray[np.float64]:
-        """Draw n multiples of ``2**-53`` in [0, 1), all equally likely: shape (n,)."""
+        """Draw n uniform multiples of ``2**-53`` in [0, 1), shape (n,)."""
         ...
 
     def spawn(self, n_children: int) -> Sequence[Coins]:
-        """Return other coins; what they show says nothing about these, nor about each other."""
+        """Return independent coins."""
         ...
 
 
 class SecretCoins:
-    """Coins of which every bit comes from a cryptographic generator; they keep no state."""
+    """Stateless coins from a cryptographic generator."""
 
     def heads(self, n: int, probability: float) -> NDArray[np.bool_]:
-        """Throw a coin for each of n.
+        """Draw n Bernoulli variables.
 
         A coin shows heads if a uniform number is below the probability. Its digits to the base of
         256 are drawn one by one, as long as they equal those of the probability, which ends: the
@@ -90,7 +90,7 @@ class SecretCoins:
         return np.asarray((_words(n) >> np.uint64(11)) * 2.0**-53, dtype=np.float64)
 
     def permutation(self, n: int) -> NDArray[np.intp]:
-        """Draw an order of n places, each as likely as any other.
+        """Draw a uniform permutation of n positions.
 
         Words that are all different have all orders with the same chance; if two are equal, which
         a table of a million rows sees once in forty million times, all are drawn again.
@@ -110,7 +110,7 @@ class SecretCoins:
                 return order
 
     def spawn(self, n_children: int) -> Sequence[SecretCoins]:
-        """Return coins as independent of these as these are of each other."""
+        """Return independent secret coins."""
         return [SecretCoins() for _ in range(n_children)]
 
     def __repr__(self) -> str:
@@ -118,7 +118,7 @@ class SecretCoins:
 
 
 class SeededCoins:
-    """Coins that fall alike in every run: for fits that are not private, and for audits.
+    """Seeded coins, for non-private fits and audits.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ class SeededCoins:
         self._generator = np.random.default_rng(seed)
 
     def heads(self, n: int, probability: float) -> NDArray[np.bool_]:
-        """Throw a coin for each of n, its probability rounded to a multiple of ``2**-32``."""
+        """Draw n Bernoulli variables, with probability rounded to 32 bits."""
         words = self._generator.integers(0, 2**32, size=n, dtype=np.uint32)
         return np.asarray(words < np.uint64(round(probability * 2.0**32)))
 
@@ -139,7 +139,7 @@ class SeededCoins:
         return self._generator.random(n)
 
     def spawn(self, n_children: int) -> Sequence[SeededCoins]:
-        """Return other coins, which fall alike in every run as well."""
+        """Return other seeded coins."""
         return [SeededCoins(generator) for generator in self._generator.spawn(n_children)]
 
     def __repr__(self) -> str:
@@ -147,7 +147,7 @@ class SeededCoins:
 
 
 def secret_coins() -> SecretCoins:
-    """Make coins for choices whose secrecy a guarantee may rest on, such as who is sampled.
+    """Create coins for draws that must be secret, such as sampling.
 
     Noise comes from a `NoiseSource`.
 

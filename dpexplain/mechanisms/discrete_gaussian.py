@@ -1,4 +1,4 @@
-"""Exact discrete Gaussian: rejection from strips, every comparison settled without rounding.
+"""Exact discrete Gaussian by rejection sampling from strips.
 
 `draw` returns integers v with probability proportional to ``exp(-v**2 / (2 sigma**2))``, the
 distribution of Canonne, Kamath and Steinke [1]_. Not approximately: given independent fair bits,
@@ -133,7 +133,7 @@ def draw(sigma: float, size: int, random_bytes: RandomBytes = os.urandom) -> NDA
 
 
 class Scale:
-    """A standard deviation as a fraction, and the strips that go with it.
+    """A standard deviation as a fraction, with its strips.
 
     Parameters
     ----------
@@ -192,13 +192,13 @@ def settle(word: int, place_word: int, scale: Scale, random_bytes: RandomBytes) 
 
 
 class _Uniform:
-    """A uniform random number in [0, 1) of which as many bits are known as were needed."""
+    """A uniform random number in [0, 1) whose bits are drawn on demand."""
 
     def __init__(self, leading: int, n_bits: int, random_bytes: RandomBytes) -> None:
         self._leading, self._n_bits, self._random_bytes = leading, n_bits, random_bytes
 
     def below(self, bounds: Callable[[int], Bounds]) -> bool:
-        """Whether it is below the number that ``bounds(n_bits)`` holds, in units of 2**-n_bits."""
+        """Whether the number is below the one enclosed by ``bounds(n_bits)``."""
         while True:
             low, high = bounds(self._n_bits)
             if self._leading < low:
@@ -210,7 +210,7 @@ class _Uniform:
 
 
 def exponential(numerator: int, denominator: int, bits: int) -> Bounds:
-    """Bounds of ``2**bits * exp(-numerator / denominator)``.
+    """Return bounds of ``2**bits * exp(-numerator / denominator)``.
 
     Parameters
     ----------
@@ -242,7 +242,7 @@ def exponential(numerator: int, denominator: int, bits: int) -> Bounds:
 
 
 def _cumulated_chance(strip: int, bits: int) -> Bounds:
-    """Bounds of ``2**bits * P(strip drawn <= strip)``."""
+    """Return bounds of ``2**bits * P(strip drawn <= strip)``."""
     below, above = _cumulated_weights(bits + _GUARD)
     last = min(strip, len(below) - 1)
     low = (below[last] << bits) // (above[-1] + 1)  # + 1 covers all strips beyond the last
@@ -252,7 +252,7 @@ def _cumulated_chance(strip: int, bits: int) -> Bounds:
 
 @lru_cache(maxsize=4)
 def _cumulated_weights(bits: int) -> tuple[list[int], list[int]]:
-    """Bounds of ``2**bits * (h_0 + ... + h_i)``, for so many i that the rest is below one unit.
+    """Return bounds of ``2**bits * (h_0 + ... + h_i)`` up to a negligible rest.
 
     The weight of strip i is below ``exp(-0.7 (bits + 4)) < 2**-(bits + 4)`` from the last on, and
     neighbours fall by a factor below 4/5 there: the rest is below 5 * 2**-4 units.
@@ -265,7 +265,7 @@ def _cumulated_weights(bits: int) -> tuple[list[int], list[int]]:
 
 @lru_cache(maxsize=1)
 def _strip_table() -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Thresholds and guide of `run_trials`."""
+    """Return thresholds and guide table of `run_trials`."""
     thresholds: list[int] = []
     while not thresholds or thresholds[-1] < (1 << INDEX_BITS) - 1:
         low, high = _cumulated_chance(len(thresholds), INDEX_BITS + _GUARD)

@@ -1,4 +1,4 @@
-"""The exponential mechanism, exactly: a choice by integer utilities.
+"""The exact exponential mechanism on integer utilities.
 
 A candidate i of a group is chosen with probability proportional to ``exp(epsilon u_i / spread)``
 [1]_, where one record changes the utilities by amounts that lie within `spread` of each other:
@@ -50,7 +50,7 @@ def choose(
     spread: float,
     random_bytes: RandomBytes = os.urandom,
 ) -> NDArray[np.int64]:
-    """Choose a candidate of each group.
+    """Choose one candidate per group.
 
     Parameters
     ----------

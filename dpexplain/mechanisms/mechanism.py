@@ -20,7 +20,7 @@ __all__ = ["Mechanism"]
 
 
 class Mechanism:
-    """Add fresh integer noise to integer sums, each draw once.
+    """Mechanism that adds fresh integer noise to integer sums.
 
     All noise of a phase is drawn before the first release: the time that drawing takes then
     says nothing about a single value, and the exact sampler is fast in bulk only. The noise
@@ -58,7 +58,7 @@ class Mechanism:
         self.limit_to(charged)
 
     def limit_to(self, charged: Iterable[Event] | None) -> None:
-        """Refuse from now on what these events do not pay for.
+        """Restrict further releases to those covered by these events.
 
         Parameters
         ----------
@@ -69,7 +69,7 @@ class Mechanism:
 
     @property
     def source(self) -> NoiseSource:
-        """Where the noise comes from.
+        """Noise source of the mechanism.
 
         Returns
         -------
@@ -79,7 +79,7 @@ class Mechanism:
         return self._source
 
     def begin(self, phase: AnyPhase) -> None:
-        """Start a phase and draw all its noise in one call.
+        """Start a phase and draw all its noise at once.
 
         Parameters
         ----------
@@ -150,7 +150,7 @@ class Mechanism:
         return noisy
 
     def choose(self, utilities: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Choose one candidate of each group; see `dpexplain.mechanisms.exponential`.
+        """Choose one candidate per group; see `dpexplain.mechanisms.exponential`.
 
         Parameters
         ----------

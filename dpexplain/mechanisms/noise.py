@@ -47,7 +47,7 @@ _LARGEST_ROUNDED_SIGMA = 2.0**44
 
 
 def check_scale(sigma_int: float, low: float, high: float) -> float:
-    """Check the scale of noise, and say which parameters of a fit it follows from.
+    """Check the noise scale; name the responsible parameters in errors.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def check_scale(sigma_int: float, low: float, high: float) -> float:
 
 
 class NoiseSource:
-    """Draw integer Gaussian noise from secret randomness.
+    """Source of secret integer noise.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ class NoiseSource:
 
     @property
     def backend(self) -> str:
-        """Name of the sampler that was asked for.
+        """Name of the requested sampler.
 
         Returns
         -------
@@ -137,7 +137,7 @@ class NoiseSource:
 
     @property
     def description(self) -> str:
-        """Sampler and origin of the randomness, for the text of a guarantee.
+        """Description of sampler and randomness, for guarantees.
 
         Returns
         -------
@@ -247,7 +247,7 @@ class NoiseSource:
     def choose(
         self, utilities: NDArray[np.int64], epsilon: float, spread: float
     ) -> NDArray[np.int64]:
-        """Choose a candidate of each group by the exponential mechanism, exactly.
+        """Choose one candidate per group by the exact exponential mechanism.
 
         Parameters
         ----------
@@ -271,7 +271,7 @@ class NoiseSource:
 
 
 def _opendp(sigma: float, size: int) -> NDArray[np.int64]:
-    """Draw from the discrete Gaussian: OpenDP's answer to a query of zeros."""
+    """Draw from OpenDP's discrete Gaussian."""
     from opendp.domains import atom_domain, vector_domain
     from opendp.measurements import make_gaussian
     from opendp.metrics import l2_distance
@@ -283,7 +283,7 @@ def _opendp(sigma: float, size: int) -> NDArray[np.int64]:
 
 
 def _secret_generator() -> np.random.Generator:
-    """Key a generator with 256 fresh bits: 128 of the key, 128 of the counter's upper half.
+    """Key a generator with 256 fresh random bits.
 
     A new one for each call keeps no state that a fork could copy or an attacker could read.
     """
@@ -293,7 +293,7 @@ def _secret_generator() -> np.random.Generator:
 
 
 def _rounded(generator: np.random.Generator, sigma: float, size: int) -> NDArray[np.int64]:
-    """Round the sum of four normals over two, which hides the low bits of each of them."""
+    """Round half the sum of four normals, which hides their low bits."""
     total = generator.standard_normal(size)
     for _ in range(3):
         total += generator.standard_normal(size)

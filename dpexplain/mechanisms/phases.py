@@ -1,4 +1,4 @@
-"""Phases: releases that share one scale, and whose noise is drawn in one call."""
+"""Phases: releases that share one noise scale and one draw."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _STEP_MARGIN = 1e-12
 
 
 class NoisyPhase:
-    """Base of frozen phases whose noise is added to sums; they have the fields named below."""
+    """Base of frozen phases with additive noise."""
 
     label: str
     sensitivity_int: float
@@ -103,7 +103,7 @@ def _check_positive(name: str, value: float) -> None:
 
 @dataclass(frozen=True)
 class Phase(NoisyPhase):
-    """Releases that share one noise scale, and whose noise is drawn in one call.
+    """Releases that share one noise scale and one draw.
 
     *Price*: that of the continuous Gaussian with the same scale. Let F be the distribution function
     of the discrete Gaussian that is drawn, at the integers, and Phi that of the normal. If
@@ -143,7 +143,7 @@ class Phase(NoisyPhase):
 
     @property
     def n_disjoint(self) -> int:
-        """Releases that cost as much as one; no Gaussian ones are about disjoint records.
+        """Number of releases with the cost of one; always 1 for Gaussian noise.
 
         Returns
         -------
@@ -152,7 +152,7 @@ class Phase(NoisyPhase):
         return 1
 
     def event(self, count: int = 1) -> GaussianEvent | SubsampledGaussianEvent:
-        """Event that pays for so many releases.
+        """Return the event that covers a number of releases.
 
         Parameters
         ----------
@@ -165,7 +165,7 @@ class Phase(NoisyPhase):
         return GaussianEvent(self.label, self.noise_multiplier, count)
 
     def drawn(self, source: NoiseSource) -> NDArray[np.int64]:
-        """Draw the noise of the whole phase.
+        """Draw all noise of the phase.
 
         Parameters
         ----------
@@ -222,7 +222,7 @@ class SampledPhase(Phase):
         return self.sensitivity_int / self.n_changed
 
     def event(self, count: int = 1) -> SubsampledGaussianEvent:
-        """Event that pays for so many releases.
+        """Return the event that covers a number of releases.
 
         Parameters
         ----------
@@ -238,7 +238,7 @@ class SampledPhase(Phase):
 
 @dataclass(frozen=True)
 class LaplacePhase(NoisyPhase):
-    """Releases that share one scale of Laplace noise, which is drawn in one call.
+    """Releases that share one Laplace scale and one draw.
 
     Parameters
     ----------
@@ -274,7 +274,7 @@ class LaplacePhase(NoisyPhase):
 
     @property
     def drawn_scale(self) -> int:
-        """Scale of the noise that is drawn.
+        """Scale of the drawn noise.
 
         Returns
         -------
@@ -285,7 +285,7 @@ class LaplacePhase(NoisyPhase):
 
     @property
     def drawn_sensitivity(self) -> int:
-        """Largest change of integer sums that the stated sensitivity allows.
+        """Sensitivity of the rounded integer sums.
 
         Returns
         -------
@@ -305,7 +305,7 @@ class LaplacePhase(NoisyPhase):
         return Fraction(self.drawn_sensitivity, self.drawn_scale)
 
     def event(self, count: int = 1) -> DiscreteLaplaceEvent:
-        """Event that pays for so many releases: the noise that is drawn, to the step.
+        """Return the event that covers a number of releases, exact to the step.
 
         Parameters
         ----------
@@ -319,7 +319,7 @@ class LaplacePhase(NoisyPhase):
         return DiscreteLaplaceEvent(self.label, self.drawn_scale, self.drawn_sensitivity, count)
 
     def drawn(self, source: NoiseSource) -> NDArray[np.int64]:
-        """Draw the noise of the whole phase.
+        """Draw all noise of the phase.
 
         Parameters
         ----------
@@ -380,7 +380,7 @@ class ChoicePhase:
         return Fraction(self.epsilon)
 
     def event(self, count: int = 1) -> PureEvent:
-        """Event that pays for so many releases.
+        """Return the event that covers a number of releases.
 
         Parameters
         ----------
@@ -394,7 +394,7 @@ class ChoicePhase:
         return PureEvent(self.label, self.epsilon, count)
 
     def drawn(self, source: NoiseSource) -> NDArray[np.int64]:
-        """Return the noise of the phase: none, every choice draws its own.
+        """Return no noise, because every choice draws its own.
 
         Parameters
         ----------
@@ -408,7 +408,7 @@ class ChoicePhase:
         return np.empty(0, dtype=np.int64)
 
     def with_noise(self, factor: float) -> ChoicePhase:
-        """Return the phase with so many times the scale of choices, for audits.
+        """Return the phase with the scale of choices multiplied, for audits.
 
         Parameters
         ----------
@@ -422,7 +422,7 @@ class ChoicePhase:
         return replace(self, epsilon=self.epsilon / factor)
 
     def with_sensitivity(self, factor: float) -> ChoicePhase:
-        """Return the phase with so many times the spread of utilities.
+        """Return the phase with the sensitivity of utilities multiplied.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""What a fit plans to release, the events that follow, and what they still pay for."""
+"""Planned releases of a fit, their events, and the remaining allowance."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class Releases:
-    """Releases that a fit plans: the phase that will draw, and how often.
+    """Planned releases: a phase and its number of releases.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class Releases:
 
     @property
     def event(self) -> PrivateEvent:
-        """Event that pays for them.
+        """Event that covers the releases.
 
         Returns
         -------
@@ -64,7 +64,7 @@ class Releases:
 
 
 class Allowance:
-    """What charged events still pay for; a release that they do not cover is refused.
+    """Remaining allowance of charged events; other releases are rejected.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ class Allowance:
                 self._left.append((event, Fraction(event.count)))
 
     def check(self, phase: AnyPhase) -> None:
-        """Refuse a phase that not even one release is left for.
+        """Reject a phase without a remaining release.
 
         Parameters
         ----------
@@ -99,7 +99,7 @@ class Allowance:
         self._paid(phase, spend=False)
 
     def spend(self, phase: AnyPhase) -> None:
-        """Take one release of a phase off.
+        """Deduct one release of a phase.
 
         Parameters
         ----------
@@ -133,7 +133,7 @@ class Allowance:
 
 
 def _covers(event: PrivateEvent, phase: AnyPhase) -> bool:
-    """Whether one release of an event costs at least as much as one of a phase."""
+    """Whether one release of an event covers one release of a phase."""
     if isinstance(phase, SampledPhase):
         noise = phase.sigma_int / phase.record_bound_int
         return (

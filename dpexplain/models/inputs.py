@@ -23,7 +23,7 @@ from dpexplain.tables.frames import column_of
 
 
 def as_table(X: Any, n_columns: int | None = None) -> Any:
-    """Two-dimensional table with at least one column; no value is read.
+    """Return a two-dimensional table with columns, without reading values.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def as_table(X: Any, n_columns: int | None = None) -> Any:
 
 
 def as_column(name: str, values: Any, X: Any) -> Any:
-    """One value per row of `X`, each kept as it is.
+    """Return one unchanged value per row of `X`.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def _column(name: str, values: Any) -> Any:
 
 
 def observed_schema(X: Any, y: Any, target: type[Range] | type[Classes]) -> Schema:
-    """Read a schema from the data. NOT PRIVATE: callers warn and record that.
+    """Draft a schema from data. NOT PRIVATE: callers warn and record that.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def observed_schema(X: Any, y: Any, target: type[Range] | type[Classes]) -> Sche
 
 
 def rows_with_target(X: Any, y: Any, schema: Schema, groups: Any = None) -> tuple[Any, Any, Any]:
-    """Leave out the rows whose target cell is empty, no number, or none of the classes.
+    """Drop the rows with a missing or invalid target.
 
     Whether a row stays depends on that row alone, so a table with one record more stays one with
     at most one more, and an exchange of records at most an exchange or a removal, whose sums
@@ -167,7 +167,7 @@ def rows_with_target(X: Any, y: Any, schema: Schema, groups: Any = None) -> tupl
 
 
 def some_rows_with_target(X: Any, y: Any, schema: Schema) -> tuple[Any, Any]:
-    """Leave out the rows without a target, and refuse if none is left. NOT PRIVATE.
+    """Drop rows without a target; raise if none is left. NOT PRIVATE.
 
     Parameters
     ----------
@@ -195,7 +195,7 @@ def some_rows_with_target(X: Any, y: Any, schema: Schema) -> tuple[Any, Any]:
 
 
 def n_features_of(X: Any, schema: Schema | None) -> int:
-    """Features of the schema, or columns of `X` where there is none."""
+    """Return the number of schema features, or columns of `X` without a schema."""
     return schema.n_features if schema is not None else int(X.shape[1])
 
 
@@ -247,7 +247,7 @@ _WHOLE = re.compile(r"[+-]?[0-9]{1,4000}(\.0*)?")
 
 
 def _number_of(text: str) -> Any:
-    """Return the number that a text spells and that spells no other text; else the text."""
+    """Return the number that a string uniquely spells, else the string."""
     if _WHOLE.fullmatch(text):
         return int(text.split(".")[0])
     try:

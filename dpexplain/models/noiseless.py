@@ -23,14 +23,14 @@ _LARGE_EPSILON = 50.0  # for the rules that set penalties and floors by the nois
 
 
 class _Silence(NoiseSource):
-    """Draws zeros."""
+    """Noise source of zeros."""
 
     def draw_int(self, sigma_int: float, size: int) -> NDArray[np.int64]:
-        """Return zeros, whatever the scale."""
+        """Return zeros for any scale."""
         return np.zeros(size, dtype=np.int64)
 
     def draw_laplace(self, scale_int: float, size: int) -> NDArray[np.int64]:
-        """Return zeros, whatever the scale."""
+        """Return zeros for any scale."""
         return np.zeros(size, dtype=np.int64)
 
     def choose(
@@ -141,7 +141,7 @@ class NoiselessModel(BaseEstimator):
 
     @_has("predict_proba")
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Probability of each class, as of the private model.
+        """Return the probability of each class, as the private model does.
 
         Parameters
         ----------
@@ -157,7 +157,7 @@ class NoiselessModel(BaseEstimator):
 
     @_has("decision_function")
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Scores of the classes, as of the private model.
+        """Return the scores of the classes, as the private model does.
 
         Parameters
         ----------
@@ -172,7 +172,7 @@ class NoiselessModel(BaseEstimator):
         return scores
 
     def explain_global(self) -> Any:
-        """Explanation of the whole model, marked as not private.
+        """Return the global explanation, marked as not private.
 
         Returns
         -------
@@ -183,7 +183,7 @@ class NoiselessModel(BaseEstimator):
         return _renamed(self.model_.explain_global(), f"{type(self.estimator).__name__} (no noise)")
 
     def explain_local(self, X: Any, *, samples_public: bool = False) -> Any:
-        """Explanation of single rows, marked as not private.
+        """Return the local explanation, marked as not private.
 
         Parameters
         ----------

@@ -55,8 +55,8 @@ if TYPE_CHECKING:
 
 _SEEDED = "noise was drawn from reproducible_seed, so anybody who knows the seed can subtract it"
 _PERSONS_IN_PARTS = (
-    "groups= and max_rows_per_person need a table in memory, since the rows of a person may lie in "
-    "several parts; load the table."
+    "groups= and max_rows_per_person need a table in memory, because the rows of a person may be "
+    "in several chunks; load the table."
 )
 _DRAFTED = "bounds and categories were read from the data"
 
@@ -86,7 +86,7 @@ class PrivateEstimator:
 
     @without_records
     def fit(self, X: Any, y: Any, *, groups: Any = None, **unsupported: Any) -> Any:
-        """Fit on private records. The whole budget of the fit is charged before they are read.
+        """Fit on private records; charge the whole budget before reading them.
 
         Parameters
         ----------
@@ -211,8 +211,8 @@ class PrivateEstimator:
             return X
         if self.schema is not None and groups in self.schema.features:
             raise ValueError(
-                f"groups={groups!r} is a feature of the schema, and features are released; leave "
-                "it out of the schema, or pass the persons beside the table."
+                f"groups={groups!r} is a feature of the schema, and features are released; remove "
+                "it from the schema, or pass person IDs separately."
             )
         return without_groups(X, groups)
 
@@ -244,7 +244,7 @@ class PrivateEstimator:
             delattr(self, name)
 
     def _take_fit(self, work: Any) -> None:
-        """Replace an earlier fit by that of `work`; parameters stay as they are now."""
+        """Replace an earlier fit by that of `work`; keep the parameters."""
         self._forget_fit()
         parameters = work.get_params(deep=False)
         vars(self).update({n: v for n, v in vars(work).items() if n not in parameters})
@@ -284,13 +284,13 @@ class PrivateEstimator:
         return NoiseSource(self.noise_backend, reproducible_seed=self.reproducible_seed)
 
     def _coins(self) -> Coins:
-        """Make what decides which records are in which bag: secret, unless the noise is seeded."""
+        """Create the coins that assign bags: secret, unless noise is seeded."""
         if self.reproducible_seed is None:
             return secret_coins()
         return SeededCoins(self.reproducible_seed)
 
     def _kept_rows(self, groups: Any) -> NDArray[np.intp]:
-        """Rows of which nobody has too many; audits put those of their own coins in their place."""
+        """Return the rows bounded per person; audits override it."""
         return _bounded_rows(groups, self.max_rows_per_person or 1)
 
     def _fit_people(
@@ -301,10 +301,10 @@ class PrivateEstimator:
 
     @abstractmethod
     def _fit_released(self, X: Any, y: Any, schema: Schema, mechanism: Mechanism) -> None:
-        """Everything that touches records; what is kept has passed through `mechanism`."""
+        """Fit on records; keep only what passed through `mechanism`."""
 
     def _fit_noiseless(self, X: Any, y: Any, schema: Schema, mechanism: Mechanism) -> None:
-        """Fit for the non-private twin, whose mechanism adds nothing.
+        """Fit the noiseless version, whose mechanism adds nothing.
 
         Models that also sample or filter records for privacy leave that out here.
         """
@@ -316,22 +316,22 @@ class PrivateEstimator:
 
     @abstractmethod
     def _check_plan(self, n_features: int) -> None:
-        """Make everything public that a fit will need; raise ValueError where it cannot be made."""
+        """Check that the public plan of the fit can be made; raise ValueError."""
 
     @abstractmethod
     def _releases(self, n_features: int) -> tuple[Releases, ...]:
-        """Plan the releases of a fit on so many features, by the phases that it will begin."""
+        """Plan the releases of a fit on a number of features."""
 
     def _events(self, n_features: int) -> tuple[Event, ...]:
-        """Private events of a fit on so many features: the price of what it will draw."""
+        """Return the private events of a fit on a number of features."""
         return tuple(planned.event for planned in self._releases(n_features))
 
     @abstractmethod
     def _mu(self) -> float | None:
-        """Gaussian-DP parameter of the fit that was made; None where it has none."""
+        """Return the Gaussian-DP parameter of the fit, or None."""
 
     def _epsilon_replaced(self) -> float:
-        """Epsilon of the fit that was made where one record is exchanged for another."""
+        """Return the epsilon of the fit under replace-one adjacency."""
         mu = self._mu()
         assert mu is not None
         return epsilon_from_mu(mu if self.adjacency == "replace" else 2.0 * mu, self.delta)
@@ -347,7 +347,7 @@ class PrivateEstimator:
 
     @without_records
     def planned_events(self, X: Any, y: Any = None) -> tuple[Event, ...]:
-        """Events that ``fit(X, y)`` would charge, from public quantities only.
+        """Return the events ``fit(X, y)`` would charge, from public quantities.
 
         Parameters
         ----------
@@ -383,8 +383,8 @@ class PrivateEstimator:
     def _check_parts(self, X: ChunkedTable, y: Any) -> None:
         if self.schema is None:
             raise ValueError(
-                "schema=None reads bounds and categories from a table in memory; X is read part by "
-                "part, so pass schema=Schema(...)."
+                "schema=None reads bounds and categories from a table in memory; X is read in "
+                "chunks, so pass schema=Schema(...)."
             )
         if self.max_rows_per_person is not None:
             raise ValueError(_PERSONS_IN_PARTS)
@@ -422,7 +422,7 @@ class PrivateEstimator:
         if self.ledger is not None and self.reproducible_seed is not None:
             raise ValueError(
                 f"reproducible_seed={self.reproducible_seed!r} makes a model that is not private, "
-                "and a shared ledger refuses it; leave out the seed or the ledger."
+                "and a shared ledger rejects it; omit the seed or the ledger."
             )
         self._check_settings()
 
@@ -469,7 +469,7 @@ class PrivateEstimator:
         )
 
     def _notes(self) -> tuple[str, ...]:
-        """Sentences that a kind of fit adds to its guarantee."""
+        """Return notes for the guarantee of the fit."""
         return ()
 
 

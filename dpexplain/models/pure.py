@@ -15,7 +15,7 @@ _SAMPLER = (
 
 
 class PureEstimator(PrivateEstimator):
-    """Mixin of a private fit that is epsilon-differentially private, with a delta of zero."""
+    """Mixin of private fits with pure differential privacy."""
 
     # At which a ledger of this fit alone states its total; the fit has none.
     delta = 1e-6
@@ -24,12 +24,12 @@ class PureEstimator(PrivateEstimator):
 
     @property
     def _unit(self) -> float:
-        """Number of record changes per unit: two for a replacement, times rows per person."""
+        """Return the number of record changes per unit of privacy."""
         return (2.0 if self.adjacency == "replace" else 1.0) * (self.max_rows_per_person or 1)
 
     @property
     def _epsilon_of_record(self) -> float:
-        """Epsilon of a fit for one record that comes or goes."""
+        """Return the epsilon of a fit for adding or removing one record."""
         return self.epsilon / self._unit
 
     def _mu(self) -> None:

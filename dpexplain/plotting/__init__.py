@@ -1,4 +1,4 @@
-"""Figures of explanations: each function draws into ``Axes``, returns them, and never shows them.
+"""Figures of explanations: functions draw into ``Axes`` and return them.
 
 Every figure carries the guarantee in words; what is not private is watermarked so inside the
 picture. Colours are from the Okabe-Ito palette and follow the style in use, light or dark.

@@ -1,4 +1,4 @@
-"""Draw the shape of a categorical term: a bar per category, special bins apart, counts right."""
+"""Plot of a categorical term: bars, special bins and counts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _GAP = 0.6  # rows between categories and special bins
 
 
 def chosen_bins(shape: ShapeFunction, limit: int) -> IndexArray:
-    """Bins to draw: all, or the categories that matter most; special bins always."""
+    """Return the bins to draw: the most important ones and special bins."""
     values = np.arange(shape.n_value_bins)
     special = np.arange(shape.n_value_bins, shape.n_bins)
     if values.size > limit:
@@ -32,14 +32,14 @@ def chosen_bins(shape: ShapeFunction, limit: int) -> IndexArray:
 
 
 def rows(shape: ShapeFunction, bins: IndexArray) -> FloatArray:
-    """Vertical place of each drawn bin, top to bottom, special bins after a gap."""
+    """Return the vertical position of each bin, special bins after a gap."""
     return np.arange(bins.size, dtype=np.float64) + np.where(bins >= shape.n_value_bins, _GAP, 0.0)
 
 
 def draw_values(
     ax: Axes, shape: ShapeFunction, bins: IndexArray, place: FloatArray, colours: Theme
 ) -> None:
-    """Draw contributions as bars from zero with noise whiskers; pale where they may be noise."""
+    """Draw contributions as bars with noise whiskers, pale if possibly noise."""
     values = shape.contribution[bins]
     noise = np.zeros(bins.size) if shape.noise_std is None else shape.noise_std[bins]
     marks = shape.signal
@@ -115,7 +115,7 @@ def draw_counts(
 
 
 def set_ticks(ax: Axes, shape: ShapeFunction, bins: IndexArray, place: FloatArray) -> None:
-    """Write the categories beside their bars."""
+    """Label the bars with their categories."""
     labels = shape.bin_labels
     ax.set_yticks(place, [plain(labels[index], 24) for index in bins])
     for index, tick in zip(bins, ax.get_yticklabels(), strict=True):
@@ -124,7 +124,7 @@ def set_ticks(ax: Axes, shape: ShapeFunction, bins: IndexArray, place: FloatArra
 
 
 def say_hidden(ax: Axes, hidden: int, colours: Theme) -> None:
-    """Say that categories were left out."""
+    """Note that categories were omitted."""
     if hidden:
         ax.annotate(
             f"{hidden} more not drawn",

@@ -1,4 +1,4 @@
-"""What the strips that show records per bin say."""
+"""Captions of count strips."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Draw the shape of a numeric term: steps, noise band, special bins apart, counts below."""
+"""Plot of a numeric term: steps, noise band, special bins and counts."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def resolved_spacing(shape: ShapeFunction, spacing: str) -> str:
 
 
 def positions(shape: ShapeFunction, spacing: str) -> Positions:
-    """Place the bins: by value or one beside the other, special bins after a gap."""
+    """Place the bins by value or side by side, special bins after a gap."""
     edges = np.arange(shape.n_value_bins + 1, dtype=np.float64)
     if spacing == "value" and shape.bin_edges is not None:
         edges = shape.bin_edges
@@ -74,7 +74,7 @@ def positions(shape: ShapeFunction, spacing: str) -> Positions:
 
 
 def draw_values(ax: Axes, shape: ShapeFunction, place: Positions, colours: Theme) -> None:
-    """Draw contributions and their noise, value bins as steps, special bins as bars of a point."""
+    """Draw contributions and noise: steps for value bins, points for others."""
     n = shape.n_value_bins
     ax.axhline(0, color=colours.muted, lw=0.9, ls=(0, (4, 3)), zorder=1)
     if shape.noise_std is not None:
@@ -184,7 +184,7 @@ def draw_counts(ax: Axes, shape: ShapeFunction, place: Positions, colours: Theme
 
 
 def set_ticks(ax: Axes, shape: ShapeFunction, place: Positions, spacing: str) -> None:
-    """Put ticks on round values, or on the edges of equally wide bins; name special bins."""
+    """Set ticks on round values or edges of equal-width bins; label special bins."""
     low, high = float(place.edges[0]), float(place.edges[-1])
     margin = 0.01 * (high - low)
     ax.set_xlim(low - margin, max(float(place.right[-1]), high) + margin)
@@ -209,7 +209,7 @@ def set_ticks(ax: Axes, shape: ShapeFunction, place: Positions, spacing: str) ->
 
 
 def _first_values(edges: list[float], step: float | None) -> list[float]:
-    """First value that can occur at or after each edge: 0 for -0.5 in whole dollars."""
+    """Return the first possible value at or after each edge."""
     if step is None:
         return edges
     first = [math.ceil(edge / step - 1e-9) * step for edge in edges[:-1]]

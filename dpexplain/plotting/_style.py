@@ -1,4 +1,4 @@
-"""Colours, texts and marks that all figures share.
+"""Colors, texts and marks shared by all figures.
 
 matplotlib is imported inside the functions: whoever only names a plot does not wait for it.
 """
@@ -33,7 +33,7 @@ _ADJACENCY = {"add_remove": "add/remove", "replace": "replace-one"}
 
 @dataclasses.dataclass(frozen=True)
 class Theme:
-    """Colours for one axes; all hues are from the Okabe-Ito palette."""
+    """Colors of one axes, from the Okabe-Ito palette."""
 
     ink: str
     paper: str
@@ -47,7 +47,7 @@ class Theme:
 
 
 def new_axes(ax: Axes | None, size: tuple[float, float]) -> Axes:
-    """Return `ax`, or the axes of a new figure of that size in inches."""
+    """Return `ax`, or the axes of a new figure of a size in inches."""
     if ax is not None:
         return ax
     from matplotlib import pyplot
@@ -96,22 +96,22 @@ def _luminance(rgb: tuple[float, float, float]) -> float:
 
 
 def plain(name: str, limit: int = 40) -> str:
-    """Make a name safe to draw: short, printable, and no mathematical markup."""
+    """Make a name safe to draw: short, printable and without math markup."""
     return shorten(name, limit).replace("$", r"\$")
 
 
 def with_unit(name: str, unit: str) -> str:
-    """Write a quantity with its unit in brackets."""
+    """Format a quantity with its unit in brackets."""
     return f"{plain(name)} [{plain(unit, 20)}]" if unit not in ("", DATE_UNIT) else plain(name)
 
 
 def contribution_label(score_unit: str) -> str:
-    """Label of an axis that shows contributions."""
+    """Return the label of a contribution axis."""
     return f"contribution [{plain(score_unit, 32)}]" if score_unit else "contribution"
 
 
 def guarantee_words(guarantee: Guarantee) -> str:
-    """Say the guarantee in one line for the small print of a figure."""
+    """Return a one-line guarantee for the small print of a figure."""
     if not guarantee.private:
         return guarantee.short
     delta = f", δ = {upper_number(guarantee.delta)}" if guarantee.delta else ""
@@ -123,7 +123,7 @@ def guarantee_words(guarantee: Guarantee) -> str:
 
 
 def title(ax: Axes, heading: str, small_print: Sequence[str], warning: str = "") -> None:
-    """Write a heading above `ax`, and between the two small print and a coloured warning."""
+    """Write a heading, small print and a colored warning above `ax`."""
     colours = theme(ax)
     lines = [(line, colours.muted) for line in small_print if line]
     lines += [(warning, colours.opposite)] if warning else []
@@ -143,7 +143,7 @@ def title(ax: Axes, heading: str, small_print: Sequence[str], warning: str = "")
 
 
 def privacy_title(ax: Axes, heading: str, guarantee: Guarantee) -> None:
-    """Write a heading above `ax` and the guarantee in words below it."""
+    """Write a heading and the guarantee above `ax`."""
     words = guarantee_words(guarantee)
     if guarantee.private:
         title(ax, heading, [words])
@@ -152,7 +152,7 @@ def privacy_title(ax: Axes, heading: str, guarantee: Guarantee) -> None:
 
 
 def watermark(ax: Axes, guarantee: Guarantee) -> None:
-    """Draw a warning into the picture unless everything in it is private."""
+    """Draw a watermark unless everything shown is private."""
     if not guarantee.private:
         draw_watermark(ax)
 
@@ -195,7 +195,7 @@ def tidy(ax: Axes, *, grid: str = "y") -> None:
 def thin_ticks(
     ax: Axes, ticks: list[float], labels: list[str], keep: int
 ) -> tuple[list[float], list[str]]:
-    """Leave out ticks whose labels would run into a neighbour; the last `keep` stay.
+    """Remove ticks with overlapping labels; keep the last `keep`.
 
     The limits of the horizontal axis must be set. Widths are estimated from the number of
     characters, because a layout is known only when the figure is drawn.
@@ -217,12 +217,12 @@ def thin_ticks(
 
 
 def limit_ticks(axis: Axis, low: float, high: float) -> None:
-    """Put ticks on round values between `low` and `high`, none beyond."""
+    """Set ticks on round values between `low` and `high`."""
     axis.set_ticks(round_values(low, high, 6))
 
 
 def round_days(low: float, high: float, at_most: int) -> list[float]:
-    """First days of months between two days, as days since 1970: at most so many, evenly apart."""
+    """Return evenly spaced first days of months, as days since 1970."""
     months = np.arange(
         np.datetime64(math.floor(low), "D").astype("datetime64[M]"),
         np.datetime64(math.floor(high), "D").astype("datetime64[M]") + 1,
@@ -237,7 +237,7 @@ def round_days(low: float, high: float, at_most: int) -> list[float]:
 
 
 def round_values(low: float, high: float, at_most: int) -> list[float]:
-    """Round numbers from `low` to `high`, both included."""
+    """Return round numbers from `low` to `high`, inclusive."""
     from matplotlib.ticker import MaxNLocator
 
     values = MaxNLocator(nbins=at_most, steps=_STEPS).tick_values(low, high)

@@ -1,4 +1,4 @@
-"""Weights over inputs: a picture where inputs lie on a grid, a strip of signed bars for a table.
+"""Plots of weights over inputs: pictures on a grid, bar strips for tables.
 
 Both use one scale that is symmetric at zero: blue for positive, orange for negative.
 """
@@ -26,7 +26,7 @@ _GREY_SHARE = 0.7
 
 
 def picture(values: npt.NDArray[np.generic], grid_shape: Sequence[int]) -> npt.NDArray[np.generic]:
-    """Lay values out as a picture: rows and columns of the grid, further dimensions side by side.
+    """Arrange values as a picture, with extra dimensions side by side.
 
     Parameters
     ----------
@@ -46,12 +46,12 @@ def picture(values: npt.NDArray[np.generic], grid_shape: Sequence[int]) -> npt.N
 
 
 def symmetric_limit(*values: FloatArray) -> float:
-    """Largest size among values; 1 where all are zero."""
+    """Return the largest absolute value; 1 if all are zero."""
     return max((float(np.abs(each).max(initial=0.0)) for each in values), default=0.0) or 1.0
 
 
 def colour_scale(colours: Theme, limit: float) -> ScalarMappable:
-    """Colours from negative over nothing, which is the paper, to positive."""
+    """Return a diverging color map, with the background as zero."""
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import LinearSegmentedColormap, Normalize
 
@@ -77,7 +77,7 @@ def draw_weights(
 
 
 def draw_picture(ax: Axes, weights: WeightMap, *, limit: float, mask_noise: bool) -> None:
-    """Draw a map over a grid; weights that may be noise turn grey where that is asked for."""
+    """Draw a map over a grid, optionally graying weights within the noise."""
     from matplotlib.colors import to_rgb
 
     assert weights.grid_shape is not None  # the caller has looked
@@ -98,7 +98,7 @@ def draw_picture(ax: Axes, weights: WeightMap, *, limit: float, mask_noise: bool
 def draw_strip(
     ax: Axes, weights: WeightMap, *, limit: float, mask_noise: bool, names: bool
 ) -> None:
-    """Draw a strip of signed bars, one per input, with whiskers of two standard deviations."""
+    """Draw signed bars, one per input, with two-standard-deviation whiskers."""
     colours = theme(ax)
     tidy(ax)
     n = len(weights.weights)
@@ -136,7 +136,7 @@ def _name_inputs(ax: Axes, names: Sequence[str], shown: bool) -> None:
 
 
 def strip_limit(maps: Sequence[WeightMap]) -> float:
-    """Scale that holds all maps, and for strips their whiskers."""
+    """Return a scale that fits all maps, including whiskers of strips."""
     reach = [
         np.abs(each.weights)
         + (0.0 if each.grid_shape or each.noise_std is None else BAND * each.noise_std)
@@ -146,6 +146,6 @@ def strip_limit(maps: Sequence[WeightMap]) -> float:
 
 
 def scale_words(limit: float, unit: str) -> str:
-    """Say what the colours mean."""
+    """Describe the color scale."""
     size = short_number(limit, 2)
     return f"Blue positive, orange negative: {EN_DASH}{size} to {size} [{unit} per unit of input]"

@@ -41,7 +41,7 @@ def plot_weights(
     limit: float | None = None,
     mask_noise: bool = False,
 ) -> Axes:
-    """Draw one weight per input: a picture on a grid, a strip of signed bars for a table.
+    """Draw one weight per input, as a picture or signed bars.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def plot_filters(
     sort: bool = True,
     figure: FigureBase | None = None,
 ) -> npt.NDArray[np.object_]:
-    """Draw the filters of every class on one scale that is symmetric at zero.
+    """Draw the filters of every class on one symmetric scale.
 
     Parameters
     ----------
@@ -153,7 +153,7 @@ def _rows(bank: FilterBank, what: str, max_filters: int, sort: bool) -> list[lis
 def _panels(
     rows: list[list[WeightMap]], what: str, on_grid: bool, figure: FigureBase | None
 ) -> tuple[npt.NDArray[np.object_], set[Any]]:
-    """Make the axes, shape (n_classes, n_shown), and tell which have the names of inputs below."""
+    """Create axes, shape (n_classes, n_shown), and flag those with input names."""
     n_classes, n_shown = len(rows), len(rows[0])
     if what == "class_means" and on_grid:
         n_columns = min(n_classes, 5)
@@ -215,7 +215,7 @@ def _head(
     *,
     hidden: int,
 ) -> None:
-    """Write model, guarantee and what the marks mean above the panels."""
+    """Write model, guarantee and legend above the panels."""
     first: Any = panels.flat[0]
     model = f"{plain(bank.model_name)}: " if bank.model_name else ""
     kind = "mean filter of each class" if what == "class_means" else "filters of each class"

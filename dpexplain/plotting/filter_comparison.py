@@ -1,4 +1,4 @@
-"""The classes of a locally linear model at every epsilon, beside the reference."""
+"""Classes of a locally linear model by epsilon, with the reference model."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def plot_filter_comparison(
     show_reference: bool = True,
     figure: FigureBase | None = None,
 ) -> npt.NDArray[np.object_]:
-    """Draw the mean filter of each class at every epsilon, on one scale that is symmetric at zero.
+    """Draw the mean filter of each class by epsilon, on one symmetric scale.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def _head(
     mask_noise: bool,
     drawn: list[FilterBank],
 ) -> None:
-    """Write title, guarantees and what the marks mean above the panels."""
+    """Write title, guarantees and legend above the panels."""
     first: Any = panels.flat[0]
     lines = [
         f"{plain(comparison.title, 80)}, mean filter of each class",

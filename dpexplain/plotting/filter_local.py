@@ -76,7 +76,7 @@ def plot_filter_explanation(
     mask_noise: bool = False,
     figure: FigureBase | None = None,
 ) -> npt.NDArray[np.object_]:
-    """Draw why one sample got its scores.
+    """Draw the local explanation of one sample.
 
     Parameters
     ----------

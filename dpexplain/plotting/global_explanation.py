@@ -40,7 +40,7 @@ def plot_global(
     spacing: Spacing = "auto",
     figure: FigureBase | None = None,
 ) -> npt.NDArray[np.object_]:
-    """Draw every term in a panel of its own, most important first: curves, and pairs as heat maps.
+    """Draw every term in a separate panel, most important first.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def _new_figure(figure: FigureBase | None, n_columns: int, n_rows: int) -> Figur
 
 
 def _head(figure: FigureBase, explanation: GlobalExplanation, colour: str, *, shown: int) -> None:
-    """Write model, target and guarantee above the panels, and what the band means."""
+    """Write model, target, guarantee and band legend above the panels."""
     model = f"{plain(explanation.model_name)}: " if explanation.model_name else ""
     hidden = len(explanation) + len(explanation.pairs) - shown
     lines = [

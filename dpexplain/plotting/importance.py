@@ -1,4 +1,4 @@
-"""Bars of how much each term matters, with the share that noise alone would show."""
+"""Importance bars, with the average from noise alone."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ class _Row(NamedTuple):
 
     @property
     def whisker(self) -> float:
-        """Two standard deviations, 0 where they are not known."""
+        """Return two standard deviations; 0 if unknown."""
         return 2 * self.noise_std if np.isfinite(self.noise_std) else 0.0
 
 
@@ -48,7 +48,7 @@ def plot_local(
     ax: Axes | None = None,
     max_terms: int = 12,
 ) -> Axes:
-    """Draw how the terms lead from the intercept to the score of one sample.
+    """Draw a waterfall of terms from intercept to score of one sample.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ def _rows(explanation: LocalExplanation, sample: int, max_terms: int) -> list[_R
 
 
 def _draw_steps(ax: Axes, rows: list[_Row], start: float, colours: Theme) -> float:
-    """Draw one bar per row, each starting where the one before ended; return the last end."""
+    """Draw consecutive waterfall bars; return the last end."""
     for place, row in enumerate(rows):
         end = start + row.contribution
         positive = row.contribution >= 0
@@ -141,7 +141,7 @@ def _draw_steps(ax: Axes, rows: list[_Row], start: float, colours: Theme) -> flo
 
 
 def _write_values(ax: Axes, rows: list[_Row], start: float, colours: Theme) -> None:
-    """Write each contribution where its bar points to, or behind it where the axes end."""
+    """Write each contribution next to its bar, inside the axes."""
     for place, row in enumerate(rows):
         end = start + row.contribution
         low = min(start, end, end - row.whisker)
@@ -166,7 +166,7 @@ def _write_values(ax: Axes, rows: list[_Row], start: float, colours: Theme) -> N
 def _mark_ends(
     ax: Axes, explanation: LocalExplanation, sample: int, end: float, n_rows: int, colours: Theme
 ) -> None:
-    """Say where the bars start (the intercept) and what they add up to."""
+    """Label the intercept and the total score."""
     prediction = short_number(float(explanation.predictions[sample]), 3)
     if explanation.classes:
         what = f"P({plain(explanation.shown_class, 16)}) = {prediction}"
@@ -192,7 +192,7 @@ def _mark_ends(
 
 
 def _inward(ax: Axes, x: float) -> str:
-    """Alignment of a text at `x` that keeps it off the labels on either side of the axes."""
+    """Return the text alignment at `x` that avoids the axis labels."""
     low, high = ax.get_xlim()
     share = (x - low) / (high - low)
     return "left" if share < 0.35 else "right" if share > 0.65 else "center"

@@ -28,7 +28,7 @@ _MOST_LABELS = 12
 
 
 def plot_pair(pair: PairCurve, *, ax: Axes | None = None) -> Axes:
-    """Draw how two features together move the score, as a heat map.
+    """Draw the joint contribution of two features as a heat map.
 
     One scale that is symmetric at zero: blue adds to the score, orange takes from it. Cells are
     equally large whatever values they hold; special bins (missing values) come last. Cells in

@@ -33,7 +33,7 @@ def plot_shape_function(
     spacing: Spacing = "auto",
     max_categories: int = 30,
 ) -> Axes:
-    """Draw how a term moves the score.
+    """Draw the curve of a term.
 
     A numeric term is a step curve with special bins (missing values) apart at the right; a
     categorical term is a bar per category with special bins apart below. Where the noise is

@@ -1,4 +1,4 @@
-"""Checks and short spellings that the parts of a schema share."""
+"""Shared checks and formats of schema parts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Label: TypeAlias = str | int | float | bool
 
 
 def set_bounds(owner: Any) -> None:
-    """Replace the bounds of a feature or target by floats, or refuse them."""
+    """Convert the bounds of a feature or target to floats, or raise."""
     kind = type(owner).__name__
     low, high = as_finite(kind, "low", owner.low), as_finite(kind, "high", owner.high)
     if not low < high:
@@ -58,7 +58,7 @@ def as_truth(kind: str, name: str, value: object) -> bool:
 
 
 def as_listed(kind: str, name: str, values: Iterable[Label]) -> tuple[Label, ...]:
-    """Return a list whose order is the same in every process, as a tuple."""
+    """Return a deterministically ordered collection as a tuple."""
     if isinstance(values, str | bytes | set | frozenset | Mapping) or not isinstance(
         values, Iterable
     ):
@@ -70,12 +70,14 @@ def as_plain(value: Any) -> Label:
     """Return a label as a plain Python value."""
     item = value.item() if hasattr(value, "dtype") and hasattr(value, "item") else value
     if not isinstance(item, str | int | float | bool):
-        raise SchemaError(f"a category or class must be a text or a number, not {kind_of(value)}.")
+        raise SchemaError(
+            f"a category or class must be a string or a number, not {kind_of(value)}."
+        )
     return item
 
 
 def category_text(value: object) -> str:
-    """Return the text that stands for a category on an axis."""
+    """Return the axis label of a category."""
     item = as_plain(value)
     if cell_text(item) is None:
         raise SchemaError(f"{item!r} reads as a missing value, which always has its own bin.")
@@ -86,7 +88,7 @@ def category_text(value: object) -> str:
 
 
 def check_distinct(kind: str, name: str, texts: tuple[str, ...]) -> None:
-    """Refuse an empty list, and two entries that the same cell would match."""
+    """Reject an empty list and entries that match the same cell."""
     if not texts:
         raise SchemaError(f"{kind}: {name} must hold at least one entry.")
     seen: dict[str | None, str] = {}
@@ -104,12 +106,12 @@ def check_texts(owner: object, *names: str) -> None:
     for name in names:
         value = getattr(owner, name)
         if not isinstance(value, str):
-            raise SchemaError(f"{type(owner).__name__}: {name}={value!r} must be a text.")
+            raise SchemaError(f"{type(owner).__name__}: {name}={value!r} must be a string.")
         check_encodable(type(owner).__name__, name, value)
 
 
 def check_encodable(kind: str, name: str, text: str) -> None:
-    """Refuse half characters, which no file and no page can hold."""
+    """Reject lone surrogates, which no page or file can hold."""
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
@@ -123,12 +125,12 @@ def kind_of(value: object) -> str:
 
 
 def short(number: float) -> str:
-    """Spell a number as a person would: 17 rather than 17.0."""
+    """Format a number naturally: 17 rather than 17.0."""
     return str(int(number)) if number.is_integer() and abs(number) < 1e15 else repr(number)
 
 
 def short_list(values: tuple[Label, ...], n_shown: int = 6) -> str:
-    """Spell the first entries of a list, and how many follow."""
+    """Format the first entries of a list and the number of others."""
     shown = [repr(value) for value in values[:n_shown]]
     if len(values) > n_shown:
         shown.append(f"… {len(values) - n_shown} more")

@@ -1,4 +1,4 @@
-"""A schema as an HTML table for notebooks; every text in it is escaped."""
+"""A schema as an escaped HTML table for notebooks."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _joined(values: tuple[Label, ...], separator: str) -> str:
 
 
 def _text(text: str) -> str:
-    """Escape a text; one that writes right to left does not reach beyond its cell."""
+    """Escape a string and isolate its text direction."""
     if len(text) > _N_CHARACTERS_SHOWN:
         text = text[:_N_CHARACTERS_SHOWN] + "…"
     visible = "".join(

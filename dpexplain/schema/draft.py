@@ -30,7 +30,7 @@ _LARGEST = 1e300  # leaves room for high - low
 def observed_fields(
     X: ArrayLike, y: ArrayLike | None = None, *, task: Task = "auto"
 ) -> tuple[dict[str, Feature], Target | None]:
-    """Draft features and a target whose bounds and categories are those of the data.
+    """Draft features and a target from the data's bounds and categories.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def observed_feature(column: Column) -> Feature:
 
 
 def _observed_dates(values: Values, texts: NDArray[Any]) -> Date | None:
-    """Draft a date where every cell that is not empty is one, and they are not all the same."""
+    """Draft a date if all nonempty cells are dates and not all equal."""
     days = days_of(values)
     known = days[~np.isnan(days)]
     if not known.size or any(text is not None for text in texts[np.isnan(days)]):
@@ -142,7 +142,7 @@ def _name(category: Any) -> Any:
 
 
 def _outward(finite: NDArray[np.float64]) -> tuple[float, float]:
-    """Round the ends of the data outward to two digits of their distance."""
+    """Round the bounds of the data outward to two digits of their range."""
     if not finite.size:
         return 0.0, 1.0
     low, high = np.clip([finite.min(), finite.max()], -_LARGEST, _LARGEST).tolist()

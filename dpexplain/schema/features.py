@@ -28,7 +28,7 @@ from dpexplain.tables.cells import DATE_UNIT, day_text
 
 @dataclass(frozen=True)
 class Numeric:
-    """A feature measured on a line, with public bounds.
+    """A numeric feature with public bounds.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class Numeric:
             if not 0 < step <= self.high - self.low:
                 raise SchemaError(
                     f"Numeric: step={short(step)} must be positive and at most high - low = "
-                    f"{short(self.high - self.low)}; leave it out for a continuous feature."
+                    f"{short(self.high - self.low)}; omit it for a continuous feature."
                 )
             object.__setattr__(self, "step", step)
         check_texts(self, "unit", "description")
@@ -77,7 +77,7 @@ class Numeric:
 
 @dataclass(frozen=True, repr=False)
 class Date(Numeric):
-    """A day between two public days.
+    """A date feature with public bounds.
 
     Cells are dates of any library, or text that begins with a date in ISO format
     (``2024-01-31``, ``2024-01-31T08:30``); of a time the day counts as it is written. Anything
@@ -214,7 +214,7 @@ class Range:
 
     @property
     def midpoint(self) -> float:
-        """Middle of the range, in `unit`: what an unreadable target counts as."""
+        """Midpoint of the range, in `unit`, which replaces unreadable targets."""
         return self.low + 0.5 * (self.high - self.low)
 
 
@@ -268,7 +268,7 @@ class Classes:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The labels as text, in the same order."""
+        """Labels as strings, in the same order."""
         return tuple(category_text(label) for label in self.labels)
 
 

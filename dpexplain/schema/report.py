@@ -54,7 +54,7 @@ class SchemaReport:
         return not self.rows
 
     def frame(self) -> pd.DataFrame:
-        """List what was found.
+        """Return the findings as a table.
 
         Returns
         -------
@@ -65,7 +65,7 @@ class SchemaReport:
         return pd.DataFrame(list(self.rows), columns=_COLUMNS)
 
     def __repr__(self) -> str:
-        """Count what was found; the cells themselves are in `frame`."""
+        """Summarize the number of findings, without cells."""
         problems = "1 problem" if len(self.rows) == 1 else f"{len(self.rows)} problems"
         found = "nothing" if self.fits else f"{problems}, .frame() lists them"
         return f"SchemaReport({found}; NOT PRIVATE)"
@@ -118,13 +118,13 @@ def schema_report(
         rows += _rows(name, column, _feature(column, feature))
     if y is not None:
         if target is None:
-            raise SchemaError("the schema has no target to check y against; leave out y.")
+            raise SchemaError("the schema has no target to check y against; omit y.")
         name = f"{target.name or 'target'} (target)"
         rows += _rows(name, one_column(y), _target(one_column(y), target))
     return SchemaReport(tuple(rows))
 
 
-_LEFT_OUT = "the row is left out"
+_LEFT_OUT = "the row is dropped"
 # Problem, what a private fit does about it, and which cells have it.
 Found = list[tuple[str, str, NDArray[np.bool_]]]
 

@@ -38,7 +38,7 @@ __all__ = ["Categorical", "Classes", "Date", "Numeric", "Range", "Schema"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Schema:
-    """Everything about a table that is known without looking at it. Immutable.
+    """Public knowledge about a table; immutable.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ class Schema:
         return len(self.features)
 
     def to_toml(self, path: str | Path | None = None) -> str:
-        """Write the schema as TOML, a text that people can read, edit and publish.
+        """Write the schema as TOML, a human-readable text.
 
         Parameters
         ----------
@@ -173,7 +173,7 @@ class Schema:
         return cls._observed(X, y, task=task)
 
     def check(self, X: ArrayLike, y: ArrayLike | None = None) -> SchemaReport:
-        """Compare a table with the schema, for the eyes of the person who holds it. NOT PRIVATE.
+        """Check a table against the schema. NOT PRIVATE: for the data holder only.
 
         A private fit says nothing of a cell that it cannot read, since the message would tell
         that the cell is there. This report does: look at it before the fit, and pass it to
@@ -257,7 +257,7 @@ class Schema:
 
 
 def _check_parts(features: Any, target: Any) -> None:
-    """Refuse anything but named features and a target of the known kinds."""
+    """Check that features are named and all types are known."""
     if not isinstance(features, Mapping) or not features:
         raise SchemaError(
             "Schema: features must be a mapping of at least one column name to Numeric, Date or "

@@ -42,7 +42,7 @@ _NAME_OF_KIND: Final = {kind: name for name, kind in {**_FEATURE_KINDS, **_TARGE
 
 
 def schema_text(features: Mapping[str, Feature], target: Target | None) -> str:
-    """Write a schema as TOML, without the fields that have their default.
+    """Write a schema as TOML, without default fields.
 
     Parameters
     ----------
@@ -108,11 +108,13 @@ def _parsed(text: str) -> dict[str, Any]:
     try:
         parsed = tomllib.loads(text)
     except RecursionError:
-        raise SchemaError("the schema is no valid TOML: it is nested too deeply.") from None
+        raise SchemaError("the schema is not valid TOML: it is nested too deeply.") from None
     except ValueError as error:  # of the parser, or of a number with thousands of digits
-        raise SchemaError(f"the schema is no valid TOML: {str(error).rstrip('.')}.") from None
+        raise SchemaError(f"the schema is not valid TOML: {str(error).rstrip('.')}.") from None
     if _has_endless_number(parsed):
-        raise SchemaError("the schema has a whole number of more than 1,024 bits; write bounds.")
+        raise SchemaError(
+            "the schema has an integer of more than 1,024 bits; write smaller bounds."
+        )
     return parsed
 
 
@@ -159,7 +161,7 @@ def _table(part: Numeric | Categorical | Range | Classes) -> dict[str, Any]:
 
 
 def _fields(kind: Any) -> list[Field[Any]]:
-    """Fields that a file holds; unit and step of a date follow from its kind."""
+    """Return the stored fields; unit and step of a date are implied."""
     return [f for f in fields(kind) if kind is not Date or f.name not in ("unit", "step")]
 
 

@@ -1,4 +1,4 @@
-"""A privacy statement as text, Markdown and HTML, from one list of headings."""
+"""Privacy statements as text, Markdown and HTML."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def _promise(
 
 
 def _shown(text: str) -> str:
-    """Cut a long text, and replace what cannot be shown, line breaks included."""
+    """Shorten a text and replace unprintable characters and line breaks."""
     return shorten(text, _LONGEST)
 
 

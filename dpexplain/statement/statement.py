@@ -47,7 +47,7 @@ _NOT_COVERED = (
 
 @dataclass(frozen=True)
 class PrivacyStatement:
-    """What is promised for a release and for everything fitted on a data set, and what is not.
+    """Guarantees for a release and for everything fitted on a data set.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ class PrivacyStatement:
             if not isinstance(getattr(self, name), Promise):
                 raise ValueError(f"{name} must be a Promise.")
         if not all(isinstance(promise, Promise) for promise in self.others):
-            raise ValueError("others must be a list of promises.")
+            raise ValueError("others must be a list of guarantees.")
         object.__setattr__(self, "others", tuple(self.others))
 
     def text(self) -> str:
@@ -157,7 +157,7 @@ class PrivacyStatement:
 
     @classmethod
     def from_json(cls, text: str) -> PrivacyStatement:
-        """Read what `to_json` wrote, strictly.
+        """Read the output of `to_json` strictly.
 
         Parameters
         ----------
@@ -236,7 +236,7 @@ def statement_of(
     epsilons: tuple[float, float] | None = None,
     unit: str | None = None,
 ) -> PrivacyStatement:
-    """Make a statement from what a ledger tells.
+    """Create a privacy statement from a ledger summary.
 
     Parameters
     ----------
@@ -285,7 +285,7 @@ def statement_of(
 
 
 def _total(unit: str, summary: LedgerSummary) -> UnitTotal:
-    """Find the total for a unit; a summary that was made without units is about its own."""
+    """Find the total for a unit; older summaries have only their own."""
     own = UnitTotal(
         summary.unit, summary.private_epsilon, summary.replace_epsilon, summary.adaptive_epsilon
     )
@@ -294,7 +294,7 @@ def _total(unit: str, summary: LedgerSummary) -> UnitTotal:
 
 
 def _everything(total: UnitTotal, delta: float) -> Promise:
-    """Promise all private releases of a ledger to one unit, or say that there is no bound."""
+    """State the total guarantee for one unit, or that there is no bound."""
     covers = f"all private releases charged to the ledger, if published together, for {total.unit}"
     if total.unbounded:
         covers = f"all private releases charged to the ledger together: {total.words}"
@@ -332,7 +332,7 @@ def _release(
 
 
 def _mechanisms(entries: Sequence[EntrySummary]) -> tuple[str, ...]:
-    """Say what each private event was; equal ones are counted."""
+    """Describe the private events; count equal ones."""
     words: Counter[str] = Counter()
     for entry in entries:
         for content in entry.events:
@@ -343,7 +343,7 @@ def _mechanisms(entries: Sequence[EntrySummary]) -> tuple[str, ...]:
 
 
 def _open(entries: Sequence[EntrySummary]) -> tuple[str, ...]:
-    """Say what was taken from the data without noise, each thing once."""
+    """List the non-private uses of the data, each once."""
     events = (event_from_dict(content) for entry in entries for content in entry.events)
     texts = (f"{e.label}: {e.reason}" for e in events if isinstance(e, NonPrivateEvent))
     return tuple(dict.fromkeys(texts))

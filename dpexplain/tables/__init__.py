@@ -1,4 +1,4 @@
-"""Tables as they come: files of text, read line by line."""
+"""Tables, in memory or in chunks, and their encoding."""
 
 from __future__ import annotations
 

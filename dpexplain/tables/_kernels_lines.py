@@ -1,4 +1,4 @@
-"""One pass over the bytes of a text file: which lines cannot be read as records."""
+"""Find unreadable lines in one pass over a text file."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _START, _PLAIN, _QUOTED, _CLOSED, _SPOILED = range(5)
 def unreadable_lines(  # type: ignore[no-untyped-def]
     text, separator, n_cells, longest
 ) -> NDArray[Any]:
-    """Find the lines that are no record; nothing of a line is remembered at the next one.
+    """Find the lines that are not records, each line independently.
 
     The naive twin is :func:`dpexplain.tables.lines.cells_of_line`.
 

@@ -28,7 +28,7 @@ NO_TEXT: Final = ""
 
 
 class Unreadable:
-    """A cell that its library cannot turn into an object: no number, no text, nobody's name."""
+    """A cell that its library cannot convert to an object."""
 
     __slots__ = ()
 
@@ -123,7 +123,7 @@ def day_text(day: float) -> str:
 
 
 def number_in(unit: str) -> Callable[[object], float]:
-    """Return how numbers of a unit are read: days from dates as well.
+    """Return the number parser of a unit; days are also read from dates.
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ def _day_or_number(cell: object) -> float:
 
 
 def cell_text(cell: object) -> str | None:
-    """Read one cell as the text that categories are matched on.
+    """Convert one cell to the string used to match categories.
 
     Parameters
     ----------
@@ -199,7 +199,7 @@ def _day(cell: object) -> float:
 
 
 def _parse(text: str) -> float | None:
-    """Return the number that a stripped text spells, None for any other text."""
+    """Return the number spelled by a stripped string, else None."""
     if "_" in text:  # Python would read "1_000"; readers of tables do not
         return None
     truth = _TRUTH.get(text.lower())

@@ -33,7 +33,7 @@ class PartError(RuntimeError):
 
 
 class ChunkedTable(ABC):
-    """A table that is read part by part.
+    """A table that is read in chunks.
 
     What is checked before a fit is charged is public: names and numbers of columns, as
     metadata state them. Values are read by `parts` alone.
@@ -44,19 +44,19 @@ class ChunkedTable(ABC):
 
     @abstractmethod
     def check_columns(self, schema: Schema) -> None:
-        """Raise SchemaError where columns of the schema are missing; no value is read."""
+        """Raise SchemaError if schema columns are missing, without reading values."""
 
     @abstractmethod
     def check_target(self, y: Any, schema: Schema) -> None:
-        """Raise ValueError or TypeError where `y` does not fit the table; no value is read."""
+        """Raise ValueError or TypeError for an invalid `y`, without reading values."""
 
     @abstractmethod
     def parts(self, y: Any, schema: Schema) -> Iterator[Part]:
-        """Read the table. Columns beyond those of the schema and the target are left out."""
+        """Yield the chunks of the table, with schema and target columns only."""
 
 
 def in_one_piece(parts: Iterable[Part], schema: Schema) -> Part:
-    """Join the parts of a table for a fit that needs it in memory; cells stay what they are.
+    """Join the chunks of a table in memory, with unchanged cells.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def in_one_piece(parts: Iterable[Part], schema: Schema) -> Part:
 
 
 def _joined(columns: Sequence[Any]) -> NDArray[Any]:
-    """Join columns; those of several types cell by cell, since a type for all would change some."""
+    """Join columns; use object cells for mixed types."""
     values = [values_of(column) for column in columns]
     kinds = {value.dtype for value in values}
     if len(kinds) == 1 and all(isinstance(value, np.ndarray) for value in values):
@@ -94,7 +94,7 @@ def _joined(columns: Sequence[Any]) -> NDArray[Any]:
 
 
 def check_name(y: Any, names: list[str], schema: Schema) -> None:
-    """Check that `y` names a column of the table that is no feature."""
+    """Check that `y` names a column of the table that is not a feature."""
     if not isinstance(y, str):
         raise TypeError(
             f"y is a {type(y).__name__}; for a table read in chunks, pass the name of the target "

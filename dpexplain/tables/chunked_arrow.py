@@ -52,7 +52,7 @@ class ArrowTable(ChunkedTable):
 
     @classmethod
     def open(cls, X: Any) -> ArrowTable:
-        """Open a path to Parquet files, or take a dataset as it is."""
+        """Open a path to Parquet files, or wrap a dataset."""
         try:
             import pyarrow.dataset
         except ImportError as error:
@@ -63,8 +63,8 @@ class ArrowTable(ChunkedTable):
             return cls(pyarrow.dataset.dataset(X, format="parquet", partitioning="hive"))
         except FileNotFoundError:
             raise ValueError(
-                f"there is no file or folder {str(Path(X))!r}; pass the path of a Parquet file or "
-                "of a folder of them."
+                f"no file or folder {str(Path(X))!r}; pass the path of a Parquet file or of a "
+                "folder of them."
             ) from None
         except pyarrow.ArrowInvalid:
             raise ValueError(
@@ -76,21 +76,21 @@ class ArrowTable(ChunkedTable):
         return "<ArrowTable>"
 
     def column_names(self) -> list[str]:
-        """Names of the columns of the first file; no value is read."""
+        """Return the column names of the first file, without reading values."""
         return _names(self._fragments[0], self._keys[0])
 
     def check_columns(self, schema: Schema) -> None:
-        """Raise SchemaError where a file lacks columns of the schema; no value is read."""
+        """Raise SchemaError if a file lacks schema columns, without reading values."""
         for fragment, keys in zip(self._fragments, self._keys, strict=True):
             check_names(_names(fragment, keys), schema, more=True)
 
     def check_target(self, y: Any, schema: Schema) -> None:
-        """Raise ValueError or TypeError where a file lacks the target; no value is read."""
+        """Raise ValueError or TypeError if a file lacks the target column."""
         for fragment, keys in zip(self._fragments, self._keys, strict=True):
             check_name(y, _names(fragment, keys), schema)
 
     def parts(self, y: Any, schema: Schema) -> Iterator[Part]:
-        """Read the files one after the other, in batches."""
+        """Read the files in order, in batches."""
         names = [*schema.feature_names, y]
         for fragment, keys in zip(self._fragments, self._keys, strict=True):
             stored = set(fragment.physical_schema.names)
@@ -109,7 +109,7 @@ def _check_format(fragment: Any) -> None:
 
 
 def _batches(fragment: Any, columns: list[str]) -> Iterator[Any]:
-    """Read one file in its own types. Parquet is decoded as it is used, with nothing ahead."""
+    """Read one file in batches with its own types."""
     if type(fragment).__name__ == "ParquetFileFragment":
         from pyarrow.parquet import ParquetFile
 
@@ -156,7 +156,7 @@ def _part(batch: Any, names: list[str], keys: Mapping[str, object]) -> Part:
 
 
 def arrow_cells(column: Any) -> Column:
-    """Cells of an Arrow column, each as it is stored, whatever the others hold.
+    """Return the cells of an Arrow column, each as stored.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Dask DataFrames and Arrays: which partition of the target belongs to which of the table."""
+"""Dask DataFrames and Arrays, with partitions of table and target matched."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class DaskTable(ChunkedTable):
         return "<DaskTable>"
 
     def check_columns(self, schema: Schema) -> None:
-        """Raise SchemaError where columns of the schema are missing; no value is read."""
+        """Raise SchemaError if schema columns are missing, without reading values."""
         X = self._collection
         if _is_frame(X):
             check_names([str(name) for name in X.columns], schema, more=True)
@@ -63,7 +63,7 @@ class DaskTable(ChunkedTable):
             )
 
     def check_target(self, y: Any, schema: Schema) -> None:
-        """Raise ValueError or TypeError where `y` does not fit the table; no value is read."""
+        """Raise ValueError or TypeError for an invalid `y`, without reading values."""
         X = self._collection
         if _is_frame(X) and isinstance(y, str):
             check_name(y, [str(name) for name in X.columns], schema)
@@ -80,7 +80,7 @@ class DaskTable(ChunkedTable):
             )
 
     def pairs(self, y: Any, schema: Schema) -> list[Part]:
-        """Partitions of table and target side by side, as Dask's delayed objects.
+        """Return delayed partitions of table and target, paired.
 
         Nothing is computed. Where `y` is a name, the second of a pair is that name.
         """
@@ -94,7 +94,7 @@ class DaskTable(ChunkedTable):
         return list(zip(tables, targets, strict=True))
 
     def parts(self, y: Any, schema: Schema) -> Iterator[Part]:
-        """Compute the partitions in this process, one after the other."""
+        """Compute the partitions in this process, in order."""
         import dask
 
         for pair in self.pairs(y, schema):
@@ -103,7 +103,7 @@ class DaskTable(ChunkedTable):
 
 
 def split_part(table: Any, target: Any, schema: Schema) -> Part:
-    """Features and target of one computed partition, whatever type its frame turned out to have.
+    """Return features and target of one computed partition.
 
     Raises
     ------
@@ -127,7 +127,7 @@ def split_part(table: Any, target: Any, schema: Schema) -> Part:
 
 
 def _default_client() -> Any | None:
-    """Client of the cluster that computes, None where there is no cluster.
+    """Return the default Dask client; None without a cluster.
 
     Raises
     ------

@@ -21,7 +21,7 @@ Column: TypeAlias = ArrayLike | pd.api.extensions.ExtensionArray
 
 
 class KnownColumns(Protocol):
-    """What is known about the columns of a table: as much of a schema as reading them takes."""
+    """Interface of the schema parts needed to read columns."""
 
     @property
     def features(self) -> Mapping[str, Feature]:
@@ -37,7 +37,7 @@ class KnownColumns(Protocol):
 
 
 def columns_in_order(X: ArrayLike, schema: KnownColumns) -> list[pd.Series | NDArray[Any]]:
-    """Return the columns of a table in the order of the schema; no value is read.
+    """Return the columns in schema order, without reading values.
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ def _is_row(row: object) -> bool:
 
 
 def values_of(column: Column) -> Values:
-    """Return the cells of one column as a numpy array or a pandas one."""
+    """Return the cells of one column as a numpy or pandas array."""
     if isinstance(column, pd.Series | pd.Index):
         column = column.to_numpy() if isinstance(column.dtype, np.dtype) else column.array
     if isinstance(column, np.ma.MaskedArray):
@@ -197,7 +197,7 @@ def _positions(frame: pd.DataFrame, schema: KnownColumns) -> dict[str, int]:
 
 
 def check_names(names: Sequence[str], schema: KnownColumns, *, more: bool = False) -> None:
-    """Refuse columns that are not those of the schema.
+    """Check that the columns match the schema.
 
     Parameters
     ----------
@@ -246,7 +246,7 @@ def _named(names: list[str], others: Sequence[str] = (), n_shown: int = 8) -> st
 
 
 def one_column(y: ArrayLike) -> Column:
-    """Return a target as one column, whether it came with one dimension or two."""
+    """Return a one- or two-dimensional target as one column."""
     if isinstance(y, pd.DataFrame) and y.shape[1] == 1:
         return y.iloc[:, 0]
     if isinstance(y, np.ndarray) and y.ndim == 2 and y.shape[1] == 1:

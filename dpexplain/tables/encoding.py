@@ -40,7 +40,7 @@ _EMPTY_WORDS: Final = frozenset({"none", "null", "na", "n/a", "<na>", "nat"})
 
 
 def check_columns(X: ArrayLike, schema: KnownColumns) -> None:
-    """Refuse a table whose columns are not those of the schema; no value is read.
+    """Check that the columns match the schema, without reading values.
 
     Parameters
     ----------
@@ -173,7 +173,7 @@ def encode_range(y: ArrayLike, target: Range) -> NDArray[np.float64]:
 
 
 def encode_classes(y: ArrayLike, target: Classes) -> NDArray[np.int64]:
-    """Read the target of a classification as positions in the public list of classes.
+    """Convert a classification target to positions in the public classes.
 
     Parameters
     ----------
@@ -240,7 +240,7 @@ def days_of(column: Column) -> NDArray[np.float64]:
 
 
 def texts_of(column: Column) -> NDArray[Any]:
-    """Read a column as the texts that categories are matched on.
+    """Convert a column to the strings used to match categories.
 
     Parameters
     ----------
@@ -256,7 +256,7 @@ def texts_of(column: Column) -> NDArray[Any]:
 
 
 def _reader(names: Sequence[str], *, other: int, missing: int) -> Callable[[object], int]:
-    """Return the function that gives the code of one cell."""
+    """Return the function that encodes one cell."""
     code_of_text = {cell_text(name): code for code, name in enumerate(names)}
 
     def code(cell: object) -> int:
@@ -272,7 +272,7 @@ def _reader(names: Sequence[str], *, other: int, missing: int) -> Callable[[obje
 
 
 def _read(column: Column, of_cell: Callable[[object], Any], *, dtype: DTypeLike) -> NDArray[Any]:
-    """Apply `of_cell` to every cell, block by block: a cell is read by itself in any case."""
+    """Apply `of_cell` to every cell, block by block."""
     values = values_of(column)
     if isinstance(values, pd.Categorical):
         return _of_codes(values.codes, values.categories, of_cell, dtype)

@@ -20,7 +20,7 @@ _PER_DAY: Final = {"ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_
 
 
 def frame_of(X: object) -> pd.DataFrame | None:
-    """Turn a table of another library into a frame.
+    """Convert a table of another library to a frame.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def frame_of(X: object) -> pd.DataFrame | None:
 
 
 def column_of(values: object) -> Any:
-    """Turn a column of another library into an array.
+    """Convert a column of another library to an array.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def column_of(values: object) -> Any:
 
 
 def _of_chunks(values: Any) -> Any:
-    """Arrow's arrays and batches as what narwhals knows, rather than by Arrow's way to pandas."""
+    """Convert Arrow arrays and batches to types that narwhals supports."""
     if type(values).__module__.split(".")[0] != "pyarrow":
         return values
     import pyarrow as pa
@@ -120,7 +120,7 @@ def _one_by_one(column: Any) -> list[Any]:
 
 
 def _days_of_polars(series: Any) -> NDArray[Any]:
-    """Dates and times within the calendar of Python, beyond which polars panics aloud."""
+    """Convert polars dates and times within Python's calendar."""
     present = ~series.is_null().to_numpy()
     numbers = series.to_physical().fill_null(0).to_numpy()
     per_day = _PER_DAY.get(getattr(series.dtype, "time_unit", ""), 1)
@@ -135,7 +135,7 @@ def _days_of_polars(series: Any) -> NDArray[Any]:
 def _placed(
     cells: NDArray[Any], present: NDArray[np.bool_], readable: NDArray[np.bool_]
 ) -> NDArray[Any]:
-    """Cells in their places, nothing where none is present, and the rest unreadable."""
+    """Return cells in position, with missing and unreadable cells marked."""
     placed = np.full(len(present), None, dtype=object)
     placed[present] = UNREADABLE
     placed[readable] = cells

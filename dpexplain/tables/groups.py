@@ -1,4 +1,4 @@
-"""Whose the rows of a table are: a column of it, or cells beside it, with a name or without."""
+"""Person IDs of table rows, from a column or separate cells."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["Grouping", "grouping_of", "without_groups"]
 
 @dataclass(frozen=True, eq=False)
 class Grouping:
-    """Persons of the rows of a table.
+    """Person IDs of the rows of a table.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ class Grouping:
 
     @property
     def argument(self) -> Any:
-        """What ``fit(..., groups=)`` takes for the same persons.
+        """Argument ``groups`` of ``fit`` for the same persons.
 
         Returns
         -------
@@ -39,7 +39,7 @@ class Grouping:
 
 
 def grouping_of(groups: Any, X: Any) -> Grouping:
-    """Read the argument ``groups``; no value is looked at.
+    """Parse the argument ``groups`` without reading values.
 
     A name is taken only where it is given for this purpose. The name of a Series is not: pandas
     keeps it when patients are mapped to hospitals, and two groupings of one name would be taken
@@ -70,7 +70,7 @@ def grouping_of(groups: Any, X: Any) -> Grouping:
 
 
 def without_groups(X: Any, groups: Any) -> Any:
-    """Leave out the column that says whose the rows are, which is no feature.
+    """Drop the column of person IDs, which is not a feature.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Text files in which a line is a record: no line changes how another one is read.
+"""Text files in which every line is read independently as a record.
 
 Readers of CSV look at a file as a whole: a quote that is opened in one line swallows the next
 ones, a line with a cell too many shifts or refuses all of them, and types are guessed from all
@@ -62,7 +62,7 @@ _ENCODINGS: Final = frozenset(
 
 @dataclass(frozen=True)
 class LineFormat:
-    r"""How the cells of a line are written.
+    r"""Format of the cells of a line.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ class LineFormat:
 
     @cached_property
     def _cell(self) -> re.Pattern[str]:
-        """A quoted cell, or one without a quote at its start, up to a separator or the end."""
+        """Return the pattern of a quoted or unquoted cell."""
         between = re.escape(self.separator)
         return re.compile(rf'(?:"((?:[^"]|"")*)"|(?!")([^{between}]*))(?={between}|\Z)')
 
@@ -157,7 +157,7 @@ def cells_of_line(line: bytes, form: LineFormat) -> list[str] | None:
 
 
 def read_texts(path: str | PathLike[str], form: LineFormat | None = None) -> pd.DataFrame:
-    r"""Read a text file for a private fit: each line by itself, every cell as the text it is.
+    r"""Read a text file for a private fit, line by line, with cells as text.
 
     Parameters
     ----------
@@ -189,7 +189,7 @@ def read_texts(path: str | PathLike[str], form: LineFormat | None = None) -> pd.
 
 
 def read_guessed(path: str | PathLike[str], form: LineFormat | None = None) -> pd.DataFrame:
-    """Read the same lines, with types guessed from all values. NOT PRIVATE: for public tables.
+    """Read lines with inferred types. NOT PRIVATE: for public tables only.
 
     Parameters
     ----------
@@ -238,19 +238,19 @@ def _column_names(file: IO[bytes], form: LineFormat) -> list[str]:
     names = cells_of_line(line, form)
     if not line.strip() or names is None:
         raise ValueError(
-            "the first line is no line of column names: expected names between separators "
-            f"({form.separator!r}), in {form.encoding}, and a newline behind the last; write the "
-            "names there, or say how the file is written (--sep, --encoding)."
+            "the first line does not hold column names: expected names between separators "
+            f"({form.separator!r}), in {form.encoding}, and a final newline; write the names "
+            "there, or specify the format of the file (--sep, --encoding)."
         )
     doubled = sorted({name for name in names if names.count(name) > 1})
     if "" in names or doubled:
         found = "a column without a name" if "" in names else f"{shown(doubled[0])} twice"
-        raise ValueError(f"the first line has {found}; give every column a name of its own there.")
+        raise ValueError(f"the first line has {found}; give every column a distinct name.")
     return names
 
 
 def _readable(file: IO[bytes], form: LineFormat, n_cells: int) -> Iterator[bytes]:
-    """Yield the lines of a file as UTF-8, with empty cells in place of unreadable lines."""
+    """Yield the lines of a file as UTF-8; unreadable lines become empty cells."""
     yield b"\n"  # skipped: a parser treats the very first bytes of what it gets in its own way
     for block in _whole_lines(file):
         text = _in_utf8(block.replace(b"\r\n", b"\n") if b"\r" in block else block, form.encoding)
@@ -258,7 +258,7 @@ def _readable(file: IO[bytes], form: LineFormat, n_cells: int) -> Iterator[bytes
 
 
 def _whole_lines(file: IO[bytes]) -> Iterator[bytes]:
-    """Yield blocks of whole lines. Of a line beyond the limit only so much is kept as shows it."""
+    """Yield blocks of complete lines; truncate lines beyond the limit."""
     begun = b""
     while block := file.read(_BLOCK):
         ended, newline, rest = block.rpartition(b"\n")
@@ -271,7 +271,7 @@ def _whole_lines(file: IO[bytes]) -> Iterator[bytes]:
 
 
 def _in_utf8(block: bytes, encoding: str) -> bytes:
-    """Return the same lines in UTF-8; lines that are no text of the encoding become empty."""
+    """Convert lines to UTF-8; lines with invalid encoding become empty."""
     if block.isascii():
         return block
     try:
@@ -306,7 +306,7 @@ def _mended(text: bytes, separator: bytes, n_cells: int) -> bytes:
 
 
 class _Blocks(io.RawIOBase):
-    """Blocks of bytes as a file."""
+    """File-like reader of byte blocks."""
 
     def __init__(self, blocks: Iterator[bytes]) -> None:
         self._blocks = blocks

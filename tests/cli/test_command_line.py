@@ -53,7 +53,7 @@ def test_fit_saves_an_explanation_and_charges_the_ledger_beside_the_table(folder
     printed = capsys.readouterr()
     assert "differential privacy for one record" in printed.out
     assert "age" in printed.out
-    assert "left out: id" in printed.err
+    assert "are ignored: id" in printed.err
 
 
 def test_a_second_fit_adds_to_the_same_ledger(folder, capsys):
@@ -330,7 +330,7 @@ def test_schema_check_counts_lines_that_are_no_records_and_shows_none_of_them(fo
     check = ["schema", "check", "bad.csv", "--target", "income", "--schema", "schema.toml"]
     assert main(check) == 0
     printed = capsys.readouterr()
-    assert "the row is left out" in printed.out
+    assert "the row is dropped" in printed.out
     assert "secret" not in printed.out + printed.err
 
 

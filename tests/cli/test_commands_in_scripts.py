@@ -178,7 +178,7 @@ def test_repeats_are_a_number_of_fits(folder, capsys):
     with pytest.raises(SystemExit) as stopped:
         main(["sweep", *ARGUMENTS, "--epsilon", "1", "--repeats", "0", "--out", "sweep.json"])
     assert stopped.value.code == 2
-    assert "whole number of at least 1" in capsys.readouterr().err
+    assert "integer of at least 1" in capsys.readouterr().err
 
 
 def test_another_column_than_those_of_a_parquet_file_begins_no_ledger(folder, capsys):
@@ -204,7 +204,7 @@ def test_another_column_than_those_of_a_parquet_file_begins_no_ledger(folder, ca
 )
 def test_a_report_of_fitted_models_takes_no_option_of_a_fit(folder, capsys, option):
     assert main(["report", "model.json", *option.split(), "--out", "report.html"]) == 2
-    assert f"leave out {option.split()[0]}." in capsys.readouterr().err
+    assert f"omit {option.split()[0]}." in capsys.readouterr().err
 
 
 # Killed as the result is about to appear, after its content was written beside its place.

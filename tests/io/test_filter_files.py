@@ -115,7 +115,7 @@ REFUSED = {
     "dimensions": ("filters.shape", [3, 12], "shape must be"),
     "negative": ("filters.shape", [3, -3, 4], "shape must be"),
     "enormous": ("noise.variance.shape", [2**50, 2**50, 2**50], "bytes, as shape"),
-    "fraction": ("filters.shape", [3, 3.0, 4], "whole number"),
+    "fraction": ("filters.shape", [3, 3.0, 4], "an integer"),
     "not base64": ("filters.base64", "!" * 384, "base64"),
     "too short": ("filters.base64", "AAAA", "bytes, as shape"),
     "padding": ("biases.base64", "A" * 95 + "=", "bytes|base64"),

@@ -36,7 +36,7 @@ def number_to_json(value: float) -> float | str:
 
 
 def number_from_json(value: object) -> object:
-    """Read what `number_to_json` wrote; the caller checks the range.
+    """Read the output of `number_to_json`; the caller checks the range.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def not_negative(name: str, value: object) -> float:
 def text_field(name: str, value: object) -> str:
     """Read a string."""
     if not isinstance(value, str):
-        raise ValueError(f"{name} is {shown(value)}; expected a text.")
+        raise ValueError(f"{name} is {shown(value)}; expected a string.")
     return value
 
 

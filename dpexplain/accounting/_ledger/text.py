@@ -60,7 +60,7 @@ def no_bound(state: LedgerState, entries: Sequence[LedgerEntry], what: str) -> s
     if not state.without_bound(unit, entries):
         return ""
     protects = next(entry.unit for entry in entries if state.without_bound(unit, [entry]))
-    advice = "open a ledger with unit=RECORD, to which both promise something"
+    advice = "open a ledger with unit=RECORD, for which both have a bound"
     if isinstance(unit, Person) and unit.named:
         advice = (
             f"pass max_rows_per_person= and groups={unit.kind!r}, or (name, array), to the fit; or "

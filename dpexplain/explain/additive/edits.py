@@ -65,7 +65,7 @@ class EditEffect:
             if name == "n_outside" and value is None:
                 continue
             if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-                raise ValueError(f"{name} must be a whole number of bins.")
+                raise ValueError(f"{name} must be an integer number of bins.")
         if not 0.0 <= self.people_share <= 1.0 or self.rms < 0:
             raise ValueError("people_share must be in [0, 1], and rms not negative.")
 

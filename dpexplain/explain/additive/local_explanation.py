@@ -379,7 +379,7 @@ class LocalExplanation(Record):
 
     def _position(self, sample: int) -> int:
         if isinstance(sample, bool) or not isinstance(sample, (int, np.integer)):
-            raise ValueError(f"sample must be a whole number, got {type(sample).__name__}.")
+            raise ValueError(f"sample must be an integer, got {type(sample).__name__}.")
         if not 0 <= sample < len(self):
             raise ValueError(f"sample={sample} must be in [0, {len(self)}), the samples explained.")
         return int(sample)

@@ -43,7 +43,7 @@ class NoisyFilters:
 
     @property
     def bias_std(self) -> FloatArray | None:
-        """Standard deviation of each bias under privacy noise, shape (n_classes, n_filters)."""
+        """Standard deviation of each bias under noise, shape (n_classes, n_filters)."""
         if self.noise is None:
             return None
         return np.sqrt(common_removed_variance(self.noise.total_bias_variance))
@@ -121,7 +121,7 @@ class NoisyFilters:
         k = class_position(self.classes, label)
         whole = isinstance(place, (int, np.integer)) and not isinstance(place, bool)
         if not whole or not 0 <= place < self.n_filters:
-            raise ValueError(f"place={place!r} must be a whole number in [0, {self.n_filters}).")
+            raise ValueError(f"place={place!r} must be an integer in [0, {self.n_filters}).")
         std, bias_std = self.filter_std, self.bias_std
         return self._map(
             f"filter {place} of {self.classes[k]}",

@@ -1,1 +1,1 @@
-"""What linear, tree and boosting models share: terms, predictions, explanations."""
+"""Terms, predictions and explanations of all additive models."""

@@ -15,7 +15,7 @@ from dpexplain.models.additive.terms import AdditiveTerms
 
 @dataclass(frozen=True, eq=False)
 class Released:
-    """One score before it was edited.
+    """One score before its edits.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class Edited:
     released: dict[str, Released]
 
     def of_class(self, name: str) -> Released:
-        """Look up what the score of a class was."""
+        """Return the released score of a class."""
         return self.released[name]
 
 

@@ -66,12 +66,12 @@ class AdditiveModel(BaseEstimator):
         return encode_features(X, self.schema_)
 
     def _scores(self, X: Any) -> NDArray[np.float64]:
-        """Score of each row on the link scale."""
+        """Return the score of each row on the link scale."""
         columns = self._columns(X)
         return total_score(self._terms.contributions(columns), self.intercept_)
 
     def explain_global(self) -> Any:
-        """Shape functions of all terms, with the guarantee of the model.
+        """Return shape functions of all terms, with the model's guarantee.
 
         Returns
         -------
@@ -95,7 +95,7 @@ class AdditiveModel(BaseEstimator):
         return () if self._edited is None else self._edited.records
 
     def with_curves(self, explanation: GlobalExplanation | MulticlassExplanation) -> Self:
-        """Copy the model with the curves of an explanation of it, such as an edited one.
+        """Copy the model with the curves of an (edited) explanation of it.
 
         Parameters
         ----------
@@ -150,7 +150,7 @@ class AdditiveModel(BaseEstimator):
     def _explained(
         self, terms: AdditiveTerms, of_class: str = "", effect: TermEffect | None = None
     ) -> GlobalExplanation:
-        """Shape functions of one score."""
+        """Return the explanation of one score."""
         target, noise = self.schema_.target, self._noise_of(of_class)
         released = None if self._edited is None else self._edited.of_class(of_class)
         return GlobalExplanation(
@@ -175,7 +175,7 @@ class AdditiveModel(BaseEstimator):
         )
 
     def explain_local(self, X: Any, *, samples_public: bool = False) -> Any:
-        """Contribution of each term to the score of each row.
+        """Return the contribution of each term to the score of each row.
 
         Parameters
         ----------
@@ -222,7 +222,7 @@ class AdditiveModel(BaseEstimator):
         of_class: str = "",
         rest_score: NDArray[np.float64] | None = None,
     ) -> LocalExplanation:
-        """Contributions to one score."""
+        """Return the contributions to one score."""
         explanation, noise = self._explained(terms, of_class), self._noise_of(of_class)
         bins = [b.index(c) for b, c in zip(terms.bins, columns, strict=True)]
         labels = [
@@ -246,7 +246,7 @@ class AdditiveModel(BaseEstimator):
         )
 
     def _noise_draws(self) -> tuple[NoiseDraws, ...]:
-        """Errors of all bins of all terms, score by score; none for a model without noise."""
+        """Return simulated errors of all bins by score; none without noise."""
         return ()
 
     @cached_property
@@ -255,7 +255,7 @@ class AdditiveModel(BaseEstimator):
         return tuple(term_noise(draws, sizes) for draws in self._noise_draws())
 
     def _effect_draws(self) -> EffectDraws | None:
-        """Estimate of the true curves; None where it is not worked out."""
+        """Return the estimate of the true curves; None if unavailable."""
         return None
 
     @cached_property
@@ -264,7 +264,7 @@ class AdditiveModel(BaseEstimator):
         return None if draws is None else term_effect(draws, [b.n_bins for b in self._terms.bins])
 
     def _noise_of(self, of_class: str) -> TermNoise | None:
-        """Noise of the score of a class, or of the only one."""
+        """Return the noise of a class score, or of the single score."""
         place = (self._class_names() or ()).index(of_class) if of_class else 0
         return self._noise[place] if self._noise else None
 
@@ -309,7 +309,7 @@ class AdditiveModel(BaseEstimator):
 
 
 class AdditiveClassifier(ClassifierMixin, AdditiveModel):
-    """Log-odds of the second class, or a score for each of several, added up over terms."""
+    """Base of additive classifiers."""
 
     @property
     def classes_(self) -> NDArray[Any]:
@@ -317,7 +317,7 @@ class AdditiveClassifier(ClassifierMixin, AdditiveModel):
         return class_labels(self.schema_)
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Log-odds of the second class; scores of all where there are more.
+        """Return the log-odds of the second class, or one score per class.
 
         Parameters
         ----------
@@ -331,7 +331,7 @@ class AdditiveClassifier(ClassifierMixin, AdditiveModel):
         return self._scores(X)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Probability of each class.
+        """Return the probability of each class.
 
         Parameters
         ----------
@@ -349,7 +349,7 @@ class AdditiveClassifier(ClassifierMixin, AdditiveModel):
         return np.column_stack([1.0 - second, second])
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Most probable class.
+        """Return the most probable class.
 
         Parameters
         ----------
@@ -370,10 +370,10 @@ class AdditiveClassifier(ClassifierMixin, AdditiveModel):
 
 
 class AdditiveRegressor(RegressorMixin, AdditiveModel):
-    """Target in its own unit or its logarithm, added up over terms."""
+    """Base of additive regressors."""
 
     def predict(self, X: Any) -> NDArray[np.float64]:
-        """Predicted target.
+        """Return the predicted target.
 
         Parameters
         ----------

@@ -12,24 +12,24 @@ from dpexplain.tables.encoding import encode_classes, encode_range
 
 
 def classes_of(schema: Schema) -> Classes:
-    """Classes of the schema of a classifier."""
+    """Return the classes of a classifier's schema."""
     target = schema.target
     assert isinstance(target, Classes)
     return target
 
 
 def class_labels(schema: Schema) -> NDArray[Any]:
-    """Labels of the classes, as the schema gives them."""
+    """Return the labels of the classes in the schema."""
     return np.array(classes_of(schema).labels)
 
 
 def encoded_classes(y: Any, schema: Schema) -> NDArray[np.float32]:
-    """Index of each class; labels outside the schema count as the first, 0."""
+    """Return the index of each class; 0 for labels outside the schema."""
     return encode_classes(y, classes_of(schema)).astype(np.float32)
 
 
 def encoded_range(y: Any, schema: Schema) -> NDArray[np.float32]:
-    """Target mapped from its public range to [-1, 1], dtype float32; see `range_unit`."""
+    """Map the target from its public range to [-1, 1]; see `range_unit`."""
     target = schema.target
     assert isinstance(target, Range)
     half_range, middle = range_unit(schema)
@@ -38,14 +38,14 @@ def encoded_range(y: Any, schema: Schema) -> NDArray[np.float32]:
 
 
 def range_unit(schema: Schema) -> tuple[float, float]:
-    """Half-range of the target, which is the unit of its mapped values, and their zero."""
+    """Return half-range and midpoint, the unit and zero of mapped targets."""
     target = schema.target
     assert isinstance(target, Range)
     return (target.high - target.low) / 2.0, target.midpoint
 
 
 def largest_count(schema: Schema) -> float:
-    """Upper end of the public range of a target that counts something.
+    """Return the upper end of the public range of a count target.
 
     Raises
     ------
@@ -63,7 +63,7 @@ def largest_count(schema: Schema) -> float:
 
 
 def encoded_counts(y: Any, schema: Schema) -> NDArray[np.float32]:
-    """Target in units of its largest public count, dtype float32."""
+    """Return the target in units of its largest public count, as float32."""
     target = schema.target
     assert isinstance(target, Range)
     shares = encode_range(y, target) / largest_count(schema)

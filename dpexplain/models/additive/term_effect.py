@@ -1,4 +1,4 @@
-"""The estimate of the effect as an explanation carries it."""
+"""Effect estimates in the form of explanations."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ rounded off by a smooth estimate, and largest errors are there."""
 
 @dataclass(frozen=True, eq=False)
 class TermEffect:
-    """Estimated curves, and their joint scatter.
+    """Estimated curves and their joint errors.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class TermEffect:
     factors: FloatArray
 
     def of_term(self, place: int) -> dict[str, Any]:
-        """Fields of the shape function of one term."""
+        """Return the fields of the shape function of one term."""
         return {
             "effect": self.curves[place],
             "effect_std": self.joint.std[self.joint.term(place)],
@@ -50,7 +50,7 @@ class TermEffect:
 
 
 def term_effect(draws: EffectDraws, sizes: Sequence[int]) -> TermEffect:
-    """Summarise an estimate.
+    """Summarize an estimate.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Simulated errors as an explanation carries them."""
+"""Simulated errors in the form of explanations."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PARTS = {"noise_std": "privacy", "structure_std": "structure", "sampling_std": 
 
 @dataclass(frozen=True, eq=False)
 class TermNoise:
-    """Standard deviations by cause, and the joint scatter.
+    """Standard deviations by cause, and joint errors.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class TermNoise:
     recovered: tuple[FloatArray | None, ...] | None
 
     def of_term(self, place: int) -> dict[str, Any]:
-        """Fields of the shape function of one term."""
+        """Return the fields of the shape function of one term."""
         bins = self.joint.term(place)
         fields: dict[str, Any] = {name: std[bins] for name, std in self.stds.items()}
         if self.stretch is not None:
@@ -52,7 +52,7 @@ class TermNoise:
         return {**fields, "simultaneous_factor": float(self.factors[place])}
 
     def of_samples(self, bins: Sequence[Index]) -> dict[str, FloatArray]:
-        """Fields of a local explanation, from the bin of each row in each term."""
+        """Return the fields of a local explanation from row bins."""
         total = np.sqrt(np.sum(np.square(list(self.stds.values())), axis=0))
 
         def chosen(std: FloatArray) -> FloatArray:
@@ -66,7 +66,7 @@ class TermNoise:
 
 
 def term_noise(draws: NoiseDraws, sizes: Sequence[int]) -> TermNoise:
-    """Summarise simulated errors.
+    """Summarize simulated errors.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def term_noise(draws: NoiseDraws, sizes: Sequence[int]) -> TermNoise:
 
 
 def stds_against_rest(scores: FloatArray, stds: FloatArray) -> FloatArray:
-    """Bound the deviations of scores less what the other classes have together.
+    """Bound the standard deviations of one-against-rest scores.
 
     To first order an error of that difference is the error of the own score less the mean error
     of the others, weighted by their probabilities. How errors of classes go together is not kept,

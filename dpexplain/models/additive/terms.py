@@ -49,7 +49,7 @@ class AdditiveTerms:
     bag_std: tuple[NDArray[np.float64], ...] | None
 
     def of_class(self, c: int) -> AdditiveTerms:
-        """Take the scores of one of several classes."""
+        """Return the terms of one class."""
         return replace(
             self,
             scores=tuple(np.ascontiguousarray(table[:, c]) for table in self.scores),
@@ -67,7 +67,7 @@ class AdditiveTerms:
         )
 
     def contributions(self, columns: Sequence[Encoded]) -> NDArray[np.float64]:
-        """Contribution of each feature to each record.
+        """Return the contribution of each feature to each record.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Boosted private trees: exponential-mechanism splits, noisy leaves, a tunable proper loss."""
+"""Boosted private trees with exponential-mechanism splits and noisy leaves."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ _CERTAIN = 1e-4  # shares of positives stay so far away from 0 and 1
 
 
 class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
-    """Boosted decision trees for classes with pure differential privacy.
+    """Boosted decision tree classifier with pure differential privacy.
 
     Boosting of top-down induced trees after [1]_: splits by the exponential mechanism on a proper
     criterion, leaves from noisy weights, a linear combination whose coefficients follow from the
@@ -226,7 +226,7 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
 
     @property
     def _tree_epsilon(self) -> float:
-        """Epsilon of one tree under add/remove adjacency."""
+        """Return the epsilon of one tree under add/remove adjacency."""
         return self._epsilon_of_record / (self._n_scores() * self.n_trees)
 
     @property
@@ -234,12 +234,12 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
         return (1.0 - self.tree_budget_frac) * self._tree_epsilon
 
     def _split_epsilon(self, level: int) -> float:
-        """Epsilon of the splits of a level, whose nodes are disjoint."""
+        """Return the epsilon of the splits of a level of disjoint nodes."""
         share = self.tree_budget_frac * self._tree_epsilon / self.depth
         return share if self.variant == "corrected" else share / 2**level
 
     def _level_alpha(self, level: int) -> float:
-        """Alpha of the criterion on a level, from the weight share of a balanced tree."""
+        """Return the criterion's alpha on a level of a balanced tree."""
         return 2.0**-level if self.calibration == "depth" else float(self.calibration)
 
     def _split_phase(self, level: int, n_candidates: int) -> ChoicePhase:
@@ -255,7 +255,7 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
         )
 
     def _leaf_phase(self, n_values: int) -> LaplacePhase:
-        """Phase of the leaves of a tree: a weight of 1 at most, or the range of a prediction."""
+        """Return the phase of the leaves of a tree."""
         largest = 1.0 if self.variant == "corrected" else 2.0 * _LARGEST_LEAF
         sensitivity = largest * WEIGHT_STEPS
         scale = sensitivity / self._leaf_epsilon
@@ -336,7 +336,7 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
         return tree, place
 
     def _utilities(self, sums: Integers, candidates: Candidates, alpha: float) -> Integers:
-        """Minus the criterion of both sides of each split, in lattice steps.
+        """Return the utility of each split, in lattice steps.
 
         A criterion below 2**29, of sums that are cut off where they must be, is within a quarter of
         a step of the exact one. So a record that raises it by between 0 and S lowers what is
@@ -354,7 +354,7 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
         return np.asarray(-np.rint(bounded * LATTICE), dtype=np.int64)
 
     def _leaves(self, sums: Integers, mechanism: Mechanism) -> tuple[FloatArray, FloatArray | None]:
-        """Release the leaves of a tree: their values, and noisy weights where these are known."""
+        """Release the leaves of a tree: values and, if known, noisy weights."""
         if self.variant == "paper":
             p, q = (sums / WEIGHT_STEPS).T
             value = self._value((p + _CERTAIN) / (p + q + 2.0 * _CERTAIN))
@@ -371,6 +371,6 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
         return self._value((p + floor) / (p + q + 2.0 * floor)), weights
 
     def _value(self, share: FloatArray) -> FloatArray:
-        """Prediction of a leaf from its share of positives."""
+        """Return the prediction of a leaf from its share of positives."""
         inside = np.clip(share, _CERTAIN, 1.0 - _CERTAIN)
         return np.clip(link(inside, self.alpha), -_LARGEST_LEAF, _LARGEST_LEAF)

@@ -1,4 +1,4 @@
-"""Split criteria with a stated sensitivity, and the loss that weights follow.
+"""Split criteria with bounded sensitivity, and the M-alpha loss.
 
 Notation: p and q are the summed weights of positive and negative records of a node, u is the share
 p / (p + q), L a concave Bayes risk with ``L(0) = L(1) = 0`` and ``L(1/2) = 1``, and
@@ -34,7 +34,7 @@ WITHOUT_BOUND: tuple[str, ...] = ("gini", "zero_one")
 
 
 def criterion_value(name: str, p: FloatArray, q: FloatArray, alpha: float = 1.0) -> FloatArray:
-    """``H(p, q)``.
+    """Return the criterion ``H(p, q)``.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def criterion_value(name: str, p: FloatArray, q: FloatArray, alpha: float = 1.0)
 
 
 def largest_sum(name: str, m: int | None) -> float:
-    """Where summed weights are cut off before they enter a criterion.
+    """Return the cap on summed weights in a criterion.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def largest_sum(name: str, m: int | None) -> float:
 
 
 def criterion_sensitivity(name: str, m: int | None, alpha: float = 1.0) -> float:
-    """Bound on what a record of weight 1 adds to the criterion, with sums of m - 1 at most.
+    """Return the sensitivity of the criterion to a record of weight 1.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def criterion_sensitivity(name: str, m: int | None, alpha: float = 1.0) -> float
 
 
 def link(u: FloatArray, alpha: float) -> FloatArray:
-    """Canonical link of the M-alpha loss, from the share of positives in (0, 1).
+    """Return the canonical link of the M-alpha loss.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def link(u: FloatArray, alpha: float) -> FloatArray:
 
 
 def weight(margin: FloatArray, alpha: float) -> FloatArray:
-    """Weight of records by their margin: the inverse link of its opposite.
+    """Return record weights: the inverse link of the negative margin.
 
     Only ``+ - * /``, comparisons and the correctly rounded square root are used, so that a weight
     is a function of the record's own margin to the last bit.
@@ -152,7 +152,7 @@ def weight(margin: FloatArray, alpha: float) -> FloatArray:
 
 
 def surrogate(margin: FloatArray, alpha: float) -> FloatArray:
-    """Convex surrogate of the M-alpha loss, whose derivative is minus the weight.
+    """Return the convex surrogate of the M-alpha loss.
 
     Parameters
     ----------

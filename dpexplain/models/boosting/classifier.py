@@ -1,4 +1,4 @@
-"""Explainable boosting machines for classes, private (DP-EBM) and not."""
+"""Explainable boosting classifiers, private (DP-EBM) and not."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dpexplain.schema import Classes, Schema
 
 
 class ExplainableBoostingClassifier(AdditiveClassifier, _Reference):
-    """Explainable boosting machine for classes, without privacy.
+    """Explainable boosting machine for classification, without privacy.
 
     The reference beside `DPExplainableBoostingClassifier`: cyclic gradient boosting of
     shallow trees on one feature each, Algorithm 1 of [1]_. More than two classes share the trees
@@ -85,8 +85,8 @@ class ExplainableBoostingClassifier(AdditiveClassifier, _Reference):
             )
         if len(np.unique(np.asarray(y).astype(str))) == 1:
             raise ValueError(
-                "y holds 1 class, and there is no schema that names the other; "
-                "pass schema=Schema(..., target=Classes([...]))."
+                "y holds 1 class, and no schema names the other; pass schema=Schema(..., "
+                "target=Classes([...]))."
             )
 
     def _objective(self, schema: Schema) -> Objective:
@@ -94,7 +94,7 @@ class ExplainableBoostingClassifier(AdditiveClassifier, _Reference):
 
 
 class DPExplainableBoostingClassifier(_PrivateBoosting, AdditiveClassifier):
-    """Explainable boosting machine for classes with differential privacy (DP-EBM).
+    """Explainable boosting classifier with differential privacy (DP-EBM).
 
     An additive model with one shape function per feature, boosted from noisy sums over
     random trees, after [1]_. The guarantee holds under the stated adjacency: see

@@ -16,7 +16,7 @@ class Clip(Protocol):
     """Clip of the residuals for each visit."""
 
     def next(self, records: BinnedRecords) -> float:
-        """Clip of the next visit, in score units of the loop."""
+        """Return the clip of the next visit, in score units of the loop."""
         ...
 
 
@@ -33,12 +33,12 @@ class FixedClip:
         self._clip = clip
 
     def next(self, records: BinnedRecords) -> float:
-        """Clip of the next visit."""
+        """Return the clip of the next visit."""
         return self._clip
 
 
 class AdaptiveClip:
-    """Bound that follows a quantile of the residuals, which shrink while the model learns.
+    """Clip that follows a private quantile of the shrinking residuals.
 
     Every few passes it asks how many residuals lie inside, counted against the wanted
     share: a record inside adds ``1 - quantile``, one outside takes away ``quantile``. With
@@ -73,7 +73,7 @@ class AdaptiveClip:
         self._outside = -LATTICE
 
     def next(self, records: BinnedRecords) -> float:
-        """Clip of the next visit, after a private query if one is due."""
+        """Return the clip of the next visit, after a private query if one is due."""
         if self._visit % self._visits_between == 0:
             self._ask(records)
         self._visit += 1

@@ -1,4 +1,4 @@
-"""DP-EBM: what explainable boosting machines with differential privacy share."""
+"""Base of explainable boosting machines with differential privacy (DP-EBM)."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ class _PrivateBoosting(PrivateEstimator):
         self.calibrated = calibrated
 
     def reference_estimator(self) -> Any:
-        """Unfitted non-private reference with the same schema and constraints.
+        """Return an unfitted reference model with the same schema and constraints.
 
         Returns
         -------
@@ -136,7 +136,7 @@ class _PrivateBoosting(PrivateEstimator):
 
     @property
     def _clip_adapts(self) -> bool:
-        """Whether a clip that the recipe leaves open follows the residuals."""
+        """Whether a clip left open by the recipe adapts to the residuals."""
         return False
 
     def _check_settings(self) -> None:
@@ -224,7 +224,7 @@ class _PrivateBoosting(PrivateEstimator):
             source.check_sigma(phase.sigma_int)
 
     def _planned_phases(self, n_features: int) -> Iterator[Phase]:
-        """Phases of a fit, without their numbers of values; boosting as short and long as it gets.
+        """Return the phases of a fit, with the shortest and longest boosting run.
 
         Their scales are what `fit` will draw with, so that one out of range is found before the
         charge.
@@ -264,7 +264,7 @@ class _PrivateBoosting(PrivateEstimator):
         return Budget(self._split(n_features), histogram, leaf, settings.count_share, pair_share)
 
     def _uses_pairs(self, n_features: int) -> bool:
-        """Whether sums of pairs are of use: for an estimate of the effect of several features."""
+        """Whether the fit uses pair sums for its effect estimate."""
         if self.schema is None or n_features < 2:
             return False
         return has_effect(self._objective(self.schema))
@@ -359,4 +359,4 @@ class _PrivateBoosting(PrivateEstimator):
 
     @abstractmethod
     def _objective(self, schema: Schema) -> Objective:
-        """Say what the model is fitted to."""
+        """Return the objective of the fit."""

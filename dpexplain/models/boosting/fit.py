@@ -51,7 +51,7 @@ BAG_SHARE = 0.85
 
 
 def release_factors(adjacency: str, max_rows_per_person: int) -> tuple[float, float]:
-    """L2 sensitivities of one histogram (people) and one tree's leaf sums (clips).
+    """Return the L2 sensitivities of a histogram and of a tree's leaf sums.
 
     Presence or absence of a record changes one count by 1 and one leaf sum by at most
     the clip. An exchanged record changes two counts by 1 (sqrt 2), and in the worst
@@ -153,7 +153,7 @@ def _people_and_cells(
     budget: Budget,
     mechanism: Mechanism,
 ) -> tuple[NoisyCount | None, int]:
-    """Release the number of people if the recipe pays for it, and choose cells."""
+    """Release the number of people, if budgeted, and choose cells."""
     if not budget.count_share:
         return None, cells_for(settings, 1.0)
     people = release_count(
@@ -285,7 +285,7 @@ def fit_private(
 
 
 def n_leaf_releases(plan: Schedule, n_features: int) -> int:
-    """Releases of one boosting run: trees and clip queries.
+    """Return the number of releases of one boosting run.
 
     Parameters
     ----------
@@ -300,7 +300,7 @@ def n_leaf_releases(plan: Schedule, n_features: int) -> int:
 
 
 def leaf_phase(budget: Budget, n_visits: int, n_values: int) -> Phase:
-    """Phase of the leaf sums, in lattice steps.
+    """Return the phase of the leaf sums, in lattice steps.
 
     Parameters
     ----------

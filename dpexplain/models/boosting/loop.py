@@ -21,10 +21,10 @@ HolderIn = TypeVar("HolderIn", bound=BinnedRecords, contravariant=True)
 
 
 class Step(Protocol[HolderIn]):
-    """Turns one visit into an update per bin."""
+    """Interface that converts one visit to an update per bin."""
 
     def __call__(self, visit: Visit, records: HolderIn, tables: Tables) -> NDArray[np.float64]:
-        """Update per bin of the visited feature, given the current curves, in score units."""
+        """Return the update per bin of the visited feature, in score units."""
         ...
 
 
@@ -53,7 +53,7 @@ class PrivateStep:
         self._clip = clip
 
     def __call__(self, visit: Visit, records: BinnedRecords, tables: Tables) -> NDArray[np.float64]:
-        """Noisy mean residual per leaf times the learning rate, per bin."""
+        """Return noisy mean residuals times the learning rate, per bin."""
         clip = self._clip.next(records)
         sums = records.leaf_sums(visit.feature, visit.leaf_of_bin, len(visit.leaf_weight), clip)
         released = self._mechanism.release(sums.ravel()).reshape(sums.shape)
@@ -70,7 +70,7 @@ class PrivateStep:
 def started(
     records: BinnedRecords, n_bins: Sequence[int], score: float, n_scores: int = 1
 ) -> Tables:
-    """Give every record the same score to start from, through the first feature.
+    """Start all records from one score, through the first feature.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ def boost(
     start: Tables | None = None,
     project: Sequence[Projection | None] | None = None,
 ) -> Tables:
-    """Visit the features one after the other and add up the updates.
+    """Visit the features in turn and sum the updates.
 
     Parameters
     ----------

@@ -30,7 +30,7 @@ _DIRECTIONS: Final[dict[int, Direction | None]] = {1: "increasing", 0: None, -1:
 def checked_constraints(
     constraints: Constraints | None, schema: Schema
 ) -> tuple[Direction | None, ...]:
-    """Direction of each feature of the schema, in its order.
+    """Return the direction of each feature, in schema order.
 
     Parameters
     ----------

@@ -100,7 +100,7 @@ class Objective:
     step_factor: float = 1.0
 
     def sensitivity(self, clip: float) -> float:
-        """L2 norm of a record's residuals on the lattice at most, in clips.
+        """Return a bound on the L2 norm of a record's residuals, in clips.
 
         One residual is within the clip after rounding. Those of several classes are within
         ``sqrt(2)`` clips before it: where the own class lacks a, the others hold a together.
@@ -134,7 +134,7 @@ class Objective:
         given_clip: float | None,
         least_weight: float,
     ) -> PrivateStep | CountStep:
-        """Make what turns noisy leaf sums into updates.
+        """Create the step that converts noisy leaf sums to updates.
 
         Parameters
         ----------
@@ -179,7 +179,7 @@ def _log_mean(target: NDArray[np.float32]) -> float:
 
 
 def logistic() -> Objective:
-    """Fit two classes by their log-odds."""
+    """Return the objective of two classes: log-odds."""
     return Objective(
         loss=LOGISTIC,
         link="logit",
@@ -197,7 +197,7 @@ def logistic() -> Objective:
 
 
 def softmax(schema: Schema) -> Objective:
-    """Fit several classes, each by its score against the average of all."""
+    """Return the objective of several classes: softmax of centered scores."""
     n_classes = len(classes_of(schema).labels)
     return Objective(
         loss=softmax_loss(n_classes),
@@ -217,12 +217,12 @@ def softmax(schema: Schema) -> Objective:
 
 
 def classification(schema: Schema) -> Objective:
-    """Make the objective of a classification, by the number of classes."""
+    """Return the objective of a classification for a number of classes."""
     return logistic() if len(classes_of(schema).labels) == 2 else softmax(schema)
 
 
 def squared(schema: Schema) -> Objective:
-    """Fit a number, in half-ranges from the middle of its public range."""
+    """Return the squared objective, in half-ranges of the public target range."""
     half_range, middle = range_unit(schema)
     return Objective(
         loss=SQUARED,
@@ -241,7 +241,7 @@ def squared(schema: Schema) -> Objective:
 
 
 def poisson(schema: Schema) -> Objective:
-    """Fit a count by the logarithm of its expectation, in units of the largest public count."""
+    """Return the Poisson objective, in units of the largest public count."""
     high = largest_count(schema)
     half_range, middle = range_unit(schema)
     return Objective(
@@ -261,12 +261,12 @@ def poisson(schema: Schema) -> Objective:
 
 
 def regression(name: RegressionObjective, schema: Schema) -> Objective:
-    """Make the objective of a regression, by its name."""
+    """Return the objective of a regression by name."""
     return poisson(schema) if name == "poisson" else squared(schema)
 
 
 def _std_between(tables: NDArray[np.float64], shares: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the standard deviation between curves, each centred, shape (n_bins, ...)."""
+    """Return the standard deviation between centered curves, (n_bins, ...)."""
     centred = tables - np.tensordot(tables, shares, axes=(1, 0))[:, None]
     return np.asarray(centred.std(axis=0, ddof=1), dtype=np.float64)
 
@@ -280,7 +280,7 @@ def centred_terms(
     neutral: Sequence[NDArray[np.bool_]],
     monotone: Sequence[Direction | None],
 ) -> AdditiveTerms:
-    """Average the bags, move the mean of each term into the intercept, change to the score's unit.
+    """Average the bags and center each term, in score units.
 
     Parameters
     ----------

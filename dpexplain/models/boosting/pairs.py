@@ -1,4 +1,4 @@
-"""One sum per pair of features, which says how often both are on the same side of their middle.
+"""Private pair sums: how often two features are on the same half.
 
 Each feature is cut in two halves, as even as its bins allow. For each pair the sum over the records
 of 1 where both are on the same side, and of -1 where not, is released: all that the estimate of the
@@ -24,7 +24,7 @@ FloatArray = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class PairSums:
-    """What was released of pairs of features.
+    """Released sums of pairs of features.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class PairSums:
 
 
 def shares(counts: BinCounts) -> FloatArray:
-    """Share of the people in each bin, from noisy counts.
+    """Return the share of people in each bin, from noisy counts.
 
     Parameters
     ----------
@@ -61,14 +61,14 @@ def shares(counts: BinCounts) -> FloatArray:
 
 
 def order_of_bins(counts: BinCounts, curve: FloatArray) -> NDArray[np.intp]:
-    """Bins from the lowest to the highest: by value, or, of categories, by the released curve."""
+    """Return the bins ordered by value, or by the released curve for categories."""
     if counts.ordered:
         return np.arange(len(counts.counts))
     return np.argsort(curve, kind="stable").astype(np.intp)
 
 
 def upper_half(counts: BinCounts, curve: FloatArray) -> NDArray[np.bool_]:
-    """Cut a feature in two halves, as even as its bins allow.
+    """Split a feature into two halves, as equal as its bins allow.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ def release_pairs(
 
 
 def pair_phase(budget: Budget, n_features: int) -> Phase:
-    """Phase of the sums of pairs, in lattice steps.
+    """Return the phase of the pair sums, in lattice steps.
 
     A record changes each of the sums by 1, an exchanged one by 2 at most, as it does leaf sums in
     clips.

@@ -1,4 +1,4 @@
-"""Noisy Newton steps for counts: leaf sums over the events that the model expects there.
+"""Noisy Newton steps for counts: leaf sums over expected events.
 
 The curvature of the Poisson loss is the rate, which differs from bin to bin. A private fit
 knows it from what it released: the rate of a bin is the exponential of its score times the
@@ -72,7 +72,7 @@ class CountStep:
         self._clip = 1.0 if clip is None else clip
 
     def __call__(self, visit: Visit, records: BinnedRecords, tables: Tables) -> NDArray[np.float64]:
-        """Noisy Newton step per bin times the learning rate."""
+        """Return the noisy Newton step per bin times the learning rate."""
         rates = self._rates(visit.feature, tables)
         clip = self._clip
         sums = records.leaf_sums(visit.feature, visit.leaf_of_bin, len(visit.leaf_weight), clip)
@@ -94,7 +94,7 @@ class CountStep:
         return update[visit.leaf_of_bin]
 
     def _rates(self, feature: int, tables: Tables) -> NDArray[np.float64]:
-        """Mean rate per bin of a feature, in units of `high`; sets the clip by the way."""
+        """Return mean rates per bin, in units of `high`, and update the clip."""
         if self._last < 0:
             self._means = np.array(
                 [s @ np.exp(t) for s, t in zip(self._shares, tables, strict=True)]

@@ -141,7 +141,7 @@ _QUANTILES = (0.55, 0.95)
 
 @dataclass(frozen=True)
 class Schedule:
-    """Settings that a recipe derives from what was released before.
+    """Settings that a recipe derives from earlier releases.
 
     Attributes
     ----------
@@ -165,11 +165,11 @@ class Schedule:
 
     @property
     def n_clip_queries(self) -> int:
-        """Number of clip queries in one fit."""
+        """Return the number of clip queries in one fit."""
         return 0 if self.clip_quantile is None else -(-self.n_epochs // self.clip_every)
 
     def next_clip(self, clip: float, share_inside: float) -> float:
-        """Clip after a noisy answer: a geometric step towards the wanted quantile [1]_.
+        """Update the clip by a geometric step toward the target quantile [1]_.
 
         Parameters
         ----------
@@ -215,7 +215,7 @@ def recipe(preset: Preset, **given: float | int | None) -> Recipe:
 
 
 def signal_ratio(n_samples: float, n_features: int, mu_train: float) -> float:
-    """Signal-to-noise ratio of a data set: what all derived settings depend on.
+    """Return the signal-to-noise ratio that determines all derived settings.
 
     Parameters
     ----------
@@ -235,7 +235,7 @@ def signal_ratio(n_samples: float, n_features: int, mu_train: float) -> float:
 
 
 def cells_for(settings: Recipe, ratio: float) -> int:
-    """Cells of a numeric feature: more where there is less noise, in powers of two.
+    """Return the number of cells of a numeric feature, a power of two.
 
     Parameters
     ----------
@@ -255,7 +255,7 @@ def cells_for(settings: Recipe, ratio: float) -> int:
 
 
 def schedule(settings: Recipe, ratio: float, *, clip_adapts: bool) -> Schedule:
-    """Derive passes, learning rate and clip from the signal-to-noise ratio of the data set.
+    """Derive passes, learning rate and clip from the signal-to-noise ratio.
 
     Few large steps and a tight clip where noise dominates, many small steps where it does
     not. The ratio uses the noisy sample size, so this is post-processing; the budget of the

@@ -1,4 +1,4 @@
-"""Explainable boosting machines for numbers, private (DP-EBM) and not."""
+"""Explainable boosting regressors, private (DP-EBM) and not."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ class ExplainableBoostingRegressor(AdditiveRegressor, _Reference):
 
 
 class DPExplainableBoostingRegressor(_PrivateBoosting, AdditiveRegressor):
-    """Explainable boosting machine for a numeric target with differential privacy (DP-EBM).
+    """Explainable boosting regressor with differential privacy (DP-EBM).
 
     An additive model with one shape function per feature, boosted from noisy sums over
     random trees, after [1]_. Targets are centred in their public range and residuals are

@@ -51,7 +51,7 @@ class LeafStep:
 
 @dataclass(frozen=True, eq=False)
 class Members:
-    """Leaves of the trees of one feature that had more than one.
+    """Leaves of one feature's trees with several leaves.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class Members:
 
 @dataclass(frozen=True, eq=False)
 class Path:
-    """Curves on their way through a fit.
+    """Path of the curves through a fit.
 
     Attributes
     ----------
@@ -90,7 +90,7 @@ class Path:
 
 
 def released_path(fit: PrivateFit, bound: float) -> Path:
-    """Follow the curves of the first bag from visit to visit, as the loop moved them.
+    """Reconstruct the curves of the first bag at every visit.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ def released_path(fit: PrivateFit, bound: float) -> Path:
 
 
 def _per_bin(fit: PrivateFit, own: Sequence[int] | NDArray[np.intp]) -> FloatArray:
-    """Return the updates of the bins of one feature, shape (n_own_visits, n_bins, n_scores)."""
+    """Return updates per bin of one feature, (n_own_visits, n_bins, n_scores)."""
     rows = [fit.steps[v].update[fit.visits[v].leaf_of_bin] for v in own]
     stacked = np.stack(rows)
     return stacked[:, :, None] if stacked.ndim == 2 else stacked
@@ -182,7 +182,7 @@ class PrivateBins:
 
 @dataclass(frozen=True, eq=False)
 class PrivateFit:
-    """What a private fit released, and the public structure it used.
+    """Releases and public structure of a private fit.
 
     Attributes
     ----------
@@ -231,5 +231,5 @@ class PrivateFit:
 
     @property
     def leaf_noise_std(self) -> NDArray[np.float64]:
-        """Noise standard deviation of one leaf sum at each visit, in score units of the loop."""
+        """Noise standard deviation of a leaf sum at each visit, in loop units."""
         return self.leaf_noise_ratio * self.clips

@@ -1,4 +1,4 @@
-"""Random trees: which leaf each bin falls in, drawn from public quantities alone.
+"""Random trees drawn from public quantities only.
 
 Algorithm 2 of Nori et al. (ICML 2021, arXiv:2106.09680) spends nothing on the
 structure of its trees. Here the random cuts additionally leave enough (noisily
@@ -83,7 +83,7 @@ def _trees_of_units(
     min_leaf_count: float,
     rng: np.random.Generator,
 ) -> NDArray[np.uint8]:
-    """Leaf of each bin; tied bins share a leaf."""
+    """Return the leaf of each bin; tied bins share a leaf."""
     unit = feature.unit_of_bin
     if unit is None:
         return _random_trees(feature, n_trees, max_leaves, min_leaf_count, rng)
@@ -103,7 +103,7 @@ def _random_trees(
     min_leaf_count: float,
     rng: np.random.Generator,
 ) -> NDArray[np.uint8]:
-    """Leaf of each bin, shape (n_trees, n_bins)."""
+    """Return the leaf of each bin, shape (n_trees, n_bins)."""
     n_bins = len(feature.counts)
     n_value_bins = n_bins - feature.n_special
     ranks = np.tile(np.arange(n_value_bins), (n_trees, 1))
@@ -134,7 +134,7 @@ def _cuts(
     min_leaf_count: float,
     rng: np.random.Generator,
 ) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-    """First of some random cut sets per tree whose leaves are all large enough."""
+    """Return the first random cuts per tree with large enough leaves."""
     n_trees, n_value_bins = ranks.shape
     counts = np.empty((n_trees, n_value_bins + 1))
     counts[:, 0] = 0.0
@@ -157,7 +157,7 @@ def _cuts(
 def _leaf_weights(
     feature: BinCounts, leaf_of_bin: NDArray[np.uint8], min_leaf_count: float
 ) -> list[NDArray[np.float64]]:
-    """Noisy people per leaf of each tree, floored where the noise could make them vanish.
+    """Return noisy people per leaf of each tree, floored by the noise.
 
     Without a floor a count near zero turns one noisy sum into an update without
     bound; at small epsilon such fits diverge.

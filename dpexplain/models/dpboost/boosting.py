@@ -1,4 +1,4 @@
-"""Private boosting of trees: filtered gradients, clipped leaves, ensembles on disjoint records.
+"""Private boosting of trees on disjoint records, with clipped leaves.
 
 Source: Li, Wu, Wen and He, "Privacy-Preserving Gradient Boosting Decision Trees", AAAI 2020,
 arXiv:1911.04209, with what its guarantee needs: candidate splits come from a public grid; every
@@ -49,7 +49,7 @@ _ROUNDING = 2.0  # lattice steps: two gains, rounded; see `_gains` for their flo
 
 @dataclass(frozen=True)
 class Plan:
-    """Public settings of a fit, and what follows from them.
+    """Public settings of a fit, with derived quantities.
 
     Attributes
     ----------
@@ -82,20 +82,20 @@ class Plan:
 
     @property
     def n_ensembles(self) -> int:
-        """Parts of the fit that each have all records."""
+        """Number of ensembles, each on all records."""
         if self.variant == "seq":
             return self.n_trees
         return -(-self.n_trees // self.trees_per_ensemble)
 
     @property
     def n_disjoint(self) -> int:
-        """Trees on disjoint records, which cost as much as one."""
+        """Number of trees on disjoint records, at the cost of one."""
         if self.variant == "seq":
             return 1
         return self.trees_per_ensemble
 
     def size(self, t: int) -> int:
-        """Trees of the ensemble that tree t is in; the last ensemble may be smaller."""
+        """Return the size of the ensemble of tree t."""
         first = t - t % self.n_disjoint
         return min(self.n_disjoint, self.n_trees - first)
 
@@ -106,22 +106,22 @@ class Plan:
 
     @property
     def leaf_epsilon(self) -> float:
-        """Epsilon of the leaves of a tree: half of it."""
+        """Epsilon of the leaves of a tree: half the tree's epsilon."""
         return 0.5 * self.tree_epsilon
 
     @property
     def level_epsilon(self) -> float:
-        """Epsilon of the splits of one level of a tree, whose nodes are disjoint."""
+        """Epsilon of the splits of one level of disjoint nodes."""
         return 0.5 * self.tree_epsilon / self.depth
 
     def leaf_bound(self, k: int) -> float:
-        """Bound on a leaf value of tree k of an ensemble (geometric leaf clipping)."""
+        """Return the bound on leaf values of tree k (geometric leaf clipping)."""
         if self.variant != "ensemble" or self.leaf_clipping == "none":
             return np.inf
         return (1.0 - self.learning_rate) ** k
 
     def leaf_sensitivity(self, k: int) -> float:
-        """Sensitivity of a leaf value: Lemma 2, or the width of its range."""
+        """Return the sensitivity of a leaf value: Lemma 2 or its range."""
         return float(min(1.0 / (1.0 + self.regularisation), 2.0 * self.leaf_bound(k)))
 
     @property
@@ -130,11 +130,11 @@ class Plan:
         return 8.0 if self.filtering == "none" else 1.0
 
     def noiseless(self) -> Plan:
-        """Noiseless plan: all records in every tree, no filtering or clipping."""
+        """Return the noiseless plan: all records in every tree, no clipping."""
         return replace(self, variant="seq", filtering="none")
 
     def leaf_phase(self, t: int, n_values: int) -> LaplacePhase:
-        """Phase of the leaves of tree t.
+        """Return the phase of the leaves of tree t.
 
         Two values that are rounded to the lattice are one step further apart at most. Their floats,
         near 1, are off by a thousand-millionth of a step: whole steps do not show it.
@@ -144,7 +144,7 @@ class Plan:
         return LaplacePhase("leaves", sensitivity * self.unit, scale, n_values, self.size(t))
 
     def split_phase(self, t: int, n_candidates: int) -> ChoicePhase:
-        """Phase of the splits of tree t.
+        """Return the phase of the splits of tree t.
 
         Lemma 1: a record raises a gain by 1 at most and lowers it by 3 at most. So gains change
         within 4 of each other, and within `_ROUNDING` steps more on the lattice, whatever the
@@ -243,7 +243,7 @@ def _drawn_trees(plan: Plan, size: int, n: int, coins: Coins) -> Integers:
 def _gradients(
     score: NDArray[np.float32], target: NDArray[np.float32], plan: Plan
 ) -> NDArray[np.float32]:
-    """Take the derivative of each record's loss, by single operations on its own values."""
+    """Compute the loss gradient of each record, elementwise."""
     if plan.loss == "square":
         return score - target
     kernel: Callable[..., Any] = _kernels.chances
@@ -261,7 +261,7 @@ def _grow_one(
     t: int,
     mechanism: Mechanism,
 ) -> tuple[Integers, FloatArray]:
-    """Grow one tree on the records whose place is not negative."""
+    """Grow one tree on the records with a nonnegative node index."""
     tree = np.zeros(2**plan.depth - 1, dtype=np.int64)
     with mechanism.phase(plan.split_phase(t, len(candidates))):
         for level in range(plan.depth):
@@ -281,7 +281,7 @@ def _grow_one(
 
 
 def _gains(sums: Integers, candidates: Candidates, regularisation: float) -> Integers:
-    """Gain of each split of each node in lattice steps (equation 3).
+    """Return the gain of each split in lattice steps (equation 3).
 
     A gain below 2**29 comes out of four roundings, each of a share of 2**-53: within a quarter of a
     step of the exact one; so two of them differ by half a step more at most. Rounded to whole

@@ -1,4 +1,4 @@
-"""DPBoost for classes and numbers."""
+"""DPBoost for classification and regression."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class _DPBoost(PrivateTrees):
             plan.leaf_phase(t, 0)
 
     def _n_scores(self) -> int:
-        """Scores, one against the rest each: of two classes, and of numbers, one."""
+        """Return the number of one-versus-rest scores; 1 for two classes or numbers."""
         n_classes = self._n_classes()
         return 1 if n_classes == 2 else n_classes
 
@@ -102,7 +102,7 @@ class _DPBoost(PrivateTrees):
         self._fit_planned(X, y, schema, mechanism, self._plan)
 
     def _fit_noiseless(self, X: Any, y: Any, schema: Schema, mechanism: Mechanism) -> None:
-        """Fit for the non-private twin: all records in every tree, nothing filtered or clipped."""
+        """Fit the noiseless version: all records in every tree, no clipping."""
         self._fit_planned(X, y, schema, mechanism, lambda n: self._plan(n).noiseless())
 
     def _fit_planned(
@@ -113,7 +113,7 @@ class _DPBoost(PrivateTrees):
         mechanism: Mechanism,
         plan_of: Callable[[int], Plan],
     ) -> None:
-        """Boost as planned for a number of scores, and keep the trees."""
+        """Boost all scores by the plan and store the trees."""
         targets = self._targets(y, schema)
         candidates, cells = self._read(X, schema)
         coins, plan = self._coins(), plan_of(len(targets))
@@ -122,15 +122,15 @@ class _DPBoost(PrivateTrees):
 
     @abstractmethod
     def _targets(self, y: Any, schema: Schema) -> list[NDArray[np.float32]]:
-        """Target of each score, in [-1, 1]."""
+        """Return the target of each score, in [-1, 1]."""
 
     @abstractmethod
     def _keep_parts(self, parts: list[Trees], schema: Schema) -> None:
-        """Keep the released trees of each score."""
+        """Store the released trees of each score."""
 
 
 class DPBoostClassifier(_DPBoost, AdditiveClassifier):
-    """Gradient boosting of trees for classes with pure differential privacy.
+    """Gradient-boosted tree classifier with pure differential privacy.
 
     DPBoost [1]_: gradients beyond a bound are filtered, leaves are clipped ever closer, the trees
     of an ensemble use disjoint records and ensembles follow each other. Splits are chosen by the
@@ -279,7 +279,7 @@ class DPBoostClassifier(_DPBoost, AdditiveClassifier):
 
 
 class DPBoostRegressor(_DPBoost, AdditiveRegressor):
-    """Gradient boosting of trees for numbers with pure differential privacy.
+    """Gradient-boosted tree regressor with pure differential privacy.
 
     DPBoost [1]_ with squared error: gradients beyond a bound are filtered, leaves are clipped ever
     closer, the trees of an ensemble use disjoint records and ensembles follow each other. Splits
@@ -417,7 +417,7 @@ class DPBoostRegressor(_DPBoost, AdditiveRegressor):
 
 
 def _side_by_side(parts: list[Trees], factor: float) -> Trees:
-    """Trees of all scores: those of one score add nothing to another."""
+    """Combine the trees of all scores, with zero leaves for other scores."""
     values: list[FloatArray] = []
     for c, part in enumerate(parts):
         wide = np.zeros((*part.values.shape[:2], len(parts)))

@@ -1,4 +1,4 @@
-"""Exact sums of linear models: products of a record's own coordinates, in integers.
+"""Exact integer sums of coordinate products for linear models.
 
 A record has one value per feature, and the constant 1: one coordinate of each block is not zero.
 So its share of a sum takes a few additions, whatever the number of coordinates. The rules are
@@ -28,7 +28,7 @@ _HALF, _SHIFT = np.int64(1 << 7), np.int64(8)  # from 2**20 steps to 2**12
 
 @njit(inline="always", error_model="numpy")
 def _steps(residual, inverse_clip):  # type: ignore[no-untyped-def]
-    """Residual in steps, rounded to the nearest; NaN is 0, and the clip comes first."""
+    """Convert a residual to lattice steps: NaN to 0, clip, round."""
     return (np.int64(_lattice_steps(residual, inverse_clip)) + _HALF) >> _SHIFT
 
 
@@ -71,7 +71,7 @@ def second_moments(cells, start, coordinate, value, n_coordinates):  # type: ign
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def target_moments(cells, start, coordinate, value, target, n_coordinates):  # type: ignore[no-untyped-def]
-    """Sum ``x_i y`` over the records, and ``y y`` after these.
+    """Sum ``x_i y`` and then ``y y`` over the records.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def target_moments(cells, start, coordinate, value, target, n_coordinates):  # t
 def logistic_gradient(  # type: ignore[no-untyped-def]
     cells, start, coordinate, value, target, intercept, table, inverse_clip, n_coordinates
 ):
-    """Sum ``x_i (y - p)`` over the records, residuals clipped.
+    """Sum clipped ``x_i (y - p)`` over the records.
 
     Parameters
     ----------

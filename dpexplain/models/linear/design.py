@@ -1,4 +1,4 @@
-"""Coordinates of a linear model: one per number, one per category, one per missing value."""
+"""Coordinates of a linear model: numbers, categories and missing values."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _STANDS_OUT = 2.0  # standard deviations of noise that a count needs to be taken
 
 @dataclass(frozen=True, eq=False)
 class Design:
-    """Which coordinate of a record is not zero in each bin, and its value.
+    """Nonzero coordinate of a record in each bin, and its value.
 
     A number is one coordinate, scaled to ``[-1, 1]``; a category, "other" and "missing" are a
     coordinate of their own with the value 1. Coordinate 0 is the constant 1. So a record has
@@ -55,7 +55,7 @@ class Design:
         return len(self.start)
 
     def tables(self, weights: FloatArray) -> FloatArray:
-        """Contribution of each bin, shape (n_all_bins, ...), from weights per coordinate."""
+        """Return the contribution of each bin from weights per coordinate."""
         x = self.value / VALUE_STEPS
         return np.asarray(weights[self.coordinate] * x.reshape(-1, *[1] * (weights.ndim - 1)))
 
@@ -111,12 +111,12 @@ def design(
 
 
 def cells_of(index: Sequence[Index]) -> NDArray[np.uint16]:
-    """Bins of all features side by side, record by record."""
+    """Return bins of all features, record by record."""
     return np.ascontiguousarray(np.stack(index, axis=1).astype(np.uint16))
 
 
 def _scaled(edges: FloatArray, counts: BinCounts | None) -> FloatArray:
-    """Middle of each cell on a scale from -1 to 1, shape (n_value_bins,)."""
+    """Return the midpoint of each cell, scaled to [-1, 1]."""
     middle = 0.5 * edges[:-1] + 0.5 * edges[1:]
     first, last = (0, len(middle) - 1) if counts is None else _ends(counts)
     low, high = middle[first], middle[last]
@@ -126,7 +126,7 @@ def _scaled(edges: FloatArray, counts: BinCounts | None) -> FloatArray:
 
 
 def _ends(counts: BinCounts) -> tuple[int, int]:
-    """First and last cell of the central share of people, or all cells."""
+    """Return the first and last cell of the central share of people."""
     n = len(counts.counts) - counts.n_special
     noise = np.sqrt(counts.variance[:n])
     people = np.where(counts.counts[:n] > _STANDS_OUT * noise, counts.counts[:n], 0.0)

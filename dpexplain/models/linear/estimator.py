@@ -1,4 +1,4 @@
-"""What private linear models share."""
+"""Base of private linear models."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class _PrivateLinear(PrivateEstimator, AdditiveModel):
         self.max_rows_per_person = max_rows_per_person
 
     def reference_estimator(self) -> NoiselessModel:
-        """Unfitted non-private twin: the same model without noise.
+        """Return the unfitted noiseless version of the model.
 
         Returns
         -------
@@ -109,12 +109,12 @@ class _PrivateLinear(PrivateEstimator, AdditiveModel):
         return 1
 
     def _residual_norm(self, schema: Schema | None) -> float:
-        """L2 norm of a record's residuals, in clips."""
+        """Return the L2 norm of a record's residuals, in clips."""
         return 1.0
 
     @abstractmethod
     def _target_phase(self, budget: LinearBudget, n_features: int) -> Phase:
-        """Phase of the target queries, without its number of values."""
+        """Return the phase of the target queries, without its number of values."""
 
     def _releases(self, n_features: int) -> tuple[Releases, ...]:
         budget = self._budget(self.schema)
@@ -162,4 +162,4 @@ class _PrivateLinear(PrivateEstimator, AdditiveModel):
 
     @abstractmethod
     def _objective(self, schema: Schema) -> Objective:
-        """Say what the model is fitted to."""
+        """Return the objective of the fit."""

@@ -1,4 +1,4 @@
-"""A private linear fit: histograms, second moments, then gradients or target moments.
+"""Private linear fits: histograms, second moments, gradients or targets.
 
 Everything that is asked of the records is an integer sum with a Gaussian answer. Weights follow
 from the answers alone: by a ridge regression on noisy moments (sufficient statistics, AdaSSP
@@ -43,7 +43,7 @@ _VALUE, _RESIDUAL = _kernels.VALUE_STEPS, _kernels.RESIDUAL_STEPS
 
 @dataclass(frozen=True)
 class LinearBudget:
-    """Noise of the three phases, and what one unit of privacy does to their sums.
+    """Noise of the three phases, and the effect of one unit on their sums.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class LinearBudget:
         return float(np.sqrt(self.n_steps)) / self.mu_target
 
     def moment_phase(self, n_features: int, n_values: int) -> Phase:
-        """Phase of the second moments, in squared steps.
+        """Return the phase of the second moments, in squared steps.
 
         A record has ``K + 1`` coordinates of size 1 at most, so its products ``x_i x_j`` with
         ``i <= j`` have a norm of ``sqrt((K + 1) (K + 2) / 2)`` at most. The products of two
@@ -89,12 +89,12 @@ class LinearBudget:
         return _phase("second moments", norm * self.moment_factor, self.moment_multiplier, n_values)
 
     def gradient_phase(self, n_features: int, n_values: int) -> Phase:
-        """Phase of the gradients, in steps: a residual times ``sqrt(K + 1)`` at most."""
+        """Return the phase of the gradients, in steps."""
         norm = np.sqrt(n_features + 1) * _VALUE * _RESIDUAL
         return _phase("gradients", norm * self.gradient_factor, self.target_multiplier, n_values)
 
     def target_phase(self, n_features: int, n_values: int) -> Phase:
-        """Phase of the target moments, in steps: ``|y| sqrt(K + 1)``, and ``y^2`` beside it."""
+        """Return the phase of the target moments, in steps."""
         norm = np.sqrt(n_features + 2) * _VALUE * _RESIDUAL
         return _phase(
             "target moments", norm * self.gradient_factor, self.target_multiplier, n_values
@@ -144,7 +144,7 @@ class LinearFit:
 
     @property
     def inverse(self) -> FloatArray:
-        """Inverse of the second moments with their ridge."""
+        """Inverse of the ridged second moments."""
         return _inverse(self.moments, self.ridge)
 
 
@@ -213,7 +213,7 @@ def fit_regression(
     *,
     follow_counts: bool,
 ) -> LinearFit:
-    """Ridge regression on released moments.
+    """Fit a ridge regression on released moments.
 
     Parameters
     ----------
@@ -262,7 +262,7 @@ def fit_classification(
     clip: float,
     learning_rate: float,
 ) -> LinearFit:
-    """Noisy gradient steps for the logistic loss, preconditioned by released moments.
+    """Fit by noisy gradient steps, preconditioned by released moments.
 
     Parameters
     ----------
@@ -301,7 +301,7 @@ def fit_classification(
 
 
 def hessian_bound(n_scores: int) -> float:
-    """Largest curvature of the loss of a record: 1/4 of two classes, 1/2 of several."""
+    """Return the largest curvature of a record's loss."""
     return 0.25 if n_scores == 1 else 0.5
 
 

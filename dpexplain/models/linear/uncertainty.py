@@ -53,7 +53,7 @@ def regression_noise(fit: LinearFit, terms: AdditiveTerms, scale: float) -> Nois
 def classification_noise(
     fit: LinearFit, terms: AdditiveTerms, *, clip: float, learning_rate: float, n_steps: int
 ) -> NoiseDraws:
-    """Simulate errors of a classifier of two classes.
+    """Simulate errors of a binary classifier.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def _as_draws(
 
 
 def _of_bins(fit: LinearFit, terms: AdditiveTerms, errors: FloatArray) -> FloatArray:
-    """Errors of all bins and of the intercept, shape (n_draws, n_values), centred as terms are."""
+    """Return centered errors of all bins and the intercept, by draw."""
     intercept = errors[:, 0].copy()
     parts = []
     tables = fit.design.by_feature(fit.design.tables(errors.T))

@@ -1,4 +1,4 @@
-"""Fused pass over a block of records: from scores of filters to clipped integer factors.
+"""Fused pass over a block of records: filter scores to clipped factors.
 
 A record's factors depend on its own row and on public numbers only: no operation mixes records,
 and within a record sums run in the order of the filters. Numba reorders and contracts nothing
@@ -21,7 +21,7 @@ _ZERO, _ONE = _F(0.0), _F(1.0)
 def clipped_factors(  # type: ignore[no-untyped-def]
     scores, score_unit, label, squared_norm, limit, step, beta, n_classes, n_filters, whole
 ):
-    """Turn scores of filters into factors of the gradient, in place.
+    """Convert filter scores to gradient factors, in place.
 
     The gradient of record n with respect to filter (k, m) is ``c_km z_n`` with ``c_km = (p - y)_k
     s_km (1 + beta (g_km - f_k))`` and its squared norm ``sum c_km**2 |z_n|**2``, where filters of
@@ -103,7 +103,7 @@ def clipped_factors(  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def squared_norms(seen, n_banks, constant, squares):  # type: ignore[no-untyped-def]
-    """Sum the squares of what the filters of each number see of a record, in their order.
+    """Sum squared features of each record, per filter number.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ def squared_norms(seen, n_banks, constant, squares):  # type: ignore[no-untyped-
 
 @njit(cache=True, nogil=True)
 def sampled_rows(heads, person, n_rows, rows):  # type: ignore[no-untyped-def]
-    """List the rows whose person's coin shows heads.
+    """Return the rows of sampled people.
 
     Parameters
     ----------

@@ -65,7 +65,7 @@ assert np.finfo(np.float32).nmant >= FEATURE_BITS + 1
 
 
 def weight_bits(n_features: int) -> int:
-    """Bits that weights may have so that products with features are exact.
+    """Return the bits of weights that keep products with features exact.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def weight_bits(n_features: int) -> int:
 
 
 def projection_bits(n_inputs: int) -> int:
-    """Bits that the rows of a projection may have so that products with inputs are exact.
+    """Return the bits of projection rows that keep products exact.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ def limb_bits(n_inputs: int) -> int:
 
 
 def lattice_bits(noise_multiplier: float) -> int:
-    """Lattice steps in a clip, as a power of two, so that the noise stays within its sampler.
+    """Return the lattice steps per clip, as a power of two.
 
     Parameters
     ----------

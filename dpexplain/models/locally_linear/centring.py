@@ -34,7 +34,7 @@ _LEAST_COUNT = 3.0
 
 
 def longest_record(preparation: InputPreparation, basis: Basis) -> float:
-    """Bound on the Euclidean norm of a record's features, without the constant one: public.
+    """Return a public bound on the norm of a record's features.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def longest_record(preparation: InputPreparation, basis: Basis) -> float:
 
 
 def record_sums(features: Features, rows: Sample, longest: float, lattice_bits: int) -> Sample:
-    """Sum records over a sample, each clipped, in whole lattice steps; and count them.
+    """Sum clipped records over a sample, in lattice steps, and count them.
 
     Parameters
     ----------

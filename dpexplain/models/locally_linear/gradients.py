@@ -34,7 +34,7 @@ _ROWS_PROJECTED = 1 << 9
 
 @dataclass(frozen=True)
 class FilterShape:
-    """Sizes of a model.
+    """Shape of a locally linear model.
 
     Attributes
     ----------
@@ -50,12 +50,12 @@ class FilterShape:
 
     @property
     def n_rows(self) -> int:
-        """Filters altogether."""
+        """Total number of filters."""
         return self.n_classes * self.n_filters
 
 
 class GradientSums:
-    """Sums of clipped gradients over samples, in whole lattice steps.
+    """Sums of clipped gradients over samples, in integer lattice steps.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ class GradientSums:
         self._squared_norms = self._norms() if self._private else np.ones((len(features), 1))
 
     def __call__(self, weights: Floats, rows: Sample) -> Sums:
-        """Sum over one sample.
+        """Return the sum over one sample.
 
         Parameters
         ----------
@@ -132,7 +132,7 @@ class GradientSums:
         return self._of_weights(sums, of_factors)
 
     def _norms(self) -> Floats:
-        """Squared feature norm of each record, per filter number."""
+        """Return the squared feature norm of each record, per filter number."""
         whole, rows = self._features.integers, self._basis.integers
         if rows is None or not self._basis.per_filter:
             found = np.empty((len(whole), 1))
@@ -149,7 +149,7 @@ class GradientSums:
         return found
 
     def _for_inputs(self, weights: Floats) -> Floats:
-        """Weights in feature space."""
+        """Return the weights in feature space."""
         if not self._basis.per_filter:
             return weights
         rows = self._basis.rows
@@ -161,7 +161,7 @@ class GradientSums:
         return np.column_stack([filters.reshape(len(weights), -1), weights[:, -1]])
 
     def _of_weights(self, sums: Sums, of_factors: Sums) -> Sums:
-        """Turn sums with respect to filters into sums with respect to weights."""
+        """Convert gradient sums from filters to weights."""
         if not self._basis.per_filter:
             return sums
         assert self._basis.integers is not None
@@ -181,7 +181,7 @@ class GradientSums:
 
 
 def _product(sums: Sums, rows: Floats) -> Sums:
-    """Multiply sums with rows; whole numbers exactly, in limbs that float64 holds."""
+    """Multiply integer sums by rows exactly, in float64 limbs."""
     if sums.dtype != np.int64:
         return np.asarray(sums @ rows)
     bits = limb_bits(len(rows))

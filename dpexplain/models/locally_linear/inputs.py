@@ -31,7 +31,7 @@ _ROWS = 1 << 13
 def preparation_of(
     schema: Schema, *, per_image: bool, scale: float, centre: float = 0.5
 ) -> InputPreparation:
-    """Say how records of a schema become inputs.
+    """Return the input preparation for a schema.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def _input_feature(name: str, feature: Numeric | Categorical, centre: float) -> 
 
 
 def feature_bound(preparation: InputPreparation, basis: Basis) -> float:
-    """Public bound on the projection of any record.
+    """Return a public bound on the projection of any record.
 
     Parameters
     ----------
@@ -83,19 +83,19 @@ def feature_bound(preparation: InputPreparation, basis: Basis) -> float:
 
 
 def feature_bits(basis: Basis) -> int:
-    """Bits of the features of a record."""
+    """Return the bits of the features of a record."""
     return COARSE_BITS if basis.per_filter else FEATURE_BITS
 
 
 def constant_steps(preparation: InputPreparation, basis: Basis) -> float:
-    """Return the constant feature in steps: 1, as nearly as the lattice has it, or less."""
+    """Return the constant feature in lattice steps: at most 1."""
     whole = 2.0 ** feature_bits(basis)
     return float(np.clip(np.rint(whole / feature_bound(preparation, basis)), 1.0, whole))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Features:
-    """Records as the training sees them.
+    """Projected records for training.
 
     Attributes
     ----------
@@ -117,7 +117,7 @@ class Features:
 
 
 def features_of(X: Any, schema: Schema, preparation: InputPreparation, basis: Basis) -> Features:
-    """Read records, project them and put them on the lattice of the training.
+    """Encode, project and round records for training.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ def features_of(X: Any, schema: Schema, preparation: InputPreparation, basis: Ba
 
 
 def _input_steps(X: Any, schema: Schema, preparation: InputPreparation) -> Floats:
-    """Return inputs without their scale, in whole steps of ``2**-20``."""
+    """Return unscaled inputs in integer steps of ``2**-20``."""
     plain = replace(preparation, per_record="none", scale=1.0)
     values = plain.of_columns(list(encoded_columns(X, schema)))
     if preparation.per_record != "none":

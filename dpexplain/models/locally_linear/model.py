@@ -1,4 +1,4 @@
-"""What private and non-private locally linear classifiers share."""
+"""Base of private and non-private locally linear classifiers."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ class LocallyLinearModel(ClassifierMixin, BaseEstimator):
         )
 
     def _further_settings(self) -> dict[str, Any]:
-        """Fields of the recipe that only one of the estimators has."""
+        """Return recipe fields specific to the estimator."""
         return {}
 
     # Training.
@@ -118,7 +118,7 @@ class LocallyLinearModel(ClassifierMixin, BaseEstimator):
     def _set_up(
         self, schema: Schema, rng: np.random.Generator
     ) -> tuple[InputPreparation, Basis, FilterShape, Recipe]:
-        """Everything public that a training starts from."""
+        """Prepare the public inputs of training."""
         assert isinstance(schema.target, Classes)
         plain = preparation_of(schema, per_image=False, scale=1.0)
         n_inputs = len(plain.input_names)
@@ -233,7 +233,7 @@ class LocallyLinearModel(ClassifierMixin, BaseEstimator):
         return found
 
     def decision_function(self, X: Any) -> Floats:
-        """Score of each class; the log-odds of the second where there are two.
+        """Return the score of each class, or the log-odds for two classes.
 
         Parameters
         ----------
@@ -248,7 +248,7 @@ class LocallyLinearModel(ClassifierMixin, BaseEstimator):
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
     def predict_proba(self, X: Any) -> Floats:
-        """Probability of each class.
+        """Return the probability of each class.
 
         Parameters
         ----------
@@ -264,7 +264,7 @@ class LocallyLinearModel(ClassifierMixin, BaseEstimator):
         return np.asarray(powers / powers.sum(axis=1, keepdims=True))
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Most probable class.
+        """Return the most probable class.
 
         Parameters
         ----------
@@ -290,7 +290,7 @@ class LocallyLinearModel(ClassifierMixin, BaseEstimator):
         return self._bank_of()
 
     def explain_local(self, X: Any, *, samples_public: bool = False) -> FilterExplanation:
-        """Contribution of each input to the scores of each row, exactly.
+        """Return exact contributions of each input to the scores of each row.
 
         Parameters
         ----------
@@ -307,7 +307,7 @@ class LocallyLinearModel(ClassifierMixin, BaseEstimator):
         return self._bank_of().explain(self._inputs(X), samples_public=samples_public)
 
     def __sklearn_tags__(self) -> Any:
-        """Missing values and categories are welcome."""
+        """Declare support for missing values and categories."""
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
@@ -316,5 +316,5 @@ class LocallyLinearModel(ClassifierMixin, BaseEstimator):
 
 
 def _before(rows: Floats, features: Floats) -> Floats:
-    """Return the shortest inputs that a projection turns into these features."""
+    """Return the minimum-norm inputs with these projected features."""
     return np.asarray(np.linalg.lstsq(rows, features, rcond=None)[0])

@@ -13,7 +13,7 @@ _TINY = 1e-30
 
 
 class Adam:
-    """Steps of Adam [1]_ on public gradients, with the variance of their noise carried along.
+    """Adam [1]_ on noisy gradients, with noise variance propagated.
 
     The update at step t is linear in all gradients so far once the second moments are taken as
     given: ``w_T = w_0 - sum_t a_t m_t`` with ``a_t = rate_t / (1 - b1**t) / sqrt(v_t)`` and ``m_t =
@@ -115,20 +115,20 @@ class Adam:
 
 
 def linear_rates(peak: float, n_steps: int) -> Floats:
-    """Learning rates that fall linearly from `peak` to 0."""
+    """Return learning rates that fall linearly from `peak` to 0."""
     return peak * (1.0 - np.arange(n_steps) / n_steps)
 
 
 def stepped_rates(peak: float, n_steps: int, every: int, factor: float = 0.8) -> Floats:
-    """Learning rates multiplied by `factor` at regular intervals."""
+    """Return learning rates multiplied by `factor` at regular intervals."""
     return peak * factor ** np.floor(np.arange(n_steps) / max(every, 1))
 
 
 def start_weights(shape: tuple[int, ...], reach: float, rng: np.random.Generator) -> Floats:
-    """Random initial weights within ``reach`` of zero, to break symmetry."""
+    """Draw initial weights within ``reach`` of zero, to break symmetry."""
     return rng.uniform(-reach, reach, shape)
 
 
 def start_reach(n_basis: int, n_classes: int, share: float) -> float:
-    """Reach of the start: a share of the one of the paper's experiments."""
+    """Return the reach of the initial weights."""
     return share / math.sqrt((n_basis + 1) * n_classes)

@@ -52,7 +52,7 @@ _EPOCHS_PER_DECAY = 5
 
 
 class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
-    """Locally linear maps for classes with differential privacy, after [1]_.
+    """Locally linear classifier with differential privacy, after [1]_.
 
     Several linear filters per class, of which every record takes its own weighted mean; so the
     explanation of a prediction is exact. Filters are learned by noisy gradient descent on Poisson
@@ -217,7 +217,7 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
         self.progress = progress
 
     def reference_estimator(self) -> LocallyLinearClassifier:
-        """Unfitted non-private twin with the same schema and filters, to compare with.
+        """Return an unfitted reference model with the same schema and filters.
 
         Returns
         -------

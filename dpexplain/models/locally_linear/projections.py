@@ -1,4 +1,4 @@
-"""From inputs to the fewer numbers in which filters are learned: public, never from the data."""
+"""Public projections of inputs to fewer features."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PROJECTIONS: tuple[str, ...] = get_args(Projection)
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Basis:
-    """Rows that filters are sums of: whole numbers times a unit, so that products are exact.
+    """Basis rows of filters: integers times a unit, for exact products.
 
     Attributes
     ----------
@@ -49,17 +49,17 @@ class Basis:
 
     @property
     def n_basis(self) -> int:
-        """Numbers per filter, without its bias."""
+        """Number of coefficients per filter, without bias."""
         return self.n_inputs if self.integers is None else self.integers.shape[1]
 
     @property
     def per_filter(self) -> bool:
-        """Whether every filter number has rows of its own."""
+        """Whether every filter number has separate rows."""
         return self.integers is not None and len(self.integers) > 1
 
     @property
     def rows(self) -> Floats | None:
-        """Rows as numbers, shape (n_banks, n_basis, n_inputs)."""
+        """Rows as floats, shape (n_banks, n_basis, n_inputs)."""
         return None if self.integers is None else self.integers * self.unit
 
     def __repr__(self) -> str:
@@ -75,7 +75,7 @@ def make_basis(
     grid_shape: tuple[int, ...] | None,
     rng: np.random.Generator,
 ) -> Basis:
-    """Make the basis of a projection.
+    """Create the basis of a projection.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def make_basis(
 
 
 def cosine_basis(shape: tuple[int, ...], n_basis: int) -> Floats:
-    """Lowest frequencies of the discrete cosine transform on a grid, the constant one left out.
+    """Return the lowest nonconstant cosine frequencies on a grid.
 
     Parameters
     ----------

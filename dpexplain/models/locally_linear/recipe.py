@@ -126,7 +126,7 @@ _PAPER = Recipe(
 
 
 def recipe_for(preset: Preset, *, grid: bool, n_inputs: int, **given: Any) -> Recipe:
-    """Fill in what a user left open.
+    """Fill in the settings that a user left open.
 
     Parameters
     ----------
@@ -161,7 +161,7 @@ def recipe_for(preset: Preset, *, grid: bool, n_inputs: int, **given: Any) -> Re
 
 @dataclass(frozen=True)
 class Schedule:
-    """How often a person is sampled, and for how long.
+    """Sampling rate and number of steps.
 
     Attributes
     ----------
@@ -181,7 +181,7 @@ class Schedule:
 
 
 def schedule(recipe: Recipe, n_public: int | None, sampling_probability: float | None) -> Schedule:
-    """Say how many steps a private training has, and how people are sampled.
+    """Return the steps and sampling rate of a private training.
 
     Parameters
     ----------
@@ -217,7 +217,7 @@ def noise_multiplier(
     composition: Composition,
     adjacency: str,
 ) -> float:
-    """Noise standard deviation over the clip, for the whole budget of a fit."""
+    """Return the ratio of noise to clip for the whole budget of a fit."""
     return math.nextafter(
         subsampled_noise_multiplier(
             epsilon,

@@ -1,4 +1,4 @@
-"""Locally linear classifier without privacy: the reference beside the private one."""
+"""Locally linear classifier without privacy, as reference model."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _EPOCHS = 20
 
 
 class LocallyLinearClassifier(LocallyLinearModel):
-    """Locally linear maps for classes, without privacy.
+    """Locally linear classifier without privacy.
 
     The reference beside `DPLocallyLinearClassifier`: several linear filters per class, of which
     every record takes its own weighted mean [1]_, trained with Adam on shuffled batches.
@@ -173,7 +173,7 @@ class LocallyLinearClassifier(LocallyLinearModel):
         return self
 
     def _check_values(self, X: Any, y: Any) -> None:
-        """Look at the data, which only a fit without a guarantee may do."""
+        """Check data values, which only a non-private fit may do."""
         if len(X) == 0:
             raise ValueError(
                 f"0 sample(s) (shape={X.shape}) while a minimum of 1 is required; pass records."
@@ -190,6 +190,6 @@ class LocallyLinearClassifier(LocallyLinearModel):
             )
         if len(np.unique(np.asarray(y).astype(str))) == 1:
             raise ValueError(
-                "y holds 1 class, and there is no schema that names the other; "
-                "pass schema=Schema(..., target=Classes([...]))."
+                "y holds 1 class, and no schema names the other; pass schema=Schema(..., "
+                "target=Classes([...]))."
             )

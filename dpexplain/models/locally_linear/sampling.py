@@ -34,7 +34,7 @@ def representable(probability: float) -> float:
 
 
 class PoissonSampler:
-    """Samples of the rows of people, step by step.
+    """Poisson sampler of people, step by step.
 
     Coins go by place and by step: people before a given one have the same coins whoever follows.
 
@@ -55,7 +55,7 @@ class PoissonSampler:
         self._coins = coins
 
     def samples(self, n_steps: int) -> Iterator[NDArray[np.int64]]:
-        """Rows of each sample, in their order.
+        """Yield the sorted rows of each sample.
 
         Parameters
         ----------

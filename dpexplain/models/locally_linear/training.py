@@ -64,7 +64,7 @@ class NoisePlan:
     n_changed: int
 
     def phase(self, n_values: int) -> SampledPhase:
-        """Phase of so many values."""
+        """Return the phase for a number of values."""
         bound = self.rows_per_person * 2.0**self.lattice_bits
         return SampledPhase(
             LABEL,

@@ -146,12 +146,12 @@ class DPRandomForestClassifier(PrivateTrees, AdditiveClassifier):
 
     @property
     def _leaf_epsilon(self) -> float:
-        """Log-ratio of what a leaf answers, for one record that comes or goes."""
+        """Return the epsilon of one leaf for adding or removing one record."""
         shares = self.n_trees * (1 if self.leaf_budget == "parallel" else 2**self.depth)
         return self._epsilon_of_record / shares
 
     def _phase(self, n_values: int) -> LaplacePhase | ChoicePhase:
-        """Phase of all leaves of all trees.
+        """Return the phase of all leaves of all trees.
 
         Presence of a record raises one count of one leaf of a tree by 1: the L1 sensitivity of
         all counts, and the spread of all utilities, which it moves in the same direction.
@@ -198,11 +198,11 @@ class DPRandomForestClassifier(PrivateTrees, AdditiveClassifier):
         self._keep(trees, schema, link, np.array(people) if counted else None)
 
     def _of_counts(self, counts: FloatArray) -> FloatArray:
-        """Log class shares, smoothed by a pseudo-count of the noise scale."""
+        """Return log class shares, smoothed by a pseudo-count of the noise scale."""
         people = np.maximum(counts, 0.0) + 1.0 / self._leaf_epsilon
         return np.asarray(np.log(people / people.sum(axis=1, keepdims=True)))
 
 
 def _of_choices(chosen: Integers, n_classes: int) -> FloatArray:
-    """Scores of chosen classes, shape (n_leaves, n_classes)."""
+    """Return the scores of chosen classes, shape (n_leaves, n_classes)."""
     return np.asarray(_VOTE * (2.0 * (chosen[:, None] == np.arange(n_classes)) - 1.0) / 2.0)

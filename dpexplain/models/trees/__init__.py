@@ -1,1 +1,1 @@
-"""What private tree ensembles share: public candidates, complete trees, exact explanations."""
+"""Base of private tree ensembles: public candidates, complete trees."""

@@ -1,4 +1,4 @@
-"""Passes over the records of a tree, and exact Shapley values of released trees.
+"""Kernels for passes over records and exact Shapley values.
 
 Sums over records are integers, so they do not depend on order, block or thread. Each kernel has a
 naive numpy twin in its test.
@@ -87,7 +87,7 @@ def leaf_sums(place, steps, n_leaves):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def chances(score):  # type: ignore[no-untyped-def]
-    """Logistic function of each score, by single IEEE operations.
+    """Compute the logistic function by single IEEE operations.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def chances(score):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def shapley_values(cells, slot_feature, slot_share, inside, values, n_features):  # type: ignore[no-untyped-def]
-    """Shapley values of released trees, by the product game of each leaf.
+    """Compute Shapley values of released trees, leaf by leaf.
 
     A leaf adds its value times one factor for each feature on its way: whether the record passes
     there, or, for a feature that is not known, the share of people who do. The Shapley value of a

@@ -47,7 +47,7 @@ class PrivateTrees(PureEstimator, AdditiveModel):
     _people: FloatArray | None
 
     def reference_estimator(self) -> NoiselessModel:
-        """Unfitted noiseless version with the best splits.
+        """Return the unfitted noiseless version with the best splits.
 
         Returns
         -------
@@ -116,12 +116,12 @@ class PrivateTrees(PureEstimator, AdditiveModel):
                 index_dtype(b.n_bins)
 
     def _n_classes(self) -> int:
-        """Classes of the schema; 2 where it is not known yet."""
+        """Return the number of classes in the schema; 2 if unknown."""
         target = None if self.schema is None else self.schema.target
         return len(target.labels) if isinstance(target, Classes) else 2
 
     def _scores(self, X: Any) -> FloatArray:
-        """Score of each row on the link scale, from its leaves."""
+        """Return the score of each row on the link scale."""
         columns = self._columns(X)
         index = [b.index(c) for b, c in zip(self._bins, columns, strict=True)]
         cells = np.ascontiguousarray(np.stack(index, axis=1).astype(np.uint16))
@@ -136,7 +136,7 @@ class PrivateTrees(PureEstimator, AdditiveModel):
         people: FloatArray | None = None,
         offset: float = 0.0,
     ) -> None:
-        """Keep released trees, noisy people per leaf where there are some, and a first score."""
+        """Store released trees, optional noisy leaf counts, and the initial score."""
         if link == "softmax":  # a score that all classes share changes no probability
             values = trees.values - trees.values.mean(axis=2, keepdims=True)
             trees = Trees(trees.splits, values)
@@ -162,6 +162,6 @@ class PrivateTrees(PureEstimator, AdditiveModel):
         )
 
     def _read(self, X: Any, schema: Schema) -> tuple[Candidates, NDArray[np.uint16]]:
-        """Public splits, and the records on the public grid."""
+        """Return the public splits, and the records on the public grid."""
         bins = grid_of(schema, self.max_bins)
         return candidates_of(bins), cells_of(X, schema, bins)

@@ -1,4 +1,4 @@
-"""Complete trees over a public grid, and the splits that they may have.
+"""Complete trees over a public grid, with candidate splits.
 
 Nothing about the form of a tree depends on the records: every tree is grown to its full depth,
 every split is one of a public list, and splits that leave a side empty stay in it.
@@ -24,7 +24,7 @@ FloatArray = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """All splits that a node may have.
+    """Candidate splits of a node.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class Candidates:
         return len(self.feature)
 
     def right_sums(self, sums: Integers) -> Integers:
-        """Sum up the records that would go right.
+        """Sum the records right of each split.
 
         Parameters
         ----------
@@ -64,14 +64,14 @@ class Candidates:
         return np.asarray(below[:, at + self.high + 1] - below[:, at + self.low])
 
     def at_random(self, n: int, rng: np.random.Generator) -> Integers:
-        """Draw splits: a feature, then one of its own, evenly; shape (n,)."""
+        """Draw uniform features and then uniform splits, shape (n,)."""
         first = np.searchsorted(self.feature, np.arange(self.feature[-1] + 2))
         chosen = rng.integers(0, self.feature[-1] + 1, n)
         return np.asarray(rng.integers(first[chosen], first[chosen + 1]), dtype=np.int64)
 
 
 def grid_of(schema: Schema, n_cells: int) -> tuple[FeatureBins, ...]:
-    """Public cells of all features, so many of a number, between which trees may cut."""
+    """Return public cells of all features."""
     return tuple(declared_cells(n, f, n_cells) for n, f in schema.features.items())
 
 
@@ -109,7 +109,7 @@ def candidates_of(bins: Sequence[FeatureBins]) -> Candidates:
 
 @dataclass(frozen=True, eq=False)
 class Trees:
-    """Released trees, all of one depth.
+    """Released trees of equal depth.
 
     Attributes
     ----------
@@ -128,7 +128,7 @@ class Trees:
         return int(self.values.shape[1]).bit_length() - 1
 
     def scores(self, cells: NDArray[np.uint16], candidates: Candidates) -> FloatArray:
-        """Sum of the leaves of each record, tree by tree, shape (n_samples, n_scores)."""
+        """Sum the leaf values of each record, shape (n_samples, n_scores)."""
         score = np.zeros((len(cells), self.values.shape[2]))
         for splits, values in zip(self.splits, self.values, strict=True):
             score += values[leaf_of(cells, splits, candidates)]
@@ -136,7 +136,7 @@ class Trees:
 
 
 def leaf_of(cells: NDArray[np.uint16], splits: Integers, candidates: Candidates) -> Integers:
-    """Leaf of each record in one tree, shape (n_samples,)."""
+    """Return the leaf of each record in one tree, shape (n_samples,)."""
     place = np.zeros(len(cells), dtype=np.int64)
     for level in range((len(splits) + 1).bit_length() - 1):
         descend(cells, place, splits, candidates, level)
@@ -163,7 +163,7 @@ def descend(
 
 
 def cells_of(X: Any, schema: Schema, bins: Sequence[FeatureBins]) -> NDArray[np.uint16]:
-    """Bin of each record in each feature, shape (n_samples, n_features)."""
+    """Return the bin of each record, shape (n_samples, n_features)."""
     columns = encoded_columns(X, schema)
     index = [b.index(next(columns)) for b in bins]  # one column at a time
     return np.ascontiguousarray(np.stack(index, axis=1).astype(np.uint16))
@@ -176,14 +176,14 @@ def node_sums(
     candidates: Candidates,
     level: int,
 ) -> Integers:
-    """Sum up the records of each node of a level by bin, shape (n_nodes, n_bins, n_values)."""
+    """Sum records by node and bin, shape (n_nodes, n_bins, n_values)."""
     kernel: Callable[..., Any] = _kernels.node_sums
     sums: Integers = kernel(cells, candidates.start, place, steps, 1 << level, candidates.n_bins)
     return sums
 
 
 def leaf_sums(place: Integers, steps: Integers, depth: int) -> Integers:
-    """Sum up the records of each leaf, shape (n_leaves, n_values)."""
+    """Sum records by leaf, shape (n_leaves, n_values)."""
     kernel: Callable[..., Any] = _kernels.leaf_sums
     sums: Integers = kernel(place, steps, 1 << depth)
     return sums

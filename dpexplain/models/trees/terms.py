@@ -45,7 +45,7 @@ class Ways:
 
 @dataclass(frozen=True, eq=False)
 class TreeTerms(AdditiveTerms):
-    """Main effects of trees in the form of an additive model, with the trees behind them.
+    """Main effects of trees as an additive model, with their trees.
 
     Attributes
     ----------
@@ -55,13 +55,13 @@ class TreeTerms(AdditiveTerms):
     ways: Ways
 
     def of_class(self, c: int) -> TreeTerms:
-        """Take the scores of one of several classes."""
+        """Return the terms of one class."""
         one = super().of_class(c)
         ways = replace(self.ways, values=np.ascontiguousarray(self.ways.values[:, [c]]))
         return TreeTerms(**{**vars(one), "ways": ways})
 
     def contributions(self, columns: Sequence[Encoded]) -> FloatArray:
-        """Shapley value of each feature for each record.
+        """Return the Shapley value of each feature for each record.
 
         Parameters
         ----------
@@ -134,7 +134,7 @@ def tree_terms(
 
 
 def _spread(bins: FeatureBins, counts: FloatArray) -> FloatArray:
-    """Share of people per bin: as counted, or even over the values of the schema."""
+    """Return the share of people per bin, counted or uniform."""
     people = np.maximum(counts, 0.0)
     if people.sum() > 0:
         return np.asarray(people / people.sum())
@@ -144,7 +144,7 @@ def _spread(bins: FeatureBins, counts: FloatArray) -> FloatArray:
 def ways_of(
     trees: Trees, candidates: Candidates, n_bins: Sequence[int], spread: Sequence[FloatArray]
 ) -> Ways:
-    """Find which bins pass on the way to each leaf.
+    """Find the bins that reach each leaf.
 
     Parameters
     ----------
@@ -176,7 +176,7 @@ def ways_of(
 def _passing(
     trees: Trees, candidates: Candidates, n_bins: Sequence[int]
 ) -> tuple[Integers, NDArray[np.uint8]]:
-    """Features on the way to each leaf of all trees, and their bins that pass there."""
+    """Return the features and bins on the path to each leaf."""
     depth, n_leaves = trees.depth, trees.values.shape[1]
     leaf, bins = np.arange(n_leaves), np.arange(max(n_bins))
     rows = np.arange(len(trees.splits) * n_leaves)
@@ -200,7 +200,7 @@ def _passing(
 
 
 def _by_feature(feature: Integers) -> Iterator[tuple[int, Integers]]:
-    """Each feature in a column of `Ways`, and the leaves that have it there."""
+    """Yield each feature of a `Ways` column with its leaves."""
     order = np.argsort(feature, kind="stable")
     order = order[np.searchsorted(feature[order], 0) :]
     ends = np.flatnonzero(np.diff(feature[order])) + 1
@@ -212,7 +212,7 @@ def _by_feature(feature: Integers) -> Iterator[tuple[int, Integers]]:
 def counted_spread(
     trees: Trees, candidates: Candidates, bins: Sequence[FeatureBins], people: FloatArray
 ) -> list[FloatArray]:
-    """Estimate people per bin from released people per leaf, evenly inside of a leaf.
+    """Estimate people per bin from released leaf counts.
 
     Parameters
     ----------

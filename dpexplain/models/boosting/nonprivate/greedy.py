@@ -15,7 +15,7 @@ from dpexplain.models.boosting.structure import Visit
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _best_cut(gradient, curvature, start, stop, min_curvature):  # type: ignore[no-untyped-def]
-    """Cut of [start, stop) with the largest gain, and that gain; -1 where none helps."""
+    """Return the best cut of [start, stop) and its gain; -1 if none helps."""
     total_g, total_h = 0.0, 0.0
     for b in range(start, stop):
         total_g += gradient[b]
@@ -36,7 +36,7 @@ def _best_cut(gradient, curvature, start, stop, min_curvature):  # type: ignore[
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def greedy_tree(gradient, curvature, max_leaves, min_curvature):  # type: ignore[no-untyped-def]
-    """Best-first tree on ordered bins: Newton value of the leaf of each bin.
+    """Grow a best-first tree on ordered bins; return Newton values per bin.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def greedy_tree(gradient, curvature, max_leaves, min_curvature):  # type: ignore
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _best_cut_of_classes(gradient, curvature, start, stop, min_curvature):  # type: ignore[no-untyped-def]
-    """As `_best_cut`, with gains added up over classes and curvature held by them together."""
+    """Return the best cut as `_best_cut` does, with gains summed over classes."""
     n_classes = gradient.shape[1]
     total_g, total_h = np.zeros(n_classes), np.zeros(n_classes)
     for b in range(start, stop):
@@ -117,7 +117,7 @@ def greedy_tree_of_classes(
     max_leaves: int,
     min_curvature: float,
 ) -> NDArray[np.float64]:
-    """Best-first tree that all classes share: Newton value of the leaf of each bin and class.
+    """Grow a best-first tree for all classes; return Newton values per bin.
 
     Parameters and result as in `greedy_tree`, with arrays of shape (n_bins, n_classes).
     """
@@ -142,7 +142,7 @@ def greedy_tree_of_classes(
 def _newton(
     gradient: NDArray[np.float64], curvature: NDArray[np.float64], min_curvature: float
 ) -> NDArray[np.float64]:
-    """Newton step of each class; a class that is nearly certain everywhere moves little."""
+    """Return the damped Newton step of each class."""
     enough = curvature.sum(axis=-1, keepdims=True) >= min_curvature
     floored = np.maximum(curvature, min_curvature / curvature.shape[-1])
     return np.where(enough, gradient / np.maximum(floored, 1e-12), 0.0)
@@ -182,7 +182,7 @@ class GreedyStep:
         self._min_curvature = min_curvature
 
     def __call__(self, visit: Visit, records: Records, tables: Tables) -> NDArray[np.float64]:
-        """Newton value of the leaf of each bin times the learning rate."""
+        """Return Newton values times the learning rate, per bin."""
         gradient, curvature = records.bin_sums(visit.feature)
         n_values = len(gradient) - self._n_special[visit.feature]
         if gradient.ndim == 2:

@@ -156,7 +156,7 @@ class _Reference(AdditiveModel):
         return centred_terms(bins, bags, counts, objective, neutral=nobody, monotone=monotone)
 
     def _check_values(self, X: Any, y: Any) -> None:
-        """Look at the data, which only a fit without a guarantee may do."""
+        """Check data values, which only a non-private fit may do."""
         if len(X) == 0:
             raise ValueError(
                 f"0 sample(s) (shape={X.shape}) while a minimum of 1 is required; pass records."
@@ -172,4 +172,4 @@ class _Reference(AdditiveModel):
 
     @abstractmethod
     def _objective(self, schema: Schema) -> Objective:
-        """Say what the model is fitted to."""
+        """Return the objective of the fit."""

@@ -1,4 +1,4 @@
-"""Fused passes for losses with an exponential: counts with a log link, several classes.
+"""Fused passes for losses with an exponential: Poisson and softmax.
 
 The rules are those of `_kernels_sums`: only + - * / and comparisons of a record's own float32
 values, in a fixed order, so that vector and scalar code agree to the last bit, and sums are
@@ -22,7 +22,7 @@ _A, _B, _C, _D = _F(1680.0), _F(840.0), _F(180.0), _F(20.0)
 
 @njit(inline="always", error_model="numpy")
 def _exp32(exponent):  # type: ignore[no-untyped-def]
-    """Exponential on [-16, 0], arguments outside of it clamped.
+    """Compute the exponential, with arguments clamped to [-16, 0].
 
     ``exp(x / 16)`` is a quotient of polynomials of degree 4 (Pade), within 1e-8; four squarings
     make ``exp(x)`` of it, within a share of 5e-6.
@@ -43,7 +43,7 @@ def _exp32(exponent):  # type: ignore[no-untyped-def]
 def poisson_leaf_sums(  # type: ignore[no-untyped-def]
     score, target, last_bins, last_update, bins, leaf_of_bin, n_leaves, inverse_clip
 ):
-    """Apply the last update to the scores, then sum clipped ``y - exp(score)`` per leaf.
+    """Apply the last update, then sum clipped ``y - exp(score)`` per leaf.
 
     Parameters and result as in `logistic_leaf_sums`; `target` is the count over the largest
     count of the public range, and `score` the logarithm of the rate in that unit, which is
@@ -88,7 +88,7 @@ def poisson_bin_sums(score, target, last_bins, last_update, bins, n_bins):  # ty
 
 @njit(inline="always", error_model="numpy")
 def _probabilities(score, last_bins, last_update, start, stop, p):  # type: ignore[no-untyped-def]
-    """Update the scores of a block and fill ``p[:, : stop - start]`` with their softmax.
+    """Update the scores of a block and fill ``p`` with their softmax.
 
     Classes are handled in their fixed order, each element by itself.
     """
@@ -119,7 +119,7 @@ def _probabilities(score, last_bins, last_update, start, stop, p):  # type: igno
 def softmax_leaf_sums(  # type: ignore[no-untyped-def]
     score, target, last_bins, last_update, bins, leaf_of_bin, n_leaves, inverse_clip
 ):
-    """Apply the last update to the scores, then sum ``1[y = c] - p_c`` per leaf and class.
+    """Apply the last update, then sum ``1[y = c] - p_c`` per leaf and class.
 
     Where ``1 - p_y`` exceeds the clip, the residuals of all classes are scaled down by the same
     factor, so that the vector of a record stays within ``sqrt(2)`` clips.
@@ -174,7 +174,7 @@ def softmax_leaf_sums(  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def softmax_bin_sums(score, target, last_bins, last_update, bins, n_bins):  # type: ignore[no-untyped-def]
-    """Apply the last update, then sum residual and curvature per bin and class (non-private).
+    """Apply the last update, then sum residual and curvature (non-private).
 
     Returns
     -------

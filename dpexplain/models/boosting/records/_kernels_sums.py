@@ -57,7 +57,7 @@ def _logistic32(score):  # type: ignore[no-untyped-def]
 
 @njit(inline="always", error_model="numpy")
 def _lattice_steps(residual, inverse_clip):  # type: ignore[no-untyped-def]
-    """Residual in lattice steps: NaN to 0 before the cast, then the clip, then rounding."""
+    """Convert a residual to lattice steps: NaN to 0, clip, round."""
     r = residual * inverse_clip
     r = r if r == r else _ZERO
     r = max(min(r, _ONE), -_ONE)
@@ -71,7 +71,7 @@ _MOST_SETS, _MOST_IN_SETS = 3, 64  # three leaves of categories, one bit for eac
 
 @njit(error_model="numpy")
 def _lookup(table):  # type: ignore[no-untyped-def]
-    """How to look up a value per bin without a load for each record.
+    """Look up values per bin without a load per record.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ def _add_values(score, bins, table, lookup):  # type: ignore[no-untyped-def]
 
 @njit(error_model="numpy")
 def _add_leaf_sums(sums, steps, bins, leaf_of_bin, lookup):  # type: ignore[no-untyped-def]
-    """Add each record's lattice steps to the sum of its leaf; at most `_BLOCK` records."""
+    """Add lattice steps of at most `_BLOCK` records to their leaf sums."""
     kind, first, members, leaves = lookup
     none = np.int32(0)  # a block's sums fit 32 bits, of which a vector holds twice as many
     t0, t1, t2, t3, t4 = none, none, none, none, none
@@ -190,7 +190,7 @@ def _add_leaf_sums(sums, steps, bins, leaf_of_bin, lookup):  # type: ignore[no-u
 def logistic_leaf_sums(  # type: ignore[no-untyped-def]
     score, target, last_bins, last_update, bins, leaf_of_bin, n_leaves, inverse_clip
 ):
-    """Apply the last update to the scores, then sum clipped ``y - p`` per leaf.
+    """Apply the last update, then sum clipped ``y - p`` per leaf.
 
     Parameters
     ----------
@@ -235,7 +235,7 @@ def logistic_leaf_sums(  # type: ignore[no-untyped-def]
 def squared_leaf_sums(  # type: ignore[no-untyped-def]
     score, target, last_bins, last_update, bins, leaf_of_bin, n_leaves, inverse_clip
 ):
-    """Apply the last update to the scores, then sum clipped ``y - score`` per leaf.
+    """Apply the last update, then sum clipped ``y - score`` per leaf.
 
     Parameters and result as in `logistic_leaf_sums`, with `target` and `score` in
     half-ranges of the target (the public range is mapped to [-1, 1]).
@@ -257,7 +257,7 @@ def squared_leaf_sums(  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def squared_within(score, target, last_bins, last_update, clip):  # type: ignore[no-untyped-def]
-    """Apply the last update to the scores, then count the residuals that a clip leaves alone.
+    """Apply the last update, then count the residuals within the clip.
 
     Parameters
     ----------

@@ -72,7 +72,7 @@ def _mean_softmax(score: NDArray[np.float64], target: NDArray[np.float32]) -> fl
 
 @cache
 def softmax_loss(n_classes: int) -> Loss:
-    """Loss of several classes, with a score for each.
+    """Return the loss of several classes, with one score each.
 
     Parameters
     ----------
@@ -110,13 +110,13 @@ class BinnedRecords(Protocol):
     """
 
     def apply(self, feature: int, update: NDArray[np.float64]) -> None:
-        """Add `update` to the scores, at the next pass: shape (n_bins,) or (n_bins, n_scores)."""
+        """Add an update per bin to the scores, at the next pass."""
         ...
 
     def leaf_sums(
         self, feature: int, leaf_of_bin: NDArray[np.uint8], n_leaves: int, clip: float
     ) -> NDArray[np.int64]:
-        """Sum clipped residuals per leaf (and class), in lattice steps of ``clip / 2**20``."""
+        """Sum clipped residuals per leaf (and class), in lattice steps."""
         ...
 
     def within(self, clip: float) -> NDArray[np.int64]:
@@ -124,7 +124,7 @@ class BinnedRecords(Protocol):
         ...
 
     def pair_sums(self, upper: Sequence[NDArray[np.bool_]]) -> NDArray[np.int64]:
-        """Sum 1 where both features of a pair are in their upper half or neither is, else -1."""
+        """Sum 1 if both features of a pair are in the same half, else -1."""
         ...
 
     def bag(self, share: float, coins: Coins) -> BinnedRecords:
@@ -141,7 +141,7 @@ class BinnedRecords(Protocol):
 
 
 class Records:
-    """Binned records with their scores, in one piece in this process.
+    """Binned records with their scores, in memory.
 
     Parameters
     ----------
@@ -180,7 +180,7 @@ class Records:
         return f"<Records of {len(self._bins)} features>"
 
     def apply(self, feature: int, update: NDArray[np.float64]) -> None:
-        """Add `update` to the scores, at the next pass: shape (n_bins,) or (n_bins, n_scores)."""
+        """Add an update per bin to the scores, at the next pass."""
         if self._waiting:  # two updates without a pass between them, as when a fit is replayed
             self._score += self._last_update[..., self._bins[self._last_feature]]
         self._last_feature = feature
@@ -190,7 +190,7 @@ class Records:
     def leaf_sums(
         self, feature: int, leaf_of_bin: NDArray[np.uint8], n_leaves: int, clip: float
     ) -> NDArray[np.int64]:
-        """Sum clipped residuals per leaf (and class), in lattice steps of ``clip / 2**20``."""
+        """Sum clipped residuals per leaf (and class), in lattice steps."""
         sums: NDArray[np.int64] = self._loss.leaf_sums(
             *self._pending(feature), leaf_of_bin, n_leaves, np.float32(1.0 / clip)
         )
@@ -204,7 +204,7 @@ class Records:
         return inside
 
     def pair_sums(self, upper: Sequence[NDArray[np.bool_]]) -> NDArray[np.int64]:
-        """Sum 1 where both features of a pair are in their upper half or neither is, else -1."""
+        """Sum 1 if both features of a pair are in the same half, else -1."""
         first, second = np.triu_indices(len(upper), 1)
         sums = np.zeros(len(first), dtype=np.int64)
         for start in range(0, len(self), _PAIR_ROWS):
@@ -223,16 +223,16 @@ class Records:
         return Records(bins, self._n_bins, self._target[kept], self._loss)
 
     def local(self) -> list[Records]:
-        """Return the records in one piece."""
+        """Yield the records as one block."""
         return [self]
 
     def rows(self, first: int, last: int) -> Records:
-        """Return neighbouring records, with scores of zero; their bins are not copied."""
+        """Return contiguous records with zero scores, without copying bins."""
         bins = [b[first:last] for b in self._bins]
         return Records(bins, self._n_bins, self._target[first:last], self._loss)
 
     def bin_sums(self, feature: int) -> NDArray[np.float64]:
-        """Return the sums of residual and curvature per bin, shape (2, n_bins). NOT PRIVATE."""
+        """Sum residual and curvature per bin, shape (2, n_bins). NOT PRIVATE."""
         sums: NDArray[np.float64] = self._loss.bin_sums(
             *self._pending(feature), self._n_bins[feature]
         )

@@ -25,7 +25,7 @@ PART_ROWS = 1 << 20
 
 
 class ChunkedSource:
-    """Records that are read part by part, and kept in this process as small integers.
+    """Records read in chunks and kept in this process as small integers.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class ChunkedSource:
         return f"<ChunkedSource of {self._encoding.schema.n_features} features>"
 
     def cell_counts(self, grids: Sequence[FeatureBins]) -> list[NDArray[np.int64]]:
-        """Read the records; return people per cell of each feature, shape (n_cells,)."""
+        """Read the records; return people per cell of each feature."""
         n_cells = [grid.n_bins for grid in grids]
         waiting = [_no_records(self._encoding, grids)]
         counts = waiting[0].counts(n_cells)
@@ -63,7 +63,7 @@ class ChunkedSource:
         return counts
 
     def binned(self, bin_of_cell: Sequence[Index], n_bins: Sequence[int]) -> ChunkedRecords:
-        """Merge cells into bins, once; return the records with scores of zero."""
+        """Merge cells into bins, once; return the records with zero scores."""
         return ChunkedRecords(
             [
                 part.binned(bin_of_cell, n_bins, self._encoding.loss)
@@ -85,7 +85,7 @@ def _no_records(encoding: Encoding, grids: Sequence[FeatureBins]) -> EncodedReco
 
 
 class ChunkedRecords:
-    """Binned records in parts of one process.
+    """Binned records in chunks of one process.
 
     Parameters
     ----------
@@ -100,36 +100,36 @@ class ChunkedRecords:
         return "<ChunkedRecords>"
 
     def apply(self, feature: int, update: NDArray[np.float64]) -> None:
-        """Add `update` (shape (n_bins,)) to the scores, at the next pass over the records."""
+        """Add an update per bin to the scores, at the next pass."""
         for part in self._parts:
             part.apply(feature, update)
 
     def leaf_sums(
         self, feature: int, leaf_of_bin: NDArray[np.uint8], n_leaves: int, clip: float
     ) -> NDArray[np.int64]:
-        """Return the sums of clipped residuals per leaf, in lattice steps of ``clip / 2**20``."""
+        """Sum clipped residuals per leaf, in lattice steps."""
         return total(p.leaf_sums(feature, leaf_of_bin, n_leaves, clip) for p in self._parts)
 
     def within(self, clip: float) -> NDArray[np.int64]:
-        """Return how many residuals a clip leaves alone, and of how many: shape (2,)."""
+        """Count residuals inside the clip and in total, shape (2,)."""
         return total(p.within(clip) for p in self._parts)
 
     def pair_sums(self, upper: Sequence[NDArray[np.bool_]]) -> NDArray[np.int64]:
-        """Sum 1 where both features of a pair are in their upper half or neither is, else -1."""
+        """Sum 1 if both features of a pair are in the same half, else -1."""
         return total(p.pair_sums(upper) for p in self._parts)
 
     def bag(self, share: float, coins: Coins) -> ChunkedRecords:
-        """Return some of the records, in memory, with scores of zero.
+        """Return a Bernoulli sample of the records, in memory, with zero scores.
 
         One coin per record, in the order of the parts: the same coins as for the whole.
         """
         return ChunkedRecords([part.bag(share, coins) for part in self._parts])
 
     def local(self) -> list[Records]:
-        """Return the records of all parts, one after the other."""
+        """Yield the records of all chunks in order."""
         return [piece for part in self._parts for piece in part.local()]
 
 
 def total(answers: Iterable[NDArray[np.int64]]) -> NDArray[np.int64]:
-    """Add up exact answers of parts; integers, so that their order does not matter."""
+    """Sum exact integer answers of chunks."""
     return reduce(np.add, answers)

@@ -1,4 +1,4 @@
-"""Records on the workers of a Dask cluster, which keep their scores between visits.
+"""Records and their scores on the workers of a Dask cluster.
 
 A worker holds a `Shard`: the encoded records of some partitions. A visit is one message to each
 shard and one answer back. Messages hold what is public anyway (cells, merged bins, updates made
@@ -39,7 +39,7 @@ _PATIENCE_SECONDS = 10.0
 
 
 class Encoded(NamedTuple):
-    """What a worker made of one partition; or the kind of error that stopped it."""
+    """One encoded partition, or the type of the error that stopped it."""
 
     records: EncodedRecords | None
     failure: str = ""
@@ -60,7 +60,7 @@ def encode_partition(
 
 
 class Shard:
-    """Records of some partitions on one worker. No method raises: Dask could log its arguments.
+    """Records of some partitions on one worker; no method raises.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ class Shard:
         return self._guarded(lambda: self._digests)
 
     def counts(self, n_cells: Sequence[int]) -> tuple[str, Any]:
-        """Exact people per cell of each feature."""
+        """Return the exact number of people per cell of each feature."""
         return self._guarded(lambda: self._encoded.counts(n_cells))  # type: ignore[union-attr]
 
     def bin(self, bin_of_cell: Sequence[Index], n_bins: Sequence[int]) -> tuple[str, Any]:
@@ -108,7 +108,7 @@ class Shard:
     def ask(
         self, query: str, arguments: tuple[Any, ...], first: int, updates: Sequence[Update]
     ) -> tuple[str, Any]:
-        """Apply the updates that were not applied yet, then answer a query.
+        """Apply pending updates, then answer a query.
 
         Parameters
         ----------
@@ -135,7 +135,7 @@ class Shard:
         return getattr(self._binned, query)(*arguments) if query else None
 
     def _guarded(self, method: Callable[[], Any]) -> tuple[str, Any]:
-        """Return the kind of error, and the answer where there is none."""
+        """Return the error type or, without an error, the answer."""
         if self._failure:
             return self._failure, None
         try:
@@ -181,7 +181,7 @@ class _LostError(Exception):
 
 
 class Shards:
-    """Shards of a fit, and how to rebuild a lost one.
+    """Shards of a fit, with recovery of lost ones.
 
     Parameters
     ----------
@@ -219,7 +219,7 @@ class Shards:
             self._client.cancel(futures, force=True)
 
     def counts(self, n_cells: Sequence[int]) -> list[list[NDArray[np.int64]]]:
-        """Exact people per cell of each feature, from each shard."""
+        """Return exact people per cell of each feature, by shard."""
         return self._of_all(lambda member: member.actor.counts(list(n_cells)))
 
     def bin(self, bin_of_cell: Sequence[Index], n_bins: Sequence[int]) -> None:
@@ -232,7 +232,7 @@ class Shards:
         self._updates.append((feature, update))
 
     def ask(self, query: str, *arguments: Any) -> list[Any]:
-        """Ask every record once."""
+        """Query every record exactly once."""
         first = self._n_applied
         news = self._updates[first:]
         answers = self._of_all(lambda member: member.actor.ask(query, arguments, first, news))
@@ -240,7 +240,7 @@ class Shards:
         return answers
 
     def _of_all(self, call: Callable[[_Member], Any]) -> list[Any]:
-        """Answers that together cover every partition exactly once."""
+        """Return answers that cover every partition exactly once."""
         answers: dict[tuple[int, ...], Any] = {}
         for _ in range(_ROUNDS):
             waiting = [m for m in self._members if m.partitions not in answers]
@@ -283,7 +283,7 @@ class Shards:
         raise PartError("workers that were lost again and again")
 
     def _placed(self, partitions: Sequence[int]) -> Iterator[_Member]:
-        """Encode partitions, then gather those of one worker in one shard there."""
+        """Encode partitions and gather those of each worker in one shard."""
         from distributed import wait
 
         futures = dict(zip(partitions, self._encoded(partitions), strict=True))
@@ -389,20 +389,20 @@ class ClusterSource:
         return f"<ClusterSource of {self._encoding.schema.n_features} features>"
 
     def cell_counts(self, grids: Sequence[FeatureBins]) -> list[NDArray[np.int64]]:
-        """Read the records; return people per cell of each feature, shape (n_cells,)."""
+        """Read the records; return people per cell of each feature."""
         self._shards = Shards(self._client, self._pairs, self._encoding, grids)
         self._shards.start()
         of_shards = self._shards.counts([grid.n_bins for grid in grids])
         return [total(parts) for parts in zip(*of_shards, strict=True)]
 
     def binned(self, bin_of_cell: Sequence[Index], n_bins: Sequence[int]) -> ClusterRecords:
-        """Merge cells into bins, once; return the records with scores of zero."""
+        """Merge cells into bins, once; return the records with zero scores."""
         assert self._shards is not None
         self._shards.bin(bin_of_cell, n_bins)
         return ClusterRecords(self._shards)
 
     def close(self) -> None:
-        """Let the workers forget the records."""
+        """Free the records on the workers."""
         if self._shards is not None:
             self._shards.stop()
 
@@ -422,21 +422,21 @@ class ClusterRecords:
         return "<ClusterRecords>"
 
     def apply(self, feature: int, update: NDArray[np.float64]) -> None:
-        """Add `update` (shape (n_bins,)) to the scores, at the next pass over the records."""
+        """Add an update per bin to the scores, at the next pass."""
         self._shards.apply(feature, update)
 
     def leaf_sums(
         self, feature: int, leaf_of_bin: NDArray[np.uint8], n_leaves: int, clip: float
     ) -> NDArray[np.int64]:
-        """Return the sums of clipped residuals per leaf, in lattice steps of ``clip / 2**20``."""
+        """Sum clipped residuals per leaf, in lattice steps."""
         return total(self._shards.ask("leaf_sums", feature, leaf_of_bin, n_leaves, clip))
 
     def within(self, clip: float) -> NDArray[np.int64]:
-        """Return how many residuals a clip leaves alone, and of how many: shape (2,)."""
+        """Count residuals inside the clip and in total, shape (2,)."""
         return total(self._shards.ask("within", clip))
 
     def pair_sums(self, upper: Sequence[NDArray[np.bool_]]) -> NDArray[np.int64]:
-        """Sum 1 where both features of a pair are in their upper half or neither is, else -1."""
+        """Sum 1 if both features of a pair are in the same half, else -1."""
         return total(self._shards.ask("pair_sums", upper))
 
     def bag(self, share: float, coins: Coins) -> ClusterRecords:

@@ -50,11 +50,11 @@ class RecordSource(Protocol):
     """Records before they are binned. Answers are exact: not released, never kept."""
 
     def cell_counts(self, grids: Sequence[FeatureBins]) -> list[NDArray[np.int64]]:
-        """Read the records; return people per cell of each feature, shape (n_cells,)."""
+        """Read the records; return people per cell of each feature."""
         ...
 
     def binned(self, bin_of_cell: Sequence[Index], n_bins: Sequence[int]) -> BinnedRecords:
-        """Merge cells into bins, once; return the records with scores of zero."""
+        """Merge cells into bins, once; return the records with zero scores."""
         ...
 
     def close(self) -> None:
@@ -64,7 +64,7 @@ class RecordSource(Protocol):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class EncodedRecords:
-    """Some records as small integers, before the cells are merged.
+    """Records as small integers, before cells are merged.
 
     Attributes
     ----------
@@ -80,7 +80,7 @@ class EncodedRecords:
     def read(
         cls, X: Any, y: Any, encoding: Encoding, grids: Sequence[FeatureBins]
     ) -> EncodedRecords:
-        """Encode a table, one column after the other, without the rows that have no target.
+        """Encode a table column by column, dropping rows without a target.
 
         Parameters
         ----------
@@ -113,14 +113,14 @@ class EncodedRecords:
         return f"<EncodedRecords of {len(self.cells)} features>"
 
     def counts(self, n_cells: Sequence[int]) -> list[NDArray[np.int64]]:
-        """Return people per cell of each feature, shape (n_cells,)."""
+        """Return the number of people per cell of each feature."""
         return [
             np.bincount(cells, minlength=n).astype(np.int64)
             for cells, n in zip(self.cells, n_cells, strict=True)
         ]
 
     def binned(self, bin_of_cell: Sequence[Index], n_bins: Sequence[int], loss: Loss) -> Records:
-        """Merge cells into bins, in place where the type of the index stays the same."""
+        """Merge cells into bins, in place if the index dtype allows."""
         bins = [
             _merged(cells, table.astype(index_dtype(n)))
             for cells, table, n in zip(self.cells, bin_of_cell, n_bins, strict=True)
@@ -155,15 +155,15 @@ class TableSource:
         return f"<TableSource of {self._encoding.schema.n_features} features>"
 
     def cell_counts(self, grids: Sequence[FeatureBins]) -> list[NDArray[np.int64]]:
-        """Read the records; return people per cell of each feature, shape (n_cells,)."""
+        """Read the records; return people per cell of each feature."""
         self._records = EncodedRecords.read(*self._table, self._encoding, grids)
         return self._records.counts([grid.n_bins for grid in grids])
 
     def binned(self, bin_of_cell: Sequence[Index], n_bins: Sequence[int]) -> Records:
-        """Merge cells into bins, once; return the records with scores of zero."""
+        """Merge cells into bins, once; return the records with zero scores."""
         assert self._records is not None
         return self._records.binned(bin_of_cell, n_bins, self._encoding.loss)
 
     def close(self) -> None:
-        """Let go of the records."""
+        """Release the records."""
         self._table, self._records = (None, None), None

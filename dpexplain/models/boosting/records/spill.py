@@ -20,7 +20,7 @@ _Place = tuple[Any, int, int]
 
 
 class Scratch:
-    """Keep encoded records, the first `memory_bytes` of them in memory and the rest on disk.
+    """Store of encoded records, up to `memory_bytes` in memory, the rest on disk.
 
     The file lies in the folder for temporary files of the system (``TMPDIR``). It has no name
     where the operating system allows that, none but the owner may open it, and it vanishes with

@@ -50,13 +50,13 @@ def check_n_jobs(n_jobs: object) -> None:
     if n_jobs is None or whole == -1 or 1 <= whole <= MOST_THREADS:
         return
     raise ValueError(
-        f"n_jobs={shown(n_jobs)} must be None, -1 for all processors, or a whole number of threads "
-        f"from 1 to {MOST_THREADS}; pass n_jobs=None to leave the choice to the fit."
+        f"n_jobs={shown(n_jobs)} must be None, -1 for all processors, or an integer number of "
+        f"threads from 1 to {MOST_THREADS}; pass n_jobs=None to let the fit choose."
     )
 
 
 def n_threads(n_jobs: int | None, n_records: int) -> int:
-    """Decide how many threads pass over the records.
+    """Choose the number of threads for passes over the records.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def n_threads(n_jobs: int | None, n_records: int) -> int:
 
 
 def _is_one_of_several() -> bool:
-    """Whether this fit runs inside a thread, process or task of the caller."""
+    """Whether this fit runs in a thread, process or task of the caller."""
     from joblib.parallel import get_active_backend
 
     return (
@@ -93,7 +93,7 @@ def _is_one_of_several() -> bool:
 
 
 class Team:
-    """The threads of one fit, to be closed after use.
+    """Threads of one fit, to be closed after use.
 
     Parameters
     ----------
@@ -130,14 +130,14 @@ class Team:
         return SharedRecords(_shares(parts, n), self._pool)
 
     def close(self) -> None:
-        """Wait until no thread is left."""
+        """Wait until all threads end."""
         if self._pool is not None:
             self._pool.shutdown(wait=True, cancel_futures=True)
             self._pool = None
 
 
 class SharedRecords:
-    """Binned records in shares, each of which a thread passes over.
+    """Binned records in shares, one per thread.
 
     Parameters
     ----------
@@ -155,30 +155,30 @@ class SharedRecords:
         return "<SharedRecords>"
 
     def apply(self, feature: int, update: NDArray[np.float64]) -> None:
-        """Add `update` to the scores, at the next pass: shape (n_bins,) or (n_bins, n_scores)."""
+        """Add an update per bin to the scores, at the next pass."""
         for share in self._shares:
             share.apply(feature, update)
 
     def leaf_sums(
         self, feature: int, leaf_of_bin: NDArray[np.uint8], n_leaves: int, clip: float
     ) -> NDArray[np.int64]:
-        """Sum clipped residuals per leaf (and class), in lattice steps of ``clip / 2**20``."""
+        """Sum clipped residuals per leaf (and class), in lattice steps."""
         return self._total(lambda share: share.leaf_sums(feature, leaf_of_bin, n_leaves, clip))
 
     def within(self, clip: float) -> NDArray[np.int64]:
-        """Return how many residuals a clip leaves alone, and of how many: shape (2,)."""
+        """Count residuals inside the clip and in total, shape (2,)."""
         return self._total(lambda share: share.within(clip))
 
     def pair_sums(self, upper: Sequence[NDArray[np.bool_]]) -> NDArray[np.int64]:
-        """Sum 1 where both features of a pair are in their upper half or neither is, else -1."""
+        """Sum 1 if both features of a pair are in the same half, else -1."""
         return self._total(lambda share: share.pair_sums(upper))
 
     def bag(self, share: float, coins: Coins) -> SharedRecords:
-        """Return some of the records, with scores of zero: the coins are those of the whole."""
+        """Return a Bernoulli sample of the records, with zero scores."""
         return SharedRecords([own.bag(share, coins) for own in self._shares], self._pool)
 
     def local(self) -> list[Records]:
-        """Return the records of all shares, one after the other."""
+        """Yield the records of all shares in order."""
         return [piece for share in self._shares for piece in share.local()]
 
     def _total(self, ask: Callable[[BinnedRecords], NDArray[np.int64]]) -> NDArray[np.int64]:
@@ -187,7 +187,7 @@ class SharedRecords:
 
 
 def _shares(parts: Sequence[Records], n_shares: int) -> list[ChunkedRecords]:
-    """Cut records into contiguous shares of equal length, give or take one record."""
+    """Split records into contiguous shares of nearly equal length."""
     ends = np.cumsum([0, *map(len, parts)]).tolist()
     places = [k * ends[-1] // n_shares for k in range(n_shares + 1)]
     return [

@@ -1,4 +1,4 @@
-"""What is true of people, beside what was released: an estimate with a band, shrinkage included.
+"""Effect estimates for the population, with bands that include shrinkage.
 
 A private fit stops early and leaves its curves short. Everything that it released says more: each
 noisy leaf sum was asked for at known curves, so its expectation follows from the curves that are

@@ -1,4 +1,4 @@
-"""What each released sum is expected to be, over a population that follows the fit."""
+"""Expected released sums over a simulated population."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LOGISTIC, NORMAL = 0, 1
 
 @njit(inline="always", error_model="numpy")
 def _clipped_normal(apart, spread, clip):  # type: ignore[no-untyped-def]
-    """Mean of a normal residual once clipped, and share of it inside."""
+    """Return the mean of a clipped normal residual and the share inside."""
     low, high = (-clip - apart) / spread, (clip - apart) / spread
     below, above = 0.5 * math.erfc(-low / math.sqrt(2.0)), 0.5 * math.erfc(high / math.sqrt(2.0))
     inside = 1.0 - below - above
@@ -36,7 +36,7 @@ def expected_sums(  # type: ignore[no-untyped-def]
     updates, leaf_start, clips, anchor, columns, scores, left, shares, together,
     sums, slopes, reach,
 ):  # fmt: skip
-    """Follow the released curves, and sum the residuals that are expected at every visit.
+    """Sum the expected residuals at every visit of the released fit.
 
     Parameters
     ----------

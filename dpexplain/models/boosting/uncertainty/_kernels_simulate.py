@@ -1,4 +1,4 @@
-"""Simulated fits in the space of bins: many at once, and no record among them.
+"""Simulated fits on bins, without records.
 
 Two kernels. `replay_trees` follows the released trees; all simulations move in step, one column
 each. `fresh_structures` gives every simulation histograms, bins
@@ -23,7 +23,7 @@ def replay_trees(  # type: ignore[no-untyped-def]
     leaf_start, gain, together, functions, function_start, reactions, mixing, own_share, direction,
     people, unbound, unbound_start,
 ):  # fmt: skip
-    """Let errors run through the released trees.
+    """Propagate errors through the released trees.
 
     A leaf sum reacts to errors of the own feature by minus the curvature mass times the error,
     to those of others through their means and through the functions that go together with the
@@ -173,7 +173,7 @@ def replay_trees(  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _move(errors, curve, people, direction):  # type: ignore[no-untyped-def]
-    """Errors of a curve after it was moved to the nearest monotone one, in place.
+    """Project errors of a curve onto monotone curves, in place.
 
     Parameters
     ----------
@@ -201,7 +201,7 @@ def _move(errors, curve, people, direction):  # type: ignore[no-untyped-def]
 
 @njit(inline="always")
 def _next(seed):  # type: ignore[no-untyped-def]
-    """One step of splitmix64 (Steele, Lea, Flood, OOPSLA 2014); changes `seed` in place."""
+    """Advance splitmix64 (Steele, Lea, Flood, OOPSLA 2014) by one step."""
     seed[0] += np.uint64(0x9E3779B97F4A7C15)
     z = seed[0]
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -211,13 +211,13 @@ def _next(seed):  # type: ignore[no-untyped-def]
 
 @njit(inline="always")
 def _below(seed, n):  # type: ignore[no-untyped-def]
-    """Draw a whole number in [0, n)."""
+    """Draw an integer in [0, n)."""
     return np.int64((_next(seed) >> np.uint64(33)) % np.uint64(n))
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def merge_cells(counts, min_count, noise_std, noise_ratio, bin_of_cell):  # type: ignore[no-untyped-def]
-    """Merge neighbouring cells as `dpexplain.binning.merge_sparse_cells` does.
+    """Merge neighboring cells as `dpexplain.binning.merge_sparse_cells` does.
 
     Parameters
     ----------
@@ -251,7 +251,7 @@ def merge_cells(counts, min_count, noise_std, noise_ratio, bin_of_cell):  # type
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _draw_cuts(cumulated, n_bins, n_leaves, min_leaf_count, cuts, seed):  # type: ignore[no-untyped-def]
-    """Draw cuts until every leaf is large enough; whether that worked."""
+    """Draw cuts until every leaf is large enough; return whether that succeeded."""
     for _ in range(_TRIES):
         for i in range(n_leaves - 1):
             cut = 1 + _below(seed, n_bins - 1)
@@ -275,7 +275,7 @@ def _draw_cuts(cumulated, n_bins, n_leaves, min_leaf_count, cuts, seed):  # type
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _draw_tree(counts, n_value, n_bins, shuffled, max_leaves, min_leaf_count, order, leaves, seed):  # type: ignore[no-untyped-def]
-    """Random leaf of each bin, as `random_visits` draws them; the number of leaves."""
+    """Draw a random tree as `random_visits` does; return its number of leaves."""
     for b in range(n_value):
         order[b] = b
     if shuffled:
@@ -305,7 +305,7 @@ def fresh_structures(  # type: ignore[no-untyped-def]
     residual, step_weight, functions, function_start, reactions, own_share, cell_noise_std, share,
     min_count, noise_ratio, n_epochs, max_leaves, min_leaf_count, learning_rate, seeds,
 ):  # fmt: skip
-    """Fit the same target with histograms, bins and trees drawn anew, and no leaf noise.
+    """Refit the target with new histograms, bins and trees, without leaf noise.
 
     Parameters
     ----------

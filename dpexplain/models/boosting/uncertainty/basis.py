@@ -1,4 +1,4 @@
-"""Curves as few numbers: smooth functions of the bins of a term, and what they leave out."""
+"""Basis functions on the bins of a term."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _LEAST_VARIANCE = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Basis:
-    """Functions of the bins of one term.
+    """Basis functions on the bins of one term.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class Basis:
 
 
 def basis_of_term(bins: FeatureBins, counts: BinCounts, n_terms: int) -> Basis:
-    """Choose the functions of one term.
+    """Choose the basis functions of one term.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def basis_of_term(bins: FeatureBins, counts: BinCounts, n_terms: int) -> Basis:
 
 
 def _ordered(x: FloatArray) -> FloatArray:
-    """Prior covariance over places from 0 to 1."""
+    """Return the prior covariance of positions from 0 to 1."""
     apart = np.abs(np.subtract.outer(x, x))
     smooth = 0.5 * np.exp(-0.5 * (apart / _LENGTH) ** 2)
     straight = 6.0 * np.multiply.outer(x - 0.5, x - 0.5)
@@ -109,7 +109,7 @@ def _ordered(x: FloatArray) -> FloatArray:
 
 
 def _axis(edges: FloatArray | None, share: FloatArray) -> FloatArray:
-    """Places of value bins from 0 to 1, half way between values and ranks: long tails are short."""
+    """Return bin positions from 0 to 1, averaging values and ranks."""
     ranks = np.cumsum(share) - share / 2.0
     n = len(share)
     values = np.arange(n, dtype=np.float64) if edges is None else (edges[1:] + edges[:-1]) / 2.0

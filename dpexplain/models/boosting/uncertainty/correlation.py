@@ -75,7 +75,7 @@ class Correlation:
         return _starts(self.functions)
 
     def reactions(self) -> FloatArray:
-        """Draws with what the functions of a feature react to themselves, beyond its own share."""
+        """Draws of correlations, with each feature's reaction to itself."""
         found = self.draws.copy()
         start = self.start
         for k, share in enumerate(self.own_share):
@@ -133,7 +133,7 @@ def estimate_correlation(
 
 
 def _functions(fit: PrivateFit, mass: Sequence[FloatArray]) -> tuple[FloatArray, ...]:
-    """Smooth functions of ordered features, indicators of the largest bins of others."""
+    """Return smooth functions of ordered features, indicators of others."""
     found: tuple[FloatArray, ...] = ()
     for n_functions in _FUNCTIONS:
         found = tuple(
@@ -156,7 +156,7 @@ def _mean_over_classes(table: FloatArray) -> FloatArray:
 
 
 def _of_feature(mass: FloatArray, n_special: int, ordered: bool, n_functions: int) -> FloatArray:
-    """Orthonormal functions times the root of the mass, without the constant one."""
+    """Return orthonormal functions times the root mass, without the constant."""
     n_bins, root = len(mass), np.sqrt(np.maximum(mass, 0.0))
     weights = mass / max(float(mass.sum()), 1e-12)
     if ordered:
@@ -172,7 +172,7 @@ def _of_feature(mass: FloatArray, n_special: int, ordered: bool, n_functions: in
 
 
 class _Problem:
-    """Normal equations of all correlations and shares together."""
+    """Joint normal equations of all correlations and shares."""
 
     def __init__(self, functions: Sequence[FloatArray]) -> None:
         self._start = _starts(functions)
@@ -189,7 +189,7 @@ class _Problem:
         self._products, self._target = np.zeros((n, n)), np.zeros(n)
 
     def add(self, k: int, found: Equations) -> None:
-        """Add equations of one feature, with an unknown leftover in each of its bins."""
+        """Add the equations of one feature, with an unknown remainder per bin."""
         place = self._place[self._start[k] : self._start[k + 1]]
         known, members = place >= 0, found.members
         columns = np.column_stack([found.own, found.loads[:, known]])
@@ -201,7 +201,7 @@ class _Problem:
         self._target[at] += columns.T @ found.sums - crossed @ (inner @ (members.T @ found.sums))
 
     def posterior(self, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-        """Draw correlations, shape (n_draws, n_total, n_total), and take the mean of shares."""
+        """Draw correlations, (n_draws, n_total, n_total), and average the shares."""
         n, n_all = self._n, len(self._target)
         centre, spread = _OWN_SHARE
         mean = np.concatenate([np.zeros(n), np.full(n_all - n, centre)])

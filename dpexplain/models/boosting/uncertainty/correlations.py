@@ -1,4 +1,4 @@
-"""How features are distributed together: a correlation for each pair, from the bought sums.
+"""Correlation of each pair of features, from released pair sums.
 
 With normal scores behind the bins (a Gaussian copula), the number of people above the middle of
 both features is a measurement of one correlation.
@@ -29,7 +29,7 @@ _LEAST_STD = 1e-3
 def correlations(
     pairs: PairSums | None, counts: Sequence[BinCounts], n_samples: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Posterior mean and standard deviation of the correlation of each pair.
+    """Return posterior mean and standard deviation of pairwise correlations.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def correlations(
 
 
 def both_above(a: FloatArray, b: FloatArray, correlation: float) -> FloatArray:
-    """Chance that two standard normal numbers are below `a` and `b` (or above minus these).
+    """Return the bivariate normal probability below `a` and `b`.
 
     Parameters
     ----------

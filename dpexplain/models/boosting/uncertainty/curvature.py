@@ -33,7 +33,7 @@ _LARGEST_COUNT = 500
 
 @dataclass(frozen=True, eq=False)
 class Curvature:
-    """What the loss says about the people of each bin.
+    """Curvature and residual variance of the loss per bin.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class Curvature:
     step_weight: tuple[FloatArray, ...]
 
     def of_part(self, share: float) -> Curvature:
-        """Restrict to a random part of the people; variance shared by bags is unchanged."""
+        """Restrict to a random subset of the people; shared variance is unchanged."""
         return replace(
             self,
             mass=tuple(share * m for m in self.mass),
@@ -58,7 +58,7 @@ class Curvature:
         )
 
     def of_score(self, c: int) -> Curvature:
-        """Take one of several classes, as if an error of its score were shared by the others.
+        """Return the curvature of one class, with its errors shared by the others.
 
         Scores are shown against their mean over the classes. Only errors apart from it are
         repaired, by ``n / (n - 1)`` times the curvature of the class alone.
@@ -84,7 +84,7 @@ class Curvature:
 
     @property
     def mixing(self) -> FloatArray:
-        """How the residual of each score reacts to each score, over the mean of the own ones."""
+        """Reaction of each residual to each score, over the mean self-reaction."""
         total = sum(m.sum(axis=0) for m in self.per_score)
         return np.asarray(total / max(float(np.trace(total)) / len(total), 1e-12))
 
@@ -97,7 +97,7 @@ class Curvature:
 
     @property
     def between_scores(self) -> FloatArray:
-        """Root of the correlations between the residual sums of scores."""
+        """Square root of the correlations between residual sums of scores."""
         if self.variance[0].ndim == 1:
             return np.ones((1, 1))
         total = np.sum([v.sum(axis=0) for v in self.variance], axis=0)
@@ -107,7 +107,7 @@ class Curvature:
 
 
 def squared_curvature(terms: AdditiveTerms, clip: float, inside: float | None) -> Curvature:
-    """Curvature of the squared loss with clipped residuals.
+    """Return the curvature of the squared loss with clipped residuals.
 
     Only residuals inside the clip follow the score.
 
@@ -132,14 +132,14 @@ def squared_curvature(terms: AdditiveTerms, clip: float, inside: float | None) -
 
 
 def clipped_variance(inside: float) -> float:
-    """Variance, in squared clips, of clipped normal residuals of which a share lies inside."""
+    """Return the variance of clipped normal residuals, in squared clips."""
     normal = NormalDist()
     z = normal.inv_cdf((1.0 + inside) / 2.0)
     return (inside - 2.0 * z * normal.pdf(z)) / z**2 + 1.0 - inside
 
 
 def logistic_curvature(terms: AdditiveTerms, clip: float, inside: float | None) -> Curvature:
-    """Curvature of the logistic loss per bin, and variance of its clipped residuals.
+    """Return curvature and clipped residual variance of the logistic loss.
 
     A residual ``y - p`` reacts by ``p (1 - p)`` where it lies inside the clip, and not at all
     outside. The scores of the other terms are taken as normal with the variance that the
@@ -171,7 +171,7 @@ def logistic_curvature(terms: AdditiveTerms, clip: float, inside: float | None) 
 def poisson_curvature(
     terms: AdditiveTerms, clip: float, inside: float | None, *, high: float
 ) -> Curvature:
-    """Curvature of the Poisson loss per bin, and variance of its clipped residuals.
+    """Return curvature and clipped residual variance of the Poisson loss.
 
     A residual ``y - rate`` reacts by the rate where it lies inside the clip. Real counts scatter
     more than Poisson ones; by how much is not released. They are taken as geometric here, with
@@ -205,7 +205,7 @@ def poisson_curvature(
 
 
 def _clipped_counts(rates: FloatArray, clip: float, high: float) -> tuple[FloatArray, FloatArray]:
-    """Share inside the clip, and variance once clipped, of geometric counts of given means."""
+    """Return share inside the clip and clipped variance of geometric counts."""
     counts = np.arange(int(min(high, _LARGEST_COUNT)) + 1.0)
     chance = np.exp(
         counts * np.log(rates[:, None] / (1.0 + rates[:, None])) - np.log1p(rates)[:, None]
@@ -219,7 +219,7 @@ def _clipped_counts(rates: FloatArray, clip: float, high: float) -> tuple[FloatA
 
 
 def softmax_curvature(terms: AdditiveTerms, clip: float, inside: float | None) -> Curvature:
-    """Curvature of the loss of several classes per bin, and covariance of its clipped residuals.
+    """Return curvature and clipped residual covariance of the softmax loss.
 
     A residual is the vector ``1[y = c] - p_c``, scaled down where ``1 - p_y`` exceeds the clip. The
     scores of the other terms are taken as jointly normal, as if features were independent.
@@ -256,7 +256,7 @@ def softmax_curvature(terms: AdditiveTerms, clip: float, inside: float | None) -
 
 
 def _clipped_classes(score: FloatArray, clip: float) -> tuple[FloatArray, FloatArray]:
-    """Mean reaction and covariance of clipped residuals, shape (n_bins, n_classes, n_classes).
+    """Return mean reaction and covariance of clipped residuals, by bin.
 
     With weights ``w = min(1, clip / (1 - p_y))`` the mean residual is ``sum_y q_y w_y (e_y - p)``,
     outcomes ``q`` staying as they are; its derivative by the scores is taken at ``q = p``.
@@ -282,12 +282,12 @@ def _clipped_classes(score: FloatArray, clip: float) -> tuple[FloatArray, FloatA
 
 
 def _alike(terms: AdditiveTerms) -> tuple[FloatArray, ...]:
-    """Every person counts as one."""
+    """Return weights of one for every person."""
     return tuple(np.ones(len(c)) for c in terms.counts)
 
 
 def _scores(terms: AdditiveTerms) -> Iterator[tuple[FloatArray, FloatArray, FloatArray]]:
-    """People per bin, scores at the nodes of a quadrature over the other terms, its weights."""
+    """Return people per bin, and quadrature scores and weights of other terms."""
     weights = [np.maximum(c, 0.0) for c in terms.counts]
     variances = np.array(
         [

@@ -1,4 +1,4 @@
-"""Estimate of the effect: the curves that are true of the population, from all released sums.
+"""Estimate of the population's true curves from all released sums.
 
 The fit is followed once more over a population that does not exist: released counts, estimated
 correlations, and curves that are taken as true. Every released sum has an expectation there, at the
@@ -68,7 +68,7 @@ _QUICK = _Effort(n_people=1024, n_steps=3, most_pairs=0)
 
 @dataclass(frozen=True, eq=False)
 class EffectDraws:
-    """Estimate of the true curves, and how it scatters.
+    """Estimate of the true curves, with draws of its error.
 
     Attributes
     ----------
@@ -91,7 +91,7 @@ class EffectDraws:
 def estimate_effect(
     fit: PrivateFit, terms: AdditiveTerms, objective: Objective
 ) -> EffectDraws | None:
-    """Estimate what is true of the population, from releases alone.
+    """Estimate the true curves of the population from releases alone.
 
     Parameters
     ----------
@@ -153,12 +153,12 @@ def _found(
 
 
 def has_effect(objective: Objective) -> bool:
-    """Whether an estimate of the effect is worked out: for two classes, and for numbers."""
+    """Whether an effect estimate is available for the objective."""
     return objective.loss in (LOGISTIC, SQUARED)
 
 
 class _Estimate:
-    """Parts of one estimate; scores are in units of the loop."""
+    """Computation of one estimate, in score units of the loop."""
 
     def __init__(
         self, fit: PrivateFit, terms: AdditiveTerms, objective: Objective, effort: _Effort
@@ -179,7 +179,7 @@ class _Estimate:
         self._known = correlations(fit.pairs, counts, n_samples)
 
     def result(self) -> EffectDraws:
-        """Take the steps, and say what they lead to."""
+        """Iterate and return the estimate."""
         correlation, spread = self._known
         correlation = correlation.copy()
         self._population.draw(correlation)
@@ -222,7 +222,7 @@ class _Estimate:
         return self._summary(at, after)
 
     def _start(self) -> FloatArray:
-        """Coefficients near the released curves."""
+        """Return initial coefficients near the released curves."""
         parts = [np.array([(float(self._terms.intercept) - self._objective.offset)])]
         parts[0] /= self._objective.scale
         for basis, curve in zip(self._bases, self._released, strict=True):
@@ -233,13 +233,13 @@ class _Estimate:
         return np.concatenate(parts)
 
     def _columns(self) -> FloatArray:
-        """Functions of each point, shape (n_people, n_coefficients)."""
+        """Return basis functions at each point, shape (n_people, n_coefficients)."""
         bins = self._population.bins
         parts = [b.functions[bins[:, k]] for k, b in enumerate(self._bases)]
         return np.concatenate([np.ones((len(bins), 1)), *parts], axis=1)
 
     def _fisher(self, columns: FloatArray, truth: FloatArray) -> FloatArray:
-        """Information that the records would have without noise."""
+        """Return the Fisher information of noiseless records."""
         each = self._trajectory.n_samples / len(truth)
         if self._logistic:
             chance = 1.0 / (1.0 + np.exp(-truth))
@@ -259,7 +259,7 @@ class _Estimate:
         return squares
 
     def _pairs_that_matter(self, at: FloatArray, spread: FloatArray) -> NDArray[np.intp]:
-        """Pairs whose unknown correlation changes sums the most."""
+        """Return the pairs whose unknown correlations affect sums the most."""
         sizes = np.array(
             [
                 np.sqrt(b.shares @ (b.functions @ own) ** 2)
@@ -274,7 +274,7 @@ class _Estimate:
         return np.split(at[1 : 1 + sum(self._sizes)], np.cumsum(self._sizes)[:-1])
 
     def _summary(self, at: FloatArray, after: Posterior) -> EffectDraws:
-        """Bring mean and covariance to the bins of the released terms."""
+        """Map mean and covariance to the bins of the released terms."""
         scale, d = self._objective.scale, len(at)
         covariance = after.covariance[:d, :d]
         # Where the prior smooths a step away, or shrinks, the estimate may be off by as much.
@@ -303,7 +303,7 @@ class _Estimate:
         )
 
     def _calibration(self, at: FloatArray, covariance: FloatArray) -> tuple[float, float]:
-        """Line through released scores that predicts what is estimated to be true."""
+        """Return the line from released scores to estimated true scores."""
         columns = self._columns()
         bins = self._population.bins
         released = np.sum([t[bins[:, k]] for k, t in enumerate(self._released)], axis=0)
@@ -322,7 +322,7 @@ def _weights(basis: Basis, counts: FloatArray) -> FloatArray:
 
 
 def logistic_line(scores: FloatArray, chance: FloatArray) -> tuple[float, float]:
-    """Fit chances by a line through scores, in log-odds.
+    """Fit probabilities by a line in scores, in log-odds.
 
     Parameters
     ----------

@@ -100,7 +100,7 @@ class LeafSums:
         )
 
     def _others(self, k: int, c: int, visit: NDArray[np.intp]) -> tuple[FloatArray, FloatArray]:
-        """Return how far means and functions of other features were from their end, by leaf."""
+        """Return remaining changes of other features' means and functions, by leaf."""
         means, reach = np.zeros(len(visit)), []
         for j, (history, mass, weights) in enumerate(
             zip(self.path.tables, self.mass, self.mean_mass, strict=True)
@@ -117,7 +117,7 @@ class LeafSums:
         return means, np.concatenate(reach, axis=1)
 
     def _own(self, k: int, c: int) -> tuple[FloatArray, FloatArray]:
-        """Reaction per bin to the own curve after each visit, what is smooth of it and the rest."""
+        """Return reactions per bin to the feature's own curve, smooth part and rest."""
         table, mass, functions = self.path.tables[k], self.mean_mass[k], self.functions[k]
         own = self.scale * np.einsum("tbs,bs->tb", table - table[-1], self.mass[k][:, c])
         within = (own / np.where(mass > 0, mass, 1.0)) @ functions

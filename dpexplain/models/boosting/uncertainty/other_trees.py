@@ -37,7 +37,7 @@ def restructured(
     n_structures: int,
     rng: np.random.Generator,
 ) -> FloatArray:
-    """Errors from other histograms, bins, trees and orders, for the released curve as target.
+    """Simulate structure errors, with the released curves as target.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def restructured(
 
 
 class _Cells:
-    """Cells of all features in a row, with what was released about them."""
+    """Cells of all features, concatenated, with their releases."""
 
     def __init__(
         self,
@@ -191,7 +191,7 @@ def _residual_errors(variance: Sequence[FloatArray], rng: np.random.Generator) -
 def _bin_means(
     scores: FloatArray, bin_of_cell: NDArray[np.int64], width: NDArray[np.int64]
 ) -> FloatArray:
-    """Mean over the cells of each bin, shape (n_draws, n_bins)."""
+    """Return the mean over the cells of each bin, shape (n_draws, n_bins)."""
     sums = np.zeros((len(width), len(scores)))
     np.add.at(sums, bin_of_cell, scores.T)
     return (sums / np.maximum(width, 1)[:, None]).T

@@ -1,4 +1,4 @@
-"""People that do not exist: a population with the released counts and estimated correlations."""
+"""Synthetic population with released counts and estimated correlations."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LEAST_EIGENVALUE = 0.02
 
 
 class Population:
-    """Evenly spread points behind the bins of all features.
+    """Quasi-random points with bins of all features.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class Population:
         return f"<Population of {self.n_people} points>"
 
     def draw(self, correlations: FloatArray) -> None:
-        """Give the points other correlations; counts per bin stay as they are.
+        """Redraw the points with other correlations and the same bin counts.
 
         Parameters
         ----------
@@ -63,7 +63,7 @@ class Population:
         self.bins = bins
 
     def score_functions(self, pairs: NDArray[np.intp]) -> FloatArray:
-        """Return the derivative of the logarithm of the density by correlations, point by point.
+        """Return derivatives of the log density by correlations, per point.
 
         Parameters
         ----------
@@ -81,7 +81,7 @@ class Population:
 
 
 def _possible(n: int, correlations: FloatArray) -> FloatArray:
-    """Matrix of correlations without an eigenvalue near or below zero."""
+    """Return the correlation matrix with eigenvalues bounded away from zero."""
     matrix = np.eye(n)
     first, second = np.triu_indices(n, 1)
     matrix[first, second] = matrix[second, first] = correlations

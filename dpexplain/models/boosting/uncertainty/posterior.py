@@ -1,4 +1,4 @@
-"""Normal equations of all sums, and the posterior that they lead to."""
+"""Normal equations of all sums, and their posterior."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _INTERCEPT_PRECISION = 1e-4
 
 @dataclass(frozen=True, eq=False)
 class Information:
-    """What the sums say of all coefficients, then of the chosen correlations.
+    """Information of the sums on coefficients and chosen correlations.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class Posterior:
 def information(
     slopes: FloatArray, missing: FloatArray, here: FloatArray, fisher: FloatArray
 ) -> Information:
-    """Say what the sums tell of the population, of whom the records are a sample.
+    """Compute the information of the sums on the population.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def posterior(
     scales: FloatArray,
     usual: float,
 ) -> Posterior:
-    """Combine the sums with smooth curves, whose scales are estimated term by term.
+    """Combine the sums with smooth priors, whose scales are estimated by term.
 
     Parameters
     ----------

@@ -39,7 +39,7 @@ def recovered_curves(
     scale: float,
     of_score: int,
 ) -> tuple[FloatArray | None, ...]:
-    """Estimate the curve behind the sums of each term that has an order.
+    """Estimate the curve of each ordered term from released sums.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def recovered_curves(
 def _information(
     bins: FloatArray, left: FloatArray, mass: FloatArray, variance: FloatArray, final: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Precision of the curve given the sums, and precision times estimate.
+    """Return the precision of the curve given the sums, and its product.
 
     Sums measure ``mass * (curve - final) + scatter``: all of them are over one sample of people,
     whose residual sums scatter by `variance` from bin to bin.
@@ -104,7 +104,7 @@ def _information(
 
 
 def _axes(edges: FloatArray | None, shares: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Two smoothness scales of a curve, each from 0 to 1.
+    """Return two smoothness scales of a curve, each from 0 to 1.
 
     Values; and half way between values and ranks, where long tails are short. A bin at an end is
     placed where its people are if they thin out exponentially from the density next to it.
@@ -127,7 +127,7 @@ def _from_0_to_1(x: FloatArray) -> FloatArray:
 
 
 def _priors(axes: Sequence[FloatArray], n_bins: int, size: float) -> list[FloatArray]:
-    """Roots of the covariances of smooth curves; special bins are free."""
+    """Return roots of the prior covariances; special bins are free."""
     roots = []
     for x in axes:
         n = len(x)

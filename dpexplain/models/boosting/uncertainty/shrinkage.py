@@ -31,7 +31,7 @@ _LIMITS = (0.5, 3.0)
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """Estimate from released sums of what one curve still lacks.
+    """Estimated shrinkage of one curve, from released sums.
 
     A sum is what people of its leaf lack at the final scores, ``bins @ (mass * missing)``, up to
     noise.
@@ -93,7 +93,7 @@ def _shares(curvature: Curvature) -> list[FloatArray]:
 def stretches(
     evidences: Sequence[Evidence], curvature: Curvature, noise_std: float
 ) -> list[FloatArray]:
-    """Factor per term that undoes its shrinkage.
+    """Estimate the factor per term that undoes its shrinkage.
 
     Parameters
     ----------

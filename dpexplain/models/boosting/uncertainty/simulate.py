@@ -140,7 +140,7 @@ def _replayed(
     n_simulations: int,
     rng: np.random.Generator,
 ) -> tuple[list[FloatArray], list[FloatArray]]:
-    """Errors from leaf noise, and from sampling, through the released trees, score by score."""
+    """Propagate leaf noise and sampling errors through the released trees."""
     counts, visits = [c.thinned(fit.share) for c in fit.binned.counts], fit.visits
     start = _starts([len(c.counts) for c in counts])
     leaf_start = _starts([len(v.leaf_weight) for v in visits])
@@ -199,7 +199,7 @@ def _replayed(
 
 
 def _unbound(fit: PrivateFit, objective: Objective) -> tuple[FloatArray, NDArray[np.int64]]:
-    """Constrained curves before projection, visit by visit, with offsets."""
+    """Return constrained curves before projection, by visit, with offsets."""
     place = np.zeros(len(fit.visits), dtype=np.int64)
     if not any(fit.monotone):
         return np.zeros(0), place
@@ -215,7 +215,7 @@ def _unbound(fit: PrivateFit, objective: Objective) -> tuple[FloatArray, NDArray
 
 
 def _weights_of_move(counts: BinCounts) -> FloatArray:
-    """Weights of the move to a monotone curve; 0 for bins that hold no value of the schema."""
+    """Return the weights of the monotone projection; 0 for special bins."""
     weights = np.maximum(counts.counts, 1.0)
     weights[len(weights) - counts.n_special :] = 0.0
     return weights
@@ -224,7 +224,7 @@ def _weights_of_move(counts: BinCounts) -> FloatArray:
 def _residual_errors(
     curvature: Curvature, coupling: Correlation, n_draws: int, rng: np.random.Generator
 ) -> NDArray[np.float32]:
-    """Draw residual sums per bin and score: every feature sees the same people.
+    """Draw residual sums per bin and score, consistent across features.
 
     So totals agree, and what goes through the functions scatters together as these do.
     """
@@ -271,7 +271,7 @@ def _fitted(visits: Sequence[Visit], feature: int) -> bool:
 
 
 def _std_of_two_halves(fit: PrivateFit, feature: int) -> float:
-    """Noise of a term that could not be fitted, since no tree had people enough for two leaves.
+    """Return the noise of a term with too few people for two leaves.
 
     Its curve is zero, which is not knowledge. It carries the noise that as many trees of two
     equal leaves would have added up to.

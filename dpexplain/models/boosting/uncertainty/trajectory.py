@@ -1,4 +1,4 @@
-"""The released sums of a fit beside the scores at which they were asked for."""
+"""Released sums of a fit, with the scores at each visit."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _ANCHORS = 8
 
 @dataclass(frozen=True, eq=False)
 class Sums:
-    """Expected sums at some truth, with their derivatives.
+    """Expected sums for given true curves, with derivatives.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class Sums:
 
 
 class Trajectory:
-    """A fit, leaf by leaf.
+    """A fit by visit and leaf.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ class Trajectory:
         curves: FloatArray,
         together: FloatArray,
     ) -> Sums:
-        """Hold the released sums against what a truth would have given.
+        """Compute the sums expected for given true curves.
 
         Parameters
         ----------
@@ -141,7 +141,7 @@ class Trajectory:
         return Sums(missing, self._per_leaf(slopes) / std[:, None])
 
     def _per_leaf(self, slopes: FloatArray) -> FloatArray:
-        """Add up derivatives over the bins of each leaf."""
+        """Sum derivatives over the bins of each leaf."""
         found = np.empty((len(self._released), slopes.shape[2]))
         for v, (k, a) in enumerate(zip(self._visit_feature, self._nearest, strict=True)):
             rows = slice(self._leaf_start[v], self._leaf_start[v + 1])
@@ -157,7 +157,7 @@ def _starts(sizes: list[int]) -> NDArray[np.int64]:
 
 
 def _updates(fit: PrivateFit, bound: float) -> FloatArray:
-    """Return what each visit changed of the score, bin by bin."""
+    """Return the score change of each visit, per bin."""
     tables = released_path(fit, bound).tables
     done = [0] * len(tables)
     parts = []
@@ -172,7 +172,7 @@ def _updates(fit: PrivateFit, bound: float) -> FloatArray:
 def _anchors(
     visit_feature: NDArray[np.int64], n_features: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Row of derivatives that a visit fills, or -1; row that it uses."""
+    """Return the derivative rows that each visit fills (or -1) and uses."""
     n_passes = len(visit_feature) // n_features
     at = np.unique(np.round(np.linspace(0.0, 1.0, _ANCHORS) ** 2 * (n_passes - 1)).astype(np.int64))
     of_pass = np.arange(len(visit_feature)) // n_features
