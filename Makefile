@@ -80,6 +80,10 @@ bench-baselines: $(VENV)/.bench ## accuracy of the models to compare with, besid
 bench-noise: $(VENV)/.bench ## hold bands and marks against refits and known truth
 	$(BIN)/python tests/benchmarks/noise.py $(BENCH_ARGS)
 
+.PHONY: bench-truth
+bench-truth: $(VENV)/.bench ## how often bands contain what is true of people, and what they cost
+	$(BIN)/python tests/benchmarks/truth.py $(BENCH_ARGS)
+
 .PHONY: bench-edit
 bench-edit: $(VENV)/.bench ## whether repairs bring private curves nearer to the truth
 	$(BIN)/python tests/benchmarks/edit.py $(BENCH_ARGS)
