@@ -96,6 +96,10 @@ bench-baselines: $(VENV)/.bench ## compare the accuracy of the comparison models
 bench-noise: $(VENV)/.bench ## check noise bands and marks against refits and a known truth
 	$(BIN)/python tests/benchmarks/noise.py $(BENCH_ARGS)
 
+.PHONY: bench-truth
+bench-truth: $(VENV)/.bench ## how often bands contain what is true of people, and what they cost
+	$(BIN)/python tests/benchmarks/truth.py $(BENCH_ARGS)
+
 .PHONY: bench-edit
 bench-edit: $(VENV)/.bench ## measure whether repairs bring private curves closer to the truth
 	$(BIN)/python tests/benchmarks/edit.py $(BENCH_ARGS)

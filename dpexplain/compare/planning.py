@@ -9,7 +9,7 @@ import numpy as np
 from dpexplain._utils.validation import check_in_range
 from dpexplain.accounting.gdp import epsilon_from_mu, mu_from_epsilon
 from dpexplain.compare.comparison import Comparison
-from dpexplain.explain import GlobalExplanation
+from dpexplain.explain import GlobalExplanation, Guarantee, ShapeFunction
 from dpexplain.explain._record import FloatArray
 from dpexplain.explain._text import shorten
 
@@ -21,9 +21,10 @@ def epsilon_to_stand_out(explanation: GlobalExplanation, term: str) -> float:
     """Estimate the smallest epsilon at which a term would rise above the noise.
 
     The privacy part of the noise is taken as proportional to one over the Gaussian-DP
-    parameter, the other parts as they are. The curve is shrunk for the noise that it has, so a
-    term that is noise alone gets infinity. All of it is post-processing of released numbers; a
-    fit with the epsilon found still has to be paid for.
+    parameter, the other parts as they are. The curve is the estimate of the effect on people where
+    there is one, since a fit with a larger epsilon comes nearer to it; else the released curve,
+    shrunk for the noise that it has. All of it is post-processing of released numbers; a fit with
+    the epsilon found still has to be paid for.
 
     Parameters
     ----------
@@ -35,8 +36,9 @@ def epsilon_to_stand_out(explanation: GlobalExplanation, term: str) -> float:
     Returns
     -------
     float
-        Epsilon at the delta of the explanation; infinity if none up to 50 is enough:
-        :func:`stand_out_words` says it in words.
+        Epsilon at the delta of the explanation; infinity if none up to 50 is enough, even for the
+        largest effect inside the band; NaN if that cannot be told, since it would be for some
+        effects inside the band and not for the estimate. :func:`stand_out_words` says it in words.
 
     Raises
     ------
@@ -71,6 +73,11 @@ def stand_out_words(explanation: GlobalExplanation, term: str) -> str:
     """
     epsilon, name = epsilon_to_stand_out(explanation, term), shorten(term)
     delta = explanation.guarantee.delta
+    if math.isnan(epsilon):
+        return (
+            f"At which epsilon {name!r} would stand out of the noise cannot be told from this fit: "
+            "too little is known of its effect."
+        )
     if math.isinf(epsilon):
         return (
             f"{name!r} would not rise above the noise at any epsilon up to {_LARGEST:g}: it may "
@@ -92,7 +99,8 @@ def epsilons_to_stand_out(explanation: GlobalExplanation) -> dict[str, float]:
     Returns
     -------
     dict of str to float
-        In the order of the terms; infinity where no epsilon up to 50 is enough.
+        In the order of the terms; infinity where no epsilon up to 50 is enough, NaN where that
+        cannot be told.
 
     Raises
     ------
@@ -115,11 +123,26 @@ def _overall_factor(explanation: GlobalExplanation) -> float:
 
 
 def _needed(explanation: GlobalExplanation, term: str, factor: float) -> float:
-    shape, delta = explanation[term], explanation.guarantee.delta
-    privacy, mu_now = shape.noise_std, explanation.guarantee.mu
+    shape = explanation[term]
+    if shape.effect is None or shape.effect_std is None or shape.effect_factor is None:
+        curve = shape.kept_share * np.abs(shape.contribution)
+        return _needed_for(curve, shape, explanation.guarantee, factor)
+    curve = np.abs(shape.effect)
+    needed = _needed_for(curve, shape, explanation.guarantee, factor)
+    if math.isfinite(needed):
+        return needed
+    largest = curve + shape.effect_factor * shape.effect_std
+    enough = math.isfinite(_needed_for(largest, shape, explanation.guarantee, factor))
+    return math.nan if enough else math.inf
+
+
+def _needed_for(
+    curve: FloatArray, shape: ShapeFunction, guarantee: Guarantee, factor: float
+) -> float:
+    """Smallest epsilon at which a curve of these sizes would stand out; infinity if none does."""
+    privacy, mu_now, delta = shape.noise_std, guarantee.mu, guarantee.delta
     assert privacy is not None
     assert mu_now is not None
-    curve = shape.kept_share * np.abs(shape.contribution)
     rest = [p for p in (shape.structure_std, shape.sampling_std) if p is not None]
     left: FloatArray = np.sum(np.square(rest), axis=0) if rest else np.zeros(shape.n_bins)
     # A bin stands out where the privacy part has become smaller than what the others leave.

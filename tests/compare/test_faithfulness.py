@@ -137,11 +137,25 @@ def test_a_clear_term_stands_out_at_a_smaller_epsilon_than_a_faint_one(fitted):
 
 def test_a_term_without_any_effect_is_said_to_stand_out_at_no_epsilon(fitted):
     _, explanation = fitted
-    flat = dataclasses.replace(explanation["x1"], contribution=0 * explanation["x1"].contribution)
+    term = explanation["x1"]
+    estimate = {"effect": None, "effect_std": None, "effect_factor": None}
+    flat = dataclasses.replace(term, contribution=0 * term.contribution, **estimate)
     terms = tuple(flat if t.name == "x1" else t for t in explanation.terms)
     nothing = dataclasses.replace(explanation, terms=terms)
     assert epsilon_to_stand_out(nothing, "x1") == float("inf")
     assert "at any epsilon up to 50" in stand_out_words(nothing, "x1")
+
+
+def test_a_term_of_which_little_is_known_is_said_to_be_one_that_cannot_be_told(fitted):
+    _, explanation = fitted
+    term = explanation["x1"]
+    zeros = np.zeros(term.n_bins)
+    for std, expected in ((1.0, np.isnan), (1e-9, np.isinf)):
+        open_ = dataclasses.replace(term, effect=zeros, effect_std=zeros + std, effect_factor=3.0)
+        terms = tuple(open_ if t.name == "x1" else t for t in explanation.terms)
+        found = dataclasses.replace(explanation, terms=terms)
+        assert expected(epsilon_to_stand_out(found, "x1"))
+    assert "cannot be told" not in stand_out_words(found, "x1")
 
 
 def test_a_comparison_holds_every_private_fit_against_its_reference():

@@ -292,7 +292,8 @@ class Planning(ViewState):
             needed = epsilons_to_stand_out(explanation)
         except ValueError:  # noise that is known for the whole only
             return {"needed": []}
-        return {"needed": [[name, e if math.isfinite(e) else None] for name, e in needed.items()]}
+        told = {name: e for name, e in needed.items() if not math.isnan(e)}
+        return {"needed": [[name, e if math.isfinite(e) else None] for name, e in told.items()]}
 
     def _refresh_needed(self, change: Mapping[str, Any]) -> None:
         if self.plan["state"] != "working":

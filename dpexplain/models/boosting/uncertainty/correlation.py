@@ -3,8 +3,8 @@
 If features were independent, a leaf sum would react to an error d of its own curve by the
 curvature mass times d, and to errors of other curves by their means alone. Where two features
 share information, an error of one can hide behind the opposite error of the other: neither is
-repaired, and a band that takes features as independent is too narrow. Nothing about pairs of
-features is released, but every leaf sum is known together with the curves that it was asked
+repaired, and a band that takes features as independent is too narrow. Sums of pairs of
+features are not used here, but every leaf sum is known together with the curves that it was asked
 for. That is a linear regression with known noise; its posterior says which correlations the fit
 could have had, and simulations draw from it. Where the sums say little the draws stay wide.
 

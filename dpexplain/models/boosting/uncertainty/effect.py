@@ -35,11 +35,15 @@ _LONGEST_STEP = 4.0
 _SHRINKAGE = 1.0
 """The band allows for so many times what the prior takes away from the estimate."""
 
+_WIDER = 0.6
+"""Scales of terms that go with others are used up to so much larger than estimated: what one of
+them lacks can hide behind another, and then it looks small."""
+
 _SCALES = (1.0 / 3.0, 3.0)
 """Scores are never stretched more than that."""
 
 _LARGEST_CORRELATION = 0.98
-_USUAL = 1.0
+_USUAL = 0.7
 """Usual size of a curve, in log-odds (or standard deviations of a residual)."""
 
 
@@ -192,13 +196,14 @@ class _Estimate:
             curves = np.concatenate(
                 [b.functions @ own for b, own in zip(self._bases, self._of_terms(at), strict=True)]
             )
+            together = self._together(correlation)
             found = self._trajectory.sums(
                 self._population,
                 truth,
                 columns,
                 self._population.score_functions(chosen),
                 curves,
-                self._together(correlation),
+                together,
             )
             here = np.concatenate([at, correlation[chosen]])
             known = information(found.slopes, found.missing, here, self._fisher(columns, truth))
@@ -209,6 +214,7 @@ class _Estimate:
                 spread[chosen],
                 scales,
                 _USUAL * self._unit,
+                1.0 + _WIDER * np.minimum(together.sum(axis=1), 1.0),
             )
             scales = after.scales
             move = after.mean[: len(at)] - at
@@ -295,11 +301,11 @@ class _Estimate:
             first += len(own)
         joint = np.column_stack([*errors, scale * intercept_errors])
         alone = np.diag(np.concatenate([*left, [0.0]]))
-        together = np.concatenate([joint, alone[np.diag(alone) > 0.0]])
+        rows = np.concatenate([joint, alone[np.diag(alone) > 0.0]])
         intercept = self._objective.offset + scale * at[0]
         factor, shift = self._calibration(at, after.covariance[:d, :d])
         return EffectDraws(
-            tuple(curves), float(intercept), together * np.sqrt(len(together)), factor, shift
+            tuple(curves), float(intercept), rows * np.sqrt(len(rows)), factor, shift
         )
 
     def _calibration(self, at: FloatArray, covariance: FloatArray) -> tuple[float, float]:

@@ -11,11 +11,8 @@ from numpy.typing import NDArray
 FloatArray = NDArray[np.float64]
 
 _ROUNDS = 8
-_PSEUDO = 3.0
+_PSEUDO = 1.0
 """The scale of a term is estimated as if so many coefficients of the usual size belonged to it."""
-
-_WIDER = 1.25
-"""Scales are used so many times as large as estimated, since estimates of them are uncertain."""
 
 _INTERCEPT_PRECISION = 1e-4
 
@@ -92,6 +89,7 @@ def posterior(
     correlation_std: FloatArray,
     scales: FloatArray,
     usual: float,
+    wider: FloatArray,
 ) -> Posterior:
     """Combine the sums with smooth priors, whose scales are estimated by term.
 
@@ -107,6 +105,8 @@ def posterior(
         To start from.
     usual : float
         Usual size of a curve.
+    wider : ndarray of shape (n_terms,)
+        Scales are used so many times as large as estimated.
 
     Returns
     -------
@@ -131,7 +131,7 @@ def posterior(
         squares = (mean**2 + np.diag(covariance))[1 : first[-1]]
         found = np.bincount(owner, squares, minlength=len(sizes)) + _PSEUDO * usual**2
         scales = np.sqrt(found / (np.asarray(sizes) + _PSEUDO))
-    precision[1 : first[-1]] = 1.0 / (_WIDER * scales[owner]) ** 2
+    precision[1 : first[-1]] = 1.0 / (wider * scales)[owner] ** 2
     covariance = np.linalg.inv(known.precision + np.diag(precision))
     mean = covariance @ (known.pull + before)
     shrinkage = covariance @ (precision * mean - before)

@@ -15,7 +15,7 @@ post-processing and costs no privacy.
   clipped, and for a regression that of normal residuals, of which the clip leaves a known
   share alone.
 
-Nothing about pairs of features is released. How features go together is estimated from the
+Sums of pairs of features are not used here. How features go together is estimated from the
 released sums, and drawn anew for each group of simulations (`coupling.py`).
 """
 

@@ -16,7 +16,7 @@ from dpexplain.models.boosting.uncertainty.population import Population
 
 FloatArray = NDArray[np.float64]
 
-_MISFIT = 0.03
+_MISFIT = 0.02
 """Beyond correlations, the mean of what other curves lack in a bin is wrong by so many of their
 standard deviations, as far as features go together."""
 
