@@ -18,7 +18,7 @@ from dpexplain.accounting._plain import (
 )
 from dpexplain.accounting.events import event_from_dict, event_to_dict
 from dpexplain.accounting.unit import RECORD
-from dpexplain.accounting.unit_totals import UnitTotal
+from dpexplain.accounting.unit_totals import UnitTotal, total_for
 
 __all__ = [
     "EntrySummary",
@@ -249,6 +249,25 @@ class LedgerSummary:
                 "only if they and everything derived from them stay inside."
             )
         return text
+
+    def total_for(self, unit: str) -> UnitTotal:
+        """Find the total for the unit of a model.
+
+        Parameters
+        ----------
+        unit : str
+            As the guarantee of the model words it.
+
+        Returns
+        -------
+        UnitTotal
+            Infinite where the ledger states nothing for this unit.
+        """
+        own = UnitTotal(
+            self.unit, self.private_epsilon, self.replace_epsilon, self.adaptive_epsilon
+        )
+        labels = [entry.label for entry in self.entries if entry.private]
+        return total_for(unit, self.units or (own,), labels)
 
     @property
     def n_private(self) -> int:

@@ -17,7 +17,7 @@ from dpexplain.accounting.summary import (
     number_from_json,
     number_to_json,
 )
-from dpexplain.accounting.unit_totals import UnitTotal, total_for
+from dpexplain.accounting.unit_totals import UnitTotal
 from dpexplain.explain.guarantee import Guarantee
 
 __all__ = ["PrivacyStatement", "Promise", "statement_of"]
@@ -310,7 +310,7 @@ def statement_of(
     chosen = range(len(summary.entries)) if published is None else published
     entries = [summary.entries[place] for place in chosen]
     named = unit or (summary.unit if guarantee is None else guarantee.unit)
-    total = _total(named, summary)
+    total = summary.total_for(named)
     return PrivacyStatement(
         dataset=summary.dataset,
         unit=named,
@@ -332,15 +332,6 @@ def statement_of(
             _everything(other, summary.delta) for other in summary.units if other != total
         ),
     )
-
-
-def _total(unit: str, summary: LedgerSummary) -> UnitTotal:
-    """Find the total for a unit; a summary that was made without units is about its own."""
-    own = UnitTotal(
-        summary.unit, summary.private_epsilon, summary.replace_epsilon, summary.adaptive_epsilon
-    )
-    labels = [entry.label for entry in summary.entries if entry.private]
-    return total_for(unit, summary.units or (own,), labels)
 
 
 def _everything(total: UnitTotal, delta: float) -> Promise:

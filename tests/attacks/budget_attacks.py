@@ -27,12 +27,11 @@ from sklearn.base import clone
 import dpexplain.models as models
 from attack_kit import PRIVATE, Attack, Finding, estimator, first_find, replayed, table
 from dpexplain import PrivacyLedger
-from dpexplain.accounting import GaussianEvent, SubsampledGaussianEvent, gdp
+from dpexplain.accounting import GaussianEvent, LedgerSummary, SubsampledGaussianEvent, gdp
 from dpexplain.audit import record
 from dpexplain.exceptions import BudgetError
 from dpexplain.mechanisms import GaussianMechanism
 from dpexplain.models.private import PrivateEstimator
-from dpexplain.statement import statement_of
 
 _honest_begin = GaussianMechanism.begin
 _honest_charge = PrivacyLedger.charge
@@ -179,8 +178,8 @@ def total_of_records_for_persons(name: str) -> Finding:
 
 
 def total_without_a_unit(patch: pytest.MonkeyPatch) -> None:
-    of_records = lambda unit, totals, labels: next(t for t in totals if t.unit == "one record")  # noqa: E731
-    patch.setattr(sys.modules[statement_of.__module__], "total_for", of_records)
+    honest = LedgerSummary.total_for
+    patch.setattr(LedgerSummary, "total_for", lambda self, unit: honest(self, "one record"))
 
 
 # --- one budget spent twice --------------------------------------------------------------------
