@@ -111,7 +111,8 @@ export function ledgerWords(ledger) {
   const spent = formatEpsilon(number(ledger.private_epsilon));
   const total = `private releases ε = ${spent}${capped} at δ = ${formatDelta(ledger.delta)}`;
   const [own, ...others] = ledger.units ?? [];
-  const parts = [own?.unbounded.length > 0 ? wordsOfUnit(own) : `${total}${wordsOfUse(ledger)}`, ...others.map(wordsOfUnit)];
+  const first = own?.unbounded.length > 0 ? wordsOfUnit(own) : `${total}${wordsOfUse(ledger)}`;
+  const parts = [first, ...others.map(wordsOfUnit)];
   if (number(ledger.total_epsilon) === Infinity && number(ledger.private_epsilon) !== Infinity) {
     parts.push("with the non-private ones ε = ∞");
   }
