@@ -18,7 +18,7 @@ from dpexplain.accounting._ledger.store import LedgerStore
 from dpexplain.accounting._ledger.text import no_bound, refusal
 from dpexplain.accounting.events import Event
 from dpexplain.accounting.ledger_state import LedgerEntry, LedgerState
-from dpexplain.accounting.unit import RECORD, Unit, check_unit, same_unit
+from dpexplain.accounting.unit import RECORD, Unit, check_unit, same_unit, whole_unit
 from dpexplain.exceptions import BudgetError
 
 __all__ = ["PrivacyLedger"]
@@ -89,7 +89,7 @@ class PrivacyLedger(LedgerReading):
             cap_epsilon,
             delta,
             check_adjacency(adjacency),
-            unit=None if unit is None else check_unit(unit),
+            unit=None if unit is None else whole_unit(check_unit(unit)),
         )
         self._store = LedgerStore(state, None if path is None else LedgerFile(path))
         self._store.create_or_join()
@@ -259,7 +259,9 @@ class PrivacyLedger(LedgerReading):
                     "cap stays."
                 )
             lowered = dataclasses.replace(
-                state, cap_epsilon=cap_epsilon, unit=state.unit if fixed or unit is None else unit
+                state,
+                cap_epsilon=cap_epsilon,
+                unit=state.unit if fixed or unit is None else whole_unit(wanted),
             )
             if lowered.cap_epsilon > state.cap_epsilon:
                 raise BudgetError(

@@ -16,7 +16,7 @@ from dpexplain.accounting._ledger.plain import (
     number_to_json,
     text_field,
 )
-from dpexplain.accounting._units.totals import UnitTotal
+from dpexplain.accounting._units.totals import UnitTotal, total_for
 from dpexplain.accounting.events import event_from_dict, event_to_dict
 from dpexplain.accounting.unit import RECORD
 
@@ -249,6 +249,25 @@ class LedgerSummary:
                 "only if they, and everything derived from them, are not shared."
             )
         return text
+
+    def total_for(self, unit: str) -> UnitTotal:
+        """Find the total for the unit of a model.
+
+        Parameters
+        ----------
+        unit : str
+            As the guarantee of the model words it.
+
+        Returns
+        -------
+        UnitTotal
+            Infinite where the ledger states nothing for this unit.
+        """
+        own = UnitTotal(
+            self.unit, self.private_epsilon, self.replace_epsilon, self.adaptive_epsilon
+        )
+        labels = [entry.label for entry in self.entries if entry.private]
+        return total_for(unit, self.units or (own,), labels)
 
     @property
     def n_private(self) -> int:

@@ -27,6 +27,7 @@ __all__ = [
     "unit_from_text",
     "unit_of",
     "unit_to_dict",
+    "whole_unit",
 ]
 
 _LONGEST_NAME = 200
@@ -98,11 +99,11 @@ class Person:
     named: bool = True
 
     def __post_init__(self) -> None:
-        good = isinstance(self.kind, str) and 0 < len(self.kind.strip()) <= len(self.kind)
+        good = isinstance(self.kind, str) and self.kind.isprintable() and self.kind.strip()
         if not good or len(self.kind) > _LONGEST_NAME:
             raise ValueError(
                 f"kind={shown(self.kind)} must name whose the rows are in 1 to {_LONGEST_NAME} "
-                'characters, such as Person("patient_id").'
+                'printable characters, such as Person("patient_id").'
             )
         if self.max_rows is not None:
             object.__setattr__(self, "max_rows", check_count("max_rows", self.max_rows))
@@ -218,6 +219,22 @@ def same_unit(one: Unit, other: Unit) -> bool:
     if isinstance(one, Person) and isinstance(other, Person):
         return (one.kind, one.named) == (other.kind, other.named)
     return one == other
+
+
+def whole_unit(unit: Unit) -> Unit:
+    """Leave out how many rows an entry uses: a ledger is about persons with all their rows.
+
+    Parameters
+    ----------
+    unit : Unit
+        Of an entry.
+
+    Returns
+    -------
+    Unit
+        The same persons, or records.
+    """
+    return Person(unit.kind, named=unit.named) if isinstance(unit, Person) else unit
 
 
 def check_unit(unit: object) -> Unit:

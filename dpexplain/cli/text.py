@@ -77,12 +77,13 @@ def table_text(table: pd.DataFrame, rows: int | None = _ROWS) -> str:
 
 def account_line(ledger: PrivacyLedger) -> str:
     """Describe the state of the ledger after a command."""
-    spent = upper_number(ledger.private_epsilon())
     cap = ledger.cap_epsilon
     limit = "" if math.isinf(cap) else f" of at most {short_number(cap)}"
+    spent = f"ε = {upper_number(ledger.private_epsilon())}{limit} (δ = {ledger.delta:g})"
     return (
-        f"ledger {ledger.path}: all fits so far on {ledger.dataset!r} compose to ε = "
-        f"{spent}{limit} (δ = {ledger.delta:g})"
+        f"ledger {ledger.path}: all fits so far on {ledger.dataset!r} compose to {spent} "
+        f"for {ledger.unit.kind_words}, if the fits were fixed in advance, and "
+        f"ε = {upper_number(ledger.adaptive_epsilon)} if results decided what was fitted"
     )
 
 

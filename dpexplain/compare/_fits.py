@@ -118,7 +118,7 @@ class Fits(Record, Generic[Model]):
             return math.inf
         mus = [guarantee.mu for guarantee in guarantees if guarantee.mu is not None]
         if len(mus) < len(guarantees):
-            return self.ledger.private_epsilon
+            return max(self.ledger.total_for(g.unit).epsilon for g in guarantees)
         return epsilon_from_mu(compose_mu(mus), self.ledger.delta)
 
     @property

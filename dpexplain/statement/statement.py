@@ -10,7 +10,7 @@ from typing import Any
 
 from dpexplain._utils.validation import check_adjacency
 from dpexplain._utils.version import __version__
-from dpexplain.accounting._units.totals import UnitTotal, total_for
+from dpexplain.accounting._units.totals import UnitTotal
 from dpexplain.accounting.events import NonPrivateEvent, event_from_dict, event_words
 from dpexplain.accounting.pld import pld_available
 from dpexplain.accounting.summary import (
@@ -260,7 +260,7 @@ def statement_of(
     chosen = range(len(summary.entries)) if published is None else published
     entries = [summary.entries[place] for place in chosen]
     named = unit or (summary.unit if guarantee is None else guarantee.unit)
-    total = _total(named, summary)
+    total = summary.total_for(named)
     return PrivacyStatement(
         dataset=summary.dataset,
         unit=named,
@@ -282,15 +282,6 @@ def statement_of(
             _everything(other, summary.delta) for other in summary.units if other != total
         ),
     )
-
-
-def _total(unit: str, summary: LedgerSummary) -> UnitTotal:
-    """Find the total for a unit; older summaries have only their own."""
-    own = UnitTotal(
-        summary.unit, summary.private_epsilon, summary.replace_epsilon, summary.adaptive_epsilon
-    )
-    labels = [entry.label for entry in summary.entries if entry.private]
-    return total_for(unit, summary.units or (own,), labels)
 
 
 def _everything(total: UnitTotal, delta: float) -> Promise:

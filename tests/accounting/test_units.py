@@ -88,7 +88,7 @@ def test_groupings_without_a_name_are_a_kind_each():
     assert first.words == second.words == "one person, of whom at most 2 rows are used"
 
 
-@pytest.mark.parametrize("kind", ["", " ", None, 3, "x" * 201])
+@pytest.mark.parametrize("kind", ["", " ", None, 3, "x" * 201, "a\nb", "a\u202eb"])
 def test_kind_must_be_a_short_name(kind):
     with pytest.raises(ValueError, match="kind="):
         Person(kind)
@@ -408,6 +408,7 @@ def test_file_keeps_the_unit_and_ledgers_of_another_unit_do_not_join(tmp_path):
 
     assert PrivacyLedger.open(path).unit == Person("patient_id")
     assert PrivacyLedger("survey", 2.0, path=path, unit=Person("patient_id")).entries
+    assert PrivacyLedger("survey", 2.0, path=path, unit=PATIENT).entries  # rows do not matter
     for unit in (None, RECORD, Person("hospital")):
         with pytest.raises(BudgetError, match=r"unit=Person\(kind='patient_id'"):
             PrivacyLedger("survey", 2.0, path=path, unit=unit)

@@ -40,6 +40,7 @@ from dpexplain import PrivacyLedger
 from dpexplain.accounting import (
     GaussianEvent,
     LaplaceEvent,
+    LedgerSummary,
     PureEvent,
     SubsampledGaussianEvent,
     gdp,
@@ -48,7 +49,6 @@ from dpexplain.audit import record
 from dpexplain.exceptions import BudgetError
 from dpexplain.mechanisms import ChoicePhase, LaplacePhase, Mechanism
 from dpexplain.models.private import PrivateEstimator
-from dpexplain.statement import statement_of
 
 _honest_begin = Mechanism.begin
 _honest_charge = PrivacyLedger.charge
@@ -215,8 +215,8 @@ def total_of_records_for_persons(name: str) -> Finding:
 
 
 def total_without_a_unit(patch: pytest.MonkeyPatch) -> None:
-    of_records = lambda unit, totals, labels: next(t for t in totals if t.unit == "one record")  # noqa: E731
-    patch.setattr(sys.modules[statement_of.__module__], "total_for", of_records)
+    honest = LedgerSummary.total_for
+    patch.setattr(LedgerSummary, "total_for", lambda self, unit: honest(self, "one record"))
 
 
 # --- one budget spent twice --------------------------------------------------------------------

@@ -19,6 +19,25 @@ test("the private epsilon stands beside a reference", () => {
   assert.equal(ledgerWords(ledger([fit, reference], "inf")), `${spent}; with the non-private ones ε = ∞`);
 });
 
+test("the total names its unit, and for which use it holds", () => {
+  const units = [
+    { unit: "one record", epsilon: 1, unbounded: [] },
+    { unit: "one person (ward)", epsilon: "inf", unbounded: ["fit"] },
+  ];
+  const words = ledgerWords({ ...ledger([fit], 1), unit: "one record", adaptive_epsilon: 1.25, units });
+  assert.equal(
+    words,
+    "private releases ε = 1 at δ = 10⁻⁶ for one record, if the fits were fixed in advance, and " +
+      "ε = 1.25 if results decided; no bound for one person (ward)",
+  );
+});
+
+test("a total without a bound is no number", () => {
+  const units = [{ unit: "one person (ward)", epsilon: "inf", unbounded: ["fit"] }];
+  const spent = { ...ledger([fit], "inf"), private_epsilon: "inf", unit: "one person (ward)", units };
+  assert.equal(ledgerWords(spent), "no bound for one person (ward)");
+});
+
 test("an entry that is private in part counts as a private release", () => {
   const mixed = { private: false, events: [...reference.events, ...fit.events] };
   assert.ok(ledgerWords(ledger([mixed], "inf")).startsWith("private releases ε = 1"));

@@ -88,6 +88,20 @@ function headline(words) {
   return html("p", { class: "dpx-sum" }, text);
 }
 
+/** For whom and for which use the total holds, and what holds where results decided. */
+function wordsOfUse(ledger) {
+  const whom = ledger.unit === undefined ? "" : ` for ${shortName(ledger.unit, 80)}`;
+  const adaptive = number(ledger.adaptive_epsilon ?? "inf");
+  if (!Number.isFinite(adaptive)) return whom;
+  return `${whom}, if the fits were fixed in advance, and ε = ${formatEpsilon(adaptive)} if results decided`;
+}
+
+/** What a ledger promises to another unit than the one of its total. */
+export function wordsOfUnit(total) {
+  if (total.unbounded.length > 0) return `no bound for ${shortName(total.unit, 80)}`;
+  return `for ${shortName(total.unit, 80)} ε = ${formatEpsilon(number(total.epsilon))}`;
+}
+
 /** What the entries of a ledger cost together. */
 export function ledgerWords(ledger) {
   const spends = (entry) => entry.private || entry.events.some((event) => event.type !== "non_private");
@@ -95,7 +109,10 @@ export function ledgerWords(ledger) {
   const cap = number(ledger.cap_epsilon);
   const capped = Number.isFinite(cap) ? ` of a cap of ${formatEpsilon(cap)}` : "";
   const spent = formatEpsilon(number(ledger.private_epsilon));
-  const parts = [`private releases ε = ${spent}${capped} at δ = ${formatDelta(ledger.delta)}`];
+  const total = `private releases ε = ${spent}${capped} at δ = ${formatDelta(ledger.delta)}`;
+  const [own, ...others] = ledger.units ?? [];
+  const first = own?.unbounded.length > 0 ? wordsOfUnit(own) : `${total}${wordsOfUse(ledger)}`;
+  const parts = [first, ...others.map(wordsOfUnit)];
   if (number(ledger.total_epsilon) === Infinity && number(ledger.private_epsilon) !== Infinity) {
     parts.push("with the non-private ones ε = ∞");
   }
@@ -138,6 +155,7 @@ function entryRow(entry) {
     "tr", {},
     html("th", { scope: "row" }, html("bdi", {}, shortName(entry.label, 80))),
     html("td", { class: "dpx-events" }, eventLines(entry.events)),
+    html("td", {}, html("bdi", {}, shortName(entry.unit, 80))),
     html("td", {}, entry.private ? `ε = ${epsilon}` : "ε = ∞, not private"),
   );
 }
