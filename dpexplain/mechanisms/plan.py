@@ -122,14 +122,26 @@ class Allowance:
                 self._squared_mu[phase.label] = left - price if spend else left
                 return
         share = Fraction(1, phase.n_disjoint)
-        for place, (event, left_over) in enumerate(self._left):
-            if left_over >= share and event.label == phase.label and _covers(event, phase):
-                self._left[place] = (event, left_over - share if spend else left_over)
-                return
+        covering = [
+            place
+            for place, (event, left) in enumerate(self._left)
+            if left >= share and event.label == phase.label and _covers(event, phase)
+        ]
+        if covering:
+            # The cheapest event that covers it: a dearer one may be needed for a dearer phase.
+            place = min(covering, key=lambda place: _price(self._left[place][0]))
+            event, before = self._left[place]
+            self._left[place] = (event, before - share if spend else before)
+            return
         raise RuntimeError(
             f"the charged events do not cover another release of phase {phase.label!r} "
             f"({drawn}); what is drawn must be what was charged."
         )
+
+
+def _price(event: PrivateEvent) -> float:
+    """Order events of one kind by what one release of them costs."""
+    return event.epsilon if isinstance(event, PureEvent) else 1.0 / event.noise_multiplier
 
 
 def _covers(event: PrivateEvent, phase: AnyPhase) -> bool:

@@ -272,7 +272,7 @@ def test_older_copy_put_back_is_noticed(tmp_path):
     ledger.charge([EVENT], label="first")
     path.write_text(before)
 
-    with pytest.raises(BudgetError, match="has lost charges"):
+    with pytest.raises(BudgetError, match="is missing earlier charges"):
         ledger.charge([EVENT], label="second")
 
 

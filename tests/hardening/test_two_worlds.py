@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import pickle
+import re
 import warnings
 from pathlib import Path
 
@@ -38,6 +39,11 @@ def estimator(name, **settings):
 # --- everything a user does with a table -------------------------------------------------------
 
 
+def _page_of(model):
+    """What a notebook shows of a model, without the number that scikit-learn gives each picture."""
+    return re.sub(r"sk-(container|estimator)-id-\d+", "", model._repr_html_())
+
+
 def fitted_and_shown(made):
     """Fit, and show the model in every form there is."""
 
@@ -57,7 +63,7 @@ def fitted_and_shown(made):
         return {
             "model": model,
             "pickle": pickle.dumps(clone(model)),
-            "html": explanation._repr_html_() + model._repr_html_() + ledger._repr_html_(),
+            "html": explanation._repr_html_() + _page_of(model) + ledger._repr_html_(),
             "table": explanation.frame(),
             "predictions": model.predict(probes),
             "local": model.explain_local(probes),
