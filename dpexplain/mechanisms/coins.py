@@ -31,15 +31,48 @@ class Coins(Protocol):
     """Interface of random draws that assign records to samples, bags or trees."""
 
     def heads(self, n: int, probability: float) -> NDArray[np.bool_]:
-        """Draw n independent Bernoulli variables, shape (n,)."""
+        """Draw n independent Bernoulli variables.
+
+        Parameters
+        ----------
+        n : int
+            Number of draws.
+        probability : float
+            Probability of True, in [0, 1].
+
+        Returns
+        -------
+        ndarray of shape (n,), dtype bool
+        """
         ...
 
     def random(self, n: int) -> NDArray[np.float64]:
-        """Draw n uniform multiples of ``2**-53`` in [0, 1), shape (n,)."""
+        """Draw n uniform multiples of ``2**-53``.
+
+        Parameters
+        ----------
+        n : int
+            Number of draws.
+
+        Returns
+        -------
+        ndarray of shape (n,), dtype float64
+            In [0, 1).
+        """
         ...
 
     def spawn(self, n_children: int) -> Sequence[Coins]:
-        """Return independent coins."""
+        """Make independent coins.
+
+        Parameters
+        ----------
+        n_children : int
+            How many coins to make.
+
+        Returns
+        -------
+        list of Coins
+        """
         ...
 
 
@@ -56,8 +89,9 @@ class SecretCoins:
         Parameters
         ----------
         n : int
+            Number of draws.
         probability : float
-            In [0, 1].
+            Probability of True, in [0, 1].
 
         Returns
         -------
@@ -81,6 +115,7 @@ class SecretCoins:
         Parameters
         ----------
         n : int
+            Number of draws.
 
         Returns
         -------
@@ -98,6 +133,7 @@ class SecretCoins:
         Parameters
         ----------
         n : int
+            Number of positions.
 
         Returns
         -------
@@ -110,7 +146,17 @@ class SecretCoins:
                 return order
 
     def spawn(self, n_children: int) -> Sequence[SecretCoins]:
-        """Return independent secret coins."""
+        """Make independent secret coins.
+
+        Parameters
+        ----------
+        n_children : int
+            How many coins to make.
+
+        Returns
+        -------
+        list of SecretCoins
+        """
         return [SecretCoins() for _ in range(n_children)]
 
     def __repr__(self) -> str:
@@ -130,16 +176,49 @@ class SeededCoins:
         self._generator = np.random.default_rng(seed)
 
     def heads(self, n: int, probability: float) -> NDArray[np.bool_]:
-        """Draw n Bernoulli variables, with probability rounded to 32 bits."""
+        """Draw n Bernoulli variables, with probability rounded to 32 bits.
+
+        Parameters
+        ----------
+        n : int
+            Number of draws.
+        probability : float
+            Probability of True, in [0, 1].
+
+        Returns
+        -------
+        ndarray of shape (n,), dtype bool
+        """
         words = self._generator.integers(0, 2**32, size=n, dtype=np.uint32)
         return np.asarray(words < np.uint64(round(probability * 2.0**32)))
 
     def random(self, n: int) -> NDArray[np.float64]:
-        """Draw uniform numbers."""
+        """Draw uniform numbers.
+
+        Parameters
+        ----------
+        n : int
+            Number of draws.
+
+        Returns
+        -------
+        ndarray of shape (n,), dtype float64
+            In [0, 1).
+        """
         return self._generator.random(n)
 
     def spawn(self, n_children: int) -> Sequence[SeededCoins]:
-        """Return other seeded coins."""
+        """Make other seeded coins.
+
+        Parameters
+        ----------
+        n_children : int
+            How many coins to make.
+
+        Returns
+        -------
+        list of SeededCoins
+        """
         return [SeededCoins(generator) for generator in self._generator.spawn(n_children)]
 
     def __repr__(self) -> str:

@@ -157,6 +157,7 @@ class Phase(NoisyPhase):
         Parameters
         ----------
         count : int, default=1
+            Number of releases.
 
         Returns
         -------
@@ -227,6 +228,7 @@ class SampledPhase(Phase):
         Parameters
         ----------
         count : int, default=1
+            Number of releases.
 
         Returns
         -------
