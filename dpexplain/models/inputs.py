@@ -153,16 +153,19 @@ def rows_with_target(X: Any, y: Any, schema: Schema, groups: Any = None) -> tupl
     """
     if isinstance(schema.target, Classes):
         codes = encode_classes(y, schema.target)
+        usable = codes >= 0
         names = pd.Index(schema.target.names, dtype=object)
-        kept = np.flatnonzero(codes >= 0)
-        read: Any = pd.Categorical.from_codes(codes[kept], categories=names)
+        read: Any = pd.Categorical.from_codes(codes[usable], categories=names)
     else:
         assert schema.target is not None
         numbers = encode_range(y, schema.target)
-        kept = np.flatnonzero(~np.isnan(numbers))
-        read = numbers[kept]
-    if len(kept) == len(y):
+        usable = ~np.isnan(numbers)
+        if usable.all() and getattr(getattr(y, "dtype", None), "kind", "") == "f":
+            return X, y, groups  # numbers already: a copy would stay in memory for the whole fit
+        read = numbers[usable]
+    if usable.all():
         return X, read, groups
+    kept = np.flatnonzero(usable)
     return rows_of(X, kept), read, None if groups is None else rows_of(groups, kept)
 
 

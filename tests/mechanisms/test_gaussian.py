@@ -79,7 +79,7 @@ def test_noise_beyond_the_phase_is_refused(mechanism):
     mechanism.begin(phase(3))
     mechanism.release(np.zeros(2, dtype=np.int64))
 
-    with pytest.raises(RuntimeError, match="'counts' has 1 draws left and 2 are asked for"):
+    with pytest.raises(RuntimeError, match="'counts' has 1 draws left but 2 are requested"):
         mechanism.release(np.zeros(2, dtype=np.int64))
 
 

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import RegressorMixin
 
 import dpexplain.models as models
 from dpexplain import Classes, Numeric, Range, Schema
@@ -199,7 +200,7 @@ def planted(kind, factor):
 @pytest.mark.parametrize("name", sorted(private_estimators()))
 def test_fit_that_draws_less_noise_than_it_charged_is_stopped(name):
     kind = getattr(models, name)
-    target = Range(0, 1) if "Regress" in name else Classes(["a", "b"])
+    target = Range(0, 1) if issubclass(kind, RegressorMixin) else Classes(["a", "b"])
     x = np.linspace(0, 1, 50)
     y = x if isinstance(target, Range) else np.where(x > 0.5, "b", "a")
     settings = {"n_trees": 2, "depth": 1, "max_rounds": 3, "n_steps": 20}

@@ -148,5 +148,5 @@ def test_a_private_constraint_needs_the_order_of_the_schema():
 def test_a_curve_that_is_not_what_it_is_said_to_be_is_refused():
     model = ExplainableBoostingClassifier(schema=CLASSES, max_rounds=5)
     text = to_json(model.fit(*make_data(model)).explain_global())
-    with pytest.raises(ValueError, match="is said to be increasing and is not"):
+    with pytest.raises(ValueError, match="is declared increasing but its contributions are not"):
         from_json(text.replace('"monotone": null', '"monotone": "increasing"', 1))

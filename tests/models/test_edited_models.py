@@ -162,7 +162,7 @@ def test_repair_and_denoise_need_what_private_explanations_carry(models):
 
     assert (np.diff(repaired.contribution[: repaired.n_value_bins]) >= 0).all()
     assert Denoise("age").apply(model).edits_
-    with pytest.raises(ValueError, match="not known"):
+    with pytest.raises(ValueError, match="unknown"):
         repair("age", "increasing").apply(models["not private"])
 
 

@@ -105,7 +105,7 @@ def test_two_columns_of_one_name_are_refused():
 
 def test_column_without_a_bound_of_rows_is_refused():
     X, y, people = visits()
-    with pytest.raises(ValueError, match="belong together"):
+    with pytest.raises(ValueError, match="must be given together"):
         make(FAST).fit(X.assign(who=people), y, groups="who")
 
 

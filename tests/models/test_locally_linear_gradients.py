@@ -209,5 +209,5 @@ def test_the_budget_of_bits_is_kept_for_every_size():
     assert list(integers * unit) == [-3.0, 0.1875, 3.0]
     with pytest.raises(ValueError, match="no precision"):
         lattice_bits(1e9)
-    with pytest.raises(ValueError, match="too many"):
+    with pytest.raises(ValueError, match="exceed the limit"):
         weight_bits(2**28)

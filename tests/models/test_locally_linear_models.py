@@ -146,7 +146,7 @@ def test_progress_is_told_of_steps_alone():
 
 
 REFUSED = {
-    "a grid of another size": ({"schema": GRID, "grid_shape": (4, 5)}, "20 places"),
+    "a grid of another size": ({"schema": GRID, "grid_shape": (4, 5)}, "20 positions"),
     "a grid of categories": ({"grid_shape": (2, 1)}, "numeric"),
     "a grid that is no shape": ({"schema": GRID, "grid_shape": "4x4"}, "grid_shape"),
     "a grid without a schema": ({"schema": None, "grid_shape": (2, 1)}, "schema"),

@@ -86,7 +86,7 @@ def softmax_loss(n_classes: int) -> Loss:
     return Loss("SOFTMAX", *kernels, _mean_softmax, n_classes)
 
 
-_PAIR_ROWS = 1 << 16
+_PAIR_ROWS = 1 << 14
 
 LOGISTIC = Loss("LOGISTIC", _kernels.logistic_leaf_sums, _kernels.logistic_bin_sums, _mean_logistic)
 SQUARED = Loss(
@@ -209,9 +209,9 @@ class Records:
         sums = np.zeros(len(first), dtype=np.int64)
         for start in range(0, len(self), _PAIR_ROWS):
             rows = slice(start, start + _PAIR_ROWS)
-            signs = np.stack(
-                [np.where(u[b[rows]], 1, -1) for u, b in zip(upper, self._bins, strict=True)]
-            ).astype(np.float32)
+            signs = np.empty((len(upper), len(self._bins[0][rows])), dtype=np.float32)
+            for sign, half, bins in zip(signs, upper, self._bins, strict=True):
+                sign[:] = np.where(half[bins[rows]], np.float32(1.0), np.float32(-1.0))
             # Whole numbers below 2**24: single precision adds them exactly, in any order.
             sums += (signs @ signs.T)[first, second].astype(np.int64)
         return sums
