@@ -12,7 +12,7 @@ from dpexplain.audit import record, replay
 from dpexplain.models import DPExplainableBoostingClassifier, DPExplainableBoostingRegressor
 from dpexplain.models.boosting import fit as boosting_private
 from dpexplain.models.boosting import pairs
-from dpexplain.models.boosting import records as boosting_records
+from dpexplain.models.boosting.records import binned as boosting_records
 from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
 
 FEATURES = {
