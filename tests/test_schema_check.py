@@ -68,7 +68,7 @@ def test_the_target_of_a_regression_is_compared_with_its_range():
         ("visits (target)", "empty"): 1,
     }
     rules = report(X, [1, 78, "many", None], schema).frame()["in a private fit"]
-    assert set(rules) == {"counted as 77", "the row is left out"}
+    assert set(rules) == {"counted as 77", "the row is dropped"}
 
 
 def test_examples_are_distinct_few_and_short():

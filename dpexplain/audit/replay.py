@@ -139,7 +139,8 @@ def replay(
 def _claims(model: Any, unit: Unit | None) -> tuple[float | None, float, float]:
     """Return stated mu and epsilon for a unit, and its largest effect on a sum."""
     guarantee = model.guarantee_
-    entry = model.ledger_.entries[-1]
+    # The last entry says that exact sums were recorded.
+    entry = next(e for e in reversed(model.ledger_.entries) if e.private)
     if unit is None or same_unit(unit, entry.unit):
         return guarantee.mu, guarantee.epsilon, 1.0
     price = spending_for([entry], unit, model.adjacency)

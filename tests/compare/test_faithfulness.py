@@ -164,7 +164,7 @@ def test_a_comparison_holds_every_private_fit_against_its_reference():
     assert len(table) == sum(len(fits) for fits in comparison.explanations.values())
     assert not table["private"].any()
     assert table["k"].eq(2).all()
-    with pytest.raises(ValueError, match="no reference to be faithful to"):
+    with pytest.raises(ValueError, match="comparison has no reference model"):
         dataclasses.replace(comparison, reference=None).faithfulness()
 
 

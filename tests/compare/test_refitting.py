@@ -51,7 +51,7 @@ def test_a_private_fit_is_charged_and_its_question_says_so_before(survey):
     words = refit.question([1.0])
     assert "ε = 1?" in words
     assert "'survey'" in words
-    assert "stays charged" in words
+    assert "permanently charges the ledger" in words
     assert ledger.entries == ()
     refit(1.0)
     assert len(ledger.entries) == 1

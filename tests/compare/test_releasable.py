@@ -85,7 +85,7 @@ def test_samples_leave_if_they_are_public(public):
     if public:
         assert releasable(local) is local
     else:
-        with pytest.raises(ValueError, match="samples that are not marked public"):
+        with pytest.raises(ValueError, match="samples not marked public"):
             releasable(local)
 
 

@@ -140,5 +140,5 @@ def test_guarantee_of_a_fit_is_stated_in_full():
     guarantee = model.explain_global().guarantee
     assert guarantee.short == private_guarantee().short
     assert guarantee.epsilon_replace > guarantee.epsilon
-    for words in ("Noise:", "Library: dpexplain", "exchanged for another"):
+    for words in ("Noise:", "Library: dpexplain", "Under replace-one adjacency"):
         assert words in guarantee.statement()

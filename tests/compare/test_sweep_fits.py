@@ -103,7 +103,7 @@ def test_reference_that_refuses_the_data_does_not_cost_the_private_fits(monkeypa
 
     monkeypatch.setattr(FakeReference, "fit", fail)
     X, y = table()
-    with pytest.warns(UserWarning, match=r"reference model could not be fitted \(ValueError\)"):
+    with pytest.warns(UserWarning, match=r"reference could not be fitted \(ValueError\)"):
         comparison = sweep(FakePrivateClassifier(), X, y, epsilons=(0.5,), **QUIET)
     assert comparison.reference is None
     assert len(comparison.explanations[0.5]) == 1

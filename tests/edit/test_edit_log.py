@@ -153,7 +153,7 @@ def test_log_is_not_replayed_where_the_term_is_missing_or_another():
 
     with pytest.raises(ValueError, match=r"no such term here; the terms are 'job'"):
         log.apply(classifier(terms=(job(),)))
-    with pytest.raises(ValueError, match="made for a numeric 'age', and it is categorical here"):
+    with pytest.raises(ValueError, match="made for a numeric 'age', which is categorical here"):
         log.apply(classifier(terms=(job(name="age"),)))
     with pytest.raises(ValueError, match="no term 'age'"):
         EditLog().edit(UP).apply(classifier(terms=(job(),)))
@@ -167,7 +167,7 @@ def test_what_cannot_be_edited_is_refused_by_name():
 
 
 REFUSED = [
-    (lambda: Monotone("job", direction="increasing"), "categories of 'job' have none"),
+    (lambda: Monotone("job", direction="increasing"), "needs ordered bins, and the categories of 'job'"),
     (lambda: Smooth("age", names=["missing"]), "special bin of 'age'"),
     (lambda: Interpolate("age", bins=[0, 1]), "at least 3 bins"),
     (lambda: Interpolate("age", bins=[0, 1, 2], keep=[3]), "not among the chosen"),
@@ -176,9 +176,9 @@ REFUSED = [
     (lambda: Shift("age", by=1.0, within=(40, 44)), "no bin of 'age' lies between 40 and 44"),
     (lambda: Shift("job", by=1.0, within=(0, 1)), "has categories; use names="),
     (lambda: Shift("job", by=1.0, names=["nurs"]), "Did you mean 'nurse'"),
-    (lambda: Denoise("age"), "noise that is known jointly"),
-    (lambda: repair("age", "increasing"), "sums behind .age. are not known"),
-    (lambda: Stretch("age"), "falls short is not known"),
+    (lambda: Denoise("age"), "denoising needs a joint noise model"),
+    (lambda: repair("age", "increasing"), "released sums of .age. are unknown; use smooth"),
+    (lambda: Stretch("age"), "shrinkage of .age. is unknown; use scale"),
     (lambda: Shift("age", by=1.0, of_class="b"), "no such class; there is one score"),
 ]
 
@@ -194,13 +194,13 @@ def test_operation_that_does_not_suit_is_refused_in_words(make, words):
     [
         (lambda: Shift("age", by=float("nan")), "finite"),
         (lambda: Shift("age", by=1.0, bins=[1], within=(0, 1)), "one of bins="),
-        (lambda: Shift("age", by=1.0, bins=[-1]), "whole numbers from 0"),
+        (lambda: Shift("age", by=1.0, bins=[-1]), "bin positions, integers from 0"),
         (lambda: Shift("age", by=1.0, within=(2, 1)), "smaller one first"),
         (lambda: Smooth("age", reach=0.0), r"must be in \(0, 1\]"),
         (lambda: Merge("job"), "which bins to merge"),
-        (lambda: Remove("job", bins=[1]), "about a whole term"),
+        (lambda: Remove("job", bins=[1]), "applies to a whole term; omit bins="),
         (lambda: Remove("job", mean="keep"), 'use mean="intercept"'),
-        (lambda: Revert("job", mean="keep"), "leave out mean="),
+        (lambda: Revert("job", mean="keep"), "omit mean="),
         (lambda: Monotone("age", direction="up"), "must be one of"),
         (lambda: Align("age", to="middle"), "must be one of"),
         (lambda: Composed(()), "one or more operations"),
@@ -273,9 +273,9 @@ def test_record_of_what_asks_feature_by_feature_says_what_to_beware_of():
     edited = repair("age", "increasing").apply(explanation)
 
     assert edited.edits[0].caution == Recover.caution == Stretch.caution
-    assert "where features depend on each other" in str(edited.edits[0])
+    assert "may overcorrect correlated features" in str(edited.edits[0])
     assert UP.apply(explanation).edits[0].caution == ""
-    assert "Careful" not in str(UP.apply(explanation).edits[0])
+    assert "Warning" not in str(UP.apply(explanation).edits[0])
 
 
 def test_band_is_that_of_the_released_curve():

@@ -74,5 +74,5 @@ def test_estimates_are_centred_and_empty_bins_stay_at_zero():
 
 
 def test_denoising_needs_joint_noise():
-    with pytest.raises(ValueError, match="known jointly"):
+    with pytest.raises(ValueError, match="denoising needs a joint noise model"):
         denoised(classifier())

@@ -101,9 +101,9 @@ def test_contradicting_fields_are_refused(changes, message):
 
 def test_a_private_explanation_holds_nothing_that_is_not_private():
     not_private = Guarantee.not_private("for comparison only")
-    with pytest.raises(ValueError, match=r"holds what is not private: 'age'\. Leave it out"):
+    with pytest.raises(ValueError, match=r"hold non-private components: 'age'\. Remove them"):
         classifier(terms=(age(not_private), job()))
     pair = paired().pairs[0]
-    with pytest.raises(ValueError, match="holds what is not private"):
+    with pytest.raises(ValueError, match="cannot hold non-private components"):
         classifier(pairs=(pair,))
     assert classifier(not_private, pairs=(pair,)).pairs

@@ -184,7 +184,7 @@ def test_signs_and_sides_of_a_threshold_are_as_certain_as_their_scatter_allows()
     with pytest.raises(ValueError, match="between 0 and 1"):
         local.crossing_certainty(1.5)
     regression = samples(link="identity", classes=None)
-    with pytest.raises(ValueError, match="no usual threshold"):
+    with pytest.raises(ValueError, match="no default threshold"):
         regression.crossing_certainty()
 
 

@@ -122,7 +122,7 @@ REFUSED = {
     "number for text": ("filters.base64", 17, "must be a string"),
     "infinite": ("filters", packed(np.zeros((3, 3, 4)), base64=base64.b64encode(
         np.full((3, 3, 4), np.inf, dtype="<f4").tobytes()).decode()), "finite"),
-    "too large": ("filters", packed(np.full((3, 3, 4), 1e200)), "size up to"),
+    "too large": ("filters", packed(np.full((3, 3, 4), 1e200)), r"magnitude at most 1e\+30"),
     "common mean": ("filters", packed(np.ones((3, 3, 4))), "common mean"),
     "negative variance": ("noise.bias_variance", packed(-np.ones((3, 3))), "negative"),
     "basis of five dimensions": ("noise.basis", packed(np.ones((1, 1, 1, 1, 1))), "dimensions"),

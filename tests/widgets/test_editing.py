@@ -160,7 +160,7 @@ def test_price_and_ledger_belong_together(view):
 def test_denoised_curve_comes_when_the_page_asks(view):
     view.denoise_request = ["/0/0/age"]
 
-    assert "known jointly" in view.denoised["/0/0/age"]
+    assert "needs a joint noise model" in view.denoised["/0/0/age"]
 
 
 def test_edited_explanation_says_so_in_its_payload():

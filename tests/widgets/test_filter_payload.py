@@ -244,7 +244,7 @@ def test_what_may_leave_holds_neither_reference_nor_samples(tmp_path):
 
 
 def test_reference_alone_may_not_leave(tmp_path):
-    with pytest.raises(ValueError, match=r"may leave.* release_safe=False"):
+    with pytest.raises(ValueError, match=r"may be released.* release_safe=False"):
         FilterView(reference_bank()).export_html(tmp_path / "page.html")
 
 

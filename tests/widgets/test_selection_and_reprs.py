@@ -15,6 +15,7 @@ from PIL import Image
 import dpexplain_widgets
 import view_examples
 from dpexplain_widgets import Explorer, LedgerView, ShapeView
+from example_explanations import age, classifier, job
 
 VIEWS = [getattr(dpexplain_widgets, name) for name in view_examples.view_names()]
 
@@ -51,6 +52,18 @@ def test_selection_is_the_part_of_the_comparison_that_is_shown(
     chosen = (frame["epsilon"] == epsilon) & (frame["repeat"] == repeat) & (frame["term"] == term)
 
     pd.testing.assert_frame_equal(view.selection, frame[chosen].reset_index(drop=True))
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_selection_says_what_is_estimated_of_people(known):
+    term = age(effect=[-0.4, 0.2, 0.4, 0.0], effect_std=[0.1] * 4, effect_factor=3.0)
+    explanation = classifier(terms=(term if known else age(), job()))
+    view = ShapeView(explanation, term="age")
+
+    columns = ["effect", "effect_std", "effect_signal"]
+    wanted = explanation["age"].frame()[columns]
+    pd.testing.assert_frame_equal(view.selection[columns], wanted)
+    assert wanted["effect_signal"].tolist() == ([True, False, True, False] if known else [None] * 4)
 
 
 def test_a_chosen_bin_is_the_only_row(comparison):

@@ -90,10 +90,11 @@ def page_of(
 
 
 def _without_sums(payload: dict[str, Any]) -> dict[str, Any]:
-    """Leave out what sums say of curves; only edits read it, and a page is smaller without it."""
+    """Leave out what sums say of curves and people; a page without edits does not read it."""
+    unread = dict.fromkeys(("recovered", "effect", "effect_std", "effect_signal"))
 
     def lighter(fit: dict[str, Any]) -> dict[str, Any]:
-        return {**fit, "terms": [{**term, "recovered": None} for term in fit["terms"]]}
+        return {**fit, "terms": [{**term, **unread} for term in fit["terms"]]}
 
     reference = payload["reference"]
     return {

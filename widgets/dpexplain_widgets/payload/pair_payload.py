@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 _UNKNOWN = (
     "noise_std", "structure_std", "sampling_std", "total_std", "bag_std", "stretch", "signal",
-    "noise_floor", "directions", "above_noise", "ranks",
+    "effect", "effect_std", "effect_signal", "noise_floor", "directions", "above_noise", "ranks",
 )  # fmt: skip
 
 

@@ -378,12 +378,18 @@ def _term_fit(shape: ShapeFunction) -> dict[str, Any]:
         "count": _numbers(shape.count),
         **{
             name: None if getattr(shape, name) is None else _numbers(getattr(shape, name))
-            for name in ("noise_std", "structure_std", "sampling_std", "total_std", "bag_std")
+            for name in (
+                "noise_std", "structure_std", "sampling_std", "total_std", "bag_std", "effect",
+                "effect_std",
+            )
         },
         "band_factor": shape.band_factor,
         "stretch": shape.stretch,
         "recovered": None if shape.recovered is None else _numbers(shape.recovered),
         "signal": None if shape.signal is None else [bool(mark) for mark in shape.signal],
+        "effect_signal": (
+            None if shape.effect_signal is None else [bool(mark) for mark in shape.effect_signal]
+        ),
         "noise_floor": shape.noise_floor,
         "importance": shape.importance,
         "corrected_importance": shape.corrected_importance,

@@ -68,6 +68,7 @@ def bins_frame(term_fit: dict[str, Any]) -> pd.DataFrame:
             "signal": pd.Series(term_fit["signal"] or [None] * n_bins, dtype=object),
             "count": term_fit["count"],
             "special": [i >= n_bins - len(term_fit["special"]) for i in range(n_bins)],
-            "bag_std": term_fit["bag_std"] or unknown,
+            **{name: term_fit[name] or unknown for name in ("bag_std", "effect", "effect_std")},
+            "effect_signal": pd.Series(term_fit["effect_signal"] or [None] * n_bins, dtype=object),
         }
     )

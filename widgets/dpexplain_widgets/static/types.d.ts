@@ -31,6 +31,9 @@ export interface TermFit {
   sampling_std: number[] | null;
   total_std: number[] | null;
   bag_std: number[] | null;
+  effect: number[] | null;
+  effect_std: number[] | null;
+  effect_signal: boolean[] | null;
   recovered: number[] | null;
   band_factor: number;
   stretch: number;
