@@ -46,7 +46,7 @@ def make_data(name, n, seed):
             "job": rng.choice(["clerk", "nurse", "smith"], n),
         }
     )
-    y = rng.uniform(-1, 3, n) if name.endswith("Regressor") else rng.choice(["no", "yes"], n)
+    y = rng.uniform(-1, 3, n) if is_regression(name) else rng.choice(["no", "yes"], n)
     return X, pd.Series(y)
 
 

@@ -78,7 +78,10 @@ def test_wrong_columns_cost_nothing_and_touch_no_data():
         (FakePrivateClassifier, "not a private estimator"),
         (FakePrivateClassifier().reference_estimator(), "not a private estimator"),
         (FakePrivateClassifier(reproducible_seed=1), "NOT PRIVATE"),
-        (FakePrivateClassifier(max_rows_per_person=3), "groups= of the sweep must be given together"),
+        (
+            FakePrivateClassifier(max_rows_per_person=3),
+            "groups= of the sweep must be given together",
+        ),
         (
             FakePrivateClassifier(ledger=PrivacyLedger("another")),
             "differs from the estimator's ledger",

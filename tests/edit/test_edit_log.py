@@ -167,7 +167,10 @@ def test_what_cannot_be_edited_is_refused_by_name():
 
 
 REFUSED = [
-    (lambda: Monotone("job", direction="increasing"), "needs ordered bins, and the categories of 'job'"),
+    (
+        lambda: Monotone("job", direction="increasing"),
+        "needs ordered bins, and the categories of 'job'",
+    ),
     (lambda: Smooth("age", names=["missing"]), "special bin of 'age'"),
     (lambda: Interpolate("age", bins=[0, 1]), "at least 3 bins"),
     (lambda: Interpolate("age", bins=[0, 1, 2], keep=[3]), "not among the chosen"),

@@ -114,13 +114,17 @@ def test_a_cell_of_a_feature_counts_in_histograms_and_sums_as_its_rule_says(name
 def test_a_cell_of_the_target_counts_as_its_rule_says(name, preset):
     X, y = records_for(name, 60)
     if is_regression(name):
-        rules = [(MISSING, 5.0), (HIGH, 10.0), (LOW, 0.0), ([7, "7", "7.0", np.int8(7)], 7.0)]
+        rules = [(HIGH, 10.0), (LOW, 0.0), ([7, "7", "7.0", np.int8(7)], 7.0)]
+        unusable = MISSING
     else:
-        rules = [([*UNSEEN, *EMPTY], "no"), ([" yes", "yes "], "yes")]
+        rules, unusable = [([" yes", "yes "], "yes")], [*UNSEEN, *EMPTY]
     for cells, stands_for in rules:
         rest = list(y[len(cells) :])
         plain = as_objects([stands_for] * len(cells) + rest)
         assert_same_releases(name, (X, plain), (X, as_objects(cells + rest)), preset=preset)
+    kept = len(unusable)
+    odd = as_objects([*unusable, *y[kept:]])
+    assert_same_releases(name, (X[kept:], y[kept:]), (X, odd), preset=preset)
 
 
 def assert_same_releases(name, plain, odd, **options):
