@@ -147,6 +147,10 @@ types: $(VENV)/.test $(VENV)/.tsc ## types alone: of Python (a part of lint), an
 unit: $(VENV)/.test $(if $(FULL),$(VENV)/.tsc) ## unit and property tests (PYTEST_ARGS="-k name"; FULL=1 for all of them)
 	$(PYTEST) $(PLAIN) -m "not browser $(DAILY)" $(SEARCH) $(PYTEST_ARGS) tests
 
+.PHONY: guarantee
+guarantee: $(VENV)/.test ## every test of audits, attacks and hardening
+	$(PYTEST) $(PLAIN) -m "not browser" $(PYTEST_ARGS) tests/audit tests/attacks tests/hardening
+
 .PHONY: doctest
 doctest: $(VENV)/.test ## examples in docstrings and pages
 	$(PYTEST) $(PLAIN) --doctest-modules --doctest-glob='*.md' $(PYTEST_ARGS) dpexplain widgets/dpexplain_widgets docs
