@@ -160,7 +160,7 @@ FAILURES = (
         2000,
         300,
         "curve",
-        {"learning_rate": 1.0, "max_rounds": 40},
+        {"learning_rate": 0.999, "max_rounds": 40},
     ),
     Failure(
         "E",
