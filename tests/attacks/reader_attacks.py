@@ -18,7 +18,7 @@ from dpexplain import tables
 from dpexplain.cli.tables import read_texts
 from dpexplain.models import inputs
 from dpexplain.tables import frames as _frames
-from leak_attacks import _words
+from leak_attacks import words_of
 
 # --- one line of a file ------------------------------------------------------------------------
 
@@ -86,9 +86,9 @@ def one_arrow_cell(name: str) -> Finding:
     def attempts() -> Iterator[Finding]:
         days = pa.array([0] * 11 + [2**31 - 1], type=pa.int32()).view(pa.date32())
         bytes_ = pa.array([b"clerk"] * 11 + [b"\xff"]).view(pa.string())
-        usual = _words(lambda: _fit_on_arrow(name, pa.array(["clerk"] * 12)))
+        usual = words_of(lambda: _fit_on_arrow(name, pa.array(["clerk"] * 12)))
         for what, column in (("a date after the year 9999", days), ("no text", bytes_)):
-            heard = _words(lambda column=column: _fit_on_arrow(name, column))
+            heard = words_of(lambda column=column: _fit_on_arrow(name, column))
             yield Finding(heard != usual, f"{what}: {sorted(set(heard) - set(usual))}"[:200])
 
     return first_find(attempts())
