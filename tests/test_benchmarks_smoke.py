@@ -31,7 +31,9 @@ def load(repository, monkeypatch):
 def published(load, monkeypatch):
     """Published figures, as if the paper had some for simulated data."""
     published = load("published")
-    impossible = published.Published(600, (10.0,) * len(EPSILONS), 1.0)
+    impossible = published.Published(
+        600, {published.GDP: [(10.0, 0.1)] * len(EPSILONS) + [(1.0, 0.1)]}
+    )
     monkeypatch.setitem(published.BY_DATASET, "simulated", impossible)
     return published
 

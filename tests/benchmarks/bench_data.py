@@ -84,8 +84,8 @@ def _from_file(
     X.columns = [f"x{c}" if isinstance(c, int) else c for c in X.columns]
     features = {c: _rounded_bounds(X[c]) for c in X}
     if positive is None and at_least is None:
-        low, high = float(np.floor(y.min())), float(np.ceil(y.max()))
-        return _dataset(X, y, Schema(features, target=Range(low, high)), name)
+        bounds = _rounded_bounds(y)
+        return _dataset(X, y, Schema(features, target=Range(bounds.low, bounds.high)), name)
     yes = y == positive if at_least is None else y >= at_least
     y = pd.Series(np.where(yes, "yes", "no"), name="is_it")
     return _dataset(X, y, Schema(features, target=Classes(["no", "yes"])), name)
@@ -150,6 +150,12 @@ TABLES |= {
     "wine-white": Table(
         partial(_from_file, "wine_quality", "winequality-white.csv", -1, at_least=6)
     ),
+    "elevators": Table(partial(_from_file, "elevators", "elevators.csv", "Goal")),
+    "pol": Table(partial(_from_file, "pol", "pol.csv", "foo")),
+    **{
+        name: Table(partial(_from_file, name, f"{name}.csv", "class", 1))
+        for name in ("hill_valley_with_noise", "hill_valley_without_noise", "spambase")
+    },
     "abalone-old": Table(partial(_from_file, "abalone", "abalone.csv", -1, at_least=10)),
 }
 """With these, the tables of boosted private trees: a class, or good wine, or old abalone."""

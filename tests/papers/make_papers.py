@@ -19,8 +19,10 @@ from multiprocessing import get_context
 from pathlib import Path
 from types import ModuleType
 
+import pandas as pd
+
 from claims import Claim, decided, read_tables
-from results import Kept, described, tidy, write_csv
+from results import Kept, beside_published, described, tidy, write_csv
 from study import Cell, Row, Study
 
 MODULES = (
@@ -48,9 +50,9 @@ def main(given: Sequence[str] | None = None) -> None:
     kept = Kept(options.keep / ("fast" if options.fast else "full"))
     chosen = list(_chosen(options.only))
     started = time.monotonic()
-    failed = _measure(chosen, kept, options)
+    failed = 0 if options.compare_only else _measure(chosen, kept, options)
     for study in chosen:
-        _write(study, kept, options)
+        (_compare if options.compare_only else _write)(study, kept, options)
     folder = _folder(options)
     if not options.fast:  # whose tables lack most of what claims are about
         write_csv(decided(claims(), read_tables(folder)), folder / "claims.csv")
@@ -100,6 +102,11 @@ def _options(given: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--keep", type=Path, default=ROOT / "build" / "papers")
     parser.add_argument("--minutes", type=float, help="start no cell after so many minutes")
     parser.add_argument("--write-only", action="store_true", help="write tables of kept cells")
+    parser.add_argument(
+        "--compare-only",
+        action="store_true",
+        help="compare written tables with the papers again",
+    )
     options = parser.parse_args(given)
     if options.list:
         for study in studies():
@@ -172,6 +179,13 @@ def _write(study: Study, kept: Kept, options: argparse.Namespace) -> None:
             return
     rows = [{k: v for k, v in row.items() if k != "cell_s"} for cell in complete for row in cell]
     write_csv((study.table or tidy)(study, rows), _folder(options) / f"{study.name}.csv")
+
+
+def _compare(study: Study, _: Kept, options: argparse.Namespace) -> None:
+    """Replace what a written table says of the published figures."""
+    path = _folder(options) / f"{study.name}.csv"
+    if study.table is None and path.is_file():
+        write_csv(beside_published(study, pd.read_csv(path)), path)
 
 
 def _folder(options: argparse.Namespace) -> Path:

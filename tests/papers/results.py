@@ -19,6 +19,10 @@ MOST_RATIO = 2.0
 """Nor is such a ratio, either way: a wide spread of our own repeats hides nothing larger."""
 
 
+PUBLISHED = ("published", "published_sd", "ratio", "in_sd", "cause")
+"""Columns of a table that compare it with the paper."""
+
+
 class Kept:
     """A folder with a file per measured cell, so that a run goes on where it stopped.
 
@@ -75,6 +79,19 @@ def tidy(study: Study, rows: Sequence[Row]) -> pd.DataFrame:
     table = groups.agg(
         mean=("value", "mean"), sd=("value", "std"), n=("value", "size"), cpu_s=("cpu_s", "median")
     ).reset_index()
+    return beside_published(study, table)
+
+
+def beside_published(study: Study, table: pd.DataFrame) -> pd.DataFrame:
+    """Put the published figures beside measured ones, as `tidy` describes them.
+
+    Parameters
+    ----------
+    study : Study
+    table : DataFrame
+        Measured settings; columns about published figures are made anew.
+    """
+    table = table.drop(columns=list(PUBLISHED), errors="ignore")
     if study.published:
         table["published"] = _looked_up(table, study.published, "published")
         table["published_sd"] = _looked_up(table, study.published, "published_sd")
