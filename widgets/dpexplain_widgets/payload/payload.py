@@ -379,7 +379,12 @@ def _term_fit(shape: ShapeFunction) -> dict[str, Any]:
         **{
             name: None if getattr(shape, name) is None else _numbers(getattr(shape, name))
             for name in (
-                "noise_std", "structure_std", "sampling_std", "total_std", "bag_std", "effect",
+                "noise_std",
+                "structure_std",
+                "sampling_std",
+                "total_std",
+                "bag_std",
+                "effect",
                 "effect_std",
             )
         },
