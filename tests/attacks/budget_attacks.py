@@ -38,6 +38,7 @@ from attack_kit import (
 )
 from dpexplain import PrivacyLedger
 from dpexplain.accounting import (
+    DiscreteLaplaceEvent,
     GaussianEvent,
     LaplaceEvent,
     LedgerSummary,
@@ -79,7 +80,8 @@ def _charged_mu(events: Iterable[Any], n_changed: int = 1) -> float:
 
 def _charged_epsilon(events: Iterable[Any]) -> float:
     """Sum of what pure releases were charged for."""
-    laplace = [e.count / e.noise_multiplier for e in events if isinstance(e, LaplaceEvent)]
+    noisy = [e for e in events if isinstance(e, LaplaceEvent | DiscreteLaplaceEvent)]
+    laplace = [e.count / e.noise_multiplier for e in noisy]
     choices = [e.count * e.epsilon for e in events if isinstance(e, PureEvent)]
     return math.fsum([*laplace, *choices])
 

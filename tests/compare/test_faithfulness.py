@@ -127,8 +127,10 @@ def test_a_clear_term_stands_out_at_a_smaller_epsilon_than_a_faint_one(fitted):
     clear = epsilon_to_stand_out(explanation, "x1")
     faint = epsilon_to_stand_out(explanation, "x7")
     assert 0.001 < clear < 1.0
-    assert faint > 3 * clear
-    assert epsilon_to_stand_out(explanation, "letter") > 4.0  # nothing is there to stand out
+    # NaN says that one fit cannot tell, which is right of a term that its noise hides.
+    assert np.isnan(faint) or faint > 3 * clear
+    nothing = epsilon_to_stand_out(explanation, "letter")
+    assert np.isnan(nothing) or nothing > 4.0
     assert ("x1" in explanation.terms_above_noise) == (clear <= 4.0)
     assert stand_out_words(explanation, "x1").startswith(
         "'x1' would rise above the noise at epsilon"

@@ -45,11 +45,13 @@ Events of a kind that this text does not treat have no bound.
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 from dpexplain._utils.validation import Adjacency
 from dpexplain.accounting.events import (
+    DiscreteLaplaceEvent,
     Event,
     GaussianEvent,
     LaplaceEvent,
@@ -200,6 +202,10 @@ def _row_exchanged(event: Event, share: float, adjacency: Adjacency) -> Event | 
             return event if adjacency == "add_remove" else None
         case GaussianEvent() | LaplaceEvent() | SubsampledGaussianEvent():
             return dataclasses.replace(event, noise_multiplier=event.noise_multiplier / share)
+        case DiscreteLaplaceEvent():
+            # Rounded up, beyond the rounding of the product.
+            sensitivity = math.ceil(event.sensitivity * share * (1.0 + 1e-12))
+            return dataclasses.replace(event, sensitivity=sensitivity)
         case PureEvent():
             return dataclasses.replace(event, epsilon=event.epsilon * share)
         case _:
