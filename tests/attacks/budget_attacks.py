@@ -59,7 +59,8 @@ def _released(phases: Iterable[Any]) -> float:
     """Gaussian-DP parameter of the noise that was really drawn, or epsilon of pure releases."""
     pure = [p for p in phases if isinstance(p, LaplacePhase | ChoicePhase)]
     if pure:
-        return math.fsum(1.0 / _scale(p) / p.n_disjoint for p in pure)
+        # Of what is drawn: the scale of Laplace noise is rounded up to whole steps.
+        return math.fsum(float(p.exact_epsilon) / p.n_disjoint for p in pure)
     return math.sqrt(math.fsum(p.noise_multiplier**-2 for p in phases))
 
 
