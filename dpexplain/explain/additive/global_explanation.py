@@ -19,6 +19,7 @@ from dpexplain.explain.additive.links import Link, checked_classes, score_unit, 
 from dpexplain.explain.additive.pair_curve import PairCurve
 from dpexplain.explain.additive.shape_function import ShapeFunction
 from dpexplain.explain.bands._noisy_model import NoisyModel
+from dpexplain.explain.display import ModelDisplay
 from dpexplain.explain.guarantee import Guarantee
 from dpexplain.explain.noise import NoiseModel
 
@@ -31,7 +32,7 @@ _HTML_ROWS = 10
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class GlobalExplanation(NoisyModel, Record, Mapping[str, ShapeFunction]):
+class GlobalExplanation(NoisyModel, Record, ModelDisplay, Mapping[str, ShapeFunction]):
     """A mapping from term names to :class:`ShapeFunction`, in model order.
 
     Parameters
@@ -321,6 +322,30 @@ class GlobalExplanation(NoisyModel, Record, Mapping[str, ShapeFunction]):
             in :meth:`PairCurve.frame`.
         """
         return pd.concat([term.frame() for term in self.terms], ignore_index=True)
+
+    def describe(self) -> Iterator[str | pd.DataFrame]:
+        """Yield the guarantee, the noise in words, and terms and pairs by importance.
+
+        Yields
+        ------
+        str or DataFrame
+        """
+        yield from super().describe()
+        if self.noise_words:
+            yield self.noise_words
+        yield self.ranking()
+        if self.pairs:
+            listed = self.importances()[[pair.name for pair in self.pairs]]
+            yield listed.rename_axis("pair of features").to_frame("importance")
+
+    def term_frames(self) -> dict[str, pd.DataFrame]:
+        """Return the table of each term and pair by its name.
+
+        Returns
+        -------
+        dict of str to DataFrame
+        """
+        return {**super().term_frames(), **{pair.name: pair.frame() for pair in self.pairs}}
 
     @overload
     def plot(self, term: None = None, **options: Any) -> npt.NDArray[np.object_]: ...
