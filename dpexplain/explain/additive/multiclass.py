@@ -19,6 +19,7 @@ from dpexplain.explain import _html
 from dpexplain.explain._by_class import ByClass, checked_parts
 from dpexplain.explain._record import FloatArray
 from dpexplain.explain._text import listing, short_number, shorten
+from dpexplain.explain.additive._explaining_rows import explain_rows_of_classes
 from dpexplain.explain.additive.edits import EditRecord
 from dpexplain.explain.additive.global_explanation import GlobalExplanation
 from dpexplain.explain.additive.multiclass_local import MulticlassLocalExplanation
@@ -138,8 +139,6 @@ class MulticlassExplanation(NoisyClasses, ModelDisplay, ByClass[GlobalExplanatio
         -------
         MulticlassLocalExplanation
         """
-        from dpexplain.explain.additive._explaining_rows import explain_rows_of_classes
-
         parts = explain_rows_of_classes(self.by_class, X, samples_public=samples_public)
         return MulticlassLocalExplanation(parts)
 
