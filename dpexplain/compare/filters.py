@@ -237,7 +237,7 @@ class FilterComparison(Fits[FilterBank]):
 
 def _shares_above_noise(fit: FilterBank) -> tuple[str, ...]:
     shares = (fit.share_above_noise("class_means"), fit.share_above_noise())
-    return tuple("" if share is None else f"{100 * share:.0f} %" for share in shares)
+    return tuple("" if share is None else f"{100 * share:.0f}%" for share in shares)
 
 
 def _array(inputs: npt.ArrayLike | None) -> FloatArray | None:

@@ -120,8 +120,8 @@ class Denoise(Operation):
 
 _FEATURE_BY_FEATURE = (
     "may overcorrect correlated features: shrinkage is estimated feature by feature, and a curve "
-    "can have taken over from another, above all in a short fit, and this can then lead away from "
-    "the truth"
+    "may carry part of the effect of another, especially in a short fit, so the result can move "
+    "away from the truth"
 )
 
 

@@ -81,7 +81,7 @@ def test_models_need_names(models, names):
 
 
 def test_a_ledger_is_no_model(models):
-    with pytest.raises(TypeError, match="only models can stand side by side"):
+    with pytest.raises(TypeError, match="only models can be shown side by side"):
         build_payload({"a": models["DP-EBM"].ledger, "b": models["DP-EBM"]})
 
 

@@ -161,7 +161,9 @@ def test_an_infinite_epsilon_is_offered_only_where_there_is_a_reference():
     reference = ShapeView(comparison.reference)
     reference.epsilon = math.inf
     assert reference.epsilon_index == 0
-    with pytest.raises(traitlets.TraitError, match="the epsilons are none, as no model is shown"):
+    with pytest.raises(
+        traitlets.TraitError, match="the epsilons are none, because no model is shown"
+    ):
         LedgerView(comparison.ledger).epsilon = 0.5
 
 

@@ -77,7 +77,7 @@ class EditEffect:
         parts = [
             f"changes {self.n_bins} {'bin' if self.n_bins == 1 else 'bins'} by "
             f"{signed_number(self.rms).lstrip('+')} (root mean square) for "
-            f"{100 * self.people_share:.0f} % of the people (noisy count)",
+            f"{100 * self.people_share:.0f}% of the records (noisy count)",
             self.band_words,
         ]
         if abs(self.mean_change) > 1e-9:
@@ -90,7 +90,7 @@ class EditEffect:
     def band_words(self) -> str:
         """Describe whether the curve stays inside the noise band."""
         if self.n_outside is None:
-            return "noise band not known"
+            return "noise band unknown"
         if not self.n_outside:
             return "stays inside the noise band"
         return (

@@ -348,7 +348,7 @@ class FilterBank(NoisyFilters, Record):
                 (
                     _html.escaped(name, 30),
                     ", ".join(cells),
-                    "" if share is None else f"{100 * share:.0f} %",
+                    "" if share is None else f"{100 * share:.0f}%",
                     ratio,
                 )
             )

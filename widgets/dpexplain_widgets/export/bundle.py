@@ -1,4 +1,4 @@
-"""One JavaScript text from the modules of a view, for widgets and for pages without a kernel."""
+"""Bundle the JavaScript modules of a view."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def page_script(view_script: str) -> str:
 
 
 def _without_comments(script: str) -> str:
-    """Leave out comments that have lines of their own, and indentation."""
+    """Strip full-line comments and indentation."""
     without_blocks = re.sub(r"^\s*/\*\*.*?\*/\s*\n", "", script, flags=re.MULTILINE | re.DOTALL)
     without_lines = re.sub(r"^\s*//.*\n", "", without_blocks, flags=re.MULTILINE)
     return re.sub(r"^\s+", "", without_lines, flags=re.MULTILINE)

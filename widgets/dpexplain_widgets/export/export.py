@@ -1,4 +1,4 @@
-"""Files of what a view shows, for people who have neither the data nor Python."""
+"""Export of views as self-contained files."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _CARRIED = (
 _EDITS = ("denoised", "edits")
 _FLAGS = ("private", "releasable", "samples_public", "public")
 
-NOT_RELEASABLE = "NOT PRIVATE — do not publish. This file holds what is not differentially private."
+NOT_RELEASABLE = "NOT PRIVATE — do not publish. Parts of this file are not differentially private."
 _RELEASABLE = (
     "Everything in this file was computed from differentially private releases and public "
     "knowledge: no record, no non-private reference and no figure derived from it is in it."
@@ -106,7 +106,7 @@ def _without_sums(payload: dict[str, Any]) -> dict[str, Any]:
 
 
 def releasable_view(view: ViewState) -> ViewState:
-    """Make a view of the same kind from what may leave, with the same choices where they exist.
+    """Rebuild the view from its releasable part, keeping choices where possible.
 
     It is built anew from the smaller source, so nothing in it (orders, limits of axes, choices
     made by a program) knows of what was left out. Edits come along where whoever made them saw
@@ -147,11 +147,11 @@ def _carry_edits(view: ViewState, smaller: ViewState) -> None:
 
 
 def _releasable_source(source: Any) -> Any:
-    """Leave out what is not private; a refusal names the way to a marked file."""
+    """Drop non-private data, or raise with advice."""
     try:
         return _releasable_models(source) if isinstance(source, dict) else releasable(source)
     except ValueError as error:
-        way = "For your own eyes, release_safe=False writes it all, marked as not private."
+        way = "For your own use, release_safe=False writes everything, marked as not private."
         raise ValueError(f"{error} {way}") from None
 
 
@@ -162,7 +162,7 @@ def _releasable_models(sources: dict[str, Any]) -> dict[str, Any]:
         with contextlib.suppress(ValueError):
             kept[name] = releasable(source)
     if not kept:
-        raise ValueError("nothing of these models may leave: none of them is private.")
+        raise ValueError("nothing in these models may be released: none of them is private.")
     return kept
 
 
@@ -194,7 +194,7 @@ def check_releasable(payload: dict[str, Any], *, metrics_are_checked: bool = Tru
     ValueError
         If a fit, or a part with a flag of its own, is not private or does not say so.
     """
-    remedy = "pass the Comparison or explanation itself, which knows what may leave."
+    remedy = "pass the Comparison or explanation itself, which knows what may be released."
     if payload["reference"] is not None:
         raise ValueError(f"the payload holds a non-private reference; {remedy}")
     for other in payload["others"]:
@@ -228,7 +228,7 @@ def _is_all_private(payload: dict[str, Any]) -> bool:
 
 
 def _static_html(view: ViewState) -> str:
-    """Picture of the chosen fit; of one that is not private a few words."""
+    """Picture of the chosen fit, or a note if it is not private."""
     fit = view._fit()
     if fit is None or not fit["guarantee"]["private"] or view.payload["filters"] is not None:
         return fallback_html(view.shown, fit)
@@ -262,7 +262,7 @@ def _paper_trail(source: Any) -> str:
 
 
 def _statements(source: Any) -> list[PrivacyStatement]:
-    """Statements of the ledgers that came along, each once."""
+    """Statements of the attached ledgers, without duplicates."""
     if isinstance(source, dict):
         models = [] if "version" in source else source.values()
         found = [statement for model in models for statement in _statements(model)]

@@ -1,4 +1,4 @@
-"""A static table of what a view shows, for pages that cannot run it."""
+"""Static fallback table for hosts that cannot run a view."""
 
 from __future__ import annotations
 
@@ -87,14 +87,14 @@ def fallback_png(
 
 
 def _filters_table(payload: Mapping[str, Any], fit: Mapping[str, Any]) -> str:
-    """Say of each class how much of its mean filter stands out of the noise."""
+    """Table the share of each class's mean filter above the noise."""
     outline = payload["filters"]
     fits = [each for repeats in payload["fits"] for each in repeats]
     outlines = [each for repeats in outline["fits"] for each in repeats]
     shares = outlines[fits.index(dict(fit))]["share_of_means"]
     rows = "".join(
         f"<tr><td>{_escaped(name, 60)}</td>"
-        f"<td>{'' if share is None else f'{100 * share:.0f} %'}</td></tr>"
+        f"<td>{'' if share is None else f'{100 * share:.0f}%'}</td></tr>"
         for name, share in list(zip(outline["classes"], shares, strict=True))[:_ROWS]
     )
     return (

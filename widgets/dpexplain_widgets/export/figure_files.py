@@ -106,7 +106,7 @@ def table_of(view: ViewState, what: str) -> pd.DataFrame:
 
 
 def csv_text(table: pd.DataFrame) -> str:
-    """Write a table as CSV that spreadsheets take for nothing but text and numbers.
+    """Write a table as CSV that spreadsheets cannot interpret as formulas.
 
     Parameters
     ----------
@@ -182,7 +182,7 @@ def _draw_metric(ax: Axes, shown: _Shown) -> None:
     from dpexplain.plotting import plot_metric
 
     if shown.source is None or shown.source.metrics is None:
-        raise ValueError("there are no metrics here, or none that may leave.")
+        raise ValueError("there are no metrics, or none that may be released.")
     plot_metric(shown.source, ax=ax)
 
 

@@ -24,7 +24,7 @@ _PAGE_STYLE = (
     ".warning{padding:8px 14px;border:3px double;font-weight:600}"
     "#page>details{padding:0 22px}summary{width:fit-content;cursor:pointer;font-weight:600}"
 )
-_NO_SCRIPT = "This viewer runs no scripts, so it shows a picture of the page."
+_NO_SCRIPT = "This viewer cannot run scripts, so it shows a picture of the page."
 _SHOW_STATIC = "<style>#dpx-static{display:block!important}</style>"
 
 

@@ -1,4 +1,4 @@
-"""A still picture of a payload in little room, for pages that cannot run a view.
+"""Compact static picture of a payload.
 
 It is written by hand: the figures of :mod:`dpexplain.plotting` say more, and take ten times the
 room.
@@ -17,8 +17,8 @@ _LEFT = 160  # of the bars; their names stand before
 _SHAPE = 520  # where the shape begins
 _PLOT_HEIGHT, _COUNT_HEIGHT = 230, 40
 _BLUE, _BAND, _GREY, _INK, _MUTED = "#0072b2", "#cfe4f2", "#b3bac3", "#1b2027", "#555e6b"
-_ABOUT_BARS = "Mean absolute contribution. Pale: does not stand out of the noise."
-_ABOUT_BAND = "The band holds the noise of all causes."
+_ABOUT_BARS = "Mean absolute contribution. Pale: does not rise above the noise."
+_ABOUT_BAND = "The band shows total uncertainty."
 
 
 class Area(NamedTuple):
@@ -38,7 +38,7 @@ class Line(NamedTuple):
 
 
 class Text(NamedTuple):
-    """Words at a point: their start, middle or end stands there, on the base line."""
+    """Text at a point, with its horizontal anchor on the baseline."""
 
     x: float
     y: float
@@ -64,7 +64,7 @@ class Picture(NamedTuple):
 
 
 def picture_of(payload: Mapping[str, Any], fit: Mapping[str, Any], term: str) -> Picture:
-    """Lay out the importances of a fit beside the shape of a term.
+    """Lay out importances next to the curve of a term.
 
     Parameters
     ----------
@@ -227,7 +227,7 @@ def _limits(values: Sequence[float], half: Sequence[float]) -> tuple[float, floa
 
 
 def _places(edges: Sequence[float] | None, n_bins: int) -> list[float]:
-    """Horizontal places of the ends of bins; all bins as wide where values would crowd."""
+    """Horizontal bin edges; equal widths if values would crowd."""
     room = WIDTH - 10 - _SHAPE
     if edges is not None:
         span = (edges[-1] - edges[0]) or 1.0

@@ -68,10 +68,10 @@ def _on_white(ink: str, opacity: float) -> tuple[int, ...]:
 
 @lru_cache
 def _font(size: int, bold: bool) -> FreeTypeFont:
-    """Find the letters that come with matplotlib, without importing it."""
+    """Find matplotlib's font files without importing it."""
     spec = importlib.util.find_spec("matplotlib")
     if spec is None or not spec.submodule_search_locations:
-        raise ModuleNotFoundError("matplotlib, of which the letters of pictures are, is missing.")
+        raise ModuleNotFoundError("matplotlib is missing; its fonts are needed for pictures.")
     folder = Path(spec.submodule_search_locations[0]) / "mpl-data" / "fonts" / "ttf"
     name = "DejaVuSans-Bold.ttf" if bold else "DejaVuSans.ttf"
     return ImageFont.truetype(str(folder / name), SCALE * size * 0.93)

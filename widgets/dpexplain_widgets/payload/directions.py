@@ -1,4 +1,4 @@
-"""How the errors of one curve go together, small enough for a page that redraws the noise."""
+"""Compact joint errors of a curve, for replaying noise in a page."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import numpy as np
 from dpexplain.explain.noise import NoiseModel
 
 DIRECTIONS = 6
-"""Directions at most in which errors of a curve go together; the rest is independent."""
+"""Maximum number of joint error directions per curve; the rest is independent."""
 
 LEAST_SHARE = 0.01
 """Share of the variance of a curve, on average over its bins, that a direction is kept for."""

@@ -18,7 +18,7 @@ RATIO_STEP = 1 / 32
 
 PRECISION_WORDS = (
     "Weights of single filters are rounded to 1/127 of the largest weight of their model, of class "
-    "means and samples to 1/32767; marks of what stands out of the noise were made before."
+    "means and samples to 1/32767; marks above the noise are computed before rounding."
 )
 
 _STEPS = {"i1": 127, "i2": 32_767, "u1": 255, "u2": 65_535}

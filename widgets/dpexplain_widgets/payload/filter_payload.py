@@ -1,4 +1,4 @@
-"""What a view of filters gets: a payload as other views have, and the arrays beside it."""
+"""Payload of filter views: the common payload and binary arrays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What models that stand side by side cost together."""
+"""Joint privacy cost of models shown side by side."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _WHAT = "all models side by side, if fitted on the same people and published tog
 
 
 def together_words(payloads: Sequence[Mapping[str, Any]]) -> str:
-    """Say what the private fits of several models promise together.
+    """Compute the joint guarantee of several models.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Payloads in little room: numbers as whole steps, repeated parts once, and the rest deflated."""
+"""Compact payloads: quantized numbers, deduplication and compression."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a view gets: comparisons as plain values, and no data but the samples that are given."""
+"""Payload of a view: comparisons as plain values, plus the given samples."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def build_payload(
         payload = _payload(source)
     if samples is not None:
         if not payload["terms"]:
-            raise ValueError("samples are shown by models, and a ledger has none.")
+            raise ValueError("samples need a model; a ledger has none.")
         terms, fits = payload["terms"], all_fits(payload)[0]["terms"]
         payload["samples"] = sample_rows(terms, fits, samples, public=samples_public)
     return payload
@@ -149,14 +149,14 @@ def models_of(payload: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _models_payload(sources: Mapping[str, Any]) -> dict[str, Any]:
-    """Put several models side by side, their terms in the order of the first."""
+    """Combine several models, with terms in the order of the first."""
     names = [name for name in sources if isinstance(name, str) and name]
     if len(names) < len(sources):
         raise TypeError("models are given by name: Explorer({'DP-EBM': comparison, ...}).")
     payloads = [{**_payload(source), "name": name} for name, source in sources.items()]
     first, *others = payloads
     if not all(payload["terms"] for payload in payloads):
-        raise TypeError("only models can stand side by side; show a ledger in LedgerView.")
+        raise TypeError("only models can be shown side by side; show a ledger in LedgerView.")
     for other in others:
         _check_same_terms(first, other)
     words = together_words(payloads)
@@ -364,7 +364,7 @@ def fit_payload(explanation: GlobalExplanation, names: list[str]) -> dict[str, A
 
 
 def _ranks(ranking: pd.DataFrame, name: str) -> list[int]:
-    """Best and worst place that a term can have with 95 % certainty."""
+    """Rank interval of a term with 95% certainty."""
     return [int(ranking[end][name]) for end in ("rank_low", "rank_high")]
 
 

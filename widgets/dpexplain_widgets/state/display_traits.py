@@ -1,4 +1,4 @@
-"""How things are shown: choices that change no number."""
+"""Display options."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ORDERS = ("last", "this", "schema", "name")
 
 
 class DisplayTraits(traitlets.HasTraits):
-    """What is in sight, and in which order.
+    """Visible parts and their order.
 
     Attributes
     ----------

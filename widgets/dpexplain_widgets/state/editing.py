@@ -1,4 +1,4 @@
-"""Edits made in a view: the log as a trait, what it makes of an explanation, and what it costs."""
+"""Edits in a view: the log trait, the edited explanation and its cost."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ class Editing(traitlets.HasTraits):
         """
         if (ledger is None) != (not price):
             raise ValueError(
-                "ledger= and price= belong together: give both for private data, none for public."
+                "pass ledger= and price= together for private data, and neither for public data."
             )
         self._measure = measure
         self._price = None if ledger is None else (ledger, tuple(price))

@@ -1,4 +1,4 @@
-"""Views that follow each other."""
+"""Linked views."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Link:
             self._passing = False
 
     def _pass_on(self, source: ViewState, target: ViewState, name: str) -> None:
-        """Choose the same; leave the target as it is where it lacks that choice."""
+        """Copy the choice if the target has it."""
         try:
             if name == "epsilon_index" and source.shown["fits"]:
                 target.epsilon = source.epsilon
@@ -72,6 +72,6 @@ class Link:
             pass
 
     def unlink(self) -> None:
-        """Let each view go its own way."""
+        """Unlink the views."""
         for view in self.views:
             view.unobserve(self._follow, names=self.names)

@@ -74,7 +74,7 @@ class LocalChoice(traitlets.HasTraits):
 
 
 def check_input(payload: Mapping[str, Any], place: int, value: object) -> None:
-    """Check a made-up value of a term against its public range.
+    """Check a what-if value of a term against its public range.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Which of the models on screen is read, and what it is compared with."""
+"""Choice of the model shown and of its comparison."""
 
 from __future__ import annotations
 

@@ -183,7 +183,7 @@ class ViewState(ModelChoice, LocalChoice, FilterChoice, DisplayTraits):
 
     @traitlets.observe("payload")
     def _keep_choices_of_payload(self, change: Mapping[str, Any]) -> None:
-        """Carry over what the new payload has as well, and start afresh with the rest."""
+        """Keep choices that exist in the new payload; reset the others."""
         if self.model_name not in self.model_names:
             self.model_name = self.model_names[0]
         if self.other_model not in self.model_names:
@@ -251,7 +251,7 @@ class ViewState(ModelChoice, LocalChoice, FilterChoice, DisplayTraits):
 
 
 def most_important(payload: Mapping[str, Any]) -> str:
-    """Name the term that matters most where noise is least; "" without terms."""
+    """Return the most important term at the largest epsilon; "" without terms."""
     fits = payload["fits"]
     fit = fits[-1][0] if fits else payload["reference"]
     if fit is None or not payload["terms"]:
@@ -294,7 +294,7 @@ def epsilon_place(payload: Mapping[str, Any], epsilon: float) -> int:
         "float('inf') for the non-private reference" if math.isinf(known) else f"{known:.12g}"
         for known in epsilons
     ]
-    listed = ", ".join(names) or "none, as no model is shown"
+    listed = ", ".join(names) or "none, because no model is shown"
     raise traitlets.TraitError(
         f"no fit with epsilon={_short(repr(epsilon))}; the epsilons are {listed}. Another epsilon "
         "needs another fit."

@@ -1,4 +1,4 @@
-"""Kinds of traits that say by name what they refuse."""
+"""Trait types with clear error messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One thread that fits, so that the kernel stays usable; what was asked for last is done next."""
+"""Background fitting thread; the latest request runs next."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class LatestWins:
         self._thread: threading.Thread | None = None
 
     def submit(self, epsilons: Sequence[float]) -> None:
-        """Ask for fits; what was still waiting is forgotten."""
+        """Request fits; drop pending requests."""
         with self._lock:
             self._waiting, self._total = list(epsilons), len(epsilons)
             if not self.busy:
@@ -47,7 +47,7 @@ class LatestWins:
                 self._thread.start()
 
     def cancel(self) -> None:
-        """Forget what is waiting, and the result of what is running."""
+        """Drop pending requests and the result of the running fit."""
         with self._lock:
             self._waiting, self._asked = [], self._asked + 1
 
@@ -57,7 +57,7 @@ class LatestWins:
         return self._thread is not None and self._thread.is_alive()
 
     def join(self, seconds: float = 30.0) -> bool:
-        """Wait until nothing is left to do; say whether that was reached."""
+        """Wait until idle; return whether that happened in time."""
         thread = self._thread
         if thread is not None:
             thread.join(seconds)

@@ -1,4 +1,4 @@
-"""What all views have in common: the state, the reprs and the way they are made."""
+"""Base of all views: state, reprs and construction."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What fits are compared with, and how far they lie apart."""
+"""Comparison targets and distances between fits."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FitAt: TypeAlias = Callable[[int], Fit | None]
 
 
 def disagreement_frame(view: ViewState) -> pd.DataFrame:
-    """Table how far each term lies from what it is compared with, at each epsilon.
+    """Table the distance of each term from its comparison, at each epsilon.
 
     Parameters
     ----------

@@ -7,7 +7,7 @@ from dpexplain_widgets.views.base import View
 
 
 class EditView(View):
-    """One curve, its edits, what they do and what speaks against them.
+    """One curve with its edits, their effects and warnings.
 
     The page previews every operation at once, with the arithmetic of :mod:`dpexplain.edit`. What
     is applied is computed in Python: `edited` gives the explanation, ``to_model(model)`` a model.

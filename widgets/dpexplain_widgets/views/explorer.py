@@ -12,7 +12,7 @@ from dpexplain_widgets.views.registry import frame_of_tab, parts_for
 
 
 class Explorer(Planning, View):
-    """All views in one: scrub epsilon, choose a term, read a bin, see what it costs.
+    """All views in one: choose epsilon and a term, read bins, see the cost.
 
     It needs no model and no data; a file made by ``dpexplain.io.save`` is enough.
 

@@ -1,4 +1,4 @@
-"""The filter view: what a locally linear model weighs, for which class, and how much is noise."""
+"""The filter view: filters per class and their noise."""
 
 from __future__ import annotations
 

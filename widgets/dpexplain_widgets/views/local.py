@@ -1,4 +1,4 @@
-"""The local view: why one sample gets its score, and how sure the signs are."""
+"""The local view: contributions to one score, with sign certainty."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from dpexplain_widgets.views.base import View
 
 
 class OverviewView(View):
-    """Scrubber over epsilon, guarantee in words, and diagnostics beside the reference.
+    """Epsilon scale, guarantee in words, and diagnostics with the reference.
 
     Parameters
     ----------

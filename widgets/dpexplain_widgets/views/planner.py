@@ -8,7 +8,7 @@ from dpexplain_widgets.views.planning import Planning
 
 
 class PlannerView(Planning, View):
-    """Which epsilon a question needs: for a term to stand out, for a metric to be likely.
+    """Epsilon needed for a term to rise above the noise, or to reach a metric.
 
     Both are read from what is released or from stand-in data, so planning costs no privacy.
 

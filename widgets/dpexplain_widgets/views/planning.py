@@ -168,7 +168,7 @@ class Planning(ViewState):
         return bool(getattr(self._refit, "private", True))
 
     def _read(self, epsilon: float) -> None:
-        """Read a fit that is there already; what was wanted before is wanted no more."""
+        """Show an existing fit; drop the earlier request."""
         self._asked = []
         if not self._is_private:
             self._worker.cancel()
@@ -225,7 +225,7 @@ class Planning(ViewState):
             self._say(state="failed", words=words)
 
     def _show(self, wanted: float, explanation: GlobalExplanation, fit: dict[str, Any]) -> None:
-        """Put a fit among the others and read it.
+        """Add a fit and show it.
 
         A fit that was only dragged over gives way, unless it was paid for.
         """

@@ -1,4 +1,4 @@
-"""The rank view: which place each term takes, at every epsilon, and how sure that is."""
+"""The rank view: feature rank by epsilon, with rank intervals."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class RankView(View):
 
 
 def rank_frame(view: View) -> pd.DataFrame:
-    """Table the place of each term in each fit that is shown.
+    """Table the rank of each term in each fit shown.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The shape view: one term at one epsilon, beside its noise and its reference."""
+"""The shape view: one curve at one epsilon, with noise and reference."""
 
 from __future__ import annotations
 
