@@ -10,7 +10,7 @@ from dpexplain.accounting.gdp import epsilon_from_mu
 from dpexplain.explain._text import upper_number
 from dpexplain.explain.guarantee import NOT_PRIVATE
 
-_WHAT = "all models side by side, if fitted on the same people and published together"
+_WHAT = "all models side by side, if fitted on the same data and published together"
 
 
 def together_words(payloads: Sequence[Mapping[str, Any]]) -> str:
@@ -24,7 +24,7 @@ def together_words(payloads: Sequence[Mapping[str, Any]]) -> str:
     Returns
     -------
     str
-        By composition of Gaussian mechanisms where each parameter is known, else by adding up.
+        By Gaussian composition if every parameter is known, else by simple addition.
     """
     guarantees = [fit["guarantee"] for each in payloads for row in each["fits"] for fit in row]
     if not guarantees or not all(guarantee["private"] for guarantee in guarantees):

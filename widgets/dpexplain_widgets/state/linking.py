@@ -16,24 +16,24 @@ CHOICES = (*_FIRST, *(name for name in STATE_TRAITS if name not in (*_FIRST, *_C
 
 
 def choices_of(view: ViewState) -> dict[str, Any]:
-    """Collect the choices of a view, without what it shows."""
+    """Collect the choices of a view, without its content."""
     return {name: getattr(view, name) for name in CHOICES}
 
 
 class Link:
-    """A tie between two views: what is chosen in one is chosen in the other.
+    """A link between two views: choices in one apply to the other.
 
     Parameters
     ----------
     one, other : View
-        `other` takes over the choices of `one` at once.
+        `other` takes over the choices of `one` immediately.
     choices : iterable of str or None, default=None
         Names of traits; None for all.
 
     Raises
     ------
     ValueError
-        If a choice has no such name.
+        If a choice does not exist.
     """
 
     def __init__(

@@ -8,21 +8,21 @@ from typing import Any
 
 
 class LatestWins:
-    """Works through the latest list of epsilons that was asked for.
+    """Processes the most recently requested list of epsilons.
 
     Parameters
     ----------
     work : callable
-        Gets an epsilon and returns a result; runs in the thread.
+        Maps an epsilon to a result; runs in the thread.
     done : callable
-        Gets epsilon, result, how many of the list are done, and how long it is.
+        Called with epsilon, result, the number of finished items, and the length of the list.
     failed : callable
-        Gets epsilon and the error, of the fit or of what was to be done with its result.
+        Called with epsilon and the error, raised by the fit or by `done`.
 
     Notes
     -----
-    A new list takes the place of what is left of the one before; the fit that is running ends
-    first, and its result counts. After :meth:`cancel` it does not.
+    A new list replaces the pending rest of the previous one; the running fit finishes first, and
+    its result counts. After :meth:`cancel`, it does not count.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class LatestWins:
 
     @property
     def busy(self) -> bool:
-        """Whether something runs or waits."""
+        """Whether anything is running or pending."""
         return self._thread is not None and self._thread.is_alive()
 
     def join(self, seconds: float = 30.0) -> bool:

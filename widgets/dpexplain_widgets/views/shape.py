@@ -14,7 +14,7 @@ class ShapeView(View):
     source : Comparison, GlobalExplanation, dict or View
         What to show; see :class:`dpexplain_widgets.views.base.View`.
     samples : DataFrame or None, default=None
-        Records to explain one by one.
+        Records for local explanations.
     samples_public : bool, default=False
         Whether these records may be shown to anyone.
     **state
