@@ -165,7 +165,7 @@ class LedgerState:
     delta : float
         Delta at which the ledger speaks, in (0, 1).
     adjacency : {"add_remove", "replace"}
-        Which data sets count as neighbours.
+        Which data sets count as neighbors.
     entries : tuple of LedgerEntry
         Charges, oldest first.
     unit : Record, Person or None, default=None

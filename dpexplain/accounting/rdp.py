@@ -1,7 +1,7 @@
 """Rényi differential privacy: bounds for all events, and moments accountant.
 
 A mechanism is (alpha, r)-RDP if the Rényi divergence of order alpha between its outputs on
-neighbouring data sets is at most r [1]_. Divergences of a composition add up at each order. They
+neighboring data sets is at most r [1]_. Divergences of a composition add up at each order. They
 give an upper bound of epsilon at any delta, a little above what privacy loss distributions
 give, and need no library.
 

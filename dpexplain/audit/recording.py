@@ -174,7 +174,7 @@ def record(
     read, and its total is infinite from then on.
 
     Secret coins, which decide on the records of a bag, are the same in every recorded fit, and
-    go by place: data sets are neighbours for them if they differ in their last records.
+    go by place: data sets are neighbors for them if they differ in their last records.
 
     Parameters
     ----------

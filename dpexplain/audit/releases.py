@@ -26,7 +26,7 @@ def distance(phase: Any, first: Integers, second: Integers) -> float:
     phase : Phase
         What the release belongs to.
     first, second : ndarray of shape (n,), dtype int64
-        Queries of two neighbouring data sets.
+        Queries of two neighboring data sets.
 
     Returns
     -------

@@ -21,7 +21,7 @@ COUNT_LATTICE = 1 << 20
 """Counts are multiplied by this before noise is added.
 
 With unit steps and a noise standard deviation of a few counts, the discrete
-Gaussian spends up to 0.65 % more delta than Gaussian differential privacy says.
+Gaussian spends up to 0.65% more delta than Gaussian differential privacy says.
 """
 
 
@@ -143,7 +143,7 @@ def coarse_cells(cells: FeatureBins, n_cells: int) -> tuple[FeatureBins, Index]:
     cells : FeatureBins
         Public grid. Categories are never joined.
     n_cells : int
-        At most so many value cells are left.
+        Maximum number of value cells kept.
 
     Returns
     -------
@@ -226,11 +226,11 @@ def merge_sparse_cells(
     cells : FeatureBins
         Public grid. Categories are never merged.
     counts : ndarray of shape (cells.n_bins,)
-        Noisy people per cell.
+        Noisy counts per cell.
     min_count : float
-        A bin holds at least so many (noisy) people.
+        Minimum (noisy) count per bin.
     noise_std : float
-        Noise standard deviation of one cell, in people.
+        Noise standard deviation of one cell, in records.
     noise_ratio : float
         A bin of k cells holds at least ``noise_ratio * noise_std * sqrt(k)`` people;
         0 for the rule of Algorithm 3.
@@ -262,7 +262,7 @@ def counts_per_bin(
     Parameters
     ----------
     counts : ndarray of shape (n_cells,)
-        Noisy people per cell.
+        Noisy counts per cell.
     bin_of_cell : ndarray of shape (n_cells,)
         Bin of each cell.
     n_bins : int

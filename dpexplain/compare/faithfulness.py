@@ -36,7 +36,7 @@ class Faithfulness:
     rank_correlation : float
         Kendall's tau-b of the importances.
     rank_correlation_low, rank_correlation_high : float
-        Where tau lies in 95 % of simulated noise around the curves; NaN where the noise is not
+        Where tau lies in 95% of simulated noise around the curves; NaN if the noise is not
         known jointly.
     sign_agreement : float
         Share of contributions, weighted by people and size, that have the other's sign.
@@ -132,7 +132,7 @@ def kendall(first: npt.ArrayLike, second: npt.ArrayLike) -> float:
     Returns
     -------
     float
-        In ``[-1, 1]``; NaN where one of them is constant.
+        In ``[-1, 1]``; NaN if one of them is constant.
 
     Examples
     --------
@@ -157,7 +157,7 @@ def local_sign_agreement(explanation: LocalExplanation, other: LocalExplanation)
     Returns
     -------
     float
-        In ``[0, 1]``; NaN where the other has no contribution at all.
+        In ``[0, 1]``; NaN if the other has no contribution at all.
 
     Raises
     ------
@@ -181,7 +181,7 @@ def truth_in_bins(
     Parameters
     ----------
     explanation : GlobalExplanation
-        Gives bins, and the counts with which each curve is centred.
+        Gives bins, and the counts with which each curve is centered.
     shapes : mapping of str to callable
         For each term the function from values, shape (n,), to contributions, such as
         ``make_additive(...).truth.shapes``.

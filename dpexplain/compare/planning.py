@@ -75,8 +75,8 @@ def stand_out_words(explanation: GlobalExplanation, term: str) -> str:
     delta = explanation.guarantee.delta
     if math.isnan(epsilon):
         return (
-            f"At which epsilon {name!r} would stand out of the noise cannot be told from this fit: "
-            "too little is known of its effect."
+            f"The epsilon at which {name!r} would rise above the noise cannot be estimated from "
+            "this fit: too little is known of its effect."
         )
     if math.isinf(epsilon):
         return (
@@ -99,7 +99,7 @@ def epsilons_to_stand_out(explanation: GlobalExplanation) -> dict[str, float]:
     Returns
     -------
     dict of str to float
-        In the order of the terms; infinity where no epsilon up to 50 is enough, NaN where that
+        In the order of the terms; infinity where no epsilon up to 50 is enough, NaN if that
         cannot be told.
 
     Raises

@@ -92,7 +92,7 @@ class Refitter:
         Returns
         -------
         LedgerSummary or None
-            None where the data are not private.
+            None if the data are not private.
         """
         return self._ledger.summary() if self._ledger is not None else None
 

@@ -92,7 +92,7 @@ def sweep(
     n_repeats : int, default=1
         Private fits for each epsilon. Each of them is paid for.
     reference : bool, default=True
-        Whether to fit the non-private twin as well. It is not private: the ledger's total
+        Whether to fit the non-private reference as well. It is not private: the ledger's total
         becomes infinite, while its private releases are still counted on their own.
     evaluate : tuple of (X, y) or None, default=None
         Held-out records. Metrics measured on them are diagnostics, not private releases.

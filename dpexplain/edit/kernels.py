@@ -177,7 +177,7 @@ def smooth(values: FloatArray, weights: FloatArray, std: FloatArray, reach: floa
 
     References
     ----------
-    .. [1] Fan, Gijbels, "Local Polynomial Modelling and Its Applications", Chapman & Hall 1996,
+    .. [1] Fan, Gijbels, "Local Polynomial Modeling and Its Applications", Chapman & Hall 1996,
        section 3.1.
     """
     weight = positive_weights(weights)

@@ -30,9 +30,9 @@ class Smooth(Operation):
     term, bins, within, names, mean, of_class : see below
         As of :class:`Operation`; the mean is kept.
     reach : float or None, default=None
-        How far bins speak for each other, in shares of the people between them, in (0, 1]:
-        lines around each bin, weighted by closeness and inverse variance. None: splines over
-        the values, as smooth as the curve and its noise say, within 1.5 standard deviations.
+        Width of the smoothing window, as a share of the records, in (0, 1]: local lines around
+        each bin, weighted by closeness and inverse variance. None: splines over the values, with
+        smoothness chosen from the curve and its noise, within 1.5 standard deviations.
     """
 
     reach: float | None = dataclasses.field(default=None, kw_only=True)
@@ -47,7 +47,7 @@ class Smooth(Operation):
         if self.reach is not None:
             object.__setattr__(self, "reach", number("reach", self.reach))
             if not 0.0 < self.reach <= 1.0:
-                raise ValueError(f"reach={self.reach!r} must be in (0, 1], a share of the people.")
+                raise ValueError(f"reach={self.reach!r} must be in (0, 1], a share of the records.")
 
     def _wanted(self, curve: Curve, bins: IndexArray) -> FloatArray:
         values, weights = curve.values[bins], curve.released.weights[bins]

@@ -39,8 +39,8 @@ def smooth_as_noise_allows(
     -----
     A straight line of any level and slope, plus a function whose slope wanders (an integrated
     Wiener process), plus independent noise. The average is over ten sizes of the wandering, each
-    with its marginal likelihood. Noise of private curves goes together from bin to bin; taking
-    it as known jointly was tried and repairs less, as errors of short fits go together as well.
+    with its marginal likelihood. Noise of private curves is correlated between bins. Using the
+    joint noise was tried and repairs less, because errors of short fits are correlated as well.
 
     References
     ----------

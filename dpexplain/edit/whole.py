@@ -188,7 +188,7 @@ def repair(
     What a curve lacks is asked for term by term. Where features depend on each other, a curve can
     have taken over from another, above all in a short fit; recovering it then leads away from the
     truth, and nothing that was released tells. The record says so. Use :class:`Smooth` and
-    :class:`Monotone` where features are known to go together.
+    :class:`Monotone` if features are known to be correlated.
     """
     chosen = Selection(bins, within)
     about = {"bins": chosen.bins, "within": chosen.within, "of_class": of_class}

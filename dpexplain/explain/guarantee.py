@@ -32,7 +32,7 @@ class Guarantee:
     delta : float
         Probability in ``[0, 1)``; 0 for pure differential privacy.
     adjacency : {"add_remove", "replace"}
-        Which data sets count as neighbours.
+        Which data sets count as neighbors.
     private : bool
         False for the non-private reference and for anything made with seeded noise.
     mu : float or None, default=None

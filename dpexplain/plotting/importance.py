@@ -34,9 +34,9 @@ def plot_importance(
 ) -> Axes:
     """Draw the mean absolute contribution of terms and pairs, largest on top.
 
-    Where the noise is known, the hatched part of a bar is what noise alone would show on
-    average; a term that does not stand out of it is pale. Where it is known jointly, the
-    places that a term can have with 95 % certainty stand beside its number.
+    If the noise is known, the hatched part of a bar is the average expected from noise alone, and
+    a term that does not rise above it is pale. If the joint noise is known, the 95% rank interval
+    of a term is next to its number.
 
     Parameters
     ----------

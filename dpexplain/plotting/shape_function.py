@@ -39,7 +39,7 @@ def plot_shape_function(
     categorical term is a bar per category with special bins apart below. Where the noise is
     known a dark band of two standard deviations shows what privacy adds, and a pale one what
     privacy, other bins and trees, and sampling add up to, for the whole curve at once; hatched
-    where that band covers zero, so that the contribution may be noise. Grey bars count the
+    where that band covers zero, so that the contribution may be noise. Gray bars count the
     records of each bin.
 
     Parameters

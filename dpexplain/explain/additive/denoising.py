@@ -21,7 +21,7 @@ from dpexplain.explain.additive.shape_function import ShapeFunction
 from dpexplain.explain.noise import LEVEL, NoiseModel
 
 _REACHES = (0.075, 0.15, 0.3)
-"""How far values go together, in shares of the people between them."""
+"""Correlation lengths of values, as shares of the records between them."""
 
 _SIZES = np.geomspace(0.03, 3.0, 12)
 """Standard deviations of the function, in those of the curve that was released."""
@@ -43,7 +43,7 @@ def denoised(explanation: GlobalExplanation) -> GlobalExplanation:
     Returns
     -------
     GlobalExplanation
-        The same terms with smoother curves, centred as before. Their deviations are those of
+        The same terms with smoother curves, centered as before. Their deviations are those of
         the estimate (the posterior), in `noise_std`; parts are not told apart any more.
         Predictions of the model do not change.
 

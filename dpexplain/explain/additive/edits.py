@@ -32,11 +32,11 @@ class EditEffect:
     rms : float
         Root mean square of the change over (noisily counted) people, in the unit of the score.
     people_share : float
-        Share of (noisily counted) people in the bins that changed, 0 to 1.
+        Share of (noisily counted) records in the changed bins, 0 to 1.
     n_outside : int or None
-        Bins in which the curve lies more than two standard deviations (noise of all causes) from
-        what was released, after undoing how far that falls short where an edit did so; None where
-        the noise is not known.
+        Bins in which the curve lies more than two standard deviations (total uncertainty) from the
+        released curve, whose shrinkage is undone first if an edit did so; None if the noise is
+        unknown.
     mean_change : float
         Change of the mean contribution over (noisily counted) people.
     intercept_change : float
@@ -164,7 +164,7 @@ class EditRecord:
 
     @property
     def people_share(self) -> float:
-        """Largest share of people (by noisy counts) that an effect touches."""
+        """Largest share of records (by noisy counts) that an effect touches."""
         return max((effect.people_share for effect in self.effects), default=0.0)
 
     @property

@@ -50,16 +50,16 @@ class GlobalExplanation(NoisyModel, Record, Mapping[str, ShapeFunction]):
     target_unit : str, default=""
         Its unit, for regression.
     classes : tuple of str or None, default=None
-        Class names of a classifier; of two, the score speaks for the second.
+        Class names of a classifier; with two classes, the score is that of the second.
     model_name : str, default=""
         Name of the estimator.
     of_class : str, default=""
-        Class that the score speaks for, where there are several: link "softmax".
+        Class of the score, if there are several: link "softmax".
     noise : NoiseModel or None, default=None
-        Joint scatter of all bins from privacy noise, random structure and sampling; None where
+        Joint scatter of all bins from privacy noise, random structure and sampling; None if
         there is none or it is not known.
     effect_scatter : NoiseModel or None, default=None
-        How the estimate of the effect scatters, all bins and the intercept together; None where it
+        How the estimate of the effect scatters, all bins and the intercept together; None if it
         is not worked out.
     effect_intercept : float or None, default=None
         Intercept that is true of the population, as estimated.
@@ -267,8 +267,8 @@ class GlobalExplanation(NoisyModel, Record, Mapping[str, ShapeFunction]):
         Returns
         -------
         LocalExplanation
-            Noise of contributions where it is known; how errors of terms go together is known
-            to the model alone, so :attr:`LocalExplanation.score_std` is None.
+            Noise of contributions, if known. Correlations between terms are known only to the
+            model, so :attr:`LocalExplanation.score_std` is None.
 
         Raises
         ------

@@ -131,7 +131,7 @@ class LocalExplanation(Record):
     guarantee : Guarantee
         Privacy of the model behind the contributions; it does not cover the samples.
     classes : tuple of str or None, default=None
-        Class names of a classifier; of two, the score speaks for the second.
+        Class names of a classifier; with two classes, the score is that of the second.
     samples_public : bool, default=False
         Whether the samples may be shown to anyone: public records or what-if inputs.
     target_name : str, default="target"
@@ -143,12 +143,12 @@ class LocalExplanation(Record):
         and trees.
     total_std : array-like of shape (n_samples, n_terms) or None, default=None
         The same from privacy noise, random structure and sampling together; it leaves out
-        nothing that :class:`ShapeFunction` knows. None where that is not known.
+        nothing that :class:`ShapeFunction` knows. None if that is not known.
     score_std : array-like of shape (n_samples,) or None, default=None
         Standard deviation of each score from all three, errors of terms taken together. Of several
         classes, of the score less `rest_score`, at most: errors of classes are taken to add up.
     of_class : str, default=""
-        Class that the score speaks for, where there are several: link "softmax".
+        Class of the score, if there are several: link "softmax".
     rest_score : array-like of shape (n_samples,) or None, default=None
         What the other classes have together, see :func:`rest_scores`; link "softmax".
 
@@ -246,12 +246,12 @@ class LocalExplanation(Record):
         threshold : float or None, default=None
             A probability for a classifier, one half if None; in the unit of the target for a
             regression, where there is no usual one and it must be given. Of several classes, a
-            probability of the class that the score speaks for.
+            probability of the class of the score.
 
         Returns
         -------
         ndarray of shape (n_samples,) or None
-            From 0.5 (a coin) to 1; None where `score_std` is not known.
+            From 0.5 (a coin) to 1; None if `score_std` is not known.
 
         Raises
         ------
@@ -307,7 +307,7 @@ class LocalExplanation(Record):
         -------
         DataFrame
             Columns sample, term, bin, contribution; noise_std, total_std and sign_certainty
-            (NaN where unknown). Adding the intercept to a sample's contributions, in order,
+            (NaN if unknown). Adding the intercept to a sample's contributions, in order,
             gives its score.
         """
         chosen = np.arange(len(self)) if sample is None else np.array([self._position(sample)])
@@ -332,12 +332,12 @@ class LocalExplanation(Record):
         """Return the contributions as a ``shap.Explanation`` for SHAP's plots.
 
         Nothing is estimated: in an additive model the contribution of a term is its Shapley
-        value against the intercept, since curves are centred on the counts of the model.
+        value against the intercept, since curves are centered on the counts of the model.
 
         Parameters
         ----------
         X : DataFrame, array or sequence of rows, or None, default=None
-            The same samples, whose values SHAP's plots then show and colour by; None shows the
+            The same samples, whose values SHAP's plots then show and color by; None shows the
             bin of each as text.
 
         Returns

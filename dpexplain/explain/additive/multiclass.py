@@ -2,7 +2,7 @@
 
 A model of several classes has a score for each; probabilities are the exponentials of the scores
 over their sum (softmax). Adding the same number to all scores changes nothing, so scores are
-centred: that of a class is its log-probability against the average over all classes. Every view,
+centered: that of a class is its log-probability against the average over all classes. Every view,
 figure and file understands the explanation of one class, which :meth:`for_class` gives.
 """
 

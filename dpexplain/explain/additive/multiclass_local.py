@@ -73,12 +73,12 @@ class MulticlassLocalExplanation(ByClass[LocalExplanation]):
         """Return a ``shap.Explanation`` with classes on the last axis.
 
         Nothing is estimated: in an additive model the contribution of a term is its Shapley
-        value against the intercept, since curves are centred on the counts of the model.
+        value against the intercept, since curves are centered on the counts of the model.
 
         Parameters
         ----------
         X : DataFrame, array or sequence of rows, or None, default=None
-            The same samples, whose values SHAP's plots then show and colour by; None shows the
+            The same samples, whose values SHAP's plots then show and color by; None shows the
             bin of each as text.
 
         Returns

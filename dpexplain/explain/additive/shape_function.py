@@ -67,12 +67,12 @@ class ShapeFunction(NoisyShape, EstimatedShape, Binned):
         given the released bins and trees, in `score_unit`.
     structure_std : array-like of shape (n_bins,) or None, default=None
         Standard deviation from other noise in the histograms and other random trees, which
-        would have given other bins and curves; None where it is not known.
+        would have given other bins and curves; None if it is not known.
     sampling_std : array-like of shape (n_bins,) or None, default=None
-        Standard deviation from the records being a sample of people; None where it is not known.
+        Standard deviation from the records being a sample of people; None if it is not known.
     simultaneous_factor : float or None, default=None
         Standard deviations from the curve to the ends of a band that holds for all its bins at
-        once with 95 % certainty; None where errors of bins are not known jointly.
+        once with 95% certainty; None if errors of bins are not known jointly.
     special : sequence of str, default=()
         Names of the bins after the value bins, such as ``("other", "missing")``.
     step : float or None, default=None
@@ -81,25 +81,25 @@ class ShapeFunction(NoisyShape, EstimatedShape, Binned):
         Unit of the score, ``"log-odds"`` for a classifier; a
         :class:`GlobalExplanation` fills it in where it is empty.
     monotone : {"increasing", "decreasing"} or None, default=None
-        Direction that the model was told to keep over the value bins; None where it was free.
+        Direction that the model was told to keep over the value bins; None if it was free.
     bag_std : array-like of shape (n_bins,) or None, default=None
         Standard deviation of the contribution between the bags that the curve is the mean of, in
         `score_unit`: other records, other trees and, in a private model, other noise. The mean of
         all bags varies less.
     stretch : float or None, default=None
-        Factor on the curve that undoes how far a short fit falls short of what it is after,
-        estimated from released sums; None where it is not known.
+        Factor on the curve that undoes the shrinkage of a short fit, estimated from released sums;
+        None if unknown.
     recovered : array-like of shape (n_bins,) or None, default=None
-        Smooth curve that all sums which the fit released speak for together; None where they are
-        not known. An estimate beside the contributions; the model does not use it.
+        Smooth curve estimated from all released sums of the fit; None if these are unknown. A
+        separate estimate that the model does not use.
     effect : array-like of shape (n_bins,) or None, default=None
         Estimate of what is true of the population, in `score_unit`: what the fit would have come to
-        without noise and without stopping early. None where it is not worked out.
+        without noise and without stopping early. None if it is not worked out.
     effect_std : array-like of shape (n_bins,) or None, default=None
         Its standard deviation, from noise, sampling, and what a short fit leaves open.
     effect_factor : float or None, default=None
         Standard deviations from the estimate to the ends of a band that holds for all its bins at
-        once with 95 % certainty.
+        once with 95% certainty.
     released : array-like of shape (n_bins,) or None, default=None
         Contributions as they were released, where the curve was edited by hand since; standard
         deviations are those of the released curve.
@@ -250,10 +250,10 @@ class ShapeFunction(NoisyShape, EstimatedShape, Binned):
         Returns
         -------
         DataFrame
-            Columns term, bin, bin_left, bin_right (NaN where a bin is no interval),
-            contribution; noise_std, structure_std, sampling_std and total_std (NaN where
-            unknown); signal (None where unknown), count, special, bag_std, effect, effect_std
-            (NaN where unknown); effect_signal (None where unknown).
+            Columns term, bin, bin_left, bin_right (NaN if a bin is no interval),
+            contribution; noise_std, structure_std, sampling_std and total_std (NaN if
+            unknown); signal (None if unknown), count, special, bag_std, effect, effect_std
+            (NaN if unknown); effect_signal (None if unknown).
         """
         edges = np.full((2, self.n_bins), np.nan)
         if self.bin_edges is not None:

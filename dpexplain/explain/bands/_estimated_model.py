@@ -23,8 +23,8 @@ class EstimatedModel:
     def terms_with_effect(self) -> tuple[str, ...] | None:
         """Terms with a significant effect, largest effect first.
 
-        If no term has one, none is named with a chance of 97 %: the rule looks at all bins of all
-        terms at once, as `terms_above_noise` does for the released curves. None where the effect
+        If no term has one, none is named with a chance of 97%: the rule looks at all bins of all
+        terms at once, as `terms_above_noise` does for the released curves. None if the effect
         is not worked out.
         """
         if self.effect_scatter is None:
@@ -37,8 +37,8 @@ class EstimatedModel:
     def shown_share(self) -> float | None:
         """Share of the effects in the released curves; None without estimates.
 
-        Sum of the importances of the curves over that of the estimated effects. Below 1 where a
-        fit stopped early: curves fall short of what is true.
+        Sum of the importances of the curves over that of the estimated effects. Below 1 if a fit
+        stopped early, because its curves are shrunk.
         """
         effects = [t.effect_importance for t in self.terms]
         true = sum(e for e in effects if e is not None)

@@ -50,7 +50,7 @@ class EstimatedShape:
     def effect_band(self) -> tuple[FloatArray, FloatArray] | None:
         """Lower and upper end of the effect band; None without an estimate.
 
-        With 95 % certainty the whole curve that is true of the population lies inside.
+        With 95% certainty the whole curve that is true of the population lies inside.
         """
         if self.effect is None or self.effect_std is None or self.effect_factor is None:
             return None

@@ -62,9 +62,9 @@ class FilterBank(NoisyFilters, Record):
     grid_shape : tuple of int or None, default=None
         How the inputs lie on a grid (images, signals); None for a table.
     noise : FilterNoise or None, default=None
-        Joint privacy noise; None where there is none or it is not known.
+        Joint privacy noise; None if there is none or it is not known.
     preparation : InputPreparation or None, default=None
-        How a record becomes inputs; None where it is not known.
+        How a record becomes inputs; None if it is not known.
     target_name : str, default="target"
         Name of what is predicted.
     model_name : str, default=""
@@ -290,7 +290,7 @@ class FilterBank(NoisyFilters, Record):
         Returns
         -------
         DataFrame
-            Columns class, filter, input, weight, noise_std, sign_certainty (NaN where unknown).
+            Columns class, filter, input, weight, noise_std, sign_certainty (NaN if unknown).
         """
         n_classes, n_filters, n_inputs = self._shape
         std = self.filter_std

@@ -50,8 +50,8 @@ class InputFeature:
         One input per category, 1 where the cell is that category; None for a number.
     low, high : float
         Public bounds of a number; values beyond are moved to the nearer one.
-    centre, spread : float
-        The input of a number is ``(value - centre) / spread``; 0 for a cell that is empty or no
+    center, spread : float
+        The input of a number is ``(value - center) / spread``; 0 for a cell that is empty or no
         number.
     unit : str, default=""
         Unit of a number; ``"days since 1970-01-01"`` reads dates.
@@ -113,7 +113,7 @@ class InputFeature:
         Parameters
         ----------
         column : ndarray of shape (n_samples,)
-            Numbers (NaN where empty); or positions in the list of categories, where any other
+            Numbers (NaN if empty); or positions in the list of categories, where any other
             value stands for none of them.
 
         Returns

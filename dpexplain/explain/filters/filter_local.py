@@ -343,7 +343,7 @@ class FilterExplanation(Record):
         -------
         DataFrame
             Columns sample, class, input, value (as prepared), contribution; noise_std and
-            sign_certainty (NaN where unknown). Adding the bias part to a sample's contributions
+            sign_certainty (NaN if unknown). Adding the bias part to a sample's contributions
             to a class, in order, gives its score.
         """
         chosen = np.arange(len(self)) if sample is None else np.array([self._position(sample)])

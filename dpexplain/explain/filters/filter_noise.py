@@ -30,7 +30,7 @@ class FilterNoise(Record):
     basis : array-like or None, default=None
         Shape (n_coefficients, n_inputs): weights are coefficients times basis. Or (n_filters,
         n_coefficients, n_inputs), where the m-th filters of all classes have a basis of their
-        own. None where coefficients are the weights themselves. Rounded likewise.
+        own. None if coefficients are the weights themselves. Rounded likewise.
     origin : array-like of shape (n_inputs,) or None, default=None
         Inputs at which biases scatter by `bias_variance` alone: what was taken off all records
         when the filters were learned. Elsewhere their scatter is that of the filters too. None

@@ -31,7 +31,7 @@ _HTML_ROWS = 10
 def share_outside(weights: FloatArray, std: FloatArray | None) -> float | None:
     """Return the share of weights outside the noise band; None without noise.
 
-    Noise alone puts 4.6 % there.
+    Noise alone puts 4.6% there.
     """
     if std is None:
         return None
@@ -157,7 +157,7 @@ class WeightMap(Record):
         Returns
         -------
         DataFrame
-            Columns input, weight, noise_std, sign_certainty (NaN where unknown).
+            Columns input, weight, noise_std, sign_certainty (NaN if unknown).
         """
         unknown = np.full(len(self.input_names), np.nan)
         std, certainty = self.noise_std, self.sign_certainty

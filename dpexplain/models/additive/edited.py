@@ -21,7 +21,7 @@ class Released:
     ----------
     curves : tuple of ndarray of shape (n_bins,), or None for a term that was not edited
     intercept : float or None
-        None where edits did not move it.
+        None if edits did not move it.
     """
 
     curves: tuple[NDArray[np.float64] | None, ...]

@@ -26,7 +26,7 @@ class ExplainableBoostingClassifier(AdditiveClassifier, _Reference):
     schema : Schema or None, default=None
         Bounds, categories and classes; None reads them from the data.
     max_bins : int, default=256
-        At most so many bins per numeric feature.
+        Maximum number of bins per numeric feature.
     learning_rate : float, default=0.1
         Share of a leaf's value that is added.
     max_rounds : int, default=1000
@@ -120,10 +120,10 @@ class DPExplainableBoostingClassifier(_PrivateBoosting, AdditiveClassifier):
         delta are split between them as in [1]_, with its tighter or looser accountant.
         None: "joint", or "gdp" with the paper preset.
     adjacency : {"add_remove", "replace"}, default="add_remove"
-        Which data sets count as neighbours.
+        Which data sets count as neighbors.
     max_bins : int or None, default=None
-        At most so many bins per numeric feature. None: 32 to 256 cells, by the noisy number of
-        people, merged where these are few; 32 bins with the paper preset.
+        Maximum number of bins per numeric feature. None: 32 to 256 cells, depending on the noisy
+        number of records, merged where records are few; 32 bins with the paper preset.
     learning_rate : float or None, default=None
         Share of a leaf's mean residual that is added, in (0, 1]. None: up to 1, the more the
         fewer passes there are.
@@ -140,9 +140,9 @@ class DPExplainableBoostingClassifier(_PrivateBoosting, AdditiveClassifier):
         composition, of epsilon otherwise. None: 0.22, a tenth of which counts people first; 0.1
         with the paper preset.
     pair_budget_frac : float or None, default=None
-        Share of the training's mu squared, in [0, 1), that buys one sum per pair of features, with
-        which the estimate of the effect tells features apart that go together. None: 0.05 with
-        joint composition and two classes, nothing otherwise.
+        Share of the training's mu squared, in [0, 1), that buys one sum per pair of features, from
+        which the estimate of the effect separates correlated features. None: 0.05 with joint
+        composition and two classes, nothing otherwise.
     structure_seed : int or None, default=None
         Seed of the public random structure (order of features, cuts). Never of the noise.
     noise_backend : {"exact", "opendp", "rounded"}, default="exact"
@@ -155,8 +155,8 @@ class DPExplainableBoostingClassifier(_PrivateBoosting, AdditiveClassifier):
     n_public : int or None, default=None
         Publicly known number of people, to check `delta` against.
     max_rows_per_person : int or None, default=None
-        How many rows of one person are used at most; ``fit`` then needs ``groups=`` and protects
-        persons, with so many times the noise. None: every row is a person of its own.
+        Maximum number of rows used per person; ``fit`` then needs ``groups=`` and protects
+        persons, and noise scales with this number. None: every row counts as a separate person.
     monotone_constraints : mapping of str to {"increasing", "decreasing", 1, -1, 0} or None
         Direction of the curves of ordered features, by name. Each update is moved to the nearest
         monotone curve in noisily counted people, which costs no privacy.

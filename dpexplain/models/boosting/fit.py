@@ -204,7 +204,7 @@ def fit_private(
     rng : numpy.random.Generator
         Source of the public structure; never of noise.
     monotone : sequence of {"increasing", "decreasing", None}
-        Direction that the curve of each feature must have; None where it is free.
+        Direction that the curve of each feature must have; None if it is free.
     n_bags : int
         Fits on random parts of the records, which share the budget; 1 for one fit on all.
     coins : Coins

@@ -127,7 +127,7 @@ def boost(
     Returns
     -------
     list of ndarray
-        Score per bin of each feature, not centred.
+        Score per bin of each feature, not centered.
     """
     tables: Tables = [np.zeros(b) for b in n_bins] if start is None else list(start)
     lowest, highest = np.array(-bound), np.array(bound)  # once, not at every visit

@@ -82,7 +82,7 @@ class Objective:
     curvature : callable
         Curvature per bin, to simulate what noise does.
     step_factor : float, default=1.0
-        Steps of a private fit are so many times as long as those of two classes or squared error.
+        Step length of a private fit, relative to that of two classes or squared error.
     """
 
     loss: Loss

@@ -112,7 +112,7 @@ def release_pairs(
     Returns
     -------
     PairSums or None
-        None where the budget buys none.
+        None if the budget buys none.
     """
     if not budget.pair_share:
         return None

@@ -22,7 +22,7 @@ from dpexplain.models.boosting.released import LeafStep, Tables
 from dpexplain.models.boosting.structure import Visit
 
 _CLIP_STDS = 2.5
-"""Residuals are clipped at one count more than so many standard deviations of a Poisson count."""
+"""Residuals are clipped at this number of standard deviations of a Poisson count, plus one."""
 
 _LARGEST_STEP = 1.0
 """A full step multiplies a rate by e or divides it by e at most: the loss is far from quadratic."""

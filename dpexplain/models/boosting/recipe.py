@@ -23,9 +23,9 @@ class Recipe:
     spacing : {"mixed", "equal"}
         How the cells are spaced.
     max_bins : int or None
-        At most so many merged bins per feature; None for as many as there are cells.
+        Maximum number of merged bins per feature; None for the number of cells.
     bin_noise_ratio : float
-        A merged bin stands out of its own noise by this factor.
+        Minimum ratio of a merged bin's count to its noise.
     bin_share : float
         Share of the budget for the histograms: of mu squared with joint composition,
         of epsilon otherwise.
@@ -39,8 +39,8 @@ class Recipe:
         Bound on a residual: of a probability for classifiers, in half-ranges for
         regression; None to derive it.
     clip_every : int
-        Where the clip of a regression is derived, it follows a quantile of the residuals,
-        which are asked for every so many passes; 0 for a fixed clip.
+        If the clip of a regression is derived, it follows a quantile of the residuals, which is
+        queried at this interval of passes; 0 for a fixed clip.
     max_leaves : int
         Leaves of a tree.
     leaf_noise_ratio : float
@@ -152,7 +152,7 @@ class Schedule:
     clip : float
         Bound on a residual, in score units of the loop; the first one where it adapts.
     clip_quantile : float or None
-        Share of the residuals that the clip is to leave as they are; None where it is fixed.
+        Share of the residuals that the clip is to leave as they are; None if it is fixed.
     clip_every : int
         Passes from one question about the residuals to the next.
     """

@@ -167,7 +167,7 @@ class PrivateBins:
     bin_of_cell : tuple of ndarray of shape (n_cells,), one per feature
         Merged bin of each cell that was counted.
     cell_noise_std : float
-        Noise standard deviation of one cell, in people.
+        Noise standard deviation of one cell, in records.
     min_bin_count : float
         Noisily counted people that a merged bin was to hold.
     """
@@ -188,7 +188,7 @@ class PrivateFit:
     ----------
     binned : PrivateBins
     bags : list of list of ndarray
-        Of each bag, scores per bin, not centred, in the units of the loop.
+        Of each bag, scores per bin, not centered, in the units of the loop.
     schedule : Schedule
         Passes, learning rate and clip, as the recipe derived them.
     leaf_noise_ratio : float

@@ -55,9 +55,9 @@ def random_visits(
     n_epochs : int
         Passes over the features.
     max_leaves : int
-        Leaves of a tree where people are many enough.
+        Leaves of a tree if there are enough records.
     min_leaf_count : float
-        Each leaf holds at least so many noisily counted people.
+        Minimum noisy count per leaf.
     rng : numpy.random.Generator
         Source of the public structure; never of noise.
 

@@ -76,7 +76,7 @@ def design(
     counts : sequence of BinCounts
         Released people per cell.
     follow_counts : bool
-        Whether -1 and 1 are where the middle 98 % of the released counts end, beyond which a
+        Whether -1 and 1 are where the middle 98% of the released counts end, beyond which a
         number counts as the nearer end; otherwise they are the public bounds.
 
     Returns

@@ -45,7 +45,7 @@ class LocallyLinearClassifier(LocallyLinearModel):
         Numbers per filter, where there is a projection.
     grid_shape : tuple of int or None, default=None
         How the features lie on a grid (images, signals): all are numeric then, and each record
-        is centred and divided by its norm. None for a table.
+        is centered and divided by its norm. None for a table.
     inverse_temperature : float or None, default=None
         How sharply the softmax chooses among the filters of a class.
     learning_rate : float or None, default=None

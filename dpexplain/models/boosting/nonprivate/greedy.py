@@ -44,9 +44,9 @@ def greedy_tree(gradient, curvature, max_leaves, min_curvature):  # type: ignore
         Sums of residual and of curvature per bin, in the order in which bins may
         be joined.
     max_leaves : int
-        At most so many leaves.
+        Maximum number of leaves.
     min_curvature : float
-        Each leaf holds at least so much curvature.
+        Minimum curvature per leaf.
 
     Returns
     -------
@@ -154,7 +154,7 @@ class GreedyStep:
     Parameters
     ----------
     ordered : sequence of bool
-        Per feature, whether only neighbouring bins may share a leaf. Categories
+        Per feature, whether only neighboring bins may share a leaf. Categories
         without an order are sorted by their mean residual first.
     n_special : sequence of int
         Per feature, bins at the end that are leaves of their own.

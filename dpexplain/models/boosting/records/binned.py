@@ -35,7 +35,7 @@ class Loss:
     mean : callable
         Mean loss of given scores (non-private fits).
     n_scores : int, default=1
-        Scores of a record: 1, or one per class, and so many sums per leaf.
+        Scores per record, and sums per leaf: 1, or one per class.
     within : callable or None, default=None
         How many residuals a clip leaves alone, and of how many (private fits whose clip adapts).
     """

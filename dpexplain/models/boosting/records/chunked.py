@@ -21,7 +21,7 @@ from dpexplain.models.boosting.records.spill import Scratch
 from dpexplain.tables.chunked import Part
 
 PART_ROWS = 1 << 20
-"""Rows read are joined to parts of at least so many, since every part is a pass of its own."""
+"""Minimum number of rows per part: rows are joined, because each part needs a separate pass."""
 
 
 class ChunkedSource:

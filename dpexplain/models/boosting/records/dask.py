@@ -1,11 +1,11 @@
 """Records and their scores on the workers of a Dask cluster.
 
 A worker holds a `Shard`: the encoded records of some partitions. A visit is one message to each
-shard and one answer back. Messages hold what is public anyway (cells, merged bins, updates made
-of noisy sums), so a worker that is lost can be made up for: its partitions are encoded again
-elsewhere, the updates so far are applied again in their order, and the shard stands where the
-lost one stood, to the last bit. That releases nothing new. Noise is drawn in the process that
-fits, and answers are exact sums, so the cluster has to be trusted as that process is.
+shard and one answer back. Messages hold what is public anyway (cells, merged bins, updates made of
+noisy sums), so a lost worker can be replaced: its partitions are encoded again elsewhere, all
+updates so far are applied again in order, and the new shard equals the lost one to the last bit.
+This releases nothing new. Noise is drawn in the process that fits, and answers are exact sums, so
+the cluster has to be trusted as that process is.
 """
 
 from __future__ import annotations

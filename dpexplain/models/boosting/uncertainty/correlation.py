@@ -35,12 +35,12 @@ _PRIOR_STD = 0.25
 """Of one correlation, before anything was seen and on average over pairs."""
 
 _PAIR_WEIGHT = 1.0
-"""The spread of a pair is estimated as if so many correlations with the prior spread belonged to
+"""The spread of a pair is estimated as if this many correlations with the prior spread belonged to
 it."""
 
 _OWN_SHARE = (0.85, 0.25)
 """Mean and spread of the share of its own roughness that a term repairs: what is finer than the
-functions here goes together as well."""
+functions here is correlated as well."""
 
 _OWN_LIMITS = (0.3, 1.0)
 _FUNCTIONS = (3, 2, 1)

@@ -34,7 +34,7 @@ def correlations(
     Parameters
     ----------
     pairs : PairSums or None
-        None where nothing was bought: then the prior comes back.
+        None if nothing was bought: then the prior comes back.
     counts : sequence of BinCounts
     n_samples : float
         Noisy number of people.

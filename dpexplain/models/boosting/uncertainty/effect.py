@@ -33,7 +33,7 @@ _LONGEST_STEP = 4.0
 """Largest change of a score in one step, in log-odds (or standard deviations of a residual)."""
 
 _SHRINKAGE = 1.0
-"""The band allows for so many times what the prior takes away from the estimate."""
+"""The band allows for this multiple of what the prior takes away from the estimate."""
 
 _WIDER = 0.6
 """Scales of terms that go with others are used up to so much larger than estimated: what one of
@@ -102,7 +102,7 @@ def estimate_effect(
     fit : PrivateFit
         What was released.
     terms : AdditiveTerms
-        Its centred terms, in score units.
+        Its centered terms, in score units.
     objective : Objective
         What it was fitted to.
 
@@ -131,7 +131,7 @@ def calibrating_line(
     Returns
     -------
     scale, shift : float
-        Calibrated log-odds are ``scale * score + shift``; None where no estimate is worked out. The
+        Calibrated log-odds are ``scale * score + shift``; None if no estimate is worked out. The
         scale is positive, so that nobody changes places.
     """
     found = _found(fit, terms, objective, _QUICK)
@@ -290,7 +290,7 @@ class _Estimate:
         curves, errors, left, intercept_errors = [], [], [], root[:, 0].copy()
         first = 1
         for k, (basis, own) in enumerate(zip(self._bases, self._of_terms(at), strict=True)):
-            # The released terms are centred with these weights, too.
+            # The released terms are centered with these weights, too.
             weights = _weights(basis, self._terms.counts[k])
             functions = basis.functions - weights @ basis.functions
             curves.append(scale * (functions @ own))

@@ -49,7 +49,7 @@ def restructured(
     privacy : ndarray of shape (n_draws, n_values)
         Simulated errors of that score from privacy noise.
     coupling : Correlation
-        How features go together, in draws.
+        Draws of the correlations between features.
     mixing : float
         How this score reacts through functions, over the mean of all scores.
     intercept : float

@@ -12,7 +12,7 @@ FloatArray = NDArray[np.float64]
 
 _ROUNDS = 8
 _PSEUDO = 1.0
-"""The scale of a term is estimated as if so many coefficients of the usual size belonged to it."""
+"""The scale of a term is estimated as if this many coefficients of typical size belonged to it."""
 
 _INTERCEPT_PRECISION = 1e-4
 
@@ -106,12 +106,12 @@ def posterior(
     usual : float
         Usual size of a curve.
     wider : ndarray of shape (n_terms,)
-        Scales are used so many times as large as estimated.
+        Factor on the estimated scales.
 
     Returns
     -------
     Posterior
-        Scales are those of expectation and maximisation [1]_.
+        Scales are those of expectation and maximization [1]_.
 
     References
     ----------

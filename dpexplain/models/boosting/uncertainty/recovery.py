@@ -59,7 +59,7 @@ def recovered_curves(
     Returns
     -------
     tuple, one per term, of ndarray of shape (n_bins,) or None
-        In score units, centred over people; special bins as released. None for categories
+        In score units, centered over people; special bins as released. None for categories
         without an order.
     """
     curves: list[FloatArray | None] = []

@@ -43,7 +43,7 @@ class Evidence:
     left : ndarray of shape (n_sums, n_scores)
         The sum, had it been asked for at the final scores.
     curve : ndarray of shape (n_bins, n_scores)
-        Final scores of the loop, not centred.
+        Final scores of the loop, not centered.
     """
 
     bins: FloatArray

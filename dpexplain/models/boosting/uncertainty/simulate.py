@@ -15,7 +15,7 @@ post-processing and costs no privacy.
   clipped, and for a regression that of normal residuals, of which the clip leaves a known
   share alone.
 
-Sums of pairs of features are not used here. How features go together is estimated from the
+Sums of pairs of features are not used here. Feature correlations are estimated from the
 released sums, and drawn anew for each group of simulations (`coupling.py`).
 """
 
@@ -44,13 +44,13 @@ from dpexplain.models.boosting.uncertainty.shrinkage import evidence, stretches
 FloatArray = NDArray[np.float64]
 
 N_SIMULATIONS = 200
-"""Simulated fits; the relative error of a standard deviation is 1 / sqrt(2 * 200) = 5 %."""
+"""Simulated fits; the relative error of a standard deviation is 1 / sqrt(2 * 200) = 5%."""
 
 _LEAST_SIMULATIONS = 80
-"""With several classes, which share the work; 8 % relative error."""
+"""With several classes, which share the work; 8% relative error."""
 
 N_STRUCTURES = 120
-"""Simulated structures; 6 % relative error."""
+"""Simulated structures; 6% relative error."""
 
 _SEED = 20210718  # post-processing: the same model always shows the same band
 
@@ -70,7 +70,7 @@ def simulate_noise(
     fit : PrivateFit
         What was released.
     terms : AdditiveTerms
-        Its centred terms, in score units.
+        Its centered terms, in score units.
     objective : Objective
         What it was fitted to.
     n_simulations : int, default=200
