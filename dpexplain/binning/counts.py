@@ -15,7 +15,7 @@ class BinCounts:
     Attributes
     ----------
     counts : ndarray of shape (n_bins,)
-        Noisy people per bin, special bins last.
+        Noisy records per bin, special bins last.
     variance : ndarray of shape (n_bins,)
         Variance of the noise on each count.
     n_special : int

@@ -32,7 +32,7 @@ class NoisyHistograms:
     Parameters
     ----------
     counts : tuple of ndarray of shape (n_cells,), one per feature
-        Noisy people per cell, special cells included; may be negative.
+        Noisy records per cell, special cells included; may be negative.
     noise_std : float
         Standard deviation of the noise on one cell, in people.
     people : NoisyCount or None, default=None
@@ -95,7 +95,7 @@ def release_count(
     noise_multiplier: float,
     sensitivity: float = 1.0,
 ) -> NoisyCount:
-    """Release the number of people with noise.
+    """Release the number of records with noise.
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ def release_histograms(
     noise_multiplier: float,
     sensitivity: float = 1.0,
 ) -> NoisyHistograms:
-    """Release noisy counts of people per cell of every feature.
+    """Release noisy counts of records per cell of every feature.
 
     A record is in one cell per feature, so one feature's histogram has L2
     sensitivity 1 under add/remove adjacency and sqrt(2) under replace-one.
@@ -172,7 +172,7 @@ def release_histograms(
     Parameters
     ----------
     cell_counts : sequence of ndarray of shape (n_cells,), dtype int64
-        Exact people per cell of each public grid.
+        Exact records per cell of each public grid.
     mechanism : Mechanism
         Every release passes through it.
     noise_multiplier : float
@@ -199,7 +199,7 @@ def histogram_phase(noise_multiplier: float, sensitivity: float, n_values: int) 
     noise_multiplier : float
         Noise standard deviation over the sensitivity of one histogram.
     sensitivity : float
-        L2 sensitivity of one histogram, in people.
+        L2 sensitivity of one histogram, in records.
     n_values : int
         Cells of all features together.
 
@@ -257,7 +257,7 @@ def merge_sparse_cells(
 def counts_per_bin(
     counts: NDArray[np.float64], bin_of_cell: Index, n_bins: int
 ) -> NDArray[np.float64]:
-    """Return the noisy number of people per merged bin.
+    """Return the Noisy number of records per merged bin.
 
     Parameters
     ----------

@@ -144,14 +144,14 @@ class Comparison(Fits[GlobalExplanation]):
         term : str or None, default=None
             Name of the term; None takes the most important one.
         ax : Axes or None, default=None
-            Where to draw; None makes a figure.
+            Axes to draw into; None creates a figure.
         **options
-            Passed on.
+            Passed on to the plotting function.
 
         Returns
         -------
         Axes
-            The axes drawn into.
+            The axes with the plot.
         """
         from dpexplain.plotting import plot_comparison
 

@@ -36,8 +36,8 @@ class Faithfulness:
     rank_correlation : float
         Kendall's tau-b of the importances.
     rank_correlation_low, rank_correlation_high : float
-        Where tau lies in 95% of simulated noise around the curves; NaN if the noise is not
-        known jointly.
+        Where tau lies in 95% of simulated noise around the curves; NaN if the noise is unknown
+        jointly.
     sign_agreement : float
         Share of contributions, weighted by people and size, that have the other's sign.
     top_k_overlap : float

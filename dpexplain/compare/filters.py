@@ -166,7 +166,7 @@ class FilterComparison(Fits[FilterBank]):
         DataFrame
             One row per fit: epsilon, repeat, share_of_filters and share_of_class_means (weights
             outside two standard deviations; noise alone gives 0.046), signal_to_noise (median
-            over the filters; noise alone gives about 1). NaN if the noise is not known.
+            over the filters; noise alone gives about 1). NaN if the noise is unknown.
         """
         return pd.DataFrame(
             [
@@ -208,7 +208,7 @@ class FilterComparison(Fits[FilterBank]):
         Parameters
         ----------
         **options
-            Passed on.
+            Passed on to the plotting function.
 
         Returns
         -------

@@ -28,7 +28,7 @@ class MulticlassComparison(ByClass[Comparison]):
     Raises
     ------
     ValueError
-        If the parts do not belong together.
+        If the explanations are inconsistent.
     """
 
     by_class: tuple[Comparison, ...]

@@ -43,7 +43,7 @@ def epsilon_to_stand_out(explanation: GlobalExplanation, term: str) -> float:
     Raises
     ------
     KeyError
-        If there is no such term.
+        If the term does not exist.
     ValueError
         If the explanation is not private, or its noise is not known.
     """

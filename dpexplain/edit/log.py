@@ -44,7 +44,7 @@ class EditLog:
     Raises
     ------
     ValueError
-        If the places contradict each other.
+        If the places are inconsistent.
 
     Examples
     --------

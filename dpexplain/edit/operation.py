@@ -77,7 +77,7 @@ class Operation(ABC):
     names : sequence of str or None, default=None
         Instead, labels of bins: categories, ``"missing"``, ``"other"``.
     mean : {"keep", "change", "intercept"} or None, default=None
-        What becomes of the mean contribution over the (noisily counted) people: the chosen bins
+        What becomes of the mean contribution over the (noisily counted) records: the chosen bins
         keep it, it changes, or the intercept takes the change, so that the mean score stays.
         None: what the operation is for. Those that shape a curve keep it; those that say which
         values a curve is to have change it.

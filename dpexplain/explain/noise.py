@@ -76,7 +76,7 @@ class NoiseModel(Record):
     Raises
     ------
     ValueError
-        If shapes contradict each other or a number is not finite.
+        If shapes are inconsistent or a number is not finite.
     """
 
     sizes: tuple[int, ...]

@@ -47,7 +47,7 @@ def to_shap(
     TypeError
         If `explanation` is of another kind.
     ValueError
-        If `X` has another number of rows, or lacks a column.
+        If `X` has a different number of rows, or lacks a column.
 
     Warns
     -----

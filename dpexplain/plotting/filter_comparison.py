@@ -43,7 +43,7 @@ def plot_filter_comparison(
     show_reference : bool, default=True
         Whether to draw the reference where there is one; it is then watermarked.
     figure : Figure, SubFigure or None, default=None
-        Where to draw; None makes a figure.
+        Axes to draw into; None creates a figure.
 
     Returns
     -------

@@ -46,12 +46,12 @@ def plot_weightings(
     label : object or None, default=None
         Name of the class; None takes the predicted one.
     ax : Axes or None, default=None
-        Where to draw; None makes a figure.
+        Axes to draw into; None creates a figure.
 
     Returns
     -------
     Axes
-        The axes drawn into.
+        The axes with the plot.
 
     Raises
     ------
@@ -89,7 +89,7 @@ def plot_filter_explanation(
     mask_noise : bool, default=False
         Whether contributions inside two standard deviations of privacy noise are greyed out.
     figure : Figure, SubFigure or None, default=None
-        Where to draw; None makes a figure.
+        Axes to draw into; None creates a figure.
 
     Returns
     -------

@@ -43,7 +43,7 @@ def plot_importance(
     explanation : GlobalExplanation
         What to draw.
     ax : Axes or None, default=None
-        Where to draw; None makes a figure.
+        Axes to draw into; None creates a figure.
     max_terms : int, default=20
         Terms drawn at most.
     reference : GlobalExplanation or None, default=None
@@ -53,7 +53,7 @@ def plot_importance(
     Returns
     -------
     Axes
-        The axes drawn into.
+        The axes with the plot.
     """
     check_one_class(explanation)
     if max_terms < 1:

@@ -57,7 +57,7 @@ def plot_local(
     sample : int, default=0
         Position of the sample.
     ax : Axes or None, default=None
-        Where to draw; None makes a figure.
+        Axes to draw into; None creates a figure.
     max_terms : int, default=12
         Rows at most; the smallest contributions are drawn as one row.
 

@@ -47,7 +47,7 @@ def plot_shape_function(
     shape : ShapeFunction
         What to draw.
     ax : Axes or None, default=None
-        Where to draw; None makes a figure.
+        Axes to draw into; None creates a figure.
     spacing : {"auto", "value", "bins"}, default="auto"
         Width of the bins of a numeric term: by value, or all the same. "auto" makes them the
         same for a feature so skewed that most records would crowd into a hairline.
@@ -57,7 +57,7 @@ def plot_shape_function(
     Returns
     -------
     Axes
-        The axes drawn into.
+        The axes with the plot.
     """
     if spacing not in ("auto", "value", "bins"):
         raise ValueError(f"spacing={spacing!r} must be 'auto', 'value' or 'bins'.")

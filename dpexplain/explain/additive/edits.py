@@ -30,7 +30,7 @@ class EditEffect:
     n_bins : int
         Bins whose contribution changed.
     rms : float
-        Root mean square of the change over (noisily counted) people, in the unit of the score.
+        Root mean square of the change over (noisily counted) records, in the unit of the score.
     people_share : float
         Share of (noisily counted) records in the changed bins, 0 to 1.
     n_outside : int or None
@@ -38,11 +38,11 @@ class EditEffect:
         released curve, whose shrinkage is undone first if an edit did so; None if the noise is
         unknown.
     mean_change : float
-        Change of the mean contribution over (noisily counted) people.
+        Change of the mean contribution over (noisily counted) records.
     intercept_change : float
-        Change of the intercept; not 0 only where the edit asked for it.
+        Change of the intercept; 0 unless the edit requested it.
     of_class : str, default=""
-        Class whose score changed, where there are several.
+        Class whose score changed, if there are several.
     """
 
     term: str
@@ -105,19 +105,19 @@ class EditRecord:
     Parameters
     ----------
     operation : str
-        The operation as JSON text, from which :mod:`dpexplain.edit` makes it again.
+        The operation as JSON text, from which :mod:`dpexplain.edit` rebuilds it.
     words : str
         The operation in words.
     effects : tuple of EditEffect
-        One per curve that it touched.
+        One per changed curve.
     note : str, default=""
         Why.
     who : str, default=""
         Who made it.
     when : str, default=""
-        When, as the author writes it.
+        When, as written by the author.
     caution : str, default=""
-        What to beware of with an operation of this kind, whatever the numbers say.
+        General warning about operations of this kind.
 
     Raises
     ------
@@ -164,7 +164,7 @@ class EditRecord:
 
     @property
     def people_share(self) -> float:
-        """Largest share of records (by noisy counts) that an effect touches."""
+        """Largest share of records (by noisy counts) affected by one effect."""
         return max((effect.people_share for effect in self.effects), default=0.0)
 
     @property

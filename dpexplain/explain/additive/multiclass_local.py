@@ -27,7 +27,7 @@ class MulticlassLocalExplanation(ByClass[LocalExplanation]):
     Raises
     ------
     ValueError
-        If the parts do not belong together.
+        If the explanations are inconsistent.
     """
 
     by_class: tuple[LocalExplanation, ...]
@@ -84,14 +84,14 @@ class MulticlassLocalExplanation(ByClass[LocalExplanation]):
         Returns
         -------
         shap.Explanation
-            SHAP has no place for guarantee and noise: keep this object beside its plots.
+            SHAP cannot store guarantee and noise: keep this object with its plots.
 
         Raises
         ------
         ImportError
             If SHAP is not installed.
         ValueError
-            If `X` has another number of rows, or lacks a column.
+            If `X` has a different number of rows, or lacks a column.
         """
         from dpexplain.interop.shap_values import to_shap
 
@@ -103,7 +103,7 @@ class MulticlassLocalExplanation(ByClass[LocalExplanation]):
         Parameters
         ----------
         sample : int or None, default=None
-            Position of one sample; None gives all.
+            Position of one sample; None returns all.
 
         Returns
         -------

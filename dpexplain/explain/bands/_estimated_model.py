@@ -25,7 +25,7 @@ class EstimatedModel:
 
         If no term has one, none is named with a chance of 97%: the rule looks at all bins of all
         terms at once, as `terms_above_noise` does for the released curves. None if the effect
-        is not worked out.
+        is not available.
         """
         if self.effect_scatter is None:
             return None
@@ -50,7 +50,7 @@ class EstimatedModel:
     def effect_words(self) -> str:
         """Description of the estimated effects.
 
-        Empty where the effect is not worked out.
+        Empty where the effect is not available.
         """
         names, shown = self.terms_with_effect, self.shown_share
         if names is None or shown is None:
@@ -79,7 +79,7 @@ def drawn_effects(
     Returns
     -------
     ndarray of shape (n_draws, n_values)
-        Bins of all terms, one after the other.
+        Bins of all terms, in sequence.
     """
     centre = np.concatenate([np.zeros(t.n_bins) if t.effect is None else t.effect for t in terms])
     return np.asarray(scatter.draws(n_draws)[:, :-1] + centre)

@@ -30,7 +30,7 @@ class NoisyClasses:
         """Terms that rise above the noise in some class, most important first.
 
         A model that learned from nothing names a term here with a chance of 3% at most: that
-        chance is shared out among the classes. None if the noise is not known jointly.
+        chance is shared out among the classes. None if the noise is unknown jointly.
         """
         level = 1.0 - (1.0 - STANDS_OUT_LEVEL) / len(self.by_class)
         names: set[str] = set()

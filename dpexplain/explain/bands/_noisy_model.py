@@ -36,7 +36,7 @@ class NoisyModel(EstimatedModel):
         """Terms that rise above the noise, most important first.
 
         A model that learned from nothing names a term here with a chance of 3%: the rule looks
-        at all bins of all terms at once. None if the noise is not known jointly.
+        at all bins of all terms at once. None if the noise is unknown jointly.
         """
         found = self.terms_above(STANDS_OUT_LEVEL)
         if found is None:
@@ -54,7 +54,7 @@ class NoisyModel(EstimatedModel):
         Returns
         -------
         list of ShapeFunction or None
-            In model order; None if the noise is not known jointly.
+            In model order; None if the noise is unknown jointly.
         """
         if self.noise is None:
             return None
@@ -182,7 +182,7 @@ def words_of_noise(share: float | None, names: tuple[str, ...] | None, n_terms: 
     share : float or None
         Share of the variation of the curves that noise shows.
     names : tuple of str or None
-        Terms above noise; None if that is not known.
+        Terms above noise; None if unknown.
     n_terms : int
 
     Returns

@@ -6,7 +6,7 @@ The score of class k for inputs x is a weighted mean of its filters,
     s_mk(x) = softmax over m of beta g_mk(x),
 
 and probabilities are the softmax of the scores [1]_. Adding one vector to all filters of all
-classes changes no probability, so the common mean is taken off: only contrasts mean something.
+classes changes no probability, so the common mean is subtracted: only contrasts carry meaning.
 
 .. [1] Harder, Bauer, Park, "Interpretable and Differentially Private Predictions", AAAI 2020,
    section 3.
@@ -62,18 +62,18 @@ class FilterBank(NoisyFilters, Record):
     grid_shape : tuple of int or None, default=None
         How the inputs lie on a grid (images, signals); None for a table.
     noise : FilterNoise or None, default=None
-        Joint privacy noise; None if there is none or it is not known.
+        Joint privacy noise; None if there is none or it is unknown.
     preparation : InputPreparation or None, default=None
-        How a record becomes inputs; None if it is not known.
+        Conversion of a record to inputs; None if unknown.
     target_name : str, default="target"
-        Name of what is predicted.
+        Name of the target.
     model_name : str, default=""
         Name of the estimator.
 
     Raises
     ------
     ValueError
-        If shapes contradict each other, a number is not finite, or the common mean is not zero.
+        If shapes are inconsistent, a number is not finite, or the common mean is not zero.
 
     Examples
     --------
@@ -195,7 +195,7 @@ class FilterBank(NoisyFilters, Record):
         Raises
         ------
         ValueError
-            If the explanation does not know how, or columns are wrong.
+            If the conversion is unknown, or columns are wrong.
         """
         if self.preparation is None:
             raise ValueError("this explanation has no preparation; pass inputs, not records.")
@@ -315,7 +315,7 @@ class FilterBank(NoisyFilters, Record):
         what : {"class_means", "filters"}, default="class_means"
             The mean filter of each class, or every filter.
         **options
-            Passed on.
+            Passed on to the plotting function.
 
         Returns
         -------

@@ -65,7 +65,7 @@ class FilterExplanation(Record):
     samples_public : bool, default=False
         Whether the samples may be shown to anyone: public records or what-if inputs.
     target_name : str, default="target"
-        Name of what is predicted.
+        Name of the target.
     effective_std : array-like, shape of `effective`, or None, default=None
         Standard deviation of the weighted filters under privacy noise, to first order.
     own_std : array-like, shape of `effective`, or None, default=None
@@ -79,7 +79,7 @@ class FilterExplanation(Record):
     Raises
     ------
     ValueError
-        If shapes contradict each other or a number is not finite.
+        If shapes are inconsistent or a number is not finite.
     """
 
     inputs: FloatArray
@@ -204,7 +204,7 @@ class FilterExplanation(Record):
     def sign_certainty(self) -> FloatArray | None:
         """Probability that the sign of each contribution is correct.
 
-        From 0.5 (a coin) to 1, over privacy noise; None for a model without noise.
+        From 0.5 (a coin flip) to 1, over privacy noise; None for a model without noise.
         """
         return sign_certainty(self.contributions, self.contribution_std)
 
@@ -337,7 +337,7 @@ class FilterExplanation(Record):
         Parameters
         ----------
         sample : int or None, default=None
-            Position of one sample; None gives all.
+            Position of one sample; None returns all.
 
         Returns
         -------
@@ -377,7 +377,7 @@ class FilterExplanation(Record):
         Returns
         -------
         shap.Explanation
-            SHAP has no place for guarantee and noise: keep this object beside its plots.
+            SHAP cannot store guarantee and noise: keep this object with its plots.
 
         Raises
         ------
@@ -396,7 +396,7 @@ class FilterExplanation(Record):
         sample : int, default=0
             Position of the sample.
         **options
-            Passed on.
+            Passed on to the plotting function.
 
         Returns
         -------

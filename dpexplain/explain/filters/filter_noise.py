@@ -39,7 +39,7 @@ class FilterNoise(Record):
     Raises
     ------
     ValueError
-        If shapes contradict each other, or a variance is negative or not finite.
+        If shapes are inconsistent, or a variance is negative or not finite.
     """
 
     variance: FloatArray

@@ -94,7 +94,7 @@ class WeightMap(Record):
     Raises
     ------
     ValueError
-        If shapes contradict each other or a number is not finite.
+        If shapes are inconsistent or a number is not finite.
     """
 
     title: str
@@ -176,14 +176,14 @@ class WeightMap(Record):
         Parameters
         ----------
         ax : Axes or None, default=None
-            Where to draw; None makes a figure.
+            Axes to draw into; None creates a figure.
         **options
-            Passed on.
+            Passed on to the plotting function.
 
         Returns
         -------
         Axes
-            The axes drawn into.
+            The axes with the plot.
         """
         from dpexplain.plotting import plot_weights
 
@@ -228,7 +228,7 @@ def sign_certainty(values: FloatArray, std: FloatArray | None) -> FloatArray | N
     Returns
     -------
     ndarray or None
-        From 0.5 (a coin) to 1.
+        From 0.5 (a coin flip) to 1.
     """
     if std is None:
         return None

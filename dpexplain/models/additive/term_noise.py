@@ -86,8 +86,8 @@ def term_noise(draws: NoiseDraws, sizes: Sequence[int]) -> TermNoise:
 def stds_against_rest(scores: FloatArray, stds: FloatArray) -> FloatArray:
     """Bound the standard deviations of one-against-rest scores.
 
-    To first order an error of that difference is the error of the own score less the mean error of
-    the others, weighted by their probabilities. Correlations between errors of classes are not
+    To first order, an error of that difference is the error of the own score minus the mean error
+    of the others, weighted by their probabilities. Correlations between errors of classes are not
     kept, so they are assumed to add up.
 
     Parameters
@@ -114,7 +114,7 @@ class NoiseDraws:
     Attributes
     ----------
     privacy, structure, sampling : ndarray of shape (n_draws, n_values)
-        Values are the bins of the first term, those of the second, and so on; then the
+        Columns are the bins of the first term, then those of the second, and so on; then the
         intercept. In score units, mean zero.
     stretch : ndarray of shape (n_terms,) or None, default=None
         Factor on each curve that undoes the shrinkage of the fit; None if unknown.

@@ -79,7 +79,7 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
         Public bounds, categories and classes. Without it they are read from the data, with a
         `PrivacyWarning`, and the model is not private.
     ledger : PrivacyLedger or None, default=None
-        Ledger of the data set; None keeps the books of this fit alone.
+        Ledger of the data set; If None, this fit gets its own ledger.
     n_trees : int, default=20
         Trees of a score, which share the budget.
     depth : int, default=4
@@ -292,7 +292,7 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
         candidates: Candidates,
         mechanism: Mechanism,
     ) -> tuple[Trees, FloatArray]:
-        """Boost the trees of one score; return them with noisy people per leaf."""
+        """Boost the trees of one score; return them with noisy records per leaf."""
         score = np.zeros(len(sign))
         splits, values, n_people = [], [], 1.0
         people = np.zeros((self.n_trees, 2**self.depth))

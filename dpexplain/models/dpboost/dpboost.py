@@ -146,7 +146,7 @@ class DPBoostClassifier(_DPBoost, AdditiveClassifier):
         Public bounds, categories and classes. Without it they are read from the data, with a
         `PrivacyWarning`, and the model is not private.
     ledger : PrivacyLedger or None, default=None
-        Ledger of the data set; None keeps the books of this fit alone.
+        Ledger of the data set; If None, this fit gets its own ledger.
     n_trees : int, default=50
         Trees of a score.
     trees_per_ensemble : int, default=50
@@ -295,7 +295,7 @@ class DPBoostRegressor(_DPBoost, AdditiveRegressor):
         Public bounds, categories and target range. Without it they are read from the data, with a
         `PrivacyWarning`, and the model is not private.
     ledger : PrivacyLedger or None, default=None
-        Ledger of the data set; None keeps the books of this fit alone.
+        Ledger of the data set; If None, this fit gets its own ledger.
     n_trees : int, default=50
         Trees of a score.
     trees_per_ensemble : int, default=50

@@ -113,9 +113,9 @@ class LinearFit:
     ----------
     bins : tuple of FeatureBins
     counts : tuple of BinCounts
-        Noisy people per bin.
+        Noisy records per bin.
     n_samples : float
-        Noisy number of people.
+        Noisy number of records.
     design : Design
     moments : ndarray of shape (n_coordinates, n_coordinates)
         Released second moments, without their negative part.

@@ -70,7 +70,7 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
         Public bounds, categories and classes. Without it they are read from
         the data, with a `PrivacyWarning`, and the model is not private.
     ledger : PrivacyLedger or None, default=None
-        Ledger of the data set; None keeps the books of this fit alone.
+        Ledger of the data set; If None, this fit gets its own ledger.
     preset : {"accurate", "readable", "paper"}, default="accurate"
         Where settings that are None come from: our recipe for accuracy, one for filters and local
         explanations that repeat under fresh noise, or the settings that were run for [1]_.

@@ -64,9 +64,9 @@ class LocallyLinearClassifier(LocallyLinearModel):
     classes_ : ndarray of shape (n_classes,)
         Class labels.
     guarantee_ : Guarantee
-        Says that nothing is promised.
+        States that there is no privacy guarantee.
     ledger_ : PrivacyLedger
-        Holds one non-private event.
+        Contains one non-private event.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)

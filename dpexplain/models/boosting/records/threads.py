@@ -1,7 +1,7 @@
 """Multithreaded passes: each thread streams over its share of the records.
 
-The answers of the shares are exact integers, so their sum is that of one pass over everything,
-to the last bit: threads change how long a fit takes, and nothing else.
+The answers of the shares are exact integers, so their sum equals that of a single pass, to the
+last bit: threads affect only the time of a fit.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def n_threads(n_jobs: int | None, n_records: int) -> int:
         Number of threads; -1 for the number of processors. None for as many as have `LEAST_SHARE`
         records each, up to the number of processors; one if others already share these.
     n_records : int
-        In this process. Private: nothing that is kept may follow from the decision.
+        In this process. Private: nothing that is kept may depend on the decision.
 
     Returns
     -------
@@ -114,12 +114,12 @@ class Team:
         Parameters
         ----------
         records : BinnedRecords
-            With scores of zero, and not to be used any more.
+            With scores of zero; must not be used afterwards.
 
         Returns
         -------
         BinnedRecords
-            The same records, with scores of zero; as they came where they are elsewhere.
+            The same records, with scores of zero; unchanged if they are elsewhere.
         """
         parts = records.local()
         n = n_threads(self._n_jobs, sum(map(len, parts)))

@@ -330,7 +330,7 @@ def fresh_structures(  # type: ignore[no-untyped-def]
     intercept : float
         Mean to be learned by all features together.
     residual : ndarray of shape (n_samples, n_cells_total)
-        What a sample of people adds to the residual sum of each cell; simulation s has that of
+        What a sample of records adds to the residual sum of each cell; simulation s has that of
         sample ``s % n_samples``, so that structures vary while the sample stays.
     step_weight : ndarray of shape (n_cells_total,)
         What one person of a cell counts in the denominators of the updates.
@@ -345,7 +345,7 @@ def fresh_structures(  # type: ignore[no-untyped-def]
     cell_noise_std : float
         Noise standard deviation of one cell, in records.
     share : float
-        Share of the people in a bag; bins are merged with all of them.
+        Share of the records in a bag; bins are merged with all of them.
     min_count, noise_ratio : float
         As for `merge_cells`.
     n_epochs, max_leaves : int

@@ -1,17 +1,17 @@
 """Feature correlations estimated from released leaf sums.
 
 If features were independent, a leaf sum would react to an error d of its own curve by the
-curvature mass times d, and to errors of other curves by their means alone. Where two features
-share information, an error of one can hide behind the opposite error of the other: neither is
-repaired, and a band that takes features as independent is too narrow. Sums of pairs of
-features are not used here, but every leaf sum is known together with the curves that it was asked
-for. That is a linear regression with known noise; its posterior says which correlations the fit
-could have had, and simulations draw from it. Where the sums say little the draws stay wide.
+curvature mass times d, and to errors of other curves by their means alone. If two features share
+information, an error of one can hide behind the opposite error of the other: neither is repaired,
+and a band that assumes independent features is too narrow. Sums of pairs of features are not used
+here, but every leaf sum is known together with the curves at that time. This is a linear
+regression with known noise; simulations draw correlations from its posterior. If the sums contain
+little information, the draws stay wide.
 
-Notation: within a feature functions of the bins are orthonormal in the curvature mass, the first
+Notation: within a feature, functions of the bins are orthonormal in the curvature mass, the first
 one constant. The coupling of two features is the matrix of inner products of such functions, a
-matrix of correlations; all of them together with identities on the diagonal are positive
-semidefinite.
+matrix of correlations. The block matrix of all couplings, with identities on the diagonal, is
+positive semidefinite.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def estimate_correlation(
     ----------
     fit : PrivateFit
     mass : sequence of ndarray of shape (n_bins, n_scores, n_scores)
-        Curvature of each feature, as independent features would have it.
+        Curvature of each feature, assuming independent features.
     rng : numpy.random.Generator
         For the draws.
     bound : float

@@ -51,11 +51,11 @@ def restructured(
     coupling : Correlation
         Draws of the correlations between features.
     mixing : float
-        How this score reacts through functions, over the mean of all scores.
+        Reaction of this score through functions, relative to the mean over all scores.
     intercept : float
-        What is learned of the intercept: without the score that the fit starts from.
+        Learned part of the intercept, without the initial score of the fit.
     learning_rate : float
-        Share of a step that is added.
+        Share of a step added.
     n_structures : int
     rng : numpy.random.Generator
 
