@@ -112,7 +112,7 @@ class LedgerEntry:
         Parameters
         ----------
         adjacency : {"add_remove", "replace"}
-            For which the events are stated.
+            Adjacency for which the events are stated.
 
         Returns
         -------
@@ -142,7 +142,7 @@ class LedgerEntry:
         delta : float
             Delta at which it is stated.
         adjacency : {"add_remove", "replace"}, default="add_remove"
-            For which the events are stated.
+            Adjacency for which the events are stated.
 
         Returns
         -------

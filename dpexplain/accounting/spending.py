@@ -61,7 +61,7 @@ class Spending:
         events : iterable of Event
             In any order.
         adjacency : {"add_remove", "replace"}, default="add_remove"
-            For which the events are stated.
+            Adjacency for which the events are stated.
 
         Returns
         -------

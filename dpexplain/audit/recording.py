@@ -34,7 +34,7 @@ class Transcript:
     queries : list of ndarray of int64
         Exact sums on the integer lattice. For audits on public or made-up data only.
     answers : list of ndarray of int64
-        What was released.
+        The released explanation.
     """
 
     phases: list[AnyPhase] = field(default_factory=list)

@@ -45,7 +45,7 @@ def log_likelihood_ratio(phase: Any, answer: Integers, first: Integers, second: 
     phase : Phase
         What the release belongs to.
     answer : ndarray of shape (n,), dtype int64
-        What was released.
+        The released explanation.
     first, second : ndarray of shape (n,), dtype int64
         Queries of the two data sets.
 

@@ -1,4 +1,4 @@
-"""Predict what a fit at another epsilon would show, from one released fit."""
+"""Predict the result of a fit at another epsilon, from one released fit."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ _SMALLEST = 1e-3
 def epsilon_to_stand_out(explanation: GlobalExplanation, term: str) -> float:
     """Estimate the smallest epsilon at which a term would rise above the noise.
 
-    The privacy part of the noise is taken as proportional to one over the Gaussian-DP
-    parameter, the other parts as they are. The curve is the estimate of the effect on people where
-    there is one, since a fit with a larger epsilon comes nearer to it; else the released curve,
-    shrunk for the noise that it has. All of it is post-processing of released numbers; a fit with
-    the epsilon found still has to be paid for.
+    The privacy noise is assumed inversely proportional to the Gaussian-DP parameter, and the other
+    parts constant. The curve is the estimate of the population effect if available, because a fit
+    with a larger epsilon comes closer to it; else the released curve, shrunk by its noise. All of
+    this is post-processing of released numbers; a fit at the resulting epsilon must still be
+    charged.
 
     Parameters
     ----------
     explanation : GlobalExplanation
-        Private, with noise that is known jointly.
+        A private explanation with known joint noise.
     term : str
         Name of the term.
 
@@ -37,15 +37,16 @@ def epsilon_to_stand_out(explanation: GlobalExplanation, term: str) -> float:
     -------
     float
         Epsilon at the delta of the explanation; infinity if none up to 50 is enough, even for the
-        largest effect inside the band; NaN if that cannot be told, since it would be for some
-        effects inside the band and not for the estimate. :func:`stand_out_words` says it in words.
+        largest effect inside the band; NaN if undecided, because it would be enough for some
+        effects inside the band but not for the estimate. :func:`stand_out_words` describes the
+        result in words.
 
     Raises
     ------
     KeyError
         If the term does not exist.
     ValueError
-        If the explanation is not private, or its noise is not known.
+        If the explanation is not private, or its noise is unknown.
     """
     explanation[term]  # an unknown name is answered before anything else
     return _needed(explanation, term, _overall_factor(explanation))
@@ -57,14 +58,14 @@ def stand_out_words(explanation: GlobalExplanation, term: str) -> str:
     Parameters
     ----------
     explanation : GlobalExplanation
-        Private, with noise that is known jointly.
+        A private explanation with known joint noise.
     term : str
         Name of the term.
 
     Returns
     -------
     str
-        A sentence; it names the largest epsilon that was looked at where none is enough.
+        A sentence; if no epsilon is enough, it names the largest one considered.
 
     Raises
     ------
@@ -94,18 +95,17 @@ def epsilons_to_stand_out(explanation: GlobalExplanation) -> dict[str, float]:
     Parameters
     ----------
     explanation : GlobalExplanation
-        Private, with noise that is known jointly.
+        A private explanation with known joint noise.
 
     Returns
     -------
     dict of str to float
-        In the order of the terms; infinity where no epsilon up to 50 is enough, NaN if that
-        cannot be told.
+        In the order of the terms; infinity if no epsilon up to 50 is enough, NaN if undecided.
 
     Raises
     ------
     ValueError
-        If the explanation is not private, or its noise is not known.
+        If the explanation is not private, or its noise is unknown.
     """
     factor = _overall_factor(explanation)
     return {name: _needed(explanation, name, factor) for name in explanation}
@@ -165,21 +165,21 @@ def epsilon_for_metric(
 ) -> float:
     """Estimate the smallest epsilon that reaches a metric, on stand-in data.
 
-    The comparison must be of public or simulated data that stand in for the private ones, with
-    metrics on held-out records and, best, several repeats: what is learned of the spread between
-    fits is used. The metrics at each epsilon are taken as normal with a common standard deviation,
-    their means as monotone in epsilon, and between two epsilons as linear in its logarithm.
+    The comparison must use public or simulated data that stand in for the private data, with
+    metrics on held-out records and preferably several repeats, which show the spread between fits.
+    The metrics at each epsilon are assumed normal with a common standard deviation, with means
+    that are monotone in epsilon and linear in its logarithm between two epsilons.
 
     Parameters
     ----------
     comparison : Comparison
-        With metrics; its own guarantees play no part.
+        A comparison with metrics; its guarantees are not used.
     target : float
-        Value to reach: at least for an AUROC, at most for an error.
+        Target value: a minimum for an AUROC, a maximum for an error.
     certainty : float, default=0.9
         Share of fits that reach it, in [0.5, 1).
     metric : str or None, default=None
-        Name in the metrics; None takes the only one.
+        Name of the metric; None means the only one.
 
     Returns
     -------

@@ -28,7 +28,7 @@ class Smooth(Operation):
     Parameters
     ----------
     term, bins, within, names, mean, of_class : see below
-        As of :class:`Operation`; the mean is kept.
+        As in :class:`Operation`; the mean is kept.
     reach : float or None, default=None
         Width of the smoothing window, as a share of the records, in (0, 1]: local lines around
         each bin, weighted by closeness and inverse variance. None: splines over the values, with
@@ -82,7 +82,7 @@ class Flatten(Operation):
     Parameters
     ----------
     term, bins, within, names, mean, of_class : see below
-        As of :class:`Operation`; the mean is kept.
+        As in :class:`Operation`; the mean is kept.
     """
 
     kind: ClassVar[str] = "flatten inside the noise band"
@@ -103,13 +103,13 @@ class Flatten(Operation):
 class Denoise(Operation):
     """Replace the released curve by an estimate of the noiseless one.
 
-    Works on what was released, so it belongs before other edits of the same bins; see
+    It uses the released curve, so apply it before other edits of the same bins; see
     :func:`dpexplain.explain.denoised`.
 
     Parameters
     ----------
     term, bins, within, names, mean, of_class : see below
-        As of :class:`Operation`; the mean is kept.
+        As in :class:`Operation`; the mean is kept.
     """
 
     kind: ClassVar[str] = "denoise"
@@ -132,7 +132,7 @@ class Stretch(Operation):
     Parameters
     ----------
     term, bins, within, names, mean, of_class : see below
-        As of :class:`Operation`; the mean is kept.
+        As in :class:`Operation`; the mean is kept.
     """
 
     kind: ClassVar[str] = "stretch"
@@ -147,7 +147,7 @@ class Stretch(Operation):
         Parameters
         ----------
         curve : Curve
-            The term as it is now.
+            The current state of the term.
 
         Returns
         -------
@@ -176,15 +176,15 @@ _RECOVERED_WITHIN = 1.5
 class Recover(Operation):
     """Re-estimate a smooth curve from all released sums.
 
-    Works on what was released, so it belongs before other edits of the same bins. A fit uses each
-    sum for one small step; together they tell more than the curve that the steps ended in. The
-    estimate stays within 1.5 standard deviations of the stretched curve, bin by bin: where people
-    are few, a smooth curve that leaves them is more often wrong than right.
+    It uses the released sums, so apply it before other edits of the same bins. A fit uses each sum
+    for one small step; together, the sums contain more information than the final curve. The
+    estimate stays within 1.5 standard deviations of the stretched curve, bin by bin: where records
+    are few, a smooth curve outside this range is usually wrong.
 
     Parameters
     ----------
     term, bins, within, names, mean, of_class : see below
-        As of :class:`Operation`; the mean is kept.
+        As in :class:`Operation`; the mean is kept.
     """
 
     kind: ClassVar[str] = "recover"
@@ -207,7 +207,7 @@ class Recover(Operation):
         Parameters
         ----------
         curve : Curve
-            The term as it is now.
+            The current state of the term.
 
         Returns
         -------
@@ -226,7 +226,7 @@ class Monotone(Operation):
     Parameters
     ----------
     term, bins, within, names, mean, of_class : see below
-        As of :class:`Operation`; the mean is kept.
+        As in :class:`Operation`; the mean is kept.
     direction : {"increasing", "decreasing"}
     """
 
@@ -255,7 +255,7 @@ class Convex(Operation):
     Parameters
     ----------
     term, bins, within, names, mean, of_class : see below
-        As of :class:`Operation`; the mean is kept.
+        As in :class:`Operation`; the mean is kept.
     bend : {"convex", "concave"}
     """
 

@@ -53,7 +53,7 @@ def plot_filter_comparison(
     Raises
     ------
     KeyError
-        If there is no such class.
+        If the class does not exist.
     """
     names = list(comparison.classes if classes is None else classes)
     columns: list[tuple[str, FilterBank]] = [

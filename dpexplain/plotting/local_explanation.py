@@ -69,7 +69,7 @@ def plot_local(
     Raises
     ------
     ValueError
-        If there is no such sample.
+        If the sample does not exist.
     """
     check_one_class(explanation)
     if max_terms < 1:

@@ -82,7 +82,7 @@ class NoisyFilters:
         Raises
         ------
         KeyError
-            If there is no such class.
+            If the class does not exist.
         """
         place = class_position(self.classes, label)
         bias_std = None
@@ -114,7 +114,7 @@ class NoisyFilters:
         Raises
         ------
         KeyError
-            If there is no such class.
+            If the class does not exist.
         ValueError
             If there is no such filter.
         """
@@ -147,7 +147,7 @@ class NoisyFilters:
         Raises
         ------
         KeyError
-            If there is no such class.
+            If the class does not exist.
         ValueError
             If both are one class.
         """

@@ -73,7 +73,7 @@ class WeightMap(Record):
     Parameters
     ----------
     title : str
-        What it is, such as ``"mean filter of 3"``.
+        Title, such as ``"mean filter of 3"``.
     weights : array-like of shape (n_inputs,)
         In `unit`.
     input_names : sequence of str
@@ -81,13 +81,13 @@ class WeightMap(Record):
     guarantee : Guarantee
         Privacy of the weights.
     bias : float, default=0.0
-        Score where all inputs are 0.
+        Score at zero inputs.
     grid_shape : tuple of int or None, default=None
         How the inputs lie on a grid (images, signals); None for a table.
     noise_std : array-like of shape (n_inputs,) or None, default=None
         Standard deviation of each weight under privacy noise.
     bias_std : float or None, default=None
-        That of the bias.
+        Standard deviation of the bias.
     unit : str, default="log-odds per unit of input"
         Unit of the weights.
 

@@ -66,10 +66,9 @@ def basis_of_term(bins: FeatureBins, counts: BinCounts, n_terms: int) -> Basis:
     Returns
     -------
     Basis
-        Of features with an order: half a smooth curve with a straight part, half one that may
-        jump (Brownian motion), over an axis between values and ranks. Of others: each category of
-        its own. The mean variance over records is 1. A term with one bin shows nothing, and
-        leaves everything out.
+        For ordered features: half a smooth curve with a linear part, half one that may jump
+        (Brownian motion), over an axis between values and ranks. For others: each category
+        separately. The mean variance over records is 1. A term with one bin has no functions.
     """
     share = shares(counts)
     n_bins, n_values = len(share), len(share) - counts.n_special

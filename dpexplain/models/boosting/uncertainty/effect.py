@@ -99,7 +99,7 @@ def estimate_effect(
     Parameters
     ----------
     fit : PrivateFit
-        What was released.
+        The released explanation.
     terms : AdditiveTerms
         Its centered terms, in score units.
     objective : Objective
@@ -108,8 +108,8 @@ def estimate_effect(
     Returns
     -------
     EffectDraws or None
-        None for counts and for several classes, for which it is not available, and where noise
-        has left released numbers beyond arithmetic.
+        None for counts and for several classes, for which no estimate is available, and if noise
+        made released numbers overflow.
     """
     return _found(fit, terms, objective, _CAREFUL)
 

@@ -7,12 +7,13 @@ costs no privacy.
   boosting recursion reacts to it: an error d of the score in a bin lowers the next residual sum
   there by d times the curvature of the loss. Simply adding the injected variances would be too
   wide, because later rounds repair errors from earlier noise.
-* Structure: what turns into the released curve, with what a sample of records adds to it, is
-  fitted again without privacy noise, with histograms drawn anew around the released ones, other
-  merged bins, other random trees and another order of the features.
-* Sampling: another sample of records would have had other residual sums, the same in every round.
-  Their variance follows from the noisy counts: p (1 - p) for classes, minus the clipped part; for
-  a regression, that of normal residuals, of which the clip leaves a known share unchanged.
+* Structure: the released curve plus a draw of sampling error is refitted without privacy noise,
+  with histograms redrawn around the released ones, new merged bins, new random trees and a new
+  order of the features.
+* Sampling: a different sample of records would have different residual sums, the same in every
+  round. Their variance follows from the noisy counts: p (1 - p) for classes, minus the clipped
+  part; for a regression, that of normal residuals, of which the clip leaves a known share
+  unchanged.
 
 Sums of pairs of features are not used here. Feature correlations are estimated from the
 released sums, and drawn anew for each group of simulations (`coupling.py`).
@@ -67,7 +68,7 @@ def simulate_noise(
     Parameters
     ----------
     fit : PrivateFit
-        What was released.
+        The released explanation.
     terms : AdditiveTerms
         Its centered terms, in score units.
     objective : Objective
