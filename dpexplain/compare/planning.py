@@ -1,4 +1,4 @@
-"""Predict what a fit at another epsilon would show, from one released fit."""
+"""Predict the result of a fit at another epsilon, from one released fit."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ def epsilon_to_stand_out(source: GlobalExplanation | Comparison, term: str) -> f
     Raises
     ------
     KeyError
-        If there is no such term.
+        If the term does not exist.
     ValueError
-        If the explanation is not private, or its noise is not known.
+        If the explanation is not private, or its noise is unknown.
     """
     _one_fit(source)[term]  # an unknown name is answered before anything else
     return _needed_by_term(source, (term,))[term]
@@ -217,21 +217,21 @@ def epsilon_for_metric(
 ) -> float:
     """Estimate the smallest epsilon that reaches a metric, on stand-in data.
 
-    The comparison must be of public or simulated data that stand in for the private ones, with
-    metrics on held-out records and, best, several repeats: what is learned of the spread between
-    fits is used. The metrics at each epsilon are taken as normal with a common standard deviation,
-    their means as monotone in epsilon, and between two epsilons as linear in its logarithm.
+    The comparison must use public or simulated data that stand in for the private data, with
+    metrics on held-out records and preferably several repeats, which show the spread between fits.
+    The metrics at each epsilon are assumed normal with a common standard deviation, with means
+    that are monotone in epsilon and linear in its logarithm between two epsilons.
 
     Parameters
     ----------
     comparison : Comparison
-        With metrics; its own guarantees play no part.
+        A comparison with metrics; its guarantees are not used.
     target : float
-        Value to reach: at least for an AUROC, at most for an error.
+        Target value: a minimum for an AUROC, a maximum for an error.
     certainty : float, default=0.9
         Share of fits that reach it, in [0.5, 1).
     metric : str or None, default=None
-        Name in the metrics; None takes the only one.
+        Name of the metric; None means the only one.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-// Planning: an epsilon to drag over stand-in data, and the epsilon that a question needs.
+// Planning: refits on stand-in data by dragging epsilon, and the epsilon that a question needs.
 import { button } from "../../kit/controls.js";
 import { html, listen, setText, uniqueId } from "../../kit/dom.js";
 import { formatEpsilon, shortName } from "../../kit/format.js";
@@ -11,7 +11,7 @@ const STEPS = 200;
 const NEEDED_MEANING = "Measured where the fits shown here decide it. Beyond them it is estimated, " +
   "assuming that privacy noise shrinks as it does in theory. It costs no privacy.";
 
-/** Epsilon of a place on the slider, with two significant digits. */
+/** Epsilon at a position of the slider, with two significant digits. */
 export function epsilonAt(step, [low, high]) {
   const log = linearScale([0, STEPS], [Math.log(low), Math.log(high)])(step);
   return Math.min(high, Math.max(low, Number(Math.exp(log).toPrecision(2))));
@@ -42,10 +42,10 @@ class Planner {
     this.value = html("output", { for: sliderId, class: "dpx-big" });
     this.status = html("p", { role: "status", class: "dpx-plan-status" });
     this.progress = html("progress", { max: 1, "aria-label": "Fits done" });
-    this.confirm = button("Fit and charge", () => this.answer("fit"));
+    this.confirm = button("Fit and charge the ledger", () => this.answer("fit"));
     this.stop = button("Cancel", () => this.answer("cancel"));
     this.live = html("div", { class: "dpx-plan-live" },
-      html("label", { for: sliderId }, "Drag ε to fit anew"), this.slider, this.value);
+      html("label", { for: sliderId }, "Drag to refit"), this.slider, this.value);
     this.target = html("input", { type: "number", id: targetId, step: "any", class: "dpx-plan-target" });
     this.targetLabel = html("label", { for: targetId });
     this.targetWords = html("span", { role: "status" });
@@ -61,8 +61,8 @@ class Planner {
   }
 
   answer(kind) {
-    // Another object every time: the same answer may be given twice. It names the words that were
-    // read, since another question may be on its way.
+    // A new object every time, because the same answer may be given twice. It names the question
+    // that was read, because another one may be on its way.
     const question = this.status.textContent;
     choose(this.model, { answer: { kind, question, time: Date.now() } });
   }
@@ -97,7 +97,7 @@ class Planner {
     this.progress.hidden = plan.state !== "working" || plan.total < 2;
     this.progress.value = plan.total ? plan.done / plan.total : 0;
     this.metric.hidden = plan.metric === "";
-    setText(this.targetLabel, `${shortName(plan.metric, 24)} to reach `);
+    setText(this.targetLabel, `${shortName(plan.metric, 24)} target: `);
     setText(this.targetWords, ` ${plan.metric_words}`);
     this.drawNeeded(plan);
   }
@@ -111,8 +111,8 @@ class Planner {
     const table = html("table", { class: "dpx-table" }, html("thead", {}, head), html("tbody", {}, rows));
     this.table.replaceChildren(table);
     setText(this.note, [
-      needed.length > 0 ? NEEDED_MEANING : "No private fit with known noise is shown to read it from.",
-      live ? `Dragging fits ${data || "undeclared"} data.` : "",
+      needed.length > 0 ? NEEDED_MEANING : "Needs a private fit with known noise.",
+      live ? `Dragging refits ${data || "undeclared"} data.` : "",
     ].join(" ").trim());
   }
 
