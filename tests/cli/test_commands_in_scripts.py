@@ -18,6 +18,8 @@ from dpexplain import Categorical, Classes, Date, Numeric, PrivacyLedger, Range,
 from dpexplain.cli import main
 from pair_examples import paired
 
+pytestmark = pytest.mark.full
+
 PAIR = "age & job"
 FEATURES = {
     "age": Numeric(17, 90, unit="years"),
