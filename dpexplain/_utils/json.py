@@ -28,7 +28,7 @@ def parse(text: str, max_bytes: int = MAX_BYTES) -> Any:
     text : str
         The whole document.
     max_bytes : int, default=64 MiB
-        Longer texts are refused before they are parsed.
+        Longer input is rejected before parsing.
 
     Returns
     -------

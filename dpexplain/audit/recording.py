@@ -34,7 +34,7 @@ class Transcript:
     queries : list of ndarray of int64
         Exact sums on the integer lattice. For audits on public or made-up data only.
     answers : list of ndarray of int64
-        What was released.
+        The released explanation.
     """
 
     phases: list[AnyPhase] = field(default_factory=list)
@@ -181,7 +181,7 @@ def record(
     read, and its total is infinite from then on.
 
     Secret coins, which decide on the records of a bag, are the same in every recorded fit, and
-    go by place: data sets are neighbours for them if they differ in their last records.
+    go by place: data sets are neighbors for them if they differ in their last records.
 
     Parameters
     ----------

@@ -377,7 +377,7 @@ def canary_share(subject: Subject, adjacency: str) -> float:
     subject : Subject
         What is audited.
     adjacency : {"add_remove", "replace"}
-        Which data sets count as neighbours.
+        Which data sets count as neighbors.
 
     Returns
     -------
@@ -403,7 +403,7 @@ def goes_by_place(estimator: Any) -> bool:
     Returns
     -------
     bool
-        Data sets are neighbours for a replay only if they differ in their last records then.
+        Data sets are neighbors for a replay only if they differ in their last records then.
     """
     sampled = audit_of(type(estimator)).by_place
     return bool(sampled or estimator.get_params(deep=False).get("outer_bags", 1) != 1)

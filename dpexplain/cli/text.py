@@ -67,7 +67,7 @@ def account_line(ledger: PrivacyLedger) -> str:
     return (
         f"ledger {ledger.path}: all fits so far on {ledger.dataset!r} compose to {spent} "
         f"for {ledger.unit.kind_words}, if the fits were fixed in advance, and "
-        f"ε = {upper_number(ledger.adaptive_epsilon)} if results decided what was fitted"
+        f"ε = {upper_number(ledger.adaptive_epsilon)} otherwise"
     )
 
 

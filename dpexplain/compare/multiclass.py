@@ -28,7 +28,7 @@ class MulticlassComparison(ByClass[Comparison]):
     Raises
     ------
     ValueError
-        If the parts do not belong together.
+        If the explanations are inconsistent.
     """
 
     by_class: tuple[Comparison, ...]
@@ -57,11 +57,11 @@ class MulticlassComparison(ByClass[Comparison]):
         Parameters
         ----------
         explanations : mapping of float to sequence of MulticlassExplanation
-            The repeats fitted with each epsilon.
+            The repeated fits at each epsilon.
         reference : MulticlassExplanation or None
-            The non-private model beside the private ones.
+            The non-private reference model.
         **shared
-            Further arguments of :class:`Comparison`.
+            Other arguments of :class:`Comparison`.
 
         Returns
         -------

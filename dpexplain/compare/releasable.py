@@ -18,28 +18,27 @@ Source = TypeVar("Source")
 def releasable(source: Source) -> Source:
     """Drop everything that is not private.
 
-    Nothing is hidden: what is left out is absent from the result, so whatever is drawn, ordered
-    or written from it knows nothing of it. A comparison loses its non-private reference, metrics
-    that were measured on records, and fits with seeded noise; the ledger keeps naming what was
-    taken without noise, which is no number from the data. Anything else is private as a whole or
-    refused.
+    Dropped parts are absent from the result, not hidden, so nothing drawn, ordered or written from
+    it can depend on them. A comparison loses its non-private reference, metrics measured on
+    records, and fits with seeded noise. The ledger still names what was taken without noise, which
+    is not a number from the data. Any other object is private as a whole or rejected.
 
     Parameters
     ----------
     source : Comparison, MulticlassComparison, explanation, ledger summary, statement or guarantee
-        What is to leave.
+        The object to release.
 
     Returns
     -------
     same type
-        A smaller comparison, or `source` itself.
+        A reduced comparison, or `source` itself.
 
     Raises
     ------
     TypeError
-        If `source` does not say whether it is private.
+        If `source` does not state whether it is private.
     ValueError
-        If nothing of it is private.
+        If no part of it is private.
 
     Examples
     --------

@@ -34,7 +34,7 @@ def class_position(classes: tuple[str, ...], label: object) -> int:
     Raises
     ------
     KeyError
-        If there is no such class.
+        If the class does not exist.
     """
     name = str(label)
     if name in classes:
@@ -109,7 +109,7 @@ class ByClass(Record, Display, Generic[Part]):
         Raises
         ------
         KeyError
-            If there is no such class.
+            If the class does not exist.
         """
         return self.by_class[class_position(self.classes, label)]
 

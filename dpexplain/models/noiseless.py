@@ -59,9 +59,9 @@ class NoiselessModel(BaseEstimator):
     model_ : private estimator
         The fitted clone, whose guarantee says that there is none.
     guarantee_ : Guarantee
-        Says that nothing is promised.
+        States that there is no privacy guarantee.
     ledger_ : PrivacyLedger
-        Holds one non-private event.
+        Contains one non-private event.
 
     Examples
     --------

@@ -57,7 +57,7 @@ class PrivacyStatement:
     unit : str
         Unit of privacy, such as "one record".
     adjacency : {"add_remove", "replace"}
-        Which data sets count as neighbours.
+        Which data sets count as neighbors.
     release : Promise
         For what is published.
     everything : Promise
@@ -245,7 +245,7 @@ def statement_of(
         Of the model that is published, which names its unit and sampler.
     epsilons : tuple of (float, float) or None, default=None
         Epsilon of the published entries together under the ledger's adjacency, and under
-        replace-one; None where all private entries are published.
+        replace-one; None if all private entries are published.
     unit : str or None, default=None
         Whom `epsilons` are about; None for the unit of the guarantee or of the ledger.
 

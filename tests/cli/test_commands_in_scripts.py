@@ -21,6 +21,8 @@ from dpexplain.cli import main
 from dpexplain.explain import MulticlassExplanation
 from pair_examples import paired
 
+pytestmark = pytest.mark.full
+
 PAIR = "age & job"
 FEATURES = {
     "age": Numeric(17, 90, unit="years"),

@@ -44,7 +44,7 @@ def test_statement_says_everything_that_was_asked_for(ledger):
         "one record",
         "add/remove: two data sets differ by the presence of one record",
         "sums: 3 × Gaussian, noise multiplier 5",
-        "gradients: 200 × Gaussian, noise multiplier 2, about a random sample of 1 %",
+        "gradients: 200 × Gaussian, noise multiplier 2, on a random sample of 1%",
         "counts: 1 × Laplace, noise multiplier 4",
         "choice: 1 × pure mechanism, epsilon 0.1",
         "privacy loss distributions",

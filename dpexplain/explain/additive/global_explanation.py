@@ -40,7 +40,7 @@ class GlobalExplanation(
     Parameters
     ----------
     terms : sequence of ShapeFunction
-        The additive parts, in the order in which the model sums them.
+        The terms, in the order in which the model adds them.
     intercept : float
         Score before any contribution, on the link scale.
     link : {"logit", "identity", "log", "softmax"}
@@ -49,39 +49,39 @@ class GlobalExplanation(
     guarantee : Guarantee
         Privacy of the whole object.
     target_name : str, default="target"
-        Name of what is predicted.
+        Name of the target.
     target_unit : str, default=""
-        Its unit, for regression.
+        Unit of the target, for regression.
     classes : tuple of str or None, default=None
-        Class names of a classifier; of two, the score speaks for the second.
+        Class names of a classifier; with two classes, the score is that of the second.
     model_name : str, default=""
         Name of the estimator.
     of_class : str, default=""
-        Class that the score speaks for, where there are several: link "softmax".
+        Class of the score, if there are several: link "softmax".
     noise : NoiseModel or None, default=None
-        Joint scatter of all bins from privacy noise, random structure and sampling; None where
-        there is none or it is not known.
+        Joint errors of all bins from privacy noise, random structure and sampling; None if there
+        are none or they are unknown.
     effect_scatter : NoiseModel or None, default=None
-        How the estimate of the effect scatters, all bins and the intercept together; None where it
-        is not worked out.
+        Joint errors of the estimate of the effect, for all bins and the intercept; None if not
+        available.
     effect_intercept : float or None, default=None
-        Intercept that is true of the population, as estimated.
+        Estimated true intercept of the population.
     edits : sequence of EditRecord, default=()
-        What was done by hand after the fit, in order; see :mod:`dpexplain.edit`.
+        Manual edits after the fit, in order; see :mod:`dpexplain.edit`.
     released_intercept : float or None, default=None
-        Intercept as it was released, where edits moved it.
+        Intercept as released, if edits moved it.
     pairs : sequence of PairCurve, default=()
-        Parts that look at two features each, summed after the terms. They are no keys of the
-        mapping, and edits and comparisons leave them alone; see :meth:`pair`.
+        Terms of two features each, added after the terms of one feature. They are not keys of the
+        mapping, and edits and comparisons ignore them; see :meth:`pair`.
     main_effects_only : bool, default=False
-        Whether the model has interactions that no part shows, as trees have: its scores are not
-        the sums of the parts then.
+        Whether the model has interactions that no term shows, as trees have; its scores are then
+        not the sums of the terms.
 
     Raises
     ------
     ValueError
-        If names of terms or pairs repeat, link and classes contradict each other, or the guarantee
-        is private and that of a term or pair is not.
+        If names of terms or pairs repeat, link and classes are inconsistent, or the guarantee is
+        private but that of a term or pair is not.
     """
 
     terms: tuple[ShapeFunction, ...]
@@ -218,7 +218,7 @@ class GlobalExplanation(
         Raises
         ------
         KeyError
-            If there is no such pair.
+            If the pair does not exist.
         """
         for pair in self.pairs:
             if pair.name == name:
@@ -243,7 +243,7 @@ class GlobalExplanation(
         Raises
         ------
         KeyError
-            If there is neither.
+            If neither exists.
         """
         return self.pair(name) if any(name == pair.name for pair in self.pairs) else self[name]
 
@@ -253,7 +253,7 @@ class GlobalExplanation(
         Returns
         -------
         GlobalExplanation
-            Its scores are not those of the model.
+            Its scores differ from those of the model.
         """
         return dataclasses.replace(self, pairs=())
 
@@ -263,8 +263,8 @@ class GlobalExplanation(
         Returns
         -------
         Series
-            Indexed by term, in :attr:`score_unit`. Weights are the (noisy) counts, so this
-            costs no further privacy. Noise alone makes it positive: compare with
+            Indexed by term, in :attr:`score_unit`. Weights are the (noisy) counts, so this costs
+            no additional privacy. Noise alone makes it positive: compare it with
             ``explanation[term].noise_floor``, see :attr:`ShapeFunction.noise_floor`.
         """
         values = pd.Series(
@@ -324,12 +324,12 @@ class GlobalExplanation(
         Parameters
         ----------
         term : str or None, default=None
-            Name of the term or pair to draw alone, as :meth:`ShapeFunction.plot` does; None draws
-            a panel for each.
+            Name of a single term or pair to draw, as by :meth:`ShapeFunction.plot`; None draws a
+            panel for each.
         ax : Axes or None, default=None
-            Where to draw one term; None makes a figure.
+            Axes to draw one term into; None creates a figure.
         **options
-            Passed on.
+            Passed on to the plotting function.
 
         Returns
         -------
@@ -339,7 +339,7 @@ class GlobalExplanation(
         Raises
         ------
         KeyError
-            If there is no such term.
+            If the term does not exist.
         ValueError
             If `ax` is given without a term.
         """
@@ -357,14 +357,14 @@ class GlobalExplanation(
         Parameters
         ----------
         ax : Axes or None, default=None
-            Where to draw; None makes a figure.
+            Axes to draw into; None creates a figure.
         **options
-            Passed on.
+            Passed on to the plotting function.
 
         Returns
         -------
         Axes
-            The axes drawn into.
+            The axes with the plot.
         """
         from dpexplain.plotting import plot_importance
 

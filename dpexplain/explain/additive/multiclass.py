@@ -1,9 +1,9 @@
 """Multiclass explanations: one explanation per class.
 
-A model of several classes has a score for each; probabilities are the exponentials of the scores
+A multiclass model has a score for each class; probabilities are the exponentials of the scores
 over their sum (softmax). Adding the same number to all scores changes nothing, so scores are
-centred: that of a class is its log-probability against the average over all classes. Every view,
-figure and file understands the explanation of one class, which :meth:`for_class` gives.
+centered: that of a class is its log-probability against the average over all classes. All views,
+figures and files support the explanation of one class, returned by :meth:`for_class`.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class MulticlassExplanation(NoisyClasses, ModelDisplay, ByClass[GlobalExplanatio
     Raises
     ------
     ValueError
-        If the parts do not belong together.
+        If the explanations are inconsistent.
 
     Examples
     --------

@@ -28,7 +28,7 @@ class MulticlassLocalExplanation(ExplanationDisplay, ByClass[LocalExplanation]):
     Raises
     ------
     ValueError
-        If the parts do not belong together.
+        If the explanations are inconsistent.
     """
 
     by_class: tuple[LocalExplanation, ...]
@@ -74,25 +74,25 @@ class MulticlassLocalExplanation(ExplanationDisplay, ByClass[LocalExplanation]):
         """Return a ``shap.Explanation`` with classes on the last axis.
 
         Nothing is estimated: in an additive model the contribution of a term is its Shapley
-        value against the intercept, since curves are centred on the counts of the model.
+        value against the intercept, since curves are centered on the counts of the model.
 
         Parameters
         ----------
         X : DataFrame, array or sequence of rows, or None, default=None
-            The same samples, whose values SHAP's plots then show and colour by; None shows the
+            The same samples, whose values SHAP's plots then show and color by; None shows the
             bin of each as text.
 
         Returns
         -------
         shap.Explanation
-            SHAP has no place for guarantee and noise: keep this object beside its plots.
+            SHAP cannot store guarantee and noise: keep this object with its plots.
 
         Raises
         ------
         ImportError
             If SHAP is not installed.
         ValueError
-            If `X` has another number of rows, or lacks a column.
+            If `X` has a different number of rows, or lacks a column.
         """
         from dpexplain.interop.shap_values import to_shap
 
@@ -104,7 +104,7 @@ class MulticlassLocalExplanation(ExplanationDisplay, ByClass[LocalExplanation]):
         Parameters
         ----------
         sample : int or None, default=None
-            Position of one sample; None gives all.
+            Position of one sample; None returns all.
 
         Returns
         -------

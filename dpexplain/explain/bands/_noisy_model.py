@@ -34,8 +34,8 @@ class NoisyModel:
     def terms_above_noise(self) -> tuple[str, ...] | None:
         """Terms that rise above the noise, most important first.
 
-        A model that learned from nothing names a term here with a chance of 3 %: the rule looks
-        at all bins of all terms at once. None where the noise is not known jointly.
+        A model that learned from nothing names a term here with a chance of 3%: the rule looks
+        at all bins of all terms at once. None if the noise is unknown jointly.
         """
         found = self.terms_above(STANDS_OUT_LEVEL)
         if found is None:
@@ -53,7 +53,7 @@ class NoisyModel:
         Returns
         -------
         list of ShapeFunction or None
-            In model order; None where the noise is not known jointly.
+            In model order; None if the noise is unknown jointly.
         """
         if self.noise is None:
             return None
@@ -89,9 +89,9 @@ class NoisyModel:
     def terms_with_effect(self) -> tuple[str, ...] | None:
         """Terms with a significant effect, largest effect first.
 
-        If no term has one, none is named with a chance of 97 %: the rule looks at all bins of all
+        If no term has one, none is named with a chance of 97%: the rule looks at all bins of all
         terms at once, as `terms_above_noise` does for the released curves. None where the effect
-        is not worked out.
+        is not available.
         """
         if self.effect_scatter is None:
             return None
@@ -116,7 +116,7 @@ class NoisyModel:
     def effect_words(self) -> str:
         """Description of the estimated effects.
 
-        Empty where the effect is not worked out.
+        Empty where the effect is not available.
         """
         names, shown = self.terms_with_effect, self.shown_share
         if names is None or shown is None:
@@ -135,15 +135,15 @@ class NoisyModel:
         Returns
         -------
         DataFrame
-            Indexed by term. Columns: importance (mean absolute contribution); noise_floor, what
-            noise alone would show; corrected_importance, without that bias; importance_std, how
-            it scatters; above_noise, whether the term stands out of all noise; rank_low and
-            rank_high, places that the term can have with 95 % certainty [1]_; direction and
-            direction_certainty, whether the curve rises or falls on the whole (ordered value
+            Indexed by term. Columns: importance (mean absolute contribution); noise_floor, the
+            value expected from noise alone; corrected_importance, without that bias;
+            importance_std, its standard deviation; above_noise, whether the term rises above total
+            uncertainty; rank_low and rank_high, the 95% rank interval of the term [1]_; direction
+            and direction_certainty, whether the curve rises or falls on the whole (ordered value
             bins only) and how sure that sign is. Places and directions speak of the effect on
             people where it is worked out, else of the released curve: basis says which. With it
-            come effect, the importance that is true as estimated; effect_std, how it scatters;
-            and has_effect, whether the term has one with certainty. Unknown numbers are NaN.
+            come effect, the importance that is true as estimated; effect_std, how it scatters; and
+            has_effect, whether the term has one with certainty. Unknown numbers are NaN.
 
         References
         ----------
@@ -225,7 +225,7 @@ def words_of_noise(share: float | None, names: tuple[str, ...] | None, n_terms: 
     share : float or None
         Share of the variation of the curves that noise shows.
     names : tuple of str or None
-        Terms above noise; None where that is not known.
+        Terms above noise; None if unknown.
     n_terms : int
 
     Returns
@@ -293,7 +293,7 @@ def rank_intervals(
         if not others.any():
             continue
         gaps = [d[:, others] - d[:, [k]] for d in centred]
-        # How the noise of classes goes together is not kept, so it is taken to add up fully.
+        # Correlations between the noise of classes are not kept, so it is assumed to add up fully.
         stds = [np.maximum(g.std(axis=0), 1e-300) for g in gaps]
         std = np.mean(stds, axis=0)
         factor = max(

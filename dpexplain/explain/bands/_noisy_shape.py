@@ -62,7 +62,7 @@ class NoisyShape:
     def band(self) -> tuple[FloatArray, FloatArray] | None:
         """Lower and upper end of the total-uncertainty band; None without noise.
 
-        With `simultaneous_factor` the whole curve lies inside with 95 % certainty; without it
+        With `simultaneous_factor` the whole curve lies inside with 95% certainty; without it
         each bin does.
         """
         std = self.total_std
@@ -81,7 +81,7 @@ class NoisyShape:
         """Bins that rise above the noise; None without noise.
 
         A bin is signal where the band from all causes excludes zero. All bins of a curve that
-        is zero everywhere are marked as "may be noise" with 95 % certainty.
+        is zero everywhere are marked as "may be noise" with 95% certainty.
         """
         band = self.band
         if band is None:
@@ -136,7 +136,7 @@ class NoisyShape:
         """Possible directions of a curve inside the band, over ordered value bins.
 
         ``("rising",)`` means that a rising curve fits inside the band and a falling one does
-        not. "constant" stands for both at once; empty where the curve must turn.
+        not. "constant" stands for both at once; empty if the curve must turn.
         """
         band = self.band
         ends = (self.contribution, self.contribution) if band is None else band
@@ -160,7 +160,7 @@ class NoisyShape:
     def effect_band(self) -> tuple[FloatArray, FloatArray] | None:
         """Lower and upper end of the effect band; None without an estimate.
 
-        With 95 % certainty the whole curve that is true of the population lies inside.
+        With 95% certainty the whole curve that is true of the population lies inside.
         """
         if self.effect is None or self.effect_std is None or self.effect_factor is None:
             return None
@@ -205,7 +205,7 @@ def directions_inside(low: FloatArray, high: FloatArray) -> tuple[str, ...]:
     Returns
     -------
     tuple of str
-        "constant" stands for rising and falling at once; empty where the curve must turn.
+        "constant" stands for rising and falling at once; empty if the curve must turn.
     """
     # A rising curve fits between two others if no lower end stands above a later upper one.
     rising = bool((np.maximum.accumulate(low) <= high).all())

@@ -6,7 +6,7 @@ The score of class k for inputs x is a weighted mean of its filters,
     s_mk(x) = softmax over m of beta g_mk(x),
 
 and probabilities are the softmax of the scores [1]_. Adding one vector to all filters of all
-classes changes no probability, so the common mean is taken off: only contrasts mean something.
+classes changes no probability, so the common mean is subtracted: only contrasts carry meaning.
 
 .. [1] Harder, Bauer, Park, "Interpretable and Differentially Private Predictions", AAAI 2020,
    section 3.
@@ -64,18 +64,18 @@ class FilterBank(NoisyFilters, Record, ModelDisplay):
     grid_shape : tuple of int or None, default=None
         How the inputs lie on a grid (images, signals); None for a table.
     noise : FilterNoise or None, default=None
-        Joint privacy noise; None where there is none or it is not known.
+        Joint privacy noise; None if there is none or it is unknown.
     preparation : InputPreparation or None, default=None
-        How a record becomes inputs; None where it is not known.
+        Conversion of a record to inputs; None if unknown.
     target_name : str, default="target"
-        Name of what is predicted.
+        Name of the target.
     model_name : str, default=""
         Name of the estimator.
 
     Raises
     ------
     ValueError
-        If shapes contradict each other, a number is not finite, or the common mean is not zero.
+        If shapes are inconsistent, a number is not finite, or the common mean is not zero.
 
     Examples
     --------
@@ -197,7 +197,7 @@ class FilterBank(NoisyFilters, Record, ModelDisplay):
         Raises
         ------
         ValueError
-            If the explanation does not know how, or columns are wrong.
+            If the conversion is unknown, or columns are wrong.
         """
         if self.preparation is None:
             raise ValueError("this explanation has no preparation; pass inputs, not records.")
@@ -292,7 +292,7 @@ class FilterBank(NoisyFilters, Record, ModelDisplay):
         Returns
         -------
         DataFrame
-            Columns class, filter, input, weight, noise_std, sign_certainty (NaN where unknown).
+            Columns class, filter, input, weight, noise_std, sign_certainty (NaN if unknown).
         """
         n_classes, n_filters, n_inputs = self._shape
         std = self.filter_std
@@ -328,7 +328,7 @@ class FilterBank(NoisyFilters, Record, ModelDisplay):
         what : {"class_means", "filters"}, default="class_means"
             The mean filter of each class, or every filter.
         **options
-            Passed on.
+            Passed on to the plotting function.
 
         Returns
         -------
@@ -361,7 +361,7 @@ class FilterBank(NoisyFilters, Record, ModelDisplay):
                 (
                     _html.escaped(name, 30),
                     ", ".join(cells),
-                    "" if share is None else f"{100 * share:.0f} %",
+                    "" if share is None else f"{100 * share:.0f}%",
                     ratio,
                 )
             )

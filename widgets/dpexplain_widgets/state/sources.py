@@ -1,4 +1,4 @@
-"""The explanation behind what a view shows."""
+"""The explanation behind a view."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from dpexplain.explain import GlobalExplanation
 
 
 def explanation_of(view: Any) -> GlobalExplanation:
-    """Find the explanation that a view reads, by model, epsilon and fit.
+    """Find the explanation selected in a view, by model, epsilon and fit.
 
     Parameters
     ----------
     view : View
-        Its choices say which.
+        Its choices determine which one.
 
     Returns
     -------
@@ -24,7 +24,7 @@ def explanation_of(view: Any) -> GlobalExplanation:
     Raises
     ------
     ValueError
-        If the view was made from a payload, which holds no explanation.
+        If the view was created from a payload, which holds no explanation.
     """
     source = view.origin.source
     if isinstance(source, Mapping) and not isinstance(source, GlobalExplanation):
@@ -33,7 +33,7 @@ def explanation_of(view: Any) -> GlobalExplanation:
         return source
     if not isinstance(source, Comparison):
         raise ValueError(
-            "the view was made from a payload, which holds no explanation; make it from a "
+            "the view was created from a payload, which holds no explanation; create it from a "
             "Comparison or an explanation, or replay view.edit_log on one."
         )
     if view.epsilon_index >= len(source.epsilons):
