@@ -108,14 +108,21 @@ class ExplanationDisplay(Display):
         def guarantee(self) -> Guarantee:
             """Privacy guarantee of the model."""
 
+    @property
+    def noise_words(self) -> str:
+        """Describe the noise; empty for a kind that does not know it."""
+        return ""
+
     def describe(self) -> Iterator[str | pd.DataFrame]:
-        """Yield the guarantee in words.
+        """Yield the guarantee in words, then the noise, where it is known.
 
         Yields
         ------
         str or DataFrame
         """
         yield self.guarantee.statement()
+        if self.noise_words:
+            yield self.noise_words
 
 
 class ModelDisplay(ExplanationDisplay):

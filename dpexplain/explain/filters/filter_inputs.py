@@ -50,7 +50,7 @@ class InputFeature:
         One input per category, 1 where the cell is that category; None for a number.
     low, high : float
         Public bounds of a number; values outside are clipped.
-    center, spread : float
+    centre, spread : float
         The input of a number is ``(value - center) / spread``; 0 for a cell that is empty or not a
         number.
     unit : str, default=""
