@@ -51,7 +51,7 @@ class InputFeature:
     low, high : float
         Public bounds of a number; values outside are clipped.
     centre, spread : float
-        The input of a number is ``(value - center) / spread``; 0 for a cell that is empty or not a
+        The input of a number is ``(value - centre) / spread``; 0 for a cell that is empty or not a
         number.
     unit : str, default=""
         Unit of a number; ``"days since 1970-01-01"`` reads dates.
