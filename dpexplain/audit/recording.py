@@ -51,7 +51,7 @@ class RecordingMechanism(Mechanism):
     Parameters
     ----------
     source : NoiseSource
-        Where the noise comes from.
+        Source of the noise.
     answers : sequence of ndarray of int64, callable or None
         Answers to give instead: one per release, or made up from each drawn one.
     """

@@ -210,7 +210,7 @@ class DPExplainableBoostingRegressor(_PrivateBoosting, AdditiveRegressor):
     intercept_ : float
         Mean score, in the unit of the target, or its logarithm for counts.
     guarantee_ : Guarantee
-        What is promised.
+        Privacy guarantee of the fit.
     ledger_ : PrivacyLedger
         `ledger`, or the ledger of this fit alone.
     n_rounds_ : int
