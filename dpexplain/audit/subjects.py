@@ -15,7 +15,6 @@ import dpexplain.models as models
 from dpexplain.audit.records import made_up_records
 from dpexplain.models.boosted_trees.losses import CRITERIA
 from dpexplain.models.private import PrivateEstimator
-from dpexplain.models.pure import PureEstimator
 from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
 
 
@@ -179,7 +178,7 @@ def private_estimators() -> dict[str, type[Any]]:
         for name, value in found.items()
         if isinstance(value, type) and issubclass(value, PrivateEstimator)
     }
-    return dict(sorted(private.items(), key=lambda item: issubclass(item[1], PureEstimator)))
+    return dict(sorted(private.items(), key=lambda item: not item[1]._has_delta))
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -13,6 +13,7 @@ from dpexplain.accounting.summary import LedgerSummary
 from dpexplain.compare._fits import Fits
 from dpexplain.compare.faithfulness import faithfulness
 from dpexplain.explain import GlobalExplanation, _html
+from dpexplain.explain._text import short_number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -136,6 +137,17 @@ class Comparison(Fits[GlobalExplanation]):
         """
         return self._beside_reference(lambda fit, reference: faithfulness(fit, reference, k=k))
 
+    def describe(self) -> Iterator[str | pd.DataFrame]:
+        """Yield the title, the guarantees in words, and the importances.
+
+        Yields
+        ------
+        str or DataFrame
+        """
+        yield from super().describe()
+        yield f"importance in {self.score_unit}:"
+        yield self.importances().rename(columns=_epsilon_name)
+
     def plot(self, term: str | None = None, ax: Axes | None = None, **options: Any) -> Axes:
         """Draw a term at every epsilon; see :func:`dpexplain.plotting.plot_comparison`.
 
@@ -169,6 +181,10 @@ class Comparison(Fits[GlobalExplanation]):
     def _repr_html_(self) -> str:
         more = ".frame(), .importances(), .plot(term), .metrics show more"
         return self._html_box({"most important terms": False}, _most_important, more)
+
+
+def _epsilon_name(epsilon: float) -> str:
+    return "not private" if math.isinf(epsilon) else f"ε = {short_number(epsilon)}"
 
 
 def _most_important(fit: GlobalExplanation) -> tuple[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -17,19 +18,23 @@ _LARGEST = 50.0
 _SMALLEST = 1e-3
 
 
-def epsilon_to_stand_out(explanation: GlobalExplanation, term: str) -> float:
+def epsilon_to_stand_out(source: GlobalExplanation | Comparison, term: str) -> float:
     """Estimate the smallest epsilon at which a term would rise above the noise.
 
-    The privacy noise is assumed inversely proportional to the Gaussian-DP parameter, and the other
-    parts constant. The curve is the estimate of the population effect if available, because a fit
-    with a larger epsilon comes closer to it; else the released curve, shrunk by its noise. All of
-    this is post-processing of released numbers; a fit at the resulting epsilon must still be
-    charged.
+    A comparison has measured part of the answer: where the term rises above the noise in at least
+    half of the repeats at an epsilon and at all larger ones, the smallest such epsilon is the
+    answer. Only outside the measured range is the answer extrapolated, from the nearest fits.
+
+    To extrapolate, the privacy part of the noise is taken as proportional to one over the
+    Gaussian-DP parameter, the other parts as they are. The curve is the estimate of the effect on
+    people where there is one, since a fit with a larger epsilon comes nearer to it; else the
+    released curve, shrunk for the noise that it has. All of it is post-processing of released
+    numbers; a fit with the epsilon found still has to be paid for.
 
     Parameters
     ----------
-    explanation : GlobalExplanation
-        A private explanation with known joint noise.
+    source : GlobalExplanation or Comparison
+        Private, with noise that is known jointly.
     term : str
         Name of the term.
 
@@ -37,9 +42,9 @@ def epsilon_to_stand_out(explanation: GlobalExplanation, term: str) -> float:
     -------
     float
         Epsilon at the delta of the explanation; infinity if none up to 50 is enough, even for the
-        largest effect inside the band; NaN if undecided, because it would be enough for some
-        effects inside the band but not for the estimate. :func:`stand_out_words` describes the
-        result in words.
+        largest effect inside the band; NaN if that cannot be told. It cannot where some effects
+        inside the band would rise and the estimate would not, or where the extrapolation
+        contradicts what was measured. :func:`stand_out_words` says it in words.
 
     Raises
     ------
@@ -48,67 +53,114 @@ def epsilon_to_stand_out(explanation: GlobalExplanation, term: str) -> float:
     ValueError
         If the explanation is not private, or its noise is unknown.
     """
-    explanation[term]  # an unknown name is answered before anything else
-    return _needed(explanation, term, _overall_factor(explanation))
+    _one_fit(source)[term]  # an unknown name is answered before anything else
+    return _needed_by_term(source, (term,))[term]
 
 
-def stand_out_words(explanation: GlobalExplanation, term: str) -> str:
+def epsilons_to_stand_out(source: GlobalExplanation | Comparison) -> dict[str, float]:
+    """Find :func:`epsilon_to_stand_out` of every term.
+
+    Parameters
+    ----------
+    source : GlobalExplanation or Comparison
+        Private, with noise that is known jointly.
+
+    Returns
+    -------
+    dict of str to float
+        In the order of the terms; infinity where no epsilon up to 50 is enough, NaN where that
+        cannot be told.
+
+    Raises
+    ------
+    ValueError
+        If the explanation is not private, or its noise is not known.
+    """
+    return _needed_by_term(source, tuple(_one_fit(source)))
+
+
+def stand_out_words(source: GlobalExplanation | Comparison, term: str) -> str:
     """Describe the result of :func:`epsilon_to_stand_out`.
 
     Parameters
     ----------
-    explanation : GlobalExplanation
-        A private explanation with known joint noise.
+    source : GlobalExplanation or Comparison
+        Private, with noise that is known jointly.
     term : str
         Name of the term.
 
     Returns
     -------
     str
-        A sentence; if no epsilon is enough, it names the largest one considered.
+        A sentence; it names the largest epsilon that was considered where none is enough.
 
     Raises
     ------
     KeyError, ValueError
         As :func:`epsilon_to_stand_out`.
     """
-    epsilon, name = epsilon_to_stand_out(explanation, term), shorten(term)
-    delta = explanation.guarantee.delta
+    epsilon, name = epsilon_to_stand_out(source, term), shorten(term)
+    delta = _one_fit(source).guarantee.delta
     if math.isnan(epsilon):
         return (
-            f"The epsilon at which {name!r} would rise above the noise cannot be estimated from "
-            "this fit: too little is known of its effect."
+            f"At which epsilon {name!r} would rise above the noise cannot be told: too little is "
+            "known of its effect."
         )
     if math.isinf(epsilon):
         return (
             f"{name!r} would not rise above the noise at any epsilon up to {_LARGEST:g}: it may "
             "be all noise, or smaller than the sampling error."
         )
+    if isinstance(source, Comparison) and epsilon in source.epsilons:
+        return f"{name!r} rises above the noise from epsilon {epsilon:g} on, as measured."
     return (
         f"{name!r} would rise above the noise at epsilon {epsilon:.2g} or more (delta {delta:g})."
     )
 
 
-def epsilons_to_stand_out(explanation: GlobalExplanation) -> dict[str, float]:
-    """Find :func:`epsilon_to_stand_out` of every term.
+def _one_fit(source: GlobalExplanation | Comparison) -> GlobalExplanation:
+    return next(source.fits())[2] if isinstance(source, Comparison) else source
 
-    Parameters
-    ----------
-    explanation : GlobalExplanation
-        A private explanation with known joint noise.
 
-    Returns
-    -------
-    dict of str to float
-        In the order of the terms; infinity if no epsilon up to 50 is enough, NaN if undecided.
+def _needed_by_term(
+    source: GlobalExplanation | Comparison, terms: Sequence[str]
+) -> dict[str, float]:
+    if isinstance(source, GlobalExplanation):
+        factor = _overall_factor(source)
+        return {term: _needed(source, term, factor) for term in terms}
+    rising = [_share_above_noise(source.explanations[epsilon]) for epsilon in source.epsilons]
+    return {term: _read_sweep(source, term, [each[term] for each in rising]) for term in terms}
 
-    Raises
-    ------
-    ValueError
-        If the explanation is not private, or its noise is unknown.
-    """
-    factor = _overall_factor(explanation)
-    return {name: _needed(explanation, name, factor) for name in explanation}
+
+def _share_above_noise(repeats: Sequence[GlobalExplanation]) -> dict[str, float]:
+    """Share of the repeats at one epsilon in which each term rises above the noise."""
+    for fit in repeats:
+        _overall_factor(fit)  # refuses what cannot be planned with
+    return {
+        term: float(np.mean([term in (fit.terms_above_noise or ()) for fit in repeats]))
+        for term in repeats[0]
+    }
+
+
+def _read_sweep(source: Comparison, term: str, shares: Sequence[float]) -> float:
+    """Smallest measured epsilon from which a term rises; extrapolated outside the sweep only."""
+    epsilons = source.epsilons
+    below = [i for i, share in enumerate(shares) if share < 0.5]
+    first = below[-1] + 1 if below else 0
+    if 0 < first < len(epsilons):
+        return epsilons[first]
+    nearest = epsilons[min(first, len(epsilons) - 1)]
+    beyond = _extrapolated(source.explanations[nearest], term)
+    if first == 0:
+        return min(beyond, nearest) if math.isfinite(beyond) else nearest
+    return beyond if beyond > nearest else math.nan
+
+
+def _extrapolated(repeats: Sequence[GlobalExplanation], term: str) -> float:
+    """Median over the repeats; NaN where most of them cannot tell."""
+    found = np.array([_needed(fit, term, _overall_factor(fit)) for fit in repeats])
+    told = np.sort(found[~np.isnan(found)])
+    return math.nan if 2 * told.size <= found.size else float(told[(told.size - 1) // 2])
 
 
 def _overall_factor(explanation: GlobalExplanation) -> float:

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from dpexplain.accounting.summary import LedgerSummary
 from dpexplain.compare._fits import Fits
 from dpexplain.compare.multiclass import MulticlassComparison
+from dpexplain.explain.display import Display
 from dpexplain.explain.guarantee import Guarantee
 from dpexplain.statement.statement import PrivacyStatement
 
@@ -58,12 +59,12 @@ def releasable(source: Source) -> Source:
 
 
 def is_private(source: Any) -> bool:
-    """Return whether an entire object is releasable, by its own flag.
+    """Return whether an entire object is releasable, as its kind declares.
 
     Parameters
     ----------
-    source : object
-        An object with `releasable`, `private` or `guarantee`, checked in this order.
+    source : Display or Guarantee
+        An explanation, a comparison or a guarantee.
 
     Returns
     -------
@@ -72,15 +73,12 @@ def is_private(source: Any) -> bool:
     Raises
     ------
     TypeError
-        If the flag is missing, or neither True nor False.
+        If it is of another kind, which does not say so.
     """
-    for name in ("releasable", "private"):
-        flag = getattr(source, name, None)
-        if isinstance(flag, bool):
-            return flag
-    guarantee = getattr(source, "guarantee", None)
-    if isinstance(guarantee, Guarantee):
-        return guarantee.private
+    if isinstance(source, Display):
+        return source.releasable
+    if isinstance(source, Guarantee):
+        return source.private
     raise TypeError(
         f"a {type(source).__name__} does not say whether it is private, so it cannot be released; "
         "expected a comparison or an explanation with its guarantee."

@@ -9,8 +9,8 @@ out would prefer short trials.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from dpexplain._utils.compiling import njit
 from dpexplain.mechanisms._kernels_gaussian import COIN_BITS, _compare, _multiply
 
 DONE, UNDECIDED, MORE_WORDS = 0, 1, 2

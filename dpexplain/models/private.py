@@ -80,6 +80,7 @@ class PrivateEstimator:
     n_public: int | None
     max_rows_per_person: int | None
     ledger_: PrivacyLedger
+    _has_delta: ClassVar[bool] = True
     _person_kind: str | None
     _charged: tuple[Event, ...]
     _target_kind: type[Range] | type[Classes]

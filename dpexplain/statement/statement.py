@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
+from dpexplain._utils.json import read_document, write_document
 from dpexplain._utils.validation import check_adjacency
 from dpexplain._utils.version import __version__
 from dpexplain.accounting._units.totals import UnitTotal
@@ -151,9 +152,7 @@ class PrivacyStatement:
         str
             With format and version; numbers round-trip exactly.
         """
-        from dpexplain import io
-
-        return io.to_json(self)
+        return write_document("statement", self.to_dict())
 
     @classmethod
     def from_json(cls, text: str) -> PrivacyStatement:
@@ -174,11 +173,9 @@ class PrivacyStatement:
         ValueError
             If the text is not a statement.
         """
-        from dpexplain import io
-
-        statement = io.from_json(text)
-        if not isinstance(statement, cls):
-            raise ValueError(f"expected a PrivacyStatement, got a {type(statement).__name__}.")
+        statement: PrivacyStatement = read_document(
+            text, ("statement",), lambda _, content: cls.from_dict(content)
+        )
         return statement
 
     def to_dict(self) -> dict[str, Any]:

@@ -11,6 +11,8 @@ from dpexplain.explain import from_interpret
 from dpexplain.interop import to_interpret
 from fitted_models import table
 
+pytestmark = pytest.mark.full
+
 interpret = pytest.importorskip("interpret")
 
 UP = Monotone("age", direction="increasing")

@@ -142,7 +142,7 @@ def test_numbers_out_of_range_are_refused(ledger, name, value):
 
 
 def test_other_documents_are_no_statement(ledger):
-    with pytest.raises(ValueError, match="got a LedgerSummary"):
+    with pytest.raises(ValueError, match="expected one of 'dpexplain/statement'"):
         PrivacyStatement.from_json(io.to_json(ledger.summary()))
 
 

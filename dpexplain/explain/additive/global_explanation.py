@@ -14,24 +14,27 @@ from dpexplain._utils.names import closest_name
 from dpexplain.explain import _html
 from dpexplain.explain._record import Record, distinct, finite, text
 from dpexplain.explain._text import listing, short_number, shorten
+from dpexplain.explain.additive._explaining_rows import ExplainsRows
 from dpexplain.explain.additive.edits import EditRecord, edited_terms
 from dpexplain.explain.additive.links import Link, checked_classes, score_unit, shown_class
 from dpexplain.explain.additive.pair_curve import PairCurve
 from dpexplain.explain.additive.shape_function import ShapeFunction
 from dpexplain.explain.bands._noisy_model import NoisyModel
+from dpexplain.explain.display import ModelDisplay
 from dpexplain.explain.guarantee import Guarantee
 from dpexplain.explain.noise import NoiseModel
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from dpexplain.explain.additive.local_explanation import LocalExplanation
 
 _HTML_ROWS = 10
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class GlobalExplanation(NoisyModel, Record, Mapping[str, ShapeFunction]):
+class GlobalExplanation(
+    NoisyModel, ExplainsRows, Record, ModelDisplay, Mapping[str, ShapeFunction]
+):
     """A mapping from term names to :class:`ShapeFunction`, in model order.
 
     Parameters
@@ -254,45 +257,6 @@ class GlobalExplanation(NoisyModel, Record, Mapping[str, ShapeFunction]):
         """
         return dataclasses.replace(self, pairs=())
 
-    def explain_local(self, X: pd.DataFrame, *, samples_public: bool = False) -> LocalExplanation:
-        """Explain the score of each row by term and pair, without the model.
-
-        Parameters
-        ----------
-        X : DataFrame of shape (n_samples, n_columns)
-            With a column for every feature. Rows are not protected by the guarantee.
-        samples_public : bool, default=False
-            Whether the rows may be shown to anyone (public records, what-if inputs).
-
-        Returns
-        -------
-        LocalExplanation
-            Noise of contributions, if known. Correlations between terms are known only to the
-            model, so :attr:`LocalExplanation.score_std` is None.
-
-        Raises
-        ------
-        TypeError
-            If `X` is not a DataFrame.
-        ValueError
-            If a column is missing, or this explains only one of several classes or only main
-            effects.
-
-        Warns
-        -----
-        UserWarning
-            If a term has no bin for a value, such as a missing one: it contributes 0 there, with
-            the label "no bin".
-        """
-        from dpexplain.explain.additive._explaining_rows import explain_rows
-
-        return explain_rows(self, X, samples_public=samples_public)
-
-    @property
-    def parts(self) -> tuple[ShapeFunction | PairCurve, ...]:
-        """Terms, then pairs: all parts of the score except the intercept."""
-        return (*self.terms, *self.pairs)
-
     def importances(self) -> pd.Series[float]:
         """Return the mean absolute contribution of each term and each pair, largest first.
 
@@ -321,6 +285,30 @@ class GlobalExplanation(NoisyModel, Record, Mapping[str, ShapeFunction]):
             in :meth:`PairCurve.frame`.
         """
         return pd.concat([term.frame() for term in self.terms], ignore_index=True)
+
+    def describe(self) -> Iterator[str | pd.DataFrame]:
+        """Yield the guarantee, the noise in words, and terms and pairs by importance.
+
+        Yields
+        ------
+        str or DataFrame
+        """
+        yield from super().describe()
+        if self.noise_words:
+            yield self.noise_words
+        yield self.ranking()
+        if self.pairs:
+            listed = self.importances()[[pair.name for pair in self.pairs]]
+            yield listed.rename_axis("pair of features").to_frame("importance")
+
+    def term_frames(self) -> dict[str, pd.DataFrame]:
+        """Return the table of each term and pair by its name.
+
+        Returns
+        -------
+        dict of str to DataFrame
+        """
+        return {**super().term_frames(), **{pair.name: pair.frame() for pair in self.pairs}}
 
     @overload
     def plot(self, term: None = None, **options: Any) -> npt.NDArray[np.object_]: ...

@@ -14,6 +14,7 @@ from dpexplain.explain import _html
 from dpexplain.explain._record import FloatArray, Record, distinct, finite, read_only, text, texts
 from dpexplain.explain._text import short_number, signed_number
 from dpexplain.explain.additive.links import Link, checked_classes, score_unit, shown_class
+from dpexplain.explain.display import ExplanationDisplay
 from dpexplain.explain.guarantee import Guarantee
 from dpexplain.explain.noise import normal_certainty
 
@@ -113,7 +114,7 @@ def inverse_link(scores: npt.ArrayLike, link: str) -> FloatArray:
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class LocalExplanation(Record):
+class LocalExplanation(Record, ExplanationDisplay):
     """Contributions of every term to the scores of samples.
 
     Parameters

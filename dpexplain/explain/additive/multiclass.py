@@ -9,6 +9,7 @@ figures and files support the explanation of one class, returned by :meth:`for_c
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
 from typing import NoReturn
 
 import numpy as np
@@ -18,10 +19,12 @@ from dpexplain.explain import _html
 from dpexplain.explain._by_class import ByClass, checked_parts
 from dpexplain.explain._record import FloatArray
 from dpexplain.explain._text import listing, short_number, shorten
+from dpexplain.explain.additive._explaining_rows import explain_rows_of_classes
 from dpexplain.explain.additive.edits import EditRecord
 from dpexplain.explain.additive.global_explanation import GlobalExplanation
 from dpexplain.explain.additive.multiclass_local import MulticlassLocalExplanation
 from dpexplain.explain.bands._noisy_classes import NoisyClasses
+from dpexplain.explain.display import ModelDisplay
 from dpexplain.explain.guarantee import Guarantee
 
 _HTML_ROWS = 10
@@ -37,7 +40,7 @@ def scores_of(
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class MulticlassExplanation(NoisyClasses, ByClass[GlobalExplanation]):
+class MulticlassExplanation(NoisyClasses, ModelDisplay, ByClass[GlobalExplanation]):
     """An additive model with a score for each of several classes.
 
     Parameters
@@ -136,10 +139,20 @@ class MulticlassExplanation(NoisyClasses, ByClass[GlobalExplanation]):
         -------
         MulticlassLocalExplanation
         """
-        from dpexplain.explain.additive._explaining_rows import explain_rows_of_classes
-
         parts = explain_rows_of_classes(self.by_class, X, samples_public=samples_public)
         return MulticlassLocalExplanation(parts)
+
+    def describe(self) -> Iterator[str | pd.DataFrame]:
+        """Yield the guarantee, the noise in words, and the terms by importance.
+
+        Yields
+        ------
+        str or DataFrame
+        """
+        yield from super().describe()
+        if self.noise_words:
+            yield self.noise_words
+        yield self.ranking()
 
     def importances(self) -> pd.Series[float]:
         """Return the mean absolute contribution of each term, averaged over the classes.

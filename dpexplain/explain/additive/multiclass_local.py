@@ -12,11 +12,12 @@ import pandas as pd
 from dpexplain.explain._by_class import ByClass, checked_parts
 from dpexplain.explain._record import FloatArray
 from dpexplain.explain.additive.local_explanation import LocalExplanation
+from dpexplain.explain.display import ExplanationDisplay
 from dpexplain.explain.guarantee import Guarantee
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class MulticlassLocalExplanation(ByClass[LocalExplanation]):
+class MulticlassLocalExplanation(ExplanationDisplay, ByClass[LocalExplanation]):
     """Contributions of every term to the scores of samples, for each class.
 
     Parameters

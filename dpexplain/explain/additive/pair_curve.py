@@ -14,6 +14,7 @@ from dpexplain.explain import _html
 from dpexplain.explain._record import FloatArray, Record, frozen, read_only, text
 from dpexplain.explain._text import short_number
 from dpexplain.explain.additive._binned import NO_BIN, Binned
+from dpexplain.explain.display import ModelDisplay
 from dpexplain.explain.guarantee import Guarantee
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ class PairAxis(Binned):
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class PairCurve(Record):
+class PairCurve(Record, ModelDisplay):
     """The contribution of a pair of features to the score, cell by cell.
 
     Models of this library have no such terms, because a table of cells would cost much privacy for

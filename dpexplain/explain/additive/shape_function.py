@@ -22,8 +22,8 @@ from dpexplain.explain._record import (
 )
 from dpexplain.explain._text import short_number, shorten, signed_number
 from dpexplain.explain.additive._binned import Binned
-from dpexplain.explain.bands._estimated_shape import EstimatedShape
 from dpexplain.explain.bands._noisy_shape import NoisyShape
+from dpexplain.explain.display import ModelDisplay
 from dpexplain.explain.guarantee import Guarantee
 from dpexplain.tables.cells import DATE_UNIT
 
@@ -34,7 +34,7 @@ _HTML_ROWS = 12
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class ShapeFunction(NoisyShape, EstimatedShape, Binned):
+class ShapeFunction(NoisyShape, Binned, ModelDisplay):
     """The contribution of one term to the score, bin by bin.
 
     Value bins come first: bin ``i`` of a numeric feature is ``[edges[i], edges[i + 1])``,

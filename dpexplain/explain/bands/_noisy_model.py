@@ -1,4 +1,4 @@
-"""Noise of a whole model: terms above the noise, ranks and directions."""
+"""Noise and effects of a whole model: terms above the noise, ranks and directions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 
 from dpexplain.explain._record import FloatArray
-from dpexplain.explain.bands._estimated_model import EstimatedModel, drawn_effects
 from dpexplain.explain.noise import LEVEL, STANDS_OUT_LEVEL, NoiseModel, normal_certainty
 
 if TYPE_CHECKING:
@@ -23,8 +22,8 @@ NOT_AVAILABLE = "How much of this is privacy noise is not available for this kin
 """What a private explanation says whose noise nothing is known about."""
 
 
-class NoisyModel(EstimatedModel):
-    """Mixin of :class:`GlobalExplanation` for its joint noise."""
+class NoisyModel:
+    """Mixin of :class:`GlobalExplanation` for its joint noise and its effect estimates."""
 
     terms: tuple[ShapeFunction, ...]
     noise: NoiseModel | None
@@ -85,6 +84,50 @@ class NoisyModel(EstimatedModel):
         if self.noise_share is None and self.guarantee.private:
             return NOT_AVAILABLE
         return words_of_noise(self.noise_share, self.terms_above_noise, len(self.terms))
+
+    @property
+    def terms_with_effect(self) -> tuple[str, ...] | None:
+        """Terms with a significant effect, largest effect first.
+
+        If no term has one, none is named with a chance of 97%: the rule looks at all bins of all
+        terms at once, as `terms_above_noise` does for the released curves. None where the effect
+        is not available.
+        """
+        if self.effect_scatter is None:
+            return None
+        factor = self.effect_scatter.overall_factor(STANDS_OUT_LEVEL)
+        found = [t for t in self.terms if _largest_effect(t) > factor]
+        return tuple(t.name for t in sorted(found, key=lambda t: -(t.effect_importance or 0.0)))
+
+    @property
+    def shown_share(self) -> float | None:
+        """Share of the effects in the released curves; None without estimates.
+
+        Sum of the importances of the curves over that of the estimated effects. Below 1 where a
+        fit stopped early: curves fall short of what is true.
+        """
+        effects = [t.effect_importance for t in self.terms]
+        true = sum(e for e in effects if e is not None)
+        if None in effects or not true > 0.0:
+            return None
+        return sum(t.importance for t in self.terms) / true
+
+    @property
+    def effect_words(self) -> str:
+        """Description of the estimated effects.
+
+        Empty where the effect is not available.
+        """
+        names, shown = self.terms_with_effect, self.shown_share
+        if names is None or shown is None:
+            return ""
+        n_terms = len(self.terms)
+        if not names:
+            return "No term has an effect that is certain: the data could be without any."
+        which = "All" if len(names) == n_terms else f"{len(names)} of {n_terms}"
+        verb = "has" if len(names) == 1 and n_terms > 1 else "have"
+        words = f"{which} terms {verb} an effect that is certain."
+        return f"{words} The released curves show about {100 * shown:.0f}% of the effects."
 
     def ranking(self) -> pd.DataFrame:
         """Return importances with noise floor, ranks and directions, largest first.
@@ -283,3 +326,33 @@ def _direction(term: ShapeFunction) -> tuple[str | None, float, FloatArray]:
     loads[:n] = weights * (place - weights @ place / weights.sum())
     slope = float(loads @ term.contribution)
     return ("rising" if slope > 0 else "falling") if slope else None, slope, loads
+
+
+def drawn_effects(
+    terms: tuple[ShapeFunction, ...], scatter: NoiseModel, n_draws: int
+) -> FloatArray:
+    """Draw plausible true curves.
+
+    Parameters
+    ----------
+    terms : sequence of ShapeFunction
+        With an estimate of the effect each.
+    scatter : NoiseModel
+    n_draws : int
+
+    Returns
+    -------
+    ndarray of shape (n_draws, n_values)
+        Bins of all terms, one after the other.
+    """
+    centre = np.concatenate([np.zeros(t.n_bins) if t.effect is None else t.effect for t in terms])
+    return np.asarray(scatter.draws(n_draws)[:, :-1] + centre)
+
+
+def _largest_effect(term: ShapeFunction) -> float:
+    """Return the largest effect in standard deviations; 0 without scatter."""
+    if term.effect is None or term.effect_std is None:
+        return 0.0
+    std = term.effect_std
+    ratio = np.divide(np.abs(term.effect), std, out=np.zeros(len(std)), where=std > 0)
+    return float(ratio.max())

@@ -15,6 +15,7 @@ classes changes no probability, so the common mean is subtracted: only contrasts
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ import pandas as pd
 from dpexplain.explain import _html
 from dpexplain.explain._record import FloatArray, Record, bounded, distinct, finite, text, texts
 from dpexplain.explain._text import listing, short_number, shorten
+from dpexplain.explain.display import ModelDisplay
 from dpexplain.explain.filters._filter_math import Linearised, filter_shares, softmax
 from dpexplain.explain.filters._noisy_filters import NoisyFilters
 from dpexplain.explain.filters.filter_inputs import LARGEST, InputPreparation, checked_inputs
@@ -41,7 +43,7 @@ _BLOCK = 4096
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class FilterBank(NoisyFilters, Record):
+class FilterBank(NoisyFilters, Record, ModelDisplay):
     """Linear filters of every class, their biases, and their joint privacy noise.
 
     Parameters
@@ -306,6 +308,17 @@ class FilterBank(NoisyFilters, Record):
                 "sign_certainty": (unknown if certainty is None else certainty).ravel(),
             }
         )
+
+    def describe(self) -> Iterator[str | pd.DataFrame]:
+        """Yield the guarantee and the noise in words.
+
+        Yields
+        ------
+        str or DataFrame
+        """
+        yield from super().describe()
+        if self.noise_words:
+            yield self.noise_words
 
     def plot(self, what: str = "class_means", **options: Any) -> npt.NDArray[np.object_]:
         """Draw the filters; see :func:`dpexplain.plotting.plot_filters`.

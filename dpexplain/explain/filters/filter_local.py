@@ -26,6 +26,7 @@ from dpexplain.explain._by_class import class_position
 from dpexplain.explain._record import FloatArray, Record, bounded, distinct, read_only, text, texts
 from dpexplain.explain._text import short_number, signed_number
 from dpexplain.explain.additive.local_explanation import NOT_RELEASABLE, total_score
+from dpexplain.explain.display import ExplanationDisplay
 from dpexplain.explain.filters._filter_math import softmax
 from dpexplain.explain.filters.filter_inputs import LARGEST, checked_inputs
 from dpexplain.explain.filters.weight_map import (
@@ -41,7 +42,7 @@ _SHARES_TOLERANCE = 1e-6
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class FilterExplanation(Record):
+class FilterExplanation(Record, ExplanationDisplay):
     """Contributions of every input to the scores of samples.
 
     Parameters

@@ -13,6 +13,7 @@ import pandas as pd
 from dpexplain.explain import _html
 from dpexplain.explain._record import FloatArray, Record, bounded, distinct, finite, text, texts
 from dpexplain.explain._text import short_number, signed_number
+from dpexplain.explain.display import ModelDisplay
 from dpexplain.explain.guarantee import Guarantee
 from dpexplain.explain.noise import normal_certainty
 
@@ -67,7 +68,7 @@ def checked_grid(grid_shape: tuple[int, ...] | None, n_inputs: int) -> tuple[int
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class WeightMap(Record):
+class WeightMap(Record, ModelDisplay):
     """Weights of a linear map over the inputs, with their privacy noise.
 
     Parameters

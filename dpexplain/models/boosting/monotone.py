@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final, TypeAlias
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from dpexplain._utils import isotonic as _isotonic
+from dpexplain._utils.compiling import njit
 from dpexplain._utils.names import closest_name
 from dpexplain.models.additive.terms import Direction
 from dpexplain.schema import Categorical, Classes, Schema

@@ -9,8 +9,8 @@ order, and integer sums. Each kernel has a naive numpy twin in its test.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from dpexplain._utils.compiling import njit
 from dpexplain.models.boosting.records._kernels_exp import _exp32
 from dpexplain.models.boosting.records._kernels_sums import _lattice_steps, _logistic32
 

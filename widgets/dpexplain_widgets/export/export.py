@@ -15,7 +15,8 @@ import traitlets
 import dpexplain.io
 from dpexplain._utils.version import __version__
 from dpexplain.accounting.summary import LedgerSummary
-from dpexplain.compare import releasable
+from dpexplain.compare import Comparison, FilterComparison, releasable
+from dpexplain.explain import GlobalExplanation
 from dpexplain.statement import PrivacyStatement, statement_of
 from dpexplain_widgets.export.fallback import fallback_html
 from dpexplain_widgets.export.figure_files import csv_text, figure_file, table_of
@@ -253,7 +254,8 @@ def _notes(
 def _paper_trail(source: Any) -> str:
     """List the edits stored in explanations, each with its reason and effect."""
     explanations = source.values() if isinstance(source, dict) else [source]
-    records = [record for each in explanations for record in getattr(each, "edits", ())]
+    edited = [each for each in explanations if isinstance(each, GlobalExplanation)]
+    records = [record for each in edited for record in each.edits]
     if not records:
         return ""
     items = "".join(f"<li>{html.escape(str(record))}</li>" for record in records)
@@ -266,8 +268,9 @@ def _statements(source: Any) -> list[PrivacyStatement]:
         models = [] if "version" in source else source.values()
         found = [statement for model in models for statement in _statements(model)]
         return [each for place, each in enumerate(found) if each not in found[:place]]
-    ledger = source if isinstance(source, LedgerSummary) else getattr(source, "ledger", None)
-    return [] if ledger is None else [statement_of(ledger)]
+    if isinstance(source, Comparison | FilterComparison):
+        source = source.ledger
+    return [statement_of(source)] if isinstance(source, LedgerSummary) else []
 
 
 class Exports:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import csv
 import html
 import io
-import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 
 from dpexplain.accounting.summary import number_from_json
+from dpexplain.compare import Comparison
 from dpexplain.explain import GlobalExplanation
 from dpexplain_widgets.state.selection import bins_frame
 from dpexplain_widgets.state.state import ViewState
@@ -25,7 +25,7 @@ _DPI = 200
 
 
 class _Shown(NamedTuple):
-    source: Any  # a Comparison, or None for a single explanation
+    source: Comparison | None  # None for a single explanation
     explanation: GlobalExplanation
     view: ViewState
 
@@ -141,21 +141,19 @@ def _shown(view: ViewState) -> _Shown:
         source = source.get(view.model_name)
     if isinstance(source, GlobalExplanation):
         return _Shown(None, source, view)
-    fits = getattr(source, "explanations", None)
-    if fits is None:
+    if not isinstance(source, Comparison):
         raise ValueError(
             "figures are drawn from a Comparison or GlobalExplanation; this view was created "
             f"from a {type(source).__name__}."
         )
-    if math.isinf(view.epsilon):
-        return _Shown(source, source.reference, view)
-    repeats = fits[view.epsilon]
+    repeats = source.fits_by_epsilon()[view.epsilon]
     return _Shown(source, repeats[min(view.repeat, len(repeats) - 1)], view)
 
 
 def _reference(shown: _Shown) -> GlobalExplanation | None:
-    visible = shown.source is not None and shown.view.show_reference
-    reference = shown.source.reference if visible else None
+    if shown.source is None or not shown.view.show_reference:
+        return None
+    reference = shown.source.reference
     return None if reference is shown.explanation else reference
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from dpexplain.accounting.summary import LedgerSummary
+from dpexplain.compare import Comparison
 from dpexplain.edit import EditLog
-from dpexplain.explain._by_class import one_class_at_a_time
+from dpexplain.explain import GlobalExplanation
+from dpexplain.explain._by_class import ByClass, one_class_at_a_time
 from dpexplain.explain._normals import keeping_normals
 from dpexplain.tables.cells import DATE_UNIT
 from dpexplain_widgets.payload.directions import packed_directions
@@ -20,9 +23,7 @@ from dpexplain_widgets.payload.shared import VERSION, guarantee_payload, metrics
 if TYPE_CHECKING:
     import pandas as pd
 
-    from dpexplain.accounting.summary import LedgerSummary
-    from dpexplain.compare import Comparison
-    from dpexplain.explain import GlobalExplanation, ShapeFunction
+    from dpexplain.explain import ShapeFunction
 
 _KEYS = frozenset(
     {
@@ -83,14 +84,11 @@ def _payload(source: Any) -> dict[str, Any]:
             f"a {type(source).__name__} cannot be combined with other models; show it in a "
             "separate Explorer or FilterView."
         )
-    if hasattr(source, "for_class"):
+    if isinstance(source, ByClass):
         one_class_at_a_time("a view", source.classes)
-    if hasattr(source, "explanations"):
-        return _comparison_payload(source)
-    if hasattr(source, "importances") and hasattr(source, "guarantee"):
-        return _explanation_payload(source)
-    if hasattr(source, "naive_epsilon"):
-        return _ledger_payload(source)
+    for kind, write in _KINDS.items():
+        if isinstance(source, kind):
+            return write(source)
     if isinstance(source, EditLog):
         raise TypeError(
             "a view shows an explanation, and an EditLog contains only steps; "
@@ -270,6 +268,14 @@ def _ledger_payload(summary: LedgerSummary) -> dict[str, Any]:
         "filters": None,
         "main_effects_only": False,
     }
+
+
+# One line per kind of object that views show by its terms; filters have arrays besides.
+_KINDS: dict[type, Callable[[Any], dict[str, Any]]] = {
+    Comparison: _comparison_payload,
+    GlobalExplanation: _explanation_payload,
+    LedgerSummary: _ledger_payload,
+}
 
 
 def _outline(explanation: GlobalExplanation, title: str) -> dict[str, Any]:

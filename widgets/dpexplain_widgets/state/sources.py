@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from dpexplain.compare import Comparison
 from dpexplain.explain import GlobalExplanation
 
 
@@ -30,14 +31,13 @@ def explanation_of(view: Any) -> GlobalExplanation:
         source = source.get(view.shown["name"], source)
     if isinstance(source, GlobalExplanation):
         return source
-    if not hasattr(source, "explanations"):
+    if not isinstance(source, Comparison):
         raise ValueError(
             "the view was created from a payload, which holds no explanation; create it from a "
             "Comparison or an explanation, or replay view.edit_log on one."
         )
     if view.epsilon_index >= len(source.epsilons):
-        reference: GlobalExplanation = source.reference
-        return reference
+        assert source.reference is not None  # it can be chosen only where there is one
+        return source.reference
     repeats = source.explanations[source.epsilons[view.epsilon_index]]
-    explanation: GlobalExplanation = repeats[min(view.repeat, len(repeats) - 1)]
-    return explanation
+    return repeats[min(view.repeat, len(repeats) - 1)]

@@ -83,7 +83,7 @@ class Planning(ViewState):
         self._swept: set[float] = set()
         self._worker = LatestWins(self._work, self._take, self._fail)
         self.plan = {**_IDLE, **self._abilities(), **self._needed()}
-        self.observe(self._refresh_needed, names=["epsilon_index", "repeat", "model_name"])
+        self.observe(self._refresh_needed, names=["model_name"])
 
     @traitlets.validate("wanted_epsilon")
     def _check_wanted(self, proposal: Mapping[str, Any]) -> float | None:
@@ -282,29 +282,26 @@ class Planning(ViewState):
         }
 
     def _needed(self) -> dict[str, Any]:
-        """Epsilon that each term would need, estimated from the fit shown."""
-        explanation = self._explanation()
-        if explanation is None or explanation.noise is None or not explanation.guarantee.private:
+        """Which epsilon each term needs: term, epsilon or None, and words, smallest first."""
+        source = self.origin.source
+        if not isinstance(source, Comparison | GlobalExplanation):
             return {"needed": []}
         try:
-            needed = epsilons_to_stand_out(explanation)
-        except ValueError:  # noise known only for the model as a whole
+            needed = epsilons_to_stand_out(source)
+        except ValueError:  # not private, or noise that is known for the whole only
             return {"needed": []}
-        told = {name: e for name, e in needed.items() if not math.isnan(e)}
-        return {"needed": [[name, e if math.isfinite(e) else None] for name, e in told.items()]}
+        measured = source.epsilons if isinstance(source, Comparison) else ()
+        ordered = sorted(needed.items(), key=lambda one: (math.isnan(one[1]), one[1]))
+        return {
+            "needed": [
+                [name, e if math.isfinite(e) else None, _needed_words(e, e in measured)]
+                for name, e in ordered
+            ]
+        }
 
     def _refresh_needed(self, change: Mapping[str, Any]) -> None:
         if self.plan["state"] != "working":
             self._say(**self._needed())
-
-    def _explanation(self) -> GlobalExplanation | None:
-        source = self.origin.source
-        if isinstance(source, GlobalExplanation):
-            return source
-        if not isinstance(source, Comparison) or self.epsilon not in source.explanations:
-            return None
-        repeats = source.explanations[self.epsilon]
-        return repeats[min(self.repeat, len(repeats) - 1)]
 
     def _metric_words(self, target: float | None) -> str:
         source = self.origin.source
@@ -318,6 +315,14 @@ class Planning(ViewState):
         if math.isinf(epsilon):
             return f"No ε up to {source.epsilons[-1]:g} makes {name} {target:g} likely."
         return f"With ε = {epsilon:.2g}, 9 of 10 fits would reach {name} {target:g}."
+
+
+def _needed_words(epsilon: float, measured: bool) -> str:
+    if math.isnan(epsilon):
+        return "cannot be told: too little is known of its effect"
+    if math.isinf(epsilon):
+        return "no ε up to 50: what it shows may be noise"
+    return f"ε = {epsilon:.4g} (measured)" if measured else f"about ε = {epsilon:.2g}"
 
 
 def _error_words(error: Exception) -> str:

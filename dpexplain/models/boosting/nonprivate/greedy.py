@@ -5,9 +5,9 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from dpexplain._utils.compiling import njit
 from dpexplain.models.boosting.records.binned import Records
 from dpexplain.models.boosting.released import Tables
 from dpexplain.models.boosting.structure import Visit

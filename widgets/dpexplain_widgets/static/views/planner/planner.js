@@ -1,15 +1,15 @@
 // Planning: refits on stand-in data by dragging epsilon, and the epsilon that a question needs.
 import { button } from "../../kit/controls.js";
 import { html, listen, setText, uniqueId } from "../../kit/dom.js";
-import { formatEpsilon, formatNumber, shortName } from "../../kit/format.js";
+import { formatEpsilon, shortName } from "../../kit/format.js";
 import { linearScale } from "../../charts/scale.js";
 import { choose, drawOnChange } from "../../state/state.js";
 import { scrollBox } from "../../kit/table.js";
 import { viewWidget } from "../../kit/view.js";
 
 const STEPS = 200;
-const NEEDED_MEANING = "Estimated from the fit shown, assuming that its curve is right and that privacy noise " +
-  "shrinks as theory predicts. It costs no privacy.";
+const NEEDED_MEANING = "Measured where the fits shown here decide it. Beyond them it is estimated, " +
+  "assuming that privacy noise shrinks as it does in theory. It costs no privacy.";
 
 /** Epsilon at a position of the slider, with two significant digits. */
 export function epsilonAt(step, [low, high]) {
@@ -19,11 +19,6 @@ export function epsilonAt(step, [low, high]) {
 
 function stepOf(epsilon, [low, high]) {
   return Math.round(linearScale([Math.log(low), Math.log(high)], [0, STEPS])(Math.log(epsilon)));
-}
-
-/** "about ε = 0.8", or "may be all noise" if no epsilon is enough. */
-export function neededWords(epsilon) {
-  return epsilon === null ? "may be all noise" : `about ε = ${formatNumber(epsilon, 2)}`;
 }
 
 class Planner {
@@ -111,9 +106,8 @@ class Planner {
     this.table.hidden = needed.length === 0;
     const heads = ["term", "rises above the noise from"];
     const head = html("tr", {}, heads.map((name) => html("th", { scope: "col" }, name)));
-    const ordered = [...needed].sort(([, one], [, other]) => (one ?? Infinity) - (other ?? Infinity) || 0);
-    const rows = ordered.map(([name, epsilon]) => html("tr", {},
-      html("th", { scope: "row" }, html("bdi", {}, shortName(name, 80))), html("td", {}, neededWords(epsilon))));
+    const rows = needed.map(([name, , words]) => html("tr", {},
+      html("th", { scope: "row" }, html("bdi", {}, shortName(name, 80))), html("td", {}, words)));
     const table = html("table", { class: "dpx-table" }, html("thead", {}, head), html("tbody", {}, rows));
     this.table.replaceChildren(table);
     setText(this.note, [
