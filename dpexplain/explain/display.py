@@ -32,7 +32,7 @@ class Display(ABC):
         Parameters
         ----------
         *arguments, **options
-            What the kind takes.
+            Arguments of the specific kind.
 
         Returns
         -------
@@ -46,7 +46,7 @@ class Display(ABC):
         Parameters
         ----------
         *arguments, **options
-            What the kind takes.
+            Arguments of the specific kind.
 
         Returns
         -------

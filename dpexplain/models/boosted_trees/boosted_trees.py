@@ -79,7 +79,7 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
         Public bounds, categories and classes. Without it they are read from the data, with a
         `PrivacyWarning`, and the model is not private.
     ledger : PrivacyLedger or None, default=None
-        Ledger of the data set; If None, this fit gets its own ledger.
+        Ledger of the data set. If None, this fit gets its own ledger.
     n_trees : int, default=20
         Trees per score, which share the budget.
     depth : int, default=4

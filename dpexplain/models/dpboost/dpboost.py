@@ -146,7 +146,7 @@ class DPBoostClassifier(_DPBoost, AdditiveClassifier):
         Public bounds, categories and classes. Without it they are read from the data, with a
         `PrivacyWarning`, and the model is not private.
     ledger : PrivacyLedger or None, default=None
-        Ledger of the data set; If None, this fit gets its own ledger.
+        Ledger of the data set. If None, this fit gets its own ledger.
     n_trees : int, default=50
         Trees per score.
     trees_per_ensemble : int, default=50
@@ -296,7 +296,7 @@ class DPBoostRegressor(_DPBoost, AdditiveRegressor):
         Public bounds, categories and target range. Without it they are read from the data, with a
         `PrivacyWarning`, and the model is not private.
     ledger : PrivacyLedger or None, default=None
-        Ledger of the data set; If None, this fit gets its own ledger.
+        Ledger of the data set. If None, this fit gets its own ledger.
     n_trees : int, default=50
         Trees per score.
     trees_per_ensemble : int, default=50

@@ -41,7 +41,7 @@ class DPLogisticRegression(_PrivateLinear, AdditiveClassifier):
         Public bounds, categories and classes. Without it they are read from the data, with a
         `PrivacyWarning`, and the model is not private.
     ledger : PrivacyLedger or None, default=None
-        Ledger of the data set; If None, this fit gets its own ledger.
+        Ledger of the data set. If None, this fit gets its own ledger.
     scaling : {"released", "public"}, default="released"
         Where a numeric feature is clipped: at the middle 98% of the released histogram, or at the
         public bounds.

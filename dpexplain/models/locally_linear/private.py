@@ -70,7 +70,7 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
         Public bounds, categories and classes. Without it they are read from
         the data, with a `PrivacyWarning`, and the model is not private.
     ledger : PrivacyLedger or None, default=None
-        Ledger of the data set; If None, this fit gets its own ledger.
+        Ledger of the data set. If None, this fit gets its own ledger.
     preset : {"accurate", "readable", "paper"}, default="accurate"
         Source of settings that are None: a recipe for accuracy, one for filters and local
         explanations that are stable under fresh noise, or the settings of [1]_.
