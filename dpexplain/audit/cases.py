@@ -70,7 +70,7 @@ def canary_case(
         Whether no other record is of the canary's class. Otherwise the residuals of the other
         records nearly cancel, and a final model reveals the canary best.
     **settings
-        Parameters besides the saturating ones, or in their place.
+        Parameters in addition to the saturating ones, or instead of them.
 
     Returns
     -------

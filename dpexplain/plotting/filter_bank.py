@@ -107,7 +107,7 @@ def plot_filters(
         Whether the filters of a class are sorted by signal-to-noise ratio, highest first, if the
         noise is known.
     figure : Figure, SubFigure or None, default=None
-        Axes to draw into; None creates a figure.
+        Figure to draw into; None creates one.
 
     Returns
     -------

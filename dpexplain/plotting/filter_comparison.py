@@ -43,7 +43,7 @@ def plot_filter_comparison(
     show_reference : bool, default=True
         Whether to draw the reference, if any; it is then watermarked.
     figure : Figure, SubFigure or None, default=None
-        Axes to draw into; None creates a figure.
+        Figure to draw into; None creates one.
 
     Returns
     -------

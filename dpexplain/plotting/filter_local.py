@@ -89,7 +89,7 @@ def plot_filter_explanation(
     mask_noise : bool, default=False
         Whether contributions inside two standard deviations of privacy noise are grayed out.
     figure : Figure, SubFigure or None, default=None
-        Axes to draw into; None creates a figure.
+        Figure to draw into; None creates one.
 
     Returns
     -------

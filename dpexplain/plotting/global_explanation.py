@@ -57,7 +57,7 @@ def plot_global(
     spacing : {"auto", "value", "bins"}, default="auto"
         As in :func:`plot_shape_function`.
     figure : Figure, SubFigure or None, default=None
-        Axes to draw into; None creates a figure.
+        Figure to draw into; None creates one.
 
     Returns
     -------
