@@ -201,7 +201,7 @@ def approximate_mu(spending: Spending, tail: float) -> float:
     spending : Spending
         The releases.
     tail : float
-        Probability with which the record may be revealed, in (0, 1).
+        Probability that the record may be revealed, in (0, 1).
 
     Returns
     -------
