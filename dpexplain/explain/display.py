@@ -38,7 +38,7 @@ class Display(ABC):
         Parameters
         ----------
         *arguments, **options
-            What the kind takes.
+            Arguments of the specific kind.
 
         Returns
         -------
@@ -52,7 +52,7 @@ class Display(ABC):
         Parameters
         ----------
         *arguments, **options
-            What the kind takes.
+            Arguments of the specific kind.
 
         Returns
         -------

@@ -51,13 +51,13 @@ class NoiselessModel(BaseEstimator):
     Parameters
     ----------
     estimator : private estimator
-        Unfitted; it stays as it is. Rules that follow the noise, such as penalties, are those of
+        Unfitted; not modified. Rules that depend on the noise, such as penalties, are those for
         epsilon 50.
 
     Attributes
     ----------
     model_ : private estimator
-        The fitted clone, whose guarantee says that there is none.
+        The fitted clone, marked as not private.
     guarantee_ : Guarantee
         States that there is no privacy guarantee.
     ledger_ : PrivacyLedger
@@ -173,7 +173,7 @@ class NoiselessModel(BaseEstimator):
         Returns
         -------
         object
-            Of the kind that the private model gives.
+            Of the same kind as for the private model.
         """
         check_is_fitted(self, "model_")
         return _renamed(self.model_.explain_global(), f"{type(self.estimator).__name__} (no noise)")
@@ -190,7 +190,7 @@ class NoiselessModel(BaseEstimator):
         Returns
         -------
         object
-            Of the kind that the private model gives.
+            Of the same kind as for the private model.
         """
         check_is_fitted(self, "model_")
         return self.model_.explain_local(X, samples_public=samples_public)

@@ -59,12 +59,12 @@ def plot_local(
     ax : Axes or None, default=None
         Axes to draw into; None creates a figure.
     max_terms : int, default=12
-        Rows at most; the smallest contributions are drawn as one row.
+        Maximum number of rows; the smallest contributions are combined in one row.
 
     Returns
     -------
     Axes
-        The axes drawn into, largest contribution on top.
+        The axes with the plot, largest contribution on top.
 
     Raises
     ------

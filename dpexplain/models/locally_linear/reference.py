@@ -26,22 +26,22 @@ _EPOCHS = 20
 class LocallyLinearClassifier(LocallyLinearModel):
     """Locally linear classifier without privacy.
 
-    The reference beside `DPLocallyLinearClassifier`: several linear filters per class, of which
-    every record takes its own weighted mean [1]_, trained with Adam on shuffled batches.
+    The non-private reference for `DPLocallyLinearClassifier`: several linear filters per class, of
+    which every record uses its own weighted mean [1]_, trained with Adam on shuffled batches.
 
     Parameters
     ----------
     schema : Schema or None, default=None
         Bounds, categories and classes; None reads them from the data.
     preset : {"accurate", "readable", "paper"}, default="accurate"
-        Where settings that are None come from.
+        Source of settings that are None.
     n_filters : int or None, default=None
         Filters per class; 1 is logistic regression.
     projection : {"auto", "none", "per_filter", "shared", "frequency"}, default="auto"
-        What filters are sums of: themselves, random rows of their own or shared ones, or the
-        lowest frequencies on a grid. "auto" leaves it to the preset.
+        Basis of the filters: none, random rows (separate or shared), or the lowest frequencies on
+        a grid. "auto" leaves it to the preset.
     n_basis : int or None, default=None
-        Numbers per filter, where there is a projection.
+        Coefficients per filter, if there is a projection.
     grid_shape : tuple of int or None, default=None
         How the features lie on a grid (images, signals): all are numeric then, and each record
         is centered and divided by its norm. None for a table.
