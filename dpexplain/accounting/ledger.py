@@ -138,7 +138,7 @@ class PrivacyLedger(LedgerReading):
         what: str = "fit",
         unit: Unit = RECORD,
     ) -> LedgerEntry:
-        """Charge releases before they are made; reject them all beyond the cap.
+        """Charge releases before they are made; reject all if they exceed the cap.
 
         Parameters
         ----------

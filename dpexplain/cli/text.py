@@ -30,7 +30,7 @@ def sweep_text(comparison: Display, ledger: PrivacyLedger, out: Path) -> str:
 
 
 def described(shown: Display) -> str:
-    """Format what an explanation or comparison says of itself."""
+    """Format what an explanation or comparison says about itself."""
     return "\n\n".join(
         _filled(part) if isinstance(part, str) else table_text(part) for part in shown.describe()
     )

@@ -189,7 +189,7 @@ class SampledPhase(Phase):
     label : str
         As for `Phase`.
     sensitivity_int : float
-        As for `Phase`: of one sum whose sample the record is in.
+        As for `Phase`: of one sum, if its sample contains the record.
     sigma_int : float
         As for `Phase`.
     n_values : int
@@ -344,8 +344,8 @@ class ChoicePhase:
     label : str
         What is chosen: "splits".
     spread_int : float
-        Lattice steps within which a record changes the utilities of all groups of one release, all
-        together: of disjoint groups it changes one.
+        Bound on the spread of the changes that a record makes to utilities, in lattice steps, added
+        up over the groups of one release. Of disjoint groups, a record changes only one.
     epsilon : float
         Log-ratio of one release, positive and finite.
     n_candidates : int

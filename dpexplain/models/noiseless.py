@@ -203,7 +203,7 @@ class NoiselessModel(BaseEstimator):
 
 
 def keep_not_private(model: Any, schema: Schema, reason: str) -> None:
-    """Set what every fit without noise has: its schema, no guarantee, a ledger that says so."""
+    """Set schema, guarantee and ledger of a fit without noise, marked as not private."""
     model.schema_ = schema
     model.n_features_in_ = schema.n_features
     model.feature_names_in_ = np.array(schema.feature_names, dtype=object)

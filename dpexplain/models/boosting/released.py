@@ -51,7 +51,7 @@ class LeafStep:
 
 @dataclass(frozen=True, eq=False)
 class Members:
-    """Leaves of one feature's trees with several leaves.
+    """Leaves of one feature's trees; trees with a single leaf are left out.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class Members:
 
 @dataclass(frozen=True, eq=False)
 class Path:
-    """Path of the curves through a fit.
+    """Curves of all features at every visit of a fit.
 
     Attributes
     ----------
@@ -192,7 +192,7 @@ class PrivateFit:
     schedule : Schedule
         Passes, learning rate and clip derived by the recipe.
     leaf_noise_ratio : float
-        Noise standard deviation of one leaf sum, in clips.
+        Noise standard deviation of one leaf sum, in units of the clip.
     start : float
         Initial score of every record, through the first feature: a public number.
     visits : list of Visit

@@ -45,7 +45,7 @@ from dpexplain.schema import Classes, Schema
 from dpexplain.tables.columns import cells_of, values_of
 
 LARGEST_INPUTS = 1 << 14
-"""Numbers and categories together that a model takes, at most."""
+"""Maximum number of inputs, numbers and categories together, that a model takes."""
 
 _LEAST_NOISE = 0.1
 _EPOCHS_PER_DECAY = 5

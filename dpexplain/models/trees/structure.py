@@ -47,7 +47,7 @@ class Candidates:
         return len(self.feature)
 
     def right_sums(self, sums: Integers) -> Integers:
-        """Sum the records right of each split.
+        """Sum the records to the right of each split.
 
         Parameters
         ----------
@@ -124,7 +124,7 @@ class Trees:
 
     @property
     def depth(self) -> int:
-        """Levels of splits."""
+        """Number of levels of splits."""
         return int(self.values.shape[1]).bit_length() - 1
 
     def scores(self, cells: NDArray[np.uint16], candidates: Candidates) -> FloatArray:

@@ -41,7 +41,7 @@ class Sums:
 
 
 class Trajectory:
-    """A fit by visit and leaf.
+    """Releases of a fit, by visit and leaf.
 
     Parameters
     ----------
