@@ -64,7 +64,7 @@ class ReplayReport:
         Returns
         -------
         float
-            Share of mu, if stated; else of epsilon, by pure mechanisms.
+            Share of mu, if stated; else of epsilon, for pure mechanisms.
         """
         if self.claimed_mu is not None:
             return self.spent_mu / self.claimed_mu

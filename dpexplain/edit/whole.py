@@ -187,8 +187,8 @@ def repair(
     -----
     Shrinkage is estimated term by term. If features are correlated, a curve may carry part of the
     effect of another, especially in a short fit. Recovering it then moves away from the truth, and
-    no released number reveals this. The edit record contains a warning. Use :class:`Smooth` and
-    :class:`Monotone` if features are known to be correlated.
+    the released leaf sums do not reveal this. The edit record contains a warning. Use
+    :class:`Smooth` and :class:`Monotone` if features are known to be correlated.
     """
     chosen = Selection(bins, within)
     about = {"bins": chosen.bins, "within": chosen.within, "of_class": of_class}

@@ -23,8 +23,8 @@ class PartError(RuntimeError):
     Parameters
     ----------
     kind : str
-        What stopped the fit: the type of an error elsewhere, or a fixed text. It is shown, so it
-        contains nothing about a record.
+        What stopped the fit: the type of an error raised by another library, or a fixed text. It
+        is shown, so it contains nothing about a record.
     """
 
     def __init__(self, kind: str) -> None:

@@ -289,7 +289,7 @@ def centred_terms(
     bags : sequence of list of ndarray
         Scores per bin of each bag, as returned by the loop.
     counts : sequence of ndarray
-        Records per bin; negative noisy counts weigh nothing.
+        Records per bin; negative noisy counts have zero weight.
     objective : Objective
         Defines the scale of loop scores.
     neutral : sequence of ndarray of shape (n_bins,)

@@ -89,7 +89,7 @@ class Plan:
 
     @property
     def n_disjoint(self) -> int:
-        """Number of trees on disjoint records, at the cost of one."""
+        """Number of trees on disjoint records, which together cost as much as one."""
         if self.variant == "seq":
             return 1
         return self.trees_per_ensemble

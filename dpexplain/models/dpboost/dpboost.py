@@ -173,7 +173,7 @@ class DPBoostClassifier(_DPBoost, AdditiveClassifier):
         Bound on leaf values of tree k of an ensemble: ``(1 - learning_rate)^k``, or 1. The variants
         "seq" and "para" have none.
     exponential_scale : {"paper", "range"}, default="paper"
-        Scale of the exponential mechanism for splits: that of the paper, or two thirds of it,
+        Scale of the exponential mechanism for splits: the paper's, or two thirds of it,
         which is equally private.
     adjacency : {"add_remove", "replace"}, default="add_remove"
         Which data sets count as neighbors.
@@ -321,7 +321,7 @@ class DPBoostRegressor(_DPBoost, AdditiveRegressor):
         Bound on leaf values of tree k of an ensemble: ``(1 - learning_rate)^k``, or 1. The variants
         "seq" and "para" have none.
     exponential_scale : {"paper", "range"}, default="paper"
-        Scale of the exponential mechanism for splits: that of the paper, or two thirds of it,
+        Scale of the exponential mechanism for splits: the paper's, or two thirds of it,
         which is equally private.
     adjacency : {"add_remove", "replace"}, default="add_remove"
         Which data sets count as neighbors.

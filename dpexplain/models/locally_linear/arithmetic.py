@@ -80,7 +80,7 @@ def weight_bits(n_features: int) -> int:
     Raises
     ------
     ValueError
-        If there are too many features for any bit.
+        If there are too many features for exact products.
     """
     bits = EXACT_BITS - (FEATURE_BITS + 1) - math.ceil(math.log2(max(n_features, 1)))
     if bits < 8:
