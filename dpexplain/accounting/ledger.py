@@ -145,7 +145,7 @@ class PrivacyLedger(LedgerReading):
         events : iterable of Event
             Releases, with noise multipliers stated for `adjacency`.
         label : str
-            Who makes the releases, for a reader.
+            Description of who makes the releases.
         adjacency : {"add_remove", "replace"}, default="add_remove"
             Must be the ledger's.
         what : str, default="fit"
