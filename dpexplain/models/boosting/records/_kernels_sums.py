@@ -81,7 +81,7 @@ def _lookup(table):  # type: ignore[no-untyped-def]
     Returns
     -------
     kind : int
-        `_BY_RUN` where neighbouring bins share a few values, `_BY_SET` where few bins do,
+        `_BY_RUN` where neighboring bins share a few values, `_BY_SET` where few bins do,
         `_GATHER` otherwise.
     first : ndarray of shape (5,), dtype int64
         First bin of each run; the last run is repeated.

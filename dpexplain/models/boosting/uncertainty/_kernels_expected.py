@@ -73,7 +73,7 @@ def expected_sums(  # type: ignore[no-untyped-def]
     left : ndarray of shape (n_bins_total,)
         How far each curve starts from the truth, bin by bin; changed in place.
     shares : ndarray of shape (n_bins_total,)
-        People per bin; add up to 1 within a feature.
+        Records per bin; add up to 1 within a feature.
     together : ndarray of shape (n_features, n_features)
         Square of the correlation of each pair, zero on the diagonal.
     sums : ndarray of shape (n_leaves,)

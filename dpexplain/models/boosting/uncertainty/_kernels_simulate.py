@@ -28,7 +28,7 @@ def replay_trees(  # type: ignore[no-untyped-def]
     """Propagate errors through the released trees.
 
     A leaf sum reacts to errors of the own feature by minus the curvature mass times the error,
-    to those of others through their means and through the functions that go together with the
+    to those of others through their means and through the functions that are correlated with the
     own ones.
 
     Parameters
@@ -62,7 +62,7 @@ def replay_trees(  # type: ignore[no-untyped-def]
     function_start : ndarray of shape (n_features + 1,), dtype int64
         First function of each feature among all.
     reactions : ndarray of shape (n_groups, n_functions, n_functions), dtype float32
-        How functions react to each other, for as many groups of neighbouring simulations.
+        How functions react to each other, for as many groups of neighboring simulations.
     mixing : ndarray of shape (n_scores, n_scores), dtype float32
         How scores react to each other through functions.
     own_share : ndarray of shape (n_features,), dtype float32
@@ -236,7 +236,7 @@ def merge_cells(counts, min_count, noise_std, noise_ratio, bin_of_cell):  # type
     Parameters
     ----------
     counts : ndarray of shape (n_value_cells,)
-        Noisy people per cell.
+        Noisy counts per cell.
     min_count, noise_std, noise_ratio : float
         As for `merge_sparse_cells`.
     bin_of_cell : ndarray of shape (n_value_cells,), dtype int64
@@ -330,7 +330,7 @@ def fresh_structures(  # type: ignore[no-untyped-def]
     n_special : ndarray of shape (n_features,), dtype int64
         Cells at the end of each feature that hold no value of the schema.
     merge : ndarray of shape (n_features,), dtype bool
-        Whether neighbouring cells are merged.
+        Whether neighboring cells are merged.
     shuffled : ndarray of shape (n_features,), dtype bool
         Whether value bins are shuffled before each cut.
     unit : ndarray of shape (n_cells_total,), dtype int64
@@ -344,7 +344,7 @@ def fresh_structures(  # type: ignore[no-untyped-def]
     intercept : float
         Mean to be learned by all features together.
     residual : ndarray of shape (n_samples, n_cells_total)
-        What a sample of people adds to the residual sum of each cell; simulation s has that of
+        What a sample of records adds to the residual sum of each cell; simulation s has that of
         sample ``s % n_samples``, so that structures vary while the sample stays.
     step_weight : ndarray of shape (n_cells_total,)
         What one person of a cell counts in the denominators of the updates.
@@ -357,9 +357,9 @@ def fresh_structures(  # type: ignore[no-untyped-def]
     own_share : ndarray of shape (n_features,)
         Share of its errors beyond functions and mean that a feature reacts to.
     cell_noise_std : float
-        Noise standard deviation of one cell, in people.
+        Noise standard deviation of one cell, in records.
     share : float
-        Share of the people in a bag; bins are merged with all of them.
+        Share of the records in a bag; bins are merged with all of them.
     min_count, noise_ratio : float
         As for `merge_cells`.
     n_epochs, max_leaves : int
@@ -369,7 +369,7 @@ def fresh_structures(  # type: ignore[no-untyped-def]
     Returns
     -------
     scores : ndarray of shape (n_simulations, n_cells_total)
-        Fitted score per cell, centred with the noisy counts.
+        Fitted score per cell, centered with the noisy counts.
     intercepts : ndarray of shape (n_simulations,)
     """
     n_sim, n_cells = noisy_counts.shape
@@ -454,7 +454,7 @@ def fresh_structures(  # type: ignore[no-untyped-def]
                     sums[leaf], sizes[leaf], spread[leaf] = 0.0, 0.0, 0.0
                     divided[leaf], filled[leaf] = 0.0, 0.0
                 # Errors of the own curve count by its share, those of others through what is
-                # common: means, and functions that go together.
+                # common: means, and correlated functions.
                 elsewhere, own = total - means[k], own_share[k]
                 common = total - own * means[k]
                 first, n_own = function_start[k], function_start[k + 1] - function_start[k]
