@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import threadpool_limits
 
 from dpexplain.binning.bins import Encoded
 from dpexplain.explain import (
@@ -252,7 +253,10 @@ class AdditiveModel(BaseEstimator):
     @cached_property
     def _noise(self) -> tuple[TermNoise, ...]:
         sizes = [b.n_bins for b in self._terms.bins]
-        return tuple(term_noise(draws, sizes) for draws in self._noise_draws())
+        # Matrices are small: threads of BLAS would wait for each other ten times as long as they
+        # work. One thread also gives the same band on any number of processors.
+        with threadpool_limits(1, "blas"):
+            return tuple(term_noise(draws, sizes) for draws in self._noise_draws())
 
     def _effect_draws(self) -> EffectDraws | None:
         """Return the estimate of the true curves; None if unavailable."""
@@ -260,8 +264,10 @@ class AdditiveModel(BaseEstimator):
 
     @cached_property
     def _effect(self) -> TermEffect | None:
-        draws = self._effect_draws()
-        return None if draws is None else term_effect(draws, [b.n_bins for b in self._terms.bins])
+        with threadpool_limits(1, "blas"):
+            draws = self._effect_draws()
+            sizes = [b.n_bins for b in self._terms.bins]
+            return None if draws is None else term_effect(draws, sizes)
 
     def _noise_of(self, of_class: str) -> TermNoise | None:
         """Return the noise of a class score, or of the single score."""
