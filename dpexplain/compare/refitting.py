@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from inspect import signature
 from typing import Any, Final
 
 from dpexplain._utils.tracebacks import without_records
@@ -147,9 +148,14 @@ class Refitter:
         Returns
         -------
         GlobalExplanation
+            Of stand-in data without the estimate of the effect, which takes longest.
         """
         model = self._copy(epsilon).fit(*self._records)
-        explanation: GlobalExplanation = model.explain_global()
+        # While epsilon is dragged, a fit must not take seconds: the effect is left out.
+        quick = not self.private and "effect" in signature(model.explain_global).parameters
+        explanation: GlobalExplanation = model.explain_global(
+            **({"effect": False} if quick else {})
+        )
         return explanation
 
     def _copy(self, epsilon: float) -> Any:

@@ -294,8 +294,6 @@ class GlobalExplanation(
         str or DataFrame
         """
         yield from super().describe()
-        if self.noise_words:
-            yield self.noise_words
         yield self.ranking()
         if self.pairs:
             listed = self.importances()[[pair.name for pair in self.pairs]]

@@ -150,8 +150,6 @@ class MulticlassExplanation(NoisyClasses, ModelDisplay, ByClass[GlobalExplanatio
         str or DataFrame
         """
         yield from super().describe()
-        if self.noise_words:
-            yield self.noise_words
         yield self.ranking()
 
     def importances(self) -> pd.Series[float]:
