@@ -87,16 +87,14 @@ class AdditiveModel(BaseEstimator):
             ``for_class(label)`` returns the explanation of one class.
         """
         check_is_fitted(self, "schema_")
-        # The matrices are small: threads that wait for each other take longer than one.
-        with threadpool_limits(1, "blas"):
-            if self._terms.link != "softmax":
-                return self._explained(self._terms, effect=self._effect if effect else None)
-            return MulticlassExplanation(
-                tuple(
-                    self._explained(self._terms.of_class(c), name)
-                    for c, name in enumerate(self._class_names() or ())
-                )
+        if self._terms.link != "softmax":
+            return self._explained(self._terms, effect=self._effect if effect else None)
+        return MulticlassExplanation(
+            tuple(
+                self._explained(self._terms.of_class(c), name)
+                for c, name in enumerate(self._class_names() or ())
             )
+        )
 
     @property
     def edits_(self) -> tuple[EditRecord, ...]:
