@@ -13,47 +13,31 @@ from dpexplain.explain._text import short_number, upper_number
 
 if TYPE_CHECKING:
     from dpexplain.accounting import PrivacyLedger
+    from dpexplain.explain.display import Display
 
 _ROWS = 20
 _WIDTH = 96
 
 
-def fit_text(explanation: Any, ledger: PrivacyLedger, out: Path) -> str:
+def fit_text(explanation: Display, ledger: PrivacyLedger, out: Path) -> str:
     """Summarize one fit: guarantee, terms above the noise, ledger, file."""
-    parts = explanation_parts(explanation)
-    return "\n\n".join([*parts, account_line(ledger), f"saved to {out}"])
+    return "\n\n".join([described(explanation), account_line(ledger), f"saved to {out}"])
 
 
-def sweep_text(comparison: Any, ledger: PrivacyLedger, out: Path) -> str:
+def sweep_text(comparison: Display, ledger: PrivacyLedger, out: Path) -> str:
     """Summarize a sweep: guarantees, importances, ledger, file."""
-    return "\n\n".join([comparison_text(comparison), account_line(ledger), f"saved to {out}"])
+    return "\n\n".join([described(comparison), account_line(ledger), f"saved to {out}"])
 
 
-def comparison_text(comparison: Any) -> str:
-    """Format guarantees and importances of a comparison with their labels."""
-    if hasattr(comparison, "by_class"):
-        return "\n\n".join(map(comparison_text, comparison.by_class))
-    parts = [comparison.title, "\n".join(comparison.guarantee_words)]
-    if hasattr(comparison, "importances"):
-        table = comparison.importances()
-        table.columns = [_epsilon_name(float(epsilon)) for epsilon in table.columns]
-        parts += [f"importance in {comparison.score_unit}:", table_text(table)]
-    return "\n\n".join(parts)
+def described(shown: Display) -> str:
+    """Format what an explanation or comparison says of itself."""
+    return "\n\n".join(
+        _filled(part) if isinstance(part, str) else table_text(part) for part in shown.describe()
+    )
 
 
-def explanation_parts(explanation: Any) -> list[str]:
-    """Format the guarantee, the noise summary, and the terms by importance."""
-    parts = [textwrap.fill(explanation.guarantee.statement(), _WIDTH)]
-    if words := getattr(explanation, "noise_words", ""):
-        parts.append(textwrap.fill(words, _WIDTH))
-    if hasattr(explanation, "ranking"):
-        parts.append(table_text(explanation.ranking()))
-        if pairs := [pair.name for pair in getattr(explanation, "pairs", ())]:
-            listed = explanation.importances()[pairs].rename_axis("pair of features")
-            parts.append(table_text(listed.to_frame("importance")))
-    elif hasattr(explanation, "importances"):
-        parts.append(table_text(explanation.importances().to_frame("importance")))
-    return parts
+def _filled(paragraph: str) -> str:
+    return "\n".join(textwrap.fill(line, _WIDTH) for line in paragraph.splitlines())
 
 
 def table_text(table: pd.DataFrame, rows: int | None = _ROWS) -> str:
@@ -83,12 +67,8 @@ def account_line(ledger: PrivacyLedger) -> str:
     return (
         f"ledger {ledger.path}: all fits so far on {ledger.dataset!r} compose to {spent} "
         f"for {ledger.unit.kind_words}, if the fits were fixed in advance, and "
-        f"ε = {upper_number(ledger.adaptive_epsilon)} if results decided what was fitted"
+        f"ε = {upper_number(ledger.adaptive_epsilon)} otherwise"
     )
-
-
-def _epsilon_name(epsilon: float) -> str:
-    return "not private" if math.isinf(epsilon) else f"ε = {short_number(epsilon)}"
 
 
 def _cell(value: Any) -> str:

@@ -63,7 +63,7 @@ def theme(ax: Axes) -> Theme:
     if face[3] == 0 and ax.figure is not None:
         face = to_rgba(ax.figure.get_facecolor())
     ink = to_hex(to_rgba(ax.xaxis.label.get_color()))
-    # A transparent figure shows the page behind it, which the text colour was chosen for.
+    # A transparent figure shows the page behind it, which the text color was chosen for.
     luminance = _luminance(to_rgb(face)) if face[3] > 0 else 1.0 - _luminance(to_rgb(ink))
     if luminance < 0.4:
         return Theme(

@@ -54,19 +54,19 @@ def plot_comparison(
     term : str or None, default=None
         Name of the term; None takes the most important one at the largest epsilon.
     ax : Axes or None, default=None
-        Where to draw; None makes a figure.
+        Axes to draw into; None creates a figure.
     show_reference : bool, default=True
         Whether to draw the reference where there is one; the figure is then watermarked.
 
     Returns
     -------
     Axes
-        The axes drawn into.
+        The axes with the plot.
 
     Raises
     ------
     KeyError
-        If there is no such term.
+        If the term does not exist.
     """
     check_one_class(comparison)
     if term is None:
@@ -185,7 +185,7 @@ def plot_metric(
     metric : str or None, default=None
         Which one; None takes the first.
     ax : Axes or None, default=None
-        Where to draw; None makes a figure.
+        Axes to draw into; None creates a figure.
 
     Returns
     -------

@@ -34,16 +34,16 @@ def plot_importance(
 ) -> Axes:
     """Draw the mean absolute contribution of terms and pairs, largest on top.
 
-    Where the noise is known, the hatched part of a bar is what noise alone would show on
-    average; a term that does not stand out of it is pale. Where it is known jointly, the
-    places that a term can have with 95 % certainty stand beside its number.
+    If the noise is known, the hatched part of a bar is the average expected from noise alone, and
+    a term that does not rise above it is pale. If the joint noise is known, the 95% rank interval
+    of a term is next to its number.
 
     Parameters
     ----------
     explanation : GlobalExplanation
         What to draw.
     ax : Axes or None, default=None
-        Where to draw; None makes a figure.
+        Axes to draw into; None creates a figure.
     max_terms : int, default=20
         Terms drawn at most.
     reference : GlobalExplanation or None, default=None
@@ -53,7 +53,7 @@ def plot_importance(
     Returns
     -------
     Axes
-        The axes drawn into.
+        The axes with the plot.
     """
     check_one_class(explanation)
     if max_terms < 1:

@@ -86,7 +86,7 @@ test("a read-out says how wide the band is and why a count is negative", () => {
   termFit.signal = [false];
   assert.ok(binSentence(state, termFit, 0).startsWith(
     "contribution +0.2 visits, inside the noise band of ±0.15 (standard deviations: privacy 0.07, " +
-      "bins and trees 0.02): may be nothing but noise",
+      "bins and trees 0.02): may be all noise",
   ));
 });
 

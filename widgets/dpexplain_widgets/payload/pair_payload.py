@@ -18,7 +18,7 @@ _UNKNOWN = (
 
 
 def pair_outline(pair: PairCurve) -> dict[str, Any]:
-    """Write what all fits have in common of a pair.
+    """Write the parts of a pair that all fits share.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def pair_outline(pair: PairCurve) -> dict[str, Any]:
         "unit": "",
         "is_date": False,
         "step": None,
-        "description": f"{first} and {second} together, beyond what each of them adds",
+        "description": f"{first} and {second} jointly, beyond their separate contributions",
     }
 
 

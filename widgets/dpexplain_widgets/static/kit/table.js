@@ -49,7 +49,7 @@ export function shapeTable(state) {
   return plainTable(columns.map(([name]) => name), rows);
 }
 
-/** A box that scrolls and can be scrolled by keys, with a name for those who do not see it. */
+/** A box that scrolls by mouse or keyboard, with a label for screen readers. */
 export function scrollBox(name, ...children) {
   const attributes = { class: "dpx-table-box", tabindex: "0", role: "region", "aria-label": name };
   return html("div", attributes, children);
@@ -57,7 +57,7 @@ export function scrollBox(name, ...children) {
 
 const makers = new WeakMap();
 
-/** Let the numbers of a view, of which this is the heading, be saved although no table of them is shown. */
+/** Offer the numbers of the view with this heading for saving, although it shows no table of them. */
 export function offerTable(head, make) {
   makers.set(head, make);
   return head;
