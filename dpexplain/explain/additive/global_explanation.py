@@ -358,7 +358,10 @@ class GlobalExplanation(NoisyModel, Record, Mapping[str, ShapeFunction]):
         from dpexplain.plotting import plot_global
 
         if term is not None:
-            return self.part(term).plot(ax=ax, **options)
+            part = self.part(term)
+            if isinstance(part, ShapeFunction):
+                options = {"caution": self.effect_cautions.get(term, ""), **options}
+            return part.plot(ax=ax, **options)
         if ax is not None:
             raise ValueError("ax= takes one term; name it, or pass figure= to draw all terms.")
         return plot_global(self, **options)

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dpexplain.explain._record import FloatArray
+from dpexplain.explain.bands._cautions import (
+    entangled_terms,
+    entangled_words,
+    missing_words,
+    people_caution,
+)
 from dpexplain.explain.noise import STANDS_OUT_LEVEL, NoiseModel
 
 if TYPE_CHECKING:
+    from dpexplain.explain.additive.links import Link
     from dpexplain.explain.additive.shape_function import ShapeFunction
+    from dpexplain.explain.guarantee import Guarantee
 
 
 class EstimatedModel:
@@ -18,6 +27,9 @@ class EstimatedModel:
 
     terms: tuple[ShapeFunction, ...]
     effect_scatter: NoiseModel | None
+    effect_intercept: float | None
+    guarantee: Guarantee
+    link: Link
 
     @property
     def terms_with_effect(self) -> tuple[str, ...] | None:
@@ -62,6 +74,47 @@ class EstimatedModel:
         verb = "has" if len(names) == 1 and n_terms > 1 else "have"
         words = f"{which} terms {verb} an effect that is certain."
         return f"{words} The released curves show about {100 * shown:.0f}% of the effects."
+
+    @property
+    def effect_caution(self) -> str:
+        """Warning where the estimates are known not to hold for this model; empty otherwise.
+
+        Where a private model has none at all, where people are too few, or where terms go
+        together so closely that their effects are not told apart.
+        """
+        if self.effect_scatter is None:
+            return missing_words(self.link) if self.guarantee.private else ""
+        few = people_caution(self.terms, self.link, self.effect_intercept)
+        tied = self._entangled
+        if few or not tied:
+            return few
+        name = max(tied, key=lambda each: tied[each][1])
+        return entangled_words((name, tied[name][0]))
+
+    @property
+    def effect_cautions(self) -> dict[str, str]:
+        """Warnings by term, of terms that have one.
+
+        That of the model where it concerns all terms; then that two terms are not told apart;
+        then :attr:`ShapeFunction.effect_caution`.
+        """
+        if self.effect_scatter is None:
+            missing = self.effect_caution
+            return dict.fromkeys((t.name for t in self.terms), missing) if missing else {}
+        few = people_caution(self.terms, self.link, self.effect_intercept)
+        tied = self._entangled
+        found = {
+            t.name: few
+            or (entangled_words((t.name, tied[t.name][0])) if t.name in tied else "")
+            or t.effect_caution
+            for t in self.terms
+        }
+        return {name: words for name, words in found.items() if words}
+
+    @cached_property
+    def _entangled(self) -> dict[str, tuple[str, float]]:
+        scatter = self.effect_scatter
+        return {} if scatter is None else entangled_terms(self.terms, scatter)
 
 
 def drawn_effects(

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from dpexplain.explain._record import FloatArray, finite, frozen, read_only
+from dpexplain.explain.bands._cautions import term_caution
 from dpexplain.explain.bands._noisy_shape import directions_inside
 from dpexplain.explain.noise import mean_absolute
+
+if TYPE_CHECKING:
+    from dpexplain.explain.additive.shape_function import ShapeFunction
 
 
 class EstimatedShape:
@@ -82,3 +86,11 @@ class EstimatedShape:
             return None
         low, high = (frozen(end[: self.n_value_bins]) for end in self.effect_band)
         return directions_inside(low, high)
+
+    @property
+    def effect_caution(self) -> str:
+        """Warning of what the estimate cannot say of this curve; empty without one.
+
+        What takes all terms to know is in :attr:`GlobalExplanation.effect_cautions`.
+        """
+        return term_caution(cast("ShapeFunction", self))
