@@ -13,9 +13,11 @@ from typing import Any
 
 # Digits kept of the largest number of a list; every other number of it has the same step.
 DIGITS = 4
+ROUGH_DIGITS = 3
 PRECISION_WORDS = (
-    f"Lists of numbers are rounded to steps of which their largest number has {DIGITS} digits, and "
-    "counts to whole numbers. Privacy parameters, the edges of bins and public samples are exact."
+    f"Lists of numbers are rounded to steps of which their largest number has {DIGITS} digits "
+    f"({ROUGH_DIGITS} for standard deviations and estimates of the effect), and counts to whole "
+    "numbers. Privacy parameters, the edges of bins and public samples are exact."
 )
 
 _EXACT = frozenset(
@@ -26,6 +28,8 @@ _EXACT = frozenset(
 )  # fmt: skip
 _MARKS = frozenset({"$n", "$b", "$r", "$x", "$q"})
 _PARTS_OF_TOTAL = ("noise_std", "structure_std", "sampling_std")
+_ESTIMATES = ("effect", "effect_std", "effect_factor", "effect_size", "effect_size_std")
+_ROUGH = frozenset({*_PARTS_OF_TOTAL, "total_std", "bag_std", *_ESTIMATES})
 _PLAIN_LETTERS = bytes.maketrans(b"<>&", b"\"',")  # no sign that HTML reads
 _SHORT = 3  # a list no longer than this is not worth a step
 _WORTH_POOLING = 24  # characters
@@ -114,7 +118,8 @@ def _rounded(value: Any, key: str) -> Any:
     if isinstance(value, bytes):
         return {"$x": base64.b64encode(value).decode("ascii")}
     if isinstance(value, float):
-        return float(f"{value:.{DIGITS + 2}g}")
+        digits = ROUGH_DIGITS if key in _ROUGH else DIGITS + 2
+        return float(f"{value:.{digits}g}")
     return value
 
 
@@ -122,7 +127,8 @@ def _rounded_list(values: list[Any], key: str) -> Any:
     if len(values) > _SHORT and all(isinstance(value, bool) for value in values):
         return {"$b": "".join("01"[value] for value in values)}
     if len(values) > _SHORT and all(type(value) is float for value in values):
-        return _in_steps(values, whole=key == "count")
+        digits = ROUGH_DIGITS if key in _ROUGH else DIGITS
+        return _in_steps(values, digits, whole=key == "count")
     return [_rounded(value, "") for value in values]
 
 
@@ -136,9 +142,9 @@ def _total_follows(values: dict[str, Any]) -> bool:
     return all(math.isclose(a, b, rel_tol=1e-6) for a, b in zip(roots, total, strict=True))
 
 
-def _in_steps(values: Sequence[float], *, whole: bool) -> dict[str, list[int]]:
+def _in_steps(values: Sequence[float], digits: int, *, whole: bool) -> dict[str, list[int]]:
     largest = max(abs(value) for value in values)
-    k = DIGITS - 1 - math.floor(math.log10(largest)) if largest > 0 else 0
+    k = digits - 1 - math.floor(math.log10(largest)) if largest > 0 else 0
     k = 0 if whole else max(-300, min(300, k))
     steps = [round(value * 10**k) if k >= 0 else round(value / 10**-k) for value in values]
     differences = [after - before for before, after in itertools.pairwise(steps)]

@@ -313,6 +313,7 @@ def _fit(
 ) -> dict[str, Any]:
     guarantee, noise = explanation.guarantee, explanation.noise
     ranking = None if noise is None else explanation.ranking()
+    cautions = explanation.effect_cautions
     places = {name: place for place, name in enumerate(explanation)}
     pairs = {pair.name: pair_fit(pair) for pair in explanation.pairs}
     return {
@@ -323,6 +324,8 @@ def _fit(
         "intercept_std": None if noise is None else float(noise.std[-1]),
         "noise_words": explanation.noise_words,
         "noise_share": explanation.noise_share,
+        "effect_words": explanation.effect_words,
+        "effect_caution": explanation.effect_caution,
         "terms_above_noise": None if ranking is None else int(ranking["above_noise"].sum()),
         "terms": [
             pairs[name]
@@ -332,6 +335,8 @@ def _fit(
                 "directions": (None if noise is None else packed_directions(noise, places[name])),
                 "above_noise": None if ranking is None else bool(ranking.loc[name, "above_noise"]),
                 "ranks": None if ranking is None else _ranks(ranking, name),
+                **_effect_size(ranking, name),
+                "effect_caution": cautions.get(name, ""),
             }
             for name in names
         ],
@@ -368,6 +373,15 @@ def _ranks(ranking: pd.DataFrame, name: str) -> list[int]:
     return [int(ranking[end][name]) for end in ("rank_low", "rank_high")]
 
 
+def _effect_size(ranking: pd.DataFrame | None, name: str) -> dict[str, Any]:
+    """Estimated importance in the population; None where the effect is not estimated."""
+    if ranking is None or "has_effect" not in ranking:
+        return dict.fromkeys(("effect_size", "effect_size_std", "has_effect"))
+    row = ranking.loc[name]
+    size, std = float(row["effect"]), float(row["effect_std"])
+    return {"effect_size": size, "effect_size_std": std, "has_effect": bool(row["has_effect"])}
+
+
 def _term_fit(shape: ShapeFunction) -> dict[str, Any]:
     n_value_bins = len(shape.bin_labels) - len(shape.special)
     return {
@@ -389,6 +403,7 @@ def _term_fit(shape: ShapeFunction) -> dict[str, Any]:
             )
         },
         "band_factor": shape.band_factor,
+        "effect_factor": shape.effect_factor,
         "stretch": shape.stretch,
         "recovered": None if shape.recovered is None else _numbers(shape.recovered),
         "signal": None if shape.signal is None else [bool(mark) for mark in shape.signal],

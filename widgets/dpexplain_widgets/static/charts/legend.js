@@ -1,6 +1,7 @@
 // What the marks of a shape mean.
 import { html, svg } from "../kit/dom.js";
 import { formatEpsilon, quotedName } from "../kit/format.js";
+import { shownLayer } from "./curves.js";
 import { beyondMark } from "./marks.js";
 import { epsilonWords, otherWords } from "../kit/words.js";
 
@@ -29,6 +30,7 @@ const POINT_SHAPES = {
   reference: "m0 -7l6 7l-6 7l-6 -7Z",
   pinned: "m-5 0a5 5 0 1 0 10 0a5 5 0 1 0 -10 0Z",
   repeat: "m0 -6v12",
+  effect: "m-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0Z",
   replay: "m-5 -5l10 10m0 -10l-10 10",
   other: "m-5 -5h10v10h-10Z",
 };
@@ -40,7 +42,15 @@ export function pointMark(role, x, y) {
   return svg("g", {}, halo, svg("path", { d, class: `dpx-mark dpx-mark-${role}` }));
 }
 
+function effectSwatch(kind) {
+  if (kind !== "numeric") {
+    return [svg("path", { d: "M3 8H27", class: "dpx-effect-whisker" }), pointMark("effect", 15, 8)];
+  }
+  return [svg("rect", { x: 1, y: 1, width: 28, height: 14, class: "dpx-effect-band" }), lineSwatch("effect")];
+}
+
 function swatchOf(role, kind, hatchId) {
+  if (role === "effect") return effectSwatch(kind);
   if (role === "cut") return beyondMark(15, 4, "up", "noise");
   if (role === "noise") return kind === "numeric" ? bandSwatch(hatchId) : whiskerSwatch();
   if (kind === "numeric") return lineSwatch(role);
@@ -50,7 +60,14 @@ function swatchOf(role, kind, hatchId) {
 function legendEntries(state, termFit, cut, replay) {
   const { kind } = state.term;
   const entries = [];
-  if (state.atReference) {
+  const layer = shownLayer(state);
+  if (layer !== "released") {
+    const whose = layer === "effect" ? `, ${epsilonWords(state)}` : "";
+    entries.push(["effect", `what is true of people: estimate of the effect, 95 % band${whose}`]);
+  }
+  if (layer === "effect") {
+    // Nothing of the released curve is drawn.
+  } else if (state.atReference) {
     entries.push([kind === "numeric" ? "reference" : "only-reference", "non-private reference"]);
   } else {
     const named = state.payload.name ? quotedName(state.payload.name, 40) : "";
@@ -64,7 +81,7 @@ function legendEntries(state, termFit, cut, replay) {
     entries.push(["pinned", `pinned, ε = ${epsilon}`]);
   }
   if (state.other) entries.push(["other", otherWords(state)]);
-  if (termFit.noise_std) {
+  if (termFit.noise_std && layer !== "effect") {
     const mark = kind === "numeric" ? "band" : "whisker";
     const inner = termFit.structure_std ? `; ${kind === "numeric" ? "dark" : "inner marks"}: privacy noise alone` : "";
     const what = termFit.structure_std ? "noise of all causes" : "privacy noise";

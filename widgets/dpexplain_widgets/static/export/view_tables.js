@@ -31,6 +31,9 @@ export function importanceTable(state, listed) {
     ["place", listed.map((i) => String(placesOf(state.fit)[i]))],
     ["best place", numbers((term) => term.ranks?.[0])],
     ["worst place", numbers((term) => term.ranks?.[1])],
+    ["effect on people (estimate)", numbers((term) => term.effect_size)],
+    ["standard deviation of the effect", numbers((term) => term.effect_size_std)],
+    ["effect is certain", terms.map(({ has_effect: certain }) => (isKnown(certain) ? String(certain) : ""))],
     ["importance, pinned ε", beside(state.pinned)],
     ["importance, other model", beside(state.other)],
     ["importance, non-private reference", beside(state.atReference ? null : state.reference)],
@@ -78,6 +81,8 @@ export function allTermsTable(state, listed) {
     ["bin", bins.map(([i, bin]) => shortName(state.fit.terms[i].labels[bin], 80))],
     ["contribution", of("contribution")],
     ["standard deviation of all noise", of("total_std")],
+    ["estimate of the effect on people", of("effect")],
+    ["standard deviation of the estimate", of("effect_std")],
     [countHead(state), of("count")],
     ["non-private reference", bins.map(ofReference)],
   ]);

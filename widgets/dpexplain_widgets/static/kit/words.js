@@ -1,4 +1,5 @@
 // What the pictures say, in words.
+import { effectEnds, shownLayer } from "../charts/curves.js";
 import { formatCount, formatDelta, formatEpsilon, formatNumber, formatSigned, quotedName } from "./format.js";
 
 const CHANGES = { add_remove: "Adding or removing", replace: "Replacing" };
@@ -55,6 +56,26 @@ export const BAND_MEANING =
   "privacy noise alone, two standard deviations of it: what privacy adds. Both are computed from " +
   "released numbers, so they cost no privacy. How features go together is drawn from what these numbers " +
   "say about it: terms that all but determine each other can scatter a little more.";
+
+/** What the estimate answers, in words for a reader who asks. */
+export const EFFECT_MEANING =
+  " Another question is what is true of people. A private fit stops early, so its curves fall short of the " +
+  "effects; the estimate (dashed) is what the fit would have come to, computed from released numbers alone. " +
+  "With 95 % certainty the whole true curve lies inside its light band. What is said about people, places and " +
+  "directions rests on it; hatching and “signal” speak of noise.";
+
+/**
+ * The estimate of the effect in a bin, in words; "" without one.
+ * @param {import("../types").TermFit} termFit
+ */
+export function estimateWords(termFit, bin) {
+  const ends = effectEnds(termFit)?.[bin];
+  if (!ends) return "";
+  const [low, high] = ends;
+  const verdict = low > 0 || high < 0 ? "an effect is certain" : "there may be no effect";
+  const band = `${formatSigned(low)} to ${formatSigned(high)}`;
+  return `estimate of the effect on people ${formatSigned(termFit.effect[bin])} (95 % band ${band}: ${verdict})`;
+}
 
 /**
  * Whether the band of a bin covers zero ("inside": may be noise); null without a band.
@@ -137,6 +158,8 @@ export function binSentence(state, termFit, bin) {
     `${contributionWords(state.payload, value)}${verdictWords(termFit, bin)}`,
     `${kind} ${formatCount(termFit.count[bin])}${negative}`,
   ];
+  const estimate = shownLayer(state) === "released" ? "" : estimateWords(termFit, bin);
+  if (estimate) parts.splice(1, 0, estimate);
   const label = termFit.labels[bin];
   const pinned = contributionOf(state.pinned, state, label);
   if (pinned !== null) {
@@ -160,7 +183,9 @@ export function shapeSummary(state, termFit) {
   const total = termFit.contribution.length;
   const band = inside === null ? "no noise band" : `${inside} of ${total} may be noise`;
   const epsilon = state.atReference ? "non-private reference" : epsilonWords(state);
-  return `Shape of ${quotedName(state.term.name)}, ${epsilon}: ${total} bins, ${band}`;
+  const layer = shownLayer(state);
+  const extra = { both: ", with the estimate of the effect on people", effect: ", the estimate of the effect on people alone" };
+  return `Shape of ${quotedName(state.term.name)}, ${epsilon}: ${total} bins, ${band}${extra[layer] ?? ""}`;
 }
 
 /** "1–3": places that a term can have. */
@@ -169,10 +194,16 @@ export function placeWords([low, high]) {
 }
 
 /** What a reader hears of the noise of a term. */
-export function spokenNoise({ above_noise: above, ranks }) {
+export function spokenNoise(termFit) {
+  const { above_noise: above, ranks } = termFit;
   if (!ranks) return "";
+  const size = spokenSize(termFit);
   const mark = above ? "stands out of the noise" : "does not stand out of the noise";
-  return `, place ${placeWords(ranks)} with 95 % certainty, ${mark}`;
+  return `, place ${placeWords(ranks)} with 95 % certainty${size ? " by the effect on people" : ""}, ${mark}${size}`;
+}
+
+function spokenSize({ effect_size: size, has_effect: certain }) {
+  return size ? `, effect on people ${formatNumber(size)}, ${certain ? "certain" : "not certain"}` : "";
 }
 
 /**

@@ -24,7 +24,23 @@ function unitWords(payload) {
 
 function longestBar(state) {
   const shown = [...state.payload.fits.flat(), ...state.fits, state.reference, state.other].filter(Boolean);
-  return Math.max(1e-12, ...shown.flatMap((fit) => fit.terms.map((term) => term.importance)));
+  const sizes = (term) => [term.importance, ...(showsEffects(state) ? [term.effect_size ?? 0] : [])];
+  return Math.max(1e-12, ...shown.flatMap((fit) => fit.terms.flatMap(sizes)));
+}
+
+function showsEffects(state) {
+  return state.shownCurve !== "released" && Boolean(state.fit.terms[0].effect_size);
+}
+
+/** The size of an effect with two standard deviations; hollow where no effect is certain. */
+function effectMark({ effect_size: size, effect_size_std: std, has_effect: certain }, scale, width) {
+  const [from, at, to] = [size - 2 * std, size, size + 2 * std].map((value) =>
+    Math.max(0, Math.min(width, scale(value))));
+  const y = BAR.height / 2;
+  return [
+    svg("path", { d: `M${from} ${y}H${to}`, class: "dpx-effect-whisker" }),
+    svg("circle", { cx: at, cy: y, r: 4, class: `dpx-effect-dot ${certain ? "" : "dpx-effect-open"}`.trim() }),
+  ];
 }
 
 function noiseFloor({ importance, noise_floor: floor }, bar, scale, ids, width) {
@@ -44,6 +60,7 @@ function barPicture(state, i, scale, ids, width) {
   const role = state.atReference ? "only-reference" : "main";
   const parts = [svg("rect", { ...bar, width: scale(termFit.importance), class: `dpx-bar dpx-bar-${role}` })];
   if (termFit.noise_floor !== null) parts.push(...noiseFloor(termFit, bar, scale, ids, width));
+  if (showsEffects(state)) parts.push(...effectMark(termFit, scale, width));
   const tick = (importance, role) => {
     const x = Math.max(1.5, scale(importance));
     const d = `M${x} 1V${BAR.height - 1}`;
@@ -68,6 +85,10 @@ function termSwatch(kind, ids) {
   const marks = {
     bar: () => [svg("rect", { ...bar, class: "dpx-bar dpx-bar-main" })],
     floor: () => [...marks.bar(), svg("rect", { ...bar, fill: `url(#${ids.onBar})` })],
+    effect: () => [
+      svg("path", { d: "M2 8H28", class: "dpx-effect-whisker" }),
+      svg("circle", { cx: 15, cy: 8, r: 4, class: "dpx-effect-dot" }),
+    ],
     pale: () => [svg("g", { class: "dpx-term-noise" }, svg("rect", { ...bar, class: "dpx-bar dpx-bar-main" }))],
   };
   const drawn = marks[kind]?.() ?? (/^[a-z]/.test(kind) ? [svg("path", tick)] : null);
@@ -195,7 +216,10 @@ class Importance {
     if (state.reference && !state.atReference) entries.push(["reference", "non-private reference, not releasable"]);
     if (state.pinned) entries.push(["pinned", "pinned ε"]);
     if (state.other) entries.push(["other", otherWords(state)]);
-    if (ranks) entries.push(["2–4", "place that the term can have, 95 % certain"]);
+    const effect = showsEffects(state);
+    if (effect) entries.push(["effect", "estimated effect on people, ± 2 standard deviations; hollow: not certain"]);
+    const basis = state.fit.terms[0].effect_size ? " by the effect on people" : "";
+    if (ranks) entries.push(["2–4", `place that the term can have${basis}, 95 % certain`]);
     if (beside) entries.push(["▲ ▼", `places higher or lower than in ${beside.words}`]);
     const wanted = JSON.stringify(entries);
     if (this.explained === wanted) return;

@@ -24,6 +24,13 @@ export function rankWords(state, i) {
   return `${quotedName(state.payload.terms[i].name, 48)}: ${place}${noise}`;
 }
 
+function ribbonBasis({ payload }) {
+  const byEffect = payload.fits.flat().some((fit) => fit.terms[0].effect_size);
+  return byEffect
+    ? "; it ranks effects on people as estimated, the lines rank released curves, so a line can leave it"
+    : " under all noise";
+}
+
 function aboutRanks(state, listed) {
   const joint = state.payload.fits.flat().some((fit) => fit.terms[0].ranks);
   const marks = state.payload.fits.flat().some((fit) => typeof fit.terms[0].above_noise === "boolean");
@@ -31,7 +38,7 @@ function aboutRanks(state, listed) {
   return [
     "From left to right there is less noise; the term on the top line matters most.",
     marks ? "Filled points and full lines stand out of the noise, hollow points and dashed or thin lines do not." : "",
-    joint ? "The ribbon holds the places that the chosen term can have, 95 % certain under all noise." : "",
+    joint ? `The ribbon holds the places that the chosen term can have, 95 % certain${ribbonBasis(state)}.` : "",
     total > listed ? `${listed} of ${total} terms are listed.` : "",
   ].filter(Boolean).join(" ");
 }
