@@ -16,8 +16,8 @@ export function effectCurve(termFit) {
  * What is drawn of the chosen term: "both", "released" or "effect".
  * @param {import("../types").State} state
  */
-export function shownLayer(state) {
-  return mainTerm(state).effect ? state.shownCurve : "released";
+export function shownLayer(state, termFit = mainTerm(state)) {
+  return termFit.effect ? state.shownCurve : "released";
 }
 
 /**

@@ -30,7 +30,6 @@ const POINT_SHAPES = {
   reference: "m0 -7l6 7l-6 7l-6 -7Z",
   pinned: "m-5 0a5 5 0 1 0 10 0a5 5 0 1 0 -10 0Z",
   repeat: "m0 -6v12",
-  effect: "m-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0Z",
   replay: "m-5 -5l10 10m0 -10l-10 10",
   other: "m-5 -5h10v10h-10Z",
 };
@@ -42,9 +41,14 @@ export function pointMark(role, x, y) {
   return svg("g", {}, halo, svg("path", { d, class: `dpx-mark dpx-mark-${role}` }));
 }
 
+/** The estimate of an effect at a point; hollow where no effect is certain. */
+export function effectDot(cx, cy, certain) {
+  return svg("circle", { cx, cy, r: 4, class: `dpx-effect-dot ${certain ? "" : "dpx-effect-open"}`.trim() });
+}
+
 function effectSwatch(kind) {
   if (kind !== "numeric") {
-    return [svg("path", { d: "M3 8H27", class: "dpx-effect-whisker" }), pointMark("effect", 15, 8)];
+    return [svg("path", { d: "M3 8H27", class: "dpx-effect-whisker" }), effectDot(15, 8, true)];
   }
   return [svg("rect", { x: 1, y: 1, width: 28, height: 14, class: "dpx-effect-band" }), lineSwatch("effect")];
 }

@@ -158,7 +158,7 @@ export function binSentence(state, termFit, bin) {
     `${contributionWords(state.payload, value)}${verdictWords(termFit, bin)}`,
     `${kind} ${formatCount(termFit.count[bin])}${negative}`,
   ];
-  const estimate = shownLayer(state) === "released" ? "" : estimateWords(termFit, bin);
+  const estimate = shownLayer(state, termFit) === "released" ? "" : estimateWords(termFit, bin);
   if (estimate) parts.splice(1, 0, estimate);
   const label = termFit.labels[bin];
   const pinned = contributionOf(state.pinned, state, label);
@@ -183,9 +183,9 @@ export function shapeSummary(state, termFit) {
   const total = termFit.contribution.length;
   const band = inside === null ? "no noise band" : `${inside} of ${total} may be noise`;
   const epsilon = state.atReference ? "non-private reference" : epsilonWords(state);
-  const layer = shownLayer(state);
-  const extra = { both: ", with the estimate of the effect on people", effect: ", the estimate of the effect on people alone" };
-  return `Shape of ${quotedName(state.term.name)}, ${epsilon}: ${total} bins, ${band}${extra[layer] ?? ""}`;
+  const estimate = "the estimate of the effect on people";
+  const drawn = { both: `, with ${estimate}`, effect: `, ${estimate} alone` }[shownLayer(state, termFit)] ?? "";
+  return `Shape of ${quotedName(state.term.name)}, ${epsilon}: ${total} bins, ${band}${drawn}`;
 }
 
 /** "1–3": places that a term can have. */

@@ -2,6 +2,7 @@
 import { html, listen, setText, svg, uniqueId } from "../../kit/dom.js";
 import { formatLike, plural, quotedName, shortName } from "../../kit/format.js";
 import { indexAfterKey } from "../../kit/keyboard.js";
+import { effectDot } from "../../charts/legend.js";
 import { hatchPattern } from "../../charts/marks.js";
 import { placesOf } from "../rank/ranks.js";
 import { Rows } from "../../kit/rows.js";
@@ -39,7 +40,7 @@ function effectMark({ effect_size: size, effect_size_std: std, has_effect: certa
   const y = BAR.height / 2;
   return [
     svg("path", { d: `M${from} ${y}H${to}`, class: "dpx-effect-whisker" }),
-    svg("circle", { cx: at, cy: y, r: 4, class: `dpx-effect-dot ${certain ? "" : "dpx-effect-open"}`.trim() }),
+    effectDot(at, y, certain),
   ];
 }
 
@@ -87,7 +88,7 @@ function termSwatch(kind, ids) {
     floor: () => [...marks.bar(), svg("rect", { ...bar, fill: `url(#${ids.onBar})` })],
     effect: () => [
       svg("path", { d: "M2 8H28", class: "dpx-effect-whisker" }),
-      svg("circle", { cx: 15, cy: 8, r: 4, class: "dpx-effect-dot" }),
+      effectDot(15, 8, true),
     ],
     pale: () => [svg("g", { class: "dpx-term-noise" }, svg("rect", { ...bar, class: "dpx-bar dpx-bar-main" }))],
   };

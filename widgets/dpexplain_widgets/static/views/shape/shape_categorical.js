@@ -4,7 +4,7 @@ import {
 } from "../../charts/curves.js";
 import { html, svg } from "../../kit/dom.js";
 import { formatCount, formatTick } from "../../kit/format.js";
-import { pointMark } from "../../charts/legend.js";
+import { effectDot, pointMark } from "../../charts/legend.js";
 import { beyondMark, clipRectangle, hatchPattern, label, LABEL_SIZE, rule } from "../../charts/marks.js";
 import { linearScale, niceAxis } from "../../charts/scale.js";
 import { fitText, labelsThatFit, textWidth, wrapText } from "../../kit/text.js";
@@ -122,7 +122,8 @@ function estimateMark(state, { termFit, rows, x }, i) {
   const [from, to] = ends[i].map(x);
   const y = rows[i].middle + (shownLayer(state) === "both" ? 11 : 0);
   const whisker = svg("path", { d: `M${from} ${y}H${to}`, class: "dpx-effect-whisker" });
-  return [whisker, pointMark("effect", x(termFit.effect[i]), y)];
+  const [low, high] = ends[i];
+  return [whisker, effectDot(x(termFit.effect[i]), y, low > 0 || high < 0)];
 }
 
 function rowOfLabel({ termFit }, text, guess) {

@@ -62,7 +62,9 @@ class ShapePanel {
       html("summary", {}, "What the bands mean"), this.bandWords);
     this.table = numbersTable(() => shapeTable(readState(this.model)));
     this.termBox.element.hidden = !standalone;
-    const controls = [this.curveBox, this.repeatBox, this.sameAxis, this.evenBins, this.replay].map((each) => each.element);
+    const controls = [
+      this.curveBox, this.repeatBox, this.sameAxis, this.evenBins, this.replay,
+    ].map((each) => each.element);
     host.append(
       html("header", { class: "dpx-head" }, html("h3", {}, "Shape of ", this.title), this.termBox.element),
       this.about,
@@ -115,7 +117,8 @@ class ShapePanel {
     });
     this.drawControls(state, numeric);
     this.bandLimits.hidden = !termFit.noise_std;
-    setText(this.bandWords, `${BAND_MEANING}${causeWords(termFit)}${termFit.effect ? EFFECT_MEANING : ""}`);
+    const meaning = termFit.effect ? EFFECT_MEANING : "";
+    setText(this.bandWords, `${BAND_MEANING}${causeWords(termFit)}${meaning}`);
     this.replay.draw(Boolean(termFit.total_std) && shownLayer(state) !== "effect");
     this.clear.hidden = range === null;
     this.describe(state, termFit, bin, range);
