@@ -91,7 +91,7 @@ def page_of(
 
 def _without_sums(payload: dict[str, Any]) -> dict[str, Any]:
     """Leave out what a page without edits does not read."""
-    unread = dict.fromkeys(("recovered", "stretch", "corrected_importance", "effect_signal"))
+    unread = dict.fromkeys(("recovered", "stretch", "corrected_importance"))
 
     def lighter(fit: dict[str, Any]) -> dict[str, Any]:
         return {**fit, "terms": [{**term, **unread} for term in fit["terms"]]}

@@ -13,11 +13,17 @@ from typing import Any
 
 # Digits kept of the largest number of a list; every other number of it has the same step.
 DIGITS = 4
-ROUGH_DIGITS = 3
+EFFECT_DIGITS = 3
+"""Digits of estimates of the effect, whose bands are far wider than that."""
+
+STD_STEP = 0.01
+"""Standard deviations are rounded to so large a share of themselves, however small they are."""
+
 PRECISION_WORDS = (
     f"Lists of numbers are rounded to steps of which their largest number has {DIGITS} digits "
-    f"({ROUGH_DIGITS} for standard deviations and estimates of the effect), and counts to whole "
-    "numbers. Privacy parameters, the edges of bins and public samples are exact."
+    f"({EFFECT_DIGITS} for estimates of the effect), standard deviations to steps of "
+    f"{100 * STD_STEP:g} %, and counts to whole numbers. Privacy parameters, the edges of bins and "
+    "public samples are exact."
 )
 
 _EXACT = frozenset(
@@ -26,10 +32,10 @@ _EXACT = frozenset(
         "filters", "step", "threshold", "what_if",
     }
 )  # fmt: skip
-_MARKS = frozenset({"$n", "$b", "$r", "$x", "$q"})
+_MARKS = frozenset({"$n", "$l", "$b", "$r", "$x", "$q"})
 _PARTS_OF_TOTAL = ("noise_std", "structure_std", "sampling_std")
-_ESTIMATES = ("effect", "effect_std", "effect_factor", "effect_size", "effect_size_std")
-_ROUGH = frozenset({*_PARTS_OF_TOTAL, "total_std", "bag_std", *_ESTIMATES})
+_STDS = frozenset({*_PARTS_OF_TOTAL, "total_std", "bag_std", "effect_std"})
+_EFFECTS = frozenset({"effect", "effect_factor", "effect_size", "effect_size_std"})
 _PLAIN_LETTERS = bytes.maketrans(b"<>&", b"\"',")  # no sign that HTML reads
 _SHORT = 3  # a list no longer than this is not worth a step
 _WORTH_POOLING = 24  # characters
@@ -38,7 +44,8 @@ _WORTH_POOLING = 24  # characters
 def packed(value: Any) -> Any:
     """Write JSON values with rounded numbers and without repetition.
 
-    A list of numbers becomes ``{"$n": [k, first, differences...]}``, in steps of ``10**-k``; a
+    A list of numbers becomes ``{"$n": [k, first, differences...]}``, in steps of ``10**-k``; one of
+    standard deviations ``{"$l": [share, first, differences...]}``, in steps of that share; a
     list of true and false a word of ones and zeros, ``{"$b": "101"}``; bytes are written as base64,
     ``{"$x": text}``; what occurs several times
     stands in a table and is referred to by ``{"$r": place}``; a total that is the root of the sum
@@ -118,7 +125,7 @@ def _rounded(value: Any, key: str) -> Any:
     if isinstance(value, bytes):
         return {"$x": base64.b64encode(value).decode("ascii")}
     if isinstance(value, float):
-        digits = ROUGH_DIGITS if key in _ROUGH else DIGITS + 2
+        digits = EFFECT_DIGITS if key in _EFFECTS else DIGITS + 2
         return float(f"{value:.{digits}g}")
     return value
 
@@ -127,7 +134,9 @@ def _rounded_list(values: list[Any], key: str) -> Any:
     if len(values) > _SHORT and all(isinstance(value, bool) for value in values):
         return {"$b": "".join("01"[value] for value in values)}
     if len(values) > _SHORT and all(type(value) is float for value in values):
-        digits = ROUGH_DIGITS if key in _ROUGH else DIGITS
+        if key in _STDS and min(values) > 0.0:
+            return {"$l": [STD_STEP, *_differences([_ratio_steps(value) for value in values])]}
+        digits = EFFECT_DIGITS if key in _EFFECTS else DIGITS
         return _in_steps(values, digits, whole=key == "count")
     return [_rounded(value, "") for value in values]
 
@@ -147,8 +156,16 @@ def _in_steps(values: Sequence[float], digits: int, *, whole: bool) -> dict[str,
     k = digits - 1 - math.floor(math.log10(largest)) if largest > 0 else 0
     k = 0 if whole else max(-300, min(300, k))
     steps = [round(value * 10**k) if k >= 0 else round(value / 10**-k) for value in values]
-    differences = [after - before for before, after in itertools.pairwise(steps)]
-    return {"$n": [k, steps[0], *differences]}
+    return {"$n": [k, *_differences(steps)]}
+
+
+def _ratio_steps(value: float) -> int:
+    return round(math.log(value) / math.log1p(STD_STEP))
+
+
+def _differences(steps: Sequence[int]) -> list[int]:
+    """Return the first of the steps, then by how much each is larger than the one before."""
+    return [steps[0], *(after - before for before, after in itertools.pairwise(steps))]
 
 
 def _pooled(value: Any) -> dict[str, Any]:

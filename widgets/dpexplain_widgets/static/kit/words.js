@@ -72,7 +72,7 @@ export function estimateWords(termFit, bin) {
   const ends = effectEnds(termFit)?.[bin];
   if (!ends) return "";
   const [low, high] = ends;
-  const verdict = low > 0 || high < 0 ? "an effect is certain" : "there may be no effect";
+  const verdict = termFit.effect_signal?.[bin] ? "an effect is certain" : "there may be no effect";
   const band = `${formatSigned(low)} to ${formatSigned(high)}`;
   return `estimate of the effect on people ${formatSigned(termFit.effect[bin])} (95 % band ${band}: ${verdict})`;
 }

@@ -122,8 +122,7 @@ function estimateMark(state, { termFit, rows, x }, i) {
   const [from, to] = ends[i].map(x);
   const y = rows[i].middle + (shownLayer(state) === "both" ? 11 : 0);
   const whisker = svg("path", { d: `M${from} ${y}H${to}`, class: "dpx-effect-whisker" });
-  const [low, high] = ends[i];
-  return [whisker, effectDot(x(termFit.effect[i]), y, low > 0 || high < 0)];
+  return [whisker, effectDot(x(termFit.effect[i]), y, termFit.effect_signal?.[i])];
 }
 
 function rowOfLabel({ termFit }, text, guess) {
