@@ -15,7 +15,7 @@ from typing import Any
 import dpexplain.io
 from dpexplain.cli.errors import CommandError
 from dpexplain.cli.options import LEDGER_SUFFIX, add_command, check_place
-from dpexplain.cli.text import comparison_text, explanation_parts, table_text
+from dpexplain.cli.text import comparison_text, explanation_parts, table_text, term_words
 from dpexplain.exceptions import BudgetError
 
 _FIGURES = (".png", ".svg", ".pdf")
@@ -37,6 +37,11 @@ def add_commands(commands: Any) -> None:
     explain.add_argument("--epsilon", type=float, help="one fit of a comparison")
     explain.add_argument("--csv", action="store_true", help="print every number, as CSV")
     explain.add_argument("--plot", type=Path, metavar="FILE", help="write a figure (png, svg, pdf)")
+    explain.add_argument(
+        "--show",
+        choices=("both", "released", "effect"),
+        help="curves of the figure: as released, the estimated effect on people, or both",
+    )
     explain.set_defaults(run=run_explain)
 
     ledger = add_command(
@@ -73,18 +78,21 @@ def run_explain(asked: argparse.Namespace) -> None:
     """Print or draw an explanation, one fit of a comparison, or the comparison."""
     if asked.plot is not None:
         check_place(asked.plot, suffixes=_FIGURES)
+    elif asked.show is not None:
+        raise CommandError("--show chooses the curves of a figure; name its file with --plot.")
     shown = dpexplain.io.load(asked.file)
     if asked.epsilon is not None:
         shown = _fit_of(shown, asked.epsilon, asked.file)
     if asked.plot is not None:
-        _draw(shown, asked.term, asked.plot)
+        _draw(shown, asked.term, asked.plot, asked.show)
         print(f"saved to {asked.plot}")
         return
     table = _frame(shown, asked.term, asked.file)
     if asked.csv:
         table.to_csv(sys.stdout, index=False, lineterminator="\n")
     elif asked.term is not None:
-        print(table_text(table, rows=None))
+        words = term_words(shown, asked.term) if hasattr(shown, "effect_cautions") else ""
+        print("\n\n".join(part for part in (words, table_text(table, rows=None)) if part))
     elif hasattr(shown, "explanations") or hasattr(shown, "by_class"):
         print(comparison_text(shown))
     else:
@@ -130,11 +138,17 @@ def _check_term(shown: Any, term: str, file: Path) -> None:
         raise CommandError(f"--term {term}: {file} has no such term; {hint}")
 
 
-def _draw(shown: Any, term: str | None, path: Path) -> None:
+def _draw(shown: Any, term: str | None, path: Path, show: str | None) -> None:
     import matplotlib
 
     matplotlib.use("agg")
-    axes = shown.plot() if term is None else shown.plot(term)
+    options = {} if show is None else {"show": show}
+    try:
+        axes = shown.plot(**options) if term is None else shown.plot(term, **options)
+    except ValueError as error:
+        if show is None:
+            raise
+        raise CommandError(f"--show {show}: {error}") from None
     first = axes.flat[0] if hasattr(axes, "flat") else axes
     drawn = io.BytesIO()
     first.figure.savefig(drawn, format=path.suffix[1:].lower(), bbox_inches="tight")

@@ -16,6 +16,16 @@ if TYPE_CHECKING:
 
 _ROWS = 20
 _WIDTH = 96
+_SENTENCES = ("noise_words", "effect_words", "effect_caution")
+_COLUMNS = (
+    "Importance, noise_floor and above_noise speak of the released curves: what is noise? Effect, "
+    "effect_std and has_effect speak of people: what is true? Places and directions rest on the "
+    "basis named last."
+)
+_TERM_COLUMNS = (
+    "Contribution, its standard deviations and signal speak of the released curve: what is noise? "
+    "Effect, the ends of its 95% band and effect_signal speak of people: what is true?"
+)
 
 
 def fit_text(explanation: Any, ledger: PrivacyLedger, out: Path) -> str:
@@ -37,23 +47,50 @@ def comparison_text(comparison: Any) -> str:
     if hasattr(comparison, "importances"):
         table = comparison.importances()
         table.columns = [_epsilon_name(float(epsilon)) for epsilon in table.columns]
-        parts += [f"importance in {comparison.score_unit}:", table_text(table)]
+        parts += [f"importance of released curves in {comparison.score_unit}:", table_text(table)]
+        parts += _effect_parts(comparison)
     return "\n\n".join(parts)
 
 
 def explanation_parts(explanation: Any) -> list[str]:
     """Format the guarantee, the noise summary, and the terms by importance."""
     parts = [textwrap.fill(explanation.guarantee.statement(), _WIDTH)]
-    if words := getattr(explanation, "noise_words", ""):
-        parts.append(textwrap.fill(words, _WIDTH))
+    said = (getattr(explanation, name, "") for name in _SENTENCES)
+    parts += [textwrap.fill(words, _WIDTH) for words in said if words]
     if hasattr(explanation, "ranking"):
-        parts.append(table_text(explanation.ranking()))
+        table = explanation.ranking()
+        parts += [textwrap.fill(_COLUMNS, _WIDTH)] if "effect" in table else []
+        parts.append(table_text(table))
         if pairs := [pair.name for pair in getattr(explanation, "pairs", ())]:
             listed = explanation.importances()[pairs].rename_axis("pair of features")
             parts.append(table_text(listed.to_frame("importance")))
     elif hasattr(explanation, "importances"):
         parts.append(table_text(explanation.importances().to_frame("importance")))
     return parts
+
+
+def _effect_parts(comparison: Any) -> list[str]:
+    """Format estimated effects at every epsilon; what warns of them at the largest."""
+    largest = comparison.explanations[comparison.epsilons[-1]][0]
+    caution = getattr(largest, "effect_caution", "")
+    table = comparison.effects() if hasattr(comparison, "effects") else pd.DataFrame()
+    parts = []
+    if len(table) and not table.isna().all(axis=None):
+        table.columns = [_epsilon_name(float(epsilon)) for epsilon in table.columns]
+        words = f"effect on people as estimated, in {comparison.score_unit}:"
+        parts += [words, table_text(table)]
+    if caution:
+        words = f"At {_epsilon_name(comparison.epsilons[-1])}: {caution}"
+        parts.append(textwrap.fill(words, _WIDTH))
+    return parts
+
+
+def term_words(explanation: Any, term: str) -> str:
+    """Say of the columns of a term which question they answer, and what warns of its estimate."""
+    caution = getattr(explanation, "effect_cautions", {}).get(term, "")
+    known = term in explanation and explanation[term].effect is not None
+    lines = [_TERM_COLUMNS] if known else []
+    return "\n\n".join(textwrap.fill(words, _WIDTH) for words in (*lines, caution) if words)
 
 
 def table_text(table: pd.DataFrame, rows: int | None = _ROWS) -> str:

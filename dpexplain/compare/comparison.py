@@ -7,6 +7,7 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 
 from dpexplain.accounting.summary import LedgerSummary
@@ -114,6 +115,22 @@ class Comparison(Fits[GlobalExplanation]):
         table = pd.DataFrame(columns).loc[list(self.term_names)]
         return table.rename_axis(index="term", columns="epsilon")
 
+    def effects(self) -> pd.DataFrame:
+        """Return the mean estimated size of the effect of each term over the repeats.
+
+        Returns
+        -------
+        DataFrame
+            As :meth:`importances`, of what is true of people as estimated instead of the released
+            curves; NaN where the effect is not estimated, as for the reference.
+        """
+        columns = {
+            epsilon: pd.concat([_effects(fit) for fit in repeats], axis=1).mean(axis=1)
+            for epsilon, repeats in self.explanations.items()
+        }
+        table = pd.DataFrame(columns).reindex(list(self.term_names))
+        return table.rename_axis(index="term", columns="epsilon")
+
     def faithfulness(self, k: int = 5) -> pd.DataFrame:
         """Compare every private fit with the reference.
 
@@ -169,6 +186,11 @@ class Comparison(Fits[GlobalExplanation]):
     def _repr_html_(self) -> str:
         more = ".frame(), .importances(), .plot(term), .metrics show more"
         return self._html_box({"most important terms": False}, _most_important, more)
+
+
+def _effects(fit: GlobalExplanation) -> pd.Series[float]:
+    table = fit.ranking()
+    return table["effect"] if "effect" in table else pd.Series(np.nan, table.index)
 
 
 def _most_important(fit: GlobalExplanation) -> tuple[str]:

@@ -425,7 +425,11 @@ class GlobalExplanation(NoisyModel, Record, Mapping[str, ShapeFunction]):
             _html.note(shorten(self.score_name, 90)),
             "" if private else _html.warning(self.guarantee.short),
             _html.table(head, rows, (False, True, *([True] if noisy else []), False)),
-            _html.note(self.noise_words) if self.noise_words else "",
+            *(
+                _html.note(words)
+                for words in (self.noise_words, self.effect_words, self.effect_caution)
+                if words
+            ),
             *(_html.note(str(edit)) for edit in self.edits),
             _html.note(self._footer()),
         )

@@ -18,7 +18,7 @@ _SHAPE = 520  # where the shape begins
 _PLOT_HEIGHT, _COUNT_HEIGHT = 230, 40
 _BLUE, _BAND, _GREY, _INK, _MUTED = "#0072b2", "#cfe4f2", "#b3bac3", "#1b2027", "#555e6b"
 _ABOUT_BARS = "Mean absolute contribution. Pale: does not stand out of the noise."
-_ABOUT_BAND = "The band holds the noise of all causes."
+_ABOUT_BAND = "The band holds the noise of all causes; what is true of people can lie outside."
 
 
 class Area(NamedTuple):
