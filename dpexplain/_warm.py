@@ -1,22 +1,25 @@
-"""Compile the numeric kernels and fill caches before the first session.
+"""Compile the numeric kernels and fill caches before the first session: ``dpexplain warm``.
 
-Run as ``python -m dpexplain._warm`` once after installation. It fits every model on a few
-simulated rows, so the compiled kernels are on disk when real data come, and imports what the
-notebooks draw with.
+It fits models on a few simulated rows, so the compiled kernels are on disk when real data come,
+and imports what the notebooks draw with. Models that share kernels take turns in one process.
 """
 
 from __future__ import annotations
 
 import importlib.util
 import tempfile
+from collections.abc import Collection
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from joblib import Parallel, cpu_count, delayed
+from tqdm.auto import tqdm
 
 import dpexplain.models as models
+from dpexplain._utils.compiling import WORD
 from dpexplain.models.registry import MODELS
 from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
 from dpexplain.tables import read_texts
@@ -40,8 +43,8 @@ def simulated_rows() -> pd.DataFrame:
     )
 
 
-def warm_models() -> None:
-    """Fit, explain and predict once with each model."""
+def warm_model(name: str) -> None:
+    """Fit, explain and predict once with one model, in each way that has kernels of its own."""
     features: dict[str, Numeric | Categorical] = {
         "age": Numeric(18, 70),
         "job": Categorical(["clerk", "nurse"]),
@@ -57,10 +60,10 @@ def warm_models() -> None:
         "classes": ((for_classes, classes), (for_wards, wards)),
         "range": ((for_numbers, X["age"]),),
     }
-    for name, listed in MODELS.items():
-        for settings in listed.warm:
-            for schema, y in targets[listed.target]:
-                _warm_one(getattr(models, name)(schema=schema, **settings), X, y)
+    listed = MODELS[name]
+    for settings in listed.warm:
+        for schema, y in targets[listed.target]:
+            _warm_one(getattr(models, name)(schema=schema, **settings), X, y)
 
 
 def warm_reader() -> None:
@@ -85,13 +88,30 @@ def _warm_one(model: Any, X: pd.DataFrame, y: pd.Series) -> None:
     fitted.predict(X)
 
 
-def main() -> None:
-    """Warm all caches and print a note, because the first run is slow."""
-    print("Compiling numeric kernels (once) ...", flush=True)
-    warm_models()
+def _warm_all(names: Collection[str]) -> None:
+    """Warm models that share kernels, in a process that has nothing to announce."""
+    WORD.said = True
+    for name in names:
+        warm_model(name)
+
+
+def warm(modules: Collection[str] = ()) -> None:
+    """Compile what models need, on all processors, with a progress bar on a terminal.
+
+    Parameters
+    ----------
+    modules : collection of str, default=()
+        Modules of the models, as the registry has them; empty for all.
+    """
+    shared: dict[str, list[str]] = {}
+    for name, listed in MODELS.items():
+        if listed.warm and (not modules or listed.module in modules):
+            shared.setdefault(listed.module, []).append(name)
+    groups = sorted(shared.values(), key=len, reverse=True)
+    compiled = Parallel(n_jobs=min(cpu_count(), len(groups)), return_as="generator_unordered")(
+        delayed(_warm_all)(names) for names in groups
+    )
     warm_reader()
     warm_imports()
-
-
-if __name__ == "__main__":
-    main()
+    for _ in tqdm(compiled, "Compiling numeric kernels (once)", len(groups), disable=None):
+        pass

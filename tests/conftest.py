@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from effort import register_profiles
+from effort import register_profiles, waits_as_a_whole
 from entropy import MARKERS, NamedEntropy, repeats
 
 # Tests run side by side and kernels have threads of their own: numerical libraries keep to one.
@@ -25,6 +25,14 @@ def pytest_configure(config: pytest.Config) -> None:
     for name, meaning in MARKERS.items():
         config.addinivalue_line("markers", f"{name}: {meaning}")
     config.pluginmanager.register(NamedEntropy(repeats()))
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave a file unread whose tests all wait, in a run without them: importing takes long."""
+    is_test = collection_path.suffix == ".py" and collection_path.name.startswith("test_")
+    if is_test and "not full" in config.option.markexpr and waits_as_a_whole(collection_path):
+        return True
+    return None  # whatever pytest says otherwise
 
 
 @pytest.fixture(autouse=True)

@@ -357,3 +357,15 @@ def test_a_fit_on_three_million_rows_of_a_file_needs_less_than_the_table(load, t
     beyond.write_table(path, 3_000_000)
     beyond.write_table(path.with_name("small.parquet"), 2000, row_group=500)
     assert beyond.in_process_of_its_own(way, path, 3)["peak"] < 250e6
+
+
+def test_the_cold_start_is_measured_step_by_step_beside_its_target(load, capsys):
+    cold_start = load("cold_start")
+    cold_start.main(["--rows", "200"])
+    printed = capsys.readouterr().out
+    (rows,) = tables(printed)
+    assert [row[0] for row in rows] == ["kernels", "none on disk", "on disk"]
+    assert rows[0][1:] == list(cold_start.STEPS)
+    cold, warm = ([float(cell) for cell in row[1:]] for row in rows[1:])
+    assert cold[2] > warm[2]  # kernels that were compiled are found again
+    assert f"target {cold_start.TARGET:g}" in printed

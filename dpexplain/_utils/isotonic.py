@@ -46,6 +46,7 @@ def pool_adjacent_violators(values: FloatArray, weights: FloatArray) -> FloatArr
     result = np.empty(n)
     start = 0
     for block in range(n_blocks):
-        result[start : end[block]] = mean[block]
+        for i in range(start, end[block]):
+            result[i] = mean[block]
         start = end[block]
     return result

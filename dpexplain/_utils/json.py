@@ -1,12 +1,18 @@
-"""Strict JSON: limited in size, no NaN, no repeated fields, no enormous numbers."""
+"""Strict JSON: limited in size, no NaN, no repeated fields, no enormous numbers.
+
+A document of dpexplain has a format, a version and a content.
+"""
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable, Mapping
 from typing import Any, Final, NoReturn
 
 MAX_BYTES: Final = 64 * 2**20
+VERSION: Final = 1
+_PREFIX: Final = "dpexplain/"
 _BYTES_PER_VALUE = 16  # fewer than a number of full precision takes
 _FEW_VALUES = 100_000
 _PERHAPS_HALF = re.compile(r"\\u[dD][89a-fA-F]|[\ud800-\udfff]")
@@ -22,7 +28,7 @@ def parse(text: str, max_bytes: int = MAX_BYTES) -> Any:
     text : str
         The whole document.
     max_bytes : int, default=64 MiB
-        Longer texts are refused before they are parsed.
+        Longer input is rejected before parsing.
 
     Returns
     -------
@@ -105,3 +111,79 @@ def cut(message: str) -> str:
     if len(message) <= _LONGEST_MESSAGE:
         return message
     return f"{message[: _LONGEST_MESSAGE - 300]} … {message[-280:]}"
+
+
+def write_document(kind: str, content: Mapping[str, Any]) -> str:
+    """Write a document of dpexplain.
+
+    Parameters
+    ----------
+    kind : str
+        Its format, without the name of the library.
+    content : mapping
+        Plain values; every number is finite.
+
+    Returns
+    -------
+    str
+    """
+    document = {"format": _PREFIX + kind, "version": VERSION, "content": content}
+    return json.dumps(document, allow_nan=False, ensure_ascii=True)
+
+
+def read_document(
+    text: str,
+    kinds: tuple[str, ...],
+    read: Callable[[str, Any], Any],
+    max_bytes: int = MAX_BYTES,
+) -> Any:
+    """Read a document of dpexplain.
+
+    Parameters
+    ----------
+    text : str
+        The whole document.
+    kinds : tuple of str
+        Formats that are expected, without the name of the library.
+    read : callable
+        Takes the format and the content.
+    max_bytes : int, default=64 MiB
+        Longer texts are refused before they are parsed.
+
+    Returns
+    -------
+    object
+        What `read` makes of the content.
+
+    Raises
+    ------
+    ValueError
+        If the text is no such document, or its content is malformed.
+    """
+    document = parse(text, max_bytes)
+    kind = _kind_of(document, kinds)
+    try:
+        return read(kind, document["content"])
+    except (TypeError, KeyError, AttributeError, OverflowError):
+        name = document["format"]
+        raise ValueError(f"the content of this {name} document is malformed.") from None
+    except ValueError as error:
+        raise ValueError(cut(str(error))) from None
+
+
+def _kind_of(document: Any, kinds: tuple[str, ...]) -> str:
+    if not isinstance(document, dict) or not isinstance(document.get("format"), str):
+        raise ValueError("not a dpexplain document: it has no 'format'.")
+    name = document["format"].removeprefix(_PREFIX)
+    if not document["format"].startswith(_PREFIX) or name not in kinds:
+        known = ", ".join(repr(_PREFIX + kind) for kind in kinds)
+        raise ValueError(f"unknown format {document['format'][:60]!r}; expected one of {known}.")
+    version = document.get("version")
+    if type(version) is not int or version != VERSION:
+        raise ValueError(
+            f"version {repr(version)[:20]} of {_PREFIX + name} cannot be read, only version "
+            f"{VERSION}; a newer dpexplain may have written it."
+        )
+    if set(document) != {"format", "version", "content"}:
+        raise ValueError("a dpexplain document has the fields format, version and content only.")
+    return name

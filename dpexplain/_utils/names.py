@@ -25,7 +25,7 @@ def closest_name(name: str, known: Iterable[str]) -> str | None:
     str or None
         The name that differs in case and outer blanks only, else the only one that a
         transformer of scikit-learn put its own name before (``"scale__age"`` for ``"age"``),
-        else the most similar one; None where none is similar.
+        else the most similar one; None if none is similar.
     """
     names = list(known)
     same = [each for each in names if _folded(each) == _folded(name)]

@@ -1,9 +1,9 @@
 """Convert events to epsilon by the tightest valid bound or a named accountant.
 
-Gaussian releases have a closed form. Everything else is composed as a privacy loss
-distribution, and bounded by Rényi divergences and by the Gaussian closed form where those are
-tighter or the distributions cannot say (delta near double precision, dp-accounting missing). All
-of them err to the side of more privacy loss, so the least of them is right.
+Gaussian releases have a closed form. Everything else is composed as a privacy loss distribution,
+and bounded by Rényi divergences and by the Gaussian closed form if these are tighter or the
+distributions are unavailable (delta near double precision, dp-accounting missing). All of them
+overestimate the privacy loss, so the smallest one is valid.
 """
 
 from __future__ import annotations
@@ -36,9 +36,8 @@ def epsilon_from_events(
 ) -> float:
     """Compute the total epsilon of all events, rounded up.
 
-    It holds for adaptively chosen queries: what is asked may depend on earlier answers, the
-    noise and the number of releases may not. For the latter see `PrivacyLedger`, whose cap holds
-    for both.
+    It holds for adaptively chosen queries: queries may depend on earlier answers, but the noise
+    and the number of releases may not. For these, see `PrivacyLedger`, whose cap holds for both.
 
     Parameters
     ----------
@@ -47,14 +46,13 @@ def epsilon_from_events(
     delta : float
         Probability in (0, 1).
     adjacency : {"add_remove", "replace"}, default="add_remove"
-        For which the events are stated.
+        Adjacency for which the events are stated.
     replace : bool, default=False
-        State epsilon for replace-one adjacency instead, where one record is exchanged for
+        State epsilon for replace-one adjacency instead, in which one record is replaced by
         another.
     accountant : {"pld", "rdp", "moments"}, default="pld"
-        Privacy loss distributions, the tightest; Rényi divergences; or the moments accountant
-        of 2016, to reproduce papers. Gaussian releases alone have a closed form, which the first
-        takes.
+        Privacy loss distributions, the tightest; Rényi divergences; or the moments accountant of
+        2016, to reproduce papers. The first uses the closed form if all releases are Gaussian.
 
     Returns
     -------
@@ -64,7 +62,7 @@ def epsilon_from_events(
     Raises
     ------
     ValueError
-        If a parameter is out of range, or the accountant cannot count an event.
+        If a parameter is out of range, or the accountant does not support an event.
     TypeError
         If `events` holds something else.
     ModuleNotFoundError
@@ -120,7 +118,7 @@ def epsilon_of(spending: Spending, delta: float) -> float:
     Parameters
     ----------
     spending : Spending
-        What was released.
+        The releases.
     delta : float
         Probability in (0, 1).
 

@@ -60,7 +60,7 @@ def joint_budget(epsilon: float, delta: float, bin_share: float) -> BudgetSplit:
     Raises
     ------
     ValueError
-        If `bin_share` is outside [0, 1), or the guarantee is no valid one.
+        If `bin_share` is outside [0, 1), or the guarantee is invalid.
 
     Examples
     --------
@@ -84,7 +84,7 @@ def additive_budget(
     """Divide epsilon and delta, as in the original DP-EBM paper.
 
     The histograms get ``bin_fraction * epsilon``, training the rest, and each half of delta.
-    That spends less than (epsilon, delta), and is here to reproduce published tables.
+    This spends less than (epsilon, delta); it is provided to reproduce published tables.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def additive_budget(
     Returns
     -------
     BudgetSplit
-        Parameters that the noise of each phase amounts to.
+        Parameters equivalent to the noise of each phase.
 
     Raises
     ------

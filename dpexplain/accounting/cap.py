@@ -200,7 +200,7 @@ def approximate_mu(spending: Spending, tail: float) -> float:
     Parameters
     ----------
     spending : Spending
-        What was released.
+        The releases.
     tail : float
         Probability with which the record may be given away, in (0, 1).
 

@@ -66,7 +66,7 @@ def gdp_noise_multiplier(n_releases: int, epsilon: float, delta: float) -> float
     Raises
     ------
     ValueError
-        If `n_releases` is no positive integer, or the guarantee is no valid one.
+        If `n_releases` is no positive integer, or the guarantee is invalid.
 
     Examples
     --------
@@ -99,7 +99,7 @@ def classic_noise_multiplier(n_releases: int, epsilon: float, delta: float) -> f
     Raises
     ------
     ValueError
-        If `n_releases` is no positive integer, or the guarantee is no valid one.
+        If `n_releases` is no positive integer, or the guarantee is invalid.
 
     References
     ----------

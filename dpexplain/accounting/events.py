@@ -330,8 +330,8 @@ def event_words(event: Event) -> str:
             return f"{count} × Gaussian, noise multiplier {multiplier:.4g}"
         case SubsampledGaussianEvent(_, multiplier, probability, count):
             return (
-                f"{count} × Gaussian, noise multiplier {multiplier:.4g}, about a random sample "
-                f"of {100 * probability:.3g} % of the records"
+                f"{count} × Gaussian, noise multiplier {multiplier:.4g}, on a random sample "
+                f"of {100 * probability:.3g}% of the records"
             )
         case LaplaceEvent(_, multiplier, count):
             return f"{count} × Laplace, noise multiplier {multiplier:.4g}"

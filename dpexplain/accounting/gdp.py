@@ -1,6 +1,6 @@
 """Gaussian DP: convert between mu and (epsilon, delta), rounding conservatively.
 
-A mechanism is mu-GDP if telling two neighbouring data sets apart is at least as hard as telling
+A mechanism is mu-GDP if telling two neighboring data sets apart is at least as hard as telling
 a normal variable of mean 0 from one of mean mu, both of variance 1 [1]_. In terms of
 (epsilon, delta) that is the curve
 

@@ -7,7 +7,7 @@ the record, counted in the direction of the move and cut to ``x = 0, ..., D``, a
     P(x) = a**x w(x),  Q(x) = a**(D - x) w(x),  w(0) = w(D) = 1 / (1 + a),  w = (1 - a) / (1 + a)
 
 between them. So the loss ``log(P / Q)`` is ``(D - 2 x) / t``: the rungs of a ladder from -D / t to
-D / t. With D = 1 it is randomised response, the worst of all mechanisms with this epsilon. The
+D / t. With D = 1 it is randomized response, the worst of all mechanisms with this epsilon. The
 continuous Laplace distribution is the limit of small steps, and gives away less than any lattice:
 ``delta(epsilon)`` of the ladder is that of the limit at the rungs, ``1 - exp(-(D / t - epsilon) /
 2)``, and lies on the chords, in exp(epsilon), between them.

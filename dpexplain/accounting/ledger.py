@@ -56,7 +56,7 @@ class PrivacyLedger(LedgerReading):
         writes it under a lock, so that processes may share it. On a network drive the lock is
         only as good as the drive's.
     adjacency : {"add_remove", "replace"}, default="add_remove"
-        Which data sets count as neighbours; every charge has to be stated for the same.
+        Which data sets count as neighbors; every charge has to be stated for the same.
     unit : Record, Person or None, default=None
         Whom the cap and the totals are about. None takes the unit of the first private charge
         for the cap, and for totals that of all entries or, where they differ, one record.

@@ -112,7 +112,7 @@ class LedgerEntry:
         Parameters
         ----------
         adjacency : {"add_remove", "replace"}
-            For which the events are stated.
+            Adjacency for which the events are stated.
 
         Returns
         -------
@@ -142,7 +142,7 @@ class LedgerEntry:
         delta : float
             Delta at which it is stated.
         adjacency : {"add_remove", "replace"}, default="add_remove"
-            For which the events are stated.
+            Adjacency for which the events are stated.
 
         Returns
         -------
@@ -165,7 +165,7 @@ class LedgerState:
     delta : float
         Delta at which the ledger speaks, in (0, 1).
     adjacency : {"add_remove", "replace"}
-        Which data sets count as neighbours.
+        Which data sets count as neighbors.
     entries : tuple of LedgerEntry
         Charges, oldest first.
     unit : Record, Person or None, default=None

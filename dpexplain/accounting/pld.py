@@ -64,7 +64,7 @@ def pld_epsilon(spending: Spending, delta: float) -> float:
     Parameters
     ----------
     spending : Spending
-        What was released.
+        The releases.
     delta : float
         Probability in (0, 1).
 
@@ -94,7 +94,7 @@ def pld_delta(spending: Spending, epsilon: NDArray[np.float64]) -> NDArray[np.fl
     Parameters
     ----------
     spending : Spending
-        What was released.
+        The releases.
     epsilon : ndarray of shape (n_epsilons,)
         Log-ratios, at least 0, in rising order.
 
@@ -121,7 +121,7 @@ def rounding_margin(spending: Spending) -> float:
     Parameters
     ----------
     spending : Spending
-        What was released.
+        The releases.
 
     Returns
     -------

@@ -1,7 +1,7 @@
 """Rényi differential privacy: bounds for all events, and moments accountant.
 
 A mechanism is (alpha, r)-RDP if the Rényi divergence of order alpha between its outputs on
-neighbouring data sets is at most r [1]_. Divergences of a composition add up at each order. They
+neighboring data sets is at most r [1]_. Divergences of a composition add up at each order. They
 give an upper bound of epsilon at any delta, a little above what privacy loss distributions
 give, and need no library.
 
@@ -57,7 +57,7 @@ def rdp_epsilon(spending: Spending, delta: float) -> float:
     Parameters
     ----------
     spending : Spending
-        What was released.
+        The releases.
     delta : float
         Probability in (0, 1).
 
@@ -78,7 +78,7 @@ def rdp_delta(spending: Spending, epsilon: NDArray[np.float64]) -> NDArray[np.fl
     Parameters
     ----------
     spending : Spending
-        What was released.
+        The releases.
     epsilon : ndarray of shape (n_epsilons,)
         Log-ratios, at least 0.
 
@@ -104,7 +104,7 @@ def rdp_cumulants(spending: Spending) -> NDArray[np.float64]:
     Parameters
     ----------
     spending : Spending
-        What was released.
+        The releases.
 
     Returns
     -------
@@ -133,7 +133,7 @@ def moments_epsilon(spending: Spending, delta: float) -> float:
     Parameters
     ----------
     spending : Spending
-        What was released.
+        The releases.
     delta : float
         Probability in (0, 1).
 

@@ -42,7 +42,7 @@ class Spending:
     pure : tuple of (float, int), default=()
         Epsilon and count of the pure events, and of Laplace events on an unknown lattice.
     adjacency : {"add_remove", "replace"}, default="add_remove"
-        Which data sets count as neighbours; the other fields are stated for it, except the
+        Which data sets count as neighbors; the other fields are stated for it, except the
         noise multipliers of subsampled events, which are relative to one record's bound.
     """
 
@@ -61,7 +61,7 @@ class Spending:
         events : iterable of Event
             In any order.
         adjacency : {"add_remove", "replace"}, default="add_remove"
-            For which the events are stated.
+            Adjacency for which the events are stated.
 
         Returns
         -------
@@ -162,7 +162,7 @@ class Spending:
         -------
         Spending
             Itself, if that is its adjacency already. Otherwise the change of a sum doubles,
-            and a pure mechanism is counted for two neighbours in a row.
+            and a pure mechanism is counted for two neighbors in a row.
         """
         if self.adjacency == "replace":
             return self

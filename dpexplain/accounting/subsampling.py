@@ -62,7 +62,7 @@ def subsampled_noise_multiplier(
     accountant : {"pld", "rdp", "moments"}, default="pld"
         How the releases are added up, see `epsilon_from_events`.
     adjacency : {"add_remove", "replace"}, default="add_remove"
-        Which data sets count as neighbours.
+        Which data sets count as neighbors.
 
     Returns
     -------

@@ -125,7 +125,7 @@ class LedgerSummary:
     delta : float
         Delta at which every epsilon here is stated.
     adjacency : {"add_remove", "replace"}
-        Which data sets count as neighbours.
+        Which data sets count as neighbors.
     cap_epsilon : float
         Limit of the private total; infinite if there is none.
     total_epsilon : float

@@ -79,7 +79,7 @@ class Person:
     max_rows : int or None, default=None
         Rows of a person that are used at most. With a number the events of an entry are stated
         for all these rows together, and one row alone changes a query by at most that part of
-        what they change it by; None where that cannot be said, and for the unit of a ledger.
+        what they change it by; None if that cannot be said, and for the unit of a ledger.
     named : bool, default=True
         False where `kind` is a mark that sets an unnamed grouping apart, see `unnamed`.
 
@@ -313,7 +313,7 @@ def unit_from_text(text: object, place: int) -> Unit:
     Parameters
     ----------
     text : object
-        Words; None where the file names no unit.
+        Words; None if the file names no unit.
     place : int
         Place of the entry in its ledger: persons of two entries need not be the same.
 
@@ -344,7 +344,7 @@ def unit_of(max_rows_per_person: int | None, kind: str | None = None) -> Unit:
     Parameters
     ----------
     max_rows_per_person : int or None
-        Rows of a person that are used at most; None where rows are not counted by person.
+        Rows of a person that are used at most; None if rows are not counted by person.
     kind : str or None, default=None
         Name of the grouping. Without one the persons are a kind of their own in every call.
 

@@ -114,7 +114,7 @@ def audit_final_model(case: CanaryCase, n_fits: int = 1000) -> FinalModelAudit:
     case : CanaryCase
         Estimator and data sets.
     n_fits : int, default=1000
-        Fits with the canary, and fits without it. The attacker learns from 40 % of them.
+        Fits with the canary, and fits without it. The attacker learns from 40% of them.
 
     Returns
     -------
@@ -245,7 +245,7 @@ def as_matrix(seen: list[dict[str, float]], learning: NDArray[np.bool_]) -> NDAr
     Returns
     -------
     ndarray of shape (n_models, n_numbers)
-        Standardised; columns that are constant where the attacker learns are left out.
+        Standardized; columns that are constant where the attacker learns are left out.
     """
     table = pd.DataFrame.from_records(seen).astype(np.float64)
     lacking = table.isna().astype(np.float64)

@@ -89,7 +89,7 @@ def audit_noise(
     records : tuple of DataFrame and Series
         Public or made-up data.
     n_draws : int, default=1000
-        Noisy values per label to look at; fits are repeated until there are so many. With a
+        Noisy values per label to examine; fits are repeated until there are enough. With a
         noise standard deviation of 0.8 times the right one, 1000 draws are enough.
     max_fits : int, default=200
         Fits at most, for phases of a single value: 200 draws show half of the noise.

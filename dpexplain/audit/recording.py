@@ -34,7 +34,7 @@ class Transcript:
     queries : list of ndarray of int64
         Exact sums on the integer lattice. For audits on public or made-up data only.
     answers : list of ndarray of int64
-        What was released.
+        The released explanation.
     """
 
     phases: list[AnyPhase] = field(default_factory=list)
@@ -42,6 +42,7 @@ class Transcript:
     answers: list[Integers] = field(default_factory=list)
 
     def __repr__(self) -> str:
+        """Return the number of releases, never the exact sums."""
         return f"<Transcript of {len(self.answers)} releases, NOT PRIVATE: with exact sums>"
 
 
@@ -125,6 +126,7 @@ class _LastSampled:
         self._honest = honest
 
     def samples(self, n_steps: int) -> Iterator[Integers]:
+        """Yield the samples of the other sampler, each with the last record."""
         last = len(self._honest._person) - 1
         for rows in self._honest.samples(n_steps):
             yield rows if last in rows else np.append(rows, last)
@@ -139,19 +141,24 @@ class _Silence(NoiseSource):
 
     @property
     def private(self) -> bool:
+        """Whether the other source is private, for the guarantee to stay that of the fit."""
         return self._spoken_for.private
 
     @property
     def description(self) -> str:
+        """Description of the other source."""
         return self._spoken_for.description
 
     def draw_int(self, sigma_int: float, size: int) -> Integers:
+        """Draw zeros in place of Gaussian noise."""
         return np.zeros(size, dtype=np.int64)
 
     def draw_laplace(self, scale_int: float, size: int) -> Integers:
+        """Draw zeros in place of Laplace noise."""
         return np.zeros(size, dtype=np.int64)
 
     def choose(self, utilities: Integers, epsilon: float, spread: float) -> Integers:
+        """Choose the first candidate of each group."""
         return np.zeros(len(utilities), dtype=np.int64)
 
 
@@ -174,7 +181,7 @@ def record(
     read, and its total is infinite from then on.
 
     Secret coins, which decide on the records of a bag, are the same in every recorded fit, and
-    go by place: data sets are neighbours for them if they differ in their last records.
+    go by place: data sets are neighbors for them if they differ in their last records.
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ def distance(phase: Any, first: Integers, second: Integers) -> float:
     phase : Phase
         What the release belongs to.
     first, second : ndarray of shape (n,), dtype int64
-        Queries of two neighbouring data sets.
+        Queries of two neighboring data sets.
 
     Returns
     -------
@@ -45,7 +45,7 @@ def log_likelihood_ratio(phase: Any, answer: Integers, first: Integers, second: 
     phase : Phase
         What the release belongs to.
     answer : ndarray of shape (n,), dtype int64
-        What was released.
+        The released explanation.
     first, second : ndarray of shape (n,), dtype int64
         Queries of the two data sets.
 

@@ -1,7 +1,7 @@
 """Transcript replay: the effect of one record on all releases of a fit.
 
 All private releases of a fit pass through one mechanism. `record` fits on a data set
-and writes the transcript down; `replay` fits on a neighbouring data set with the same
+and writes the transcript down; `replay` fits on a neighboring data set with the same
 answers forced, so that only the queries can differ. If their distances, in units of the
 noise, exceed the claimed Gaussian-DP parameter, or if anything else that is released
 differs, the guarantee is false. The check is deterministic and needs no statistics.
@@ -37,7 +37,7 @@ class ReplayReport:
         Root of the summed squared distances of the queries over their noise standard
         deviations: the Gaussian-DP parameter that this pair of data sets used up.
     claimed_mu : float or None
-        The parameter that the estimator's guarantee states; None where it states none.
+        The parameter that the estimator's guarantee states; None if it states none.
     spent_epsilon : float
         Sum of the log-ratios that the answers of pure mechanisms showed at most.
     claimed_epsilon : float
@@ -99,7 +99,7 @@ def replay(
     transcript : Transcript
         Recorded by `record`.
     kept : sequence of int or None, default=None
-        Rows of the neighbour that stand for those which secret coins keep of each person.
+        Rows of the neighbor that stand for those which secret coins keep of each person.
     unit : Unit or None, default=None
         By whom the data sets differ, whose price in the ledger is held against the distance;
         None for the unit of the guarantee.

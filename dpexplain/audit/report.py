@@ -25,11 +25,11 @@ class BoundRow:
     epsilon : float
         What is stated.
     mu : float or None
-        Gaussian-DP parameter that is stated; None where another kind of guarantee is.
+        Gaussian-DP parameter that is stated; None if another kind of guarantee is.
     transcript_mu : float
         At least so large, from transcripts (tier 3).
     model_mu : float or None
-        At least so large, from final models (tier 4); None where no `mu` is stated.
+        At least so large, from final models (tier 4); None if no `mu` is stated.
     model_epsilon : float
         At least so large, from final models and whatever the mechanism (tier 4).
     model_epsilon_of_mu : float or None
@@ -128,7 +128,7 @@ def noticed(mutant: Mutant, subject: Subject, *, n_fits: int) -> dict[int, bool]
     Returns
     -------
     dict of int to bool or None
-        Whether each tier noticed it; None where the estimator cannot make this mistake.
+        Whether each tier noticed it; None if the estimator cannot make this mistake.
     """
     case = planted_case(mutant, subject)
     if case is None:

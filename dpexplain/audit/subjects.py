@@ -15,7 +15,6 @@ import dpexplain.models as models
 from dpexplain.audit.records import made_up_records
 from dpexplain.models.boosted_trees.losses import CRITERIA
 from dpexplain.models.private import PrivateEstimator
-from dpexplain.models.pure import PureEstimator
 from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
 
 
@@ -179,7 +178,7 @@ def private_estimators() -> dict[str, type[Any]]:
         for name, value in found.items()
         if isinstance(value, type) and issubclass(value, PrivateEstimator)
     }
-    return dict(sorted(private.items(), key=lambda item: issubclass(item[1], PureEstimator)))
+    return dict(sorted(private.items(), key=lambda item: not item[1]._has_delta))
 
 
 @dataclass(frozen=True, eq=False)
@@ -378,7 +377,7 @@ def canary_share(subject: Subject, adjacency: str) -> float:
     subject : Subject
         What is audited.
     adjacency : {"add_remove", "replace"}
-        Which data sets count as neighbours.
+        Which data sets count as neighbors.
 
     Returns
     -------
@@ -404,7 +403,7 @@ def goes_by_place(estimator: Any) -> bool:
     Returns
     -------
     bool
-        Data sets are neighbours for a replay only if they differ in their last records then.
+        Data sets are neighbors for a replay only if they differ in their last records then.
     """
     sampled = audit_of(type(estimator)).by_place
     return bool(sampled or estimator.get_params(deep=False).get("outer_bags", 1) != 1)

@@ -162,7 +162,7 @@ def planted_case(mutant: Mutant, subject: Subject, *, epsilon: float = 8.0) -> C
     Returns
     -------
     CanaryCase or None
-        None where the estimator cannot make this mistake.
+        None if the estimator cannot make this mistake.
     """
     settings = known_settings(subject.estimator_class, mutant.settings)
     case = canary_case(subject, epsilon=epsilon, lone_class=mutant.lone_class, **settings)

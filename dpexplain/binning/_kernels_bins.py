@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from dpexplain._utils.compiling import njit
 
 _BLOCK = 1024
 

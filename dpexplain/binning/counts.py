@@ -15,15 +15,15 @@ class BinCounts:
     Attributes
     ----------
     counts : ndarray of shape (n_bins,)
-        Noisy people per bin, special bins last.
+        Noisy records per bin, special bins last.
     variance : ndarray of shape (n_bins,)
         Variance of the noise on each count.
     n_special : int
         Bins at the end that hold no value of the schema.
     ordered : bool
-        Whether neighbouring bins are neighbours in meaning.
+        Whether neighboring bins are neighbors in meaning.
     unit_of_bin : ndarray of shape (n_bins,) or None
-        Value bins of one unit always share a leaf; None where each is a unit of its own.
+        Value bins of one unit always share a leaf; None if each is a unit of its own.
     """
 
     counts: NDArray[np.float64]

@@ -28,7 +28,7 @@ def declared_cells(
     feature : Numeric or Categorical
         Its bounds or categories. A category is a cell of its own.
     n_cells : int
-        At most so many cells for a numeric feature.
+        Maximum number of cells of a numeric feature.
     spacing : {"mixed", "equal"}, default="mixed"
         "equal": cells of equal width, as in Algorithm 3 of [1]_. "mixed": half of
         the edges equally spaced, half geometric from zero (or from the bound next

@@ -21,7 +21,7 @@ COUNT_LATTICE = 1 << 20
 """Counts are multiplied by this before noise is added.
 
 With unit steps and a noise standard deviation of a few counts, the discrete
-Gaussian spends up to 0.65 % more delta than Gaussian differential privacy says.
+Gaussian spends up to 0.65% more delta than Gaussian differential privacy says.
 """
 
 
@@ -32,7 +32,7 @@ class NoisyHistograms:
     Parameters
     ----------
     counts : tuple of ndarray of shape (n_cells,), one per feature
-        Noisy people per cell, special cells included; may be negative.
+        Noisy records per cell, special cells included; may be negative.
     noise_std : float
         Standard deviation of the noise on one cell, in people.
     people : NoisyCount or None, default=None
@@ -95,7 +95,7 @@ def release_count(
     noise_multiplier: float,
     sensitivity: float = 1.0,
 ) -> NoisyCount:
-    """Release the number of people with noise.
+    """Release the number of records with noise.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ def coarse_cells(cells: FeatureBins, n_cells: int) -> tuple[FeatureBins, Index]:
     cells : FeatureBins
         Public grid. Categories are never joined.
     n_cells : int
-        At most so many value cells are left.
+        Maximum number of value cells kept.
 
     Returns
     -------
@@ -164,7 +164,7 @@ def release_histograms(
     noise_multiplier: float,
     sensitivity: float = 1.0,
 ) -> NoisyHistograms:
-    """Release noisy counts of people per cell of every feature.
+    """Release noisy counts of records per cell of every feature.
 
     A record is in one cell per feature, so one feature's histogram has L2
     sensitivity 1 under add/remove adjacency and sqrt(2) under replace-one.
@@ -172,7 +172,7 @@ def release_histograms(
     Parameters
     ----------
     cell_counts : sequence of ndarray of shape (n_cells,), dtype int64
-        Exact people per cell of each public grid.
+        Exact records per cell of each public grid.
     mechanism : Mechanism
         Every release passes through it.
     noise_multiplier : float
@@ -199,7 +199,7 @@ def histogram_phase(noise_multiplier: float, sensitivity: float, n_values: int) 
     noise_multiplier : float
         Noise standard deviation over the sensitivity of one histogram.
     sensitivity : float
-        L2 sensitivity of one histogram, in people.
+        L2 sensitivity of one histogram, in records.
     n_values : int
         Cells of all features together.
 
@@ -226,11 +226,11 @@ def merge_sparse_cells(
     cells : FeatureBins
         Public grid. Categories are never merged.
     counts : ndarray of shape (cells.n_bins,)
-        Noisy people per cell.
+        Noisy counts per cell.
     min_count : float
-        A bin holds at least so many (noisy) people.
+        Minimum (noisy) count per bin.
     noise_std : float
-        Noise standard deviation of one cell, in people.
+        Noise standard deviation of one cell, in records.
     noise_ratio : float
         A bin of k cells holds at least ``noise_ratio * noise_std * sqrt(k)`` people;
         0 for the rule of Algorithm 3.
@@ -257,12 +257,12 @@ def merge_sparse_cells(
 def counts_per_bin(
     counts: NDArray[np.float64], bin_of_cell: Index, n_bins: int
 ) -> NDArray[np.float64]:
-    """Return the noisy number of people per merged bin.
+    """Return the Noisy number of records per merged bin.
 
     Parameters
     ----------
     counts : ndarray of shape (n_cells,)
-        Noisy people per cell.
+        Noisy counts per cell.
     bin_of_cell : ndarray of shape (n_cells,)
         Bin of each cell.
     n_bins : int

@@ -23,7 +23,7 @@ def quantile_bins(
     values : ndarray of shape (n_samples,)
         Encoded values, NaN for missing.
     max_bins : int
-        At most so many value bins.
+        Maximum number of value bins.
 
     Returns
     -------

@@ -11,7 +11,7 @@ import dpexplain.io
 from dpexplain.cli.errors import CommandError, after_the_charge
 from dpexplain.cli.fits import add_sweep, swept
 from dpexplain.cli.options import add_command, check_place
-from dpexplain.cli.text import account_line, comparison_text, explanation_parts
+from dpexplain.cli.text import account_line, described
 
 _NEEDED = ("target", "schema", "epsilons")
 _OF_EVERY_REPORT = ("table", "quiet", "out", "not_for_release", "help")
@@ -63,7 +63,7 @@ def run_report(asked: argparse.Namespace) -> None:
             source, asked.out, release_safe=not asked.not_for_release, statement=statement
         )
         if not asked.quiet:
-            parts = (_summary(source), last, f"saved to {written}")
+            parts = (described(source), last, f"saved to {written}")
             print("\n\n".join(part for part in parts if part))
 
 
@@ -85,12 +85,6 @@ def page_writer() -> Any:
     except ImportError as error:
         raise CommandError(f"pages need the dashboards: {error}") from None
     return write_page
-
-
-def _summary(source: Any) -> str:
-    if hasattr(source, "explanations") or hasattr(source, "by_class"):
-        return comparison_text(source)
-    return "\n\n".join(explanation_parts(source))
 
 
 def _require_fit_options(asked: argparse.Namespace) -> None:

@@ -10,13 +10,19 @@ import subprocess
 import sys
 import webbrowser
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 import dpexplain.io
 from dpexplain.cli.errors import CommandError
 from dpexplain.cli.options import LEDGER_SUFFIX, add_command, check_place
-from dpexplain.cli.text import comparison_text, explanation_parts, table_text, term_words
+from dpexplain.cli.text import described, described_parts, table_text
 from dpexplain.exceptions import BudgetError
+from dpexplain.explain.display import Display
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _FIGURES = (".png", ".svg", ".pdf")
 
@@ -79,77 +85,65 @@ def run_explain(asked: argparse.Namespace) -> None:
     if asked.plot is not None:
         check_place(asked.plot, suffixes=_FIGURES)
     elif asked.show is not None:
-        raise CommandError("--show chooses the curves of a figure; name its file with --plot.")
-    shown = dpexplain.io.load(asked.file)
+        raise CommandError("--show selects the curves of a figure; name its file with --plot.")
+    shown = _display(dpexplain.io.load(asked.file), asked.file)
     if asked.epsilon is not None:
         shown = _fit_of(shown, asked.epsilon, asked.file)
     if asked.plot is not None:
         _draw(shown, asked.term, asked.plot, asked.show)
         print(f"saved to {asked.plot}")
         return
-    table = _frame(shown, asked.term, asked.file)
+    table = None if asked.term is None else _term_frame(shown, asked.term, asked.file)
     if asked.csv:
+        table = shown.frame() if table is None else table
         table.to_csv(sys.stdout, index=False, lineterminator="\n")
-    elif asked.term is not None:
-        words = term_words(shown, asked.term) if hasattr(shown, "effect_cautions") else ""
-        print("\n\n".join(part for part in (words, table_text(table, rows=None)) if part))
-    elif hasattr(shown, "explanations") or hasattr(shown, "by_class"):
-        print(comparison_text(shown))
+    elif table is not None:
+        words = described_parts(shown.term_words(asked.term))
+        print("\n\n".join([*words, table_text(table, rows=None)]))
     else:
-        print("\n\n".join(explanation_parts(shown)))
+        print(described(shown))
 
 
-def _fit_of(shown: Any, epsilon: float, file: Path) -> Any:
-    explanations = getattr(shown, "explanations", None)
-    if explanations is None:
-        raise CommandError(f"--epsilon {epsilon:g}: {file} holds a single explanation; omit it.")
-    if math.isinf(epsilon) and shown.reference is not None:
-        return shown.reference
-    if epsilon not in explanations:
-        known = ", ".join(f"{value:g}" for value in explanations)
-        raise CommandError(f"--epsilon {epsilon:g}: {file} holds fits at {known}.")
-    return explanations[epsilon][0]
-
-
-def _frame(shown: Any, term: str | None, file: Path) -> Any:
-    if not hasattr(shown, "frame"):
+def _display(shown: Any, file: Path) -> Display:
+    if not isinstance(shown, Display):
         raise CommandError(f"{file} holds a {type(shown).__name__}, which explains no model.")
-    table = shown.frame()
-    if term is None:
-        return table
-    if term in _pair_names(shown):
-        return shown.pair(term).frame()
-    _check_term(shown, term, file)
-    return table[table["term"] == term].drop(columns="term").reset_index(drop=True)
+    return shown
 
 
-def _pair_names(shown: Any) -> list[str]:
-    return [pair.name for pair in getattr(shown, "pairs", ())]
+def _fit_of(shown: Display, epsilon: float, file: Path) -> Display:
+    fits = shown.fits_by_epsilon()
+    if not fits:
+        raise CommandError(f"--epsilon {epsilon:g}: {file} holds a single explanation; omit it.")
+    if epsilon not in fits:
+        known = ", ".join(f"{value:g}" for value in fits)
+        raise CommandError(f"--epsilon {epsilon:g}: {file} holds fits at {known}.")
+    return fits[epsilon][0]
 
 
-def _check_term(shown: Any, term: str, file: Path) -> None:
+def _term_frame(shown: Display, term: str, file: Path) -> pd.DataFrame:
     from dpexplain._utils.names import closest_name
 
-    names = [str(name) for name in getattr(shown, "term_names", None) or shown]
-    names += _pair_names(shown)
-    if term not in names:
-        meant = closest_name(term, names)
-        hint = f"did you mean {meant!r}?" if meant else f"it has {', '.join(names)}."
+    frames = shown.term_frames()
+    if term not in frames:
+        meant = closest_name(term, tuple(frames))
+        there_are = f"it has {', '.join(frames)}." if frames else "it has none."
+        hint = f"did you mean {meant!r}?" if meant else there_are
         raise CommandError(f"--term {term}: {file} has no such term; {hint}")
+    return frames[term]
 
 
-def _draw(shown: Any, term: str | None, path: Path, show: str | None) -> None:
+def _draw(shown: Display, term: str | None, path: Path, show: str | None) -> None:
     import matplotlib
 
     matplotlib.use("agg")
     options = {} if show is None else {"show": show}
     try:
         axes = shown.plot(**options) if term is None else shown.plot(term, **options)
-    except ValueError as error:
+    except (TypeError, ValueError) as error:
         if show is None:
             raise
         raise CommandError(f"--show {show}: {error}") from None
-    first = axes.flat[0] if hasattr(axes, "flat") else axes
+    first = np.ravel(axes)[0]
     drawn = io.BytesIO()
     first.figure.savefig(drawn, format=path.suffix[1:].lower(), bbox_inches="tight")
     dpexplain.io.write_file(path, drawn.getvalue())

@@ -17,13 +17,14 @@ from dpexplain.compare._metrics import checked_metrics
 from dpexplain.explain import _html
 from dpexplain.explain._record import Record, text
 from dpexplain.explain._text import short_number, upper_number
+from dpexplain.explain.display import Display
 from dpexplain.explain.guarantee import NOT_PRIVATE, Guarantee
 
 Model = TypeVar("Model")
 """Kind of the explanations that are compared; it has a guarantee."""
 
 
-class Fits(Record, Generic[Model]):
+class Fits(Record, Display, Generic[Model]):
     """Base of frozen comparisons with the fields named below."""
 
     epsilons: tuple[float, ...]
@@ -71,6 +72,27 @@ class Fits(Record, Generic[Model]):
         if self.reference is not None:
             yield math.inf, 0, self.reference
 
+    def fits_by_epsilon(self) -> dict[float, tuple[Any, ...]]:
+        """Return the explanations at each epsilon.
+
+        Returns
+        -------
+        dict of float to tuple of explanation
+            The reference, if any, at infinity.
+        """
+        reference = {} if self.reference is None else {math.inf: (self.reference,)}
+        return {**self.explanations, **reference}
+
+    def describe(self) -> Iterator[str | pd.DataFrame]:
+        """Yield the title and the guarantees in words.
+
+        Yields
+        ------
+        str or DataFrame
+        """
+        yield self.title
+        yield "\n".join(self.guarantee_words)
+
     def _beside_reference(self, compare: Callable[[Model, Model], Any]) -> pd.DataFrame:
         """Compare every private fit with the reference, using `compare`."""
         if self.reference is None:
@@ -105,6 +127,11 @@ class Fits(Record, Generic[Model]):
         diagnostics = self.metrics is not None and not self.metrics["private"].all()
         guarantees: list[Any] = [fit for _, _, fit in self.fits()]
         return not diagnostics and all(fit.guarantee.private for fit in guarantees)
+
+    @property
+    def releasable(self) -> bool:
+        """Whether all of it may be released."""
+        return self.private
 
     @property
     def epsilon_together(self) -> float:

@@ -40,7 +40,7 @@ def auroc(positive: npt.NDArray[np.bool_], score: npt.NDArray[np.float64]) -> fl
     Returns
     -------
     float
-        In ``[0, 1]``; NaN where a class is absent, because nothing can be ranked then.
+        In ``[0, 1]``; NaN if a class is absent, because nothing can be ranked then.
     """
     n_positive = int(positive.sum())
     n_negative = positive.size - n_positive
@@ -67,7 +67,7 @@ def macro_auroc(
     Returns
     -------
     float
-        Over the classes that occur, beside others; NaN where there are none.
+        Over the classes that occur, beside others; NaN if there are none.
     """
     found = np.array(
         [auroc(texts == cell_text(label), probability[:, c]) for c, label in enumerate(classes)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from dpexplain.accounting.summary import LedgerSummary
 from dpexplain.compare._fits import Fits
 from dpexplain.compare.faithfulness import faithfulness
 from dpexplain.explain import GlobalExplanation, _html
+from dpexplain.explain._text import short_number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,14 +31,14 @@ class Comparison(Fits[GlobalExplanation]):
     epsilons : tuple of float
         Ascending; the keys of `explanations`.
     explanations : mapping of float to sequence of GlobalExplanation
-        The repeats fitted with each epsilon.
+        The repeated fits at each epsilon.
     reference : GlobalExplanation or None, default=None
-        The non-private model beside the private ones.
+        The non-private reference model.
     metrics : DataFrame or None, default=None
         Columns epsilon (infinite for the reference), repeat, metric, value, private. Metrics
         measured on held-out records are diagnostics, not private releases.
     ledger : LedgerSummary
-        What was spent on the data set.
+        Budget spent on the data set.
     title : str, default=""
         Heading for figures and dashboards.
 
@@ -137,21 +138,39 @@ class Comparison(Fits[GlobalExplanation]):
         Parameters
         ----------
         k : int, default=5
-            Terms of the overlap of most important ones.
+            Number of most important terms in the overlap.
 
         Returns
         -------
         DataFrame
             One row per fit: epsilon, repeat, the fields of
-            :class:`dpexplain.compare.Faithfulness`, and private, which is always False: the
-            reference is not private, so neither is a comparison with it.
+            :class:`dpexplain.compare.Faithfulness`, and private, which is always False: a
+            comparison with the non-private reference is not private.
 
         Raises
         ------
         ValueError
-            If there is no reference.
+            If the reference is missing.
         """
         return self._beside_reference(lambda fit, reference: faithfulness(fit, reference, k=k))
+
+    def describe(self) -> Iterator[str | pd.DataFrame]:
+        """Yield the title, the guarantees in words, importances and estimated effects.
+
+        Yields
+        ------
+        str or DataFrame
+        """
+        yield from super().describe()
+        yield f"importance of released curves in {self.score_unit}:"
+        yield self.importances().rename(columns=_epsilon_name)
+        effects = self.effects()
+        if not effects.isna().all(axis=None):
+            yield f"estimated effect on people in {self.score_unit}:"
+            yield effects.rename(columns=_epsilon_name)
+        largest = self.epsilons[-1]
+        if caution := self.explanations[largest][0].effect_caution:
+            yield f"At {_epsilon_name(largest)}: {caution}"
 
     def plot(self, term: str | None = None, ax: Axes | None = None, **options: Any) -> Axes:
         """Draw a term at every epsilon; see :func:`dpexplain.plotting.plot_comparison`.
@@ -159,16 +178,16 @@ class Comparison(Fits[GlobalExplanation]):
         Parameters
         ----------
         term : str or None, default=None
-            Name of the term; None takes the most important one.
+            Name of the term; None means the most important one.
         ax : Axes or None, default=None
-            Where to draw; None makes a figure.
+            Axes to draw into; None creates a figure.
         **options
-            Passed on.
+            Passed on to the plotting function.
 
         Returns
         -------
         Axes
-            The axes drawn into.
+            The axes with the plot.
         """
         from dpexplain.plotting import plot_comparison
 
@@ -191,6 +210,10 @@ class Comparison(Fits[GlobalExplanation]):
 def _effects(fit: GlobalExplanation) -> pd.Series[float]:
     table = fit.ranking()
     return table["effect"] if "effect" in table else pd.Series(np.nan, table.index)
+
+
+def _epsilon_name(epsilon: float) -> str:
+    return "not private" if math.isinf(epsilon) else f"ε = {short_number(epsilon)}"
 
 
 def _most_important(fit: GlobalExplanation) -> tuple[str]:

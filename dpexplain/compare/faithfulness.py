@@ -1,7 +1,7 @@
 """Faithfulness of an explanation to another one or to a known truth.
 
-Two explanations of the same terms may have other bins. Curves are compared on the common
-refinement of their bins, with the people of the first explanation spread evenly inside each.
+Two explanations of the same terms may have different bins. Curves are compared on the common
+refinement of their bins, with the records of the first explanation spread evenly inside each bin.
 """
 
 from __future__ import annotations
@@ -28,22 +28,23 @@ class Faithfulness:
     Parameters
     ----------
     distance : float
-        Root mean square of the difference of all curves over the people, in the unit of the
-        score: of each curve, added up over curves as squares.
+        Root mean square difference of all curves over the records, in the unit of the score;
+        squares are added up over curves.
     relative_distance : float
         The same over the root mean square of the other explanation's curves; 0 is perfect, 1
         is as good as a model of zeros.
     rank_correlation : float
         Kendall's tau-b of the importances.
     rank_correlation_low, rank_correlation_high : float
-        Where tau lies in 95 % of simulated noise around the curves; NaN where the noise is not
-        known jointly.
+        Where tau lies in 95% of simulated noise around the curves; NaN if the noise is unknown
+        jointly.
     sign_agreement : float
-        Share of contributions, weighted by people and size, that have the other's sign.
+        Share of contributions, weighted by records and size, with the same sign as in the other
+        explanation.
     top_k_overlap : float
-        Share of the `k` most important terms that are among the other's `k` as well.
+        Share of the `k` most important terms that are also among the other's `k`.
     k : int
-        How many terms that is.
+        Number of terms in the overlap.
     """
 
     distance: float
@@ -64,12 +65,12 @@ def faithfulness(
     Parameters
     ----------
     explanation : GlobalExplanation
-        What is judged; its (noisy) counts are the weights.
+        The explanation to evaluate; its (noisy) counts are the weights.
     other : GlobalExplanation
-        What it should look like: a reference, another repeat, or `truth_in_bins`. Where it is
-        not private, neither is the result.
+        The target: a reference, another repeat, or `truth_in_bins`. If it is not private, neither
+        is the result.
     k : int, default=5
-        Terms of the overlap; at most all.
+        Number of terms in the overlap, at most all.
 
     Returns
     -------
@@ -78,7 +79,7 @@ def faithfulness(
     Raises
     ------
     ValueError
-        If the explanations are of other terms, or a term is of another kind.
+        If the explanations have different terms, or a term is of a different kind.
     """
     check_count("k", k)
     _check_terms(explanation, other)
@@ -110,7 +111,7 @@ def shape_distance(shape: ShapeFunction, other: ShapeFunction) -> float:
     Parameters
     ----------
     shape, other : ShapeFunction
-        Of the same term; bins may differ, a constant between the curves counts.
+        Curves of the same term; bins may differ, and a constant offset counts.
 
     Returns
     -------
@@ -127,12 +128,12 @@ def kendall(first: npt.ArrayLike, second: npt.ArrayLike) -> float:
     Parameters
     ----------
     first, second : array-like of shape (n,)
-        Numbers for the same items.
+        Values for the same items.
 
     Returns
     -------
     float
-        In ``[-1, 1]``; NaN where one of them is constant.
+        In ``[-1, 1]``; NaN if one of them is constant.
 
     Examples
     --------
@@ -152,12 +153,12 @@ def local_sign_agreement(explanation: LocalExplanation, other: LocalExplanation)
     Parameters
     ----------
     explanation, other : LocalExplanation
-        Of the same samples and terms, in the same order.
+        Explanations of the same samples and terms, in the same order.
 
     Returns
     -------
     float
-        In ``[0, 1]``; NaN where the other has no contribution at all.
+        In ``[0, 1]``; NaN if the other has no contributions.
 
     Raises
     ------
@@ -181,12 +182,12 @@ def truth_in_bins(
     Parameters
     ----------
     explanation : GlobalExplanation
-        Gives bins, and the counts with which each curve is centred.
+        Provides the bins, and the counts for centering each curve.
     shapes : mapping of str to callable
-        For each term the function from values, shape (n,), to contributions, such as
+        For each term, a function from values, shape (n,), to contributions, such as
         ``make_additive(...).truth.shapes``.
     X : DataFrame or None, default=None
-        Simulated or public records over which a bin is averaged; None spreads records evenly
+        Simulated or public records over which bins are averaged; None spreads records evenly
         inside each bin. Bins without records are averaged evenly.
 
     Returns

@@ -30,14 +30,14 @@ class FilterComparison(Fits[FilterBank]):
     epsilons : tuple of float
         Ascending; the keys of `explanations`.
     explanations : mapping of float to sequence of FilterBank
-        The repeats fitted with each epsilon.
+        The repeated fits at each epsilon.
     reference : FilterBank or None, default=None
-        The non-private model beside the private ones.
+        The non-private reference model.
     metrics : DataFrame or None, default=None
         Columns epsilon (infinite for the reference), repeat, metric, value, private. Metrics
         measured on held-out records are diagnostics, not private releases.
     ledger : LedgerSummary
-        What was spent on the data set.
+        Budget spent on the data set.
     title : str, default=""
         Heading for figures and dashboards.
 
@@ -90,7 +90,7 @@ class FilterComparison(Fits[FilterBank]):
         Returns
         -------
         FilterComparison
-            Every fit matched to :attr:`anchor`, a private one wherever all private fits are;
+            Every fit matched to :attr:`anchor`, a private fit if there is one;
             see :func:`match_filters`. The order of the reference is computed from both.
         """
         anchor = self.anchor
@@ -104,12 +104,12 @@ class FilterComparison(Fits[FilterBank]):
         )
 
     def repeatability(self, inputs: npt.ArrayLike | None = None) -> pd.DataFrame:
-        """Compare the repeats at each epsilon with each other.
+        """Compare the repeats at each epsilon pairwise.
 
         Parameters
         ----------
         inputs : array-like of shape (n_samples, n_inputs) or None, default=None
-            Prepared inputs of public samples, on which local explanations are compared too.
+            Prepared inputs of public samples, on which local explanations are also compared.
 
         Returns
         -------
@@ -141,19 +141,19 @@ class FilterComparison(Fits[FilterBank]):
         Parameters
         ----------
         inputs : array-like of shape (n_samples, n_inputs) or None, default=None
-            Prepared inputs of samples, on which local explanations are compared too.
+            Prepared inputs of samples, on which local explanations are also compared.
 
         Returns
         -------
         DataFrame
             One row per fit: epsilon, repeat, the fields of
-            :class:`dpexplain.compare.FilterAgreement`, and private, which is always False: the
-            reference is not private, so neither is a comparison with it.
+            :class:`dpexplain.compare.FilterAgreement`, and private, which is always False: a
+            comparison with the non-private reference is not private.
 
         Raises
         ------
         ValueError
-            If there is no reference.
+            If the reference is missing.
         """
         samples = _array(inputs)
         return self._beside_reference(lambda a, b: filter_agreement(a, b, samples))
@@ -166,7 +166,7 @@ class FilterComparison(Fits[FilterBank]):
         DataFrame
             One row per fit: epsilon, repeat, share_of_filters and share_of_class_means (weights
             outside two standard deviations; noise alone gives 0.046), signal_to_noise (median
-            over the filters; noise alone gives about 1). NaN where the noise is not known.
+            over the filters; noise alone gives about 1). NaN if the noise is unknown.
         """
         return pd.DataFrame(
             [
@@ -208,7 +208,7 @@ class FilterComparison(Fits[FilterBank]):
         Parameters
         ----------
         **options
-            Passed on.
+            Passed on to the plotting function.
 
         Returns
         -------
@@ -237,7 +237,7 @@ class FilterComparison(Fits[FilterBank]):
 
 def _shares_above_noise(fit: FilterBank) -> tuple[str, ...]:
     shares = (fit.share_above_noise("class_means"), fit.share_above_noise())
-    return tuple("" if share is None else f"{100 * share:.0f} %" for share in shares)
+    return tuple("" if share is None else f"{100 * share:.0f}%" for share in shares)
 
 
 def _array(inputs: npt.ArrayLike | None) -> FloatArray | None:

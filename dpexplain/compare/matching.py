@@ -1,8 +1,7 @@
 """Match filters between two models and measure their similarity.
 
-The filters of a class have no order of their own: a model that starts elsewhere learns them in
-another. Matching takes them in the order in which they differ least from those of the other
-model.
+The filters of a class have no natural order: it depends on the initialization. Matching puts them
+in the order that minimizes the difference from those of the other model.
 """
 
 from __future__ import annotations
@@ -19,16 +18,16 @@ from dpexplain.explain._record import FloatArray
 def match_filters(bank: FilterBank, to: FilterBank) -> FilterBank:
     """Put the filters of each class in the order of another model's.
 
-    The order makes the sum of mean squared differences of what the filters say least (Hungarian
-    assignment), over records of which only the public bounds are known. So no unit of a column
-    changes it, and it changes neither a score nor an explanation.
+    The order minimizes the sum of mean squared differences of filter responses (Hungarian
+    assignment), over records known only by their public bounds. So it does not depend on units of
+    columns, and it changes neither scores nor explanations.
 
     Parameters
     ----------
     bank : FilterBank
-        What is put in order.
+        The filters to reorder.
     to : FilterBank
-        Of the same classes and inputs, with as many filters.
+        Filters of the same number, classes and inputs.
 
     Returns
     -------
@@ -38,7 +37,7 @@ def match_filters(bank: FilterBank, to: FilterBank) -> FilterBank:
     Raises
     ------
     ValueError
-        If the models have other classes, inputs or numbers of filters.
+        If the models differ in classes, inputs or number of filters.
 
     References
     ----------
@@ -66,12 +65,12 @@ def check_same_inputs(bank: FilterBank, other: FilterBank) -> None:
     Parameters
     ----------
     bank, other : FilterBank
-        What is compared.
+        The models to compare.
 
     Raises
     ------
     ValueError
-        If they do not.
+        If they differ.
     """
     for field in ("classes", "input_names"):
         if getattr(bank, field) != getattr(other, field):
@@ -140,7 +139,7 @@ class FilterAgreement:
         Mean cosine of the weighted filters of the first model's predicted class, over samples;
         NaN without samples.
     predictions : float
-        Share of samples of which both predict the same class; NaN without samples.
+        Share of samples for which both predict the same class; NaN without samples.
     """
 
     filters: float
@@ -158,12 +157,11 @@ def filter_agreement(
     Parameters
     ----------
     bank : FilterBank
-        What is judged.
+        The model to evaluate.
     other : FilterBank
-        What it should look like: a reference or another repeat. Where it is not private,
-        neither is the result.
+        The target: a reference or another repeat. If it is not private, neither is the result.
     inputs : ndarray of shape (n_samples, n_inputs) or None, default=None
-        Prepared inputs of samples on which local explanations are compared. Where they are not
+        Prepared inputs of samples on which local explanations are compared. If they are not
         public, neither is the result.
 
     Returns
@@ -173,7 +171,7 @@ def filter_agreement(
     Raises
     ------
     ValueError
-        If the models have other classes, inputs or numbers of filters.
+        If the models differ in classes, inputs or number of filters.
     """
     check_same_inputs(bank, other)
     matched = match_filters(bank, other)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -28,7 +28,7 @@ class MulticlassComparison(ByClass[Comparison]):
     Raises
     ------
     ValueError
-        If the parts do not belong together.
+        If the explanations are inconsistent.
     """
 
     by_class: tuple[Comparison, ...]
@@ -57,11 +57,11 @@ class MulticlassComparison(ByClass[Comparison]):
         Parameters
         ----------
         explanations : mapping of float to sequence of MulticlassExplanation
-            The repeats fitted with each epsilon.
+            The repeated fits at each epsilon.
         reference : MulticlassExplanation or None
-            The non-private model beside the private ones.
+            The non-private reference model.
         **shared
-            Further arguments of :class:`Comparison`.
+            Other arguments of :class:`Comparison`.
 
         Returns
         -------
@@ -106,6 +106,11 @@ class MulticlassComparison(ByClass[Comparison]):
         return self.by_class[0].private
 
     @property
+    def releasable(self) -> bool:
+        """Whether all of it may be released."""
+        return self.private
+
+    @property
     def guarantee_words(self) -> tuple[str, str]:
         """Labels for every view: the cost of each model, and of all models together."""
         return self.by_class[0].guarantee_words
@@ -124,6 +129,25 @@ class MulticlassComparison(ByClass[Comparison]):
             together = MulticlassExplanation(tuple(fit for _, _, fit in rows))
             found.setdefault(rows[0][0], []).append(together)
         return {epsilon: tuple(fits) for epsilon, fits in found.items()}
+
+    def fits_by_epsilon(self) -> dict[float, tuple[MulticlassExplanation, ...]]:
+        """Return the explanations of all classes; see :attr:`explanations_of_all`.
+
+        Returns
+        -------
+        dict of float to tuple of MulticlassExplanation
+        """
+        return self._explanations()
+
+    def describe(self) -> Iterator[str | pd.DataFrame]:
+        """Yield what the comparison of each class says.
+
+        Yields
+        ------
+        str or DataFrame
+        """
+        for part in self.by_class:
+            yield from part.describe()
 
     def frame(self) -> pd.DataFrame:
         """Return one row per class, fit, term and bin.

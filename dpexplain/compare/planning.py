@@ -1,8 +1,9 @@
-"""Predict what a fit at another epsilon would show, from one released fit."""
+"""Predict the result of a fit at another epsilon, from one released fit."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -17,18 +18,22 @@ _LARGEST = 50.0
 _SMALLEST = 1e-3
 
 
-def epsilon_to_stand_out(explanation: GlobalExplanation, term: str) -> float:
+def epsilon_to_stand_out(source: GlobalExplanation | Comparison, term: str) -> float:
     """Estimate the smallest epsilon at which a term would rise above the noise.
 
-    The privacy part of the noise is taken as proportional to one over the Gaussian-DP
-    parameter, the other parts as they are. The curve is the estimate of the effect on people where
-    there is one, since a fit with a larger epsilon comes nearer to it; else the released curve,
-    shrunk for the noise that it has. All of it is post-processing of released numbers; a fit with
-    the epsilon found still has to be paid for.
+    A comparison has measured part of the answer: where the term rises above the noise in at least
+    half of the repeats at an epsilon and at all larger ones, the smallest such epsilon is the
+    answer. Only outside the measured range is the answer extrapolated, from the nearest fits.
+
+    To extrapolate, the privacy part of the noise is taken as proportional to one over the
+    Gaussian-DP parameter, the other parts as they are. The curve is the estimate of the effect on
+    people where there is one, since a fit with a larger epsilon comes nearer to it; else the
+    released curve, shrunk for the noise that it has. All of it is post-processing of released
+    numbers; a fit with the epsilon found still has to be paid for.
 
     Parameters
     ----------
-    explanation : GlobalExplanation
+    source : GlobalExplanation or Comparison
         Private, with noise that is known jointly.
     term : str
         Name of the term.
@@ -37,63 +42,27 @@ def epsilon_to_stand_out(explanation: GlobalExplanation, term: str) -> float:
     -------
     float
         Epsilon at the delta of the explanation; infinity if none up to 50 is enough, even for the
-        largest effect inside the band; NaN if that cannot be told, since it would be for some
-        effects inside the band and not for the estimate. :func:`stand_out_words` says it in words.
+        largest effect inside the band; NaN if that cannot be told. It cannot where some effects
+        inside the band would rise and the estimate would not, or where the extrapolation
+        contradicts what was measured. :func:`stand_out_words` says it in words.
 
     Raises
     ------
     KeyError
-        If there is no such term.
+        If the term does not exist.
     ValueError
-        If the explanation is not private, or its noise is not known.
+        If the explanation is not private, or its noise is unknown.
     """
-    explanation[term]  # an unknown name is answered before anything else
-    return _needed(explanation, term, _overall_factor(explanation))
+    _one_fit(source)[term]  # an unknown name is answered before anything else
+    return _needed_by_term(source, (term,))[term]
 
 
-def stand_out_words(explanation: GlobalExplanation, term: str) -> str:
-    """Describe the result of :func:`epsilon_to_stand_out`.
-
-    Parameters
-    ----------
-    explanation : GlobalExplanation
-        Private, with noise that is known jointly.
-    term : str
-        Name of the term.
-
-    Returns
-    -------
-    str
-        A sentence; it names the largest epsilon that was looked at where none is enough.
-
-    Raises
-    ------
-    KeyError, ValueError
-        As :func:`epsilon_to_stand_out`.
-    """
-    epsilon, name = epsilon_to_stand_out(explanation, term), shorten(term)
-    delta = explanation.guarantee.delta
-    if math.isnan(epsilon):
-        return (
-            f"At which epsilon {name!r} would stand out of the noise cannot be told from this fit: "
-            "too little is known of its effect."
-        )
-    if math.isinf(epsilon):
-        return (
-            f"{name!r} would not rise above the noise at any epsilon up to {_LARGEST:g}: it may "
-            "be all noise, or smaller than the sampling error."
-        )
-    return (
-        f"{name!r} would rise above the noise at epsilon {epsilon:.2g} or more (delta {delta:g})."
-    )
-
-
-def epsilons_to_stand_out(explanation: GlobalExplanation) -> dict[str, float]:
+def epsilons_to_stand_out(source: GlobalExplanation | Comparison) -> dict[str, float]:
     """Find :func:`epsilon_to_stand_out` of every term.
 
     Parameters
     ----------
-    explanation : GlobalExplanation
+    source : GlobalExplanation or Comparison
         Private, with noise that is known jointly.
 
     Returns
@@ -107,8 +76,91 @@ def epsilons_to_stand_out(explanation: GlobalExplanation) -> dict[str, float]:
     ValueError
         If the explanation is not private, or its noise is not known.
     """
-    factor = _overall_factor(explanation)
-    return {name: _needed(explanation, name, factor) for name in explanation}
+    return _needed_by_term(source, tuple(_one_fit(source)))
+
+
+def stand_out_words(source: GlobalExplanation | Comparison, term: str) -> str:
+    """Describe the result of :func:`epsilon_to_stand_out`.
+
+    Parameters
+    ----------
+    source : GlobalExplanation or Comparison
+        Private, with noise that is known jointly.
+    term : str
+        Name of the term.
+
+    Returns
+    -------
+    str
+        A sentence; it names the largest epsilon that was considered where none is enough.
+
+    Raises
+    ------
+    KeyError, ValueError
+        As :func:`epsilon_to_stand_out`.
+    """
+    epsilon, name = epsilon_to_stand_out(source, term), shorten(term)
+    delta = _one_fit(source).guarantee.delta
+    if math.isnan(epsilon):
+        return (
+            f"At which epsilon {name!r} would rise above the noise cannot be told: too little is "
+            "known of its effect."
+        )
+    if math.isinf(epsilon):
+        return (
+            f"{name!r} would not rise above the noise at any epsilon up to {_LARGEST:g}: it may "
+            "be all noise, or smaller than the sampling error."
+        )
+    if isinstance(source, Comparison) and epsilon in source.epsilons:
+        return f"{name!r} rises above the noise from epsilon {epsilon:g} on, as measured."
+    return (
+        f"{name!r} would rise above the noise at epsilon {epsilon:.2g} or more (delta {delta:g})."
+    )
+
+
+def _one_fit(source: GlobalExplanation | Comparison) -> GlobalExplanation:
+    return next(source.fits())[2] if isinstance(source, Comparison) else source
+
+
+def _needed_by_term(
+    source: GlobalExplanation | Comparison, terms: Sequence[str]
+) -> dict[str, float]:
+    if isinstance(source, GlobalExplanation):
+        factor = _overall_factor(source)
+        return {term: _needed(source, term, factor) for term in terms}
+    rising = [_share_above_noise(source.explanations[epsilon]) for epsilon in source.epsilons]
+    return {term: _read_sweep(source, term, [each[term] for each in rising]) for term in terms}
+
+
+def _share_above_noise(repeats: Sequence[GlobalExplanation]) -> dict[str, float]:
+    """Share of the repeats at one epsilon in which each term rises above the noise."""
+    for fit in repeats:
+        _overall_factor(fit)  # refuses what cannot be planned with
+    return {
+        term: float(np.mean([term in (fit.terms_above_noise or ()) for fit in repeats]))
+        for term in repeats[0]
+    }
+
+
+def _read_sweep(source: Comparison, term: str, shares: Sequence[float]) -> float:
+    """Smallest measured epsilon from which a term rises; extrapolated outside the sweep only."""
+    epsilons = source.epsilons
+    below = [i for i, share in enumerate(shares) if share < 0.5]
+    first = below[-1] + 1 if below else 0
+    if 0 < first < len(epsilons):
+        return epsilons[first]
+    nearest = epsilons[min(first, len(epsilons) - 1)]
+    beyond = _extrapolated(source.explanations[nearest], term)
+    if first == 0:
+        return min(beyond, nearest) if math.isfinite(beyond) else nearest
+    return beyond if beyond > nearest else math.nan
+
+
+def _extrapolated(repeats: Sequence[GlobalExplanation], term: str) -> float:
+    """Median over the repeats; NaN where most of them cannot tell."""
+    found = np.array([_needed(fit, term, _overall_factor(fit)) for fit in repeats])
+    told = np.sort(found[~np.isnan(found)])
+    return math.nan if 2 * told.size <= found.size else float(told[(told.size - 1) // 2])
 
 
 def _overall_factor(explanation: GlobalExplanation) -> float:
@@ -165,21 +217,21 @@ def epsilon_for_metric(
 ) -> float:
     """Estimate the smallest epsilon that reaches a metric, on stand-in data.
 
-    The comparison must be of public or simulated data that stand in for the private ones, with
-    metrics on held-out records and, best, several repeats: what is learned of the spread between
-    fits is used. The metrics at each epsilon are taken as normal with a common standard deviation,
-    their means as monotone in epsilon, and between two epsilons as linear in its logarithm.
+    The comparison must use public or simulated data that stand in for the private data, with
+    metrics on held-out records and preferably several repeats, which show the spread between fits.
+    The metrics at each epsilon are assumed normal with a common standard deviation, with means
+    that are monotone in epsilon and linear in its logarithm between two epsilons.
 
     Parameters
     ----------
     comparison : Comparison
-        With metrics; its own guarantees play no part.
+        A comparison with metrics; its guarantees are not used.
     target : float
-        Value to reach: at least for an AUROC, at most for an error.
+        Target value: a minimum for an AUROC, a maximum for an error.
     certainty : float, default=0.9
         Share of fits that reach it, in [0.5, 1).
     metric : str or None, default=None
-        Name in the metrics; None takes the only one.
+        Name of the metric; None means the only one.
 
     Returns
     -------

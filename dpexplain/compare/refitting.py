@@ -19,24 +19,25 @@ KINDS: Final = ("public", "simulated", "private")
 class Refitter:
     """Fit one estimator at requested epsilons.
 
-    Made for planning: drag epsilon over data that cost nothing, look at what it does to the
-    explanation, then fit the private table once. So the data must be declared. Stand-in data
-    (``data="public"`` or ``"simulated"``) are fitted as often as one likes, and no ledger takes
-    part. Private data need a ledger, every fit is charged to it, and a dashboard asks before each.
+    Intended for planning: drag epsilon on data that cost nothing, watch the effect on the
+    explanation, then fit the private table once. The kind of data must therefore be declared.
+    Stand-in data (``data="public"`` or ``"simulated"``) can be fitted any number of times, without
+    a ledger. Private data need a ledger; every fit is charged to it, and a dashboard asks before
+    each.
 
     Parameters
     ----------
     estimator : private estimator
-        Unfitted; it is cloned, never changed. Its other parameters hold for all fits.
+        Unfitted; it is cloned, never changed. Its other parameters apply to all fits.
     X : DataFrame or ndarray of shape (n_samples, n_features)
         Records.
     y : array-like of shape (n_samples,)
         Labels or targets.
     data : {"public", "simulated", "private"}
-        Whose records these are. Public: anybody may see them. Simulated: drawn from a model that
-        nobody's record went into, or from a private release.
+        Kind of data. Public: anyone may see the records. Simulated: drawn from a model that used
+        no records, or from a private release.
     ledger : PrivacyLedger or None, default=None
-        Charged for every fit of private data; None takes that of the estimator.
+        Charged for every fit of private data; None means the ledger of the estimator.
 
     Raises
     ------
@@ -92,7 +93,7 @@ class Refitter:
         Returns
         -------
         LedgerSummary or None
-            None where the data are not private.
+            None if the data are not private.
         """
         return self._ledger.summary() if self._ledger is not None else None
 
@@ -107,7 +108,7 @@ class Refitter:
         Returns
         -------
         str
-            What to agree to; "" where the fits cost nothing.
+            The question to confirm; "" if the fits cost nothing.
 
         Raises
         ------

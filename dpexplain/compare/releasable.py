@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from dpexplain.accounting.summary import LedgerSummary
 from dpexplain.compare._fits import Fits
 from dpexplain.compare.multiclass import MulticlassComparison
+from dpexplain.explain.display import Display
 from dpexplain.explain.guarantee import Guarantee
 from dpexplain.statement.statement import PrivacyStatement
 
@@ -17,28 +18,27 @@ Source = TypeVar("Source")
 def releasable(source: Source) -> Source:
     """Drop everything that is not private.
 
-    Nothing is hidden: what is left out is absent from the result, so whatever is drawn, ordered
-    or written from it knows nothing of it. A comparison loses its non-private reference, metrics
-    that were measured on records, and fits with seeded noise; the ledger keeps naming what was
-    taken without noise, which is no number from the data. Anything else is private as a whole or
-    refused.
+    Dropped parts are absent from the result, not hidden, so nothing drawn, ordered or written from
+    it can depend on them. A comparison loses its non-private reference, metrics measured on
+    records, and fits with seeded noise. The ledger still names what was taken without noise, which
+    is not a number from the data. Any other object is private as a whole or rejected.
 
     Parameters
     ----------
     source : Comparison, MulticlassComparison, explanation, ledger summary, statement or guarantee
-        What is to leave.
+        The object to release.
 
     Returns
     -------
     same type
-        A smaller comparison, or `source` itself.
+        A reduced comparison, or `source` itself.
 
     Raises
     ------
     TypeError
-        If `source` does not say whether it is private.
+        If `source` does not state whether it is private.
     ValueError
-        If nothing of it is private.
+        If no part of it is private.
 
     Examples
     --------
@@ -59,12 +59,12 @@ def releasable(source: Source) -> Source:
 
 
 def is_private(source: Any) -> bool:
-    """Return whether an entire object is releasable, by its own flag.
+    """Return whether an entire object is releasable, as its kind declares.
 
     Parameters
     ----------
-    source : object
-        With `releasable`, `private` or `guarantee`, whichever it has, in this order.
+    source : Display or Guarantee
+        An explanation, a comparison or a guarantee.
 
     Returns
     -------
@@ -73,15 +73,12 @@ def is_private(source: Any) -> bool:
     Raises
     ------
     TypeError
-        If there is no such flag, or it is neither True nor False.
+        If it is of another kind, which does not say so.
     """
-    for name in ("releasable", "private"):
-        flag = getattr(source, name, None)
-        if isinstance(flag, bool):
-            return flag
-    guarantee = getattr(source, "guarantee", None)
-    if isinstance(guarantee, Guarantee):
-        return guarantee.private
+    if isinstance(source, Display):
+        return source.releasable
+    if isinstance(source, Guarantee):
+        return source.private
     raise TypeError(
         f"a {type(source).__name__} does not say whether it is private, so it cannot be released; "
         "expected a comparison or an explanation with its guarantee."

@@ -74,48 +74,48 @@ def sweep(
 ) -> Comparison | MulticlassComparison | FilterComparison:
     """Fit clones of an estimator at several epsilons and compare explanations.
 
-    Every fit spends its epsilon on the same data. All of them are checked and charged to the
-    ledger at once, before any data are read: a sweep that is refused costs nothing, and one
-    that starts stays charged whatever happens later.
+    Every fit spends its epsilon on the same data. All fits are checked and charged to the ledger
+    in one step, before any data are read: a rejected sweep costs nothing, and one that starts
+    stays charged whatever happens later.
 
     Parameters
     ----------
     estimator : private estimator
-        Unfitted; it is cloned, never changed. Its other parameters hold for all fits.
+        Unfitted; it is cloned, never changed. Its other parameters apply to all fits.
     X : DataFrame or ndarray of shape (n_samples, n_features)
-        Private records. A table that is read part by part (a Parquet path, a pyarrow dataset, a
-        Dask collection) is read anew by every fit, and needs ``reference=False``.
+        Private records. A table that is read in parts (a Parquet path, a pyarrow dataset, a Dask
+        collection) is reread for every fit, and needs ``reference=False``.
     y : array-like of shape (n_samples,)
-        Private labels or targets; for a table in parts as ``fit`` of the estimator takes it.
+        Private labels or targets; for a table in parts, as in ``fit`` of the estimator.
     epsilons : sequence of float, default=(0.25, 0.5, 1, 2, 4, 8)
         Distinct and positive, in any order.
     n_repeats : int, default=1
-        Private fits for each epsilon. Each of them is paid for.
+        Number of private fits per epsilon; each one is charged.
     reference : bool, default=True
-        Whether to fit the non-private twin as well. It is not private: the ledger's total
-        becomes infinite, while its private releases are still counted on their own.
+        Whether to fit the non-private reference as well. It is not private: the ledger's total
+        becomes infinite, while its private releases are still counted separately.
     evaluate : tuple of (X, y) or None, default=None
         Held-out records. Metrics measured on them are diagnostics, not private releases.
     ledger : PrivacyLedger or None, default=None
-        Charged for the whole sweep; None takes the estimator's, or opens one for this sweep.
+        Charged for the whole sweep; None uses the estimator's, or opens one for this sweep.
     n_jobs : int or None, default=None
-        Threads that fit at the same time; -1 for one per core.
+        Number of parallel fits; -1 for one per core.
     structure_seed : int or None, default=None
         Public seed of the random structure. Repeat ``r`` uses ``structure_seed + r`` at every
-        epsilon, so that fits of one repeat draw the same random numbers for it. Bins are
-        merged where noisy counts are small, so bins and trees can still differ from one
-        epsilon to the next. None leaves the estimator's own seed.
+        epsilon, so that all fits of a repeat use the same random numbers. Bins with small noisy
+        counts are merged, so bins and trees can still differ between epsilons. None keeps the
+        estimator's seed.
     progress : bool, default=True
-        Whether to show a bar that counts finished fits, and nothing else.
+        Whether to show a progress bar, which counts only finished fits.
     groups : str, (str, array-like), array-like of shape (n_samples,) or None, default=None
         Person of each row, for an estimator with ``max_rows_per_person``, as ``fit`` takes it.
 
     Returns
     -------
     Comparison, MulticlassComparison or FilterComparison
-        Explanations by epsilon, the reference, metrics, and the ledger after the sweep. Of an
-        additive model with more than two classes a comparison for each of them; of a locally
-        linear model one of its filters.
+        Explanations by epsilon, the reference, metrics, and the ledger after the sweep. For an
+        additive model with more than two classes, one comparison per class; for a locally linear
+        model, a comparison of its filters.
 
     Raises
     ------
@@ -129,7 +129,7 @@ def sweep(
     Warns
     -----
     UserWarning
-        If the reference cannot be fitted; the comparison then goes without it.
+        If the reference cannot be fitted; the comparison is then returned without it.
 
     Examples
     --------

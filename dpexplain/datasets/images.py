@@ -55,7 +55,7 @@ def load_mnist(subset: Subset = "train") -> Dataset:
     Returns
     -------
     Dataset
-        784 grey levels from 0 to 255 along the rows of each image, and the digit.
+        784 gray levels from 0 to 255 along the rows of each image, and the digit.
 
     Raises
     ------
@@ -93,7 +93,7 @@ def load_fashion_mnist(subset: Subset = "train") -> Dataset:
     Returns
     -------
     Dataset
-        784 grey levels from 0 to 255 along the rows of each image, and the kind of article.
+        784 gray levels from 0 to 255 along the rows of each image, and the kind of article.
 
     Raises
     ------

@@ -16,8 +16,8 @@ from dpexplain.datasets.simulated_problems import PROBLEMS, PairShape, Problem, 
 from dpexplain.schema import Classes, Numeric, Range, Schema
 
 _TARGET_SPREAD: Final = 5.0
-"""The public range of a simulated target ends so many noise standard deviations beyond the
-most extreme score that the shapes allow."""
+"""The public range of a simulated target ends this many noise standard deviations beyond the most
+extreme score that the shapes allow."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -69,7 +69,7 @@ class AdditiveTruth:
         Returns
         -------
         DataFrame of shape (n_samples, n_features)
-            On the link scale; not centred, and without interactions.
+            On the link scale; not centered, and without interactions.
         """
         return pd.DataFrame({n: s(X[n].to_numpy()) for n, s in self.shapes.items()}, index=X.index)
 

@@ -35,9 +35,9 @@ def load_wine_quality(
     Parameters
     ----------
     colour : {"both", "red", "white"}, default="both"
-        Which wines; the colour is not a feature.
+        Which wines; the color is not a feature.
     drop_duplicates : bool, default=False
-        Keep one of several equal rows. Both colours together hold 5,318 distinct rows, and a
+        Keep one of several equal rows. Both colors together hold 5,318 distinct rows, and a
         random split puts copies of a wine on both sides.
 
     Returns
@@ -48,7 +48,7 @@ def load_wine_quality(
     Raises
     ------
     ValueError
-        If `colour` is none of the three, or a file is not the expected one.
+        If `colour` is not one of the three, or a file is not the expected one.
     ConnectionError
         If the files are not on this machine and cannot be downloaded.
 

@@ -44,14 +44,14 @@ def apply_entries(entries: Sequence[Entry], target: Any) -> Any:
     Returns
     -------
     GlobalExplanation, MulticlassExplanation or model
-        A new one; `target` itself where there is nothing to apply.
+        A new object; `target` itself if there is nothing to apply.
 
     Raises
     ------
     TypeError
         If `target` is something else.
     ValueError
-        If an operation does not suit it.
+        If an operation does not apply to it.
     """
     if not entries:
         return target

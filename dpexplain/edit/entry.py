@@ -21,7 +21,7 @@ class Entry:
     operation : Operation or Composed
         What was done.
     parent : int
-        Place of the edit before it; -1 for what was released.
+        Index of the previous edit; -1 for the released state.
     note : str, default=""
         Why.
     who : str, default=""

@@ -1,8 +1,8 @@
 """Import of edits from GAM Changer files.
 
-GAM Changer keeps, for every edit, all points of the edited curve. What maps is the curve that an
-edit ended in: the last state of each term becomes values for our bins. How it came about (which
-tool, which region) is kept in words.
+GAM Changer stores all points of the edited curve for every edit. The final curve of each edit is
+imported: the last state of each term becomes values for our bins. The tool and region of the edit
+are kept as text.
 
 References
 ----------
@@ -38,9 +38,9 @@ class ImportedEdits:
     Parameters
     ----------
     log : EditLog
-        One edit for each edit that maps.
+        One edit for each edit that could be imported.
     problems : tuple of str
-        What does not map, and why, in words.
+        Edits that could not be imported, with reasons.
     """
 
     log: EditLog
@@ -57,20 +57,20 @@ def from_gamchanger(
     text : str
         Content of the file: strict JSON.
     explanation : GlobalExplanation
-        Of the model that the edits are to be made to; a term is found by its name.
+        Explanation of the model to edit; terms are matched by name.
     max_bytes : int, default=64 MiB
-        Longer texts are refused before they are parsed.
+        Longer input is rejected before parsing.
 
     Returns
     -------
     ImportedEdits
-        A log of the edits that map, and what does not map in words. Values are those that GAM
-        Changer left: they say where a curve is to be, whatever it was before.
+        A log of the imported edits, and descriptions of the others. Values are the final ones of
+        GAM Changer: they set the curve regardless of its previous values.
 
     Raises
     ------
     ValueError
-        If the text is no history of GAM Changer.
+        If the text is not a GAM Changer history.
     """
     document = parse(text, max_bytes)
     history = document.get("historyList") if isinstance(document, dict) else None

@@ -1,8 +1,8 @@
 """Arithmetic of edits on curves and weights; mirrored in JavaScript.
 
 The page previews an edit with the same arithmetic
-(``static/views/edit/arithmetic/edit_kernels.js``); a test holds the
-two against each other. What is applied is computed here.
+(``static/views/edit/arithmetic/edit_kernels.js``); a test compares the two. Edits that are applied
+are computed here.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def positive_weights(weights: FloatArray) -> FloatArray:
     Parameters
     ----------
     weights : ndarray of shape (n,)
-        Shares of people, not negative.
+        Shares of records, not negative.
 
     Returns
     -------
@@ -77,8 +77,8 @@ def convex(places: FloatArray, values: FloatArray, weights: FloatArray, sign: in
 
     Notes
     -----
-    An active set of kinks: add the one that lowers the error most, fit the broken line through
-    them, step back where a kink would bend the wrong way.
+    An active set of kinks: add the one that reduces the error most, fit the broken line through
+    them, and step back if a kink would bend the wrong way.
 
     References
     ----------
@@ -165,11 +165,11 @@ def smooth(values: FloatArray, weights: FloatArray, std: FloatArray, reach: floa
     Parameters
     ----------
     values, weights : ndarray of shape (n,)
-        Curve, and shares of people.
+        Curve, and shares of records.
     std : ndarray of shape (n,)
         Standard deviation of each value.
     reach : float
-        Standard deviation of the closeness, in shares of the people between two bins.
+        Standard deviation of the closeness kernel, in shares of the records between two bins.
 
     Returns
     -------
@@ -177,7 +177,7 @@ def smooth(values: FloatArray, weights: FloatArray, std: FloatArray, reach: floa
 
     References
     ----------
-    .. [1] Fan, Gijbels, "Local Polynomial Modelling and Its Applications", Chapman & Hall 1996,
+    .. [1] Fan, Gijbels, "Local Polynomial Modeling and Its Applications", Chapman & Hall 1996,
        section 3.1.
     """
     weight = positive_weights(weights)
@@ -222,7 +222,7 @@ def with_mean(wanted: FloatArray, before: FloatArray, weights: FloatArray) -> Fl
     Returns
     -------
     ndarray of shape (n,)
-        `wanted` itself where its mean is right up to rounding.
+        `wanted` itself if its mean is right up to rounding.
     """
     if not weights.sum() > 0:
         return wanted

@@ -22,9 +22,9 @@ class TermLayout:
     name : str
     kind : {"numeric", "categorical"}
     edges : tuple of float or None
-        Of a numeric term.
+        Edges of a numeric term.
     categories : tuple of str or None
-        Of a categorical one.
+        Categories of a categorical term.
     special : tuple of str
         Bins after the value bins.
     """
@@ -91,17 +91,17 @@ def check_layout(
     Parameters
     ----------
     made_for : Layout
-        Of the log.
+        Layout of the log.
     here : Layout
-        Of the explanation.
+        Layout of the explanation.
     operations : sequence of Operation or Composed
-        What is to be replayed. Whole terms, values and labels carry over to other bins of the
-        same feature; places of bins do not.
+        Operations to replay. Whole terms, values and labels carry over to other bins of the same
+        feature; bin indices do not.
 
     Raises
     ------
     ValueError
-        With what differs, in words.
+        With a description of the difference.
     """
     for step in (single for operation in operations for single in operation.steps):
         old, new = made_for.term(step.term), here.term(step.term)

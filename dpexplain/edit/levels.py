@@ -21,7 +21,7 @@ class Set(Operation):
     Parameters
     ----------
     term, bins, within, names, mean, of_class : see below
-        As of :class:`Operation`; the mean changes unless asked otherwise.
+        As in :class:`Operation`; the mean changes by default.
     value : float or sequence of float
         In the unit of the score; a sequence has one value for each chosen bin, in their order.
     """
@@ -63,7 +63,7 @@ class Shift(Operation):
     Parameters
     ----------
     term, bins, within, names, mean, of_class : see below
-        As of :class:`Operation`; the mean changes unless asked otherwise.
+        As in :class:`Operation`; the mean changes by default.
     by : float
         In the unit of the score.
     """
@@ -94,7 +94,7 @@ class Scale(Operation):
     Parameters
     ----------
     term, bins, within, names, mean, of_class : see below
-        As of :class:`Operation`; where the mean may change, around zero.
+        As in :class:`Operation`; around zero if the mean may change.
     factor : float
         0 flattens, -1 turns upside down.
     """
@@ -124,10 +124,9 @@ class Interpolate(Operation):
     Parameters
     ----------
     term, bins, within, names, mean, of_class : see below
-        As of :class:`Operation`; the kept bins stay where they are, so the mean changes unless
-        asked otherwise.
+        As in :class:`Operation`; the kept bins do not move, so the mean changes by default.
     keep : sequence of int, default=()
-        Places of further bins that the lines go through.
+        Indices of further bins on the lines.
     """
 
     keep: tuple[int, ...] = dataclasses.field(default=(), kw_only=True)
@@ -164,7 +163,7 @@ class Align(Operation):
     Parameters
     ----------
     term, bins, within, names, mean, of_class : see below
-        As of :class:`Operation`; the mean changes unless asked otherwise or `to` is "average".
+        As in :class:`Operation`; the mean changes by default, except if `to` is "average".
     to : {"left", "right", "average"}
     """
 

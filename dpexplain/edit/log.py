@@ -25,26 +25,26 @@ from dpexplain.explain.additive.multiclass import scores_of
 class EditLog:
     """Edits in order, as an immutable value: every method returns another log.
 
-    An edit that follows an undo starts a branch; nothing is lost, every state can be checked out.
+    An edit after an undo starts a branch; nothing is lost, and every state can be checked out.
 
     Parameters
     ----------
     entries : sequence of Entry, default=()
-        All edits that were ever made, each with the place of the one before it.
+        All edits ever made, each with the index of the previous one.
     head : int, default=-1
-        Place of the last edit of the current state; -1 for what was released.
+        Index of the last edit of the current state; -1 for the released state.
     undone : sequence of int, default=()
-        Places that redo goes to, the next one last.
+        Indices for redo, the next one last.
     checkpoints : sequence of (str, int), default=()
         Named states.
     layout : Layout or None, default=None
-        Terms and bins that the edits were made for; None asks an explanation for nothing but the
-        terms and bins that the operations name.
+        Terms and bins that the edits were made for; None requires only the terms and bins named by
+        the operations.
 
     Raises
     ------
     ValueError
-        If the places contradict each other.
+        If the indices are inconsistent.
 
     Examples
     --------
@@ -87,7 +87,7 @@ class EditLog:
         Parameters
         ----------
         explanation : GlobalExplanation or MulticlassExplanation
-            Whose terms and bins the log is for.
+            Explanation with the terms and bins of the log.
 
         Returns
         -------
@@ -175,7 +175,7 @@ class EditLog:
         Returns
         -------
         EditLog
-            The same one where there is nothing to undo.
+            The same log if there is nothing to undo.
         """
         if not self.can_undo:
             return self
@@ -188,7 +188,7 @@ class EditLog:
         Returns
         -------
         EditLog
-            The same one where there is nothing to do again.
+            The same log if there is nothing to redo.
         """
         if not self.can_redo:
             return self
@@ -200,7 +200,7 @@ class EditLog:
         Parameters
         ----------
         name : str
-            Of the state.
+            Name of the state.
 
         Returns
         -------
@@ -217,7 +217,7 @@ class EditLog:
         Parameters
         ----------
         state : int or str
-            -1 for what was released.
+            -1 for the released state.
 
         Returns
         -------
@@ -226,7 +226,7 @@ class EditLog:
         Raises
         ------
         ValueError
-            If there is no such state.
+            If the state does not exist.
         """
         return dataclasses.replace(self, head=self.place(state), undone=())
 
@@ -236,7 +236,7 @@ class EditLog:
         Parameters
         ----------
         state : int or str
-            A place, or the name of a checkpoint.
+            An index, or the name of a checkpoint.
 
         Returns
         -------
@@ -298,20 +298,21 @@ class EditLog:
         Parameters
         ----------
         target : GlobalExplanation, MulticlassExplanation or fitted additive model
-            A model gives an edited copy; its ledger is not touched.
+            A model is copied; its ledger is not charged.
         state : int, str or None, default=None
             Which state; None for the current one.
 
         Returns
         -------
         GlobalExplanation, MulticlassExplanation or model
-            It says that it was edited, in its repr, guarantee, statement and files. The edits
-            cost epsilon 0, as they look at released numbers only.
+            It is marked as edited in its repr, guarantee, statement and files. The edits cost
+            epsilon 0, because they use only released numbers.
 
         Raises
         ------
         ValueError
-            If the target has other terms, or other bins where an operation names bins by place.
+            If the target has different terms, or different bins and an operation names bins by
+            index.
         """
         entries = [self.entries[place] for place in self.path(state)]
         if self.layout is not None and entries:
@@ -330,16 +331,16 @@ class EditLog:
         Parameters
         ----------
         explanation : GlobalExplanation or MulticlassExplanation
-            What was released.
+            The released explanation.
         before : int or str, default=-1
-            A state; -1 for what was released.
+            A state; -1 for the released state.
         after : int, str or None, default=None
             Another one; None for the current one.
 
         Returns
         -------
         DataFrame
-            One row per bin that differs: class (where there are several), term, bin, before,
+            One row per bin that differs: class (if there are several), term, bin, before,
             after, change, people_share.
         """
         states = [self.apply(explanation, state) for state in (before, after)]
@@ -356,13 +357,13 @@ class EditLog:
         Parameters
         ----------
         explanation : GlobalExplanation, MulticlassExplanation or None, default=None
-            What was released, to measure the edits of the current state on; None leaves that
-            out.
+            The released explanation, to measure the effects of the current edits; None omits
+            these.
 
         Returns
         -------
         DataFrame
-            Indexed by place: edit, after (place before it), current (part of the current state),
+            Indexed by position: edit, after (previous edit), current (part of the current state),
             note, who, when, epsilon (0); and rms, people_share, bins_outside_band where measured.
         """
         current = self.path()

@@ -27,16 +27,15 @@ class Curve:
     Attributes
     ----------
     released : ShapeFunction
-        As it was released.
+        The term as released.
     values : ndarray of shape (n_bins,)
         Contributions now.
     said : ndarray of shape (n_bins,)
-        What was released says: the released curve, stretched where an edit undid how far it falls
-        short. The noise band lies around it.
+        Center of the noise band: the released curve, stretched if an edit undid its shrinkage.
     shift : float
-        What edits of this term have added to the intercept.
+        Amount that edits of this term added to the intercept.
     denoised : callable
-        Estimates the released curve behind the noise; raises ValueError where it cannot.
+        Estimates the noiseless curve; raises ValueError if impossible.
     """
 
     released: ShapeFunction
@@ -70,19 +69,19 @@ class Operation(ABC):
     term : str
         Name of the term.
     bins : sequence of int or None, default=None
-        Places of the bins; None for all value bins. Special bins (missing, other) stay as they
-        are unless they are named.
+        Indices of the bins; None for all value bins. Special bins (missing, other) do not change
+        unless they are named.
     within : (float, float) or None, default=None
-        Instead, the bins between two values of a numeric feature.
+        Alternatively, the bins between two values of a numeric feature.
     names : sequence of str or None, default=None
-        Instead, labels of bins: categories, ``"missing"``, ``"other"``.
+        Alternatively, labels of bins: categories, ``"missing"``, ``"other"``.
     mean : {"keep", "change", "intercept"} or None, default=None
-        What becomes of the mean contribution over the (noisily counted) people: the chosen bins
-        keep it, it changes, or the intercept takes the change, so that the mean score stays.
-        None: what the operation is for. Those that shape a curve keep it; those that say which
-        values a curve is to have change it.
+        Treatment of the mean contribution over the (noisily counted) records: the chosen bins keep
+        it, it changes, or the intercept absorbs the change, so that the mean score stays the same.
+        None: the default of the operation. Operations that shape a curve keep it; operations that
+        set values change it.
     of_class : str, default=""
-        Class whose score is edited, where there are several; "" for all.
+        Class whose score is edited, if there are several; "" for all.
     """
 
     term: str
@@ -139,7 +138,7 @@ class Operation(ABC):
         Parameters
         ----------
         curve : Curve
-            The term as it is now.
+            The current state of the term.
 
         Returns
         -------
@@ -148,7 +147,7 @@ class Operation(ABC):
         Raises
         ------
         ValueError
-            If the term is of the wrong kind, or has no such bins.
+            If the term is of the wrong kind, or lacks these bins.
         """
         bins = self._checked_bins(curve)
         before, weights = curve.values[bins], curve.released.weights[bins]
@@ -206,12 +205,12 @@ class Operation(ABC):
         Returns
         -------
         GlobalExplanation, MulticlassExplanation or model
-            A new one, which says that it was edited.
+            A new object, marked as edited.
 
         Raises
         ------
         ValueError
-            If the target has no such term or bins.
+            If the target lacks the term or the bins.
         """
         from dpexplain.edit.log import EditLog
 

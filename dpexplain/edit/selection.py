@@ -21,12 +21,12 @@ _LISTED = 6
 class Selection:
     """Bins of a term: all value bins, or a choice by index, value or label.
 
-    Special bins (missing, other) are in it only where they are named.
+    Special bins (missing, other) are included only if named.
 
     Parameters
     ----------
     bins : sequence of int or None, default=None
-        Places of bins; special bins come last.
+        Indices of bins; special bins come last.
     within : (float, float) or None, default=None
         Value bins that lie between the two numbers, in the unit of a numeric feature.
     names : sequence of str or None, default=None
@@ -77,7 +77,7 @@ class Selection:
         Raises
         ------
         ValueError
-            If the term has no such bins.
+            If the term lacks these bins.
         """
         if self.bins is not None:
             if self.bins[-1] >= term.n_bins:

@@ -28,11 +28,11 @@ class Smooth(Operation):
     Parameters
     ----------
     term, bins, within, names, mean, of_class : see below
-        As of :class:`Operation`; the mean is kept.
+        As in :class:`Operation`; the mean is kept.
     reach : float or None, default=None
-        How far bins speak for each other, in shares of the people between them, in (0, 1]:
-        lines around each bin, weighted by closeness and inverse variance. None: splines over
-        the values, as smooth as the curve and its noise say, within 1.5 standard deviations.
+        Width of the smoothing window, as a share of the records, in (0, 1]: local lines around
+        each bin, weighted by closeness and inverse variance. None: splines over the values, with
+        smoothness chosen from the curve and its noise, within 1.5 standard deviations.
     """
 
     reach: float | None = dataclasses.field(default=None, kw_only=True)
@@ -47,7 +47,7 @@ class Smooth(Operation):
         if self.reach is not None:
             object.__setattr__(self, "reach", number("reach", self.reach))
             if not 0.0 < self.reach <= 1.0:
-                raise ValueError(f"reach={self.reach!r} must be in (0, 1], a share of the people.")
+                raise ValueError(f"reach={self.reach!r} must be in (0, 1], a share of the records.")
 
     def _wanted(self, curve: Curve, bins: IndexArray) -> FloatArray:
         values, weights = curve.values[bins], curve.released.weights[bins]
@@ -82,7 +82,7 @@ class Flatten(Operation):
     Parameters
     ----------
     term, bins, within, names, mean, of_class : see below
-        As of :class:`Operation`; the mean is kept.
+        As in :class:`Operation`; the mean is kept.
     """
 
     kind: ClassVar[str] = "flatten inside the noise band"
@@ -103,13 +103,13 @@ class Flatten(Operation):
 class Denoise(Operation):
     """Replace the released curve by an estimate of the noiseless one.
 
-    Works on what was released, so it belongs before other edits of the same bins; see
+    It uses the released curve, so apply it before other edits of the same bins; see
     :func:`dpexplain.explain.denoised`.
 
     Parameters
     ----------
     term, bins, within, names, mean, of_class : see below
-        As of :class:`Operation`; the mean is kept.
+        As in :class:`Operation`; the mean is kept.
     """
 
     kind: ClassVar[str] = "denoise"
@@ -120,8 +120,8 @@ class Denoise(Operation):
 
 _FEATURE_BY_FEATURE = (
     "may overcorrect correlated features: shrinkage is estimated feature by feature, and a curve "
-    "can have taken over from another, above all in a short fit, and this can then lead away from "
-    "the truth"
+    "may carry part of the effect of another, especially in a short fit, so the result can move "
+    "away from the truth"
 )
 
 
@@ -132,7 +132,7 @@ class Stretch(Operation):
     Parameters
     ----------
     term, bins, within, names, mean, of_class : see below
-        As of :class:`Operation`; the mean is kept.
+        As in :class:`Operation`; the mean is kept.
     """
 
     kind: ClassVar[str] = "stretch"
@@ -147,7 +147,7 @@ class Stretch(Operation):
         Parameters
         ----------
         curve : Curve
-            The term as it is now.
+            The current state of the term.
 
         Returns
         -------
@@ -176,15 +176,15 @@ _RECOVERED_WITHIN = 1.5
 class Recover(Operation):
     """Re-estimate a smooth curve from all released sums.
 
-    Works on what was released, so it belongs before other edits of the same bins. A fit uses each
-    sum for one small step; together they tell more than the curve that the steps ended in. The
-    estimate stays within 1.5 standard deviations of the stretched curve, bin by bin: where people
-    are few, a smooth curve that leaves them is more often wrong than right.
+    It uses the released sums, so apply it before other edits of the same bins. A fit uses each sum
+    for one small step; together, the sums contain more information than the final curve. The
+    estimate stays within 1.5 standard deviations of the stretched curve, bin by bin: where records
+    are few, a smooth curve outside this range is usually wrong.
 
     Parameters
     ----------
     term, bins, within, names, mean, of_class : see below
-        As of :class:`Operation`; the mean is kept.
+        As in :class:`Operation`; the mean is kept.
     """
 
     kind: ClassVar[str] = "recover"
@@ -207,7 +207,7 @@ class Recover(Operation):
         Parameters
         ----------
         curve : Curve
-            The term as it is now.
+            The current state of the term.
 
         Returns
         -------
@@ -226,7 +226,7 @@ class Monotone(Operation):
     Parameters
     ----------
     term, bins, within, names, mean, of_class : see below
-        As of :class:`Operation`; the mean is kept.
+        As in :class:`Operation`; the mean is kept.
     direction : {"increasing", "decreasing"}
     """
 
@@ -255,7 +255,7 @@ class Convex(Operation):
     Parameters
     ----------
     term, bins, within, names, mean, of_class : see below
-        As of :class:`Operation`; the mean is kept.
+        As in :class:`Operation`; the mean is kept.
     bend : {"convex", "concave"}
     """
 

@@ -1,7 +1,7 @@
 """Smoothing spline with smoothness by marginal likelihood; mirrored in JavaScript.
 
-``static/views/edit/arithmetic/edit_splines.js`` previews with the same arithmetic; a test holds the
-two together.
+``static/views/edit/arithmetic/edit_splines.js`` previews with the same arithmetic; a test compares
+the two.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ def smooth_as_noise_allows(
     places : ndarray of shape (n,)
         Increasing positions of the bins.
     values, weights, std : ndarray of shape (n,)
-        Curve, shares of people, and standard deviation of each value.
+        Curve, shares of records, and standard deviation of each value.
 
     Returns
     -------
     ndarray of shape (n,)
-        Within 1.5 standard deviations of `values`, bin by bin: where people are few, a spline
-        that leaves them is more often wrong than right.
+        Within 1.5 standard deviations of `values`, bin by bin: where records are few, a spline
+        outside this range is usually wrong.
 
     Notes
     -----
-    A straight line of any level and slope, plus a function whose slope wanders (an integrated
-    Wiener process), plus independent noise. The average is over ten sizes of the wandering, each
-    with its marginal likelihood. Noise of private curves goes together from bin to bin; taking
-    it as known jointly was tried and repairs less, as errors of short fits go together as well.
+    A straight line of any level and slope, plus an integrated Wiener process, plus independent
+    noise. The average is over ten scales of the process, weighted by marginal likelihood. Noise of
+    private curves is correlated between bins. Using the joint noise was tried and repairs less,
+    because errors of short fits are correlated as well.
 
     References
     ----------

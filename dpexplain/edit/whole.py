@@ -21,7 +21,7 @@ class Merge(Operation):
     Parameters
     ----------
     term, bins, within, names, mean, of_class : see below
-        As of :class:`Operation`; the mean is kept. Which bins to merge must be said.
+        As in :class:`Operation`; the mean is kept. The bins to merge must be given.
     """
 
     kind: ClassVar[str] = "merge"
@@ -62,8 +62,8 @@ class Remove(_WholeTerm):
     Parameters
     ----------
     term, bins, within, names, mean, of_class : see below
-        As of :class:`Operation`. Terms of models of this library have mean 0, so removing one
-        leaves the mean score; for others ``mean="intercept"`` keeps it.
+        As in :class:`Operation`. Terms of models of this library have mean 0, so removing one does
+        not change the mean score; for others ``mean="intercept"`` keeps it.
     """
 
     kind: ClassVar[str] = "remove"
@@ -85,7 +85,7 @@ class Revert(_WholeTerm):
     Parameters
     ----------
     term, bins, within, names, mean, of_class : see below
-        As of :class:`Operation`; bins and mean are not chosen.
+        As in :class:`Operation`, without bins and mean.
     """
 
     kind: ClassVar[str] = "revert"
@@ -105,7 +105,7 @@ class Revert(_WholeTerm):
         Parameters
         ----------
         curve : Curve
-            The term as it is now.
+            The current state of the term.
 
         Returns
         -------
@@ -122,9 +122,9 @@ class Composed:
     Parameters
     ----------
     steps : sequence of Operation
-        In the order in which they are applied; composed ones are taken apart.
+        In the order of application; composed operations are expanded.
     title : str, default=""
-        What they are together; "" lists them.
+        Title of the combined step; "" lists the operations.
     """
 
     steps: tuple[Operation, ...]
@@ -174,21 +174,21 @@ def repair(
     term : str
         Name of the term.
     direction : {"increasing", "decreasing"}
-        What general knowledge says of the curve.
+        Direction of the curve by general knowledge.
     bins, within, of_class : see below
-        As of :class:`Operation`.
+        As in :class:`Operation`.
 
     Returns
     -------
     Composed
-        One step of a log. `docs/editing.md` shows what each part of it brings.
+        One step of a log. `docs/editing.md` shows the effect of each part.
 
     Notes
     -----
-    What a curve lacks is asked for term by term. Where features depend on each other, a curve can
-    have taken over from another, above all in a short fit; recovering it then leads away from the
-    truth, and nothing that was released tells. The record says so. Use :class:`Smooth` and
-    :class:`Monotone` where features are known to go together.
+    Shrinkage is estimated term by term. If features are correlated, a curve may carry part of the
+    effect of another, especially in a short fit. Recovering it then moves away from the truth, and
+    no released number reveals this. The edit record contains a warning. Use :class:`Smooth` and
+    :class:`Monotone` if features are known to be correlated.
     """
     chosen = Selection(bins, within)
     about = {"bins": chosen.bins, "within": chosen.within, "of_class": of_class}

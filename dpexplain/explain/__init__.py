@@ -1,7 +1,7 @@
 """Explanations of additive and locally linear models, as immutable data.
 
 Every class here is a frozen dataclass over read-only arrays with ``frame()``, a short
-``repr`` and HTML repr, and a ``guarantee`` that says what privacy it carries. The JSON
+``repr`` and HTML repr, and a ``guarantee`` that states its privacy. The JSON
 round trip is in :mod:`dpexplain.io`, the figures are in :mod:`dpexplain.plotting`.
 """
 

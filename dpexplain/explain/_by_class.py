@@ -11,6 +11,7 @@ from dpexplain.explain._record import Record
 from dpexplain.explain._text import listing, shorten
 from dpexplain.explain.additive.global_explanation import GlobalExplanation
 from dpexplain.explain.additive.local_explanation import LocalExplanation
+from dpexplain.explain.display import Display
 
 Part = TypeVar("Part")
 """What there is one of for each class; it has a frame."""
@@ -33,7 +34,7 @@ def class_position(classes: tuple[str, ...], label: object) -> int:
     Raises
     ------
     KeyError
-        If there is no such class.
+        If the class does not exist.
     """
     name = str(label)
     if name in classes:
@@ -65,7 +66,7 @@ def check_one_class(shown: Any) -> None:
     ValueError
         If `shown` is of several classes; it names the method to call.
     """
-    if hasattr(shown, "for_class"):
+    if isinstance(shown, ByClass):
         one_class_at_a_time("a figure", shown.classes)
 
 
@@ -83,7 +84,7 @@ def checked_parts(parts: Any, kind: type[Checked]) -> tuple[Checked, ...]:
     return parts
 
 
-class ByClass(Record, Generic[Part]):
+class ByClass(Record, Display, Generic[Part]):
     """Base of frozen dataclasses with one part per class, in class order."""
 
     by_class: tuple[Part, ...]
@@ -108,7 +109,7 @@ class ByClass(Record, Generic[Part]):
         Raises
         ------
         KeyError
-            If there is no such class.
+            If the class does not exist.
         """
         return self.by_class[class_position(self.classes, label)]
 

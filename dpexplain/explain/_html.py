@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from dpexplain.explain._text import shorten
 
-# Colours are translucent or inherited, so that the page's own theme shows through.
+# Colors are translucent or inherited, so that the page's own theme shows through.
 _BOX = "font-size:90%;line-height:1.35;max-width:46em;margin:.3em 0"
 _TABLE = (
     "border-collapse:collapse;font-size:inherit;margin:.4em 0;color:inherit;background:transparent"

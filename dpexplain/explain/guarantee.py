@@ -32,13 +32,13 @@ class Guarantee:
     delta : float
         Probability in ``[0, 1)``; 0 for pure differential privacy.
     adjacency : {"add_remove", "replace"}
-        Which data sets count as neighbours.
+        Which data sets count as neighbors.
     private : bool
         False for the non-private reference and for anything made with seeded noise.
     mu : float or None, default=None
-        Gaussian-DP parameter, where the mechanism is Gaussian.
+        Gaussian-DP parameter, if the mechanism is Gaussian.
     covers : str, default="this fit alone"
-        Which releases the numbers add up.
+        Releases covered by these numbers.
     sampler : str, default=""
         Sampler and randomness source of the noise.
     version : str, default=""
@@ -46,9 +46,9 @@ class Guarantee:
     unit : str, default="one record"
         Unit of privacy.
     notes : tuple of str, default=()
-        Further facts a reader must know; the reason where the object is not private.
+        Further facts a reader must know; the reason if the object is not private.
     epsilon_replace : float or None, default=None
-        Epsilon at the same delta under replace-one adjacency, reported beside.
+        Epsilon at the same delta under replace-one adjacency, reported in addition.
 
     Raises
     ------
@@ -117,11 +117,11 @@ class Guarantee:
         Parameters
         ----------
         reason : str
-            Why nothing is promised, such as "fitted without noise".
+            Why there is no guarantee, such as "fitted without noise".
         delta : float, default=0.0
-            Carried along so that tables line up; it promises nothing.
+            Kept so that tables line up; it guarantees nothing.
         adjacency : {"add_remove", "replace"}, default="add_remove"
-            Carried along likewise.
+            Also kept.
         version : str, default=""
             Library version.
         unit : str, default="one record"

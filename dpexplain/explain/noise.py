@@ -1,9 +1,8 @@
 """Joint noise of an explanation, as plain data.
 
-A :class:`NoiseModel` is the joint covariance of all bins of all terms and of the intercept in
-a compact form: a low-rank factor, and what is left over of each variance. Draws from it are
-post-processing of released numbers; they cost no privacy and come back the same from the same
-seed.
+A :class:`NoiseModel` is the joint covariance of all bins of all terms and of the intercept in a
+compact form: a low-rank factor, and the remainder of each variance. Draws from it are
+post-processing of released numbers; they cost no privacy and are reproducible by seed.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from dpexplain.explain._normals import normals
 from dpexplain.explain._record import FloatArray, Record, frozen, read_only
 
 RANK = 40
-"""Columns of the factor at most. Curves of bins vary in few directions."""
+"""Maximum number of columns of the factor. Curves of bins vary in few directions."""
 
 LEVEL = 0.95
 """Certainty of bands, marks and intervals."""
@@ -38,7 +37,7 @@ def normal_certainty(ratio: npt.ArrayLike) -> FloatArray:
     Parameters
     ----------
     ratio : array-like of float
-        Estimate over standard deviation; infinite where nothing scatters, NaN for 0 / 0.
+        Estimate over standard deviation; infinite without noise, NaN for 0 / 0.
 
     Returns
     -------
@@ -69,14 +68,14 @@ class NoiseModel(Record):
     sizes : sequence of int
         Bins of each term.
     factor : array-like of shape (n_values, rank)
-        In the unit of the score; rounded to single precision, which files keep.
+        In the unit of the score, rounded to single precision as in files.
     remainder_std : array-like of shape (n_values,)
-        In the unit of the score; rounded likewise.
+        In the unit of the score; also rounded.
 
     Raises
     ------
     ValueError
-        If shapes contradict each other or a number is not finite.
+        If shapes are inconsistent or a number is not finite.
     """
 
     sizes: tuple[int, ...]
@@ -109,7 +108,7 @@ class NoiseModel(Record):
         parts : sequence of ndarray of shape (n_draws, n_values)
             Errors from each cause, mean zero; numbers of draws may differ.
         rank : int, default=40
-            Columns of the factor at most.
+            Maximum number of columns of the factor.
 
         Returns
         -------
@@ -146,7 +145,7 @@ class NoiseModel(Record):
         Parameters
         ----------
         place : int
-            Place of the term in the model.
+            Index of the term in the model.
 
         Returns
         -------
@@ -182,12 +181,12 @@ class NoiseModel(Record):
         Parameters
         ----------
         level : float, default=0.95
-            Chance that the whole curve stays inside.
+            Probability that the whole curve lies inside.
 
         Returns
         -------
         ndarray of shape (n_terms,)
-            Quantile of the largest absolute error of a term in units of its bins' deviations.
+            Quantile of the largest absolute error of a term, in standard deviations of its bins.
         """
         largest = self._largest_ratios()
         self._set("_largest_of_all", frozen(largest.max(axis=1)))  # the draws are at hand
@@ -199,7 +198,7 @@ class NoiseModel(Record):
         Parameters
         ----------
         level : float, default=0.97
-            Chance that all curves stay inside.
+            Probability that all curves lie inside.
 
         Returns
         -------

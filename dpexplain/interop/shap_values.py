@@ -30,14 +30,14 @@ def to_shap(
     """Convert contributions to a ``shap.Explanation``.
 
     Nothing is estimated: in an additive model the contribution of a term is its Shapley value
-    against the intercept, where terms are centred on the counts of the model.
+    against the intercept, where terms are centered on the counts of the model.
 
     Parameters
     ----------
     explanation : LocalExplanation or MulticlassLocalExplanation
         What ``explain_local`` returns.
     X : DataFrame, array or sequence of rows, or None, default=None
-        The same samples, whose values SHAP's plots then show and colour by; they go along in
+        The same samples, whose values SHAP's plots then show and color by; they go along in
         what is returned. Columns of a frame are found by name, others by place. A pair of
         features has no single value and stays text.
     effects : GlobalExplanation or None, default=None
@@ -59,7 +59,7 @@ def to_shap(
     TypeError
         If `explanation` is of another kind.
     ValueError
-        If `X` has another number of rows, or lacks a column; if `effects` has no estimates, or
+        If `X` has a different number of rows, or lacks a column; if `effects` has no estimates, or
         `X` is missing then.
 
     Warns

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from dpexplain._utils.json import MAX_BYTES, cut, parse
+from dpexplain._utils.json import MAX_BYTES, read_document, write_document
 from dpexplain.accounting.summary import LedgerSummary
 from dpexplain.compare import Comparison, FilterComparison, MulticlassComparison
 from dpexplain.edit import EditLog
@@ -43,9 +42,6 @@ Saveable: TypeAlias = (
     | EditLog
     | Guarantee
 )
-
-VERSION: Final = 1
-_PREFIX: Final = "dpexplain/"
 
 
 class _Kind(NamedTuple):
@@ -115,12 +111,7 @@ FilterExplanation, WeightMap, Comparison, LedgerSummary, PrivacyStatement, EditL
     """
     for name, kind in _KINDS.items():
         if type(obj) is kind.type:
-            document = {
-                "format": _PREFIX + name,
-                "version": VERSION,
-                "content": kind.write(obj),
-            }
-            return json.dumps(document, allow_nan=False, ensure_ascii=True)
+            return write_document(name, kind.write(obj))
     known = ", ".join(kind.type.__name__ for kind in _KINDS.values())
     raise TypeError(f"cannot write a {type(obj).__name__}; expected one of {known}.")
 
@@ -133,7 +124,7 @@ def from_json(text: str, *, max_bytes: int = MAX_BYTES) -> Any:
     text : str
         The whole document.
     max_bytes : int, default=64 MiB
-        Longer texts are refused before they are parsed.
+        Longer input is rejected before parsing.
 
     Returns
     -------
@@ -147,30 +138,8 @@ PrivacyStatement, EditLog or Guarantee
         If the text is no such document: too long, of unknown format or version, with unknown
         or missing fields, wrong types or shapes, or numbers out of range.
     """
-    document = parse(text, max_bytes)
-    kind = _kind_of(document)
-    name = document["format"]
-    try:
-        return kind.read(document["content"], "content")
-    except (TypeError, KeyError, AttributeError, OverflowError):
-        raise ValueError(f"the content of this {name} document is malformed.") from None
-    except ValueError as error:
-        raise ValueError(cut(str(error))) from None
 
+    def read(name: str, content: Any) -> Any:
+        return _KINDS[name].read(content, "content")
 
-def _kind_of(document: Any) -> _Kind:
-    if not isinstance(document, dict) or not isinstance(document.get("format"), str):
-        raise ValueError("not a dpexplain document: it has no 'format'.")
-    name = document["format"].removeprefix(_PREFIX)
-    if not document["format"].startswith(_PREFIX) or name not in _KINDS:
-        known = ", ".join(repr(_PREFIX + kind) for kind in _KINDS)
-        raise ValueError(f"unknown format {document['format'][:60]!r}; expected one of {known}.")
-    version = document.get("version")
-    if type(version) is not int or version != VERSION:
-        raise ValueError(
-            f"version {repr(version)[:20]} of {_PREFIX + name} cannot be read, only version "
-            f"{VERSION}; a newer dpexplain may have written it."
-        )
-    if set(document) != {"format", "version", "content"}:
-        raise ValueError("a dpexplain document has the fields format, version and content only.")
-    return _KINDS[name]
+    return read_document(text, tuple(_KINDS), read, max_bytes)

@@ -24,7 +24,7 @@ class Words:
     ----------
     there : ndarray of shape (n_words,), dtype uint64
     random_bytes : callable
-        Returns so many bytes of fresh random bits.
+        Returns the requested number of fresh random bytes.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ def run(
     settle : callable
         ``settle(words, n_done)`` runs one trial and says whether it had an outcome.
     random_bytes : callable
-        Returns so many bytes of fresh random bits.
+        Returns the requested number of fresh random bytes.
     """
     words, start, n_done, state = np.empty(0, dtype=np.uint64), 0, 0, MORE_WORDS
     n_fresh = _FEWEST_WORDS

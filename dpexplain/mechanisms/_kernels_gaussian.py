@@ -8,7 +8,8 @@ fastmath: the error bound stated there is that of single IEEE operations.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from dpexplain._utils.compiling import njit
 
 STRIPS = 16
 """Strips per standard deviation."""

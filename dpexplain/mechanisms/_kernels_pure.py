@@ -9,8 +9,8 @@ out would prefer short trials.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from dpexplain._utils.compiling import njit
 from dpexplain.mechanisms._kernels_gaussian import COIN_BITS, _compare, _multiply
 
 DONE, UNDECIDED, MORE_WORDS = 0, 1, 2
@@ -23,7 +23,7 @@ LAST = 3.5
 """Up to here an exponent is one part."""
 
 MOST_PARTS = 1 << 14
-"""So many coins in a row never come up heads; beyond, floats would not be sure of the rest."""
+"""Maximum run length of coins without heads; beyond it, floats could not represent the rest."""
 
 _COIN_STEP = 2.0**-COIN_BITS
 _COIN_SHIFT, _SIGN_SHIFT = np.uint64(64 - COIN_BITS), np.uint64(63)

@@ -97,7 +97,7 @@ def draw(sigma: float, size: int, random_bytes: RandomBytes = os.urandom) -> NDA
     size : int
         Number of draws.
     random_bytes : callable, default=os.urandom
-        Returns so many bytes of fresh random bits.
+        Returns the requested number of fresh random bytes.
 
     Returns
     -------
@@ -255,7 +255,7 @@ def _cumulated_weights(bits: int) -> tuple[list[int], list[int]]:
     """Return bounds of ``2**bits * (h_0 + ... + h_i)`` up to a negligible rest.
 
     The weight of strip i is below ``exp(-0.7 (bits + 4)) < 2**-(bits + 4)`` from the last on, and
-    neighbours fall by a factor below 4/5 there: the rest is below 5 * 2**-4 units.
+    neighbors fall by a factor below 4/5 there: the rest is below 5 * 2**-4 units.
     """
     last = math.isqrt(2 * STRIPS**2 * 7 * (bits + 4) // 10) + 1
     weights = [exponential(i * i, 2 * STRIPS**2, bits) for i in range(last)]

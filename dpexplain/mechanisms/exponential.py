@@ -59,7 +59,7 @@ def choose(
     epsilon, spread : float
         A candidate is ``exp(epsilon * (u - u') / spread)`` times as likely as another.
     random_bytes : callable, default=os.urandom
-        Returns so many bytes of fresh random bits.
+        Returns the requested number of fresh random bytes.
 
     Returns
     -------

@@ -57,7 +57,7 @@ def draw(scale: float, size: int, random_bytes: RandomBytes = os.urandom) -> NDA
     size : int
         Number of draws.
     random_bytes : callable, default=os.urandom
-        Returns so many bytes of fresh random bits.
+        Returns the requested number of fresh random bytes.
 
     Returns
     -------

@@ -195,7 +195,7 @@ class SampledPhase(Phase):
     n_values : int
         As for `Phase`.
     n_changed : int
-        Records that differ between neighbours: 1 for add/remove adjacency, 2 where one may be
+        Records that differ between neighbors: 1 for add/remove adjacency, 2 where one may be
         exchanged for another. Each is bounded by its share of the sensitivity.
     sampling_probability : float
         Probability with which a person takes part in a release, in (0, 1].
@@ -253,7 +253,7 @@ class LaplacePhase(NoisyPhase):
     n_values : int
         Number of values that the releases of the phase have together.
     n_disjoint : int, default=1
-        So many releases are about disjoint parts of the records, and cost as much as one.
+        Number of releases on disjoint parts of the records, which together cost as much as one.
     """
 
     label: str
@@ -353,7 +353,7 @@ class ChoicePhase:
     n_values : int
         Number of groups of all releases together.
     n_disjoint : int, default=1
-        So many releases are about disjoint parts of the records, and cost as much as one.
+        Number of releases on disjoint parts of the records, which together cost as much as one.
     """
 
     label: str

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from dpexplain._utils.tracebacks import without_records
 from dpexplain.accounting import NonPrivateEvent, PrivacyLedger
-from dpexplain.explain import Guarantee
+from dpexplain.explain import Guarantee, MulticlassExplanation
 from dpexplain.mechanisms import Mechanism, NoiseSource
 from dpexplain.models.inputs import as_column, as_table, observed_schema, rows_with_target
 from dpexplain.tables.encoding import check_columns
@@ -58,9 +58,9 @@ class NoiselessModel(BaseEstimator):
     model_ : private estimator
         The fitted clone, whose guarantee says that there is none.
     guarantee_ : Guarantee
-        Says that nothing is promised.
+        States that there is no privacy guarantee.
     ledger_ : PrivacyLedger
-        Holds one non-private event.
+        Contains one non-private event.
 
     Examples
     --------
@@ -207,7 +207,7 @@ class NoiselessModel(BaseEstimator):
 
 
 def _renamed(explanation: Any, name: str) -> Any:
-    if hasattr(explanation, "by_class"):
+    if isinstance(explanation, MulticlassExplanation):
         parts = tuple(_renamed(part, name) for part in explanation.by_class)
         return dataclasses.replace(explanation, by_class=parts)
     return dataclasses.replace(explanation, model_name=name)

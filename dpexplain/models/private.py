@@ -80,6 +80,7 @@ class PrivateEstimator:
     n_public: int | None
     max_rows_per_person: int | None
     ledger_: PrivacyLedger
+    _has_delta: ClassVar[bool] = True
     _person_kind: str | None
     _charged: tuple[Event, ...]
     _target_kind: type[Range] | type[Classes]
@@ -137,8 +138,8 @@ class PrivateEstimator:
         With a Dask client, the workers keep the records as such integers. They need this library,
         in the same version, and are trusted like the process that fits: records and exact sums
         travel between them, so encrypt that (TLS). An error in the collection's own graph is
-        logged by Dask where it happens, with values. A lost worker is made up for without
-        another charge. Without a client, partitions are computed one after the other.
+        logged by Dask where it happens, with values. If a worker is lost, its partitions are
+        re-read at no extra budget. Without a client, partitions are computed sequentially.
         """
         if unsupported:
             raise TypeError(

@@ -26,7 +26,7 @@ class Listed:
     command : str, default=""
         What a person calls it: the value of ``dpexplain fit --model``; "" leaves it out.
     warm : tuple of mapping, default=({},)
-        Parameters of the fits that compile its kernels in advance; empty where the fits of
+        Parameters of the fits that compile its kernels in advance; empty if the fits of
         another model compile them all.
     """
 

@@ -141,7 +141,7 @@ def _draw_ends(
     from matplotlib.patches import Rectangle
 
     low, high = ends
-    # One polygon per bin: neighbours in a step band need not be in the same state.
+    # One polygon per bin: neighbors in a step band need not be in the same state.
     bars = ax.bar(
         place.left[chosen],
         (high - low)[chosen],

@@ -26,7 +26,7 @@ ALL_LABEL = "total uncertainty (95% band of the whole curve)"
 BAG_LABEL = "±1σ between bags"
 MAY_BE_NOISE = "may be noise (0 inside the band)"
 # What is true of people, shrinkage included: an answer to another question than the noise.
-EFFECT_LABEL = "estimate of the effect on people (95% band)"
+EFFECT_LABEL = "estimated effect on people (95% band)"
 EFFECT_MARKER = "D"
 _LINE = 11  # points from one line of small print to the next
 _STEPS = (1, 2, 2.5, 5, 10)
@@ -67,7 +67,7 @@ def theme(ax: Axes) -> Theme:
     if face[3] == 0 and ax.figure is not None:
         face = to_rgba(ax.figure.get_facecolor())
     ink = to_hex(to_rgba(ax.xaxis.label.get_color()))
-    # A transparent figure shows the page behind it, which the text colour was chosen for.
+    # A transparent figure shows the page behind it, which the text color was chosen for.
     luminance = _luminance(to_rgb(face)) if face[3] > 0 else 1.0 - _luminance(to_rgb(ink))
     if luminance < 0.4:
         return Theme(

@@ -56,7 +56,7 @@ def plot_comparison(
     term : str or None, default=None
         Name of the term; None takes the most important one at the largest epsilon.
     ax : Axes or None, default=None
-        Where to draw; None makes a figure.
+        Axes to draw into; None creates a figure.
     show_reference : bool, default=True
         Whether to draw the reference where there is one; the figure is then watermarked.
     show : {"released", "effect"}, default="released"
@@ -66,12 +66,12 @@ def plot_comparison(
     Returns
     -------
     Axes
-        The axes drawn into.
+        The axes with the plot.
 
     Raises
     ------
     KeyError
-        If there is no such term.
+        If the term does not exist.
     ValueError
         If `show` is neither.
     """
@@ -208,7 +208,7 @@ def plot_metric(
     metric : str or None, default=None
         Which one; None takes the first.
     ax : Axes or None, default=None
-        Where to draw; None makes a figure.
+        Axes to draw into; None creates a figure.
 
     Returns
     -------

@@ -48,7 +48,7 @@ def plot_weights(
     weights : WeightMap
         What to draw.
     ax : Axes or None, default=None
-        Where to draw; None makes a figure.
+        Axes to draw into; None creates a figure.
     limit : float or None, default=None
         Weight at the ends of the scale, which is symmetric at zero; None takes the largest.
     mask_noise : bool, default=False
@@ -57,7 +57,7 @@ def plot_weights(
     Returns
     -------
     Axes
-        The axes drawn into.
+        The axes with the plot.
 
     Raises
     ------
@@ -107,7 +107,7 @@ def plot_filters(
         Whether the filters of a class are ordered by their signal to noise, best first, where
         the noise is known.
     figure : Figure, SubFigure or None, default=None
-        Where to draw; None makes a figure.
+        Axes to draw into; None creates a figure.
 
     Returns
     -------

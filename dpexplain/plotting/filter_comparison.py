@@ -43,7 +43,7 @@ def plot_filter_comparison(
     show_reference : bool, default=True
         Whether to draw the reference where there is one; it is then watermarked.
     figure : Figure, SubFigure or None, default=None
-        Where to draw; None makes a figure.
+        Axes to draw into; None creates a figure.
 
     Returns
     -------
@@ -53,7 +53,7 @@ def plot_filter_comparison(
     Raises
     ------
     KeyError
-        If there is no such class.
+        If the class does not exist.
     """
     names = list(comparison.classes if classes is None else classes)
     columns: list[tuple[str, FilterBank]] = [

@@ -44,21 +44,21 @@ def plot_weightings(
     sample : int, default=0
         Position of the sample.
     label : object or None, default=None
-        Name of the class; None takes the predicted one.
+        Name of the class; None means the predicted one.
     ax : Axes or None, default=None
-        Where to draw; None makes a figure.
+        Axes to draw into; None creates a figure.
 
     Returns
     -------
     Axes
-        The axes drawn into.
+        The axes with the plot.
 
     Raises
     ------
     KeyError
-        If there is no such class.
+        If the class does not exist.
     ValueError
-        If there is no such sample.
+        If the sample does not exist.
     """
     k = class_position(explanation.classes, _label(explanation, sample, label))
     ax = new_axes(ax, (5.2, 2.8))
@@ -85,11 +85,11 @@ def plot_filter_explanation(
     sample : int, default=0
         Position of the sample.
     label : object or None, default=None
-        Name of the class to explain; None takes the predicted one.
+        Name of the class to explain; None means the predicted one.
     mask_noise : bool, default=False
         Whether contributions inside two standard deviations of privacy noise are greyed out.
     figure : Figure, SubFigure or None, default=None
-        Where to draw; None makes a figure.
+        Axes to draw into; None creates a figure.
 
     Returns
     -------
@@ -100,9 +100,9 @@ def plot_filter_explanation(
     Raises
     ------
     KeyError
-        If there is no such class.
+        If the class does not exist.
     ValueError
-        If there is no such sample.
+        If the sample does not exist.
     """
     name = _label(explanation, sample, label)
     k = class_position(explanation.classes, name)

@@ -62,7 +62,7 @@ def plot_global(
     spacing : {"auto", "value", "bins"}, default="auto"
         As in :func:`plot_shape_function`.
     figure : Figure, SubFigure or None, default=None
-        Where to draw; None makes a figure.
+        Axes to draw into; None creates a figure.
     show : {"both", "released", "effect"}, default="both"
         As in :func:`plot_shape_function`.
 

@@ -37,18 +37,18 @@ def plot_importance(
 ) -> Axes:
     """Draw the mean absolute contribution of terms and pairs, largest on top.
 
-    Where the noise is known, the hatched part of a bar is what noise alone would show on
-    average; a term that does not stand out of it is pale. Where it is known jointly, the
-    places that a term can have with 95 % certainty stand beside its number. Where the effect is
-    estimated, a diamond with a whisker of two standard deviations shows its size among people,
-    filled where an effect is certain; places are those of the effect then.
+    If the noise is known, the hatched part of a bar is the average expected from noise alone, and
+    a term that does not rise above it is pale. If the joint noise is known, the 95% rank interval
+    of a term is next to its number. If the effect is estimated, a diamond with a whisker of two
+    standard deviations shows its size among people, filled if an effect is certain; ranks are those
+    of the effect then.
 
     Parameters
     ----------
     explanation : GlobalExplanation
         What to draw.
     ax : Axes or None, default=None
-        Where to draw; None makes a figure.
+        Axes to draw into; None creates a figure.
     max_terms : int, default=20
         Terms drawn at most.
     reference : GlobalExplanation or None, default=None
@@ -61,7 +61,7 @@ def plot_importance(
     Returns
     -------
     Axes
-        The axes drawn into.
+        The axes with the plot.
     """
     check_one_class(explanation)
     if max_terms < 1:
@@ -109,7 +109,7 @@ def _draw_effects(
     ranking = explanation.ranking()
     rows = [(row, name) for row, name in enumerate(names) if name in ranking.index]
     for certain, fill, words in (
-        (True, colours.ink, "estimate of the effect on people (±2σ), certain"),
+        (True, colours.ink, "estimated effect on people (±2σ), certain"),
         (False, colours.paper, "the same, not certain"),
     ):
         kept = [(row, name) for row, name in rows if ranking["has_effect"][name] == certain]

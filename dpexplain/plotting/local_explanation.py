@@ -57,7 +57,7 @@ def plot_local(
     sample : int, default=0
         Position of the sample.
     ax : Axes or None, default=None
-        Where to draw; None makes a figure.
+        Axes to draw into; None creates a figure.
     max_terms : int, default=12
         Rows at most; the smallest contributions are drawn as one row.
 
@@ -69,7 +69,7 @@ def plot_local(
     Raises
     ------
     ValueError
-        If there is no such sample.
+        If the sample does not exist.
     """
     check_one_class(explanation)
     if max_terms < 1:

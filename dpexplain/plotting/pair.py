@@ -39,7 +39,7 @@ def plot_pair(pair: PairCurve, *, ax: Axes | None = None) -> Axes:
     pair : PairCurve
         What to draw.
     ax : Axes or None, default=None
-        Where to draw; None makes a figure.
+        Axes to draw into; None creates a figure.
 
     Returns
     -------

@@ -43,7 +43,7 @@ def plot_shape_function(
     categorical term is a bar per category with special bins apart below. Where the noise is
     known a dark band of two standard deviations shows what privacy adds, and a pale one what
     privacy, other bins and trees, and sampling add up to, for the whole curve at once; hatched
-    where that band covers zero, so that the contribution may be noise. Grey bars count the
+    where that band covers zero, so that the contribution may be noise. Gray bars count the
     records of each bin.
 
     Where the effect is estimated, a dashed line (diamonds for categories) with a light band shows
@@ -54,7 +54,7 @@ def plot_shape_function(
     shape : ShapeFunction
         What to draw.
     ax : Axes or None, default=None
-        Where to draw; None makes a figure.
+        Axes to draw into; None creates a figure.
     spacing : {"auto", "value", "bins"}, default="auto"
         Width of the bins of a numeric term: by value, or all the same. "auto" makes them the
         same for a feature so skewed that most records would crowd into a hairline.
@@ -70,7 +70,7 @@ def plot_shape_function(
     Returns
     -------
     Axes
-        The axes drawn into.
+        The axes with the plot.
     """
     if spacing not in ("auto", "value", "bins"):
         raise ValueError(f"spacing={spacing!r} must be 'auto', 'value' or 'bins'.")

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
+from dpexplain._utils.json import read_document, write_document
 from dpexplain._utils.validation import check_adjacency
 from dpexplain._utils.version import __version__
 from dpexplain.accounting._units.totals import UnitTotal
@@ -56,7 +57,7 @@ class PrivacyStatement:
     unit : str
         Unit of privacy, such as "one record".
     adjacency : {"add_remove", "replace"}
-        Which data sets count as neighbours.
+        Which data sets count as neighbors.
     release : Promise
         For what is published.
     everything : Promise
@@ -151,9 +152,7 @@ class PrivacyStatement:
         str
             With format and version; numbers come back bit by bit.
         """
-        from dpexplain import io
-
-        return io.to_json(self)
+        return write_document("statement", self.to_dict())
 
     @classmethod
     def from_json(cls, text: str) -> PrivacyStatement:
@@ -174,11 +173,9 @@ class PrivacyStatement:
         ValueError
             If the text is no statement.
         """
-        from dpexplain import io
-
-        statement = io.from_json(text)
-        if not isinstance(statement, cls):
-            raise ValueError(f"expected a PrivacyStatement, got a {type(statement).__name__}.")
+        statement: PrivacyStatement = read_document(
+            text, ("statement",), lambda _, content: cls.from_dict(content)
+        )
         return statement
 
     def to_dict(self) -> dict[str, Any]:
@@ -248,7 +245,7 @@ def statement_of(
         Of the model that is published, which names its unit and sampler.
     epsilons : tuple of (float, float) or None, default=None
         Epsilon of the published entries together under the ledger's adjacency, and under
-        replace-one; None where all private entries are published.
+        replace-one; None if all private entries are published.
     unit : str or None, default=None
         Whom `epsilons` are about; None for the unit of the guarantee or of the ledger.
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from dpexplain._utils.compiling import njit
 
 _NEWLINE, _RETURN, _QUOTE, _NUL = np.uint8(10), np.uint8(13), np.uint8(34), np.uint8(0)
 # Where in a line the next byte stands.

@@ -63,7 +63,7 @@ def cell_number(cell: object) -> float:
     Returns
     -------
     float
-        The number; infinite where it is too large for a float; NaN where the cell is missing
+        The number; infinite where it is too large for a float; NaN if the cell is missing
         or is no number. Never negative zero.
     """
     try:
@@ -85,7 +85,7 @@ def cell_day(cell: object) -> float:
     Returns
     -------
     float
-        Days since 1 January 1970; NaN where the cell is missing or is no date. Numbers are none:
+        Days since 1 January 1970; NaN if the cell is missing or is no date. Numbers are none:
         whether 20240131 or 45322 is a day, only a person knows.
 
     Examples
@@ -133,7 +133,7 @@ def number_in(unit: str) -> Callable[[object], float]:
     Returns
     -------
     callable
-        From a cell to a number, NaN where it is none.
+        From a cell to a number, NaN if it is none.
     """
     return _day_or_number if unit == DATE_UNIT else cell_number
 

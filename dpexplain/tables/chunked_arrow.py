@@ -1,6 +1,6 @@
 """Parquet files and pyarrow datasets, read in batches.
 
-Every file is read with the types that it states itself, never with those of its neighbours,
+Every file is read with the types that it states itself, never with those of its neighbors,
 and Arrow columns keep missing cells apart from values. So a cell is read by itself: pandas
 would turn a batch of whole numbers into decimals where one of them is missing.
 """

@@ -76,7 +76,7 @@ def encode_numeric(column: Column, feature: Numeric) -> NDArray[np.float64]:
     -------
     ndarray of shape (n_samples,), dtype float64
         Values in ``[low, high]``, those beyond moved to the nearer end, infinite ones too;
-        NaN where a cell is empty or no number, or of a :class:`Date` no date.
+        NaN if a cell is empty or no number, or of a :class:`Date` no date.
     """
     numbers = days_of(column) if isinstance(feature, Date) else numbers_of(column)
     return np.clip(numbers, feature.low, feature.high, out=numbers)

@@ -30,7 +30,7 @@ def frame_of(X: object) -> pd.DataFrame | None:
     Returns
     -------
     DataFrame or None
-        None where `X` is no such table.
+        None if `X` is no such table.
 
     Raises
     ------
@@ -65,7 +65,7 @@ def column_of(values: object) -> Any:
     Returns
     -------
     ndarray, Series, DataFrame or None
-        None where `values` is no such column; a frame where it is a table.
+        None if `values` is no such column; a frame where it is a table.
     """
     if not hasattr(values, "to_pandas"):
         return None

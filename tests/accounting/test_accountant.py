@@ -136,6 +136,7 @@ def test_nothing_costs_nothing_and_something_open_costs_everything():
 
 
 # Epsilon from 1e-4 to 1e3 and delta down to 1e-15, for all that is not in closed form.
+@pytest.mark.full
 @pytest.mark.parametrize("delta", [1e-15, 1e-12, 1e-6])
 @pytest.mark.parametrize(
     ("epsilon", "rate"), [(1e-4, 0.05), (1e-2, 0.001), (1.0, 0.01), (1e3, 0.05)]

@@ -29,6 +29,8 @@ from dpexplain.accounting.spending import Spending
 from dpexplain.exceptions import BudgetError
 from effort import examples
 
+pytestmark = pytest.mark.full
+
 DELTA = 1e-6
 STEPS = SubsampledGaussianEvent("steps", 2.0, 0.01, 400)
 few = examples(8)

@@ -24,6 +24,8 @@ from dpexplain.accounting._ledger.odometer import limit_of, odometer_epsilon, sh
 from dpexplain.accounting.cap import TAIL_SHARE, _tail
 from dpexplain.accounting.spending import Spending
 
+pytestmark = pytest.mark.full
+
 DELTA = 1e-6
 EVENT = GaussianEvent("counts", noise_multiplier=4.0)
 CHANCE = 1e-6

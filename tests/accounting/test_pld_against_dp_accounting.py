@@ -20,6 +20,8 @@ from dpexplain.accounting.rdp import rdp_epsilon
 from dpexplain.accounting.spending import Spending
 from effort import examples
 
+pytestmark = pytest.mark.full
+
 dp_accounting = pytest.importorskip("dp_accounting")
 pld = pytest.importorskip("dp_accounting.pld")
 rdp = pytest.importorskip("dp_accounting.rdp")

@@ -38,6 +38,8 @@ from exact_loss import (
     sampled_chances,
 )
 
+pytestmark = pytest.mark.full
+
 DELTAS = (1e-3, 1e-6, 1e-9)
 INFLATION = 1 + 1e-6
 """By which `NoiseSource` widens Gaussian noise."""

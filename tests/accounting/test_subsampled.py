@@ -8,6 +8,8 @@ from dpexplain.accounting import (
     subsampled_noise_multiplier,
 )
 
+pytestmark = pytest.mark.full
+
 # Noise multiplier, and epsilon by the moments accountant, by Rényi divergences and by privacy loss
 # distributions: 32,561 records in batches of 256, 2,543 steps, delta 1e-5.
 STEPS = [(0.8, 4.908, 4.241, 3.7272), (1.0, 2.928, 2.488, 2.2416), (2.0, 1.065, 0.864, 0.7868)]

@@ -21,7 +21,6 @@ import dpexplain.models as models
 from dpexplain import Categorical, Classes, Numeric, Range, Schema
 from dpexplain.audit import private_estimators, record, replay
 from dpexplain.mechanisms import ChoicePhase, Mechanism
-from dpexplain.models.pure import PureEstimator
 
 PRIVATE = list(private_estimators())
 """Every private estimator, attacked as soon as it is listed.
@@ -93,7 +92,7 @@ def is_regressor(name: str) -> bool:
 
 def is_pure(name: str) -> bool:
     """Whether the releases of the estimator have no delta: Laplace noise and exact choices."""
-    return issubclass(getattr(models, name), PureEstimator)
+    return not getattr(models, name)._has_delta
 
 
 def takes_samples(name: str) -> bool:

@@ -46,6 +46,7 @@ def _print_suites() -> bool:
     rows, broken = [], False
     for suite in SUITES:
         for attack in suite.ATTACKS:
+            print(attack.title, file=sys.stderr, flush=True)
             missed, found = _tried(attack)
             broken |= bool(missed or found)
             rows.append(

@@ -12,6 +12,8 @@ from scipy import stats
 
 from dpexplain.audit.statistics.sequential import ErrorTest
 
+pytestmark = pytest.mark.full
+
 PARAMETERS = st.floats(0.0, 8.0), st.floats(0.01, 8.0)
 
 

@@ -9,6 +9,8 @@ from dpexplain.audit.mutants import MUTANTS
 from dpexplain.audit.subjects import powerful_tiers
 from dpexplain.audit.tiers import planted_case, problems
 
+pytestmark = pytest.mark.full
+
 PLANTED = [
     pytest.param(mutant, tier, subject, id=f"tier {tier}-{mutant.name}-{subject.name}")
     for mutant in MUTANTS

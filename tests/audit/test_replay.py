@@ -21,6 +21,8 @@ from dpexplain.models.boosting.records import binned as boosting_records
 from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
 from private_models import is_regression, known
 
+pytestmark = pytest.mark.full
+
 PRIVATE = [name for name in models.__all__ if name.startswith("DP")]
 FEATURES = {
     "age": Numeric(0, 100, unit="years", step=1),

@@ -17,6 +17,8 @@ from dpexplain.models.boosting import fit as boosting_private
 from dpexplain.schema import Classes, Numeric, Range, Schema
 from effort import examples
 
+pytestmark = pytest.mark.full
+
 FEATURES = {"age": Numeric(0, 100), "dose": Numeric(0, 1)}
 
 

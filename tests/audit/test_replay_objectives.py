@@ -18,6 +18,8 @@ from dpexplain.models.boosting.records import binned as boosting_records
 from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
 from effort import examples
 
+pytestmark = pytest.mark.full
+
 FEATURES = {
     "age": Numeric(0, 100, unit="years", step=1),
     "income": Numeric(0, 1e6),

@@ -15,6 +15,8 @@ from dpexplain.models.boosting import pairs
 from dpexplain.models.boosting.records import binned as boosting_records
 from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
 
+pytestmark = pytest.mark.full
+
 FEATURES = {
     "age": Numeric(0, 100),
     "dose": Numeric(0, 1),

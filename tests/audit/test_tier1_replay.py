@@ -40,6 +40,7 @@ def changed_place(data, estimator, n):
     return n - 1 if goes_by_place(estimator) else data.draw(st.integers(0, n - 1))
 
 
+@pytest.mark.full
 @every_subject
 @examples(30)
 @given(n=st.integers(1, 40), seed=SEEDS, wild=st.booleans(), forged=st.booleans(), data=st.data())
@@ -54,6 +55,7 @@ def test_a_present_or_absent_record_stays_within_the_guarantee(
     assert report.holds, report
 
 
+@pytest.mark.full
 @every_subject
 @examples(20)
 @given(n=st.integers(1, 30), seed=SEEDS, wild=st.booleans(), forged=st.booleans(), data=st.data())
@@ -71,6 +73,7 @@ def test_an_exchanged_record_stays_within_a_replace_one_guarantee(
     assert report.holds, report
 
 
+@pytest.mark.full
 @every_subject
 @examples(15)
 @given(
@@ -103,6 +106,7 @@ def test_one_more_row_of_a_person_stays_within_the_price_of_a_record(
     assert report.holds, report
 
 
+@pytest.mark.full
 @every_subject
 def test_a_row_that_is_exchanged_goes_beyond_the_price_of_a_person(subject):
     """So the replay would have found that the noise of persons was promised to records."""

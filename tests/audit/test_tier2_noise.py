@@ -11,6 +11,8 @@ from dpexplain.audit.records import made_up_records
 from dpexplain.audit.subjects import audited
 from dpexplain.mechanisms import NoiseSource
 
+pytestmark = pytest.mark.full
+
 
 def with_noise(estimator, factor):
     """An estimator whose noise is `factor` times what it should be."""

@@ -21,6 +21,8 @@ from dpexplain.audit.statistics.sequential import ErrorTest
 from dpexplain.audit.subjects import powerful_tiers
 from dpexplain.audit.tiers import CONFIDENCE, planted_case
 
+pytestmark = pytest.mark.full
+
 
 @every_subject
 def test_the_best_attacker_learns_no_more_than_is_stated(subject):

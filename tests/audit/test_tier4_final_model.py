@@ -14,6 +14,8 @@ from dpexplain.audit.report import PowerRow, bound_row, bounds_table, power_rows
 from dpexplain.audit.subjects import powerful_tiers
 from dpexplain.audit.tiers import planted_case, problems
 
+pytestmark = pytest.mark.full
+
 
 @every_subject
 def test_final_models_show_no_more_than_is_stated(subject):

@@ -130,7 +130,7 @@ def scrub(view: Any, where: str, moves: int) -> None:
     terms = view.locator(".dpx-terms").first.locator(".dpx-term")
     report(f"select a term ({where})", latency_of_clicks(page, terms, moves), target)
     view.get_by_role("tab", name="All terms").first.click()
-    view.get_by_role("listbox", name="Terms as small pictures").locator("svg").nth(1).wait_for()
+    view.get_by_role("listbox", name="Small charts of all terms").locator("svg").nth(1).wait_for()
     report(f"scrub, small multiples ({where})", scrub_latency(page, scrubber, moves), target)
 
 

@@ -32,7 +32,7 @@ def test_tabs_are_chosen_by_click_and_by_arrows(open_page, comparison):
 
     page.keyboard.press("ArrowRight")
     settle(page)
-    assert page.get_by_role("tabpanel").locator("h3").inner_text() == "Which place each term takes"
+    assert page.get_by_role("tabpanel").locator("h3").inner_text() == "Feature rank by ε"
     page.keyboard.press("Home")
     settle(page)
     assert tabs.first.get_attribute("aria-selected") == "true"
@@ -87,7 +87,7 @@ def test_without_a_reference_the_heat_map_says_what_it_compares(open_page, compa
     page = open_page(Explorer(alone, tab="disagreement"), wait="")
     about = page.locator(".dpx-disagreement .dpx-note").first
     assert "No non-private reference is shown" in about.inner_text()
-    assert "that of ε = 8 (the largest one; pin another" in about.inner_text()
+    assert "that of ε = 8 (the largest; pin another" in about.inner_text()
 
     page.get_by_role("button", name="Pin ε = 1 to compare").click()
     settle(page)
@@ -101,11 +101,11 @@ def test_terms_are_chosen_in_the_bump_chart_by_click_and_by_keys(open_page, comp
     page.keyboard.press("Home")
     settle(page)
     first = plain(readout.inner_text())
-    assert ": place 1 of 7 at ε = 0.5; could be place " in first
-    assert "95 % certainty" in first
+    assert ": rank 1 of 7 at ε = 0.5; could be rank " in first
+    assert "95% certainty" in first
     page.keyboard.press("ArrowDown")
     settle(page)
-    assert ": place 2 of 7 at ε = 0.5" in plain(readout.inner_text())
+    assert ": rank 2 of 7 at ε = 0.5" in plain(readout.inner_text())
     page.keyboard.press("ArrowRight")
     assert page.locator(".dpx-epsilon").inner_text() == "ε = 1"
     assert plot.get_attribute("aria-valuetext") + "." == readout.inner_text()
@@ -175,7 +175,7 @@ def test_a_hundred_terms_and_twenty_epsilons_stay_usable(open_page, pictures):
     assert page.locator(".dpx-heat-body .dpx-heat-row").count() < 40
     page.screenshot(path=pictures / "hundred-terms.png", full_page=True)
     page.get_by_label("Find").fill("no such term")
-    assert page.get_by_text("No term is listed").is_visible()
+    assert page.get_by_text("No matching term").is_visible()
 
 
 @pytest.mark.parametrize("view", [DisagreementView, RankView])

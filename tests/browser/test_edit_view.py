@@ -147,7 +147,7 @@ def test_undo_and_redo_by_key_and_any_state_from_the_history(page):
 
 
 def test_scores_of_people_follow_what_is_previewed_and_applied(page):
-    words = page.locator("div:has(> h4:text-is('Scores of people')) > p")
+    words = page.locator("div:has(> h4:text-is('Score distribution')) > p")
     picture = page.locator(".dpx-edit-scores svg .dpx-curve-main")
     words.filter(has_text="(unchanged)").wait_for()
     released = picture.get_attribute("d")
@@ -173,7 +173,7 @@ def test_notes_are_part_of_the_log(page):
 def test_edits_are_signed_where_somebody_gives_a_name(page):
     page.get_by_role("button", name="Apply", exact=True).wait_for()
     for name, author in (("increasing", ""), ("flatten", "Dr Example")):
-        page.get_by_label("Edits are signed by").fill(author)
+        page.get_by_label("Author of the edits").fill(author)
         chosen(page, name)
         page.get_by_role("button", name="Apply", exact=True).click()
 
@@ -196,12 +196,12 @@ def test_history_says_of_each_edit_what_python_says(page, comparison):
         f"{record.effects[0].words}; epsilon 0" for record in records[:2]
     ]
     assert shown[2].startswith("changes 25 bins")
-    assert "for 100 % of the people" in shown[2]
+    assert "for 100% of the records" in shown[2]
 
 
 def test_what_asks_feature_by_feature_is_applied_with_a_warning_that_stays(page):
     words = page.locator(".dpx-edit-caution")
-    careful = f"Careful: {Recover('age').caution}."
+    careful = f"Warning: {Recover('age').caution}."
     for name in ("stretch", "recover", "repair-up"):
         assert words.is_hidden(), name
         chosen(page, name)
@@ -220,8 +220,8 @@ def test_single_bins_are_picked_with_space_and_left_again(page, comparison):
         page.keyboard.press(key)
     page.keyboard.press("Space")  # the last one is left again
     labels = comparison.explanations[1.0][0]["age"].bin_labels
-    said = page.locator(".dpx-note", has_text="Chosen:").inner_text()
-    assert said.strip() == f"Chosen: 2 bins, {labels[0]}; {labels[2]}."
+    said = page.locator(".dpx-note", has_text="Selected:").inner_text()
+    assert said.strip() == f"Selected: 2 bins, {labels[0]}; {labels[2]}."
     page.keyboard.press("ArrowUp")
 
     (operation,) = downloaded(page).operations
@@ -259,12 +259,12 @@ def test_categories_are_merged_by_mouse_and_by_keyboard(hand, open_page, compari
 
 
 def test_states_are_named_and_found_again(page):
-    field = page.get_by_label("Name of this state")
+    field = page.get_by_label("Checkpoint name")
     chosen(page, "increasing")
     page.get_by_role("button", name="Apply", exact=True).click()
     agreed = now(page)
     field.fill("agreed")
-    page.get_by_role("button", name="Name this state").click()
+    page.get_by_role("button", name="Save checkpoint").click()
     chosen(page, "flatten")
     page.get_by_role("button", name="Apply", exact=True).click()
     field.focus()

@@ -61,7 +61,7 @@ def test_metrics_on_public_data_are_free_and_those_of_the_edited_model(notebook,
         found.append(metrics_of(public).inner_text())
 
     assert public.get_by_role("button", name="Yes, charge the ledger").is_hidden()
-    assert all(words.endswith("On public data: free.") for words in found)
+    assert all(words.endswith("Public data: free.") for words in found)
     assert not found[0].startswith("mean score 0 ·")
     assert found[1].startswith("mean score 0 ·")  # the term was removed
 
@@ -72,7 +72,7 @@ def test_metrics_on_private_data_are_asked_for_and_charged_before_they_are_read(
 
     private.get_by_role("button", name="Measure", exact=True).click()
     assert (
-        "These data are private: measuring once costs epsilon" in metrics_of(private).inner_text()
+        "These data are private. One measurement costs epsilon" in metrics_of(private).inner_text()
     )
     private.get_by_role("button", name="No", exact=True).click()
     assert evaluate_in_kernel(notebook, "len(held_out.summary().entries)") == "0"

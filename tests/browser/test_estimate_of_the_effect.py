@@ -35,7 +35,7 @@ def test_the_switch_shows_one_curve_or_both_and_is_reached_by_keys(open_page, co
     assert curve.locator(".dpx-curve-main").count() == 0
     assert curve.locator(".dpx-band").count() == 0
     assert curve.locator(".dpx-curve-effect").count() == 2
-    assert "the estimate of the effect on people alone" in curve.get_attribute("aria-label")
+    assert "the estimated effect on people alone" in curve.get_attribute("aria-label")
 
     box.select_option("released")
     settle(page)
@@ -47,12 +47,12 @@ def test_the_switch_shows_one_curve_or_both_and_is_reached_by_keys(open_page, co
 def test_a_bin_is_read_with_its_estimate_and_so_is_the_table(open_page, comparison):
     page = open_page(Explorer(comparison, term="age", bin_index=1, show_reference=False))
     words = plain(page.locator(".dpx-shape .dpx-readout").inner_text())
-    assert "estimate of the effect on people" in words
-    assert "95 % band" in words
+    assert "estimated effect on people" in words
+    assert "95% band" in words
     page.locator(".dpx-shape summary", has_text="Numbers as a table").click()
     heads = page.locator(".dpx-shape table th[scope=col]").all_inner_texts()
-    assert "estimate of the effect on people" in heads
-    assert "high end of its 95 % band" in heads
+    assert "estimated effect on people" in heads
+    assert "high end of its 95% band" in heads
 
 
 @pytest.mark.parametrize("term", ["age", "occupation"])
@@ -65,4 +65,4 @@ def test_nothing_overlaps_or_is_cut_off(open_page, comparison, width, term, show
 def test_a_model_without_estimates_says_so_and_offers_no_switch(open_page):
     page = open_page(Explorer(view_examples.comparison(), term="age"))
     assert not page.get_by_label("Show", exact=True).is_visible()
-    assert "the truth can lie outside" in page.locator(".dpx-shape .dpx-caution").inner_text()
+    assert "the true effect can lie outside" in page.locator(".dpx-shape .dpx-caution").inner_text()

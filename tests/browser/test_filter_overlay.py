@@ -140,7 +140,7 @@ def test_every_epsilon_and_the_reference_stand_beside_each_other(open_page, pict
 
 def test_what_may_be_noise_is_not_drawn_over_the_sample(open_page, pictures_view):
     page = open_page(pictures_view)
-    page.get_by_label("Hide what may be noise").check()
+    page.get_by_label("Hide weights that may be noise").check()
     settle(page)
     explanation = explained(pictures_view, 1)
     expected = overlay(pictures_view, 0, 1, 0.5, masked=True)
@@ -157,21 +157,21 @@ def test_opacity_is_set_by_keys_and_said_in_words(open_page, pictures_view):
     slider = page.locator(".dpx-layer-slider")
     slider.focus()
     for key, said in (
-        ("Home", "0 %: sample alone"),
-        ("ArrowRight", "5 %: contributions over the sample"),
-        ("End", "100 %: contributions alone"),
-        ("ArrowLeft", "95 %: contributions over the sample"),
+        ("Home", "0%: sample alone"),
+        ("ArrowRight", "5%: contributions over the sample"),
+        ("End", "100%: contributions alone"),
+        ("ArrowLeft", "95%: contributions over the sample"),
     ):
         page.keyboard.press(key)
         settle(page)
         assert slider.get_attribute("aria-valuetext") == said
     label = stage(page).get_attribute("aria-label").translate(ISOLATES)
-    assert label.startswith("What speaks for “class 1”, contributions over the sample, ")
+    assert label.startswith("Evidence for “class 1”, contributions over the sample, ")
     best = explained(pictures_view, 1).contributions[0, 1].argmax()
     assert f"most for: pixel {best // 6}, {best % 6} +" in label
-    assert "of the contributions stand out of the noise" in label
+    assert "of the contributions rise above the noise" in label
     sample = page.locator(".dpx-sample-input").get_attribute("aria-label").translate(ISOLATES)
-    assert sample.startswith("sample 0, in grey: inputs from −")
+    assert sample.startswith("sample 0, in gray: inputs from −")
 
 
 def numbers(text):

@@ -62,7 +62,7 @@ def test_pictures_have_the_signs_of_the_weights(open_page, pictures_view):
 def test_mask_greys_exactly_what_may_be_noise(open_page, pictures_view):
     page = open_page(pictures_view)
     before = picture(page, ".dpx-filter-main .dpx-picture-stage canvas")
-    page.get_by_label("Hide what may be noise").check()
+    page.get_by_label("Hide weights that may be noise").check()
     settle(page)
     after = picture(page, ".dpx-filter-main .dpx-picture-stage canvas")
     changed = (before != after).any(axis=1)
@@ -92,14 +92,14 @@ def test_class_and_epsilon_are_chosen_in_the_grid_by_pointer_and_keys(open_page,
     assert page.locator(".dpx-filter-cell[tabindex='0']").count() == 1
     label = cell(page, 1, 1).get_attribute("aria-label").translate(ISOLATES)
     assert label.startswith("mean filter of “class 1”, ε = 1, ")
-    assert "stand out of the noise" in label
+    assert "rise above the noise" in label
 
 
 def test_contrast_is_taken_against_the_chosen_class(open_page, pictures_view):
     page = open_page(pictures_view)
     page.get_by_label("Show", exact=True).select_option("contrast")
     page.get_by_label("Against", exact=True).select_option("class 2")
-    assert words(page, ".dpx-filter-main h4") == "“class 1” against “class 2”, ε = 1"
+    assert words(page, ".dpx-filter-main h4") == "“class 1” vs. “class 2”, ε = 1"
     page.get_by_role("slider", name="“").first.focus()
     comparison = pictures_view.origin.source.matched()
     weights = comparison.explanations[1.0][0].contrast("class 1", "class 2").weights
@@ -132,7 +132,7 @@ def test_filters_are_listed_by_signal_to_noise_and_chosen_by_keys(open_page, pic
     order = np.argsort(-bank.signal_to_noise()[1], kind="stable")
     names = page.locator(".dpx-filter-list .dpx-tile-words").all_inner_texts()
     assert [name.split(" ")[0] for name in names] == [f"#{m}" for m in order]
-    page.get_by_label("Clearest filters first").uncheck()
+    page.get_by_label("Highest signal-to-noise first").uncheck()
     names = page.locator(".dpx-filter-list .dpx-tile-words").all_inner_texts()
     assert [name.split(" ")[0] for name in names] == ["#0", "#1", "#2", "#3"]
     page.locator(".dpx-filter-list .dpx-filter-tile").nth(1).click()
@@ -250,7 +250,7 @@ def test_filters_are_laid_out_without_cut_or_touching_labels(
 ):
     table = Explorer(filter_comparison(), RECORDS, samples_public=True)
     page = open_page(pictures_view, table, width=width, color_scheme=scheme)
-    page.get_by_label("Hide what may be noise").first.check()
+    page.get_by_label("Hide weights that may be noise").first.check()
     settle(page)
     assert layout_problems(page) == []
     page.locator(".dpx").first.screenshot(path=pictures / f"filters-{scheme}-{width}.png")

@@ -100,4 +100,4 @@ def test_the_edit_view_says_that_a_pair_stays_as_it_is(new_page, tmp_path):
     view = EditView(paired(), term="age & job")
     page = new_page(offline=True)
     page.goto(view.export_html(tmp_path / "page.html", release_safe=False).as_uri())
-    page.get_by_text("Edits move curves").wait_for()
+    page.get_by_text("Only curves can be edited").wait_for()

@@ -29,7 +29,7 @@ EVENTS = [
 ]
 WORDS = [
     "histograms: 14 × Gaussian, noise multiplier 40",
-    "gradients: 800 × Gaussian, noise multiplier 1.5, about a random sample of 1.25 %",
+    "gradients: 800 × Gaussian, noise multiplier 1.5, on a random sample of 1.25%",
     "counts: 2 × Laplace, noise multiplier 4",
     "choice of splits: 30 × pure mechanism, ε = 0.1",
     "reference: not private, fitted without noise",

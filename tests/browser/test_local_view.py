@@ -48,7 +48,7 @@ def shown_as(value):
 
 def test_a_sample_is_picked_and_read_as_python_reads_it(open_page, explorer):
     page = open_page(explorer, wait=".dpx-waterfall svg")
-    assert "No record" in page.locator(".dpx-local .dpx-note").first.inner_text()
+    assert "Typical values" in page.locator(".dpx-local .dpx-note").first.inner_text()
     page.get_by_label("Sample", exact=True).select_option(label="<b>Cleo</b>")
     settle(page)
     assert "not marked as public" in page.locator(".dpx-local .dpx-note").first.inner_text()
@@ -73,7 +73,7 @@ def test_values_can_be_changed_within_their_range_only(open_page, explorer):
     field = page.get_by_label("age", exact=True)
     field.fill("30")
     settle(page)
-    assert "1 value made up" in page.locator(".dpx-local .dpx-note").first.inner_text()
+    assert "1 value changed" in page.locator(".dpx-local .dpx-note").first.inner_text()
     changed = page.locator(".dpx-local-sum").inner_text()
     assert changed != before
     assert "age = 30 (bin 30 – 32)" in plain(page.locator(".dpx-local .dpx-readout").inner_text())
@@ -175,7 +175,7 @@ def test_two_models_are_read_side_by_side(open_page, comparison):
     other = view_examples.comparison(epsilons=(0.5, 2.0), seed=4)
     view = Explorer({"DP-EBM": comparison, "linear": other}, term="age", epsilon_index=1)
     page = open_page(view)
-    page.get_by_label("beside").select_option(label="linear")
+    page.get_by_label("Second model").select_option(label="linear")
     settle(page)
     assert page.locator(".dpx-plot .dpx-curve-other").count() > 0
     assert "linear, ε = 0.5" in plain(page.locator(".dpx-legend").first.inner_text())

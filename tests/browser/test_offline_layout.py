@@ -117,12 +117,12 @@ def test_noise_beyond_the_axis_has_a_mark(open_page, term):
     marks = page.locator(".dpx-plot .dpx-beyond-noise")
 
     assert marks.count() > 0
-    assert "goes on beyond the axis" in page.locator(".dpx-legend").inner_text()
+    assert "continues off-scale" in page.locator(".dpx-legend").inner_text()
     page.locator(".dpx-scrubber").focus()
     page.keyboard.press("ArrowRight")
     settle(page)
     assert marks.count() == 0
-    assert "goes on beyond the axis" not in page.locator(".dpx-legend").inner_text()
+    assert "continues off-scale" not in page.locator(".dpx-legend").inner_text()
 
 
 def test_errors_in_the_unit_of_the_target_say_so(open_page):
@@ -154,7 +154,7 @@ def test_band_says_what_it_means_where_there_is_one(open_page, survey):
     limits = page.locator(".dpx-shape .dpx-band-limits")
     limits.locator("summary").click()
 
-    assert "How features go together" in limits.inner_text()
+    assert "Feature correlations are estimated" in limits.inner_text()
     assert layout_problems(page) == []
     page.locator(".dpx-scrubber").focus()
     page.keyboard.press("End")

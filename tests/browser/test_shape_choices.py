@@ -100,9 +100,9 @@ def test_noise_is_replayed_step_by_step(open_page, comparison, term):
     for _ in range(3):
         settle(page)
         seen.append(page.locator(".dpx-plot").inner_html())
-        page.get_by_role("button", name="Next draw").click()
+        page.get_by_role("button", name="Next rerun").click()
     assert len({before, *seen}) == 4
-    assert "the same fit with other noise, draw 4" in page.locator(".dpx-legend").inner_text()
+    assert "simulated rerun 4" in page.locator(".dpx-legend").inner_text()
     page.wait_for_timeout(900)
     assert "draw 4" in page.locator(".dpx-legend").inner_text()
 
@@ -115,7 +115,7 @@ def test_a_replay_plays_by_itself_and_stops(open_page, comparison):
     page = open_page(Explorer(comparison, term="age"))
     main = curve_of(page)
     page.get_by_role("button", name="Replay the noise").click()
-    page.get_by_text("other noise, draw 3").wait_for()
+    page.get_by_text("simulated rerun 3").wait_for()
     assert curve_of(page) == main
     page.get_by_role("button", name="Stop replay").click()
     assert page.locator(".dpx-plot .dpx-curve-replay").count() == 0
@@ -134,10 +134,10 @@ def test_what_the_variance_is_made_of_is_told(open_page, comparison):
         for term in explanation.terms
     ]
     page = open_page(Explorer(dataclasses.replace(explanation, terms=terms, noise=None)))
-    page.locator("summary", has_text="What the noise bands mean").click()
+    page.locator("summary", has_text="What the bands mean").click()
 
     words = page.locator(".dpx-band-limits").inner_text()
-    assert "privacy 67 %, bins and trees 17 %, sampling 17 %" in words
+    assert "privacy 67%, bins and trees 17%, sampling 17%" in words
 
 
 @pytest.mark.parametrize("width", [480, 1400])

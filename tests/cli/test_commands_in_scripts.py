@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import re
 import shlex
@@ -14,9 +15,13 @@ import pandas as pd
 import pytest
 
 import dpexplain
+import view_examples
 from dpexplain import Categorical, Classes, Date, Numeric, PrivacyLedger, Range, Schema
 from dpexplain.cli import main
+from dpexplain.explain import MulticlassExplanation
 from pair_examples import paired
+
+pytestmark = pytest.mark.full
 
 PAIR = "age & job"
 FEATURES = {
@@ -123,6 +128,20 @@ def test_pairs_of_features_are_listed_and_shown_cell_by_cell(folder, capsys):
     assert main(["explain", "pairs.json", "--term", PAIR, "--plot", "pair.svg"]) == 0
     assert main(["explain", "pairs.json", "--term", PAIR + "s"]) == 2
     assert f"did you mean '{PAIR}'?" in capsys.readouterr().err
+
+
+def test_explanations_of_several_classes_are_printed_with_their_ranking(folder, capsys):
+    binary = view_examples.comparison().explanations[0.5][0]
+    classes = ("A", "B", "C")
+    parts = [
+        dataclasses.replace(binary, link="softmax", classes=classes, of_class=each, noise=None)
+        for each in classes
+    ]
+    dpexplain.io.save(MulticlassExplanation(tuple(parts)), "classes.json")
+    assert main(["explain", "classes.json"]) == 0
+    printed = capsys.readouterr().out
+    assert parts[0].guarantee.statement()[:40] in printed
+    assert "importance" in printed
 
 
 @pytest.mark.parametrize("out", ["data.ledger.json", "other.ledger.json", "account.json"])

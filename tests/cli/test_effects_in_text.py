@@ -32,29 +32,31 @@ def said(capsys, *command):
 def test_a_fit_is_printed_with_its_effects_and_what_each_column_speaks_of(folder, capsys):
     words = said(capsys, "explain", "model.json")
     assert dpexplain.io.load("model.json").effect_words in words
-    assert "speak of the released curves: what is noise?" in words
-    assert "speak of people: what is true?" in words
+    assert "describe the released curves." in words
+    assert "What is true of people?" in words
     assert "has_effect" in words
 
 
 def test_a_comparison_is_printed_with_effects_at_every_epsilon(folder, capsys):
     words = said(capsys, "explain", "sweep.json")
     assert "importance of released curves in log-odds:" in words
-    assert "effect on people as estimated, in log-odds:" in words
+    assert "estimated effect on people in log-odds:" in words
 
 
 def test_models_without_estimates_are_printed_with_a_warning(folder, capsys):
     words = said(capsys, "explain", "without.json")
-    assert "effect on people as estimated" not in words
-    assert "the truth can lie outside" in words
-    assert "the truth can lie outside" in said(capsys, "explain", "without.json", "--epsilon", "1")
+    assert "estimated effect on people" not in words
+    assert "the true effect can lie outside" in words
+    assert "the true effect can lie outside" in said(
+        capsys, "explain", "without.json", "--epsilon", "1"
+    )
 
 
 def test_a_term_is_printed_with_the_ends_of_its_band(folder, capsys):
     words = said(capsys, "explain", "model.json", "--term", "age")
     assert "effect_low" in words
     assert "effect_high" in words
-    assert "effect_signal speak of people: what is true?" in words
+    assert "effect_signal estimate it." in words
 
 
 def test_estimates_are_in_the_csv(folder, capsys):

@@ -13,6 +13,8 @@ from scipy.stats import norm
 import view_examples
 from dpexplain.compare import epsilon_for_metric
 
+pytestmark = pytest.mark.full
+
 EPSILONS = (0.25, 0.5, 1.0, 2.0, 4.0)
 
 

@@ -294,7 +294,7 @@ def test_band_is_that_of_the_released_curve():
 def test_explanation_without_noise_says_that_its_band_is_not_known():
     plain = classifier(terms=(age(noise_std=None), job(noise_std=None)))
 
-    assert "noise band not known" in str(UP.apply(plain).edits[0])
+    assert "noise band unknown" in str(UP.apply(plain).edits[0])
     with pytest.raises(ValueError, match="needs a noise band"):
         Flatten("age").apply(plain)
     with pytest.raises(ValueError, match="needs reach="):

@@ -33,7 +33,7 @@ def test_nothing_is_said_where_the_estimate_holds():
 def test_a_private_model_without_an_estimate_says_that_the_truth_can_lie_outside(link, words):
     without = model((age(), job()), link=link, effect_scatter=None, effect_intercept=None)
     assert words in without.effect_caution
-    assert "the truth can lie outside" in without.effect_caution
+    assert "the true effect can lie outside" in without.effect_caution
     assert without.effect_cautions == dict.fromkeys(["age", "job"], without.effect_caution)
 
 

@@ -21,6 +21,8 @@ from dpexplain.models.private import PrivateEstimator
 from hostile_tables import Bomb
 from private_models import PRIVATE, is_regression, known, make, records_for
 
+pytestmark = pytest.mark.full
+
 RECORDS = {
     "an outlier": (117, "clerk", None),
     "an unknown category": (30, "astronaut", None),

@@ -11,6 +11,8 @@ from dpexplain.explain import from_interpret
 from dpexplain.interop import to_interpret
 from fitted_models import table
 
+pytestmark = pytest.mark.full
+
 interpret = pytest.importorskip("interpret")
 
 UP = Monotone("age", direction="increasing")
@@ -67,7 +69,7 @@ def test_an_imported_model_has_no_noise_band_and_edits_say_so(theirs):
     edited = UP.apply(theirs)
     (record,) = edited.edits
     assert record.n_outside is None
-    assert "noise band not known" in str(record)
+    assert "noise band unknown" in str(record)
     assert "inside the noise band" not in str(record)
     assert not record.leaves_band
 

@@ -13,6 +13,8 @@ from dpexplain.explain import MulticlassExplanation, from_interpret
 from dpexplain.interop import to_interpret
 from fitted_models import FITTED, dated, fitted_binary, fitted_classes, in_days, table
 
+pytestmark = pytest.mark.full
+
 interpret = pytest.importorskip("interpret")
 
 

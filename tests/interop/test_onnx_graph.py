@@ -13,6 +13,8 @@ from dpexplain.interop import to_onnx
 from dpexplain.models import DPExplainableBoostingClassifier, DPLocallyLinearClassifier
 from fitted_models import FITTED, dated, fitted_binary, fitted_classes, in_days, table
 
+pytestmark = pytest.mark.full
+
 onnxruntime = pytest.importorskip("onnxruntime")
 
 

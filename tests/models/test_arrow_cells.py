@@ -15,6 +15,8 @@ from dpexplain.tables.chunked_arrow import arrow_cells
 from dpexplain.tables.encoding import numbers_of, texts_of
 from effort import examples
 
+pytestmark = pytest.mark.full
+
 moments = st.datetimes(datetime.datetime(1700, 1, 1), datetime.datetime(2200, 1, 1))
 # Per Arrow type the values a column of it may hold, those included that other types garble:
 # whole numbers beyond 2**53, texts that spell numbers, dates, decimals.

@@ -17,6 +17,8 @@ from dpexplain.models import (
 from dpexplain.models.boosting.fit import BAG_SHARE
 from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
 
+pytestmark = pytest.mark.full
+
 FEATURES = {"dose": Numeric(0, 1), "ward": Categorical(["A", "B"])}
 CLASSES = Schema(FEATURES, target=Classes(["no", "yes"]))
 NUMBERS = Schema(FEATURES, target=Range(-4, 4))

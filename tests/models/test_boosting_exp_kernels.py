@@ -11,6 +11,8 @@ from dpexplain.models.boosting.records import _kernels_exp as kernels
 from dpexplain.models.boosting.records._kernels_sums import _BLOCK, LATTICE
 from effort import examples
 
+pytestmark = pytest.mark.full
+
 N_CLASSES = {"poisson": 1, "softmax": 4}
 LENGTHS = [_BLOCK - 1, _BLOCK, _BLOCK + 1, 2 * _BLOCK + 900]
 every_loss = pytest.mark.parametrize("loss", N_CLASSES)

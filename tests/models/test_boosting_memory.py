@@ -18,6 +18,8 @@ from dpexplain import (
     Schema,
 )
 
+pytestmark = pytest.mark.full
+
 N_ROWS, N_FEATURES = 200_000, 10
 
 

@@ -21,6 +21,8 @@ from dpexplain.models.boosting.monotone import pool_adjacent_violators, projecti
 from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
 from effort import examples
 
+pytestmark = pytest.mark.full
+
 FEATURES = {
     "age": Numeric(0, 80, unit="years", step=1),
     "dose": Numeric(0, 1),

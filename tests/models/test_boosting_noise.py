@@ -24,6 +24,8 @@ from dpexplain.models.boosting.uncertainty.simulate import simulate_noise
 from dpexplain.schema import Categorical, Classes, Numeric, Schema
 from effort import examples
 
+pytestmark = pytest.mark.full
+
 F = np.float32
 
 

@@ -19,6 +19,8 @@ from dpexplain.models.boosting.uncertainty.curvature import _clipped_classes, _c
 from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
 from dpexplain_widgets.payload.payload import build_payload
 
+pytestmark = pytest.mark.full
+
 FEATURES = {"age": Numeric(0, 80, unit="years", step=1), "ward": Categorical(["A", "B"])}
 KINDS = ["counts", "classes", "constrained"]
 N_REFITS = 64

@@ -21,6 +21,8 @@ from dpexplain.models.boosting.records._kernels_sums import _BLOCK, _STRETCH
 from dpexplain.models.boosting.records.binned import LOGISTIC, Records
 from effort import examples
 
+pytestmark = pytest.mark.full
+
 CLASSIFIER = "DPExplainableBoostingClassifier"
 
 

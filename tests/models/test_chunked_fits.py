@@ -33,6 +33,8 @@ from dpexplain.models.boosting.records._kernels_sums import _BLOCK
 from dpexplain.tables import chunked_dask as dask_table
 from effort import examples
 
+pytestmark = pytest.mark.full
+
 
 @pytest.fixture(params=["memory", "disk"])
 def storage(request, monkeypatch, tmp_path):

@@ -127,7 +127,7 @@ def test_a_killed_worker_is_made_up_for_without_another_charge(
     assert n_calls() >= place
     for expected, found in zip(transcript.queries, second.queries, strict=True):
         np.testing.assert_array_equal(found, expected)
-    assert len(model.ledger_.entries) == 1
+    assert [entry.private for entry in model.ledger_.entries] == [True, False]  # the fit, the audit
 
 
 def die_at_the_ninth_answer():

@@ -24,7 +24,10 @@ from dpexplain.models.boosting.uncertainty.population import Population
 from dpexplain.models.boosting.uncertainty.posterior import information
 from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
 
-pytestmark = pytest.mark.filterwarnings("ignore::dpexplain.exceptions.PrivacyWarning")
+pytestmark = [
+    pytest.mark.full,
+    pytest.mark.filterwarnings("ignore::dpexplain.exceptions.PrivacyWarning"),
+]
 assert issubclass(PrivacyWarning, Warning)
 
 FEATURES = {"x": Numeric(0, 1), "z": Numeric(0, 1), "job": Categorical(["a", "b", "c"])}

@@ -13,6 +13,8 @@ from dpexplain.models.linear import _kernels_moments as _kernels
 from dpexplain.models.linear._kernels_moments import RESIDUAL_STEPS, VALUE_STEPS
 from effort import examples
 
+pytestmark = pytest.mark.full
+
 N_BINS = np.array([4, 3, 5])
 START = np.array([0, 4, 7])
 COORDINATE = np.array([1, 1, 1, 2, 3, 4, 5, 6, 6, 6, 6, 7])

@@ -21,6 +21,8 @@ from dpexplain.models.locally_linear.inputs import Features, features_of, prepar
 from dpexplain.models.locally_linear.projections import make_basis
 from dpexplain.models.locally_linear.recipe import recipe_for, schedule
 
+pytestmark = pytest.mark.full
+
 BITS = 38
 SCHEMA = Schema(
     {"age": Numeric(0, 100), "pulse": Numeric(30, 200), "ward": Categorical(["a", "b"])},

@@ -23,6 +23,8 @@ from dpexplain.models.locally_linear.inputs import features_of, preparation_of
 from dpexplain.models.locally_linear.projections import PROJECTIONS, make_basis
 from effort import examples
 
+pytestmark = pytest.mark.full
+
 SHAPE = FilterShape(n_classes=3, n_filters=4, inverse_temperature=0.7)
 GRID = (3, 4)
 BITS = 36

@@ -13,6 +13,8 @@ from dpexplain.models.locally_linear.optimiser import Adam, linear_rates, steppe
 from dpexplain.models.locally_linear.projections import cosine_basis, make_basis
 from dpexplain.models.locally_linear.sampling import PoissonSampler, representable
 
+pytestmark = pytest.mark.full
+
 
 @pytest.mark.parametrize("shape", [(7,), (28, 28), (3, 5), (2, 3, 4), (1, 6)])
 def test_frequencies_are_orthonormal_on_any_grid_and_the_constant_is_left_out(shape):

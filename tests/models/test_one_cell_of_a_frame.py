@@ -15,6 +15,8 @@ from dpexplain.tables.columns import as_table, cells_of, values_of
 from dpexplain.tables.encoding import days_of, numbers_of, texts_of
 from dpexplain.tables.frames import column_of, frame_of
 
+pytestmark = pytest.mark.full
+
 pl = pytest.importorskip("polars")
 pa = pytest.importorskip("pyarrow")
 

@@ -19,6 +19,8 @@ from dpexplain import (
 from dpexplain.tables.encoding import encode_features
 from fitted_models import table
 
+pytestmark = pytest.mark.full
+
 pl = pytest.importorskip("polars")
 pa = pytest.importorskip("pyarrow")
 

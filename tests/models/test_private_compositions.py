@@ -7,6 +7,8 @@ import pytest
 from private_contract import PRIVATE, accepts, has_delta, made_quickly, make_data
 from private_models import known
 
+pytestmark = pytest.mark.full
+
 PRESETS = ("default", "paper")
 COMPOSITIONS = ("joint", "gdp", "classic", "pld", "rdp", "moments")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import pickle
 import traceback
@@ -26,7 +27,13 @@ from private_contract import (
 )
 from private_models import is_regression
 
-pytestmark = pytest.mark.parametrize("name", PRIVATE)
+every_model = pytest.mark.parametrize("name", PRIVATE)
+
+
+@functools.cache
+def fitted(name):
+    """A model with nothing but a schema, fitted once for all tests that only look at it."""
+    return make(name).fit(*make_data(name))
 
 
 # --- never raised because of a value ----------------------------------------------------------
@@ -37,6 +44,7 @@ HOSTILE_CELLS = [
 ]  # fmt: skip
 
 
+@every_model
 def test_no_cell_of_any_kind_stops_a_fit_or_shows_in_the_model(name):
     X, y = make_data(name)
     X, y = X.astype(object), y.astype(object)
@@ -55,6 +63,7 @@ def test_no_cell_of_any_kind_stops_a_fit_or_shows_in_the_model(name):
     ).all()
 
 
+@every_model
 @pytest.mark.parametrize("n", [0, 1, 2, 5])
 def test_tiny_and_empty_tables_are_fitted_like_any_other(name, n):
     X, y = make_data(name, n)
@@ -63,6 +72,7 @@ def test_tiny_and_empty_tables_are_fitted_like_any_other(name, n):
     assert finite_numbers(model.explain_global())
 
 
+@every_model
 def test_one_class_and_constant_columns_are_fitted_like_any_other(name):
     X, y = make_data(name)
     X["age"], X["job"], y.iloc[:] = 50, "clerk", y.iloc[0]
@@ -75,6 +85,7 @@ def test_one_class_and_constant_columns_are_fitted_like_any_other(name):
         assert found["job"].special == ("other", "missing")
 
 
+@every_model
 def test_a_failing_fit_stays_charged_and_its_error_holds_no_value(name, monkeypatch):
     ledger = PrivacyLedger("patients", cap_epsilon=10.0)
     X, y = make_data(name)
@@ -93,6 +104,7 @@ def test_a_failing_fit_stays_charged_and_its_error_holds_no_value(name, monkeypa
 # --- what a fitted model says and keeps -------------------------------------------------------
 
 
+@every_model
 def test_the_guarantee_states_what_was_asked_for_under_both_adjacencies(name):
     X, y = make_data(name)
     delta = {"delta": 1e-5} if has_delta(name) else {}
@@ -105,6 +117,7 @@ def test_the_guarantee_states_what_was_asked_for_under_both_adjacencies(name):
     assert replaced.epsilon_replace == pytest.approx(0.7, rel=1.1e-4)
 
 
+@every_model
 def test_planned_events_are_the_ones_that_a_fit_charges(name, untouched):
     X, y = make_data(name)
     estimator = make(name, epsilon=0.3)
@@ -112,6 +125,7 @@ def test_planned_events_are_the_ones_that_a_fit_charges(name, untouched):
     assert estimator.fit(X, y).ledger_.entries[0].events == planned
 
 
+@every_model
 def test_a_seeded_model_repeats_says_it_is_not_private_and_no_shared_ledger_takes_it(
     name, untouched
 ):
@@ -126,6 +140,7 @@ def test_a_seeded_model_repeats_says_it_is_not_private_and_no_shared_ledger_take
         make(name, reproducible_seed=3, ledger=PrivacyLedger("patients")).fit(*untouched)
 
 
+@every_model
 def test_fits_with_the_same_structure_seed_have_fresh_noise(name):
     X, y = make_data(name)
     estimator = make(name, structure_seed=1)
@@ -134,6 +149,7 @@ def test_fits_with_the_same_structure_seed_have_fresh_noise(name):
     assert not np.array_equal(first[column], second[column])
 
 
+@every_model
 def test_clones_and_their_fits_share_the_ledger(name):
     ledger = PrivacyLedger("patients", cap_epsilon=10.0)
     X, y = make_data(name)
@@ -141,14 +157,16 @@ def test_clones_and_their_fits_share_the_ledger(name):
     assert len(ledger.entries) == 1
 
 
+@every_model
 def test_a_pickled_model_predicts_the_same(name):
-    X, y = make_data(name)
-    model = make(name).fit(X, y)
+    X, _ = make_data(name)
+    model = fitted(name)
     again = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(again.predict(X), model.predict(X))
     assert again.explain_global() == model.explain_global()
 
 
+@every_model
 def test_no_attribute_of_a_fitted_model_tells_the_number_of_records(name):
     X, y = make_data(name, 397)
 
@@ -167,9 +185,9 @@ def test_no_attribute_of_a_fitted_model_tells_the_number_of_records(name):
     assert 397.0 not in set(numbers(list(vars(model).values())))
 
 
+@pytest.mark.parametrize("name", [n for n in PRIVATE if accepts(n, "bin_budget_frac")])
 def test_at_most_the_stated_rows_of_a_person_are_used(name):
-    if not accepts(name, "bin_budget_frac"):
-        pytest.skip("no released number counts rows")
+    """Of models that release a number that counts rows."""
     X, y = make_data(name, 600)
     one_person = make(name, epsilon=8.0, max_rows_per_person=2)
     people = np.where(np.arange(600) < 500, "same", [str(i) for i in range(600)])
@@ -180,15 +198,17 @@ def test_at_most_the_stated_rows_of_a_person_are_used(name):
     assert 6 * 2 * sigma < 250
 
 
+@every_model
 def test_column_order_and_number_type_do_not_matter(name):
-    X, y = make_data(name)
-    model = make(name).fit(X, y)
+    X, _ = make_data(name)
+    model = fitted(name)
     shuffled = X[["job", "age"]].astype({"age": str})
     np.testing.assert_array_equal(model.predict(shuffled), model.predict(X))
     np.testing.assert_array_equal(model.predict(X.to_numpy(dtype=object)), model.predict(X))
 
 
-def test_own_warnings_are_only_privacy_warnings(name):
+@every_model
+def test_ordinary_records_cause_no_warning(name):
     X, y = make_data(name)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

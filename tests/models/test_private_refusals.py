@@ -12,6 +12,7 @@ from private_contract import (
     FEATURES,
     PRIVATE,
     Untouchable,
+    accepts,
     break_noise,
     finite_numbers,
     has_delta,
@@ -20,9 +21,9 @@ from private_contract import (
     make_data,
     schema_for,
 )
-from private_models import is_regression, known
+from private_models import is_regression
 
-pytestmark = pytest.mark.parametrize("name", PRIVATE)
+every_model = pytest.mark.parametrize("name", PRIVATE)
 
 
 # --- refused before data are touched, and free ------------------------------------------------
@@ -68,18 +69,28 @@ BAD_PARAMETERS = {
 }
 
 
-@pytest.mark.parametrize("settings", BAD_PARAMETERS.values(), ids=BAD_PARAMETERS)
+def crossed(cases):
+    """Each model with the cases whose settings it has."""
+    return [
+        pytest.param(name, settings, id=f"{name}-{case}")
+        for name in PRIVATE
+        for case, settings in cases.items()
+        if all(accepts(name, parameter) for parameter in settings)
+    ]
+
+
+@pytest.mark.parametrize(("name", "settings"), crossed(BAD_PARAMETERS))
 def test_a_wrong_parameter_is_named_before_data_are_read_and_costs_nothing(
     name, settings, untouched
 ):
     ledger = PrivacyLedger("patients", cap_epsilon=10.0)
     parameter = next(iter(settings))
     with pytest.raises((ValueError, TypeError), match=parameter):
-        # A model without such a parameter does not take it.
         make(name, ledger=ledger, **settings).fit(*untouched)
     assert ledger.entries == ()
 
 
+@every_model
 def test_wrong_columns_are_named_before_data_are_read_and_cost_nothing(name, untouched):
     ledger = PrivacyLedger("patients", cap_epsilon=10.0)
     X, y = untouched
@@ -91,6 +102,7 @@ def test_wrong_columns_are_named_before_data_are_read_and_cost_nothing(name, unt
     assert ledger.entries == ()
 
 
+@every_model
 def test_a_target_of_the_wrong_length_costs_nothing(name):
     ledger = PrivacyLedger("patients", cap_epsilon=10.0)
     X, y = make_data(name)
@@ -100,18 +112,21 @@ def test_a_target_of_the_wrong_length_costs_nothing(name):
     assert ledger.entries == ()
 
 
+@every_model
 def test_a_schema_with_the_wrong_kind_of_target_is_refused(name, untouched):
     other = Classes(["a", "b"]) if is_regression(name) else Range(0, 1)
     with pytest.raises(ValueError, match="target"):
         make(name, schema=Schema(FEATURES, target=other)).fit(*untouched)
 
 
+@every_model
 def test_weights_and_other_fit_parameters_are_refused(name):
     X, y = make_data(name)
     with pytest.raises(TypeError, match="sample_weight"):
         make(name).fit(X, y, sample_weight=np.ones(len(X)))
 
 
+@every_model
 def test_a_fit_beyond_the_cap_reads_nothing_and_leaves_the_ledger_as_it_was(name, untouched):
     ledger = PrivacyLedger("patients", cap_epsilon=1.0, delta=1e-6)
     X, y = make_data(name)
@@ -134,6 +149,7 @@ BEYOND_ARITHMETIC = {
 }
 
 
+@every_model
 @pytest.mark.filterwarnings("ignore::dpexplain.exceptions.PrivacyWarning")
 @pytest.mark.parametrize("settings", BEYOND_ARITHMETIC.values(), ids=BEYOND_ARITHMETIC)
 def test_what_the_arithmetic_cannot_do_is_refused_before_the_charge(name, settings):
@@ -154,15 +170,19 @@ def test_what_the_arithmetic_cannot_do_is_refused_before_the_charge(name, settin
     assert secrets.looks == []
 
 
+PRESETS = {"as it comes": {}, "paper": {"preset": "paper"}}
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(("name", "settings"), crossed(PRESETS))
 @pytest.mark.parametrize("feature", [Numeric(0, 1, step=1e-300), Numeric(0, 5e-324)])
-@pytest.mark.parametrize("preset", ["default", "paper"])
 def test_schemas_at_the_limits_of_floating_point_are_fitted_or_refused_for_free(
-    name, feature, preset
+    name, feature, settings
 ):
     ledger = PrivacyLedger("patients")
     schema = Schema({"x": feature}, target=schema_for(name).target)
     X, y = make_data(name)
-    estimator = made_quickly(name, schema=schema, ledger=ledger, **known(name, preset=preset))
+    estimator = made_quickly(name, schema=schema, ledger=ledger, **settings)
     try:
         estimator.planned_events(X[["age"]].rename(columns={"age": "x"}))
     except ValueError:
@@ -173,6 +193,7 @@ def test_schemas_at_the_limits_of_floating_point_are_fitted_or_refused_for_free(
         assert (np.diff(found["x"].bin_edges) > 0).all()
 
 
+@every_model
 def test_a_failed_refit_leaves_no_model_of_an_earlier_fit(name, monkeypatch):
     X, y = make_data(name)
     model = make(name).fit(X, y)
@@ -184,6 +205,7 @@ def test_a_failed_refit_leaves_no_model_of_an_earlier_fit(name, monkeypatch):
     assert not hasattr(model, "_terms")
 
 
+@every_model
 def test_a_refit_forgets_the_band_of_the_fit_before_and_keeps_what_the_user_set(name):
     X, y = make_data(name)
     model = make(name, epsilon=8.0).fit(X, y)
@@ -196,6 +218,7 @@ def test_a_refit_forgets_the_band_of_the_fit_before_and_keeps_what_the_user_set(
     assert model._user_setting == "kept"
 
 
+@every_model
 def test_groups_and_a_bound_on_the_rows_of_a_person_need_each_other(name, untouched):
     with pytest.raises(ValueError, match="groups"):
         make(name, max_rows_per_person=3).fit(*untouched)
@@ -206,6 +229,7 @@ def test_groups_and_a_bound_on_the_rows_of_a_person_need_each_other(name, untouc
 # --- warned about -----------------------------------------------------------------------------
 
 
+@every_model
 def test_a_large_epsilon_warns_and_a_very_large_one_needs_permission(name):
     X, y = make_data(name)
     with pytest.warns(PrivacyWarning, match="epsilon"):
@@ -214,14 +238,14 @@ def test_a_large_epsilon_warns_and_a_very_large_one_needs_permission(name):
         assert make(name, epsilon=60.0, allow_weak=True).fit(X, y).guarantee_.epsilon == 60.0
 
 
+@pytest.mark.parametrize("name", filter(has_delta, PRIVATE))
 def test_a_delta_of_one_person_or_more_warns(name):
-    if not has_delta(name):
-        pytest.skip("has no delta")
     X, y = make_data(name)
     with pytest.warns(PrivacyWarning, match="delta"):
         make(name, delta=1e-2, n_public=400).fit(X, y)
 
 
+@every_model
 def test_without_a_schema_the_fit_warns_and_its_total_is_infinite(name):
     ledger = PrivacyLedger("patients", cap_epsilon=10.0)
     X, y = make_data(name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+import pytest
 
 from dpexplain import Categorical, Classes, DPExplainableBoostingClassifier, Numeric, Schema
 from dpexplain.models.boosting.uncertainty.recovery import (
@@ -12,6 +13,8 @@ from dpexplain.models.boosting.uncertainty.recovery import (
     _posterior_mean,
     _priors,
 )
+
+pytestmark = pytest.mark.full
 
 
 def evidence(rng, n_bins=9, n_sums=40):

@@ -23,6 +23,8 @@ from dpexplain.models.inputs import rows_with_target
 from dpexplain.models.noiseless import NoiselessModel
 from private_models import PRIVATE, known, make, records_for, schema_for
 
+pytestmark = pytest.mark.full
+
 NO_TARGET = [None, np.nan, "", "  ", "nan", "NA", "twelve", b"yes", [1], {}, 1j, pd.NaT, pd.NA]
 
 

@@ -11,6 +11,8 @@ import pytest
 from dpexplain import Classes, DPExplainableBoostingClassifier, Numeric, Schema
 from dpexplain.models.boosting.uncertainty.shrinkage import Evidence, stretches
 
+pytestmark = pytest.mark.full
+
 N = 20_000
 SCHEMA = Schema({"x": Numeric(0, 1), "z": Numeric(0, 1)}, target=Classes(["no", "yes"]))
 

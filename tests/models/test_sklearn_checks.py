@@ -10,6 +10,8 @@ import dpexplain.models as models
 from dpexplain.models.private import PrivateEstimator
 from private_models import known
 
+pytestmark = pytest.mark.full
+
 # A private fit must treat neighbouring data sets alike, so it never raises because of a value
 # and accepts any number of records; without a schema it reports only that it stopped.
 NO_ERROR_MAY_DEPEND_ON_A_VALUE = {

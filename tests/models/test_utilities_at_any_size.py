@@ -13,6 +13,8 @@ from dpexplain.models.dpboost import boosting
 from dpexplain.models.trees.structure import candidates_of
 from dpexplain.schema import Numeric, Range, Schema
 
+pytestmark = pytest.mark.full
+
 CANDIDATES = candidates_of([FeatureBins("x", Numeric(0, 1), np.array([0, 0.5, 1.0]))])
 SIZES = [1, 3, 100, 10**6, 2**28, 2**29, 2**31, 10**10, 10**12]
 """Records of a node: few, as many as fit a machine, and far beyond."""

@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.full
+
 FIGURES = {"matplotlib"}
 DASHBOARDS = {"anywidget", "ipywidgets", "IPython", "dpexplain_widgets"}
 SAMPLERS = {"opendp", "dp_accounting"}

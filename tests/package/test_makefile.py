@@ -16,6 +16,7 @@ PROMISED = {
     "audit",
     "bench",
     "bench-accuracy",
+    "bench-cold",
     "bench-recipe",
     "bench-parts",
     "bench-ui",

@@ -1,7 +1,8 @@
-"""A model and a view that somebody adds are found everywhere, after few files are touched."""
+"""Models, views and explanation kinds that somebody adds are found after few files are touched."""
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import shutil
@@ -77,6 +78,86 @@ assert view.export_html("page.html").exists()
 assert NewcomerView(source).export_html("page.html").exists()
 """
 
+EXPLANATION = '''
+"""An explanation kind that somebody adds."""
+import dataclasses
+
+from dpexplain.explain._record import Record
+from dpexplain.explain.additive.global_explanation import GlobalExplanation
+from dpexplain.explain.display import ModelDisplay
+from dpexplain.explain.guarantee import Guarantee
+
+
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class Newcomer(Record, ModelDisplay):
+    """Importances of a model."""
+
+    model: GlobalExplanation
+    guarantee: Guarantee
+
+    def frame(self):
+        return self.model.importances().rename_axis("term").reset_index()
+
+    def plot(self, term=None):
+        from dpexplain.plotting.newcomer import plot_newcomer
+
+        return plot_newcomer(self)
+'''
+EXPLANATION_FIGURE = '''
+"""Figure of a kind that somebody adds."""
+
+
+def plot_newcomer(newcomer):
+    from matplotlib import pyplot
+
+    ax = pyplot.figure().subplots()
+    newcomer.model.importances().plot.barh(ax=ax)
+    return ax
+'''
+EXPLANATION_FILE = '''
+"""File of a kind that somebody adds."""
+from dpexplain.explain.newcomer import Newcomer
+from dpexplain.io._codecs import global_from_plain, global_to_plain
+
+
+def newcomer_to_plain(newcomer):
+    return {"model": global_to_plain(newcomer.model)}
+
+
+def newcomer_from_plain(value, where):
+    model = global_from_plain(value["model"], where)
+    return Newcomer(model, model.guarantee)
+'''
+FINDS_EXPLANATION = """
+import contextlib, io
+import dpexplain.io
+from dpexplain.cli import main
+from dpexplain.compare import releasable
+from dpexplain.explain.newcomer import Newcomer
+from dpexplain_widgets import Explorer
+
+model = dpexplain.io.load("explanation.json")
+newcomer = Newcomer(model, model.guarantee)
+dpexplain.io.save(newcomer, "newcomer.json")
+assert dpexplain.io.load("newcomer.json") == newcomer
+assert releasable(newcomer) is newcomer
+
+def printed(*arguments):
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        assert main([*arguments]) == 0
+    return out.getvalue()
+
+assert newcomer.guarantee.statement()[:30] in printed("explain", "newcomer.json")
+assert printed("explain", "newcomer.json", "--csv").startswith("term,importance")
+term = model.terms[0].name
+assert "importance" in printed("explain", "newcomer.json", "--term", term)
+printed("explain", "newcomer.json", "--plot", "newcomer.png")
+printed("report", "newcomer.json", "--out", "newcomer.html")
+view = Explorer(newcomer)
+assert view.payload["terms"][0]["name"] == term
+assert view.export_html("page.html").exists()
+"""
+
 
 @pytest.fixture
 def copy(tmp_path):
@@ -146,6 +227,62 @@ def test_a_new_view_is_found_everywhere_after_few_files_are_touched(copy, explan
     run(FINDS_VIEW, copy)
     print(f"\na new view touches {touched(copy)}")
     assert len(touched(copy)) <= MOST_FILES
+
+
+def test_a_new_explanation_kind_is_shown_everywhere_after_few_files_are_touched(
+    copy, explanation_file
+):
+    put(copy / "dpexplain/explain/newcomer.py", EXPLANATION)
+    put(copy / "dpexplain/plotting/newcomer.py", EXPLANATION_FIGURE)
+    put(copy / "dpexplain/io/_newcomer.py", EXPLANATION_FILE)
+    kinds = copy / "dpexplain/io/kinds.py"
+    insert(kinds, "from dpexplain.statement.st", "from dpexplain.io import _newcomer\n")
+    line = "_Kind(_newcomer.Newcomer, _newcomer.newcomer_to_plain, _newcomer.newcomer_from_plain)"
+    insert(kinds, '    "pair": _Kind(', f'    "newcomer": {line},\n')
+    payload = copy / "widgets/dpexplain_widgets/payload/payload.py"
+    imported = "from dpexplain.explain.newcomer import Newcomer\n"
+    insert(payload, "from dpexplain.explain._by_class import", imported)
+    line = "    Newcomer: lambda shown: _explanation_payload(shown.model),\n"
+    insert(payload, "    LedgerSummary: _ledger_payload", line)
+    shutil.copy(explanation_file, copy / "explanation.json")
+    run(FINDS_EXPLANATION, copy)
+    print(f"\na new explanation kind touches {touched(copy)}")
+    assert len(touched(copy)) <= MOST_FILES
+
+
+def test_a_kind_that_does_not_say_whether_it_may_be_released_cannot_be_made():
+    from dpexplain.explain.display import ExplanationDisplay
+
+    class Careless(ExplanationDisplay):
+        def frame(self): ...
+        def plot(self): ...
+
+    with pytest.raises(TypeError, match="releasable"):
+        Careless()
+
+
+def test_every_kind_that_can_be_saved_and_shown_is_a_display():
+    """The others explain no model."""
+    from dpexplain.explain.display import Display
+    from dpexplain.io.kinds import _KINDS
+
+    others = {name for name, kind in _KINDS.items() if not issubclass(kind.type, Display)}
+    assert others == {"guarantee", "ledger", "statement", "edit-log"}
+
+
+def asks_for_attributes(path):
+    calls = (node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call))
+    return any(isinstance(call.func, ast.Name) and call.func.id == "hasattr" for call in calls)
+
+
+def test_nothing_that_shows_explanations_recognizes_them_by_their_attributes():
+    rooms = [ROOT / "dpexplain" / name for name in ("cli", "explain", "io", "interop", "plotting")]
+    rooms.append(ROOT / "widgets/dpexplain_widgets")
+    found = {
+        path.name for room in rooms for path in room.rglob("*.py") if asks_for_attributes(path)
+    }
+    # Models of another package are known by what they have, without importing it.
+    assert found == {"from_interpretml.py"}
 
 
 @pytest.fixture

@@ -18,9 +18,6 @@ UPWARD = {"plot", "plot_importance", "to_shap"}
 CONVENIENCES = {
     ("dpexplain.accounting.summary", "_of_older_version"),
     ("dpexplain.edit.operation", "apply"),
-    ("dpexplain.explain.additive.global_explanation", "explain_local"),
-    ("dpexplain.statement.statement", "from_json"),
-    ("dpexplain.statement.statement", "to_json"),
 }
 
 

@@ -96,6 +96,13 @@ def _cpu_seconds() -> float:
 def _options(given: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", nargs="+", metavar="STUDY", help="studies (default: all)")
+    parser.add_argument(
+        "--cells",
+        nargs="+",
+        default=[],
+        metavar="NAME=VALUE",
+        help="only cells with this setting, such as data=pol; other rows of the tables stay",
+    )
     parser.add_argument("--list", action="store_true", help="list the studies, measure nothing")
     parser.add_argument("--fast", action="store_true", default=bool(os.environ.get("FAST")))
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes")
@@ -131,13 +138,22 @@ def _chosen(names: Sequence[str] | None) -> Iterator[Study]:
             yield study
 
 
+def _asked(cell: Cell, options: argparse.Namespace) -> bool:
+    """Whether a cell has one of the values that were asked for, of each name."""
+    asked: dict[str, set[str]] = {}
+    for setting in options.cells:
+        name, _, value = setting.partition("=")
+        asked.setdefault(name, set()).add(value)
+    return all(str(cell.get(name)) in values for name, values in asked.items())
+
+
 def _measure(chosen: Sequence[Study], kept: Kept, options: argparse.Namespace) -> int:
     """Measure all cells that are not kept; return how many failed."""
     open_cells = [
         (study, cell)
         for study in chosen
         for cell in study.cells(options.fast)
-        if kept.rows(study, cell) is None
+        if _asked(cell, options) and kept.rows(study, cell) is None
     ]
     if options.write_only or not open_cells:
         return 0
@@ -171,14 +187,24 @@ def _take(
 
 
 def _write(study: Study, kept: Kept, options: argparse.Namespace) -> None:
-    found = [kept.rows(study, cell) for cell in study.cells(options.fast)]
+    found = [kept.rows(study, c) for c in study.cells(options.fast) if _asked(c, options)]
     complete = [rows for rows in found if rows is not None]
     if len(complete) < len(found):
         print(f"{study.name}: {len(found) - len(complete)} of {len(found)} cells are missing.")
         if not options.write_only or not complete:
             return
     rows = [{k: v for k, v in row.items() if k != "cell_s"} for cell in complete for row in cell]
-    write_csv((study.table or tidy)(study, rows), _folder(options) / f"{study.name}.csv")
+    table, path = (study.table or tidy)(study, rows), _folder(options) / f"{study.name}.csv"
+    if options.cells and study.table is None and path.is_file():
+        table = _among(pd.read_csv(path), table)
+    write_csv(table, path)
+
+
+def _among(written: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
+    """Rows of a written table, with those that were measured anew in place of their own."""
+    setting = list(table.columns[: list(table.columns).index("mean")])
+    both = pd.concat([written, table], ignore_index=True)
+    return both.drop_duplicates(setting, keep="last")
 
 
 def _compare(study: Study, _: Kept, options: argparse.Namespace) -> None:

@@ -13,7 +13,7 @@ from dpexplain.explain import GlobalExplanation, NoiseModel
 from dpexplain.plotting.shape_function import score_limits
 from example_explanations import age, job
 
-ESTIMATE = "estimate of the effect on people (95% band)"
+ESTIMATE = "estimated effect on people (95% band)"
 NOISE = "±2σ of privacy noise, given bins and trees"
 KNOWN = {"effect": [-1.5, 0.5, 1.0, 0.0], "effect_std": [0.1] * 4, "effect_factor": 3.0}
 WITH_EFFECT = [age(**KNOWN), job(**KNOWN)]
@@ -88,8 +88,8 @@ def test_the_axis_holds_the_layers_that_are_drawn():
 @pytest.mark.parametrize(
     ("shape", "words"),
     [
-        (age(**{**KNOWN, "effect_std": [5.0] * 4}), "covers 0 in every bin"),
-        (age(**KNOWN, structure_std=[9.0] * 4), "does not mean that there is no effect"),
+        (age(**{**KNOWN, "effect_std": [5.0] * 4}), "includes 0 in every bin"),
+        (age(**KNOWN, structure_std=[9.0] * 4), "shows one that is certain"),
         (age(**KNOWN), ""),
     ],
 )

@@ -44,7 +44,7 @@ def test_statement_says_everything_that_was_asked_for(ledger):
         "one record",
         "add/remove: two data sets differ by the presence of one record",
         "sums: 3 × Gaussian, noise multiplier 5",
-        "gradients: 200 × Gaussian, noise multiplier 2, about a random sample of 1 %",
+        "gradients: 200 × Gaussian, noise multiplier 2, on a random sample of 1%",
         "counts: 1 × Laplace, noise multiplier 4",
         "choice: 1 × pure mechanism, epsilon 0.1",
         "privacy loss distributions",
@@ -142,7 +142,7 @@ def test_numbers_out_of_range_are_refused(ledger, name, value):
 
 
 def test_other_documents_are_no_statement(ledger):
-    with pytest.raises(ValueError, match="got a LedgerSummary"):
+    with pytest.raises(ValueError, match="expected one of 'dpexplain/statement'"):
         PrivacyStatement.from_json(io.to_json(ledger.summary()))
 
 

@@ -9,10 +9,15 @@ depend on either.
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 from hypothesis import HealthCheck, settings
 
 USUAL = 100
 """Examples of a property test before a profile takes its share or its multiple of them."""
+
+_WHOLE_FILE = re.compile(r"^pytestmark = .*\bpytest\.mark\.full\b", re.MULTILINE)
 
 _BY_CHANCE = (
     HealthCheck.too_slow,
@@ -51,3 +56,11 @@ def examples(usual: int, *suppressed: HealthCheck) -> settings:
         max_examples=max(1, usual * settings.default.max_examples // USUAL),
         suppress_health_check=(*_BY_CHANCE, *suppressed),
     )
+
+
+def waits_as_a_whole(file: Path) -> bool:
+    """Whether every test of a file is left to ``make test-all``, told without importing it.
+
+    Such a file says so in one line, ``pytestmark = pytest.mark.full`` or a list with that mark.
+    """
+    return _WHOLE_FILE.search(file.read_text(encoding="utf-8")) is not None

@@ -1,13 +1,15 @@
 """Say which tests ``make test`` runs and which it leaves to ``make test-all``, file by file.
 
 ``make test-all`` runs all of them. The difference is one mark, ``full``, on a test or a file.
-``python tests/support/tests_by_command.py --names`` lists the tests that are left, too.
+``python tests/support/tests_by_command.py --names`` lists the tests that are left, too. The last
+line counts the tests of planted mistakes, by their names: most of them wait.
 """
 
 from __future__ import annotations
 
 import contextlib
 import io
+import re
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -16,6 +18,7 @@ from pathlib import Path
 import pytest
 
 REPOSITORY = Path(__file__).resolve().parents[2]
+OF_A_MISTAKE = re.compile(r"::test_\w*(planted|mistake|mutant|notice)")
 
 
 class Collected:
@@ -52,10 +55,17 @@ def table(waits: dict[str, bool]) -> str:
     return "\n".join(lines + [f"| {file} | {daily} | {full} |" for file, daily, full in rows])
 
 
+def planted(waits: dict[str, bool]) -> str:
+    """How many tests look for planted mistakes, in a sentence."""
+    found = [full for name, full in waits.items() if OF_A_MISTAKE.search(name)]
+    daily = found.count(False)
+    return f"{len(found)} tests look for planted mistakes, {daily} of them in `make test`."
+
+
 def main(arguments: Sequence[str]) -> int:
     """Print the table, and the names if asked for."""
     waits = collected()
-    print(table(waits))
+    print(f"{table(waits)}\n\n{planted(waits)}")
     if "--names" in arguments:
         print("\n" + "\n".join(name for name, full in waits.items() if full))
     return 0

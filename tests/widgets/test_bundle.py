@@ -143,7 +143,7 @@ def test_an_import_of_another_form_is_refused(modules, line):
     (modules / "one.js").write_text("export const a = 1;\n")
     (modules / "two.js").write_text(f"{line}\n")
 
-    with pytest.raises(ValueError, match="an import that cannot be joined"):
+    with pytest.raises(ValueError, match="an unsupported import"):
         bundling.bundle("two.js")
 
 

@@ -27,6 +27,8 @@ from edit_examples import operations, terms
 from effort import examples
 from example_explanations import private_guarantee
 
+pytestmark = pytest.mark.full
+
 NODE = next((Path(playwright.__file__).parent / "driver").glob("node*"))
 SCRIPT = Path(__file__).parent / "modules" / "edit_cases.mjs"
 

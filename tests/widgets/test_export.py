@@ -211,7 +211,7 @@ def test_edits_that_a_reference_or_records_may_have_led_stay_and_their_maker_is_
     given = (comparison,) if beside == "reference" else (next(iter(comparison.fits()))[2], records)
     view = edited(Explorer, *given)
 
-    with pytest.warns(UserWarning, match=r"leaves them out.*`view\.edited`"):
+    with pytest.warns(UserWarning, match=r"drops them.*`view\.edited`"):
         page = all_text(view.export_html(tmp_path / "p.html").read_text(encoding="utf-8"))
 
     assert "as the study of 1999 has it" not in page
@@ -264,7 +264,7 @@ def test_any_part_with_a_flag_of_its_own_is_looked_at(flag, comparison):
     payload = build_payload(dataclasses.replace(comparison, reference=None, metrics=None))
     payload["terms"][0]["samples"] = [{flag: False}]
 
-    with pytest.raises(ValueError, match=r"payload\['terms'\] holds a part that is not private"):
+    with pytest.raises(ValueError, match=r"payload\['terms'\] contains a part that is not private"):
         check_releasable(payload)
 
 

@@ -207,7 +207,7 @@ def test_selection_is_the_map_that_is_read():
 @pytest.mark.parametrize("what", ["shape", "importance"])
 def test_tables_of_curves_are_refused_in_words_that_lead_on(what, tmp_path):
     view = FilterView(filter_bank())
-    with pytest.raises(ValueError, match=r"weights that are read are in view\.selection"):
+    with pytest.raises(ValueError, match=r"use view\.selection for the weights"):
         view.export_csv(tmp_path / "a.csv", what)
     assert not (tmp_path / "a.csv").exists()
 

@@ -63,25 +63,25 @@ def test_another_payload_forgets_models_it_lacks(models):
 def test_models_of_other_terms_do_not_stand_side_by_side(models):
     other = view_examples.comparison(TERMS[:3])
 
-    with pytest.raises(ValueError, match=r"'small' has other terms, .* \(only 'DP-EBM' has"):
+    with pytest.raises(ValueError, match=r"'small' has different terms .* \(only 'DP-EBM' has"):
         build_payload({"DP-EBM": models["DP-EBM"], "small": other})
     with pytest.raises(ValueError, match=rf"only 'DP-EBM' has '{TERMS[3].name}' and \d more"):
         build_payload({"small": other, "DP-EBM": models["DP-EBM"]})
 
 
 def test_models_of_another_scale_do_not_stand_side_by_side(models):
-    with pytest.raises(ValueError, match="'counts' has other terms, or another scale"):
+    with pytest.raises(ValueError, match="'counts' has different terms or a different scale"):
         build_payload({"a": models["DP-EBM"], "counts": view_examples.comparison(classes=None)})
 
 
 @pytest.mark.parametrize("names", [("", "b"), (1, "b")])
 def test_models_need_names(models, names):
-    with pytest.raises(TypeError, match="models are given by name"):
+    with pytest.raises(TypeError, match="pass models by name"):
         build_payload(dict(zip(names, models.values(), strict=True)))
 
 
 def test_a_ledger_is_no_model(models):
-    with pytest.raises(TypeError, match="only models can stand side by side"):
+    with pytest.raises(TypeError, match="only models can be shown side by side"):
         build_payload({"a": models["DP-EBM"].ledger, "b": models["DP-EBM"]})
 
 
@@ -105,7 +105,7 @@ def test_side_by_side_their_costs_are_composed(models):
     private = [mu for mu in mus if mu is not None]
     epsilon = epsilon_from_mu(math.sqrt(sum(mu**2 for mu in private)), view_examples.DELTA)
 
-    assert words.startswith("all models side by side, if fitted on the same people and published")
+    assert words.startswith("all models side by side, if fitted on the same data and published")
     stated = float(words.split("ε = ")[1].split(" ")[0])
     assert epsilon <= stated <= epsilon * 1.001
 

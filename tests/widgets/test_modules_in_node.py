@@ -9,6 +9,8 @@ import pytest
 
 from node import NODE
 
+pytestmark = pytest.mark.full
+
 TESTS = sorted(Path(__file__).parent.glob("modules/*.test.mjs"))
 
 

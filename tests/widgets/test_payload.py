@@ -172,7 +172,7 @@ def test_lists_that_do_not_belong_together_are_refused(payload):
         check_payload({**payload, "fits": payload["fits"][:-1]})
     with pytest.raises(ValueError, match="at least one fit for each epsilon"):
         check_payload({**payload, "fits": [[] for _ in payload["fits"]]})
-    with pytest.raises(ValueError, match="must hold its 6 terms"):
+    with pytest.raises(ValueError, match="must contain its 6 terms"):
         check_payload({**payload, "terms": payload["terms"][:-1]})
     with pytest.raises(ValueError, match="payload version 2 is not 1"):
         check_payload({**payload, "version": 2})

@@ -58,7 +58,7 @@ def test_samples_are_marked_as_public_only_on_somebodys_word(comparison, rows, p
 
 
 def test_samples_without_a_column_are_refused_by_its_name(comparison, rows):
-    with pytest.raises(ValueError, match="samples lack 1 of 3 columns, the first is 'age'"):
+    with pytest.raises(ValueError, match="samples lack 1 of 3 columns, starting with 'age'"):
         Explorer(comparison, samples=rows.drop(columns="age"))
 
 

@@ -127,7 +127,7 @@ def test_unknown_kinds_are_answered_with_the_known_ones(view, tmp_path):
         view.export_svg(tmp_path / "a.svg", "pie")
     with pytest.raises(ValueError, match=r"no table 'pie'; there are 'shape', 'importance'"):
         view.export_csv(tmp_path / "a.csv", "pie")
-    with pytest.raises(ValueError, match="made from a LedgerSummary"):
+    with pytest.raises(ValueError, match="created from a LedgerSummary"):
         LedgerView(view_examples.comparison().ledger).export_svg(tmp_path / "a.svg")
     assert list(tmp_path.iterdir()) == []
 

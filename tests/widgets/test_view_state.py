@@ -78,14 +78,14 @@ def test_every_stop_can_be_chosen(explorer, index):
     [
         ("epsilon_index", 9, "epsilon_index=9 must be one of 0 for epsilon 0.25, 1 for epsilon"),
         ("epsilon_index", -1, "epsilon_index=-1 must be one of"),
-        ("epsilon_index", 1.5, "epsilon_index=1.5 must be a whole number"),
-        ("epsilon_index", True, "epsilon_index=True must be a whole number"),
-        ("epsilon_index", None, "epsilon_index=None must be a whole number"),
+        ("epsilon_index", 1.5, "epsilon_index=1.5 must be an integer"),
+        ("epsilon_index", True, "epsilon_index=True must be an integer"),
+        ("epsilon_index", None, "epsilon_index=None must be an integer"),
         ("term", "Age", "no term 'Age'; the terms are 'age', .* Did you mean 'age'?"),
         ("term", "", "no term ''; the terms are 'age'"),
         ("bin_index", N_AGE_BINS, "bin_index=25 must be a bin of the term: 0 to 24"),
         ("bin_index", -1, "bin_index=-1 must be a bin of the term: 0 to 24"),
-        ("bin_index", "3", "bin_index='3' must be a whole number or None"),
+        ("bin_index", "3", "bin_index='3' must be an integer or None"),
         ("repeat", 3, "repeat=3 must be one of the fits at an epsilon: 0 to 2"),
         ("sample", 0, "sample=0, but there are no samples; pass samples=DataFrame"),
         ("pinned_epsilon", 3.0, "pinned_epsilon=3 must be None or one of 0.25, 0.5, 1, 2, 4, 8"),
@@ -161,7 +161,9 @@ def test_an_infinite_epsilon_is_offered_only_where_there_is_a_reference():
     reference = ShapeView(comparison.reference)
     reference.epsilon = math.inf
     assert reference.epsilon_index == 0
-    with pytest.raises(traitlets.TraitError, match="the epsilons are none, as no model is shown"):
+    with pytest.raises(
+        traitlets.TraitError, match="the epsilons are none, because no model is shown"
+    ):
         LedgerView(comparison.ledger).epsilon = 0.5
 
 
@@ -240,7 +242,7 @@ def test_a_model_without_privacy_is_shown_even_with_the_reference_off():
 def test_a_ledger_alone_is_shown_by_the_ledger_view_only(view):
     summary = view_examples.comparison().ledger
 
-    with pytest.raises(TypeError, match="LedgerView shows a LedgerSummary"):
+    with pytest.raises(TypeError, match="use LedgerView for a LedgerSummary"):
         view(summary)
     assert LedgerView(summary).term == ""
 

@@ -1,4 +1,4 @@
-"""Dashboards for Jupyter: explanations under differential privacy, at all epsilons at once."""
+"""Dashboards for Jupyter: explanations under differential privacy, across all epsilons."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ __all__ = [*sorted(view.name for view in VIEWS if view.name), "write_page"]
 
 
 def __getattr__(name: str) -> Any:
-    """Import a view when it is first used."""
+    """Import a view on first use."""
     if name == "write_page":
         value: Any = import_module(f"{__name__}.export.write_page").write_page
     elif (value := view_class(name)) is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    globals()[name] = value  # the next use does not come here
+    globals()[name] = value  # later uses skip this function
     return value
 
 

@@ -18,7 +18,7 @@ m_j that begin 1, 2, 3, ... and then grow by a tenth, and shares
   is 0.
 
 **Claim.** Let every choice depend on all results so far: whether to go on, what to ask, with how
-much noise. For neighbours with distributions P and Q of everything seen until the stop, and with
+much noise. For neighbors with distributions P and Q of everything seen until the stop, and with
 the reading r at that moment (a function of what was seen), every set S of outcomes has
 
     P(S) <= (integral over S of exp(r) dQ) + delta.

@@ -96,7 +96,7 @@ def spending_for(entries: Iterable[Charged], unit: Unit, adjacency: Adjacency) -
     Returns
     -------
     Spending or None
-        None where an entry has no bound for the unit.
+        None if an entry has no bound for the unit.
     """
     events: list[Event] = []
     sampled = False
@@ -127,7 +127,7 @@ def exchanged_spending(
     Returns
     -------
     Spending or None
-        Stated for replace-one adjacency; None where an entry has no bound.
+        Stated for replace-one adjacency; None if an entry has no bound.
     """
     if any(_changes_samples(entry, unit) for entry in entries):
         return None
@@ -167,7 +167,7 @@ def common_unit(entries: Iterable[Charged]) -> Unit | None:
     Returns
     -------
     Unit or None
-        None where nothing private was charged, or units differ.
+        None if nothing private was charged, or units differ.
     """
     found: Unit | None = None
     for entry in entries:

@@ -1,6 +1,6 @@
 """Lower bounds on mu and epsilon from an attacker's errors.
 
-An attacker who sees a release and guesses which of two neighbouring data sets it came from
+An attacker who sees a release and guesses which of two neighboring data sets it came from
 errs at least as often as the guarantee says. Exact binomial intervals [1]_ turn counted
 errors into bounds that hold with a stated confidence, whatever the attack was.
 
@@ -107,7 +107,7 @@ def largest_rate(errors: int, trials: int, doubt: float) -> float:
     Parameters
     ----------
     errors, trials : int
-        Errors counted in so many independent trials.
+        Number of errors, and of independent trials.
     doubt : float
         Probability that the rate is larger.
 

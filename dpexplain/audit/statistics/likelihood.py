@@ -5,8 +5,9 @@ many times with and without a canary that saturates every clip, guesses each tim
 bounds the Gaussian-DP parameter from the errors. On correct code the bound stays below the
 stated parameter, and reaches a good share of it: that is the power of the audit.
 
-`audit_transcripts` makes so many guesses and bounds what they prove; `refute_transcripts` makes as
-many as it takes to tell what is stated from clearly more.
+`audit_transcripts` makes a fixed number of guesses and bounds epsilon from them;
+`refute_transcripts` makes as many as needed to distinguish the stated parameter from a clearly
+larger one.
 """
 
 from __future__ import annotations
@@ -189,7 +190,7 @@ def paired_errors(case: CanaryCase) -> Iterator[tuple[Any, Mapping[str, int] | N
     model : private estimator
         One that was fitted.
     errors : mapping of str to {0, 1, 2}, or None
-        Wrong guesses of both, from all releases and from those of each label; None where the
+        Wrong guesses of both, from all releases and from those of each label; None if the
         releases had another number, shape or noise scale with the canary than without it.
     """
     while True:

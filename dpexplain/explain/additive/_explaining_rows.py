@@ -16,13 +16,69 @@ from dpexplain.explain.additive._binned import NO_BIN
 from dpexplain.explain.additive.local_explanation import LocalExplanation, rest_scores, total_score
 
 if TYPE_CHECKING:
-    from dpexplain.explain.additive.global_explanation import GlobalExplanation
+    from dpexplain.explain.additive.links import Link
+    from dpexplain.explain.additive.pair_curve import PairCurve
+    from dpexplain.explain.additive.shape_function import ShapeFunction
+    from dpexplain.explain.guarantee import Guarantee
 
 _NO_BIN_LABEL = "no bin"
 
 
+class ExplainsRows:
+    """Mixin of :class:`GlobalExplanation` that explains rows."""
+
+    terms: tuple[ShapeFunction, ...]
+    pairs: tuple[PairCurve, ...]
+    intercept: float
+    link: Link
+    classes: tuple[str, ...] | None
+    of_class: str
+    guarantee: Guarantee
+    target_name: str
+    target_unit: str
+    model_name: str
+    main_effects_only: bool
+
+    @property
+    def parts(self) -> tuple[ShapeFunction | PairCurve, ...]:
+        """Terms, then pairs: all parts of the score except the intercept."""
+        return (*self.terms, *self.pairs)
+
+    def explain_local(self, X: pd.DataFrame, *, samples_public: bool = False) -> LocalExplanation:
+        """Explain the score of each row by term and pair, without the model.
+
+        Parameters
+        ----------
+        X : DataFrame of shape (n_samples, n_columns)
+            With a column for every feature. Rows are not protected by the guarantee.
+        samples_public : bool, default=False
+            Whether the rows may be shown to anyone (public records, what-if inputs).
+
+        Returns
+        -------
+        LocalExplanation
+            Noise of contributions where it is known; how errors of terms go together is known
+            to the model alone, so :attr:`LocalExplanation.score_std` is None.
+
+        Raises
+        ------
+        TypeError
+            If `X` is no DataFrame.
+        ValueError
+            If a column is missing, this explains one class of several, or it holds main effects
+            only.
+
+        Warns
+        -----
+        UserWarning
+            If a term has no bin for a value, such as a missing one: it contributes 0 there, with
+            the label "no bin".
+        """
+        return explain_rows(self, X, samples_public=samples_public)
+
+
 def explain_rows(
-    explanation: GlobalExplanation, X: pd.DataFrame, *, samples_public: bool
+    explanation: ExplainsRows, X: pd.DataFrame, *, samples_public: bool
 ) -> LocalExplanation:
     """Explain rows; see :meth:`GlobalExplanation.explain_local`.
 
@@ -47,7 +103,7 @@ def explain_rows(
 
 
 def explain_rows_of_classes(
-    by_class: Sequence[GlobalExplanation], X: pd.DataFrame, *, samples_public: bool
+    by_class: Sequence[ExplainsRows], X: pd.DataFrame, *, samples_public: bool
 ) -> tuple[LocalExplanation, ...]:
     """Explain rows class by class.
 
@@ -75,7 +131,7 @@ def explain_rows_of_classes(
     )
 
 
-def _places(explanation: GlobalExplanation, X: pd.DataFrame) -> list[npt.NDArray[np.int64]]:
+def _places(explanation: ExplainsRows, X: pd.DataFrame) -> list[npt.NDArray[np.int64]]:
     """Return bins by row and term, then cells by pair; `NO_BIN` if none."""
     if explanation.main_effects_only:
         raise ValueError(
@@ -85,7 +141,8 @@ def _places(explanation: GlobalExplanation, X: pd.DataFrame) -> list[npt.NDArray
         )
     if not isinstance(X, pd.DataFrame):
         raise TypeError(f"X must be a DataFrame with named columns, got {type(X).__name__}.")
-    needed = [*explanation, *(name for pair in explanation.pairs for name in pair.feature_names)]
+    needed = [term.name for term in explanation.terms]
+    needed += [name for pair in explanation.pairs for name in pair.feature_names]
     if missing := [name for name in dict.fromkeys(needed) if name not in X.columns]:
         raise ValueError(f"X lacks the columns {listing(missing)}; pass one column per feature.")
     singles = [term.index_or_none(X[term.name]) for term in explanation.terms]
@@ -93,9 +150,7 @@ def _places(explanation: GlobalExplanation, X: pd.DataFrame) -> list[npt.NDArray
     return [*singles, *pairs]
 
 
-def _warn_where_no_bin(
-    explanation: GlobalExplanation, places: Sequence[npt.NDArray[np.int64]]
-) -> None:
+def _warn_where_no_bin(explanation: ExplainsRows, places: Sequence[npt.NDArray[np.int64]]) -> None:
     parts = zip(explanation.parts, places, strict=True)
     if lacking := [part.name for part, at in parts if (at == NO_BIN).any()]:
         warnings.warn(
@@ -107,7 +162,7 @@ def _warn_where_no_bin(
         )
 
 
-def _parts(explanation: GlobalExplanation) -> Iterator[tuple[FloatArray, tuple[str, ...]]]:
+def _parts(explanation: ExplainsRows) -> Iterator[tuple[FloatArray, tuple[str, ...]]]:
     """Return contributions and labels of the bins of each term and pair.
 
     What a value without a bin contributes comes last, where `NO_BIN` points: nothing.
@@ -119,14 +174,14 @@ def _parts(explanation: GlobalExplanation) -> Iterator[tuple[FloatArray, tuple[s
 
 
 def _contributions(
-    explanation: GlobalExplanation, places: Sequence[npt.NDArray[np.int64]]
+    explanation: ExplainsRows, places: Sequence[npt.NDArray[np.int64]]
 ) -> FloatArray:
     parts = zip(_parts(explanation), places, strict=True)
     return np.stack([values[at] for (values, _), at in parts], axis=1)
 
 
 def _explained(
-    explanation: GlobalExplanation,
+    explanation: ExplainsRows,
     places: Sequence[npt.NDArray[np.int64]],
     *,
     samples_public: bool,
@@ -154,7 +209,7 @@ def _explained(
 
 
 def _stds(
-    explanation: GlobalExplanation, places: Sequence[npt.NDArray[np.int64]], name: str
+    explanation: ExplainsRows, places: Sequence[npt.NDArray[np.int64]], name: str
 ) -> FloatArray | None:
     """Return standard deviations of the contributions; None if any is unknown."""
     known = [getattr(term, name) for term in explanation.terms]

@@ -1,12 +1,11 @@
 """Denoised curves, as post-processing, with their own band.
 
-Each curve is taken as a smooth function plus noise of the covariance that the explanation
-carries. The size and the reach of the function are chosen by marginal likelihood (empirical
-Bayes), so a curve that shows nothing but noise becomes flat. Nothing but released numbers is
-used, so it costs no privacy.
+Each curve is modeled as a smooth function plus noise with the covariance in the explanation. The
+scale and length of the function are chosen by marginal likelihood (empirical Bayes), so a curve
+that is all noise becomes flat. It uses only released numbers, so it costs no privacy.
 
-Whether it helps depends on the fit: curves of a short fit at small epsilon are pulled towards
-zero already. That is why models do not do it by themselves.
+Whether it helps depends on the fit: curves of a short fit at small epsilon are already pulled
+toward zero. This is why models do not do it automatically.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from dpexplain.explain.additive.shape_function import ShapeFunction
 from dpexplain.explain.noise import LEVEL, NoiseModel
 
 _REACHES = (0.075, 0.15, 0.3)
-"""How far values go together, in shares of the people between them."""
+"""Correlation lengths of values, as shares of the records between them."""
 
 _SIZES = np.geomspace(0.03, 3.0, 12)
 """Standard deviations of the function, in those of the curve that was released."""
@@ -38,19 +37,19 @@ def denoised(explanation: GlobalExplanation) -> GlobalExplanation:
     Parameters
     ----------
     explanation : GlobalExplanation
-        With noise that is known jointly.
+        With known joint noise.
 
     Returns
     -------
     GlobalExplanation
-        The same terms with smoother curves, centred as before. Their deviations are those of
-        the estimate (the posterior), in `noise_std`; parts are not told apart any more.
-        Predictions of the model do not change.
+        The same terms with smoother curves, centered as before. Their standard deviations are
+        those of the estimate (the posterior), in `noise_std`, without separate parts. Predictions
+        of the model do not change.
 
     Raises
     ------
     ValueError
-        If the noise is not known jointly.
+        If the joint noise is unknown.
 
     References
     ----------
@@ -82,19 +81,19 @@ def denoised_curve(explanation: GlobalExplanation, name: str) -> FloatArray:
     Parameters
     ----------
     explanation : GlobalExplanation
-        With noise that is known jointly.
+        With known joint noise.
     name : str
         Name of the term.
 
     Returns
     -------
     ndarray of shape (n_bins,)
-        Contributions as :func:`denoised` has them.
+        Contributions as in :func:`denoised`.
 
     Raises
     ------
     ValueError
-        If the noise is not known jointly.
+        If the joint noise is unknown.
     """
     noise = _known(explanation.noise)
     place = list(explanation).index(name)

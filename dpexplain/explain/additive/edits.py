@@ -30,19 +30,19 @@ class EditEffect:
     n_bins : int
         Bins whose contribution changed.
     rms : float
-        Root mean square of the change over (noisily counted) people, in the unit of the score.
+        Root mean square of the change over (noisily counted) records, in the unit of the score.
     people_share : float
-        Share of (noisily counted) people in the bins that changed, 0 to 1.
+        Share of (noisily counted) records in the changed bins, 0 to 1.
     n_outside : int or None
-        Bins in which the curve lies more than two standard deviations (noise of all causes) from
-        what was released, after undoing how far that falls short where an edit did so; None where
-        the noise is not known.
+        Bins in which the curve lies more than two standard deviations (total uncertainty) from the
+        released curve, whose shrinkage is undone first if an edit did so; None if the noise is
+        unknown.
     mean_change : float
-        Change of the mean contribution over (noisily counted) people.
+        Change of the mean contribution over (noisily counted) records.
     intercept_change : float
-        Change of the intercept; not 0 only where the edit asked for it.
+        Change of the intercept; 0 unless the edit requested it.
     of_class : str, default=""
-        Class whose score changed, where there are several.
+        Class whose score changed, if there are several.
     """
 
     term: str
@@ -77,7 +77,7 @@ class EditEffect:
         parts = [
             f"changes {self.n_bins} {'bin' if self.n_bins == 1 else 'bins'} by "
             f"{signed_number(self.rms).lstrip('+')} (root mean square) for "
-            f"{100 * self.people_share:.0f} % of the people (noisy count)",
+            f"{100 * self.people_share:.0f}% of the records (noisy count)",
             self.band_words,
         ]
         if abs(self.mean_change) > 1e-9:
@@ -90,7 +90,7 @@ class EditEffect:
     def band_words(self) -> str:
         """Describe whether the curve stays inside the noise band."""
         if self.n_outside is None:
-            return "noise band not known"
+            return "noise band unknown"
         if not self.n_outside:
             return "stays inside the noise band"
         return (
@@ -105,19 +105,19 @@ class EditRecord:
     Parameters
     ----------
     operation : str
-        The operation as JSON text, from which :mod:`dpexplain.edit` makes it again.
+        The operation as JSON text, from which :mod:`dpexplain.edit` rebuilds it.
     words : str
         The operation in words.
     effects : tuple of EditEffect
-        One per curve that it touched.
+        One per changed curve.
     note : str, default=""
         Why.
     who : str, default=""
         Who made it.
     when : str, default=""
-        When, as the author writes it.
+        When, as written by the author.
     caution : str, default=""
-        What to beware of with an operation of this kind, whatever the numbers say.
+        General warning about operations of this kind.
 
     Raises
     ------
@@ -164,7 +164,7 @@ class EditRecord:
 
     @property
     def people_share(self) -> float:
-        """Largest share of people (by noisy counts) that an effect touches."""
+        """Largest share of records (by noisy counts) affected by one effect."""
         return max((effect.people_share for effect in self.effects), default=0.0)
 
     @property

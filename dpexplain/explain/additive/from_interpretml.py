@@ -26,41 +26,40 @@ def from_interpret(
 ) -> GlobalExplanation | MulticlassExplanation:
     """Convert a fitted InterpretML model to an explanation.
 
-    Every view, figure and file works on it, and operations of :mod:`dpexplain.edit` too. Nothing
-    is fitted and no data are needed.
+    All views, figures, files and operations of :mod:`dpexplain.edit` work with it. Nothing is
+    fitted, and no data are needed.
 
     Parameters
     ----------
     model : ExplainableBoostingClassifier, ExplainableBoostingRegressor or a private one
-        Of ``interpret.glassbox`` or ``interpret.privacy``, fitted.
+        A fitted model of ``interpret.glassbox`` or ``interpret.privacy``.
     target_name : str, default="target"
-        Name of what is predicted, which the model does not keep.
+        Name of the target, which the model does not keep.
     target_unit : str, default=""
-        Its unit, for a regression.
+        Unit of the target, for a regression.
 
     Returns
     -------
     GlobalExplanation or MulticlassExplanation
-        Marked not private, whatever the model states: this library has not seen the noise drawn,
-        and `docs/attacks.md` shows that the stated epsilon of private models of interpret-core 0.7
-        does not hold. The epsilon that the model states is named in the guarantee's notes. Bins
-        of values that were unseen become the bin "other" of a category; for numbers, where they
-        are cells that are no number, they are left out. Terms of two features are among its
-        `pairs`.
+        Marked as not private, even if the model states otherwise: this library has not observed
+        the noise, and `docs/attacks.md` shows that the stated epsilon of private models of
+        interpret-core 0.7 does not hold. The guarantee's notes name the epsilon stated by the
+        model. Bins of unseen values become the bin "other" of a category; for numeric features,
+        where they hold cells that are not numbers, they are left out. Terms of two features are
+        among its `pairs`.
 
     Raises
     ------
     TypeError
-        If the model is no such model.
+        If the model is of another kind.
     ValueError
-        If it is not fitted, has scores that are not finite, or a link that explanations do not
-        know.
+        If it is not fitted, or has non-finite scores or an unsupported link.
 
     Warns
     -----
     UserWarning
-        If the model has terms of three or more features: they are left out, so its scores are
-        not those of the explanation.
+        If the model has terms of three or more features: they are left out, so its scores differ
+        from those of the explanation.
 
     Examples
     --------

@@ -14,30 +14,43 @@ from dpexplain._utils.names import closest_name
 from dpexplain.explain import _html
 from dpexplain.explain._record import Record, distinct, finite, text
 from dpexplain.explain._text import listing, short_number, shorten
+from dpexplain.explain.additive._explaining_rows import ExplainsRows
 from dpexplain.explain.additive.edits import EditRecord, edited_terms
 from dpexplain.explain.additive.links import Link, checked_classes, score_unit, shown_class
 from dpexplain.explain.additive.pair_curve import PairCurve
 from dpexplain.explain.additive.shape_function import ShapeFunction
 from dpexplain.explain.bands._noisy_model import NoisyModel
+from dpexplain.explain.display import ModelDisplay
 from dpexplain.explain.guarantee import Guarantee
 from dpexplain.explain.noise import NoiseModel
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from dpexplain.explain.additive.local_explanation import LocalExplanation
 
 _HTML_ROWS = 10
 
+_COLUMN_WORDS = (
+    "What is noise? importance, noise_floor and above_noise describe the released curves. What is "
+    "true of people? effect, effect_std and has_effect estimate it. Ranks and directions rest "
+    "on what the column basis names."
+)
+_BIN_WORDS = (
+    "What is noise? contribution, its standard deviations and signal describe the released curve. "
+    "What is true of people? effect, its 95% band and effect_signal estimate it."
+)
+
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class GlobalExplanation(NoisyModel, Record, Mapping[str, ShapeFunction]):
+class GlobalExplanation(
+    NoisyModel, ExplainsRows, Record, ModelDisplay, Mapping[str, ShapeFunction]
+):
     """A mapping from term names to :class:`ShapeFunction`, in model order.
 
     Parameters
     ----------
     terms : sequence of ShapeFunction
-        The additive parts, in the order in which the model sums them.
+        The terms, in the order in which the model adds them.
     intercept : float
         Score before any contribution, on the link scale.
     link : {"logit", "identity", "log", "softmax"}
@@ -46,39 +59,39 @@ class GlobalExplanation(NoisyModel, Record, Mapping[str, ShapeFunction]):
     guarantee : Guarantee
         Privacy of the whole object.
     target_name : str, default="target"
-        Name of what is predicted.
+        Name of the target.
     target_unit : str, default=""
-        Its unit, for regression.
+        Unit of the target, for regression.
     classes : tuple of str or None, default=None
-        Class names of a classifier; of two, the score speaks for the second.
+        Class names of a classifier; with two classes, the score is that of the second.
     model_name : str, default=""
         Name of the estimator.
     of_class : str, default=""
-        Class that the score speaks for, where there are several: link "softmax".
+        Class of the score, if there are several: link "softmax".
     noise : NoiseModel or None, default=None
-        Joint scatter of all bins from privacy noise, random structure and sampling; None where
-        there is none or it is not known.
+        Joint errors of all bins from privacy noise, random structure and sampling; None if there
+        are none or they are unknown.
     effect_scatter : NoiseModel or None, default=None
-        How the estimate of the effect scatters, all bins and the intercept together; None where it
-        is not worked out.
+        Joint errors of the estimate of the effect, for all bins and the intercept; None if not
+        available.
     effect_intercept : float or None, default=None
-        Intercept that is true of the population, as estimated.
+        Estimated true intercept of the population.
     edits : sequence of EditRecord, default=()
-        What was done by hand after the fit, in order; see :mod:`dpexplain.edit`.
+        Manual edits after the fit, in order; see :mod:`dpexplain.edit`.
     released_intercept : float or None, default=None
-        Intercept as it was released, where edits moved it.
+        Intercept as released, if edits moved it.
     pairs : sequence of PairCurve, default=()
-        Parts that look at two features each, summed after the terms. They are no keys of the
-        mapping, and edits and comparisons leave them alone; see :meth:`pair`.
+        Terms of two features each, added after the terms of one feature. They are not keys of the
+        mapping, and edits and comparisons ignore them; see :meth:`pair`.
     main_effects_only : bool, default=False
-        Whether the model has interactions that no part shows, as trees have: its scores are not
-        the sums of the parts then.
+        Whether the model has interactions that no term shows, as trees have; its scores are then
+        not the sums of the terms.
 
     Raises
     ------
     ValueError
-        If names of terms or pairs repeat, link and classes contradict each other, or the guarantee
-        is private and that of a term or pair is not.
+        If names of terms or pairs repeat, link and classes are inconsistent, or the guarantee is
+        private but that of a term or pair is not.
     """
 
     terms: tuple[ShapeFunction, ...]
@@ -215,7 +228,7 @@ class GlobalExplanation(NoisyModel, Record, Mapping[str, ShapeFunction]):
         Raises
         ------
         KeyError
-            If there is no such pair.
+            If the pair does not exist.
         """
         for pair in self.pairs:
             if pair.name == name:
@@ -240,7 +253,7 @@ class GlobalExplanation(NoisyModel, Record, Mapping[str, ShapeFunction]):
         Raises
         ------
         KeyError
-            If there is neither.
+            If neither exists.
         """
         return self.pair(name) if any(name == pair.name for pair in self.pairs) else self[name]
 
@@ -250,48 +263,9 @@ class GlobalExplanation(NoisyModel, Record, Mapping[str, ShapeFunction]):
         Returns
         -------
         GlobalExplanation
-            Its scores are not those of the model.
+            Its scores differ from those of the model.
         """
         return dataclasses.replace(self, pairs=())
-
-    def explain_local(self, X: pd.DataFrame, *, samples_public: bool = False) -> LocalExplanation:
-        """Explain the score of each row by term and pair, without the model.
-
-        Parameters
-        ----------
-        X : DataFrame of shape (n_samples, n_columns)
-            With a column for every feature. Rows are not protected by the guarantee.
-        samples_public : bool, default=False
-            Whether the rows may be shown to anyone (public records, what-if inputs).
-
-        Returns
-        -------
-        LocalExplanation
-            Noise of contributions where it is known; how errors of terms go together is known
-            to the model alone, so :attr:`LocalExplanation.score_std` is None.
-
-        Raises
-        ------
-        TypeError
-            If `X` is no DataFrame.
-        ValueError
-            If a column is missing, this explains one class of several, or it holds main effects
-            only.
-
-        Warns
-        -----
-        UserWarning
-            If a term has no bin for a value, such as a missing one: it contributes 0 there, with
-            the label "no bin".
-        """
-        from dpexplain.explain.additive._explaining_rows import explain_rows
-
-        return explain_rows(self, X, samples_public=samples_public)
-
-    @property
-    def parts(self) -> tuple[ShapeFunction | PairCurve, ...]:
-        """Terms, then pairs: all parts of the score except the intercept."""
-        return (*self.terms, *self.pairs)
 
     def importances(self) -> pd.Series[float]:
         """Return the mean absolute contribution of each term and each pair, largest first.
@@ -299,8 +273,8 @@ class GlobalExplanation(NoisyModel, Record, Mapping[str, ShapeFunction]):
         Returns
         -------
         Series
-            Indexed by term, in :attr:`score_unit`. Weights are the (noisy) counts, so this
-            costs no further privacy. Noise alone makes it positive: compare with
+            Indexed by term, in :attr:`score_unit`. Weights are the (noisy) counts, so this costs
+            no additional privacy. Noise alone makes it positive: compare it with
             ``explanation[term].noise_floor``, see :attr:`ShapeFunction.noise_floor`.
         """
         values = pd.Series(
@@ -322,6 +296,49 @@ class GlobalExplanation(NoisyModel, Record, Mapping[str, ShapeFunction]):
         """
         return pd.concat([term.frame() for term in self.terms], ignore_index=True)
 
+    def describe(self) -> Iterator[str | pd.DataFrame]:
+        """Yield the guarantee, noise and effects in words, and terms and pairs by importance.
+
+        Yields
+        ------
+        str or DataFrame
+        """
+        yield from super().describe()
+        said = (self.noise_words, self.effect_words, self.effect_caution)
+        yield from (words for words in said if words)
+        if self.effect_scatter is not None:
+            yield _COLUMN_WORDS
+        yield self.ranking()
+        if self.pairs:
+            listed = self.importances()[[pair.name for pair in self.pairs]]
+            yield listed.rename_axis("pair of features").to_frame("importance")
+
+    def term_frames(self) -> dict[str, pd.DataFrame]:
+        """Return the table of each term and pair by its name.
+
+        Returns
+        -------
+        dict of str to DataFrame
+        """
+        return {**super().term_frames(), **{pair.name: pair.frame() for pair in self.pairs}}
+
+    def term_words(self, term: str) -> Iterator[str]:
+        """Yield which question the columns of a term answer, and what its estimate cannot say.
+
+        Parameters
+        ----------
+        term : str
+
+        Yields
+        ------
+        str
+            A paragraph.
+        """
+        if term in self and self[term].effect is not None:
+            yield _BIN_WORDS
+        if caution := self.effect_cautions.get(term):
+            yield caution
+
     @overload
     def plot(self, term: None = None, **options: Any) -> npt.NDArray[np.object_]: ...
 
@@ -336,12 +353,12 @@ class GlobalExplanation(NoisyModel, Record, Mapping[str, ShapeFunction]):
         Parameters
         ----------
         term : str or None, default=None
-            Name of the term or pair to draw alone, as :meth:`ShapeFunction.plot` does; None draws
-            a panel for each.
+            Name of a single term or pair to draw, as by :meth:`ShapeFunction.plot`; None draws a
+            panel for each.
         ax : Axes or None, default=None
-            Where to draw one term; None makes a figure.
+            Axes to draw one term into; None creates a figure.
         **options
-            Passed on.
+            Passed on to the plotting function.
 
         Returns
         -------
@@ -351,7 +368,7 @@ class GlobalExplanation(NoisyModel, Record, Mapping[str, ShapeFunction]):
         Raises
         ------
         KeyError
-            If there is no such term.
+            If the term does not exist.
         ValueError
             If `ax` is given without a term.
         """
@@ -372,14 +389,14 @@ class GlobalExplanation(NoisyModel, Record, Mapping[str, ShapeFunction]):
         Parameters
         ----------
         ax : Axes or None, default=None
-            Where to draw; None makes a figure.
+            Axes to draw into; None creates a figure.
         **options
-            Passed on.
+            Passed on to the plotting function.
 
         Returns
         -------
         Axes
-            The axes drawn into.
+            The axes with the plot.
         """
         from dpexplain.plotting import plot_importance
 

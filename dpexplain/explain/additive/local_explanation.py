@@ -14,6 +14,7 @@ from dpexplain.explain import _html
 from dpexplain.explain._record import FloatArray, Record, distinct, finite, read_only, text, texts
 from dpexplain.explain._text import short_number, signed_number
 from dpexplain.explain.additive.links import Link, checked_classes, score_unit, shown_class
+from dpexplain.explain.display import ExplanationDisplay
 from dpexplain.explain.guarantee import Guarantee
 from dpexplain.explain.noise import normal_certainty
 
@@ -30,8 +31,8 @@ NOT_RELEASABLE = "shows samples not marked public \u2014 do not publish"
 def total_score(contributions: npt.ArrayLike, intercept: npt.ArrayLike) -> FloatArray:
     """Sum contributions to the score of an additive model.
 
-    Terms are added to the intercept one after the other, in model order. Every score in the
-    library comes from here, so that a sum of contributions equals a prediction bit by bit.
+    Terms are added to the intercept in model order. Every score in the library comes from this
+    function, so that a sum of contributions equals a prediction to the last bit.
 
     Parameters
     ----------
@@ -62,8 +63,8 @@ def total_score(contributions: npt.ArrayLike, intercept: npt.ArrayLike) -> Float
 def rest_scores(scores: npt.ArrayLike) -> FloatArray:
     """Return the log-sum-exp score of the other classes, for each class.
 
-    The probability of a class is the logistic function of its score less this: the one
-    definition of the probabilities of several classes.
+    The probability of a class is the logistic function of its score minus this score: the only
+    definition of multiclass probabilities.
 
     Parameters
     ----------
@@ -115,7 +116,7 @@ def inverse_link(scores: npt.ArrayLike, link: str) -> FloatArray:
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class LocalExplanation(Record):
+class LocalExplanation(Record, ExplanationDisplay):
     """Contributions of every term to the scores of samples.
 
     Parameters
@@ -133,31 +134,32 @@ class LocalExplanation(Record):
     guarantee : Guarantee
         Privacy of the model behind the contributions; it does not cover the samples.
     classes : tuple of str or None, default=None
-        Class names of a classifier; of two, the score speaks for the second.
+        Class names of a classifier; with two classes, the score is that of the second.
     samples_public : bool, default=False
         Whether the samples may be shown to anyone: public records or what-if inputs.
     target_name : str, default="target"
-        Name of what is predicted.
+        Name of the target.
     target_unit : str, default=""
-        Its unit, for regression.
+        Unit of the target, for regression.
     noise_std : array-like of shape (n_samples, n_terms) or None, default=None
         Standard deviation of each contribution under privacy noise, given the released bins
         and trees.
     total_std : array-like of shape (n_samples, n_terms) or None, default=None
-        The same from privacy noise, random structure and sampling together; it leaves out
-        nothing that :class:`ShapeFunction` knows. None where that is not known.
+        The same from privacy noise, random structure and sampling together, with all sources in
+        :class:`ShapeFunction`. None if unknown.
     score_std : array-like of shape (n_samples,) or None, default=None
-        Standard deviation of each score from all three, errors of terms taken together. Of several
-        classes, of the score less `rest_score`, at most: errors of classes are taken to add up.
+        Standard deviation of each score from all three sources, with the joint errors of terms.
+        With several classes, an upper bound for the score minus `rest_score`: errors of classes
+        are assumed to add up.
     of_class : str, default=""
-        Class that the score speaks for, where there are several: link "softmax".
+        Class of the score, if there are several: link "softmax".
     rest_score : array-like of shape (n_samples,) or None, default=None
-        What the other classes have together, see :func:`rest_scores`; link "softmax".
+        Combined score of the other classes, see :func:`rest_scores`; link "softmax".
 
     Raises
     ------
     ValueError
-        If shapes contradict each other or a number is not finite.
+        If shapes are inconsistent or a number is not finite.
     """
 
     term_names: tuple[str, ...]
@@ -230,8 +232,8 @@ class LocalExplanation(Record):
     def sign_certainty(self) -> FloatArray | None:
         """Probability that each sign is correct, shape (n_samples, n_terms).
 
-        From 0.5 (a coin) to 1, over privacy noise, random structure and sampling where all
-        three are known, else over privacy noise; None for a model without noise.
+        From 0.5 (a coin flip) to 1, over privacy noise, random structure and sampling if all three
+        are known, else over privacy noise; None for a model without noise.
         """
         std = self.noise_std if self.total_std is None else self.total_std
         if std is None:
@@ -247,18 +249,19 @@ class LocalExplanation(Record):
         ----------
         threshold : float or None, default=None
             A probability for a classifier, one half if None; in the unit of the target for a
-            regression, where there is no usual one and it must be given. Of several classes, a
-            probability of the class that the score speaks for.
+            regression, where it is required. With several classes, a probability of the class of
+            the score.
 
         Returns
         -------
         ndarray of shape (n_samples,) or None
-            From 0.5 (a coin) to 1; None where `score_std` is not known.
+            From 0.5 (a coin flip) to 1; None if `score_std` is not known.
 
         Raises
         ------
         ValueError
-            If the threshold is missing, no probability between 0 and 1, or no positive count.
+            If the threshold is missing, not a probability between 0 and 1, or not a positive
+            count.
         """
         score = self._threshold_score(threshold)
         if self.score_std is None:
@@ -303,13 +306,13 @@ class LocalExplanation(Record):
         Parameters
         ----------
         sample : int or None, default=None
-            Position of one sample; None gives all.
+            Position of one sample; None returns all.
 
         Returns
         -------
         DataFrame
             Columns sample, term, bin, contribution; noise_std, total_std and sign_certainty
-            (NaN where unknown). Adding the intercept to a sample's contributions, in order,
+            (NaN if unknown). Adding the intercept to a sample's contributions, in order,
             gives its score.
         """
         chosen = np.arange(len(self)) if sample is None else np.array([self._position(sample)])
@@ -336,12 +339,12 @@ class LocalExplanation(Record):
         """Return the contributions as a ``shap.Explanation`` for SHAP's plots.
 
         Nothing is estimated: in an additive model the contribution of a term is its Shapley
-        value against the intercept, since curves are centred on the counts of the model.
+        value against the intercept, since curves are centered on the counts of the model.
 
         Parameters
         ----------
         X : DataFrame, array or sequence of rows, or None, default=None
-            The same samples, whose values SHAP's plots then show and colour by; None shows the
+            The same samples, whose values SHAP's plots then show and color by; None shows the
             bin of each as text.
         effects : GlobalExplanation or None, default=None
             Explanation of the same model: values are its estimates of the effect on people then,
@@ -350,14 +353,14 @@ class LocalExplanation(Record):
         Returns
         -------
         shap.Explanation
-            SHAP has no place for guarantee and noise: keep this object beside its plots.
+            SHAP cannot store guarantee and noise: keep this object with its plots.
 
         Raises
         ------
         ImportError
             If SHAP is not installed.
         ValueError
-            If `X` has another number of rows, or lacks a column; if `effects` has no estimates.
+            If `X` has a different number of rows, or lacks a column; if `effects` has no estimates.
         """
         from dpexplain.interop.shap_values import to_shap
 
@@ -371,14 +374,14 @@ class LocalExplanation(Record):
         sample : int, default=0
             Position of the sample.
         ax : Axes or None, default=None
-            Where to draw; None makes a figure.
+            Axes to draw into; None creates a figure.
         **options
-            Passed on.
+            Passed on to the plotting function.
 
         Returns
         -------
         Axes
-            The axes drawn into.
+            The axes with the plot.
         """
         from dpexplain.plotting import plot_local
 

@@ -1,14 +1,15 @@
 """Multiclass explanations: one explanation per class.
 
-A model of several classes has a score for each; probabilities are the exponentials of the scores
+A multiclass model has a score for each class; probabilities are the exponentials of the scores
 over their sum (softmax). Adding the same number to all scores changes nothing, so scores are
-centred: that of a class is its log-probability against the average over all classes. Every view,
-figure and file understands the explanation of one class, which :meth:`for_class` gives.
+centered: that of a class is its log-probability against the average over all classes. All views,
+figures and files support the explanation of one class, returned by :meth:`for_class`.
 """
 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
 from typing import NoReturn
 
 import numpy as np
@@ -18,10 +19,12 @@ from dpexplain.explain import _html
 from dpexplain.explain._by_class import ByClass, checked_parts
 from dpexplain.explain._record import FloatArray
 from dpexplain.explain._text import listing, short_number, shorten
+from dpexplain.explain.additive._explaining_rows import explain_rows_of_classes
 from dpexplain.explain.additive.edits import EditRecord
 from dpexplain.explain.additive.global_explanation import GlobalExplanation
 from dpexplain.explain.additive.multiclass_local import MulticlassLocalExplanation
 from dpexplain.explain.bands._noisy_classes import NoisyClasses
+from dpexplain.explain.display import ModelDisplay
 from dpexplain.explain.guarantee import Guarantee
 
 _HTML_ROWS = 10
@@ -37,7 +40,7 @@ def scores_of(
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class MulticlassExplanation(NoisyClasses, ByClass[GlobalExplanation]):
+class MulticlassExplanation(NoisyClasses, ModelDisplay, ByClass[GlobalExplanation]):
     """An additive model with a score for each of several classes.
 
     Parameters
@@ -48,7 +51,7 @@ class MulticlassExplanation(NoisyClasses, ByClass[GlobalExplanation]):
     Raises
     ------
     ValueError
-        If the parts do not belong together.
+        If the explanations are inconsistent.
 
     Examples
     --------
@@ -136,10 +139,20 @@ class MulticlassExplanation(NoisyClasses, ByClass[GlobalExplanation]):
         -------
         MulticlassLocalExplanation
         """
-        from dpexplain.explain.additive._explaining_rows import explain_rows_of_classes
-
         parts = explain_rows_of_classes(self.by_class, X, samples_public=samples_public)
         return MulticlassLocalExplanation(parts)
+
+    def describe(self) -> Iterator[str | pd.DataFrame]:
+        """Yield the guarantee, the noise in words, and the terms by importance.
+
+        Yields
+        ------
+        str or DataFrame
+        """
+        yield from super().describe()
+        said = (self.noise_words, self.by_class[0].effect_caution)
+        yield from (words for words in said if words)
+        yield self.ranking()
 
     def importances(self) -> pd.Series[float]:
         """Return the mean absolute contribution of each term, averaged over the classes.

@@ -12,11 +12,12 @@ import pandas as pd
 from dpexplain.explain._by_class import ByClass, checked_parts
 from dpexplain.explain._record import FloatArray
 from dpexplain.explain.additive.local_explanation import LocalExplanation
+from dpexplain.explain.display import ExplanationDisplay
 from dpexplain.explain.guarantee import Guarantee
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class MulticlassLocalExplanation(ByClass[LocalExplanation]):
+class MulticlassLocalExplanation(ExplanationDisplay, ByClass[LocalExplanation]):
     """Contributions of every term to the scores of samples, for each class.
 
     Parameters
@@ -27,7 +28,7 @@ class MulticlassLocalExplanation(ByClass[LocalExplanation]):
     Raises
     ------
     ValueError
-        If the parts do not belong together.
+        If the explanations are inconsistent.
     """
 
     by_class: tuple[LocalExplanation, ...]
@@ -73,25 +74,25 @@ class MulticlassLocalExplanation(ByClass[LocalExplanation]):
         """Return a ``shap.Explanation`` with classes on the last axis.
 
         Nothing is estimated: in an additive model the contribution of a term is its Shapley
-        value against the intercept, since curves are centred on the counts of the model.
+        value against the intercept, since curves are centered on the counts of the model.
 
         Parameters
         ----------
         X : DataFrame, array or sequence of rows, or None, default=None
-            The same samples, whose values SHAP's plots then show and colour by; None shows the
+            The same samples, whose values SHAP's plots then show and color by; None shows the
             bin of each as text.
 
         Returns
         -------
         shap.Explanation
-            SHAP has no place for guarantee and noise: keep this object beside its plots.
+            SHAP cannot store guarantee and noise: keep this object with its plots.
 
         Raises
         ------
         ImportError
             If SHAP is not installed.
         ValueError
-            If `X` has another number of rows, or lacks a column.
+            If `X` has a different number of rows, or lacks a column.
         """
         from dpexplain.interop.shap_values import to_shap
 
@@ -103,7 +104,7 @@ class MulticlassLocalExplanation(ByClass[LocalExplanation]):
         Parameters
         ----------
         sample : int or None, default=None
-            Position of one sample; None gives all.
+            Position of one sample; None returns all.
 
         Returns
         -------

@@ -14,6 +14,7 @@ from dpexplain.explain import _html
 from dpexplain.explain._record import FloatArray, Record, frozen, read_only, text
 from dpexplain.explain._text import short_number
 from dpexplain.explain.additive._binned import NO_BIN, Binned
+from dpexplain.explain.display import ModelDisplay
 from dpexplain.explain.guarantee import Guarantee
 
 if TYPE_CHECKING:
@@ -29,13 +30,13 @@ class PairAxis(Binned):
     name : str
         Name of the feature.
     kind : {"numeric", "categorical"}
-        What the value bins are.
+        Kind of the value bins.
     bin_edges : array-like of shape (n_value_bins + 1,) or None, default=None
         Increasing, in the unit of the feature; None for a categorical feature.
     categories : sequence of str or None, default=None
         Names of the value bins of a categorical feature.
     ordered : bool, default=False
-        Whether the order of the categories means something.
+        Whether the categories are ordered.
     special : sequence of str, default=()
         Names of the bins after the value bins, such as ``("other", "missing")``.
     unit : str, default=""
@@ -46,7 +47,7 @@ class PairAxis(Binned):
     Raises
     ------
     ValueError
-        If the fields contradict each other.
+        If the fields are inconsistent.
     """
 
     name: str
@@ -72,11 +73,11 @@ class PairAxis(Binned):
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class PairCurve(Record):
+class PairCurve(Record, ModelDisplay):
     """The contribution of a pair of features to the score, cell by cell.
 
-    Models of this library have no such terms, since a table of cells would spend much privacy
-    for little; models of InterpretML may have them, see :func:`from_interpret`.
+    Models of this library have no such terms, because a table of cells would cost much privacy for
+    little gain; models of InterpretML may have them, see :func:`from_interpret`.
 
     Parameters
     ----------
@@ -91,12 +92,12 @@ class PairCurve(Record):
     guarantee : Guarantee
         Privacy of these numbers.
     score_unit : str, default=""
-        Unit of the score; a :class:`GlobalExplanation` fills it in where it is empty.
+        Unit of the score; a :class:`GlobalExplanation` fills it in if it is empty.
 
     Raises
     ------
     ValueError
-        If shapes contradict each other or a number is not finite.
+        If shapes are inconsistent or a number is not finite.
     """
 
     name: str
@@ -171,7 +172,7 @@ class PairCurve(Record):
         Returns
         -------
         ndarray of int64, shape (n,)
-            As of :meth:`cell_index`; -1 where a value has no bin.
+            As for :meth:`cell_index`; -1 if a value has no bin.
         """
         rows, columns = self.axes[0].index_or_none(first), self.axes[1].index_or_none(second)
         known = (rows != NO_BIN) & (columns != NO_BIN)
@@ -220,14 +221,14 @@ class PairCurve(Record):
         Parameters
         ----------
         ax : Axes or None, default=None
-            Where to draw; None makes a figure.
+            Axes to draw into; None creates a figure.
         **options
-            Passed on.
+            Passed on to the plotting function.
 
         Returns
         -------
         Axes
-            The axes drawn into.
+            The axes with the plot.
         """
         from dpexplain.plotting import plot_pair
 

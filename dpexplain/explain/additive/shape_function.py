@@ -22,8 +22,8 @@ from dpexplain.explain._record import (
 )
 from dpexplain.explain._text import short_number, shorten, signed_number
 from dpexplain.explain.additive._binned import Binned
-from dpexplain.explain.bands._estimated_shape import EstimatedShape
 from dpexplain.explain.bands._noisy_shape import NoisyShape
+from dpexplain.explain.display import ModelDisplay
 from dpexplain.explain.guarantee import Guarantee
 from dpexplain.tables.cells import DATE_UNIT
 
@@ -34,7 +34,7 @@ _HTML_ROWS = 12
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class ShapeFunction(NoisyShape, EstimatedShape, Binned):
+class ShapeFunction(NoisyShape, Binned, ModelDisplay):
     """The contribution of one term to the score, bin by bin.
 
     Value bins come first: bin ``i`` of a numeric feature is ``[edges[i], edges[i + 1])``,
@@ -45,7 +45,7 @@ class ShapeFunction(NoisyShape, EstimatedShape, Binned):
     name : str
         Name of the term.
     kind : {"numeric", "categorical"}
-        What the value bins are.
+        Kind of the value bins.
     contribution : array-like of shape (n_bins,)
         Score added in each bin, in `score_unit`.
     count : array-like of shape (n_bins,)
@@ -57,60 +57,60 @@ class ShapeFunction(NoisyShape, EstimatedShape, Binned):
     categories : sequence of str or None, default=None
         Names of the value bins of a categorical feature.
     ordered : bool, default=False
-        Whether the order of the categories means something.
+        Whether the categories are ordered.
     unit : str, default=""
-        Unit of the feature; of dates ``"days since 1970-01-01"``, which labels show as dates.
+        Unit of the feature; for dates ``"days since 1970-01-01"``, which labels show as dates.
     description : str, default=""
-        What the feature says.
+        Meaning of the feature.
     noise_std : array-like of shape (n_bins,) or None, default=None
         Standard deviation of each contribution under the privacy noise of the sums behind it,
         given the released bins and trees, in `score_unit`.
     structure_std : array-like of shape (n_bins,) or None, default=None
-        Standard deviation from other noise in the histograms and other random trees, which
-        would have given other bins and curves; None where it is not known.
+        Standard deviation from the noise in the histograms and the random trees, which determine
+        bins and curves; None if unknown.
     sampling_std : array-like of shape (n_bins,) or None, default=None
-        Standard deviation from the records being a sample of people; None where it is not known.
+        Standard deviation from the records being a sample of records; None if unknown.
     simultaneous_factor : float or None, default=None
-        Standard deviations from the curve to the ends of a band that holds for all its bins at
-        once with 95 % certainty; None where errors of bins are not known jointly.
+        Half width, in standard deviations, of a band that covers all bins simultaneously with 95%
+        certainty; None if their joint errors are unknown.
     special : sequence of str, default=()
         Names of the bins after the value bins, such as ``("other", "missing")``.
     step : float or None, default=None
         Public resolution of a numeric feature, in its unit; 1 for whole years.
     score_unit : str, default=""
         Unit of the score, ``"log-odds"`` for a classifier; a
-        :class:`GlobalExplanation` fills it in where it is empty.
+        :class:`GlobalExplanation` fills it in if it is empty.
     monotone : {"increasing", "decreasing"} or None, default=None
-        Direction that the model was told to keep over the value bins; None where it was free.
+        Direction that the curve was constrained to over the value bins; None if unconstrained.
     bag_std : array-like of shape (n_bins,) or None, default=None
-        Standard deviation of the contribution between the bags that the curve is the mean of, in
-        `score_unit`: other records, other trees and, in a private model, other noise. The mean of
-        all bags varies less.
+        Standard deviation of the contribution between the bags averaged in the curve, in
+        `score_unit`: they differ in records, trees and, in a private model, noise. The mean of all
+        bags varies less.
     stretch : float or None, default=None
-        Factor on the curve that undoes how far a short fit falls short of what it is after,
-        estimated from released sums; None where it is not known.
+        Factor on the curve that undoes the shrinkage of a short fit, estimated from released sums;
+        None if unknown.
     recovered : array-like of shape (n_bins,) or None, default=None
-        Smooth curve that all sums which the fit released speak for together; None where they are
-        not known. An estimate beside the contributions; the model does not use it.
+        Smooth curve estimated from all released sums of the fit; None if these are unknown. A
+        separate estimate that the model does not use.
     effect : array-like of shape (n_bins,) or None, default=None
-        Estimate of what is true of the population, in `score_unit`: what the fit would have come to
-        without noise and without stopping early. None where it is not worked out.
+        Estimate of the true curve of the population, in `score_unit`: the result of the fit
+        without noise and early stopping. None if not available.
     effect_std : array-like of shape (n_bins,) or None, default=None
         Its standard deviation, from noise, sampling, and what a short fit leaves open.
     effect_factor : float or None, default=None
-        Standard deviations from the estimate to the ends of a band that holds for all its bins at
-        once with 95 % certainty.
+        Half width, in standard deviations, of a band around the estimate that covers all bins
+        simultaneously with 95% certainty.
     released : array-like of shape (n_bins,) or None, default=None
-        Contributions as they were released, where the curve was edited by hand since; standard
-        deviations are those of the released curve.
+        Contributions as released, if the curve was edited afterwards; standard deviations are
+        those of the released curve.
     edits : sequence of str, default=()
-        What was done to the curve by hand, in words; a :class:`GlobalExplanation` fills it in.
+        Description of manual edits of the curve; a :class:`GlobalExplanation` fills it in.
 
     Raises
     ------
     ValueError
-        If shapes contradict each other, a number is not finite, or a curve does not keep the
-        direction that it is said to keep.
+        If shapes are inconsistent, a number is not finite, or a curve violates its stated
+        direction.
     """
 
     name: str
@@ -250,11 +250,11 @@ class ShapeFunction(NoisyShape, EstimatedShape, Binned):
         Returns
         -------
         DataFrame
-            Columns term, bin, bin_left, bin_right (NaN where a bin is no interval),
-            contribution; noise_std, structure_std, sampling_std and total_std (NaN where
-            unknown); signal (None where unknown), count, special, bag_std, effect, effect_std,
-            effect_low, effect_high (the ends of its band; NaN where unknown); effect_signal (None
-            where unknown).
+            Columns term, bin, bin_left, bin_right (NaN if a bin is not an interval),
+            contribution; noise_std, structure_std, sampling_std and total_std (NaN if
+            unknown); signal (None if unknown), count, special, bag_std, effect, effect_std,
+            effect_low and effect_high, the ends of the effect band (NaN if unknown);
+            effect_signal (None if unknown).
         """
         edges = np.full((2, self.n_bins), np.nan)
         if self.bin_edges is not None:
@@ -294,14 +294,14 @@ class ShapeFunction(NoisyShape, EstimatedShape, Binned):
         Parameters
         ----------
         ax : Axes or None, default=None
-            Where to draw; None makes a figure.
+            Axes to draw into; None creates a figure.
         **options
-            Passed on.
+            Passed on to the plotting function.
 
         Returns
         -------
         Axes
-            The axes drawn into.
+            The axes with the plot.
         """
         from dpexplain.plotting import plot_shape_function
 

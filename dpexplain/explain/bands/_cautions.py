@@ -1,4 +1,4 @@
-"""Cases in which the estimate of the effect is missing or says little, in a sentence each."""
+"""Warnings for effect estimates that are missing or say little."""
 
 from __future__ import annotations
 
@@ -14,31 +14,31 @@ if TYPE_CHECKING:
     from dpexplain.explain.additive.shape_function import ShapeFunction
 
 NOT_ESTIMATED = (
-    "What is true of people is not estimated {}: bands and marks speak of noise alone, and the "
-    "truth can lie outside of them."
+    "What is true of people is not estimated {}: bands and marks describe noise only, and the "
+    "true effect can lie outside them."
 )
 ONE_BIN = (
-    "The fit merged this term into a single bin, so its effect on people is not known: the band of "
-    "the estimate is an assumption."
+    "The fit merged this term into a single bin, so its effect on people is unknown: the effect "
+    "band is an assumption."
 )
 _FEW_PEOPLE = (
-    "With about {} people the estimate of the effect is mostly an assumption about usual sizes."
+    "With about {} people the estimated effects are mostly an assumption about typical sizes."
 )
 _FEW_OF_A_CLASS = (
-    "With about {} people in the rarer class the estimate of the effect is mostly an assumption "
-    "about usual sizes."
+    "With about {} people in the rarer class the estimated effects are mostly an assumption about "
+    "typical sizes."
 )
 _ENTANGLED = (
-    "{} and {} go together so closely that the data hardly tell which of them has the effect: "
+    "{} and {} are so closely related that the data hardly show which of them has the effect: "
     "read their estimates together."
 )
 _UNCERTAIN = (
-    "The band of the estimate covers 0 in every bin: no effect is certain, and one as large as the "
-    "band is not ruled out."
+    "The effect band includes 0 in every bin: no effect is certain, and one as large as the band "
+    "is not ruled out."
 )
 _HATCHED = (
-    "Nearly every bin of the released curve may be noise, which does not mean that there is no "
-    "effect: the estimate has one that is certain."
+    "Nearly every bin of the released curve may be noise, but the term has an effect: the estimate "
+    "shows one that is certain."
 )
 
 _FEW = 500

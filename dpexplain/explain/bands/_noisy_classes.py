@@ -29,8 +29,8 @@ class NoisyClasses:
     def terms_above_noise(self) -> tuple[str, ...] | None:
         """Terms that rise above the noise in some class, most important first.
 
-        A model that learned from nothing names a term here with a chance of 3 % at most: that
-        chance is shared out among the classes. None where the noise is not known jointly.
+        A model that learned from nothing names a term here with a chance of 3% at most: that
+        chance is shared out among the classes. None if the noise is unknown jointly.
         """
         level = 1.0 - (1.0 - STANDS_OUT_LEVEL) / len(self.by_class)
         names: set[str] = set()
@@ -81,11 +81,12 @@ class NoisyClasses:
         -------
         DataFrame
             Indexed by term, largest first. Columns: importance (mean absolute contribution,
-            averaged over the classes); noise_floor, what noise alone would show on average;
-            corrected_importance, without that bias; importance_std, how it scatters at most, as
-            if classes scattered alike; above_noise, whether the term stands out of all noise in
-            some class; rank_low and rank_high, places that the term can have with 95 % certainty;
-            class_of_most, the class in which the term contributes most. Unknown numbers are NaN.
+            averaged over the classes); noise_floor, the average expected from noise alone;
+            corrected_importance, without that bias; importance_std, an upper bound on its standard
+            deviation, as if classes varied together; above_noise, whether the term rises above
+            total uncertainty in some class; rank_low and rank_high, the 95% rank interval of the
+            term; class_of_most, the class in which the term contributes most. Unknown numbers are
+            NaN.
 
             A direction is that of one class: see ``for_class(label).ranking()``.
         """

@@ -1,4 +1,4 @@
-"""Noise of a whole model: terms above the noise, ranks and directions."""
+"""Noise and effects of a whole model: terms above the noise, ranks and directions."""
 
 from __future__ import annotations
 
@@ -10,10 +10,16 @@ import numpy as np
 import pandas as pd
 
 from dpexplain.explain._record import FloatArray
-from dpexplain.explain.bands._estimated_model import EstimatedModel, drawn_effects
+from dpexplain.explain.bands._cautions import (
+    entangled_terms,
+    entangled_words,
+    missing_words,
+    people_caution,
+)
 from dpexplain.explain.noise import LEVEL, STANDS_OUT_LEVEL, NoiseModel, normal_certainty
 
 if TYPE_CHECKING:
+    from dpexplain.explain.additive.links import Link
     from dpexplain.explain.additive.shape_function import ShapeFunction
     from dpexplain.explain.guarantee import Guarantee
 
@@ -23,20 +29,22 @@ NOT_AVAILABLE = "How much of this is privacy noise is not available for this kin
 """What a private explanation says whose noise nothing is known about."""
 
 
-class NoisyModel(EstimatedModel):
-    """Mixin of :class:`GlobalExplanation` for its joint noise."""
+class NoisyModel:
+    """Mixin of :class:`GlobalExplanation` for its joint noise and its effect estimates."""
 
     terms: tuple[ShapeFunction, ...]
     noise: NoiseModel | None
     effect_scatter: NoiseModel | None
+    effect_intercept: float | None
     guarantee: Guarantee
+    link: Link
 
     @property
     def terms_above_noise(self) -> tuple[str, ...] | None:
         """Terms that rise above the noise, most important first.
 
-        A model that learned from nothing names a term here with a chance of 3 %: the rule looks
-        at all bins of all terms at once. None where the noise is not known jointly.
+        A model that learned from nothing names a term here with a chance of 3%: the rule looks
+        at all bins of all terms at once. None if the noise is unknown jointly.
         """
         found = self.terms_above(STANDS_OUT_LEVEL)
         if found is None:
@@ -54,7 +62,7 @@ class NoisyModel(EstimatedModel):
         Returns
         -------
         list of ShapeFunction or None
-            In model order; None where the noise is not known jointly.
+            In model order; None if the noise is unknown jointly.
         """
         if self.noise is None:
             return None
@@ -86,21 +94,106 @@ class NoisyModel(EstimatedModel):
             return NOT_AVAILABLE
         return words_of_noise(self.noise_share, self.terms_above_noise, len(self.terms))
 
+    @property
+    def terms_with_effect(self) -> tuple[str, ...] | None:
+        """Terms with a significant effect, largest effect first.
+
+        If no term has one, none is named with a chance of 97%: the rule looks at all bins of all
+        terms at once, as `terms_above_noise` does for the released curves. None where the effect
+        is not available.
+        """
+        if self.effect_scatter is None:
+            return None
+        factor = self.effect_scatter.overall_factor(STANDS_OUT_LEVEL)
+        found = [t for t in self.terms if _largest_effect(t) > factor]
+        return tuple(t.name for t in sorted(found, key=lambda t: -(t.effect_importance or 0.0)))
+
+    @property
+    def shown_share(self) -> float | None:
+        """Share of the effects in the released curves; None without estimates.
+
+        Sum of the importances of the curves over that of the estimated effects. Below 1 where a
+        fit stopped early: curves fall short of what is true.
+        """
+        effects = [t.effect_importance for t in self.terms]
+        true = sum(e for e in effects if e is not None)
+        if None in effects or not true > 0.0:
+            return None
+        return sum(t.importance for t in self.terms) / true
+
+    @property
+    def effect_words(self) -> str:
+        """Description of the estimated effects.
+
+        Empty where the effect is not available.
+        """
+        names, shown = self.terms_with_effect, self.shown_share
+        if names is None or shown is None:
+            return ""
+        n_terms = len(self.terms)
+        if not names:
+            return "No term has an effect that is certain: the data could be without any."
+        which = "All" if len(names) == n_terms else f"{len(names)} of {n_terms}"
+        verb = "has" if len(names) == 1 and n_terms > 1 else "have"
+        words = f"{which} terms {verb} an effect that is certain."
+        return f"{words} The released curves show about {100 * shown:.0f}% of the effects."
+
+    @property
+    def effect_caution(self) -> str:
+        """Warning if the effect estimates are known not to hold for this model; else empty.
+
+        If a private model has none, if there are few people, or if terms are so closely related
+        that their effects cannot be separated.
+        """
+        if self.effect_scatter is None:
+            return missing_words(self.link) if self.guarantee.private else ""
+        few = people_caution(self.terms, self.link, self.effect_intercept)
+        tied = self._entangled
+        if few or not tied:
+            return few
+        name = max(tied, key=lambda each: tied[each][1])
+        return entangled_words((name, tied[name][0]))
+
+    @property
+    def effect_cautions(self) -> dict[str, str]:
+        """Warnings by term, for terms that have one.
+
+        The warning of the model if it concerns all terms; otherwise that two terms cannot be
+        separated; otherwise :attr:`ShapeFunction.effect_caution`.
+        """
+        if self.effect_scatter is None:
+            missing = self.effect_caution
+            return dict.fromkeys((t.name for t in self.terms), missing) if missing else {}
+        few = people_caution(self.terms, self.link, self.effect_intercept)
+        tied = self._entangled
+        found = {
+            t.name: few
+            or (entangled_words((t.name, tied[t.name][0])) if t.name in tied else "")
+            or t.effect_caution
+            for t in self.terms
+        }
+        return {name: words for name, words in found.items() if words}
+
+    @cached_property
+    def _entangled(self) -> dict[str, tuple[str, float]]:
+        scatter = self.effect_scatter
+        return {} if scatter is None else entangled_terms(self.terms, scatter)
+
     def ranking(self) -> pd.DataFrame:
         """Return importances with noise floor, ranks and directions, largest first.
 
         Returns
         -------
         DataFrame
-            Indexed by term. Columns: importance (mean absolute contribution); noise_floor, what
-            noise alone would show; corrected_importance, without that bias; importance_std, how
-            it scatters; above_noise, whether the term stands out of all noise; rank_low and
-            rank_high, places that the term can have with 95 % certainty [1]_; direction and
-            direction_certainty, whether the curve rises or falls on the whole (ordered value
+            Indexed by term. Columns: importance (mean absolute contribution); noise_floor, the
+            value expected from noise alone; corrected_importance, without that bias;
+            importance_std, its standard deviation; above_noise, whether the term rises above total
+            uncertainty; rank_low and rank_high, the 95% rank interval of the term [1]_; direction
+            and direction_certainty, whether the curve rises or falls on the whole (ordered value
             bins only) and how sure that sign is. Places and directions speak of the effect on
             people where it is worked out, else of the released curve: basis says which. With it
-            come effect, the importance that is true as estimated; effect_std, how it scatters;
-            and has_effect, whether the term has one with certainty. Unknown numbers are NaN.
+            come effect, the importance that is true as estimated; effect_std, how it scatters; and
+            has_effect, whether the term has one with certainty. Unknown numbers are NaN.
 
         References
         ----------
@@ -182,7 +275,7 @@ def words_of_noise(share: float | None, names: tuple[str, ...] | None, n_terms: 
     share : float or None
         Share of the variation of the curves that noise shows.
     names : tuple of str or None
-        Terms above noise; None where that is not known.
+        Terms above noise; None if unknown.
     n_terms : int
 
     Returns
@@ -250,7 +343,7 @@ def rank_intervals(
         if not others.any():
             continue
         gaps = [d[:, others] - d[:, [k]] for d in centred]
-        # How the noise of classes goes together is not kept, so it is taken to add up fully.
+        # Correlations between the noise of classes are not kept, so it is assumed to add up fully.
         stds = [np.maximum(g.std(axis=0), 1e-300) for g in gaps]
         std = np.mean(stds, axis=0)
         factor = max(
@@ -283,3 +376,33 @@ def _direction(term: ShapeFunction) -> tuple[str | None, float, FloatArray]:
     loads[:n] = weights * (place - weights @ place / weights.sum())
     slope = float(loads @ term.contribution)
     return ("rising" if slope > 0 else "falling") if slope else None, slope, loads
+
+
+def drawn_effects(
+    terms: tuple[ShapeFunction, ...], scatter: NoiseModel, n_draws: int
+) -> FloatArray:
+    """Draw plausible true curves.
+
+    Parameters
+    ----------
+    terms : sequence of ShapeFunction
+        With an estimate of the effect each.
+    scatter : NoiseModel
+    n_draws : int
+
+    Returns
+    -------
+    ndarray of shape (n_draws, n_values)
+        Bins of all terms, one after the other.
+    """
+    centre = np.concatenate([np.zeros(t.n_bins) if t.effect is None else t.effect for t in terms])
+    return np.asarray(scatter.draws(n_draws)[:, :-1] + centre)
+
+
+def _largest_effect(term: ShapeFunction) -> float:
+    """Return the largest effect in standard deviations; 0 without scatter."""
+    if term.effect is None or term.effect_std is None:
+        return 0.0
+    std = term.effect_std
+    ratio = np.divide(np.abs(term.effect), std, out=np.zeros(len(std)), where=std > 0)
+    return float(ratio.max())

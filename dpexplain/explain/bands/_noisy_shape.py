@@ -1,16 +1,20 @@
-"""Noise of a curve: bands, signal marks and corrected importance."""
+"""Noise and effect estimate of a curve: bands, signal marks and importances."""
 
 from __future__ import annotations
 
 import math
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from dpexplain.explain._record import FloatArray, frozen
+from dpexplain.explain._record import FloatArray, finite, frozen, read_only
+from dpexplain.explain.bands._cautions import term_caution
 from dpexplain.explain.noise import mean_absolute, normal_certainty
+
+if TYPE_CHECKING:
+    from dpexplain.explain.additive.shape_function import ShapeFunction
 
 # Without joint draws a band is drawn bin by bin.
 _POINTWISE = 2.0
@@ -19,13 +23,16 @@ MEAN_ABSOLUTE_NORMAL = math.sqrt(2.0 / math.pi)
 
 
 class NoisyShape:
-    """Mixin of :class:`ShapeFunction` for its noise."""
+    """Mixin of :class:`ShapeFunction` for its noise and its effect estimate."""
 
     contribution: FloatArray
     noise_std: FloatArray | None
     structure_std: FloatArray | None
     sampling_std: FloatArray | None
     simultaneous_factor: float | None
+    effect: FloatArray | None
+    effect_std: FloatArray | None
+    effect_factor: float | None
 
     if TYPE_CHECKING:
 
@@ -36,7 +43,12 @@ class NoisyShape:
         def importance(self) -> float: ...
 
         @property
+        def n_bins(self) -> int: ...
+
+        @property
         def n_value_bins(self) -> int: ...
+
+        def _set(self, name: str, value: object) -> None: ...
 
     @cached_property
     def total_std(self) -> FloatArray | None:
@@ -54,7 +66,7 @@ class NoisyShape:
     def band(self) -> tuple[FloatArray, FloatArray] | None:
         """Lower and upper end of the total-uncertainty band; None without noise.
 
-        With `simultaneous_factor` the whole curve lies inside with 95 % certainty; without it
+        With `simultaneous_factor` the whole curve lies inside with 95% certainty; without it
         each bin does.
         """
         std = self.total_std
@@ -73,7 +85,7 @@ class NoisyShape:
         """Bins that rise above the noise; None without noise.
 
         A bin is signal where the band from all causes excludes zero. All bins of a curve that
-        is zero everywhere are marked as "may be noise" with 95 % certainty.
+        is zero everywhere are marked as "may be noise" with 95% certainty.
         """
         band = self.band
         if band is None:
@@ -128,11 +140,69 @@ class NoisyShape:
         """Possible directions of a curve inside the band, over ordered value bins.
 
         ``("rising",)`` means that a rising curve fits inside the band and a falling one does
-        not. "constant" stands for both at once; empty where the curve must turn.
+        not. "constant" stands for both at once; empty if the curve must turn.
         """
         band = self.band
         ends = (self.contribution, self.contribution) if band is None else band
         low, high = (end[: self.n_value_bins] for end in ends)
+        return directions_inside(low, high)
+
+    def _check_effect(self) -> None:
+        given = (self.effect, self.effect_std, self.effect_factor)
+        if all(part is None for part in given):
+            return
+        if self.effect is None or self.effect_std is None or self.effect_factor is None:
+            raise ValueError("effect, effect_std and effect_factor are given together or not.")
+        for name in ("effect", "effect_std"):
+            self._set(name, read_only(name, getattr(self, name), (self.n_bins,)))
+        factor = finite("effect_factor", self.effect_factor)
+        if factor < 0 or (self.effect_std < 0).any():
+            raise ValueError("effect_std and effect_factor must not be negative.")
+        self._set("effect_factor", factor)
+
+    @property
+    def effect_band(self) -> tuple[FloatArray, FloatArray] | None:
+        """Lower and upper end of the effect band; None without an estimate.
+
+        With 95% certainty the whole curve that is true of the population lies inside.
+        """
+        if self.effect is None or self.effect_std is None or self.effect_factor is None:
+            return None
+        half = self.effect_factor * self.effect_std
+        return self.effect - half, self.effect + half
+
+    @property
+    def effect_signal(self) -> npt.NDArray[np.bool_] | None:
+        """Bins whose effect band excludes zero."""
+        if self.effect_band is None:
+            return None
+        low, high = self.effect_band
+        return (low > 0) | (high < 0)
+
+    @cached_property
+    def effect_importance(self) -> float | None:
+        """Estimated mean absolute contribution in the population."""
+        if self.effect is None or self.effect_std is None:
+            return None
+        return float(self.weights @ mean_absolute(self.effect, self.effect_std))
+
+    @property
+    def effect_caution(self) -> str:
+        """Warning if the effect estimate of this curve is missing or says little; else empty.
+
+        What only the whole model shows is in :attr:`GlobalExplanation.effect_cautions`.
+        """
+        return term_caution(cast("ShapeFunction", self))
+
+    @property
+    def effect_directions(self) -> tuple[str, ...] | None:
+        """Possible directions of a curve inside the effect band; None without a band.
+
+        As `possible_directions`, which speaks of the released curve.
+        """
+        if self.effect_band is None:
+            return None
+        low, high = (frozen(end[: self.n_value_bins]) for end in self.effect_band)
         return directions_inside(low, high)
 
 
@@ -147,7 +217,7 @@ def directions_inside(low: FloatArray, high: FloatArray) -> tuple[str, ...]:
     Returns
     -------
     tuple of str
-        "constant" stands for rising and falling at once; empty where the curve must turn.
+        "constant" stands for rising and falling at once; empty if the curve must turn.
     """
     # A rising curve fits between two others if no lower end stands above a later upper one.
     rising = bool((np.maximum.accumulate(low) <= high).all())

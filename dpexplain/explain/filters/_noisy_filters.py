@@ -82,7 +82,7 @@ class NoisyFilters:
         Raises
         ------
         KeyError
-            If there is no such class.
+            If the class does not exist.
         """
         place = class_position(self.classes, label)
         bias_std = None
@@ -114,7 +114,7 @@ class NoisyFilters:
         Raises
         ------
         KeyError
-            If there is no such class.
+            If the class does not exist.
         ValueError
             If there is no such filter.
         """
@@ -147,7 +147,7 @@ class NoisyFilters:
         Raises
         ------
         KeyError
-            If there is no such class.
+            If the class does not exist.
         ValueError
             If both are one class.
         """
@@ -234,7 +234,7 @@ class NoisyFilters:
         if single is None or mean is None:
             return ""
         return (
-            f"{100 * mean:.0f} % of the weights of class means and {100 * single:.0f} % of those "
-            f"of single filters lie outside {BAND:g} standard deviations of the privacy noise; "
-            "noise alone puts 5 % there."
+            f"{100 * mean:.0f}% of class-mean weights and {100 * single:.0f}% of single-filter "
+            f"weights lie outside {BAND:g} standard deviations of the privacy noise (5% expected "
+            "from noise alone)."
         )

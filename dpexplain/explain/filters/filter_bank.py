@@ -6,7 +6,7 @@ The score of class k for inputs x is a weighted mean of its filters,
     s_mk(x) = softmax over m of beta g_mk(x),
 
 and probabilities are the softmax of the scores [1]_. Adding one vector to all filters of all
-classes changes no probability, so the common mean is taken off: only contrasts mean something.
+classes changes no probability, so the common mean is subtracted: only contrasts carry meaning.
 
 .. [1] Harder, Bauer, Park, "Interpretable and Differentially Private Predictions", AAAI 2020,
    section 3.
@@ -15,6 +15,7 @@ classes changes no probability, so the common mean is taken off: only contrasts 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ import pandas as pd
 from dpexplain.explain import _html
 from dpexplain.explain._record import FloatArray, Record, bounded, distinct, finite, text, texts
 from dpexplain.explain._text import listing, short_number, shorten
+from dpexplain.explain.display import ModelDisplay
 from dpexplain.explain.filters._filter_math import Linearised, filter_shares, softmax
 from dpexplain.explain.filters._noisy_filters import NoisyFilters
 from dpexplain.explain.filters.filter_inputs import LARGEST, InputPreparation, checked_inputs
@@ -41,7 +43,7 @@ _BLOCK = 4096
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class FilterBank(NoisyFilters, Record):
+class FilterBank(NoisyFilters, Record, ModelDisplay):
     """Linear filters of every class, their biases, and their joint privacy noise.
 
     Parameters
@@ -62,18 +64,18 @@ class FilterBank(NoisyFilters, Record):
     grid_shape : tuple of int or None, default=None
         How the inputs lie on a grid (images, signals); None for a table.
     noise : FilterNoise or None, default=None
-        Joint privacy noise; None where there is none or it is not known.
+        Joint privacy noise; None if there is none or it is unknown.
     preparation : InputPreparation or None, default=None
-        How a record becomes inputs; None where it is not known.
+        Conversion of a record to inputs; None if unknown.
     target_name : str, default="target"
-        Name of what is predicted.
+        Name of the target.
     model_name : str, default=""
         Name of the estimator.
 
     Raises
     ------
     ValueError
-        If shapes contradict each other, a number is not finite, or the common mean is not zero.
+        If shapes are inconsistent, a number is not finite, or the common mean is not zero.
 
     Examples
     --------
@@ -195,7 +197,7 @@ class FilterBank(NoisyFilters, Record):
         Raises
         ------
         ValueError
-            If the explanation does not know how, or columns are wrong.
+            If the conversion is unknown, or columns are wrong.
         """
         if self.preparation is None:
             raise ValueError("this explanation has no preparation; pass inputs, not records.")
@@ -290,7 +292,7 @@ class FilterBank(NoisyFilters, Record):
         Returns
         -------
         DataFrame
-            Columns class, filter, input, weight, noise_std, sign_certainty (NaN where unknown).
+            Columns class, filter, input, weight, noise_std, sign_certainty (NaN if unknown).
         """
         n_classes, n_filters, n_inputs = self._shape
         std = self.filter_std
@@ -307,6 +309,17 @@ class FilterBank(NoisyFilters, Record):
             }
         )
 
+    def describe(self) -> Iterator[str | pd.DataFrame]:
+        """Yield the guarantee and the noise in words.
+
+        Yields
+        ------
+        str or DataFrame
+        """
+        yield from super().describe()
+        if self.noise_words:
+            yield self.noise_words
+
     def plot(self, what: str = "class_means", **options: Any) -> npt.NDArray[np.object_]:
         """Draw the filters; see :func:`dpexplain.plotting.plot_filters`.
 
@@ -315,7 +328,7 @@ class FilterBank(NoisyFilters, Record):
         what : {"class_means", "filters"}, default="class_means"
             The mean filter of each class, or every filter.
         **options
-            Passed on.
+            Passed on to the plotting function.
 
         Returns
         -------
@@ -348,7 +361,7 @@ class FilterBank(NoisyFilters, Record):
                 (
                     _html.escaped(name, 30),
                     ", ".join(cells),
-                    "" if share is None else f"{100 * share:.0f} %",
+                    "" if share is None else f"{100 * share:.0f}%",
                     ratio,
                 )
             )

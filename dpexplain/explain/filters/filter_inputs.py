@@ -1,7 +1,7 @@
 """Public preprocessing of records for linear filters.
 
-Everything here is known before any record is read: bounds, categories, and a rule that treats
-each record by itself. So an explanation can read new records without the model.
+Everything here is known before any record is read: bounds, categories, and a rule that treats each
+record independently. So an explanation can process new records without the model.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ class InputFeature:
     categories : tuple of str or None, default=None
         One input per category, 1 where the cell is that category; None for a number.
     low, high : float
-        Public bounds of a number; values beyond are moved to the nearer one.
-    centre, spread : float
-        The input of a number is ``(value - centre) / spread``; 0 for a cell that is empty or no
+        Public bounds of a number; values outside are clipped.
+    center, spread : float
+        The input of a number is ``(value - center) / spread``; 0 for a cell that is empty or not a
         number.
     unit : str, default=""
         Unit of a number; ``"days since 1970-01-01"`` reads dates.
@@ -113,8 +113,8 @@ class InputFeature:
         Parameters
         ----------
         column : ndarray of shape (n_samples,)
-            Numbers (NaN where empty); or positions in the list of categories, where any other
-            value stands for none of them.
+            Numbers (NaN if empty), or positions in the list of categories; any other value means
+            none of them.
 
         Returns
         -------
@@ -133,7 +133,7 @@ class InputFeature:
         Parameters
         ----------
         cells : ndarray of shape (n_samples,)
-            Cells as they stand in the table.
+            Cells as in the table.
 
         Returns
         -------
@@ -158,15 +158,15 @@ class InputPreparation(Record):
     features : sequence of InputFeature
         The columns, in order.
     per_record : {"none", "centred_unit_norm"}, default="none"
-        What is done to the inputs of each record: nothing; or their mean is taken off and they
-        are divided by their Euclidean norm, which needs no other record.
+        Normalization of the inputs of each record: none, or subtract their mean and divide by
+        their Euclidean norm, which needs no other record.
     scale : float, default=1.0
-        Factor on all inputs after that.
+        Factor applied to all inputs afterwards.
 
     Raises
     ------
     ValueError
-        If two inputs have one name, or the scale is not positive.
+        If two inputs have the same name, or the scale is not positive.
 
     Examples
     --------
@@ -227,12 +227,12 @@ class InputPreparation(Record):
         Returns
         -------
         ndarray of float64, shape (n_samples, n_inputs)
-            Always finite: a cell that cannot be read gives zeros.
+            Always finite: an unreadable cell gives zeros.
 
         Raises
         ------
         ValueError
-            If columns are missing or their number differs; no value is named.
+            If columns are missing or their number differs; the message contains no value.
         """
         columns = self._columns(X)
         parts = [f.of_cells(column) for f, column in zip(self.features, columns, strict=True)]

@@ -1,8 +1,8 @@
 """Exact local explanations of a locally linear model.
 
-The score of a class is its weighted filter times the inputs, plus its weighted bias. That is
-also what Integrated Gradients [1]_ gives from the zero baseline, where the bias counts as an
-input of constant 1 that is scaled along the path like the others:
+The score of a class is its weighted filter times the inputs, plus its weighted bias. This equals
+Integrated Gradients [1]_ from the zero baseline, if the bias counts as a constant input of 1 that
+is scaled along the path like the others:
 
     d/dt [t s_m(t g)] = s_m + t ds_m/dt, and f(t x) = sum_m s_m(t g) t g_m,
 
@@ -26,6 +26,7 @@ from dpexplain.explain._by_class import class_position
 from dpexplain.explain._record import FloatArray, Record, bounded, distinct, read_only, text, texts
 from dpexplain.explain._text import short_number, signed_number
 from dpexplain.explain.additive.local_explanation import NOT_RELEASABLE, total_score
+from dpexplain.explain.display import ExplanationDisplay
 from dpexplain.explain.filters._filter_math import softmax
 from dpexplain.explain.filters.filter_inputs import LARGEST, checked_inputs
 from dpexplain.explain.filters.weight_map import (
@@ -41,7 +42,7 @@ _SHARES_TOLERANCE = 1e-6
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class FilterExplanation(Record):
+class FilterExplanation(Record, ExplanationDisplay):
     """Contributions of every input to the scores of samples.
 
     Parameters
@@ -49,7 +50,7 @@ class FilterExplanation(Record):
     inputs : array-like of shape (n_samples, n_inputs)
         Prepared inputs of the samples.
     effective : array-like of shape (n_samples, n_classes, n_inputs)
-        Weighted filters: the linear map that each sample sees, in log-odds per unit of input.
+        Weighted filters: the effective linear map of each sample, in log-odds per unit of input.
     bias_part : array-like of shape (n_samples, n_classes)
         Weighted biases, in log-odds.
     weightings : array-like of shape (n_samples, n_classes, n_filters)
@@ -65,21 +66,21 @@ class FilterExplanation(Record):
     samples_public : bool, default=False
         Whether the samples may be shown to anyone: public records or what-if inputs.
     target_name : str, default="target"
-        Name of what is predicted.
+        Name of the target.
     effective_std : array-like, shape of `effective`, or None, default=None
         Standard deviation of the weighted filters under privacy noise, to first order.
     own_std : array-like, shape of `effective`, or None, default=None
-        The same before the mean over all filters is taken off: independent between classes, so
-        what contrasts of two classes need.
+        The same before subtracting the mean over all filters: independent between classes, as
+        needed for contrasts of two classes.
     score_std : array-like of shape (n_samples, n_classes) or None, default=None
         Standard deviation of the scores under privacy noise, to first order.
     own_score_std : array-like of shape (n_samples, n_classes) or None, default=None
-        The same before the common mean is taken off.
+        The same before subtracting the common mean.
 
     Raises
     ------
     ValueError
-        If shapes contradict each other or a number is not finite.
+        If shapes are inconsistent or a number is not finite.
     """
 
     inputs: FloatArray
@@ -188,7 +189,8 @@ class FilterExplanation(Record):
     def top_filters(self) -> npt.NDArray[np.int64]:
         """Filter with the largest share, shape (n_samples, n_classes).
 
-        It is not the explanation unless its share is near 1: the weighted filter is.
+        The explanation is the weighted filter; this filter is close to it only if its share is
+        near 1.
         """
         return np.asarray(self.weightings.argmax(axis=2), dtype=np.int64)
 
@@ -196,7 +198,7 @@ class FilterExplanation(Record):
     def active_filters(self) -> FloatArray:
         """Effective number of filters, shape (n_samples, n_classes).
 
-        1 where one filter decides alone, the number of filters where all have one share.
+        1 if one filter decides alone, the number of filters if all have equal shares.
         """
         return np.asarray(1.0 / (self.weightings**2).sum(axis=2))
 
@@ -204,7 +206,7 @@ class FilterExplanation(Record):
     def sign_certainty(self) -> FloatArray | None:
         """Probability that the sign of each contribution is correct.
 
-        From 0.5 (a coin) to 1, over privacy noise; None for a model without noise.
+        From 0.5 (a coin flip) to 1, over privacy noise; None for a model without noise.
         """
         return sign_certainty(self.contributions, self.contribution_std)
 
@@ -221,7 +223,7 @@ class FilterExplanation(Record):
         sample : int
             Position of the sample.
         label : object or None, default=None
-            Name of the class; None takes the predicted one.
+            Name of the class; None means the predicted one.
 
         Returns
         -------
@@ -230,9 +232,9 @@ class FilterExplanation(Record):
         Raises
         ------
         KeyError
-            If there is no such class.
+            If the class does not exist.
         ValueError
-            If there is no such sample.
+            If the sample does not exist.
         """
         n, k = self._position(sample), self._class(sample, label)
         std = self.effective_std
@@ -252,7 +254,7 @@ class FilterExplanation(Record):
         sample : int
             Position of the sample.
         label : object or None, default=None
-            Name of the class; None takes the predicted one.
+            Name of the class; None means the predicted one.
 
         Returns
         -------
@@ -262,9 +264,9 @@ class FilterExplanation(Record):
         Raises
         ------
         KeyError
-            If there is no such class.
+            If the class does not exist.
         ValueError
-            If there is no such sample.
+            If the sample does not exist.
         """
         n, k = self._position(sample), self._class(sample, label)
         std = self.contribution_std
@@ -288,14 +290,15 @@ class FilterExplanation(Record):
         Returns
         -------
         WeightMap
-            Weights are contributions to the log-odds of the two; free of the common mean.
+            Weights are contributions to the log-odds of the two classes, independent of the common
+            mean.
 
         Raises
         ------
         KeyError
-            If there is no such class.
+            If the class does not exist.
         ValueError
-            If there is no such sample, or both are one class.
+            If the sample does not exist, or both classes are the same.
         """
         n = self._position(sample)
         a, b = (class_position(self.classes, name) for name in (label, against))
@@ -337,13 +340,13 @@ class FilterExplanation(Record):
         Parameters
         ----------
         sample : int or None, default=None
-            Position of one sample; None gives all.
+            Position of one sample; None returns all.
 
         Returns
         -------
         DataFrame
             Columns sample, class, input, value (as prepared), contribution; noise_std and
-            sign_certainty (NaN where unknown). Adding the bias part to a sample's contributions
+            sign_certainty (NaN if unknown). Adding the bias part to a sample's contributions
             to a class, in order, gives its score.
         """
         chosen = np.arange(len(self)) if sample is None else np.array([self._position(sample)])
@@ -371,13 +374,13 @@ class FilterExplanation(Record):
     def to_shap(self) -> Any:
         """Return a ``shap.Explanation`` with classes on the last axis.
 
-        Nothing is estimated: they are exact Integrated Gradients from the zero input, which add
-        up to the scores as Shapley values do, and are no Shapley values.
+        Nothing is estimated: these are exact Integrated Gradients from the zero input. They add up
+        to the scores like Shapley values, but are not Shapley values.
 
         Returns
         -------
         shap.Explanation
-            SHAP has no place for guarantee and noise: keep this object beside its plots.
+            SHAP cannot store guarantee and noise: keep this object with its plots.
 
         Raises
         ------
@@ -396,7 +399,7 @@ class FilterExplanation(Record):
         sample : int, default=0
             Position of the sample.
         **options
-            Passed on.
+            Passed on to the plotting function.
 
         Returns
         -------

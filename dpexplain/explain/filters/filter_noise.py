@@ -1,9 +1,9 @@
 """Joint privacy noise of all filters, in compact form.
 
-Noise enters the coefficients of a filter, independently of each other; a public matrix, the
-basis, turns coefficients into one weight per input. So the variances of the coefficients and the
-basis say everything: the scatter of every weight, of every score, and joint draws. All of it is
-computed from released and public numbers and costs no privacy.
+Noise enters the coefficients of a filter, independently of each other; a public matrix, the basis,
+turns coefficients into one weight per input. So the variances of the coefficients and the basis
+determine everything: the standard deviation of every weight and score, and joint draws. All are
+computed from released and public numbers and cost no privacy.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ class FilterNoise(Record):
     Parameters
     ----------
     variance : array-like of shape (n_classes, n_filters, n_coefficients)
-        Of each coefficient; rounded to single precision, which files keep.
+        Variance of each coefficient, rounded to single precision as in files.
     bias_variance : array-like of shape (n_classes, n_filters)
-        Of each bias, in the unit of the score; rounded likewise.
+        Variance of each bias, in the unit of the score; also rounded.
     basis : array-like or None, default=None
         Shape (n_coefficients, n_inputs): weights are coefficients times basis. Or (n_filters,
-        n_coefficients, n_inputs), where the m-th filters of all classes have a basis of their
-        own. None where coefficients are the weights themselves. Rounded likewise.
+        n_coefficients, n_inputs), where the m-th filters of all classes share a separate basis.
+        None if coefficients are the weights themselves. Also rounded.
     origin : array-like of shape (n_inputs,) or None, default=None
-        Inputs at which biases scatter by `bias_variance` alone: what was taken off all records
-        when the filters were learned. Elsewhere their scatter is that of the filters too. None
-        is zero. Rounded likewise.
+        Inputs at which the variance of biases is `bias_variance`: the vector subtracted from all
+        records during training. Elsewhere the noise of the filters adds to it. None means zero.
+        Also rounded.
 
     Raises
     ------
     ValueError
-        If shapes contradict each other, or a variance is negative or not finite.
+        If shapes are inconsistent, or a variance is negative or not finite.
     """
 
     variance: FloatArray
@@ -74,7 +74,7 @@ class FilterNoise(Record):
         Parameters
         ----------
         coefficients : ndarray of shape (..., n_classes, n_filters, n_coefficients)
-            Of each filter.
+            Coefficients of each filter.
 
         Returns
         -------
@@ -144,7 +144,7 @@ class FilterNoise(Record):
         Returns
         -------
         filters : ndarray of shape (n_draws, n_classes, n_filters, n_inputs)
-            Mean zero, as the weights of the bank.
+            Mean zero, like the weights of the bank.
         biases : ndarray of shape (n_draws, n_classes, n_filters)
         """
         rng = np.random.default_rng(seed)
@@ -168,7 +168,7 @@ class FilterNoise(Record):
 def without_common(filters: FloatArray, biases: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Subtract the common mean of all filters, which no prediction depends on.
 
-    Adding one vector to every filter and one number to every bias moves all scores alike.
+    Adding one vector to every filter and one number to every bias shifts all scores equally.
 
     Parameters
     ----------
@@ -197,7 +197,7 @@ def common_removed_variance(variance: FloatArray) -> FloatArray:
     Parameters
     ----------
     variance : ndarray of shape (n_classes, n_filters, ...)
-        Of the values before.
+        Variance of the original values.
 
     Returns
     -------

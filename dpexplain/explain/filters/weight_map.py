@@ -13,6 +13,7 @@ import pandas as pd
 from dpexplain.explain import _html
 from dpexplain.explain._record import FloatArray, Record, bounded, distinct, finite, text, texts
 from dpexplain.explain._text import short_number, signed_number
+from dpexplain.explain.display import ModelDisplay
 from dpexplain.explain.guarantee import Guarantee
 from dpexplain.explain.noise import normal_certainty
 
@@ -31,7 +32,7 @@ _HTML_ROWS = 10
 def share_outside(weights: FloatArray, std: FloatArray | None) -> float | None:
     """Return the share of weights outside the noise band; None without noise.
 
-    Noise alone puts 4.6 % there.
+    Noise alone puts 4.6% there.
     """
     if std is None:
         return None
@@ -67,13 +68,13 @@ def checked_grid(grid_shape: tuple[int, ...] | None, n_inputs: int) -> tuple[int
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class WeightMap(Record):
+class WeightMap(Record, ModelDisplay):
     """Weights of a linear map over the inputs, with their privacy noise.
 
     Parameters
     ----------
     title : str
-        What it is, such as ``"mean filter of 3"``.
+        Title, such as ``"mean filter of 3"``.
     weights : array-like of shape (n_inputs,)
         In `unit`.
     input_names : sequence of str
@@ -81,20 +82,20 @@ class WeightMap(Record):
     guarantee : Guarantee
         Privacy of the weights.
     bias : float, default=0.0
-        Score where all inputs are 0.
+        Score at zero inputs.
     grid_shape : tuple of int or None, default=None
         How the inputs lie on a grid (images, signals); None for a table.
     noise_std : array-like of shape (n_inputs,) or None, default=None
         Standard deviation of each weight under privacy noise.
     bias_std : float or None, default=None
-        That of the bias.
+        Standard deviation of the bias.
     unit : str, default="log-odds per unit of input"
         Unit of the weights.
 
     Raises
     ------
     ValueError
-        If shapes contradict each other or a number is not finite.
+        If shapes are inconsistent or a number is not finite.
     """
 
     title: str
@@ -157,7 +158,7 @@ class WeightMap(Record):
         Returns
         -------
         DataFrame
-            Columns input, weight, noise_std, sign_certainty (NaN where unknown).
+            Columns input, weight, noise_std, sign_certainty (NaN if unknown).
         """
         unknown = np.full(len(self.input_names), np.nan)
         std, certainty = self.noise_std, self.sign_certainty
@@ -176,14 +177,14 @@ class WeightMap(Record):
         Parameters
         ----------
         ax : Axes or None, default=None
-            Where to draw; None makes a figure.
+            Axes to draw into; None creates a figure.
         **options
-            Passed on.
+            Passed on to the plotting function.
 
         Returns
         -------
         Axes
-            The axes drawn into.
+            The axes with the plot.
         """
         from dpexplain.plotting import plot_weights
 
@@ -228,7 +229,7 @@ def sign_certainty(values: FloatArray, std: FloatArray | None) -> FloatArray | N
     Returns
     -------
     ndarray or None
-        From 0.5 (a coin) to 1.
+        From 0.5 (a coin flip) to 1.
     """
     if std is None:
         return None

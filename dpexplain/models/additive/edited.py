@@ -21,7 +21,7 @@ class Released:
     ----------
     curves : tuple of ndarray of shape (n_bins,), or None for a term that was not edited
     intercept : float or None
-        None where edits did not move it.
+        None if edits did not move it.
     """
 
     curves: tuple[NDArray[np.float64] | None, ...]
@@ -100,14 +100,14 @@ def checked_scores(
     explanation: GlobalExplanation | MulticlassExplanation,
     model: str,
 ) -> tuple[GlobalExplanation, ...]:
-    """Refuse an explanation of another model, and curves that changed without a record.
+    """Reject an explanation of another model, and curves that changed without a record.
 
     Parameters
     ----------
     own : GlobalExplanation or MulticlassExplanation
-        What the model says now.
+        Current explanation of the model.
     explanation : GlobalExplanation or MulticlassExplanation
-        What it is to say.
+        New explanation of the model.
     model : str
         Name of its class, for messages.
 

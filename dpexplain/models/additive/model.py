@@ -77,7 +77,7 @@ class AdditiveModel(BaseEstimator):
         -------
         GlobalExplanation or MulticlassExplanation
             Plain data: it holds neither the model nor records. With more than two classes
-            ``for_class(label)`` gives the explanation of one.
+            ``for_class(label)`` returns the explanation of one class.
         """
         check_is_fitted(self, "schema_")
         if self._terms.link != "softmax":
@@ -105,14 +105,14 @@ class AdditiveModel(BaseEstimator):
         Returns
         -------
         AdditiveModel
-            A fitted model of the same class that predicts what the explanation says, to the last
-            bit, and says that it was edited. It shares the ledger, to which nothing is charged.
-            A further ``fit`` forgets the edits.
+            A fitted model of the same class whose predictions match the explanation to the last
+            bit, and that is marked as edited. It shares the ledger, to which nothing is charged.
+            Another ``fit`` discards the edits.
 
         Raises
         ------
         TypeError
-            If it is no such explanation.
+            If it is not an explanation of this kind.
         ValueError
             If the explanation is of another model, or its curves differ without a record.
         """
@@ -188,7 +188,7 @@ class AdditiveModel(BaseEstimator):
         -------
         LocalExplanation or MulticlassLocalExplanation
             ``scores`` equal the model's own scores bit by bit. With more than two classes
-            ``for_class(label)`` gives the explanation of one.
+            ``for_class(label)`` returns the explanation of one class.
         """
         columns = self._columns(X)
         if self._terms.link != "softmax":

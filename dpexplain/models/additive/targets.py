@@ -50,7 +50,7 @@ def largest_count(schema: Schema) -> float:
     Raises
     ------
     ValueError
-        If the range is none of counts.
+        If the range is not valid for counts.
     """
     target = schema.target
     assert isinstance(target, Range)

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 FloatArray = NDArray[np.float64]
 
 _STEPS = 1.15
-"""Bands of whole curves are so many times as wide as normal errors ask for: a step in the truth is
-rounded off by a smooth estimate, and largest errors are there."""
+"""Factor on the width of whole-curve bands for normal errors: a smooth estimate rounds off steps
+of the truth, and the largest errors are there."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -30,9 +30,9 @@ class TermNoise:
     factors : ndarray of shape (n_terms,)
         Factor of the simultaneous band of each term.
     stretch : ndarray of shape (n_terms,) or None
-        Factor that undoes how far each curve falls short.
+        Factor that undoes the shrinkage of each curve.
     recovered : tuple, one per term, of ndarray of shape (n_bins,) or None; or None
-        Curves that all released sums together speak for.
+        Posterior-mean curves from all released sums.
     """
 
     stds: dict[str, FloatArray]
@@ -86,9 +86,9 @@ def term_noise(draws: NoiseDraws, sizes: Sequence[int]) -> TermNoise:
 def stds_against_rest(scores: FloatArray, stds: FloatArray) -> FloatArray:
     """Bound the standard deviations of one-against-rest scores.
 
-    To first order an error of that difference is the error of the own score less the mean error
-    of the others, weighted by their probabilities. How errors of classes go together is not kept,
-    so they are taken to add up.
+    To first order, an error of that difference is the error of the own score minus the mean error
+    of the others, weighted by their probabilities. Correlations between errors of classes are not
+    kept, so they are assumed to add up.
 
     Parameters
     ----------
@@ -114,12 +114,12 @@ class NoiseDraws:
     Attributes
     ----------
     privacy, structure, sampling : ndarray of shape (n_draws, n_values)
-        Values are the bins of the first term, those of the second, and so on; then the
+        Columns are the bins of the first term, then those of the second, and so on; then the
         intercept. In score units, mean zero.
     stretch : ndarray of shape (n_terms,) or None, default=None
-        Factor on each curve that undoes how far the fit falls short; None where it is not known.
+        Factor on each curve that undoes the shrinkage of the fit; None if unknown.
     recovered : tuple, one per term, of ndarray of shape (n_bins,) or None; or None
-        Curves that all released sums together speak for; None of terms without an order.
+        Posterior-mean curves from all released sums; None for terms without an order.
     """
 
     privacy: FloatArray

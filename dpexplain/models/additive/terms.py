@@ -29,7 +29,7 @@ class AdditiveTerms:
     scores : tuple of ndarray, one per feature, shape (n_bins,) or (n_bins, n_classes)
         Contribution of each bin on the link scale; count-weighted mean 0.
     counts : tuple of ndarray, one per feature, shape (n_bins,)
-        People per bin: noisy for a private model, exact otherwise.
+        Records per bin: noisy for a private model, exact otherwise.
     intercept : float or ndarray of shape (n_classes,)
         Mean score on the link scale.
     link : {"logit", "identity", "log"}

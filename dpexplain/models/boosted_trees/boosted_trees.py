@@ -39,7 +39,7 @@ from dpexplain.schema import Classes, Schema
 from dpexplain.tables.encoding import encode_classes
 
 WEIGHT_STEPS = 1 << 12
-"""A weight of 1, the largest, is so many steps."""
+"""Number of steps of a weight of 1, the largest."""
 
 LATTICE = 1 << 20
 """Criteria are multiples of ``2**-20``."""
@@ -79,7 +79,7 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
         Public bounds, categories and classes. Without it they are read from the data, with a
         `PrivacyWarning`, and the model is not private.
     ledger : PrivacyLedger or None, default=None
-        Ledger of the data set; None keeps the books of this fit alone.
+        Ledger of the data set; If None, this fit gets its own ledger.
     n_trees : int, default=20
         Trees of a score, which share the budget.
     depth : int, default=4
@@ -98,7 +98,7 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
     variant : {"corrected", "paper"}, default="corrected"
         See above.
     adjacency : {"add_remove", "replace"}, default="add_remove"
-        Which data sets count as neighbours.
+        Which data sets count as neighbors.
     structure_seed : int or None, default=None
         Accepted as by other models; splits are chosen privately.
     reproducible_seed : int or None, default=None
@@ -110,8 +110,8 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
         sums of weights off there: the guarantee holds for any table, and of one that has more
         records large nodes are split less well.
     max_rows_per_person : int or None, default=None
-        How many rows of one person are used at most; ``fit`` then needs ``groups=`` and protects
-        persons, with so many times the noise. None: every row is a person of its own.
+        Maximum number of rows used per person; ``fit`` then needs ``groups=`` and protects
+        persons, and noise scales with this number. None: every row counts as a separate person.
 
     Attributes
     ----------
@@ -292,7 +292,7 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
         candidates: Candidates,
         mechanism: Mechanism,
     ) -> tuple[Trees, FloatArray]:
-        """Boost the trees of one score; return them with noisy people per leaf."""
+        """Boost the trees of one score; return them with noisy records per leaf."""
         score = np.zeros(len(sign))
         splits, values, n_people = [], [], 1.0
         people = np.zeros((self.n_trees, 2**self.depth))

@@ -69,7 +69,7 @@ def largest_sum(name: str, m: int | None) -> float:
     ----------
     name : {"gini", "zero_one", "matsushita", "log", "m_alpha"}
     m : int or None
-        Records that are expected at most; None where the criterion needs no bound.
+        Records that are expected at most; None if the criterion needs no bound.
 
     Returns
     -------
@@ -90,7 +90,7 @@ def criterion_sensitivity(name: str, m: int | None, alpha: float = 1.0) -> float
     ----------
     name : {"gini", "zero_one", "matsushita", "log", "m_alpha"}
     m : int or None
-        Records that are expected at most; None where the criterion needs no bound.
+        Records that are expected at most; None if the criterion needs no bound.
     alpha : float, default=1.0
 
     Returns

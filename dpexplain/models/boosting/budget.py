@@ -1,4 +1,4 @@
-"""How the guarantee of a fit is divided among its releases."""
+"""Division of the guarantee of a fit among its releases."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from dpexplain.accounting import BudgetSplit
 
 @dataclass(frozen=True)
 class Budget:
-    """How much noise the two phases of a fit get.
+    """Noise of the two phases of a fit.
 
     Attributes
     ----------
     split : BudgetSplit
         Gaussian-DP parameters of histograms and boosting.
     histogram_factor : float
-        L2 sensitivity of one histogram, in people.
+        L2 sensitivity of one histogram, in records.
     leaf_factor : float
         L2 sensitivity of the leaf sums of one tree, in clips.
     count_share : float
-        Share of the histograms' mu squared that buys a count of the people before them.
+        Share of the histograms' mu squared that buys a count of the records before them.
     pair_share : float
         Share of the training's mu squared that buys one sum per pair of features.
     """
@@ -35,7 +35,7 @@ class Budget:
 
     @property
     def count_multiplier(self) -> float:
-        """Noise standard deviation over sensitivity, for the number of people."""
+        """Noise standard deviation over sensitivity, for the number of records."""
         return float(1.0 / (self.split.mu_bins * np.sqrt(self.count_share)))
 
     def histogram_multiplier(self, n_features: int) -> float:

@@ -40,20 +40,20 @@ class FixedClip:
 class AdaptiveClip:
     """Clip that follows a private quantile of the shrinking residuals.
 
-    Every few passes it asks how many residuals lie inside, counted against the wanted
-    share: a record inside adds ``1 - quantile``, one outside takes away ``quantile``. With
-    the wanted share above one half that has sensitivity `quantile`, or 1 where a record is
-    exchanged; both are scaled to the lattice so that the answer needs no more noise than
-    the leaf sums of a tree, and the question is charged as one tree more.
+    Every few passes it queries how many residuals lie inside, relative to the target share: a
+    record inside adds ``1 - quantile``, one outside subtracts ``quantile``. With a target share
+    above one half, the sensitivity is `quantile`, or 1 if a record is exchanged; both are scaled
+    to the lattice so that the answer needs no more noise than the leaf sums of a tree. A query is
+    charged as one additional tree.
 
     Parameters
     ----------
     mechanism : Mechanism
-        Its phase has the noise of leaf sums; every question passes through it.
+        Its phase has the noise of leaf sums; every query passes through it.
     plan : Schedule
         With a `clip_quantile` of at least one half.
     n_samples : float
-        Noisy number of people.
+        Noisy number of records.
     n_features : int
         Visits of one pass.
     """

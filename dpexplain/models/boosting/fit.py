@@ -79,15 +79,15 @@ def private_bins(
     budget: Budget,
     mechanism: Mechanism,
 ) -> tuple[PrivateBins, BinnedRecords]:
-    """Release the number of people and the histograms, and merge cells (Algorithm 3).
+    """Release the number of records and the histograms, and merge cells (Algorithm 3).
 
-    Records are read once, into the finest cells; the noisy number of people says how many of
+    Records are read once, into the finest cells; the Noisy number of records says how many of
     these are joined before they are counted with noise.
 
     Parameters
     ----------
     source : RecordSource
-        The records, which are read here.
+        The records, read by this function.
     schema : Schema
     settings : Recipe
     budget : Budget
@@ -153,7 +153,7 @@ def _people_and_cells(
     budget: Budget,
     mechanism: Mechanism,
 ) -> tuple[NoisyCount | None, int]:
-    """Release the number of people, if budgeted, and choose cells."""
+    """Release the number of records, if budgeted, and choose cells."""
     if not budget.count_share:
         return None, cells_for(settings, 1.0)
     people = release_count(
@@ -199,16 +199,17 @@ def fit_private(
     settings : Recipe
     budget : Budget
     clip_adapts : bool
-        Whether the clip may follow the residuals, where the recipe leaves it open.
+        Whether the clip may follow the residuals if the recipe does not fix it.
     mechanism : Mechanism
     rng : numpy.random.Generator
         Source of the public structure; never of noise.
     monotone : sequence of {"increasing", "decreasing", None}
-        Direction that the curve of each feature must have; None where it is free.
+        Direction that the curve of each feature must have; None if it is free.
     n_bags : int
-        Fits on random parts of the records, which share the budget; 1 for one fit on all.
+        Number of fits on random parts of the records, which share the budget; 1 for one fit on all
+        records.
     coins : Coins
-        Decides which records are in which bag; secret, and not kept.
+        Determines which records are in which bag; secret and not kept.
 
     Returns
     -------
@@ -306,9 +307,9 @@ def leaf_phase(budget: Budget, n_visits: int, n_values: int) -> Phase:
     ----------
     budget : Budget
     n_visits : int
-        Number of trees, and of questions about the clip.
+        Number of trees plus clip queries.
     n_values : int
-        Leaves of all trees, and answers to these questions, together.
+        Total number of leaves and answers to clip queries.
 
     Returns
     -------

@@ -43,7 +43,7 @@ class PrivateStep:
     Attributes
     ----------
     taken : list of LeafStep
-        What the visits so far released.
+        Releases of the visits so far.
     """
 
     def __init__(self, mechanism: Mechanism, *, learning_rate: float, clip: Clip) -> None:
@@ -111,23 +111,23 @@ def boost(
     records : BinnedRecords
         Holder of the data.
     visits : iterable of Visit
-        Which feature comes when, with its tree where that is known beforehand.
+        Order of the features, with their trees if drawn in advance.
     step : Step
         Private or non-private.
     n_bins : sequence of int
         Bins of each feature.
     bound : float
-        Scores per bin stay inside ``[-bound, bound]``: a public bound, so that no
-        sequence of noisy answers leads to a residual that is not a number.
+        Scores per bin stay inside ``[-bound, bound]``: a public bound, so that no sequence of
+        noisy answers leads to a NaN residual.
     start : list of ndarray or None, default=None
-        Where an earlier call with the same records left off; None for zeros.
+        Scores at the end of an earlier call with the same records; None for zeros.
     project : sequence of callable or None, default=None
-        Per feature, what the curve is passed through after each update; None leaves it.
+        Per feature, the projection applied to the curve after each update, or None.
 
     Returns
     -------
     list of ndarray
-        Score per bin of each feature, not centred.
+        Score per bin of each feature, not centered.
     """
     tables: Tables = [np.zeros(b) for b in n_bins] if start is None else list(start)
     lowest, highest = np.array(-bound), np.array(bound)  # once, not at every visit

@@ -1,7 +1,7 @@
 """Monotone constraints: each update is projected onto monotone curves.
 
-The projection looks at released curves and (noisy) counts only, so in a private fit it is
-post-processing and costs nothing.
+The projection uses only released curves and (noisy) counts, so in a private fit it is
+post-processing and costs no privacy.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final, TypeAlias
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from dpexplain._utils import isotonic as _isotonic
+from dpexplain._utils.compiling import njit
 from dpexplain._utils.names import closest_name
 from dpexplain.models.additive.terms import Direction
 from dpexplain.schema import Categorical, Classes, Schema
@@ -35,7 +35,7 @@ def checked_constraints(
     Parameters
     ----------
     constraints : mapping of str to {"increasing", "decreasing", 1, 0, -1} or None
-        By name of the feature; features that are not named are free.
+        By feature name; features not named are unconstrained.
     schema : Schema
 
     Returns
@@ -45,7 +45,7 @@ def checked_constraints(
     Raises
     ------
     ValueError
-        If a name is no feature, a feature has no order, or a direction is none.
+        If a name is not a feature, a feature is unordered, or a direction is invalid.
     """
     if constraints is None:
         return (None,) * schema.n_features
@@ -101,9 +101,9 @@ def projections(
     ----------
     directions : sequence of {"increasing", "decreasing", None}
     counts : sequence of ndarray of shape (n_bins,)
-        (Noisy) people per bin; a bin with less than one person weighs as one.
+        (Noisy) records per bin; a bin with less than one record counts as one.
     n_special : sequence of int
-        Bins at the end of each feature that hold no value and stay as they are.
+        Special bins at the end of each feature, left unchanged.
 
     Returns
     -------

@@ -72,17 +72,17 @@ class Objective:
     half_range : float
         Half the public range of the target, in units of a residual of the loop.
     start : float
-        Score of the loop at which a private fit starts: a public number.
+        Initial score of a private fit: a public number.
     bound : float
         Scores per bin stay inside ``[-bound, bound]``, in units of the loop.
     min_curvature : float
-        Least curvature in a leaf of a fit that is not private.
+        Minimum curvature per leaf of a non-private fit.
     best_constant : callable
-        Score of the loop at which a fit that is not private starts, from its encoded target.
+        Initial score of a non-private fit, from its encoded target.
     curvature : callable
-        Curvature per bin, to simulate what noise does.
+        Curvature per bin, for simulating noise.
     step_factor : float, default=1.0
-        Steps of a private fit are so many times as long as those of two classes or squared error.
+        Step length of a private fit, relative to that of two classes or squared error.
     """
 
     loss: Loss
@@ -103,10 +103,10 @@ class Objective:
         """Return a bound on the L2 norm of a record's residuals, in clips.
 
         One residual is within the clip after rounding. Those of several classes are within
-        ``sqrt(2)`` clips before it: where the own class lacks a, the others hold a together.
+        ``sqrt(2)`` clips before rounding: if the own class lacks a, the other classes sum to a.
         Rounding moves each of C residuals by half a lattice step at most, so the vector by
         ``sqrt(C) / 2`` steps; and in single precision (unit u = 2**-24) probabilities add up to 1
-        within ``C u``, and a residual has gone through five roundings.
+        within ``C u``, and a residual goes through five roundings.
 
         Parameters
         ----------
@@ -140,12 +140,12 @@ class Objective:
         ----------
         mechanism : Mechanism
         counts : sequence of BinCounts
-            Noisy people per bin of each feature.
+            Noisy records per bin of each feature.
         plan : Schedule
         n_samples : float
-            Noisy number of people.
+            Noisy number of records.
         given_clip : float or None
-            What the user gave, in half-ranges.
+            The user's setting, in half-ranges.
         least_weight : float
             See `CountStep`.
 
@@ -286,14 +286,14 @@ def centred_terms(
     ----------
     bins : sequence of FeatureBins
     bags : sequence of list of ndarray
-        Of each bag, scores per bin as the loop left them.
+        Scores per bin of each bag, as returned by the loop.
     counts : sequence of ndarray
-        People per bin; negative noisy counts weigh nothing.
+        Records per bin; negative noisy counts weigh nothing.
     objective : Objective
-        Says what a score of the loop means on the link scale.
+        Defines the scale of loop scores.
     neutral : sequence of ndarray of shape (n_bins,)
-        Bins that are to contribute nothing, such as a missing bin that may be empty: its
-        score would show nothing but which leaves it happened to share.
+        Bins that must contribute nothing, such as a missing bin that may be empty: its score would
+        only reflect which leaves it happened to share.
     monotone : sequence of {"increasing", "decreasing", None}
         Direction that each curve keeps.
 

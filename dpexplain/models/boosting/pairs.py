@@ -1,8 +1,8 @@
 """Private pair sums: how often two features are on the same half.
 
-Each feature is cut in two halves, as even as its bins allow. For each pair the sum over the records
-of 1 where both are on the same side, and of -1 where not, is released: all that the estimate of the
-effect has to know about how features are distributed together.
+Each feature is split into two halves, as equal as its bins allow. For each pair, the released sum
+counts 1 for each record with both features in the same half, and -1 otherwise. This is all the
+estimate of the effect needs to know about the joint distribution of features.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class PairSums:
     upper : tuple of ndarray of shape (n_bins,), one per feature
         True for the bins of the upper half.
     sums : ndarray of shape (n_pairs,)
-        Noisy sums over the records of 1 where both are on the same side and -1 where not, in the
+        Noisy sums over the records, 1 if both are in the same half and -1 otherwise, in the
         order of ``numpy.triu_indices``.
     noise_std : float
         Standard deviation of their noise.
@@ -102,7 +102,7 @@ def release_pairs(
     ----------
     records : BinnedRecords
     counts : sequence of BinCounts
-        Noisy people per bin of each feature.
+        Noisy records per bin of each feature.
     curves : sequence of ndarray of shape (n_bins,)
         Released curves.
     budget : Budget
@@ -112,7 +112,7 @@ def release_pairs(
     Returns
     -------
     PairSums or None
-        None where the budget buys none.
+        None if there is no budget for them.
     """
     if not budget.pair_share:
         return None

@@ -1,9 +1,9 @@
 """Noisy Newton steps for counts: leaf sums over expected events.
 
-The curvature of the Poisson loss is the rate, which differs from bin to bin. A private fit
-knows it from what it released: the rate of a bin is the exponential of its score times the
-mean rates of the other features, as if features were independent. Where they are not, steps
-are a little too short or long, but end at the same place.
+The curvature of the Poisson loss is the rate, which differs between bins. A private fit derives it
+from its releases: the rate of a bin is the exponential of its score times the mean rates of the
+other features, as if features were independent. If they are not, steps are slightly too short or
+too long, but converge to the same curve.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from dpexplain.models.boosting.released import LeafStep, Tables
 from dpexplain.models.boosting.structure import Visit
 
 _CLIP_STDS = 2.5
-"""Residuals are clipped at one count more than so many standard deviations of a Poisson count."""
+"""Residuals are clipped at this number of standard deviations of a Poisson count, plus one."""
 
 _LARGEST_STEP = 1.0
 """A full step multiplies a rate by e or divides it by e at most: the loss is far from quadratic."""
@@ -36,14 +36,14 @@ class CountStep:
     mechanism : Mechanism
         Holds the noise of the whole phase; every release passes through it.
     counts : sequence of BinCounts
-        Noisy people per bin of each feature.
+        Noisy records per bin of each feature.
     learning_rate : float
         Share of the Newton step that is added.
     high : float
         Largest public count, which is the unit of residuals and rates.
     clip : float or None
         Bound on one record's residual, in units of `high`. None lets it follow the mean rate
-        that was released so far, which costs nothing: noise is measured in clips.
+        released so far, at no cost: noise is measured in clips.
     least_weight : float
         Expected events per leaf, in clips, below which all leaves of a tree move together:
         about two standard deviations of the noise.

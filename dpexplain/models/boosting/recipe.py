@@ -14,24 +14,24 @@ Preset = Literal["default", "paper"]
 
 @dataclass(frozen=True)
 class Recipe:
-    """Settings that are fixed before the first release.
+    """Settings fixed before the first release.
 
     Attributes
     ----------
     n_cells : int
-        Cells of the public grid of a numeric feature, at most.
+        Maximum number of cells in the public grid of a numeric feature.
     spacing : {"mixed", "equal"}
         How the cells are spaced.
     max_bins : int or None
-        At most so many merged bins per feature; None for as many as there are cells.
+        Maximum number of merged bins per feature; None for the number of cells.
     bin_noise_ratio : float
-        A merged bin stands out of its own noise by this factor.
+        Minimum ratio of a merged bin's count to its noise.
     bin_share : float
         Share of the budget for the histograms: of mu squared with joint composition,
         of epsilon otherwise.
     count_share : float
-        Share of the histograms' mu squared that buys a count of the people first. The count
-        sets how fine the cells are; 0 for cells as fine as `n_cells` says.
+        Share of the histograms' mu squared that buys a count of the records first. The count
+        determines the number of cells; 0 for `n_cells` cells.
     pair_share : float
         Share of the training's mu squared that buys one sum per pair of features, for the estimate
         of the effect; 0 for none.
@@ -39,8 +39,8 @@ class Recipe:
         Bound on a residual: of a probability for classifiers, in half-ranges for
         regression; None to derive it.
     clip_every : int
-        Where the clip of a regression is derived, it follows a quantile of the residuals,
-        which are asked for every so many passes; 0 for a fixed clip.
+        If the clip of a regression is derived, it follows a quantile of the residuals, which is
+        queried at this interval of passes; 0 for a fixed clip.
     max_leaves : int
         Leaves of a tree.
     leaf_noise_ratio : float
@@ -50,9 +50,9 @@ class Recipe:
     learning_rate : float or None
         Share of the leaf mean that is added; None to derive it from the passes.
     merge_rare : bool
-        Whether, as in the implementation of the paper, categories with fewer people than a
-        bin should hold are fitted as one, the others are cut in their own order or else that
-        of their names, and negative noisy counts count as zero.
+        Whether to follow the implementation of the paper: categories with too few records for a
+        bin are fitted as one, the others are cut in their own order or else by name, and negative
+        noisy counts count as zero.
     shuffle_categories : bool
         Whether categories without an order are shuffled before each cut.
     """
@@ -150,11 +150,11 @@ class Schedule:
     learning_rate : float
         Share of the leaf mean that is added.
     clip : float
-        Bound on a residual, in score units of the loop; the first one where it adapts.
+        Bound on a residual, in score units of the loop; the initial one if it adapts.
     clip_quantile : float or None
-        Share of the residuals that the clip is to leave as they are; None where it is fixed.
+        Share of the residuals that the clip should leave unchanged; None if it is fixed.
     clip_every : int
-        Passes from one question about the residuals to the next.
+        Passes between clip queries.
     """
 
     n_epochs: int
@@ -174,9 +174,9 @@ class Schedule:
         Parameters
         ----------
         clip : float
-            The clip so far.
+            The current clip.
         share_inside : float
-            Noisy share of the residuals that it leaves as they are, minus `clip_quantile`.
+            Noisy share of the residuals it leaves unchanged, minus `clip_quantile`.
 
         Returns
         -------
@@ -197,9 +197,9 @@ def recipe(preset: Preset, **given: float | int | None) -> Recipe:
     Parameters
     ----------
     preset : {"default", "paper"}
-        Where settings that were not given come from.
+        Source of settings not given.
     **given
-        Fields of `Recipe`; None for "as the preset has it".
+        Fields of `Recipe`; None takes the value of the preset.
 
     Returns
     -------
@@ -220,7 +220,7 @@ def signal_ratio(n_samples: float, n_features: int, mu_train: float) -> float:
     Parameters
     ----------
     n_samples : float
-        Noisy number of people.
+        Noisy number of records.
     n_features : int
         Number of features.
     mu_train : float
@@ -229,7 +229,7 @@ def signal_ratio(n_samples: float, n_features: int, mu_train: float) -> float:
     Returns
     -------
     float
-        People over the noise standard deviation of a sum over all of them, per feature.
+        Number of records over the noise standard deviation of a sum over all of them, per feature.
     """
     return float(max(1.0, n_samples) * mu_train / np.sqrt(n_features))
 
@@ -257,14 +257,14 @@ def cells_for(settings: Recipe, ratio: float) -> int:
 def schedule(settings: Recipe, ratio: float, *, clip_adapts: bool) -> Schedule:
     """Derive passes, learning rate and clip from the signal-to-noise ratio.
 
-    Few large steps and a tight clip where noise dominates, many small steps where it does
-    not. The ratio uses the noisy sample size, so this is post-processing; the budget of the
-    phase is the same whatever comes out.
+    Few large steps and a tight clip if noise dominates, many small steps otherwise. The ratio uses
+    the noisy sample size, so this is post-processing; the budget of the phase is the same in any
+    case.
 
     Parameters
     ----------
     settings : Recipe
-        What it gives is kept.
+        Settings it gives are kept.
     ratio : float
         From `signal_ratio`.
     clip_adapts : bool

@@ -24,7 +24,7 @@ from dpexplain.schema import Range, Schema
 class ExplainableBoostingRegressor(AdditiveRegressor, _Reference):
     """Explainable boosting machine for a numeric target, without privacy.
 
-    The reference beside `DPExplainableBoostingRegressor`: cyclic gradient boosting of
+    The non-private reference for `DPExplainableBoostingRegressor`: cyclic gradient boosting of
     shallow trees on one feature each, Algorithm 1 of [1]_, squared loss.
 
     Parameters
@@ -32,24 +32,26 @@ class ExplainableBoostingRegressor(AdditiveRegressor, _Reference):
     schema : Schema or None, default=None
         Bounds, categories and target range; None reads them from the data.
     max_bins : int, default=256
-        At most so many bins per numeric feature.
+        Maximum number of bins per numeric feature.
     learning_rate : float, default=0.1
-        Share of a leaf's value that is added.
+        Share of a leaf's value added per step.
     max_rounds : int, default=1000
-        Passes over the features at most; each bag stops earlier where held-out records say so.
+        Maximum number of passes over the features; each bag stops earlier if the held-out loss no
+        longer improves.
     max_leaves : int, default=3
         Leaves of a tree.
     outer_bags : int, default=8
-        Fits on different random parts of the records, whose curves are averaged.
+        Number of fits on random parts of the records, whose curves are averaged.
     random_state : int or None, default=0
         Seed of the parts.
     monotone_constraints : mapping of str to {"increasing", "decreasing", 1, -1, 0} or None
-        Direction of the curves of ordered features, by name: each update is moved to the nearest
-        monotone curve.
+        Direction of the curves of ordered features, by name: each update is projected onto the
+        nearest monotone curve.
     objective : {"squared", "poisson"}, default="squared"
-        What is fitted: the mean by squared error, or the expectation of a count by its Poisson
-        deviance. Contributions to the latter add up to its logarithm (link "log"): each multiplies
-        the expected count. Counts are clipped to the public range, which starts at 0 or above.
+        Loss of the fit: squared error for the mean, or Poisson deviance for the expectation of a
+        count. For counts, contributions add up to the logarithm of the expectation (link "log"):
+        each multiplies the expected count. Counts are clipped to the public range, which starts at
+        0 or above.
 
     Attributes
     ----------
@@ -58,9 +60,9 @@ class ExplainableBoostingRegressor(AdditiveRegressor, _Reference):
     intercept_ : float
         Mean score, in the unit of the target, or its logarithm for counts.
     guarantee_ : Guarantee
-        Says that nothing is promised.
+        States that there is no privacy guarantee.
     ledger_ : PrivacyLedger
-        Holds one non-private event.
+        Contains one non-private event.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -122,9 +124,9 @@ class ExplainableBoostingRegressor(AdditiveRegressor, _Reference):
 class DPExplainableBoostingRegressor(_PrivateBoosting, AdditiveRegressor):
     """Explainable boosting regressor with differential privacy (DP-EBM).
 
-    An additive model with one shape function per feature, boosted from noisy sums over
-    random trees, after [1]_. Targets are centred in their public range and residuals are
-    clipped, without which the noise would not cover them.
+    An additive model with one shape function per feature, boosted from noisy sums over random
+    trees, after [1]_. Targets are centered in their public range and residuals are clipped, so
+    that the noise covers them.
 
     Parameters
     ----------
@@ -137,42 +139,42 @@ class DPExplainableBoostingRegressor(_PrivateBoosting, AdditiveRegressor):
         Public bounds, categories and target range. Without it they are read from
         the data, with a `PrivacyWarning`, and the model is not private.
     ledger : PrivacyLedger or None, default=None
-        Ledger of the data set; None keeps the books of this fit alone.
+        Ledger of the data set; If None, this fit gets its own ledger.
     preset : {"default", "paper"}, default="default"
-        Where settings that are None come from: our recipe, or the settings of [1]_.
+        Source of settings that are None: the recipe of this library, or the settings of [1]_.
     composition : {"joint", "gdp", "classic"} or None, default=None
         "joint": one Gaussian-DP budget for bins and boosting. "gdp", "classic": epsilon and
         delta are split between them as in [1]_, with its tighter or looser accountant.
         None: "joint", or "gdp" with the paper preset.
     adjacency : {"add_remove", "replace"}, default="add_remove"
-        Which data sets count as neighbours.
+        Which data sets count as neighbors.
     max_bins : int or None, default=None
-        At most so many bins per numeric feature. None: 32 to 256 cells, by the noisy number of
-        people, merged where these are few; 32 bins with the paper preset.
+        Maximum number of bins per numeric feature. None: 32 to 256 cells, depending on the noisy
+        number of records, merged where records are few; 32 bins with the paper preset.
     learning_rate : float or None, default=None
-        Share of a leaf's mean residual that is added, in (0, 1]. None: up to 1, the more the
-        fewer passes there are.
+        Share of a leaf's mean residual added per step, in (0, 1]. None: up to 1, larger with fewer
+        passes.
     max_rounds : int or None, default=None
-        Passes over the features. None: 5 to 200, the less noise the more.
+        Passes over the features. None: 5 to 200, more with less noise.
     max_leaves : int or None, default=None
         Leaves of a tree, 2 to 255. None: 3.
     clip : float or None, default=None
         Bound on a record's residual, in half-ranges of the target, in (0, 1]. None: it follows a
-        quantile of the residuals, about which every second pass asks with the noise of a tree;
-        1 with the paper preset.
+        quantile of the residuals, queried every second pass with the noise of a tree; 1 with the
+        paper preset.
     bin_budget_frac : float or None, default=None
-        Share of the budget for the histograms, in (0, 1): of mu squared with joint
-        composition, of epsilon otherwise. None: 0.22, a tenth of which counts people first; 0.1
-        with the paper preset.
+        Share of the budget for the histograms, in (0, 1): of mu squared with joint composition, of
+        epsilon otherwise. None: 0.22, a tenth of which counts the records first; 0.1 with the
+        paper preset.
     pair_budget_frac : float or None, default=None
-        Share of the training's mu squared, in [0, 1), that buys one sum per pair of features, with
-        which the estimate of the effect tells features apart that go together. None: 0.05 with
-        joint composition and squared error, nothing otherwise.
+        Share of the training's mu squared, in [0, 1), that buys one sum per pair of features, from
+        which the estimate of the effect separates correlated features. None: 0.05 with joint
+        composition and squared error, nothing otherwise.
     structure_seed : int or None, default=None
         Seed of the public random structure (order of features, cuts). Never of the noise.
     noise_backend : {"exact", "opendp", "rounded"}, default="exact"
-        Sampler of the noise, which the guarantee names: an exact discrete Gaussian, that of
-        OpenDP (some hundred times slower), or a rounded one.
+        Noise sampler, named in the guarantee: an exact discrete Gaussian, that of OpenDP (a few
+        hundred times slower), or a rounded one.
     reproducible_seed : int or None, default=None
         Seeds the noise, for demonstrations: the model is then NOT PRIVATE.
     allow_weak : bool, default=False
@@ -180,26 +182,26 @@ class DPExplainableBoostingRegressor(_PrivateBoosting, AdditiveRegressor):
     n_public : int or None, default=None
         Publicly known number of people, to check `delta` against.
     max_rows_per_person : int or None, default=None
-        How many rows of one person are used at most; ``fit`` then needs ``groups=`` and protects
-        persons, with so many times the noise. None: every row is a person of its own.
+        Maximum number of rows used per person; ``fit`` then needs ``groups=`` and protects
+        persons, and noise scales with this number. None: every row counts as a separate person.
     monotone_constraints : mapping of str to {"increasing", "decreasing", 1, -1, 0} or None
         Direction of the curves of ordered features, by name. Each update is moved to the nearest
-        monotone curve in noisily counted people, which costs no privacy.
+        monotone curve in noisily counted records, which costs no privacy.
     outer_bags : int, default=1
-        Fits on different random parts of the records, whose curves are averaged; explanations then
+        Number of fits on random parts of the records, whose curves are averaged; explanations then
         show how much the bags differ. Each record may be in every bag, so the noise of a bag is
-        ``sqrt(outer_bags)`` times as large at the same guarantee. The mean has the noise of one
-        fit again, but less room for passes over the features: a few bags cost next to nothing in
-        accuracy, many of them cost some on large tables.
+        ``sqrt(outer_bags)`` times as large at the same guarantee. The mean again has the noise of
+        one fit, but the budget allows fewer passes over the features: a few bags cost almost no
+        accuracy, many bags cost some on large tables.
     n_jobs : int or None, default=None
-        Threads that pass over the records; -1 for as many as there are processors. None decides
-        by the number of records here: one for small tables, and for fits that run side by side.
-        Changes the time that a fit takes, and nothing else.
+        Number of threads; -1 for the number of processors. None decides by the number of records
+        in this process: one for small tables, and for fits that run in parallel. Affects only the
+        time of a fit.
     objective : {"squared", "poisson"}, default="squared"
-        What is fitted: the mean by squared error, or the expectation of a count by its Poisson
-        deviance. Contributions to the latter add up to its logarithm (link "log"): each multiplies
-        the expected count. Counts are clipped to the public range, which starts at 0 or above. In a
-        private fit the clip follows the released mean rate, unless it is given.
+        Loss of the fit: squared error for the mean, or Poisson deviance for the expectation of a
+        count. For counts, contributions add up to the logarithm of the expectation (link "log"):
+        each multiplies the expected count. Counts are clipped to the public range, which starts at
+        0 or above. In a private fit, the clip follows the released mean rate unless it is set.
 
     Attributes
     ----------
@@ -212,9 +214,9 @@ class DPExplainableBoostingRegressor(_PrivateBoosting, AdditiveRegressor):
     ledger_ : PrivacyLedger
         `ledger`, or the ledger of this fit alone.
     n_rounds_ : int
-        Passes over the features, as the recipe set them.
+        Passes over the features, set by the recipe.
     learning_rate_ : float
-        Learning rate, as the recipe set it.
+        Learning rate, set by the recipe.
     clip_ : float
         Bound on a record's residual at the last visit, in the unit of the gradient.
     leaf_noise_std_ : float

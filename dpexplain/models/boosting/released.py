@@ -35,11 +35,11 @@ class LeafStep:
     sums : ndarray of shape (n_leaves,) or (n_leaves, n_classes)
         Noisy leaf sums, in score units of the loop.
     gain : ndarray of shape (n_leaves,)
-        What a unit of each leaf sum changed of the score; 0 where a step was cut short.
+        Change of the score per unit of each leaf sum; 0 if a step was truncated.
     together : bool
-        Whether all leaves moved alike, by the sum of all sums.
+        Whether all leaves moved equally, by the sum of all leaf sums.
     update : ndarray of shape (n_leaves,) or (n_leaves, n_classes)
-        What was added to the score in each leaf, before any bound.
+        Amount added to the score in each leaf, before any bound.
     """
 
     clip: float
@@ -77,9 +77,9 @@ class Path:
     tables : tuple of ndarray of shape (n_own_visits + 1, n_bins, n_scores), one per feature
         Scores per bin before the first visit and after each one.
     unbound : dict of int to ndarray of shape (n_own_visits, n_bins)
-        Of features with a direction, the scores before they were moved to a monotone curve.
+        For features with a direction, the scores before the monotone projection.
     before : ndarray of shape (n_visits, n_features)
-        Visits that each feature had had before a visit.
+        Number of earlier visits of each feature, by visit.
     members : tuple of Members, one per feature
     """
 
@@ -161,15 +161,15 @@ class PrivateBins:
     bins : tuple of FeatureBins
         Merged bins of each feature.
     counts : tuple of BinCounts
-        Noisy people per merged bin.
+        Noisy records per merged bin.
     n_samples : float
-        Noisy number of people.
+        Noisy number of records.
     bin_of_cell : tuple of ndarray of shape (n_cells,), one per feature
         Merged bin of each cell that was counted.
     cell_noise_std : float
-        Noise standard deviation of one cell, in people.
+        Noise standard deviation of one cell, in records.
     min_bin_count : float
-        Noisily counted people that a merged bin was to hold.
+        Minimum noisy count of a merged bin.
     """
 
     bins: tuple[FeatureBins, ...]
@@ -188,27 +188,27 @@ class PrivateFit:
     ----------
     binned : PrivateBins
     bags : list of list of ndarray
-        Of each bag, scores per bin, not centred, in the units of the loop.
+        Scores per bin of each bag, not centered, in units of the loop.
     schedule : Schedule
-        Passes, learning rate and clip, as the recipe derived them.
+        Passes, learning rate and clip derived by the recipe.
     leaf_noise_ratio : float
         Noise standard deviation of one leaf sum, in clips.
     start : float
-        Score that every record started from, through the first feature: a public number.
+        Initial score of every record, through the first feature: a public number.
     visits : list of Visit
-        All trees of the first bag; those of others are alike.
+        All trees of the first bag; those of other bags are similar.
     steps : list of LeafStep, one per visit
-        What the first bag released, and what became of it.
+        Releases of the first bag, with their updates.
     min_leaf_count : float
-        Noisily counted people that every leaf was to hold.
+        Minimum noisy count of a leaf.
     settings : Recipe
-        What the fit was asked for.
+        Settings of the fit.
     share : float
         Share of the records in a bag.
     monotone : tuple of {"increasing", "decreasing", None}
         Direction that the curve of each feature was constrained to.
     pairs : PairSums or None, default=None
-        What was released of pairs of features.
+        Released sums of pairs of features.
     """
 
     binned: PrivateBins

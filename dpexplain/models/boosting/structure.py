@@ -1,8 +1,8 @@
 """Random trees drawn from public quantities only.
 
-Algorithm 2 of Nori et al. (ICML 2021, arXiv:2106.09680) spends nothing on the
-structure of its trees. Here the random cuts additionally leave enough (noisily
-counted) people in every leaf, which is post-processing of the released histograms.
+Algorithm 2 of Nori et al. (ICML 2021, arXiv:2106.09680) spends nothing on the structure of its
+trees. Here the random cuts additionally leave enough (noisily counted) records in every leaf,
+which is post-processing of the released histograms.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Visit:
     leaf_of_bin : ndarray of shape (n_bins,), dtype uint8
         Leaf of each bin.
     leaf_weight : ndarray of shape (n_leaves,)
-        Noisily counted people per leaf, floored: the denominators of the update.
+        Noisily counted records per leaf, floored: the denominators of the update.
     """
 
     feature: int
@@ -55,9 +55,9 @@ def random_visits(
     n_epochs : int
         Passes over the features.
     max_leaves : int
-        Leaves of a tree where people are many enough.
+        Leaves of a tree if there are enough records.
     min_leaf_count : float
-        Each leaf holds at least so many noisily counted people.
+        Minimum noisy count per leaf.
     rng : numpy.random.Generator
         Source of the public structure; never of noise.
 
@@ -157,7 +157,7 @@ def _cuts(
 def _leaf_weights(
     feature: BinCounts, leaf_of_bin: NDArray[np.uint8], min_leaf_count: float
 ) -> list[NDArray[np.float64]]:
-    """Return noisy people per leaf of each tree, floored by the noise.
+    """Return noisy records per leaf of each tree, floored by the noise.
 
     Without a floor a count near zero turns one noisy sum into an update without
     bound; at small epsilon such fits diverge.

@@ -34,7 +34,7 @@ Filtering = Literal["drop", "clip", "none"]
 LeafClipping = Literal["geometric", "none"]
 
 GRADIENT_STEPS = 1 << 12
-"""A gradient of 1, the bound, is so many steps."""
+"""Number of steps of a gradient of 1, the bound."""
 
 LATTICE = 1 << 20
 """Gains and leaf values are multiples of ``2**-20``."""

@@ -146,7 +146,7 @@ class DPBoostClassifier(_DPBoost, AdditiveClassifier):
         Public bounds, categories and classes. Without it they are read from the data, with a
         `PrivacyWarning`, and the model is not private.
     ledger : PrivacyLedger or None, default=None
-        Ledger of the data set; None keeps the books of this fit alone.
+        Ledger of the data set; If None, this fit gets its own ledger.
     n_trees : int, default=50
         Trees of a score.
     trees_per_ensemble : int, default=50
@@ -175,7 +175,7 @@ class DPBoostClassifier(_DPBoost, AdditiveClassifier):
     exponential_scale : {"paper", "range"}, default="paper"
         Scale of the choice of splits: that of the paper, or two thirds of it, which is as private.
     adjacency : {"add_remove", "replace"}, default="add_remove"
-        Which data sets count as neighbours.
+        Which data sets count as neighbors.
     structure_seed : int or None, default=None
         Accepted as by other models; splits are chosen privately.
     reproducible_seed : int or None, default=None
@@ -183,8 +183,8 @@ class DPBoostClassifier(_DPBoost, AdditiveClassifier):
     allow_weak : bool, default=False
         Permits epsilon above 50.
     max_rows_per_person : int or None, default=None
-        How many rows of one person are used at most; ``fit`` then needs ``groups=`` and protects
-        persons, with so many times the noise. None: every row is a person of its own.
+        Maximum number of rows used per person; ``fit`` then needs ``groups=`` and protects
+        persons, and noise scales with this number. None: every row counts as a separate person.
 
     Attributes
     ----------
@@ -295,7 +295,7 @@ class DPBoostRegressor(_DPBoost, AdditiveRegressor):
         Public bounds, categories and target range. Without it they are read from the data, with a
         `PrivacyWarning`, and the model is not private.
     ledger : PrivacyLedger or None, default=None
-        Ledger of the data set; None keeps the books of this fit alone.
+        Ledger of the data set; If None, this fit gets its own ledger.
     n_trees : int, default=50
         Trees of a score.
     trees_per_ensemble : int, default=50
@@ -322,7 +322,7 @@ class DPBoostRegressor(_DPBoost, AdditiveRegressor):
     exponential_scale : {"paper", "range"}, default="paper"
         Scale of the choice of splits: that of the paper, or two thirds of it, which is as private.
     adjacency : {"add_remove", "replace"}, default="add_remove"
-        Which data sets count as neighbours.
+        Which data sets count as neighbors.
     structure_seed : int or None, default=None
         Accepted as by other models; splits are chosen privately.
     reproducible_seed : int or None, default=None
@@ -330,8 +330,8 @@ class DPBoostRegressor(_DPBoost, AdditiveRegressor):
     allow_weak : bool, default=False
         Permits epsilon above 50.
     max_rows_per_person : int or None, default=None
-        How many rows of one person are used at most; ``fit`` then needs ``groups=`` and protects
-        persons, with so many times the noise. None: every row is a person of its own.
+        Maximum number of rows used per person; ``fit`` then needs ``groups=`` and protects
+        persons, and noise scales with this number. None: every row counts as a separate person.
 
     Attributes
     ----------

@@ -9,16 +9,16 @@ order, and integer sums. Each kernel has a naive numpy twin in its test.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from dpexplain._utils.compiling import njit
 from dpexplain.models.boosting.records._kernels_exp import _exp32
 from dpexplain.models.boosting.records._kernels_sums import _lattice_steps, _logistic32
 
 VALUE_STEPS = 1 << 10
-"""A coordinate of 1 is so many steps: coordinates are multiples of ``2**-10``."""
+"""Number of steps of a coordinate of 1: coordinates are multiples of ``2**-10``."""
 
 RESIDUAL_STEPS = 1 << 12
-"""A residual at its bound is so many steps. Finer ones would need noise on a wider scale than
+"""Number of steps of a residual at its bound. Finer ones would need noise on a wider scale than
 every sampler has."""
 
 _F = np.float32

@@ -28,7 +28,7 @@ class DPLogisticRegression(_PrivateLinear, AdditiveClassifier):
     other categories have coordinates of their own. A baseline that is prepared as a careful
     analyst would prepare it.
 
-    Numbers are rounded to 64 public cells, so that the line of a feature is a curve of so many
+    Numbers are rounded to 64 public cells, so that the line of a feature is a curve of as many
     steps: explanations have the form of those of `DPExplainableBoostingClassifier` and are exact.
 
     Parameters
@@ -42,12 +42,12 @@ class DPLogisticRegression(_PrivateLinear, AdditiveClassifier):
         Public bounds, categories and classes. Without it they are read from the data, with a
         `PrivacyWarning`, and the model is not private.
     ledger : PrivacyLedger or None, default=None
-        Ledger of the data set; None keeps the books of this fit alone.
+        Ledger of the data set; If None, this fit gets its own ledger.
     scaling : {"released", "public"}, default="released"
         Where the scale of a number ends, beyond which it counts as the nearer end: at the middle
-        98 % of the released histogram, or at the public bounds.
+        98% of the released histogram, or at the public bounds.
     adjacency : {"add_remove", "replace"}, default="add_remove"
-        Which data sets count as neighbours.
+        Which data sets count as neighbors.
     bin_budget_frac : float, default=0.2
         Share of mu squared for the histograms, in (0, 1).
     max_rounds : int, default=6
@@ -67,8 +67,8 @@ class DPLogisticRegression(_PrivateLinear, AdditiveClassifier):
     n_public : int or None, default=None
         Publicly known number of people, to check `delta` against.
     max_rows_per_person : int or None, default=None
-        How many rows of one person are used at most; ``fit`` then needs ``groups=`` and protects
-        persons, with so many times the noise. None: every row is a person of its own.
+        Maximum number of rows used per person; ``fit`` then needs ``groups=`` and protects
+        persons, and noise scales with this number. None: every row counts as a separate person.
 
     Attributes
     ----------

@@ -74,9 +74,9 @@ def design(
     bins : sequence of FeatureBins
         Public cells of each feature.
     counts : sequence of BinCounts
-        Released people per cell.
+        Released records per cell.
     follow_counts : bool
-        Whether -1 and 1 are where the middle 98 % of the released counts end, beyond which a
+        Whether -1 and 1 are where the middle 98% of the released counts end, beyond which a
         number counts as the nearer end; otherwise they are the public bounds.
 
     Returns

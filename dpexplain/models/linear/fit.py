@@ -35,7 +35,7 @@ from dpexplain.tables.encoding import encoded_columns
 FloatArray = NDArray[np.float64]
 
 N_CELLS = 64
-"""Cells of a numeric feature: a curve shows its line in so many steps."""
+"""Cells of a numeric feature: a curve shows its line in this many steps."""
 
 _RIDGE = 2.0
 _VALUE, _RESIDUAL = _kernels.VALUE_STEPS, _kernels.RESIDUAL_STEPS
@@ -113,9 +113,9 @@ class LinearFit:
     ----------
     bins : tuple of FeatureBins
     counts : tuple of BinCounts
-        Noisy people per bin.
+        Noisy records per bin.
     n_samples : float
-        Noisy number of people.
+        Noisy number of records.
     design : Design
     moments : ndarray of shape (n_coordinates, n_coordinates)
         Released second moments, without their negative part.

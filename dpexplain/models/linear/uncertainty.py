@@ -29,7 +29,7 @@ def regression_noise(fit: LinearFit, terms: AdditiveTerms, scale: float) -> Nois
     ----------
     fit : LinearFit
     terms : AdditiveTerms
-        Its centred terms.
+        Its centered terms.
     scale : float
         Half-range of the target.
 
@@ -59,7 +59,7 @@ def classification_noise(
     ----------
     fit : LinearFit
     terms : AdditiveTerms
-        Its centred terms.
+        Its centered terms.
     clip : float
         Bound on a residual.
     learning_rate : float

@@ -9,8 +9,8 @@ not matter. Each kernel has a naive numpy twin in the tests.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from dpexplain._utils.compiling import njit
 from dpexplain.models.boosting.records._kernels_exp import _exp32
 
 _F = np.float32

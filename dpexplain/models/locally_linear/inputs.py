@@ -37,7 +37,7 @@ def preparation_of(
     ----------
     schema : Schema
     per_image : bool
-        Whether each record is centred and divided by its norm: for grids.
+        Whether each record is centered and divided by its norm: for grids.
     scale : float
         Factor on all inputs.
     centre : float, default=0.5

@@ -70,7 +70,7 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
         Public bounds, categories and classes. Without it they are read from
         the data, with a `PrivacyWarning`, and the model is not private.
     ledger : PrivacyLedger or None, default=None
-        Ledger of the data set; None keeps the books of this fit alone.
+        Ledger of the data set; If None, this fit gets its own ledger.
     preset : {"accurate", "readable", "paper"}, default="accurate"
         Where settings that are None come from: our recipe for accuracy, one for filters and local
         explanations that repeat under fresh noise, or the settings that were run for [1]_.
@@ -79,7 +79,7 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
         divergences, or the moments accountant of 2016, which the paper used. None: "pld", or
         "moments" with the paper preset. The ledger always states the tightest.
     adjacency : {"add_remove", "replace"}, default="add_remove"
-        Which data sets count as neighbours.
+        Which data sets count as neighbors.
     n_filters : int or None, default=None
         Filters per class; 1 is logistic regression.
     projection : {"auto", "none", "per_filter", "shared", "frequency"}, default="auto"
@@ -89,7 +89,7 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
         Numbers per filter, where there is a projection.
     grid_shape : tuple of int or None, default=None
         How the features lie on a grid (images, signals): all are numeric then, and each record
-        is centred and divided by its norm. None for a table.
+        is centered and divided by its norm. None for a table.
     inverse_temperature : float or None, default=None
         How sharply the softmax chooses among the filters of a class.
     clip : float or None, default=None
@@ -115,8 +115,8 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
     n_public : int or None, default=None
         Publicly known number of people, for the sampling probability and to check `delta`.
     max_rows_per_person : int or None, default=None
-        How many rows of one person are used at most; ``fit`` then needs ``groups=`` and protects
-        persons, with so many times the noise. The rows of a person are sampled together.
+        Maximum number of rows used per person; ``fit`` then needs ``groups=`` and protects
+        persons, and noise scales with this number. The rows of a person are sampled together.
     progress : callable or None, default=None
         Called as ``progress(steps_done, n_steps)``; both are public.
 

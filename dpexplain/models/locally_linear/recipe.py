@@ -32,7 +32,7 @@ class Recipe:
     inverse_temperature : float
         Of the choice among the filters of a class.
     per_image : bool
-        Whether each record is centred and divided by its norm.
+        Whether each record is centered and divided by its norm.
     scale : float
         Factor on all inputs.
     clip : float
@@ -42,7 +42,7 @@ class Recipe:
     n_steps : int or None
         Steps; None follows from `n_epochs`.
     n_epochs : int
-        Steps are so many over the sampling probability.
+        Number of epochs: steps times the sampling probability.
     learning_rate : float
     stepped : bool
         Whether the rate falls by a fifth every fifth epoch, with fresh moments, as in the paper;
@@ -50,7 +50,7 @@ class Recipe:
     start_share : float
         Reach of the random start, over that of the paper's experiments.
     mean_share : float
-        Share of the steps that find the mean record, which is taken off all records. None where
+        Share of the steps that find the mean record, which is taken off all records. None if
         every filter number has a projection of its own.
     centre : float
         Share of the range of a number that becomes the input 0; the farther end becomes 1.

@@ -45,7 +45,7 @@ class LocallyLinearClassifier(LocallyLinearModel):
         Numbers per filter, where there is a projection.
     grid_shape : tuple of int or None, default=None
         How the features lie on a grid (images, signals): all are numeric then, and each record
-        is centred and divided by its norm. None for a table.
+        is centered and divided by its norm. None for a table.
     inverse_temperature : float or None, default=None
         How sharply the softmax chooses among the filters of a class.
     learning_rate : float or None, default=None
@@ -64,9 +64,9 @@ class LocallyLinearClassifier(LocallyLinearModel):
     classes_ : ndarray of shape (n_classes,)
         Class labels.
     guarantee_ : Guarantee
-        Says that nothing is promised.
+        States that there is no privacy guarantee.
     ledger_ : PrivacyLedger
-        Holds one non-private event.
+        Contains one non-private event.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)

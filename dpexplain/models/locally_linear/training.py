@@ -21,7 +21,7 @@ Progress = Callable[[int, int], object]
 LABEL = "gradients"
 
 _VALUES_AT_ONCE = 1 << 20
-"""Noise is drawn for so many values at a time, to bound memory."""
+"""Noise is drawn for this many values at a time, to bound memory."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -53,7 +53,7 @@ class NoisePlan:
     sampling_probability : float
     lattice_bits : int
     n_changed : int
-        Records that differ between neighbours.
+        Records that differ between neighbors.
     """
 
     clip: float
@@ -119,7 +119,7 @@ def train_private(
     Notes
     -----
     Adam makes steps of the same length whatever the scale of the gradients, so the sums need not
-    be divided by a number of records, neither the expected nor the realised one.
+    be divided by a number of records, neither the expected nor the realized one.
     """
     weights = start.copy()
     adam = Adam(start.shape, plan.noise_std, reset_every=reset_every)

@@ -39,7 +39,7 @@ class DPRandomForestClassifier(PrivateTrees, AdditiveClassifier):
         Public bounds, categories and classes. Without it they are read from the data, with a
         `PrivacyWarning`, and the model is not private.
     ledger : PrivacyLedger or None, default=None
-        Ledger of the data set; None keeps the books of this fit alone.
+        Ledger of the data set; If None, this fit gets its own ledger.
     n_trees : int, default=21
         Trees, which share the budget.
     depth : int, default=5
@@ -52,7 +52,7 @@ class DPRandomForestClassifier(PrivateTrees, AdditiveClassifier):
         A record is in one leaf of each tree, so every leaf may have the whole budget of its tree;
         in the comparison of [2]_ the leaves of a tree share it, which wastes most of it.
     adjacency : {"add_remove", "replace"}, default="add_remove"
-        Which data sets count as neighbours.
+        Which data sets count as neighbors.
     structure_seed : int or None, default=None
         Seed of the public splits. Never of the noise.
     reproducible_seed : int or None, default=None
@@ -60,8 +60,8 @@ class DPRandomForestClassifier(PrivateTrees, AdditiveClassifier):
     allow_weak : bool, default=False
         Permits epsilon above 50.
     max_rows_per_person : int or None, default=None
-        How many rows of one person are used at most; ``fit`` then needs ``groups=`` and protects
-        persons, with so many times the noise. None: every row is a person of its own.
+        Maximum number of rows used per person; ``fit`` then needs ``groups=`` and protects
+        persons, and noise scales with this number. None: every row counts as a separate person.
 
     Attributes
     ----------

@@ -7,8 +7,8 @@ naive numpy twin in its test.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from dpexplain._utils.compiling import njit
 from dpexplain.models.boosting.records._kernels_sums import _logistic32
 
 

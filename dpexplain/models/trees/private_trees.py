@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from functools import cached_property
 from typing import Any, Self
 
@@ -12,12 +13,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from dpexplain._utils.validation import check_count
 from dpexplain.binning.bins import FeatureBins, index_dtype
+from dpexplain.explain import Guarantee
 from dpexplain.explain.additive.global_explanation import GlobalExplanation
 from dpexplain.explain.additive.links import Link
 from dpexplain.explain.additive.multiclass import MulticlassExplanation
+from dpexplain.mechanisms import NoiseSource
 from dpexplain.models.additive.model import AdditiveModel
 from dpexplain.models.noiseless import NoiselessModel
-from dpexplain.models.pure import PureEstimator
+from dpexplain.models.private import PrivateEstimator
 from dpexplain.models.trees.structure import (
     Candidates,
     FloatArray,
@@ -32,12 +35,21 @@ from dpexplain.schema import Classes, Schema
 DEEPEST = 10
 """A tree of this depth has 1024 leaves."""
 
+_SAMPLER = (
+    "exact discrete Laplace and exponential mechanism (rejection sampling, every comparison "
+    "settled without rounding), randomness of the operating system"
+)
 _NOTE = "The curves are main effects of trees; interactions appear only in local contributions"
 
 
-class PrivateTrees(PureEstimator, AdditiveModel):
-    """Mixin of private tree ensembles."""
+class PrivateTrees(PrivateEstimator, AdditiveModel):
+    """Mixin of private tree ensembles: pure differential privacy, Laplace noise, exact choices."""
 
+    # At which a ledger of this fit alone states its total; the fit has none.
+    delta = 1e-6
+    noise_backend = "exact"
+    n_public: int | None = None
+    _has_delta = False
     depth: int
     max_bins: int
     _hidden_fit = ("_terms", "_trees", "_bins", "_link", "_people", "_offset", "_noise")
@@ -103,6 +115,28 @@ class PrivateTrees(PureEstimator, AdditiveModel):
 
     def _notes(self) -> tuple[str, ...]:
         return (_NOTE,)
+
+    @property
+    def _unit(self) -> float:
+        """Return the number of record changes per unit of privacy."""
+        return (2.0 if self.adjacency == "replace" else 1.0) * (self.max_rows_per_person or 1)
+
+    @property
+    def _epsilon_of_record(self) -> float:
+        """Return the epsilon of a fit for adding or removing one record."""
+        return self.epsilon / self._unit
+
+    def _mu(self) -> None:
+        return None
+
+    def _epsilon_replaced(self) -> float:
+        return self.epsilon if self.adjacency == "replace" else 2.0 * self.epsilon
+
+    def _guarantee(self, source: NoiseSource) -> Guarantee:
+        guarantee = super()._guarantee(source)
+        if not guarantee.private:
+            return dataclasses.replace(guarantee, delta=0.0)
+        return dataclasses.replace(guarantee, delta=0.0, sampler=_SAMPLER)
 
     def _check_tree_settings(self) -> None:
         check_count("max_bins", self.max_bins, 2)

@@ -90,7 +90,7 @@ def candidates_of(bins: Sequence[FeatureBins]) -> Candidates:
     for k, b in enumerate(bins):
         n = b.n_value_bins
         if b.ordered:
-            # Special bins go left of a cut, and can be set apart by themselves.
+            # Special bins go left of a cut, and can be set apart automatically.
             found = [(c, n - 1) for c in range(1, n)] + [(n, b.n_bins - 1)]
         else:
             found = [(c, c) for c in range(n)]

@@ -99,7 +99,7 @@ def tree_terms(
     candidates : Candidates
     bins : sequence of FeatureBins
     counts : sequence of ndarray of shape (n_bins,)
-        People per bin as far as they were released; zeros where they were not.
+        Records per bin as far as they were released; zeros where they were not.
     link : {"logit", "identity", "softmax"}
     offset : float or ndarray of shape (n_scores,)
         Score before any tree.
@@ -134,7 +134,7 @@ def tree_terms(
 
 
 def _spread(bins: FeatureBins, counts: FloatArray) -> FloatArray:
-    """Return the share of people per bin, counted or uniform."""
+    """Return the share of records per bin, counted or uniform."""
     people = np.maximum(counts, 0.0)
     if people.sum() > 0:
         return np.asarray(people / people.sum())
@@ -152,7 +152,7 @@ def ways_of(
     candidates : Candidates
     n_bins : sequence of int
     spread : sequence of ndarray of shape (n_bins,)
-        Share of people per bin of each feature.
+        Share of records per bin of each feature.
 
     Returns
     -------
@@ -212,7 +212,7 @@ def _by_feature(feature: Integers) -> Iterator[tuple[int, Integers]]:
 def counted_spread(
     trees: Trees, candidates: Candidates, bins: Sequence[FeatureBins], people: FloatArray
 ) -> list[FloatArray]:
-    """Estimate people per bin from released leaf counts.
+    """Estimate records per bin from released leaf counts.
 
     Parameters
     ----------

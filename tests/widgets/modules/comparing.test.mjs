@@ -63,7 +63,7 @@ test("without a pin the largest epsilon is compared with, and the words say so",
   const { state } = made({ show_reference: false });
   const comparison = comparisonOf(state, "epsilon");
   assert.equal(comparison.baseStop, 1);
-  assert.match(comparison.words, /ε = 1 \(the largest one; pin another/);
+  assert.match(comparison.words, /ε = 1 \(the largest; pin another/);
   assert.match(comparisonOf(made({ pinned_epsilon: 0.5 }).state, "epsilon").words, /ε = 0.5 \(pinned\)/);
 });
 
@@ -81,8 +81,8 @@ test("a single fit stands alone", () => {
 
 test("levels of a heat map cover every share without a gap", () => {
   assert.deepEqual([0, 0.049, 0.05, 0.99, 1, 40].map(heatLevel), [0, 0, 1, 5, 6, 6]);
-  assert.equal(levelWords(0), "0 to 5 %");
-  assert.equal(levelWords(LEVELS.length - 1), "100 % or more");
+  assert.equal(levelWords(0), "0 to 5%");
+  assert.equal(levelWords(LEVELS.length - 1), "100% or more");
   assert.deepEqual([null, 0.123, 1, 12.3].map(heatText), ["–", "12", "100", "12×"]);
 });
 

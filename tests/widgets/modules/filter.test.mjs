@@ -238,8 +238,8 @@ test("written parts add up whatever they are rounded to", () => {
   const map = noisyMap([1.444, 1.444, -0.444], [0.1, 9, 0.1]);
   assert.deepEqual(sumsOf(map), { positive: 2.888, negative: -0.444, total: 2.444, standing: 1 });
   const words = additionSentence(map, { rest: 0.05, score: 2.494, what: "the score" });
-  assert.equal(words, "+2.89 and −0.45 add up to +2.44; with the bias, +0.05, that is the score: +2.49. " +
-    "Of this, +1.00 comes from inputs that stand out of the noise.");
+  assert.equal(words, "+2.89 and −0.45 add up to +2.44; adding the bias, +0.05, gives the score: +2.49. " +
+    "Of this, +1.00 comes from inputs above the noise.");
 });
 
 test("what a sample holds is read as its column has it", () => {

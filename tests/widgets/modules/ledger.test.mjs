@@ -16,7 +16,7 @@ test("a ledger without private release names no finite epsilon", () => {
 test("the private epsilon stands beside a reference", () => {
   const spent = "private releases ε = 1 at δ = 10⁻⁶";
   assert.equal(ledgerWords(ledger([fit], 1)), spent);
-  assert.equal(ledgerWords(ledger([fit, reference], "inf")), `${spent}; with the non-private ones ε = ∞`);
+  assert.equal(ledgerWords(ledger([fit, reference], "inf")), `${spent}; including non-private releases ε = ∞`);
 });
 
 test("the total names its unit, and for which use it holds", () => {
@@ -28,7 +28,7 @@ test("the total names its unit, and for which use it holds", () => {
   assert.equal(
     words,
     "private releases ε = 1 at δ = 10⁻⁶ for one record, if the fits were fixed in advance, and " +
-      "ε = 1.25 if results decided; no bound for one person (ward)",
+      "ε = 1.25 otherwise; no bound for one person (ward)",
   );
 });
 

@@ -122,14 +122,14 @@ test("thresholds are met on the scale of the score", () => {
 
 test("a decision is told with how sure its side is", () => {
   const words = crossingWords({ link: "logit" }, { score: 1.959964, scoreStd: 1 }, null);
-  assert.match(words, /^above 0.5 with 97.5 % certainty/);
+  assert.match(words, /^above 0.5 with 97.5% certainty/);
   assert.equal(crossingWords({ link: "identity" }, { score: 1, scoreStd: 1 }, null), "");
-  assert.equal(certaintyWords(0.99999), "more than 99.9 %");
+  assert.equal(certaintyWords(0.99999), "more than 99.9%");
 });
 
 test("what the curves of trees add up to is not called the prediction of the model", () => {
   const payload = { link: "logit", target: { classes: ["no", "yes"] }, main_effects_only: false };
   assert.match(predictionName(payload), /^Probability of .*yes.*”$/);
-  assert.match(predictionName({ ...payload, main_effects_only: true }), /by the curves alone, without the interactions/);
+  assert.match(predictionName({ ...payload, main_effects_only: true }), /from curves only, without the model's interactions/);
   assert.equal(predictionName({ ...payload, link: "identity" }), "Prediction");
 });

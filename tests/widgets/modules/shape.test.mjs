@@ -29,7 +29,7 @@ test("uniform numbers are the same for a seed, others for another, and never zer
   assert.ok(take(0).every((value) => value > 0 && value <= 1));
 });
 
-// With 4,000 draws a variance is off by 2.2 % in one standard deviation; the draws are fixed by
+// With 4,000 draws a variance is off by 2.2% in one standard deviation; the draws are fixed by
 // their numbers, so this passes or fails for good.
 test("draws have the variance of each bin and go together as the directions say", () => {
   const shaped = { ...term, directions: letters([[28, 28, 20, 0]]) };
@@ -85,7 +85,7 @@ test("wide bands do not flatten a small picture", () => {
 
 test("what a variance is made of is told by its causes", () => {
   const made = { ...term, noise_std: [1, 1, 1, 1], structure_std: [0, 0, 0, 0], sampling_std: [1, 1, 1, 1] };
-  assert.match(causeWords(made), /privacy 50 %, bins and trees 0 %, sampling 50 %/);
+  assert.match(causeWords(made), /privacy 50%, bins and trees 0%, sampling 50%/);
   assert.equal(causeWords({ ...term, noise_std: [1, 1, 1, 1] }), "");
 });
 

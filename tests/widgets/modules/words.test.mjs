@@ -86,7 +86,7 @@ test("a read-out says how wide the band is and why a count is negative", () => {
   termFit.signal = [false];
   assert.ok(binSentence(state, termFit, 0).startsWith(
     "contribution +0.2 visits, inside the noise band of ±0.15 (standard deviations: privacy 0.07, " +
-      "bins and trees 0.02): may be nothing but noise",
+      "bins and trees 0.02): may be all noise",
   ));
 });
 
@@ -104,9 +104,9 @@ const estimated = {
 };
 
 test("the estimate of a bin says its band and whether an effect is certain", () => {
-  const words = "estimate of the effect on people";
-  assert.equal(estimateWords(estimated, 0), `${words} +1 (95 % band +0.4 to +1.6: an effect is certain)`);
-  assert.equal(estimateWords(estimated, 1), `${words} +0.1 (95 % band −0.5 to +0.7: there may be no effect)`);
+  const words = "estimated effect on people";
+  assert.equal(estimateWords(estimated, 0), `${words} +1 (95% band +0.4 to +1.6: an effect is certain)`);
+  assert.equal(estimateWords(estimated, 1), `${words} +0.1 (95% band −0.5 to +0.7: there may be no effect)`);
   assert.equal(estimateWords({ ...estimated, effect: null }, 0), "");
 });
 

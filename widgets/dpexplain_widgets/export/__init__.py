@@ -1,1 +1,1 @@
-"""Files of what a view shows: pages, pictures, tables."""
+"""Exports of views: pages, pictures and tables."""

@@ -1,4 +1,4 @@
-"""One JavaScript text from the modules of a view, for widgets and for pages without a kernel."""
+"""Bundle the JavaScript modules of a view."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 STATIC = Path(__file__).parents[1] / "static"
 
-# In this order: what comes later may overrule what comes before. Others follow by their names.
+# In this order: later rules may override earlier ones. Others follow in alphabetical order.
 STYLES = (
     "colours.css",
     "frame.css",
@@ -45,17 +45,17 @@ _DECLARATION = re.compile(
 def bundle(entry: str, without: tuple[str, ...] = ()) -> str:
     """Join a module and everything it imports into one ES module.
 
-    The modules share one scope afterwards, so their top-level names must differ; imports must
-    have the form ``import { a, b } from "../folder/module.js";``. No two files have one name.
+    The modules then share one scope, so their top-level names must differ. Imports must have the
+    form ``import { a, b } from "../folder/module.js";``. File names must be unique.
 
     Parameters
     ----------
     entry : str
-        File name, in whichever folder of modules, such as ``"explorer.js"``. Its default export, if
+        File name in any folder of modules, such as ``"explorer.js"``. Its default export, if
         any, is the default export of the result.
     without : tuple of str, default=()
-        Names that the entry imports and then lists, each on lines of their own: they are left out,
-        with whatever is needed for them alone.
+        Names that the entry imports and lists on separate lines. They are left out, with every
+        module that only they need.
 
     Returns
     -------
@@ -65,8 +65,8 @@ def bundle(entry: str, without: tuple[str, ...] = ()) -> str:
     Raises
     ------
     ValueError
-        If a module cannot be joined: unknown file or name, circular import, or a top-level
-        name that two modules use.
+        If a module cannot be bundled: unknown file or name, circular import, or a top-level name
+        used twice.
     """
     sources = _sources_in_order(entry, without)
     order = list(sources)
@@ -76,7 +76,7 @@ def bundle(entry: str, without: tuple[str, ...] = ()) -> str:
 
 
 def page_script(view_script: str) -> str:
-    """Make the script of a page without a kernel from the one of a view.
+    """Build the script of a page without a kernel from that of a view.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def page_script(view_script: str) -> str:
 
 
 def _without_comments(script: str) -> str:
-    """Leave out comments that have lines of their own, and indentation."""
+    """Strip full-line comments and indentation."""
     without_blocks = re.sub(r"^\s*/\*\*.*?\*/\s*\n", "", script, flags=re.MULTILINE | re.DOTALL)
     without_lines = re.sub(r"^\s*//.*\n", "", without_blocks, flags=re.MULTILINE)
     return re.sub(r"^\s+", "", without_lines, flags=re.MULTILINE)
@@ -103,12 +103,12 @@ def _without_comments(script: str) -> str:
 
 @functools.cache
 def stylesheet(without: tuple[str, ...] = ()) -> str:
-    """Return the style rules of all views; every rule applies inside a view only.
+    """Return the style rules of all views; every rule applies only inside a view.
 
     Parameters
     ----------
     without : tuple of str, default=()
-        Files of rules for parts that are not there.
+        Style files of parts that are absent.
 
     Returns
     -------
@@ -121,7 +121,7 @@ def stylesheet(without: tuple[str, ...] = ()) -> str:
 
 @functools.cache
 def _places(folder: Path) -> dict[str, Path]:
-    """Find every file by its name."""
+    """Index all files by name."""
     return {path.name: path for path in folder.rglob("*.*")}
 
 
@@ -134,16 +134,16 @@ def _source(name: str) -> str:
 
 
 def _named(name: str, path: str) -> str:
-    """Name the module that another one imports, by its path from there."""
+    """Resolve the relative path of an imported module."""
     needed = path.rpartition("/")[2]
     place = Path(os.path.normpath(_places(STATIC)[name].parent / path))
     if _places(STATIC).get(needed, place) != place:
-        raise ValueError(f"{name} imports {path!r}, where there is no module.")
+        raise ValueError(f"{name} imports {path!r}, which is not a module.")
     return needed
 
 
 def _sources_in_order(entry: str, without: tuple[str, ...]) -> dict[str, str]:
-    """Read the entry after everything it needs, each module once."""
+    """Read the modules in dependency order, each once."""
     order: dict[str, str] = {}
     open_modules: list[str] = []
 
@@ -164,7 +164,7 @@ def _sources_in_order(entry: str, without: tuple[str, ...]) -> dict[str, str]:
 
 
 def _without_names(source: str, names: tuple[str, ...]) -> str:
-    """Leave out the lines of a module that name one of these."""
+    """Drop the lines of a module that name one of these."""
     for name in names:
         source = re.sub(rf"^.*\b{name}\b.*\n", "", source, flags=re.MULTILINE)
     return source
@@ -192,7 +192,7 @@ def _check_names(sources: dict[str, str]) -> None:
 def _stripped(name: str, source: str, *, is_entry: bool) -> str:
     body = _IMPORT.sub("", source)
     if left := _ANY_IMPORT.search(body):
-        raise ValueError(f"{name} has an import that cannot be joined: {left.group().strip()!r}.")
+        raise ValueError(f"{name} has an unsupported import: {left.group().strip()!r}.")
     if not is_entry:
         body = _EXPORT_DEFAULT.sub("", body)
     return f"// {name}\n{_EXPORT.sub('', body)}"

@@ -1,4 +1,4 @@
-"""Files of what a view shows, for people who have neither the data nor Python."""
+"""Export of views as self-contained files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ import traitlets
 import dpexplain.io
 from dpexplain._utils.version import __version__
 from dpexplain.accounting.summary import LedgerSummary
-from dpexplain.compare import releasable
+from dpexplain.compare import Comparison, FilterComparison, releasable
+from dpexplain.explain import GlobalExplanation
 from dpexplain.statement import PrivacyStatement, statement_of
 from dpexplain_widgets.export.fallback import fallback_html
 from dpexplain_widgets.export.figure_files import csv_text, figure_file, table_of
@@ -34,32 +35,32 @@ _CARRIED = (
 _EDITS = ("denoised", "edits")
 _FLAGS = ("private", "releasable", "samples_public", "public")
 
-NOT_RELEASABLE = "NOT PRIVATE — do not publish. This file holds what is not differentially private."
+NOT_RELEASABLE = "NOT PRIVATE — do not publish. Parts of this file are not differentially private."
 _RELEASABLE = (
     "Everything in this file was computed from differentially private releases and public "
-    "knowledge: no record, no non-private reference and no figure derived from it is in it."
+    "knowledge: it contains no record, no non-private reference and no number derived from it."
 )
 
 EDITS_LEFT_OUT = (
-    "the edits of this view were made beside what is not private (a reference, metrics or "
-    "records), so a release-safe file leaves them out. To publish them, apply them yourself, "
-    "`view.edited`, and export the explanation that this gives."
+    "the edits in this view were made while non-private data were shown (a reference, metrics or "
+    "records), so a release-safe file drops them. To publish them, export the edited explanation, "
+    "`view.edited`."
 )
 
 
 def page_of(
     view: ViewState, *, release_safe: bool = True, statement: PrivacyStatement | None = None
 ) -> str:
-    """Make a page of a view that needs neither kernel nor network.
+    """Build a page of a view that needs neither kernel nor network.
 
     Parameters
     ----------
     view : View
-        What it shows and what is chosen in it.
+        The view with its choices.
     release_safe : bool, default=True
         Whether to leave out everything that is not private.
     statement : PrivacyStatement or None, default=None
-        Printed below the view; None makes one from the ledger or the guarantee that came along.
+        Printed below the view; None builds one from the attached ledger or guarantee.
 
     Returns
     -------
@@ -69,7 +70,7 @@ def page_of(
     Raises
     ------
     TypeError, ValueError
-        If something in it does not say whether it is private, or nothing is.
+        If something in it does not state whether it is private, or nothing is private.
     """
     shown = releasable_view(view) if release_safe else view
     payload, source = shown.payload, shown.origin.source
@@ -90,7 +91,7 @@ def page_of(
 
 
 def _without_sums(payload: dict[str, Any]) -> dict[str, Any]:
-    """Leave out what a page without edits does not read."""
+    """Drop data that only edits need, to shrink the page."""
     unread = dict.fromkeys(("recovered", "stretch", "corrected_importance"))
 
     def lighter(fit: dict[str, Any]) -> dict[str, Any]:
@@ -106,11 +107,11 @@ def _without_sums(payload: dict[str, Any]) -> dict[str, Any]:
 
 
 def releasable_view(view: ViewState) -> ViewState:
-    """Make a view of the same kind from what may leave, with the same choices where they exist.
+    """Rebuild the view from its releasable part, keeping choices where possible.
 
-    It is built anew from the smaller source, so nothing in it (orders, limits of axes, choices
-    made by a program) knows of what was left out. Edits come along where whoever made them saw
-    nothing but what may leave: beside a reference or records a hand follows these as well.
+    It is rebuilt from the reduced source, so nothing in it (orders, axis limits, choices made by a
+    program) depends on what was left out. Edits are kept only if their author saw nothing but
+    releasable content: an edit made next to a reference or records may follow these.
 
     Parameters
     ----------
@@ -124,7 +125,7 @@ def releasable_view(view: ViewState) -> ViewState:
     Raises
     ------
     TypeError, ValueError
-        If something in it does not say whether it is private, or nothing may leave.
+        If something in it does not state whether it is private, or nothing may be released.
     """
     source, samples, public = view.origin
     if isinstance(source, dict) and "version" in source:
@@ -147,27 +148,27 @@ def _carry_edits(view: ViewState, smaller: ViewState) -> None:
 
 
 def _releasable_source(source: Any) -> Any:
-    """Leave out what is not private; a refusal names the way to a marked file."""
+    """Drop non-private data, or raise with advice."""
     try:
         return _releasable_models(source) if isinstance(source, dict) else releasable(source)
     except ValueError as error:
-        way = "For your own eyes, release_safe=False writes it all, marked as not private."
+        way = "For your own use, release_safe=False writes everything, marked as not private."
         raise ValueError(f"{error} {way}") from None
 
 
 def _releasable_models(sources: dict[str, Any]) -> dict[str, Any]:
-    """Models side by side without those of which nothing may leave."""
+    """Drop models with nothing releasable."""
     kept: dict[str, Any] = {}
     for name, source in sources.items():
         with contextlib.suppress(ValueError):
             kept[name] = releasable(source)
     if not kept:
-        raise ValueError("nothing of these models may leave: none of them is private.")
+        raise ValueError("nothing in these models may be released: none of them is private.")
     return kept
 
 
 def _carry_over(view: ViewState, smaller: ViewState) -> None:
-    """Choose the same where it exists; samples and what-if values are chosen by looking."""
+    """Keep choices that exist; drop samples and what-if values, which may follow records."""
     for name in _CARRIED:
         with contextlib.suppress(traitlets.TraitError):
             setattr(smaller, name, getattr(view, name))
@@ -179,22 +180,21 @@ def _carry_over(view: ViewState, smaller: ViewState) -> None:
 
 
 def check_releasable(payload: dict[str, Any], *, metrics_are_checked: bool = True) -> None:
-    """Check that a payload holds nothing but private releases.
+    """Check that a payload contains private releases only.
 
     Parameters
     ----------
     payload : dict
         As :func:`dpexplain_widgets.payload.payload.build_payload` returns it.
     metrics_are_checked : bool, default=True
-        Whether the source has dropped metrics that are not private; a payload itself does not
-        say what they are.
+        Whether the source has dropped non-private metrics; a payload does not state their privacy.
 
     Raises
     ------
     ValueError
-        If a fit, or a part with a flag of its own, is not private or does not say so.
+        If a fit, or a part with its own flag, is not private or does not say so.
     """
-    remedy = "pass the Comparison or explanation itself, which knows what may leave."
+    remedy = "pass the Comparison or explanation itself, which knows what may be released."
     if payload["reference"] is not None:
         raise ValueError(f"the payload holds a non-private reference; {remedy}")
     for other in payload["others"]:
@@ -209,7 +209,7 @@ def check_releasable(payload: dict[str, Any], *, metrics_are_checked: bool = Tru
     for key in set(payload) - {"ledger", "others"}:
         value = payload[key]
         if _holds_open_part(value):
-            raise ValueError(f"payload[{key!r}] holds a part that is not private; {remedy}")
+            raise ValueError(f"payload[{key!r}] contains a part that is not private; {remedy}")
 
 
 def _holds_open_part(value: Any) -> bool:
@@ -228,7 +228,7 @@ def _is_all_private(payload: dict[str, Any]) -> bool:
 
 
 def _static_html(view: ViewState) -> str:
-    """Picture of the chosen fit; of one that is not private a few words."""
+    """Picture of the chosen fit, or a note if it is not private."""
     fit = view._fit()
     if fit is None or not fit["guarantee"]["private"] or view.payload["filters"] is not None:
         return fallback_html(view.shown, fit)
@@ -252,9 +252,10 @@ def _notes(
 
 
 def _paper_trail(source: Any) -> str:
-    """List the edits that explanations came with, each with its reason and what it did."""
+    """List the edits stored in explanations, each with its reason and effect."""
     explanations = source.values() if isinstance(source, dict) else [source]
-    records = [record for each in explanations for record in getattr(each, "edits", ())]
+    edited = [each for each in explanations if isinstance(each, GlobalExplanation)]
+    records = [record for each in edited for record in each.edits]
     if not records:
         return ""
     items = "".join(f"<li>{html.escape(str(record))}</li>" for record in records)
@@ -262,17 +263,18 @@ def _paper_trail(source: Any) -> str:
 
 
 def _statements(source: Any) -> list[PrivacyStatement]:
-    """Statements of the ledgers that came along, each once."""
+    """Statements of the attached ledgers, without duplicates."""
     if isinstance(source, dict):
         models = [] if "version" in source else source.values()
         found = [statement for model in models for statement in _statements(model)]
         return [each for place, each in enumerate(found) if each not in found[:place]]
-    ledger = source if isinstance(source, LedgerSummary) else getattr(source, "ledger", None)
-    return [] if ledger is None else [statement_of(ledger)]
+    if isinstance(source, Comparison | FilterComparison):
+        source = source.ledger
+    return [statement_of(source)] if isinstance(source, LedgerSummary) else []
 
 
 class Exports:
-    """The exports of a view."""
+    """Export methods of a view."""
 
     def export_html(
         self,
@@ -281,18 +283,18 @@ class Exports:
         *,
         statement: PrivacyStatement | None = None,
     ) -> Path:
-        """Write a page that shows this view without a kernel and without a network.
+        """Write a page that shows this view without kernel or network.
 
         Parameters
         ----------
         path : path-like
-            Where to; the file appears whole or not at all.
+            Destination; the file is written completely or not at all.
         release_safe : bool, default=True
             Whether to leave out everything that is not private: reference, metrics on records,
-            samples that are not public. It is absent then, not hidden. False keeps it, with a
-            warning on top.
+            samples that are not public. It is then absent, not merely hidden. False keeps it, with
+            a warning at the top.
         statement : PrivacyStatement or None, default=None
-            Printed below the view; None makes one from the ledger or guarantee that came along.
+            Printed below the view; None builds one from the attached ledger or guarantee.
 
         Returns
         -------
@@ -302,7 +304,7 @@ class Exports:
         Raises
         ------
         TypeError, ValueError
-            If something in it does not say whether it is private, or nothing may leave.
+            If something in it does not state whether it is private, or nothing may be released.
         OSError
             If the file cannot be written.
 
@@ -317,14 +319,14 @@ class Exports:
     def export_svg(
         self, path: str | os.PathLike[str], what: str = "shape", release_safe: bool = True
     ) -> Path:
-        """Write a figure of what is shown as SVG.
+        """Write a figure of the view as SVG.
 
-        The buttons of the view write what is on the screen; this needs no browser.
+        The buttons of the view save the screen content; this method needs no browser.
 
         Parameters
         ----------
         path : path-like
-            Where to; the file appears whole or not at all.
+            Destination; the file is written completely or not at all.
         what : {"shape", "importance", "epsilons", "metric"}, default="shape"
             The chosen term, all terms, the chosen term at every epsilon, or a metric at every
             epsilon.
@@ -340,19 +342,19 @@ class Exports:
         Raises
         ------
         TypeError, ValueError
-            If it may not leave, or cannot be drawn.
+            If it must not be released or cannot be drawn.
         """
         return dpexplain.io.write_file(path, figure_file(self._leaving(release_safe), what, "svg"))
 
     def export_png(
         self, path: str | os.PathLike[str], what: str = "shape", release_safe: bool = True
     ) -> Path:
-        """Write a figure of what is shown as PNG, see :meth:`export_svg`.
+        """Write a figure of the view as PNG; see :meth:`export_svg`.
 
         Parameters
         ----------
         path : path-like
-            Where to; the file appears whole or not at all.
+            Destination; the file is written completely or not at all.
         what : {"shape", "importance", "epsilons", "metric"}, default="shape"
             What to draw.
         release_safe : bool, default=True
@@ -368,12 +370,12 @@ class Exports:
     def export_csv(
         self, path: str | os.PathLike[str], what: str = "shape", release_safe: bool = True
     ) -> Path:
-        """Write the numbers that are shown as CSV.
+        """Write the numbers shown as CSV.
 
         Parameters
         ----------
         path : path-like
-            Where to; the file appears whole or not at all.
+            Destination; the file is written completely or not at all.
         what : {"shape", "importance"}, default="shape"
             The bins of the chosen term, or all terms, in the fits on screen.
         release_safe : bool, default=True
@@ -382,30 +384,30 @@ class Exports:
         Returns
         -------
         Path
-            The file. Every row carries its guarantee: epsilon, delta, adjacency, private and the
-            words. Texts that a spreadsheet could take for formulas get an apostrophe.
+            The file. Every row carries its guarantee: epsilon, delta, adjacency, private and its
+            description. Cells that a spreadsheet could take for formulas get an apostrophe.
         """
         return dpexplain.io.write_file(path, csv_text(table_of(self._leaving(release_safe), what)))
 
     def export_json(self, path: str | os.PathLike[str], release_safe: bool = True) -> Path:
-        """Write what the view was made from as JSON, which :func:`dpexplain.io.load` reads.
+        """Write the source of the view as JSON, readable by :func:`dpexplain.io.load`.
 
         Parameters
         ----------
         path : path-like
-            Where to; the file appears whole or not at all.
+            Destination; the file is written completely or not at all.
         release_safe : bool, default=True
             Whether to leave out everything that is not private.
 
         Returns
         -------
         Path
-            The file, with every number bit by bit.
+            The file, with every number exact to the bit.
 
         Raises
         ------
         TypeError
-            If the view was made from a payload or from several models.
+            If the view was created from a payload or from several models.
         """
         source = self.origin.source  # type: ignore[attr-defined]
         return dpexplain.io.save(releasable(source) if release_safe else source, path)

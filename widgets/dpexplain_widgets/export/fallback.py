@@ -1,4 +1,4 @@
-"""A static table of what a view shows, for pages that cannot run it."""
+"""Static fallback table for hosts that cannot run a view."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ _LEFT_OUT = "The non-private reference is left out here."
 def fallback_html(payload: Mapping[str, Any], fit: Mapping[str, Any] | None) -> str:
     """Describe the chosen fit in HTML.
 
-    A saved notebook keeps this text, so it holds one fit and nothing else: the one that is
-    read, or the last private one while the reference is read. No number of the reference is
-    written, and no metric that was measured on held-out records. The widget state, which a
-    notebook may save beside this text, holds the whole payload with both.
+    A saved notebook keeps this text, so it describes one fit only: the selected one, or the last
+    private one while the reference is selected. It contains no number of the reference and no
+    metric measured on held-out records. The widget state, which a notebook may also save, contains
+    the whole payload with both.
 
     Parameters
     ----------
     payload : mapping
         Payload of the view.
     fit : mapping or None
-        The fit that is read, or None where there is no model.
+        The selected fit, or None without a model.
 
     Returns
     -------
@@ -66,21 +66,21 @@ def fallback_html(payload: Mapping[str, Any], fit: Mapping[str, Any] | None) -> 
 def fallback_png(
     payload: Mapping[str, Any], fit: Mapping[str, Any] | None, term: str
 ) -> bytes | None:
-    """Draw the chosen fit for pages that cannot run the view.
+    """Draw the selected fit for pages that cannot run the view.
 
     Parameters
     ----------
     payload : mapping
         Payload of the view.
     fit : mapping or None
-        The fit that is read. One that is not private is not drawn: the last private one is.
+        The selected fit. If it is not private, the last private one is drawn.
     term : str
         Name of the term whose shape is drawn.
 
     Returns
     -------
     bytes or None
-        A PNG file with the guarantee in its description; None where no private fit has terms.
+        A PNG file with the guarantee in its description; None if no private fit has terms.
     """
     if fit is None or not fit["guarantee"]["private"]:
         fit = last_private(payload)
@@ -92,14 +92,14 @@ def fallback_png(
 
 
 def _filters_table(payload: Mapping[str, Any], fit: Mapping[str, Any]) -> str:
-    """Say of each class how much of its mean filter stands out of the noise."""
+    """Table the share of each class's mean filter above the noise."""
     outline = payload["filters"]
     fits = [each for repeats in payload["fits"] for each in repeats]
     outlines = [each for repeats in outline["fits"] for each in repeats]
     shares = outlines[fits.index(dict(fit))]["share_of_means"]
     rows = "".join(
         f"<tr><td>{_escaped(name, 60)}</td>"
-        f"<td>{'' if share is None else f'{100 * share:.0f} %'}</td></tr>"
+        f"<td>{'' if share is None else f'{100 * share:.0f}%'}</td></tr>"
         for name, share in list(zip(outline["classes"], shares, strict=True))[:_ROWS]
     )
     return (
@@ -120,7 +120,7 @@ def last_private(payload: Mapping[str, Any]) -> Mapping[str, Any] | None:
     Returns
     -------
     mapping or None
-        None where there is none.
+        None if there is none.
     """
     fits = [fit for repeats in payload["fits"] for fit in repeats]
     private = [fit for fit in fits if fit["guarantee"]["private"]]
@@ -128,5 +128,5 @@ def last_private(payload: Mapping[str, Any]) -> Mapping[str, Any] | None:
 
 
 def _escaped(text: str, limit: int) -> str:
-    """Make any string safe inside HTML, with its own reading direction."""
+    """Escape a string for HTML, isolating its text direction."""
     return f"<bdi>{html.escape(shortened(text, limit), quote=True)}</bdi>"

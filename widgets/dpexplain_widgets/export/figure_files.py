@@ -1,4 +1,4 @@
-"""Figures and tables of what a view shows, as files with their guarantee inside."""
+"""Figures and tables of a view, as files that contain their guarantee."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pandas as pd
 
 from dpexplain.accounting.summary import number_from_json
+from dpexplain.compare import Comparison
 from dpexplain.explain import GlobalExplanation
 from dpexplain_widgets.state.selection import bins_frame
 from dpexplain_widgets.state.state import ViewState
@@ -25,18 +26,18 @@ _DPI = 200
 
 
 class _Shown(NamedTuple):
-    source: Any  # a Comparison, or None for a single explanation
+    source: Comparison | None  # None for a single explanation
     explanation: GlobalExplanation
     view: ViewState
 
 
 def figure_file(view: ViewState, what: str, ending: str) -> bytes:
-    """Draw what a view shows with matplotlib, in a figure of its own.
+    """Draw the content of a view with matplotlib, in a separate figure.
 
     Parameters
     ----------
     view : View
-        Says which fit and which term; a reference is drawn while it is shown.
+        Determines the fit and the term; a reference is drawn while it is shown.
     what : {"shape", "importance", "epsilons", "metric"}
         The chosen term, all terms, the chosen term at every epsilon, or a metric at every epsilon.
     ending : {"svg", "png"}
@@ -45,12 +46,12 @@ def figure_file(view: ViewState, what: str, ending: str) -> bytes:
     Returns
     -------
     bytes
-        The file; its description holds the guarantee, and a watermark says what is not private.
+        The file; its description holds the guarantee, and a watermark marks what is not private.
 
     Raises
     ------
     ValueError
-        If the view was made from what cannot be drawn, or there is no such figure.
+        If the source of the view cannot be drawn, or the figure does not exist.
     """
     from matplotlib import rc_context
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -62,7 +63,7 @@ def figure_file(view: ViewState, what: str, ending: str) -> bytes:
     FigureCanvasAgg(figure)
     words = shown.explanation.guarantee.statement()
     file = io.BytesIO()
-    # Without identifiers of its own a file has the same bytes every time; letters stay letters.
+    # Fixed identifiers give the same bytes every time; text stays text.
     with rc_context({"svg.hashsalt": "dpexplain", "svg.fonttype": "none"}):
         draw(figure.subplots(), shown)
         heading = f"{what} of {view.term}" if what != "importance" else what
@@ -76,37 +77,37 @@ def figure_file(view: ViewState, what: str, ending: str) -> bytes:
 
 
 def table_of(view: ViewState, what: str) -> pd.DataFrame:
-    """Table what a view shows; every row says what it is guaranteed.
+    """Table the content of a view; every row carries its guarantee.
 
     Parameters
     ----------
     view : View
-        Says which fits and which term.
+        Determines the fits and the term.
     what : {"shape", "importance"}
-        The bins of the chosen term in all fits on screen, or all terms of them.
+        The bins of the chosen term in all fits shown, or all their terms.
 
     Returns
     -------
     DataFrame
-        With the columns epsilon, delta, adjacency, private and guarantee beside the numbers.
+        The numbers, with the columns epsilon, delta, adjacency, private and guarantee.
 
     Raises
     ------
     ValueError
-        If there is no such table.
+        If the table does not exist.
     """
     rows = _choice(_TABLES, "table", what)
     if view.payload["filters"] is not None:
         raise ValueError(
-            "tables of this kind are of curves, and this view shows filters; the weights that are "
-            "read are in view.selection, each row with its privacy."
+            "this table supports curves, but the view shows filters; use view.selection for the "
+            "weights, with the privacy in each row."
         )
     parts = [rows(view, fit) for fit in _fits_on_screen(view)]
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
 
 
 def csv_text(table: pd.DataFrame) -> str:
-    """Write a table as CSV that spreadsheets take for nothing but text and numbers.
+    """Write a table as CSV that spreadsheets cannot interpret as formulas.
 
     Parameters
     ----------
@@ -116,7 +117,7 @@ def csv_text(table: pd.DataFrame) -> str:
     Returns
     -------
     str
-        With a head line. A text that a spreadsheet could read as a formula gets an apostrophe.
+        With a header line. A cell that a spreadsheet could read as a formula gets an apostrophe.
     """
     texts = table.select_dtypes(include=["object", "string"]).columns
     safe = table.assign(**{name: table[name].map(_harmless) for name in texts})
@@ -141,21 +142,19 @@ def _shown(view: ViewState) -> _Shown:
         source = source.get(view.model_name)
     if isinstance(source, GlobalExplanation):
         return _Shown(None, source, view)
-    fits = getattr(source, "explanations", None)
-    if fits is None:
+    if not isinstance(source, Comparison):
         raise ValueError(
-            "figures are drawn from a Comparison or GlobalExplanation; this view was made from "
-            f"a {type(source).__name__}."
+            "figures are drawn from a Comparison or GlobalExplanation; this view was created "
+            f"from a {type(source).__name__}."
         )
-    if math.isinf(view.epsilon):
-        return _Shown(source, source.reference, view)
-    repeats = fits[view.epsilon]
+    repeats = source.fits_by_epsilon()[view.epsilon]
     return _Shown(source, repeats[min(view.repeat, len(repeats) - 1)], view)
 
 
 def _reference(shown: _Shown) -> GlobalExplanation | None:
-    visible = shown.source is not None and shown.view.show_reference
-    reference = shown.source.reference if visible else None
+    if shown.source is None or not shown.view.show_reference:
+        return None
+    reference = shown.source.reference
     return None if reference is shown.explanation else reference
 
 
@@ -187,7 +186,7 @@ def _draw_metric(ax: Axes, shown: _Shown) -> None:
     from dpexplain.plotting import plot_metric
 
     if shown.source is None or shown.source.metrics is None:
-        raise ValueError("there are no metrics here, or none that may leave.")
+        raise ValueError("there are no metrics, or none that may be released.")
     plot_metric(shown.source, ax=ax)
 
 
@@ -200,14 +199,14 @@ _FIGURES: dict[str, Callable[[Axes, _Shown], None]] = {
 
 
 def _with_description(svg: bytes, heading: str, words: str) -> bytes:
-    """Put title and description first in an SVG, where readers look for them."""
+    """Move title and description to the start of an SVG, where readers expect them."""
     texts = f"<title>{html.escape(heading)}</title><desc>{html.escape(words)}</desc>"
     start = svg.index(b">", svg.index(b"<svg")) + 1
     return svg[:start] + texts.encode() + svg[start:]
 
 
 def _fits_on_screen(view: ViewState) -> list[dict[str, Any]]:
-    """List the fit that is read, the pinned one and the reference, each once."""
+    """List the selected fit, the pinned one and the reference, without duplicates."""
     shown = view.shown
     fits = [view._fit()]
     if view.pinned_epsilon is not None:

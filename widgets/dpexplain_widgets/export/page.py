@@ -1,8 +1,9 @@
-"""A page that shows views without a kernel: everything inside one file, and nothing else.
+"""A self-contained page that shows views without a kernel.
 
-The page is safe wherever it is opened. Its content-security policy lets the two scripts run whose
-hashes it names, lets nothing be loaded or sent, and (in browsers with Trusted Types) lets no text
-become markup; names from data reach the page as JSON and the document as text nodes.
+The page is safe wherever it is opened. Its content-security policy allows only the two scripts
+whose hashes it names, forbids loading or sending anything, and (in browsers with Trusted Types)
+prevents text from becoming markup. Names from data reach the page as JSON and the document as text
+nodes.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _PAGE_STYLE = (
     ".warning{padding:8px 14px;border:3px double;font-weight:600}"
     "#page>details{padding:0 22px}summary{width:fit-content;cursor:pointer;font-weight:600}"
 )
-_NO_SCRIPT = "This viewer runs no scripts, so it shows a picture of the page."
+_NO_SCRIPT = "This viewer cannot run scripts, so it shows a picture of the page."
 _SHOW_STATIC = "<style>#dpx-static{display:block!important}</style>"
 
 
@@ -47,12 +48,12 @@ def state_of(view: Any, names: Sequence[str]) -> dict[str, Any]:
 
 
 def content_policy(*scripts: str) -> str:
-    """State what a page may do: run its own scripts, style itself, and nothing else.
+    """Return the policy of a page: it may run its own scripts and style itself, nothing else.
 
     Parameters
     ----------
     *scripts : str
-        The text of each script, to the last character.
+        The exact text of each script.
 
     Returns
     -------
@@ -89,7 +90,7 @@ def offline_page(
 ) -> str:
     """Make a page with one view for each state.
 
-    What the states hold is in the page, the non-private reference too where there is one.
+    The page contains everything in the states, including any non-private reference.
 
     Parameters
     ----------
@@ -98,7 +99,7 @@ def offline_page(
     title : str, default="Explorer"
         Title of the page.
     width : int or None, default=None
-        Width of the views in pixels; None for that of the window.
+        Width of the views in pixels; None for the width of the window.
     view_script : str or None, default=None
         Script of the view; None for the Explorer.
     without_styles : tuple of str, default=()
@@ -106,7 +107,7 @@ def offline_page(
     warning : str, default=""
         Text above the views.
     static : str, default=""
-        Escaped HTML without scripts, shown where scripts do not run.
+        Escaped HTML without scripts, shown if scripts do not run.
     notes : str, default=""
         Escaped HTML without scripts, below the views.
 

@@ -1,7 +1,6 @@
-"""A still picture of a payload in little room, for pages that cannot run a view.
+"""Compact static picture of a payload.
 
-It is written by hand: the figures of :mod:`dpexplain.plotting` say more, and take ten times the
-room.
+It is drawn directly: figures of :mod:`dpexplain.plotting` show more, but are ten times as large.
 """
 
 from __future__ import annotations
@@ -13,16 +12,16 @@ from typing import Any, NamedTuple
 
 WIDTH = 980
 _TOP, _ROW, _BARS = 62, 24, 12
-_LEFT = 160  # of the bars; their names stand before
-_SHAPE = 520  # where the shape begins
+_LEFT = 160  # left end of the bars, after their names
+_SHAPE = 520  # left end of the shape
 _PLOT_HEIGHT, _COUNT_HEIGHT = 230, 40
 _BLUE, _BAND, _GREY, _INK, _MUTED = "#0072b2", "#cfe4f2", "#b3bac3", "#1b2027", "#555e6b"
-_ABOUT_BARS = "Mean absolute contribution. Pale: does not stand out of the noise."
-_ABOUT_BAND = "The band holds the noise of all causes; what is true of people can lie outside."
+_ABOUT_BARS = "Mean absolute contribution. Pale: does not rise above the noise."
+_ABOUT_BAND = "The band shows total uncertainty; the true effect can lie outside it."
 
 
 class Area(NamedTuple):
-    """A filled outline."""
+    """A filled polygon."""
 
     points: Sequence[tuple[float, float]]
     fill: str
@@ -38,7 +37,7 @@ class Line(NamedTuple):
 
 
 class Text(NamedTuple):
-    """Words at a point: their start, middle or end stands there, on the base line."""
+    """Text at a point, with its horizontal anchor on the baseline."""
 
     x: float
     y: float
@@ -54,7 +53,7 @@ Mark = Area | Line | Text
 
 
 class Picture(NamedTuple):
-    """Marks in the order of drawing, on white."""
+    """Marks in drawing order, on white."""
 
     width: int
     height: int
@@ -64,7 +63,7 @@ class Picture(NamedTuple):
 
 
 def picture_of(payload: Mapping[str, Any], fit: Mapping[str, Any], term: str) -> Picture:
-    """Lay out the importances of a fit beside the shape of a term.
+    """Lay out importances next to the curve of a term.
 
     Parameters
     ----------
@@ -109,7 +108,7 @@ def picture_of(payload: Mapping[str, Any], fit: Mapping[str, Any], term: str) ->
 
 
 def static_svg(payload: Mapping[str, Any], fit: Mapping[str, Any], term: str) -> str:
-    """Draw the importances of a fit beside the shape of a term as SVG.
+    """Draw the importances of a fit next to the shape of a term, as SVG.
 
     Parameters
     ----------
@@ -119,7 +118,7 @@ def static_svg(payload: Mapping[str, Any], fit: Mapping[str, Any], term: str) ->
     Returns
     -------
     str
-        SVG without scripts, identifiers or styles from elsewhere; names are escaped.
+        SVG without scripts, identifiers or external styles; names are escaped.
     """
     width, height, marks, title, statement = picture_of(payload, fit, term)
     return (
@@ -167,7 +166,7 @@ def _importances(names: Sequence[str], terms: Sequence[Mapping[str, Any]]) -> li
 
 def _shape(term: Mapping[str, Any], fit: Mapping[str, Any], *, private: bool) -> list[Mark]:
     if term["kind"] == "pair":
-        return [_text(_SHAPE, _TOP + 20, "a heat map: open this page with scripts allowed", 60)]
+        return [_text(_SHAPE, _TOP + 20, "heat map: open this page with scripts enabled", 60)]
     n_special = len(fit["special"]) if term["kind"] == "numeric" else 0
     n_bins = len(fit["labels"]) - n_special
     values, counts = fit["contribution"][:n_bins], fit["count"][:n_bins]
@@ -227,7 +226,7 @@ def _limits(values: Sequence[float], half: Sequence[float]) -> tuple[float, floa
 
 
 def _places(edges: Sequence[float] | None, n_bins: int) -> list[float]:
-    """Horizontal places of the ends of bins; all bins as wide where values would crowd."""
+    """Horizontal bin edges; equal widths if values would crowd."""
     room = WIDTH - 10 - _SHAPE
     if edges is not None:
         span = (edges[-1] - edges[0]) or 1.0
@@ -249,13 +248,13 @@ def _text(x: float, y: float, words: str, limit: int, **look: Any) -> Text:
 
 
 def shortened(text: str, limit: int) -> str:
-    """Cut a text, and show signs that cannot be printed as such.
+    """Truncate a string, and replace non-printable characters by visible ones.
 
     Parameters
     ----------
     text : str
     limit : int
-        Letters at most.
+        Maximum number of characters.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""The still picture of a view as PNG, for viewers of notebooks that run no scripts."""
+"""The static picture of a view as PNG, for notebook viewers that run no scripts."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from PIL.ImageFont import FreeTypeFont
 
 SCALE = 2
-"""Pixels to a unit of the picture."""
+"""Pixels per unit of the picture."""
 
-_COLOURS = 32  # shades of a few inks: a third of the size of true colour
+_COLOURS = 32  # shades of a few inks: a third of the size of true color
 _ANCHORS = {"start": "ls", "middle": "ms", "end": "rs"}
 
 
@@ -33,7 +33,7 @@ def png_of(picture: Picture) -> bytes:
     Returns
     -------
     bytes
-        A PNG file of a few colours; a text of it holds the guarantee.
+        A PNG file with few colors; a text chunk holds the guarantee.
     """
     size = (SCALE * picture.width, SCALE * picture.height)
     image = Image.new("RGB", size, "#fff")
@@ -68,10 +68,10 @@ def _on_white(ink: str, opacity: float) -> tuple[int, ...]:
 
 @lru_cache
 def _font(size: int, bold: bool) -> FreeTypeFont:
-    """Find the letters that come with matplotlib, without importing it."""
+    """Find matplotlib's font files without importing it."""
     spec = importlib.util.find_spec("matplotlib")
     if spec is None or not spec.submodule_search_locations:
-        raise ModuleNotFoundError("matplotlib, of which the letters of pictures are, is missing.")
+        raise ModuleNotFoundError("matplotlib is missing; its fonts are needed for pictures.")
     folder = Path(spec.submodule_search_locations[0]) / "mpl-data" / "fonts" / "ttf"
     name = "DejaVuSans-Bold.ttf" if bold else "DejaVuSans.ttf"
     return ImageFont.truetype(str(folder / name), SCALE * size * 0.93)

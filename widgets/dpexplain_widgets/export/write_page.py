@@ -1,4 +1,4 @@
-"""A page about a comparison or an explanation, for programs that show no widget."""
+"""Pages about a comparison or an explanation, for programs without widgets."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def write_page(
     source : Comparison, GlobalExplanation or LedgerSummary
         What to show.
     path : path-like
-        Where to; the file appears whole or not at all.
+        Destination; the file is written completely or not at all.
     release_safe : bool, default=True
         Whether to leave out everything that is not private; see
         :meth:`dpexplain_widgets.Explorer.export_html`.
     statement : PrivacyStatement or None, default=None
-        Printed below the views; None makes one from the ledger or guarantee that came along.
+        Printed below the views; None builds one from the attached ledger or guarantee.
     **choices
-        What is chosen when the page opens, such as ``term="age"``.
+        Initial choices of the page, such as ``term="age"``.
 
     Returns
     -------
@@ -42,7 +42,7 @@ def write_page(
     Raises
     ------
     TypeError, ValueError
-        If something in it does not say whether it is private, or nothing may leave.
+        If something in it does not state whether it is private, or nothing may be released.
     OSError
         If the file cannot be written.
 

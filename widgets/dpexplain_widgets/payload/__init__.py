@@ -1,1 +1,1 @@
-"""What a view gets to show, as plain values."""
+"""Payloads of views, as plain values."""

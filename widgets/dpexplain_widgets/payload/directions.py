@@ -1,4 +1,4 @@
-"""How the errors of one curve go together, small enough for a page that redraws the noise."""
+"""Compact joint errors of a curve, for replaying noise in a page."""
 
 from __future__ import annotations
 
@@ -7,34 +7,34 @@ import numpy as np
 from dpexplain.explain.noise import NoiseModel
 
 DIRECTIONS = 6
-"""Directions at most in which errors of a curve go together; the rest is independent."""
+"""Maximum number of joint error directions per curve; the rest is independent."""
 
 LEAST_SHARE = 0.01
-"""Share of the variance of a curve, on average over its bins, that a direction is kept for."""
+"""Minimum share of the variance of a curve, averaged over its bins, for keeping a direction."""
 
 STEPS = 28
-"""Whole steps from zero to one standard deviation."""
+"""Integer steps from zero to one standard deviation."""
 
 
 def packed_directions(noise: NoiseModel, place: int) -> str:
-    """Write down the leading directions of the joint errors of one term.
+    """Encode the leading directions of the joint errors of one term.
 
-    Each is given per bin, in standard deviations of that bin, so that a draw is the sum of
-    directions times standard normal numbers, and what is left of each variance drawn bin by bin:
-    variances are right whatever the number of directions.
+    Each is given per bin, in standard deviations of that bin. A draw is the sum of directions
+    times standard normal numbers, plus the rest of each variance, drawn independently per bin.
+    Variances are therefore right for any number of directions.
 
     Parameters
     ----------
     noise : NoiseModel
-        Of the whole model.
+        Noise of the whole model.
     place : int
-        Place of the term in it.
+        Index of the term.
 
     Returns
     -------
     str
-        A letter for each number, in whole steps of 1 / 28 from "#" for -1 over "?" for 0 to "[" for
-        1, shape (n_directions, n_bins) by rows.
+        One character per number, in steps of 1 / 28 from "#" for -1 through "?" for 0 to "[" for
+        1; shape (n_directions, n_bins), row by row.
     """
     bins = noise.term(place)
     std = noise.std[bins]
@@ -48,5 +48,5 @@ def packed_directions(noise: NoiseModel, place: int) -> str:
     kept = kept * np.where(kept[largest, np.arange(kept.shape[1])] < 0, -1.0, 1.0)
     # Rounded towards zero, so that no variance is exceeded.
     steps = np.trunc(kept.T * STEPS).astype(np.int8)
-    # One letter for one number: repeated numbers stay repeated letters, which deflating shortens.
+    # One character per number: repeated numbers become repeated characters, which compress well.
     return (steps + ord("?")).astype(np.uint8).tobytes().decode("ascii")

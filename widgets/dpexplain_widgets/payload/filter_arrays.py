@@ -1,7 +1,7 @@
-"""Arrays for a front end: one run of bytes, and an index that says where each of them lies.
+"""Arrays for a front end: one block of bytes, and an index of the arrays in it.
 
-Pictures do not need the digits of their numbers, and would take tens of megabytes with them:
-arrays are written as small whole numbers with a step, which the index states.
+Pictures do not need full precision, which would take tens of megabytes. Arrays are written as
+small integers with a step, which the index states.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ import numpy.typing as npt
 FloatArray = npt.NDArray[np.float64]
 
 RATIO_STEP = 1 / 32
-"""Step of ratios of weights to their noise; two of it fall on a step, so no mark is rounded."""
+"""Step of the ratios of weights to noise; the threshold 2 is a multiple, so no mark is rounded."""
 
 PRECISION_WORDS = (
     "Weights of single filters are rounded to 1/127 of the largest weight of their model, of class "
-    "means and samples to 1/32767; marks of what stands out of the noise were made before."
+    "means and samples to 1/32767; marks above the noise are computed before rounding."
 )
 
 _STEPS = {"i1": 127, "i2": 32_767, "u1": 255, "u2": 65_535}
 
 
 class ArrayWriter:
-    """Collects arrays into one run of bytes, each at a place that its numbers fit into.
+    """Collects arrays into one block of bytes, each aligned to its number type.
 
     Examples
     --------
@@ -46,12 +46,13 @@ class ArrayWriter:
         values : ndarray
             Finite numbers; not negative where `kind` is unsigned.
         kind : {"i1", "i2", "u1", "u2", "f4"}
-            Whole numbers of one or two bytes in steps of the largest, or single precision.
+            Integers of one or two bytes, in steps relative to the largest number, or single
+            precision.
 
         Returns
         -------
         dict
-            Where it lies ("at", in bytes), how many numbers, of which type, and their step.
+            Its offset ("at", in bytes), number of elements, type and step.
         """
         flat = np.asarray(values, dtype=np.float64).ravel()
         if kind == "f4":
@@ -65,12 +66,12 @@ class ArrayWriter:
         Parameters
         ----------
         weights, std : ndarray of one shape
-            A weight is more than two deviations away from zero exactly where its ratio is.
+            Rounding preserves which weights are more than two standard deviations from zero.
 
         Returns
         -------
         dict
-            As :meth:`add`.
+            As for :meth:`add`.
         """
         size = np.abs(weights).ravel()
         spread = std.ravel()
@@ -81,7 +82,7 @@ class ArrayWriter:
     def _append(self, numbers: npt.NDArray[Any], kind: str, step: float) -> dict[str, Any]:
         place = self._length
         raw = numbers.tobytes()
-        room = -len(raw) % 4  # every array starts where any type may start
+        room = -len(raw) % 4  # every array is aligned for any type
         self._parts.append(raw + bytes(room))
         self._length += len(raw) + room
         return {"at": place, "size": int(numbers.size), "type": kind, "step": step}

@@ -1,4 +1,4 @@
-"""What a view of filters gets: a payload as other views have, and the arrays beside it."""
+"""Payload of filter views: the common payload and binary arrays."""
 
 from __future__ import annotations
 
@@ -19,38 +19,38 @@ if TYPE_CHECKING:
     from dpexplain.explain import FilterExplanation, InputFeature
 
 MOST_BYTES = 32 * 2**20
-_SATURATED = 0.995  # share of single weights that are not at the end of the scale
+_SATURATED = 0.995  # share of single weights inside the ends of the scale
 
 
 def shows_filters(source: Any) -> bool:
-    """Say whether a view of filters can show an object."""
+    """Return whether a filter view can show an object."""
     return isinstance(source, FilterComparison | FilterBank)
 
 
 def build_filters(
     source: FilterComparison | FilterBank, samples: Any = None
 ) -> tuple[dict[str, Any], bytes]:
-    """Turn filters into an outline that JSON can hold, and one run of bytes with the arrays.
+    """Convert filters to a JSON outline and one block of bytes with the arrays.
 
     Parameters
     ----------
     source : FilterComparison or FilterBank
-        Filters of all fits are put into one order first.
+        Filters of all fits are first put into the same order.
     samples : DataFrame, array-like or None, default=None
-        Records to explain one by one, as the model takes them.
+        Records for local explanations, in the input format of the model.
 
     Returns
     -------
     outline : dict
-        "fits" by epsilon and repeat and "reference" have an index of arrays each; the other
-        keys say what the arrays are about.
+        "fits" (by epsilon and repeat) and "reference" contain an index of arrays each; the other
+        keys describe the arrays.
     arrays : bytes
-        Where the index says.
+        The arrays, at the offsets in the index.
 
     Raises
     ------
     ValueError
-        If samples cannot be read, or the arrays would take too much room.
+        If samples cannot be read, or the arrays would be too large.
     """
     comparison = source.matched() if isinstance(source, FilterComparison) else None
     banks = [[source]] if isinstance(source, FilterBank) and source.guarantee.private else []
@@ -79,19 +79,19 @@ def build_filters(
 
 
 def _check_room(bank: FilterBank, n_fits: int, n_samples: int) -> None:
-    """Refuse what no page could hold; of numbers of two bytes, the same everywhere."""
+    """Reject arrays too large for a page, assuming two bytes per number."""
     per_sample = bank.filters[:, 0].size * 6 + bank.biases.size * 4
     room = n_fits * (bank.filters.size * 2 + n_samples * per_sample)
     if room > MOST_BYTES:
         raise ValueError(
             f"{n_samples} samples and {n_fits} fits of {bank.filters.size} weights take about "
-            f"{room // 2**20} MiB, and a view holds {MOST_BYTES // 2**20}; pass fewer samples, or "
-            "a comparison of fewer fits."
+            f"{room // 2**20} MiB, and a view can hold {MOST_BYTES // 2**20}; pass fewer samples, "
+            "or a comparison with fewer fits."
         )
 
 
 def _samples_outline(samples: Any, public: bool) -> dict[str, Any] | None:
-    """Say what other views know of samples; their values are among the arrays."""
+    """Describe samples for other views; their values are among the arrays."""
     if samples is None:
         return None
     index = samples.index if isinstance(samples, pd.DataFrame) else range(len(samples))
@@ -100,9 +100,9 @@ def _samples_outline(samples: Any, public: bool) -> dict[str, Any] | None:
 
 
 def _readings(bank: FilterBank) -> list[dict[str, Any]] | None:
-    """Say how inputs of a table are turned back into what its columns hold, from public bounds.
+    """Return how model inputs are mapped back to column values, from public bounds.
 
-    None where a record's inputs depend on each other, as those of a normalised image do.
+    None if the inputs of a record depend on each other, as in a normalized image.
     """
     rule = bank.preparation
     if rule is None or bank.grid_shape is not None or rule.per_record != "none":
@@ -146,7 +146,7 @@ def _fit(bank: FilterBank, inputs: Any, writer: ArrayWriter) -> dict[str, Any]:
 
 
 def _plain(values: Any) -> list[float]:
-    """Ratios as JSON numbers; one without noise is as large as any."""
+    """Ratios as JSON numbers; without noise, a ratio is the largest float."""
     return [float(min(value, 1e6)) for value in values]
 
 
@@ -201,7 +201,7 @@ def _sample_noise(explanation: FilterExplanation, writer: ArrayWriter, size: str
 def filters_payload(
     source: FilterComparison | FilterBank, samples: Any = None, *, samples_public: bool = False
 ) -> tuple[dict[str, Any], bytes]:
-    """Make the payload of a view of filters, and its arrays.
+    """Build the payload of a filter view, and its arrays.
 
     Parameters
     ----------
@@ -285,9 +285,9 @@ def check_filters(payload: Mapping[str, Any]) -> None:
     Raises
     ------
     ValueError
-        If it has others.
+        If the fits differ.
     """
     outline = payload["filters"]
     sizes = [[len(repeats) for repeats in each["fits"]] for each in (payload, outline)]
     if sizes[0] != sizes[1] or (payload["reference"] is None) != (outline["reference"] is None):
-        raise ValueError("payload['filters'] must hold the filters of every fit, and no others.")
+        raise ValueError("payload['filters'] must contain the filters of every fit, and no others.")

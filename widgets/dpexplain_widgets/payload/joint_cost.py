@@ -1,4 +1,4 @@
-"""What models that stand side by side cost together."""
+"""Joint privacy cost of models shown side by side."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from dpexplain.accounting.gdp import epsilon_from_mu
 from dpexplain.explain._text import upper_number
 from dpexplain.explain.guarantee import NOT_PRIVATE
 
-_WHAT = "all models side by side, if fitted on the same people and published together"
+_WHAT = "all models side by side, if fitted on the same data and published together"
 
 
 def together_words(payloads: Sequence[Mapping[str, Any]]) -> str:
-    """Say what the private fits of several models promise together.
+    """Compute the joint guarantee of several models.
 
     Parameters
     ----------
@@ -24,7 +24,7 @@ def together_words(payloads: Sequence[Mapping[str, Any]]) -> str:
     Returns
     -------
     str
-        By composition of Gaussian mechanisms where each parameter is known, else by adding up.
+        By Gaussian composition if every parameter is known, else by simple addition.
     """
     guarantees = [fit["guarantee"] for each in payloads for row in each["fits"] for fit in row]
     if not guarantees or not all(guarantee["private"] for guarantee in guarantees):

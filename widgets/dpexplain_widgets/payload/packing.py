@@ -1,4 +1,4 @@
-"""Payloads in little room: numbers as whole steps, repeated parts once, and the rest deflated."""
+"""Compact payloads: quantized numbers, deduplication and compression."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-# Digits kept of the largest number of a list; every other number of it has the same step.
+# Digits kept for the largest number of a list; all its numbers share one step.
 DIGITS = 4
 EFFECT_DIGITS = 3
 """Digits of estimates of the effect, whose bands are far wider than that."""
@@ -20,9 +20,9 @@ STD_STEP = 0.01
 """Standard deviations are rounded to so large a share of themselves, however small they are."""
 
 PRECISION_WORDS = (
-    f"Lists of numbers are rounded to steps of which their largest number has {DIGITS} digits "
+    f"Lists of numbers are rounded so that their largest number has {DIGITS} digits "
     f"({EFFECT_DIGITS} for estimates of the effect), standard deviations to steps of "
-    f"{100 * STD_STEP:g} %, and counts to whole numbers. Privacy parameters, the edges of bins and "
+    f"{100 * STD_STEP:g}%, and counts to integers. Privacy parameters, the edges of bins and "
     "public samples are exact."
 )
 
@@ -36,20 +36,20 @@ _MARKS = frozenset({"$n", "$l", "$b", "$r", "$x", "$q"})
 _PARTS_OF_TOTAL = ("noise_std", "structure_std", "sampling_std")
 _STDS = frozenset({*_PARTS_OF_TOTAL, "total_std", "bag_std", "effect_std"})
 _EFFECTS = frozenset({"effect", "effect_factor", "effect_size", "effect_size_std"})
-_PLAIN_LETTERS = bytes.maketrans(b"<>&", b"\"',")  # no sign that HTML reads
-_SHORT = 3  # a list no longer than this is not worth a step
+_PLAIN_LETTERS = bytes.maketrans(b"<>&", b"\"',")  # no character that is special in HTML
+_SHORT = 3  # lists up to this length are not packed
 _WORTH_POOLING = 24  # characters
 
 
 def packed(value: Any) -> Any:
-    """Write JSON values with rounded numbers and without repetition.
+    """Pack JSON values: round numbers and store repeated parts once.
 
-    A list of numbers becomes ``{"$n": [k, first, differences...]}``, in steps of ``10**-k``; one of
-    standard deviations ``{"$l": [share, first, differences...]}``, in steps of that share; a
-    list of true and false a word of ones and zeros, ``{"$b": "101"}``; bytes are written as base64,
-    ``{"$x": text}``; what occurs several times
-    stands in a table and is referred to by ``{"$r": place}``; a total that is the root of the sum
-    of the squares of its parts is left to the reader, ``{"$q": 1}``. ``unpack.js`` reads it.
+    A list of numbers becomes ``{"$n": [k, first, differences...]}``, in steps of ``10**-k``. A
+    list of standard deviations becomes ``{"$l": [share, first, differences...]}``, in steps of that
+    share of themselves. A list of booleans becomes a string of ones and zeros, ``{"$b": "101"}``.
+    Bytes become base64, ``{"$x": text}``. Repeated parts are stored in a table and referred to by
+    ``{"$r": place}``. A total that is the root of the sum of squares of its parts is recomputed by
+    the reader, ``{"$q": 1}``. ``unpack.js`` reads this format.
 
     Parameters
     ----------
@@ -81,8 +81,8 @@ def deflated(text: str) -> str:
     Returns
     -------
     str
-        Its UTF-8 bytes in zlib format: how many they are, then they in base 85 with letters that
-        mean nothing in HTML.
+        Its UTF-8 bytes in zlib format: their number, then the bytes in base 85 with characters
+        that are safe in HTML.
     """
     folded = zlib.compress(text.encode(), 9)
     letters = base64.b85encode(folded, pad=True).translate(_PLAIN_LETTERS)
@@ -109,7 +109,7 @@ def inflated(text: str) -> str:
 
 def _check_keys(value: Any) -> None:
     if isinstance(value, dict) and (taken := _MARKS & set(value)):
-        raise ValueError(f"a key of a payload is {min(taken)!r}, which packing keeps for itself.")
+        raise ValueError(f"a key of a payload is {min(taken)!r}, which is reserved for packing.")
     for each in _children(value):
         _check_keys(each)
 
@@ -142,7 +142,7 @@ def _rounded_list(values: list[Any], key: str) -> Any:
 
 
 def _total_follows(values: dict[str, Any]) -> bool:
-    """Whether total_std is the root of the sum of the squares of its parts."""
+    """Whether total_std is the root of the sum of squares of its parts."""
     total = values.get("total_std")
     parts = [values[name] for name in _PARTS_OF_TOTAL if values.get(name)]
     if not total or not parts or any(len(part) != len(total) for part in parts):
@@ -207,7 +207,7 @@ def _children(value: Any) -> Iterator[Any]:
 
 
 def _write(value: Any, texts: dict[int, str]) -> str:
-    """Write every part as JSON text, each from the texts of its own parts."""
+    """Write every part as JSON text, from the texts of its parts."""
     if isinstance(value, dict):
         parts = (f"{json.dumps(name)}:{_write(each, texts)}" for name, each in value.items())
         text = f"{{{','.join(parts)}}}"

@@ -19,7 +19,7 @@ _UNKNOWN = (
 
 
 def pair_outline(pair: PairCurve) -> dict[str, Any]:
-    """Write what all fits have in common of a pair.
+    """Write the parts of a pair that all fits share.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def pair_outline(pair: PairCurve) -> dict[str, Any]:
         "unit": "",
         "is_date": False,
         "step": None,
-        "description": f"{first} and {second} together, beyond what each of them adds",
+        "description": f"{first} and {second} jointly, beyond their separate contributions",
     }
 
 

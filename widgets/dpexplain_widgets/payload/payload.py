@@ -1,13 +1,16 @@
-"""What a view gets: comparisons as plain values, and no data but the samples that are given."""
+"""Payload of a view: comparisons as plain values, plus the given samples."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from dpexplain.accounting.summary import LedgerSummary
+from dpexplain.compare import Comparison
 from dpexplain.edit import EditLog
-from dpexplain.explain._by_class import one_class_at_a_time
+from dpexplain.explain import GlobalExplanation
+from dpexplain.explain._by_class import ByClass, one_class_at_a_time
 from dpexplain.explain._normals import keeping_normals
 from dpexplain.tables.cells import DATE_UNIT
 from dpexplain_widgets.payload.directions import packed_directions
@@ -20,9 +23,7 @@ from dpexplain_widgets.payload.shared import VERSION, guarantee_payload, metrics
 if TYPE_CHECKING:
     import pandas as pd
 
-    from dpexplain.accounting.summary import LedgerSummary
-    from dpexplain.compare import Comparison
-    from dpexplain.explain import GlobalExplanation, ShapeFunction
+    from dpexplain.explain import ShapeFunction
 
 _KEYS = frozenset(
     {
@@ -36,14 +37,13 @@ _KEYS = frozenset(
 def build_payload(
     source: Any, samples: pd.DataFrame | None = None, *, samples_public: bool = False
 ) -> dict[str, Any]:
-    """Turn what a view is given into the dictionary that its front end draws from.
+    """Convert the source of a view to the dictionary that its front end draws from.
 
     Parameters
     ----------
     source : Comparison, GlobalExplanation, LedgerSummary or dict
-        A dictionary holds comparisons or explanations of the same terms by the names of their
-        models, the first of which is read first; or it is a payload already, which is checked
-        and taken as it is.
+        A dictionary maps model names to comparisons or explanations of the same terms; the first
+        one is shown first. Or it is already a payload, which is checked and used unchanged.
     samples : DataFrame or None, default=None
         Records that a local view may show, with a column for every term.
     samples_public : bool, default=False
@@ -54,21 +54,21 @@ def build_payload(
     -------
     dict
         JSON values only. Fits are ordered by epsilon, then repeat; an explanation that is not
-        private takes the place of the reference.
+        private becomes the reference.
 
     Raises
     ------
     TypeError
         If `source` is something else.
     ValueError
-        If a dictionary is not a complete payload, models have other terms, samples lack a
-        column, or `source` is of several classes.
+        If a dictionary is not a complete payload, models have different terms, samples lack a
+        column, or `source` has several classes.
     """
     with keeping_normals():
         payload = _payload(source)
     if samples is not None:
         if not payload["terms"]:
-            raise ValueError("samples are shown by models, and a ledger has none.")
+            raise ValueError("samples need a model; a ledger has none.")
         terms, fits = payload["terms"], all_fits(payload)[0]["terms"]
         payload["samples"] = sample_rows(terms, fits, samples, public=samples_public)
     return payload
@@ -81,25 +81,22 @@ def _payload(source: Any) -> dict[str, Any]:
         return _models_payload(source)
     if shows_filters(source):
         raise TypeError(
-            f"a {type(source).__name__} cannot stand beside other models; show it in an Explorer "
-            "or a FilterView of its own."
+            f"a {type(source).__name__} cannot be combined with other models; show it in a "
+            "separate Explorer or FilterView."
         )
-    if hasattr(source, "for_class"):
+    if isinstance(source, ByClass):
         one_class_at_a_time("a view", source.classes)
-    if hasattr(source, "explanations"):
-        return _comparison_payload(source)
-    if hasattr(source, "importances") and hasattr(source, "guarantee"):
-        return _explanation_payload(source)
-    if hasattr(source, "naive_epsilon"):
-        return _ledger_payload(source)
+    for kind, write in _KINDS.items():
+        if isinstance(source, kind):
+            return write(source)
     if isinstance(source, EditLog):
         raise TypeError(
-            "a view shows an explanation, and an EditLog is steps alone; log.apply(explanation) "
-            "makes an edited explanation."
+            "a view shows an explanation, and an EditLog contains only steps; "
+            "log.apply(explanation) returns an edited explanation."
         )
     raise TypeError(
-        f"a view shows a Comparison, a GlobalExplanation or a LedgerSummary, got "
-        f"{type(source).__name__}; sweep(...) makes a Comparison, model.explain_global() an "
+        "a view shows a Comparison, a GlobalExplanation or a LedgerSummary, got "
+        f"{type(source).__name__}; sweep(...) returns a Comparison, model.explain_global() an "
         "explanation and ledger.summary() a summary."
     )
 
@@ -120,7 +117,7 @@ def check_payload(payload: Mapping[str, Any]) -> dict[str, Any]:
     Raises
     ------
     ValueError
-        If keys are missing or unknown, or the lists do not belong together.
+        If keys are missing or unknown, or the lists are inconsistent.
     """
     missing, unknown = _KEYS - set(payload), set(payload) - _KEYS
     if missing or unknown:
@@ -129,12 +126,12 @@ def check_payload(payload: Mapping[str, Any]) -> dict[str, Any]:
             f"unknown {len(unknown)}. Pass the Comparison or explanation itself."
         )
     if payload["version"] != VERSION:
-        raise ValueError(f"payload version {payload['version']!r} is not {VERSION}; build it anew.")
+        raise ValueError(f"payload version {payload['version']!r} is not {VERSION}; rebuild it.")
     if len(payload["fits"]) != len(payload["epsilons"]) or not all(payload["fits"]):
-        raise ValueError("payload['fits'] must hold at least one fit for each epsilon.")
+        raise ValueError("payload['fits'] must contain at least one fit for each epsilon.")
     n_terms = len(payload["terms"])
     if any(len(fit["terms"]) != n_terms for fit in all_fits(payload)):
-        raise ValueError(f"every fit of a payload must hold its {n_terms} terms.")
+        raise ValueError(f"every fit of a payload must contain its {n_terms} terms.")
     if payload["filters"] is not None:
         check_filters(payload)
     for other in payload["others"]:
@@ -144,19 +141,19 @@ def check_payload(payload: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def models_of(payload: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """List what a payload holds by model: itself, then the models beside it."""
+    """List the payloads by model: this one first, then the others it contains."""
     return [dict(payload), *payload["others"]]
 
 
 def _models_payload(sources: Mapping[str, Any]) -> dict[str, Any]:
-    """Put several models side by side, their terms in the order of the first."""
+    """Combine several models, with terms in the order of the first."""
     names = [name for name in sources if isinstance(name, str) and name]
     if len(names) < len(sources):
-        raise TypeError("models are given by name: Explorer({'DP-EBM': comparison, ...}).")
+        raise TypeError("pass models by name: Explorer({'DP-EBM': comparison, ...}).")
     payloads = [{**_payload(source), "name": name} for name, source in sources.items()]
     first, *others = payloads
     if not all(payload["terms"] for payload in payloads):
-        raise TypeError("only models can stand side by side; show a ledger in LedgerView.")
+        raise TypeError("only models can be shown side by side; show a ledger in LedgerView.")
     for other in others:
         _check_same_terms(first, other)
     words = together_words(payloads)
@@ -168,10 +165,10 @@ def _models_payload(sources: Mapping[str, Any]) -> dict[str, Any]:
 def _check_same_terms(first: Mapping[str, Any], other: Mapping[str, Any]) -> None:
     if _kinds(first) != _kinds(other) or first["link"] != other["link"]:
         raise ValueError(
-            f"{other['name']!r} has other terms, or another scale, than {first['name']!r}"
-            f"{_difference(first, other)}; models side by side must explain the same thing. Show "
-            "them in two Explorers and link these; pairs of features are left out with "
-            ".without_pairs()."
+            f"{other['name']!r} has different terms or a different scale than "
+            f"{first['name']!r}{_difference(first, other)}; models shown side by side must "
+            "explain the same thing. Show them in two linked Explorers; drop pairs of features "
+            "with .without_pairs()."
         )
 
 
@@ -180,7 +177,7 @@ def _kinds(model: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _difference(first: Mapping[str, Any], other: Mapping[str, Any]) -> str:
-    """Name a term in which two models differ; there is none where only the scale does."""
+    """Name a term in which two models differ; empty if only the scale differs."""
     for one, two in ((first, other), (other, first)):
         if alone := [name for name in _kinds(one) if name not in _kinds(two)]:
             more = f" and {len(alone) - 1} more" if len(alone) > 1 else ""
@@ -208,7 +205,7 @@ def _in_order_of(first: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str
 
 
 def all_fits(payload: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """List the fits of a payload, the reference last; those of other models are not among them."""
+    """List the fits of a payload, the reference last; fits of other models are excluded."""
     fits = [fit for repeats in payload["fits"] for fit in repeats]
     return fits if payload["reference"] is None else [*fits, payload["reference"]]
 
@@ -271,6 +268,14 @@ def _ledger_payload(summary: LedgerSummary) -> dict[str, Any]:
         "filters": None,
         "main_effects_only": False,
     }
+
+
+# One line per kind of object that views show by its terms; filters have arrays besides.
+_KINDS: dict[type, Callable[[Any], dict[str, Any]]] = {
+    Comparison: _comparison_payload,
+    GlobalExplanation: _explanation_payload,
+    LedgerSummary: _ledger_payload,
+}
 
 
 def _outline(explanation: GlobalExplanation, title: str) -> dict[str, Any]:
@@ -344,7 +349,7 @@ def _fit(
 
 
 def fit_payload(explanation: GlobalExplanation, names: list[str]) -> dict[str, Any]:
-    """Turn one more fit into a part of a payload.
+    """Convert one more fit to a part of a payload.
 
     Parameters
     ----------
@@ -361,15 +366,15 @@ def fit_payload(explanation: GlobalExplanation, names: list[str]) -> dict[str, A
     Raises
     ------
     ValueError
-        If its terms are others.
+        If its terms differ.
     """
     if {part.name for part in explanation.parts} != set(names):
-        raise ValueError("the fit has other terms than those on screen.")
+        raise ValueError("the fit has different terms than those shown.")
     return _fit(explanation, names, {})
 
 
 def _ranks(ranking: pd.DataFrame, name: str) -> list[int]:
-    """Best and worst place that a term can have with 95 % certainty."""
+    """Rank interval of a term with 95% certainty."""
     return [int(ranking[end][name]) for end in ("rank_low", "rank_high")]
 
 
@@ -421,5 +426,5 @@ def _numbers(values: Iterable[float]) -> list[float]:
 
 
 def _plain(value: float) -> float | str:
-    """Return a number that JSON can hold; infinity becomes a word."""
+    """Return a number that JSON can represent; infinity becomes a string."""
     return "inf" if math.isinf(value) else float(value)

@@ -1,4 +1,4 @@
-"""Samples that a local view shows: what was given, read cell by cell as the terms read it."""
+"""Samples of a local view: the given records, read cell by cell by the rules of the terms."""
 
 from __future__ import annotations
 
@@ -27,25 +27,25 @@ def sample_rows(
     Parameters
     ----------
     terms : sequence of mapping
-        The terms of the payload; they say which columns are read and how.
+        The terms of the payload; they determine which columns are read and how.
     fits : sequence of mapping
-        The same terms in a fit; they say which categories there are.
+        The same terms in a fit; they determine the categories.
     samples : DataFrame of shape (n_samples, n_columns)
-        With a column for every feature; other columns are left out.
+        With a column for every feature; other columns are ignored.
     public : bool
         Whether the samples may be shown to anyone.
 
     Returns
     -------
     dict
-        "public": whether the samples may leave; "names", the index as text; "rows", one list for
-        each sample with a number, a category or other text, or None (missing) for each term,
+        "public": whether the samples may be shared; "names", the index as text; "rows", one list
+        for each sample with a number, a category or other text, or None (missing) for each term,
         and with a list of two of these for a pair of features.
 
     Raises
     ------
     TypeError
-        If `samples` is no DataFrame.
+        If `samples` is not a DataFrame.
     ValueError
         If a column is missing or there are too many samples.
     """
@@ -61,13 +61,13 @@ def sample_rows(
     names = list(dict.fromkeys(column["name"] for each in columns for column in each))
     if missing := [name for name in names if name not in samples.columns]:
         raise ValueError(
-            f"samples lack {len(missing)} of {len(names)} columns, the first is "
-            f"{missing[0][:60]!r}; a column is needed for every feature."
+            f"samples lack {len(missing)} of {len(names)} columns, starting with "
+            f"{missing[0][:60]!r}; pass one column per feature."
         )
     if not 0 < len(samples) <= MOST_SAMPLES:
         raise ValueError(
-            f"got {len(samples)} samples; a view shows 1 to {MOST_SAMPLES:,}. Pass those that "
-            "you want to look at, such as samples.head(20)."
+            f"got {len(samples)} samples; a view shows 1 to {MOST_SAMPLES:,}. Pass the ones you "
+            "need, such as samples.head(20)."
         )
     read = [[_cells(samples, column) for column in each] for each in columns]
     values = [
@@ -88,13 +88,13 @@ def _cells(samples: pd.DataFrame, column: Mapping[str, Any]) -> list[Any]:
 
 
 def _numbers(column: pd.Series, unit: str) -> list[float | None]:
-    """Read numbers, dates as days; one beyond the largest that JSON holds stands at that end."""
+    """Read numbers, with dates as days; clamp to the JSON range."""
     values = list(map(number_in(unit), column.astype(object)))
     return [None if math.isnan(x) else max(-_LARGEST, min(_LARGEST, x)) for x in values]
 
 
 def _texts(column: pd.Series, categories: Sequence[str]) -> list[str | None]:
-    """Read categories as the terms spell them, and other cells as text."""
+    """Read categories in the spelling of the terms, and other cells as text."""
     spelled = {cell_text(name): name for name in categories}
     texts = [cell_text(cell) for cell in column.astype(object)]
     return [spelled.get(text, text) for text in texts]

@@ -1,4 +1,4 @@
-"""What payloads of curves and of filters have in common."""
+"""Parts shared by payloads of curves and of filters."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ VERSION = 1
 
 
 def guarantee_payload(guarantee: Guarantee) -> dict[str, Any]:
-    """Write a guarantee with its words."""
+    """Write a guarantee with its description."""
     words = {"short": guarantee.short, "statement": guarantee.statement()}
     return {**guarantee.to_dict(), **words}
 

@@ -1,1 +1,1 @@
-"""What is chosen in a view: traits that Python and the page both read and set."""
+"""The state of a view: traits that both Python and the page read and set."""

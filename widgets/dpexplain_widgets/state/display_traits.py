@@ -1,4 +1,4 @@
-"""How things are shown: choices that change no number."""
+"""Display options."""
 
 from __future__ import annotations
 
@@ -13,31 +13,31 @@ CURVES = ("both", "released", "effect")
 
 
 class DisplayTraits(traitlets.HasTraits):
-    """What is in sight, and in which order.
+    """Visible parts and their order.
 
     Attributes
     ----------
     tab : {"shape", "edit", "terms", "disagreement", "rank", "local"}
         Part of an Explorer that is open.
     term_order : {"last", "this", "schema", "name"}
-        Order of lists of terms: importance at the largest epsilon, importance in the fit that
-        is read, that of the model, or by name.
+        Order of lists of terms: by importance at the largest epsilon, by importance in the
+        selected fit, model order, or by name.
     term_search : str
         Only terms with this in their name are listed; "" lists all.
     above_noise_only : bool
-        Whether lists leave out terms that do not stand out of the noise.
+        Whether lists show only terms that rise above the noise.
     same_axis : bool
         Whether the axis of a shape holds the curves of all epsilons.
     even_bins : bool or None
-        Whether bins are drawn equally wide; None where that is better to read.
+        Whether bins are drawn with equal width; None decides by readability.
     shown_curve : {"both", "released", "effect"}
-        The released curve with its noise, the estimate of the effect on people, or both.
+        The released curve with its noise, the estimated effect on people, or both.
     small_multiples : bool
-        Whether the shape view shows all terms as small pictures.
+        Whether the shape view shows all terms as small charts.
     page_index : int
-        Which page of twelve small pictures that is.
+        Index of the page of twelve small charts.
     replay_draw : int or None
-        Number of the draw that replays the noise of the curve; None for the curve itself.
+        Number of the simulated rerun of the curve; None for the curve itself.
     """
 
     tab = OneOf(*TABS).tag(sync=True)

@@ -1,4 +1,4 @@
-"""Edits made in a view: the log as a trait, what it makes of an explanation, and what it costs."""
+"""Edits in a view: the log trait, the edited explanation and its cost."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ Measure = Callable[[Any], Mapping[str, float]]
 
 
 class Editing(traitlets.HasTraits):
-    """Mixin of views: edits, and what Python does for them.
+    """Mixin of views: edits and their computation in Python.
 
     Attributes
     ----------
     edits : dict
         Log of edits as plain values; empty for none. `edit_log` is the same as an object.
     denoised : dict
-        Curves behind the noise that the page asked for, by model, epsilon, fit and term.
+        Denoised curves requested by the page, by model, epsilon, fit and term.
     denoise_request : list
-        What it asks for.
+        Denoised curves that the page requests.
     evaluation : dict
-        Metrics of the edited model, and what measuring costs.
+        Metrics of the edited model, and the cost of measuring them.
     evaluation_request : int
-        Counts up when somebody asks for them.
+        Counter of requests for metrics.
     """
 
     edits = traitlets.Dict().tag(sync=True)
@@ -64,9 +64,9 @@ class Editing(traitlets.HasTraits):
 
     @property
     def edited(self) -> Any:
-        """The explanation that is read, with the edits of the current state applied to it.
+        """The selected explanation, with the edits of the current state applied.
 
-        A GlobalExplanation; it says that it was edited.
+        A GlobalExplanation marked as edited.
         """
         return self.edit_log.apply(explanation_of(self))
 
@@ -76,7 +76,7 @@ class Editing(traitlets.HasTraits):
         Parameters
         ----------
         model : fitted additive model
-            With the terms that were edited. Its ledger is not touched: edits cost epsilon 0.
+            It must contain the edited terms. Its ledger is not charged: edits cost epsilon 0.
 
         Returns
         -------
@@ -92,19 +92,19 @@ class Editing(traitlets.HasTraits):
         ledger: PrivacyLedger | None = None,
         price: Sequence[Event] = (),
     ) -> None:
-        """Say how the page can measure an edited model.
+        """Set how the page measures an edited model.
 
         Parameters
         ----------
         measure : callable
-            From the edited explanation to metrics by name. It reads public data, or releases
-            what it finds in private data with noise, through mechanisms that cost `price`.
+            Maps the edited explanation to metrics by name. It reads public data, or releases noisy
+            metrics of private data through mechanisms that cost `price`.
         ledger : PrivacyLedger or None, default=None
             Ledger of the private data.
         price : sequence of Event, default=()
-            What one measurement releases. The page names the cost and asks before each
-            measurement, and the ledger is charged before data are read. Without a price the data
-            count as public.
+            Events of one measurement. The page shows the cost and asks before each measurement,
+            and the ledger is charged before data are read. Without a price, the data count as
+            public.
 
         Raises
         ------
@@ -113,7 +113,7 @@ class Editing(traitlets.HasTraits):
         """
         if (ledger is None) != (not price):
             raise ValueError(
-                "ledger= and price= belong together: give both for private data, none for public."
+                "pass ledger= and price= together for private data, and neither for public data."
             )
         self._measure = measure
         self._price = None if ledger is None else (ledger, tuple(price))
@@ -141,7 +141,7 @@ class Editing(traitlets.HasTraits):
                 ledger.charge(events, label=label, adjacency=ledger.adjacency)
             metrics = {str(k): float(v) for k, v in self._measure(explanation).items()}
             self.evaluation = {"cost": words, "metrics": metrics, "problem": ""}
-        except Exception as error:  # the kind alone: its text could show a value of a record
+        except Exception as error:  # the type only: the message could contain a value of a record
             problem = f"not measured: {type(error).__name__}"
             self.evaluation = {"cost": words, "metrics": None, "problem": problem}
 

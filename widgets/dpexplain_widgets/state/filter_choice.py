@@ -1,4 +1,4 @@
-"""Which filters a view shows, and how."""
+"""Choice and display of filters."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ MAPS = ("mean", "contrast", "filter")
 
 
 class FilterChoice(traitlets.HasTraits):
-    """The filters that are read; without filters these choices change nothing.
+    """The selected filters; without filters, these choices have no effect.
 
     Attributes
     ----------
     filter_arrays : bytes
-        Numbers of the filters and samples, where ``payload["filters"]`` says.
+        Numbers of the filters and samples, indexed by ``payload["filters"]``.
     shown_map : {"mean", "contrast", "filter"}
-        What is drawn of each class: its mean filter, that against another class, or one filter.
+        Map of each class: its mean filter, its contrast with another class, or one filter.
     filter_class : str
-        Class that is read.
+        Selected class.
     against_class : str
-        Class that a contrast is taken against.
+        Second class of a contrast.
     filter_index : int
-        Which of the filters of a class is read; all fits have them in one order.
+        Index of the selected filter of a class; the order is the same in all fits.
     input_index : int or None
-        Input, such as a pixel, whose weight is read out.
+        Input, such as a pixel, whose weight is shown.
     mask_noise : bool
-        Whether weights inside two standard deviations of the privacy noise are greyed out.
+        Whether weights inside two standard deviations of the privacy noise are grayed out.
     sort_filters : bool
-        Whether the filters of a class are listed by their signal to noise.
+        Whether the filters of a class are sorted by signal-to-noise ratio.
     contribution_opacity : float
-        How the explanation of an image is drawn over it: 0 shows the image alone, 0.5 both, 1
+        Opacity of the explanation of an image drawn over it: 0 shows the image alone, 0.5 both, 1
         the contributions alone.
     """
 
@@ -51,7 +51,7 @@ class FilterChoice(traitlets.HasTraits):
 
     @property
     def _filters(self) -> dict[str, Any] | None:
-        """Outline of the filters; None where there are none."""
+        """Outline of the filters, or None."""
         return self.payload.get("filters") if self.payload else None
 
     @traitlets.validate("filter_class", "against_class")

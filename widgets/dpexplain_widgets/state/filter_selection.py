@@ -1,4 +1,4 @@
-"""The weights that a view of filters has chosen, as a table."""
+"""The weights selected in a filter view, as a table."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from dpexplain_widgets.state.state import ViewState
 
 
 def filter_frame(view: ViewState) -> pd.DataFrame:
-    """Table the weights that a view of filters has chosen.
+    """Table the weights selected in a filter view.
 
     Parameters
     ----------
     view : View
-        Its choices say which fit, class and map.
+        Its choices determine the fit, class and map.
 
     Returns
     -------
@@ -37,12 +37,12 @@ def filter_frame(view: ViewState) -> pd.DataFrame:
 
 
 def chosen_map(view: ViewState) -> WeightMap:
-    """Return the map that a view of filters reads.
+    """Return the map selected in a filter view.
 
     Parameters
     ----------
     view : View
-        Its choices say which fit, class and map.
+        Its choices determine the fit, class and map.
 
     Returns
     -------
@@ -62,7 +62,7 @@ def _chosen_bank(view: ViewState) -> FilterBank:
     source = view.origin.source
     if isinstance(source, FilterBank):
         return source
-    assert isinstance(source, FilterComparison)  # nothing else makes a view of filters
+    assert isinstance(source, FilterComparison)  # filter views have no other source
     comparison = source.matched()
     if view.epsilon == math.inf:
         assert comparison.reference is not None  # it can be chosen only where there is one

@@ -1,4 +1,4 @@
-"""Views that follow each other."""
+"""Linked views."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ CHOICES = (*_FIRST, *(name for name in STATE_TRAITS if name not in (*_FIRST, *_C
 
 
 def choices_of(view: ViewState) -> dict[str, Any]:
-    """Collect the choices of a view, without what it shows."""
+    """Collect the choices of a view, without its content."""
     return {name: getattr(view, name) for name in CHOICES}
 
 
 class Link:
-    """A tie between two views: what is chosen in one is chosen in the other.
+    """A link between two views: choices in one apply to the other.
 
     Parameters
     ----------
     one, other : View
-        `other` takes over the choices of `one` at once.
+        `other` takes over the choices of `one` immediately.
     choices : iterable of str or None, default=None
         Names of traits; None for all.
 
     Raises
     ------
     ValueError
-        If a choice has no such name.
+        If a choice does not exist.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class Link:
             self._passing = False
 
     def _pass_on(self, source: ViewState, target: ViewState, name: str) -> None:
-        """Choose the same; leave the target as it is where it lacks that choice."""
+        """Copy the choice if the target has it."""
         try:
             if name == "epsilon_index" and source.shown["fits"]:
                 target.epsilon = source.epsilon
@@ -72,6 +72,6 @@ class Link:
             pass
 
     def unlink(self) -> None:
-        """Let each view go its own way."""
+        """Unlink the views."""
         for view in self.views:
             view.unobserve(self._follow, names=self.names)

@@ -1,4 +1,4 @@
-"""What a local view shows: a sample, changes to it, and a threshold."""
+"""Choices of a local view: a sample, changes to it, and a threshold."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ class LocalChoice(traitlets.HasTraits):
     Attributes
     ----------
     sample : int or None
-        Place among the samples that the view was given; None for a typical one, which is made
-        of the largest released bin of each term.
+        Index among the samples of the view; None for a typical one, made of the largest released
+        bin of each term.
     what_if : dict
-        Values by name of the term that replace those of the sample: numbers within the public
-        range, categories, or None for missing. Made up, so they may be shown to anyone.
+        Values by term name that replace those of the sample: numbers within the public range,
+        categories, or None for missing. They are hypothetical, so they may be shown to anyone.
     threshold : float or None
-        Prediction at which a decision would turn, a probability for a classifier; None takes
-        one half there, and nothing for a regression.
+        Prediction at which a decision changes, a probability for a classifier. None means one half
+        for a classifier, and no threshold for a regression.
     """
 
     payload: traitlets.Dict[Any, Any]
@@ -74,7 +74,7 @@ class LocalChoice(traitlets.HasTraits):
 
 
 def check_input(payload: Mapping[str, Any], place: int, value: object) -> None:
-    """Check a made-up value of a term against its public range.
+    """Check a what-if value of a term against its public range.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Which of the models on screen is read, and what it is compared with."""
+"""Choice of the model shown and of its comparison."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ AGAINST = ("reference", "epsilon", "model", "repeat")
 
 
 class ModelChoice(traitlets.HasTraits):
-    """The payload, and the models in it.
+    """The payload and its models.
 
     Attributes
     ----------
     payload : dict
-        Everything that can be drawn, at all epsilons.
+        All data to draw, at all epsilons.
     model_name : str
-        Model that is read, where several stand side by side; "" without names.
+        Selected model, if several are shown side by side; "" without names.
     other_model : str
-        Model that is drawn beside it, at the same epsilon or the nearest one; "" for none.
+        Model drawn for comparison, at the same or nearest epsilon; "" for none.
     against : {"reference", "epsilon", "model", "repeat"}
-        What disagreement is measured against: the non-private reference, the pinned epsilon,
+        Comparison for disagreement: the non-private reference, the pinned epsilon,
         the other model, or another fit with the same epsilon.
     """
 
@@ -50,16 +50,16 @@ class ModelChoice(traitlets.HasTraits):
             return name
         listed = ", ".join(repr(each[:60]) for each in names if each) or "without names here"
         trait = proposal["trait"].name
-        raise traitlets.TraitError(f"{trait}={name[:60]!r} is none of the models: {listed}.")
+        raise traitlets.TraitError(f"{trait}={name[:60]!r} is not one of the models: {listed}.")
 
     @property
     def model_names(self) -> tuple[str, ...]:
-        """Names of the models on screen, the first one first."""
+        """Names of the models shown, the first one first."""
         return tuple(model["name"] for model in models_of(self.payload)) if self.payload else ("",)
 
     @property
     def shown(self) -> dict[str, Any]:
-        """The part of the payload that belongs to the model that is read."""
+        """The payload of the selected model."""
         return self._model(self.model_name) or self.payload
 
     def _model(self, name: str) -> dict[str, Any] | None:

@@ -1,4 +1,4 @@
-"""What is chosen in a view, as a table."""
+"""The selection of a view, as a table."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from dpexplain_widgets.state.state import ViewState
 
 
 def selection_frame(view: ViewState) -> pd.DataFrame:
-    """Table the bins that a view has chosen.
+    """Table the bins selected in a view.
 
     Parameters
     ----------
     view : View
-        Its choices say which fit, term and bin.
+        Its choices determine the fit, term and bin.
 
     Returns
     -------

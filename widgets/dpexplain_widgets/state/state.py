@@ -1,4 +1,4 @@
-"""What is chosen in a view: traits that Python and the page both read and set."""
+"""The state of a view: traits that both Python and the page read and set."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ STATE_TRAITS = (
 
 
 class Origin(NamedTuple):
-    """What a view was made from."""
+    """The source of a view."""
 
     source: Any
     samples: pd.DataFrame | None = None
@@ -38,27 +38,27 @@ class Origin(NamedTuple):
 class ViewState(ModelChoice, LocalChoice, FilterChoice, DisplayTraits):
     """The state that all views share.
 
-    A refused value raises :class:`traitlets.TraitError` and leaves everything as it was. Two
-    views are linked with :meth:`dpexplain_widgets.views.base.View.link`. What is read of which
-    model and sample, and how it is shown, is described in the classes this one stands on.
+    An invalid value raises :class:`traitlets.TraitError` and changes nothing. Two views are linked
+    with :meth:`dpexplain_widgets.views.base.View.link`. Choices of model and sample, and display
+    options, are described in the base classes.
 
     Attributes
     ----------
     epsilon_index : int
-        Place in the epsilons of the payload; one more stands for the non-private reference,
-        while it is shown.
+        Index into the epsilons of the payload; the next index is the non-private reference, while
+        it is shown.
     term : str
-        Name of the term that is shown.
+        Name of the term shown.
     bin_index : int or None
-        Bin that is read out, special bins last.
+        Selected bin, special bins last.
     bin_range : list of two int or None
-        First and last bin of a range that is looked at, special bins left out.
+        First and last bin of the selected range, without special bins.
     pinned_epsilon : float or None
-        An epsilon of the payload whose curve stays for comparison.
+        An epsilon of the payload whose curve is kept for comparison.
     show_reference : bool
-        Whether the non-private reference is shown, where there is one.
+        Whether the non-private reference, if any, is shown.
     repeat : int
-        Which of several fits with the same epsilon is read.
+        Index of the selected fit among those at the same epsilon.
     """
 
     epsilon_index = Index().tag(sync=True)
@@ -72,31 +72,31 @@ class ViewState(ModelChoice, LocalChoice, FilterChoice, DisplayTraits):
     repeat = Index().tag(sync=True)
 
     page_traits: ClassVar[tuple[str, ...]] = STATE_TRAITS
-    """What a page of the view carries."""
+    """The state that a page of the view contains."""
 
     _made: tuple[dict[str, Any], Origin]
 
     @property
     def origin(self) -> Origin:
-        """What the view was made from, or its payload if that was set later."""
+        """The source of the view, or its payload if that was set later."""
         payload, origin = self._made
         return origin if payload is self.payload else Origin(self.payload)
 
     @property
     def page_edits(self) -> bool:
-        """Whether a page of this view edits curves, for which it needs what their sums say."""
+        """Whether a page of this view edits curves, which needs their released sums."""
         return False
 
     def page_module(self) -> str:
-        """Give the script of the view for a page."""
+        """Return the script of the view for a page."""
         raise NotImplementedError
 
     @property
     def epsilon(self) -> float:
-        """Epsilon that is chosen, to read or set; infinite for the non-private reference.
+        """Selected epsilon, to read or set; infinite for the non-private reference.
 
-        Setting it chooses the fit of that epsilon; :class:`traitlets.TraitError` lists the
-        epsilons there are if there is none.
+        Setting it chooses the fit of that epsilon; if there is none, :class:`traitlets.TraitError`
+        lists the available epsilons.
         """
         epsilons = self.shown["epsilons"]
         at_reference = self.epsilon_index >= len(epsilons)
@@ -157,8 +157,8 @@ class ViewState(ModelChoice, LocalChoice, FilterChoice, DisplayTraits):
             return epsilon
         listed = ", ".join(f"{value:g}" for value in epsilons)
         raise traitlets.TraitError(
-            f"pinned_epsilon={epsilon:g} must be None or one of {listed}; another epsilon "
-            "needs another fit."
+            f"pinned_epsilon={epsilon:g} must be None or one of {listed}; another epsilon needs a "
+            "new fit."
         )
 
     def _checked_place(self, proposal: Mapping[str, Any], count: int, what: str) -> int | None:
@@ -183,7 +183,7 @@ class ViewState(ModelChoice, LocalChoice, FilterChoice, DisplayTraits):
 
     @traitlets.observe("payload")
     def _keep_choices_of_payload(self, change: Mapping[str, Any]) -> None:
-        """Carry over what the new payload has as well, and start afresh with the rest."""
+        """Keep choices that exist in the new payload; reset the others."""
         if self.model_name not in self.model_names:
             self.model_name = self.model_names[0]
         if self.other_model not in self.model_names:
@@ -199,7 +199,7 @@ class ViewState(ModelChoice, LocalChoice, FilterChoice, DisplayTraits):
 
     @traitlets.observe("model_name")
     def _keep_choices_in_range(self, change: Mapping[str, Any]) -> None:
-        """Keep choices that the model has as well."""
+        """Keep choices that also exist in the model."""
         repeats = max((len(fits) for fits in self.shown["fits"]), default=1)
         if self.term not in self.term_names:
             self.term, self.bin_index = most_important(self.shown), None
@@ -226,7 +226,7 @@ class ViewState(ModelChoice, LocalChoice, FilterChoice, DisplayTraits):
         return stops
 
     def _fit(self) -> dict[str, Any] | None:
-        """Return the fit that is read: by epsilon and repeat, or the reference."""
+        """Return the selected fit: by epsilon and repeat, or the reference."""
         fits = self.shown.get("fits", [])
         if self.epsilon_index < len(fits):
             repeats = fits[self.epsilon_index]
@@ -235,7 +235,7 @@ class ViewState(ModelChoice, LocalChoice, FilterChoice, DisplayTraits):
         return self.shown.get("reference")
 
     def _value_bins(self) -> int:
-        """Count the bins of the term that hold values, not the special ones."""
+        """Count the bins of values of the term, without special ones."""
         fit = self._fit()
         if fit is None or self.term not in self.term_names:
             return 0
@@ -251,7 +251,7 @@ class ViewState(ModelChoice, LocalChoice, FilterChoice, DisplayTraits):
 
 
 def most_important(payload: Mapping[str, Any]) -> str:
-    """Name the term that matters most where noise is least; "" without terms."""
+    """Return the most important term at the largest epsilon; "" without terms."""
     fits = payload["fits"]
     fit = fits[-1][0] if fits else payload["reference"]
     if fit is None or not payload["terms"]:
@@ -266,7 +266,7 @@ def first_epsilon_index(payload: Mapping[str, Any]) -> int:
 
 
 def epsilon_place(payload: Mapping[str, Any], epsilon: float) -> int:
-    """Find the place of an epsilon among those of the payload; infinite is the reference.
+    """Return the index of an epsilon in the payload; infinite is the reference.
 
     Parameters
     ----------
@@ -283,7 +283,7 @@ def epsilon_place(payload: Mapping[str, Any], epsilon: float) -> int:
     Raises
     ------
     traitlets.TraitError
-        If no fit has that epsilon; the message lists the epsilons there are.
+        If no fit has that epsilon; the message lists the available ones.
     """
     epsilons = [*payload["epsilons"], *([math.inf] if payload["reference"] else [])]
     if isinstance(epsilon, Real) and not isinstance(epsilon, bool):
@@ -294,10 +294,10 @@ def epsilon_place(payload: Mapping[str, Any], epsilon: float) -> int:
         "float('inf') for the non-private reference" if math.isinf(known) else f"{known:.12g}"
         for known in epsilons
     ]
-    listed = ", ".join(names) or "none, as no model is shown"
+    listed = ", ".join(names) or "none, because no model is shown"
     raise traitlets.TraitError(
         f"no fit with epsilon={_short(repr(epsilon))}; the epsilons are {listed}. Another epsilon "
-        "needs another fit."
+        "needs a new fit."
     )
 
 

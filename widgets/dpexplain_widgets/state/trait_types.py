@@ -1,4 +1,4 @@
-"""Kinds of traits that say by name what they refuse."""
+"""Trait types with clear error messages."""
 
 from __future__ import annotations
 
@@ -9,31 +9,29 @@ import traitlets
 
 
 class Index(traitlets.TraitType[Any, Any]):
-    """A whole number, whatever integer type it has; None where `allow_none` says so."""
+    """An integer of any integer type; None if `allow_none` is true."""
 
     default_value = 0
     info_text = "a whole number"
 
     def validate(self, obj: Any, value: Any) -> int:
-        """Return `value` as int, or refuse it by name."""
+        """Return `value` as int, or raise an error that names the trait."""
         try:
             if isinstance(value, bool):
                 raise TypeError
             return operator.index(value)
         except TypeError:
             none = " or None" if self.allow_none else ""
-            raise traitlets.TraitError(
-                f"{self.name}={value!r} must be a whole number{none}."
-            ) from None
+            raise traitlets.TraitError(f"{self.name}={value!r} must be an integer{none}.") from None
 
 
 class OneOf(traitlets.TraitType[Any, Any]):
-    """One of some words.
+    """One of several strings.
 
     Parameters
     ----------
     *words : str
-        What there is to choose from, the default first.
+        The options, the default first.
     """
 
     def __init__(self, *words: str) -> None:
@@ -41,7 +39,7 @@ class OneOf(traitlets.TraitType[Any, Any]):
         super().__init__(words[0])
 
     def validate(self, obj: Any, value: Any) -> str:
-        """Return `value`, or list the words there are."""
+        """Return `value`, or raise an error that lists the options."""
         if isinstance(value, str) and value in self.words:
             return value
         listed = ", ".join(repr(word) for word in self.words)

@@ -1,4 +1,4 @@
-"""One thread that fits, so that the kernel stays usable; what was asked for last is done next."""
+"""Background fitting thread; the latest request runs next."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from typing import Any
 
 
 class LatestWins:
-    """Works through the latest list of epsilons that was asked for.
+    """Processes the most recently requested list of epsilons.
 
     Parameters
     ----------
     work : callable
-        Gets an epsilon and returns a result; runs in the thread.
+        Maps an epsilon to a result; runs in the thread.
     done : callable
-        Gets epsilon, result, how many of the list are done, and how long it is.
+        Called with epsilon, result, the number of finished items, and the length of the list.
     failed : callable
-        Gets epsilon and the error, of the fit or of what was to be done with its result.
+        Called with epsilon and the error, raised by the fit or by `done`.
 
     Notes
     -----
-    A new list takes the place of what is left of the one before; the fit that is running ends
-    first, and its result counts. After :meth:`cancel` it does not.
+    A new list replaces the pending rest of the previous one; the running fit finishes first, and
+    its result counts. After :meth:`cancel`, it does not count.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class LatestWins:
         self._thread: threading.Thread | None = None
 
     def submit(self, epsilons: Sequence[float]) -> None:
-        """Ask for fits; what was still waiting is forgotten."""
+        """Request fits; drop pending requests."""
         with self._lock:
             self._waiting, self._total = list(epsilons), len(epsilons)
             if not self.busy:
@@ -47,17 +47,17 @@ class LatestWins:
                 self._thread.start()
 
     def cancel(self) -> None:
-        """Forget what is waiting, and the result of what is running."""
+        """Drop pending requests and the result of the running fit."""
         with self._lock:
             self._waiting, self._asked = [], self._asked + 1
 
     @property
     def busy(self) -> bool:
-        """Whether something runs or waits."""
+        """Whether anything is running or pending."""
         return self._thread is not None and self._thread.is_alive()
 
     def join(self, seconds: float = 30.0) -> bool:
-        """Wait until nothing is left to do; say whether that was reached."""
+        """Wait until idle; return whether that happened in time."""
         thread = self._thread
         if thread is not None:
             thread.join(seconds)

@@ -1,1 +1,1 @@
-"""The views, one module each, and what they share."""
+"""The views, one module each, and their shared base."""

@@ -1,4 +1,4 @@
-"""What all views have in common: the state, the reprs and the way they are made."""
+"""Base of all views: state, reprs and construction."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from dpexplain_widgets.state.state import (
 
 
 def _content(source: Any, samples: Any, public: bool) -> tuple[dict[str, Any], bytes]:
-    """Payload and arrays of a source, or of the view that is followed."""
+    """Payload and arrays of a source, or of a linked view."""
     if isinstance(source, View):
         if samples is None:
             return build_payload(source.payload), source.filter_arrays
@@ -46,27 +46,27 @@ class View(Exports, Editing, ViewState, anywidget.AnyWidget):
     Parameters
     ----------
     source : Comparison, GlobalExplanation, FilterComparison, FilterBank, dict or View
-        What to show; a dict holds several by the names of their models, or is a payload; of a
-        view, its payload and its choices, which stay linked.
+        What to show. A dict holds several sources by model name, or is a payload. A view passes on
+        its payload and its choices, which stay linked.
     samples : DataFrame or None, default=None
-        Records to explain one by one, with a column for every term.
+        Records for local explanations, with a column for every term.
     samples_public : bool, default=False
-        Whether these records may be shown to anyone. Otherwise they count as not private, and
-        what is safe to release leaves them out.
+        Whether these records may be shown to anyone. Otherwise they count as not private and are
+        left out of release-safe files.
     **state
         Initial choices by trait name, such as ``term="age"`` or ``epsilon_index=2``.
 
     Raises
     ------
     TypeError
-        If `source` cannot be shown or a choice has no such name.
+        If `source` cannot be shown or a choice does not exist.
     traitlets.TraitError
         If a choice is not among what `source` offers.
     """
 
     _css = stylesheet()
     _shows: ClassVar[str] = "terms"
-    """What a source must have: "terms", "filters", "models" (either) or "anything"."""
+    """What a source must contain: "terms", "filters", "models" (either) or "anything"."""
 
     def __init__(
         self,
@@ -98,7 +98,7 @@ class View(Exports, Editing, ViewState, anywidget.AnyWidget):
         name, needs = type(self).__name__, self._shows
         if needs == "filters" and payload["filters"] is None:
             raise TypeError(
-                f"{name} shows the filters of a locally linear model, and this has none; pass a "
+                f"{name} shows filters of a locally linear model; pass a "
                 "FilterComparison or a FilterBank."
             )
         if needs == "terms" and payload["filters"] is not None:
@@ -107,12 +107,10 @@ class View(Exports, Editing, ViewState, anywidget.AnyWidget):
                 "filters."
             )
         if needs in ("terms", "models") and not (payload["terms"] or payload["filters"]):
-            raise TypeError(
-                f"{name} shows models, and this has none; LedgerView shows a LedgerSummary."
-            )
+            raise TypeError(f"{name} shows models; use LedgerView for a LedgerSummary.")
 
     def page_module(self) -> str:
-        """Give the script of the view for a page, without what this payload does not need.
+        """Return the script of the view for a page, without parts that this payload does not need.
 
         Returns
         -------
@@ -122,36 +120,35 @@ class View(Exports, Editing, ViewState, anywidget.AnyWidget):
         return str(self._esm)
 
     def link(self, other: View, choices: Iterable[str] | None = None) -> Link:
-        """Let this view and another one follow each other.
+        """Link the choices of this view and another one.
 
         Parameters
         ----------
         other : View
-            It takes over the choices of this view at once; later changes go both ways. A choice
-            that the other does not have, such as an epsilon without a fit, changes nothing
-            there.
+            It takes over the choices of this view immediately; later changes go both ways. A
+            choice that the other view lacks, such as an epsilon without a fit, is ignored there.
         choices : iterable of str or None, default=None
             Names of traits; None for all choices. Epsilons are matched by value.
 
         Returns
         -------
         Link
-            Its ``unlink()`` parts them.
+            Call ``unlink()`` to separate the views.
         """
         return Link(self, other, choices)
 
     @property
     def selection(self) -> pd.DataFrame:
-        """What is chosen: the bins of the term in the fit that is read, or the one chosen bin.
+        """The selection: the bins of the term in the selected fit, or the one selected bin.
 
-        Columns as in :meth:`dpexplain.compare.Comparison.frame`. Of filters, the weights that are
-        read: columns epsilon, repeat, private, map, and those of
+        Columns as in :meth:`dpexplain.compare.Comparison.frame`. For filters, the weights shown:
+        columns epsilon, repeat, private, map, and those of
         :meth:`dpexplain.explain.WeightMap.frame`.
         """
         return selection_frame(self) if self.payload["filters"] is None else filter_frame(self)
 
     def __repr__(self) -> str:
-        """Return a line that names what is chosen."""
+        """Return a one-line summary of the selection."""
         title = self.payload["title"]
         shown = title if len(title) <= 60 else f"{title[:59]}…"
         fit = self._fit()
@@ -162,7 +159,7 @@ class View(Exports, Editing, ViewState, anywidget.AnyWidget):
         return f"{type(self).__name__}({shown!r}{chosen}{guarantee})"
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:
-        """Add a table and a picture, for places that show notebooks without running them."""
+        """Add a table and a picture, for hosts that show notebooks without running them."""
         bundle = super()._repr_mimebundle_(**kwargs)
         if bundle is None:
             return None

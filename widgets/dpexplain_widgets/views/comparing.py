@@ -1,4 +1,4 @@
-"""What fits are compared with, and how far they lie apart."""
+"""Comparison targets and distances between fits."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ FitAt: TypeAlias = Callable[[int], Fit | None]
 
 
 def disagreement_frame(view: ViewState) -> pd.DataFrame:
-    """Table how far each term lies from what it is compared with, at each epsilon.
+    """Table the distance of each term from its comparison, at each epsilon.
 
     Parameters
     ----------
     view : View
-        Its choices say what is compared with what.
+        Its choices determine the comparison.
 
     Returns
     -------
@@ -49,19 +49,19 @@ def disagreement_frame(view: ViewState) -> pd.DataFrame:
 
 
 def comparison_of(view: ViewState) -> tuple[str, FitAt]:
-    """Find what a view compares with: the wanted kind where it is there, else the first that is.
+    """Find the comparison of a view: the requested kind if available, else the first that is.
 
     Parameters
     ----------
     view : View
-        Its choices say what is wanted.
+        Its choices determine the requested kind.
 
     Returns
     -------
     kind : str
-        One of the values of `against`; "nothing" where a single fit stands alone.
+        One of the values of `against`; "nothing" for a single fit.
     fit_at : callable
-        From the place of an epsilon to the fit compared with; None where there is none.
+        Maps the index of an epsilon to the fit compared with, or None.
     """
     kinds = {
         "reference": _reference(view),
@@ -133,8 +133,8 @@ def disagreement(one: Mapping[str, Any], other: Mapping[str, Any]) -> float:
     Returns
     -------
     float
-        0 for the same curve, 1 where they differ by as much as there is; NaN where the other
-        curve is flat.
+        0 for the same curve, 1 where they differ by their full size; NaN if the other curve is
+        flat.
     """
     a, b, weights = _on_common_bins(one, other)
     size = float(weights @ np.abs(b))
@@ -144,7 +144,7 @@ def disagreement(one: Mapping[str, Any], other: Mapping[str, Any]) -> float:
 def _on_common_bins(
     one: Mapping[str, Any], other: Mapping[str, Any]
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Both curves on the common refinement of their bins, with the people of the first."""
+    """Both curves on the common refinement of their bins, with the counts of the first."""
     positive = np.maximum(np.array(one["count"]), 0.0)
     total = positive.sum()
     weights = positive / total if total > 0 else np.full(len(positive), 1.0 / len(positive))

@@ -1,4 +1,4 @@
-"""The disagreement view: which terms look different, at which epsilon."""
+"""The disagreement view: distance between explanations by term and epsilon."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from dpexplain_widgets.views.comparing import disagreement_frame
 
 
 class DisagreementView(View):
-    """Heat map of terms and epsilons: how far a curve lies from what it is compared with.
+    """Heat map by term and epsilon of the distance between each curve and its comparison.
 
-    Numbers are mean absolute differences over the (noisy) people, divided by the mean absolute
-    size of the curve compared with. A click or Enter on a cell chooses its term and epsilon. With
-    the non-private reference in them the numbers are not releasable; without it, private fits
+    Numbers are mean absolute differences over the (noisy) counts, divided by the mean absolute
+    size of the curve compared with. A click or Enter on a cell chooses its term and epsilon.
+    Numbers computed with the non-private reference are not releasable; without it, private fits
     are compared with each other.
 
     Parameters
@@ -22,7 +22,7 @@ class DisagreementView(View):
     source : Comparison, GlobalExplanation, dict or View
         What to show; see :class:`dpexplain_widgets.views.base.View`.
     samples : DataFrame or None, default=None
-        Records to explain one by one, elsewhere.
+        Records for local explanations in linked views.
     samples_public : bool, default=False
         Whether these records may be shown to anyone.
     **state
@@ -33,9 +33,9 @@ class DisagreementView(View):
 
     @property
     def selection(self) -> pd.DataFrame:
-        """What is shown: one row per term and epsilon.
+        """The numbers shown, one row per term and epsilon.
 
-        Columns term, epsilon, against (what is compared with), disagreement (a share; NaN where
-        there is nothing to compare), private (whether all fits behind it are) and chosen.
+        Columns term, epsilon, against (the comparison), disagreement (a share; NaN if there is
+        nothing to compare), private (whether all fits behind it are private) and chosen.
         """
         return disagreement_frame(self)

@@ -1,4 +1,4 @@
-"""The edit view: repair a curve by hand, at no cost in privacy and with a record."""
+"""The edit view: repair a curve by hand, at no privacy cost, and keep a log."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from dpexplain_widgets.views.base import View
 
 
 class EditView(View):
-    """One curve, its edits, what they do and what speaks against them.
+    """One curve with its edits, their effects and warnings.
 
-    The page previews every operation at once, with the arithmetic of :mod:`dpexplain.edit`. What
-    is applied is computed in Python: `edited` gives the explanation, ``to_model(model)`` a model.
-    `edits` is the log as plain values, `edit_log` as an object.
+    The page previews operations immediately, with the arithmetic of :mod:`dpexplain.edit`. Python
+    computes the edits that are applied: `edited` is the explanation, and ``to_model(model)``
+    returns a model. `edits` is the log as plain values, `edit_log` as an object.
 
     Parameters
     ----------
     source : Comparison, GlobalExplanation, dict or View
         What to show; see :class:`dpexplain_widgets.views.base.View`.
     samples : DataFrame or None, default=None
-        Records to explain one by one, elsewhere.
+        Records for local explanations in linked views.
     samples_public : bool, default=False
         Whether these records may be shown to anyone.
     **state
@@ -34,5 +34,5 @@ class EditView(View):
 
     @property
     def page_edits(self) -> bool:
-        """Always: editing is what it is for."""
+        """Always true: this view exists for editing."""
         return True

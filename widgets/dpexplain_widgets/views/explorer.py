@@ -12,18 +12,18 @@ from dpexplain_widgets.views.registry import frame_of_tab, parts_for
 
 
 class Explorer(Planning, View):
-    """All views in one: scrub epsilon, choose a term, read a bin, see what it costs.
+    """All views in one: choose epsilon and a term, read bins, see the cost.
 
-    It needs no model and no data; a file made by ``dpexplain.io.save`` is enough.
+    It needs neither model nor data; a file written by ``dpexplain.io.save`` is enough.
 
     Parameters
     ----------
     source : Comparison, GlobalExplanation, dict or View
         What to show; see :class:`dpexplain_widgets.views.base.View`.
     samples : DataFrame or None, default=None
-        Records to explain one by one.
+        Records for local explanations.
     refit : callable or None, default=None
-        Fits at an epsilon that is dragged to; see :class:`dpexplain.compare.Refitter`.
+        Refits at the epsilon chosen by dragging; see :class:`dpexplain.compare.Refitter`.
     samples_public : bool, default=False
         Whether these records may be shown to anyone.
     **state
@@ -42,11 +42,11 @@ class Explorer(Planning, View):
 
     @property
     def selection(self) -> pd.DataFrame:
-        """What is shown in the open part, as the view of that part gives it alone.
+        """The selection of the open tab, as the view of that tab returns it.
 
-        Set `tab` to choose the part: of the shape, the bins of the term; of disagreement and
-        ranks, all terms at all epsilons; of a sample, the contributions to its score. Of filters,
-        which have no parts, the weights that are read.
+        Set `tab` to choose the tab: for the shape, the bins of the term; for disagreement and
+        ranks, all terms at all epsilons; for a sample, the contributions to its score. For
+        filters, which have no tabs, the weights shown.
         """
         if self.payload["filters"] is not None:
             return super().selection
@@ -55,13 +55,13 @@ class Explorer(Planning, View):
 
     @property
     def page_edits(self) -> bool:
-        """Whether something was edited: a page has no model to apply new edits to."""
+        """Whether there are edits; a page has no model to apply new edits to."""
         return bool(self.edits) and not self.payload.get("filters")
 
     def page_module(self) -> str:
-        """Give the script of the Explorer for a page, without views that it does not need.
+        """Return the script of the Explorer for a page, without views that it does not need.
 
-        These are views of other kinds of models, and the one for editing unless the page edits.
+        Unneeded are views of other kinds of models, and the edit view unless there are edits.
 
         Returns
         -------

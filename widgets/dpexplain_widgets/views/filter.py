@@ -1,4 +1,4 @@
-"""The filter view: what a locally linear model weighs, for which class, and how much is noise."""
+"""The filter view: filters per class and their noise."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from dpexplain_widgets.views.base import View
 
 
 class FilterView(View):
-    """Filters of every class at every epsilon, and what they say about single samples.
+    """Filters of every class at every epsilon, and the explanations of single samples.
 
     Parameters
     ----------
     source : FilterComparison, FilterBank or View
         What to show.
     samples : DataFrame, array-like or None, default=None
-        Records to explain one by one, as the model takes them.
+        Records for local explanations, in the input format of the model.
     samples_public : bool, default=False
         Whether these records may be shown to anyone.
     **state

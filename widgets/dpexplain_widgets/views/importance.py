@@ -1,4 +1,4 @@
-"""The importance view: how much each term moves the prediction, on average."""
+"""The importance view: the average effect of each term on the prediction."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class ImportanceView(View):
     source : Comparison, GlobalExplanation, dict or View
         What to show; see :class:`dpexplain_widgets.views.base.View`.
     samples : DataFrame or None, default=None
-        Records to explain one by one.
+        Records for local explanations.
     samples_public : bool, default=False
         Whether these records may be shown to anyone.
     **state

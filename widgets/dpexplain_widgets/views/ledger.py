@@ -1,4 +1,4 @@
-"""The ledger view: what the models cost, each alone and all together."""
+"""The ledger view: privacy cost of the models, each alone and all together."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from dpexplain_widgets.views.base import View
 
 
 class LedgerView(View):
-    """Epsilon of each model alone, of all together, and of the whole ledger.
+    """Epsilon of each model, of all models together, and of the whole ledger.
 
     Parameters
     ----------
     source : Comparison, GlobalExplanation, LedgerSummary, dict or View
         What to show; see :class:`dpexplain_widgets.views.base.View`.
     samples : DataFrame or None, default=None
-        Of no use here.
+        Ignored.
     samples_public : bool, default=False
-        Of no use here.
+        Ignored.
     **state
         Initial choices by trait name; see :class:`dpexplain_widgets.state.state.ViewState`.
     """

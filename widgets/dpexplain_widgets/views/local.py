@@ -1,4 +1,4 @@
-"""The local view: why one sample gets its score, and how sure the signs are."""
+"""The local view: contributions to one score, with sign certainty."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
 class LocalView(View):
     """Waterfall of the contributions to the score of one sample.
 
-    Whiskers, the words "sign certain" and "sign uncertain" and the certainty of a threshold are
-    under all noise; errors of different terms are taken as independent. Values can be changed
-    within their public ranges: only released curves are read, so that costs no privacy. A shown
-    sample is not covered by the guarantee of the model, and is left out of what is safe to
-    release unless it was marked as public.
+    Whiskers, the words "sign certain" and "sign uncertain", and the certainty of a threshold cover
+    total uncertainty; errors of different terms are assumed independent. Values can be changed
+    within their public ranges: only released curves are used, so this costs no privacy. A
+    displayed sample is not covered by the guarantee of the model, and is left out of release-safe
+    files unless it was marked as public.
 
     Parameters
     ----------
     source : Comparison, GlobalExplanation, dict or View
         What to show; see :class:`dpexplain_widgets.views.base.View`.
     samples : DataFrame or None, default=None
-        Records to explain one by one, with a column for every term.
+        Records for local explanations, with a column for every term.
     samples_public : bool, default=False
         Whether these records may be shown to anyone.
     **state
@@ -42,28 +42,28 @@ class LocalView(View):
 
     @property
     def selection(self) -> pd.DataFrame:
-        """What is shown: one row per term, in model order.
+        """The numbers shown, one row per term, in model order.
 
         Columns term, value, made_up, bin, contribution, total_std, sign_certainty (NaN where
-        unknown), reference (contribution in the non-private reference, NaN where it is not
-        shown), flips (whether the sign is another one there) and private: whether the row holds
-        neither a record that is not public nor a number from a model that is not private.
+        unknown), reference (contribution in the non-private reference, NaN if it is not shown),
+        flips (whether the sign differs there) and private: whether the row holds neither a record
+        that is not public nor a number from a model that is not private.
         """
         return local_frame(self)
 
 
 def local_frame(view: View) -> pd.DataFrame:
-    """Table the contributions to the score of the sample that is shown.
+    """Table the contributions to the score of the sample shown.
 
     Parameters
     ----------
     view : View
-        Its choices say which sample, which changes to it, and which fit.
+        Its choices determine the sample, the changes to it, and the fit.
 
     Returns
     -------
     DataFrame
-        Columns as of :attr:`LocalView.selection`; adding the contributions in order to the
+        The columns of :attr:`LocalView.selection`; adding the contributions in order to the
         intercept of the fit gives the score.
     """
     fit = view._fit()
@@ -97,18 +97,18 @@ def local_frame(view: View) -> pd.DataFrame:
 
 
 def shown_values(view: View) -> list[Any]:
-    """List the value of each term in the sample that is shown.
+    """List the value of each term in the sample shown.
 
     Parameters
     ----------
     view : View
-        Its choices say which sample and which changes.
+        Its choices determine the sample and the changes.
 
     Returns
     -------
     list of float, str or None
-        Made-up values first, then those of the sample; without one, about the middle of the
-        largest released bin.
+        What-if values where set, else those of the sample; without a sample, about the middle of
+        the largest released bin.
     """
     payload, samples = view.shown, view.payload["samples"]
     fit = payload["fits"][-1][0] if payload["fits"] else payload["reference"]
@@ -128,7 +128,7 @@ def shown_values(view: View) -> list[Any]:
 def _pair_values(
     axes: list[Mapping[str, Any]], values: Mapping[str, Any], read: list[Any] | None
 ) -> list[Any]:
-    """Values of two features: those of their own terms, which come first, or of the sample."""
+    """Values of two features: those of their own terms if present, else those of the sample."""
     return [
         values[axis["name"]]
         if axis["name"] in values
@@ -156,7 +156,7 @@ def _typical(term: Mapping[str, Any], step: float | None) -> Any:
 
 
 def _rounded_middle(middle: float, width: float) -> float:
-    """Round to the decimals that the middle half of a bin needs, as the page does."""
+    """Round to as few decimals as stay in the middle half of a bin, as the page does."""
     for scale in (10.0**digits for digits in range(13)):
         rounded = math.floor(middle * scale + 0.5) / scale
         if abs(rounded - middle) <= width / 4:
@@ -177,7 +177,7 @@ def bin_of(term: Mapping[str, Any], value: Any) -> int | None:
     Returns
     -------
     int or None
-        None where the term has no bin for the value.
+        None if the term has no bin for the value.
     """
     if term.get("axes") is not None:
         row, column = (bin_of(axis, each) for axis, each in zip(term["axes"], value, strict=True))

@@ -1,4 +1,4 @@
-"""The overview: which epsilon, what it guarantees, and how good the model is there."""
+"""The overview: the choice of epsilon, its guarantee, and the quality of the model there."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from dpexplain_widgets.views.base import View
 
 
 class OverviewView(View):
-    """Scrubber over epsilon, guarantee in words, and diagnostics beside the reference.
+    """Epsilon scale, guarantee in words, and diagnostics with the reference.
 
     Parameters
     ----------
     source : Comparison, GlobalExplanation, dict or View
         What to show; see :class:`dpexplain_widgets.views.base.View`.
     samples : DataFrame or None, default=None
-        Records to explain one by one.
+        Records for local explanations.
     samples_public : bool, default=False
         Whether these records may be shown to anyone.
     **state

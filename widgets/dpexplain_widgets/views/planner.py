@@ -1,4 +1,4 @@
-"""The planner: which epsilon a question needs."""
+"""The planner: the epsilon that a question needs."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from dpexplain_widgets.views.planning import Planning
 
 
 class PlannerView(Planning, View):
-    """Which epsilon a question needs: for a term to stand out, for a metric to be likely.
+    """Epsilon needed for a term to rise above the noise, or to reach a metric.
 
-    Both are read from what is released or from stand-in data, so planning costs no privacy.
+    Both are estimated from released results or stand-in data, so planning costs no privacy.
 
     Parameters
     ----------
     source : Comparison or GlobalExplanation
-        Of public or simulated stand-in data, or private: then without metrics.
+        From public or simulated stand-in data; from private data only without metrics.
     samples : DataFrame or None, default=None
         As for every view.
     refit : callable or None, default=None
-        For fits at an epsilon that is dragged to; see :class:`dpexplain.compare.Refitter`.
+        Refits at the epsilon chosen by dragging; see :class:`dpexplain.compare.Refitter`.
     samples_public : bool, default=False
         As for every view.
     **state

@@ -1,4 +1,4 @@
-"""Planning: drag epsilon over stand-in data, and read which epsilon a question needs."""
+"""Planning: refits on stand-in data by dragging epsilon, and the epsilon a question needs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _IDLE: dict[str, Any] = {"state": "idle", "words": "", "done": 0, "total": 0}
 
 
 class Planning(ViewState):
-    """Mixin of views that plan, and fit anew where they are given a way to.
+    """Mixin of views that plan and can refit.
 
     Parameters
     ----------
@@ -30,32 +30,30 @@ class Planning(ViewState):
         What to show; see :class:`dpexplain_widgets.views.base.View`. New fits go into a Comparison
         only.
     samples : DataFrame or None, default=None
-        Records to explain one by one.
+        Records for local explanations.
     refit : callable or None, default=None
         Gets an epsilon and returns a GlobalExplanation, such as
-        :class:`dpexplain.compare.Refitter`. It runs in a thread of its own. One whose `private`
-        is true is asked for its `question`, and runs only after that was agreed to.
+        :class:`dpexplain.compare.Refitter`. It runs in a separate thread. If its `private` is
+        true, its `question` is shown first, and it runs only after the user agrees.
     **state
         As for every view.
 
     Attributes
     ----------
     wanted_epsilon : float or None
-        Epsilon to read, fitted first where there is no fit of it; a later one takes the place of
-        one that still waits.
+        Epsilon to show, fitted first if needed; a later one replaces one that is still pending.
     wanted_metric : float or None
-        Metric to reach; the plan then says with which epsilon.
+        Target value of the metric; the plan then gives the epsilon that reaches it.
     answer : dict
-        What was answered in the page: ``{"kind": "cancel"}``, or ``{"kind": "fit", "question":
-        …}`` with the words that were agreed to. Agreement to other words than the present ones
-        starts nothing.
+        The answer given in the page: ``{"kind": "cancel"}``, or ``{"kind": "fit", "question": …}``
+        with the question that was agreed to. Agreement to an outdated question starts nothing.
     plan : dict
-        What planning knows and is doing, for the page.
+        State and results of planning, for the page.
 
     Raises
     ------
     TypeError
-        If `refit` cannot be called, or there is no Comparison to put fits into.
+        If `refit` is not callable, or there is no Comparison to add fits to.
     """
 
     plan = traitlets.Dict().tag(sync=True)
@@ -78,14 +76,14 @@ class Planning(ViewState):
             raise TypeError(f"refit must be callable with an epsilon, got {type(refit).__name__}.")
         super().__init__(source, samples, samples_public=samples_public, **state)
         if refit is not None and not isinstance(self.origin.source, Comparison):
-            raise TypeError("refit= puts fits into a Comparison; pass one as source.")
+            raise TypeError("refit= adds fits to a Comparison; pass one as source.")
         self._refit = refit
         self._asked: list[float] = []
         self._live: float | None = None
         self._swept: set[float] = set()
         self._worker = LatestWins(self._work, self._take, self._fail)
         self.plan = {**_IDLE, **self._abilities(), **self._needed()}
-        self.observe(self._refresh_needed, names=["epsilon_index", "repeat", "model_name"])
+        self.observe(self._refresh_needed, names=["model_name"])
 
     @traitlets.validate("wanted_epsilon")
     def _check_wanted(self, proposal: Mapping[str, Any]) -> float | None:
@@ -118,13 +116,13 @@ class Planning(ViewState):
             self._start()
 
     def fit_at(self, epsilons: Sequence[float]) -> None:
-        """Fit at several epsilons, one after the other, in the background.
+        """Fit at several epsilons in sequence, in the background.
 
         Parameters
         ----------
         epsilons : sequence of float
-            Those of which there is a fit already are left out. Private data are fitted only
-            after the question in the view was agreed to.
+            Epsilons that already have a fit are skipped. Private data are fitted only after the
+            user agrees to the question in the view.
         """
         known = set(self.payload["epsilons"])
         if self._live in epsilons:
@@ -135,21 +133,21 @@ class Planning(ViewState):
             self._ask(wanted)
 
     def cancel(self) -> None:
-        """Stop after the fit that is running, and drop its result.
+        """Stop after the running fit, and drop its result.
 
-        A private fit that is running is paid for, so its result is kept.
+        A running private fit is already charged, so its result is kept.
         """
         self._asked = []
         if self._is_private and self._worker.busy:
             self._worker.submit([])
-            words = "stopping after the fit that is paid for"
+            words = "stopping after the running fit, which is already charged"
             self._say(state="working", words=words, done=0, total=0)
             return
         self._worker.cancel()
         self._say(state="idle", words="cancelled", done=0, total=0)
 
     def wait(self, seconds: float = 30.0) -> bool:
-        """Wait for fits in the background; for programs and tests.
+        """Wait for background fits, in programs and tests.
 
         Parameters
         ----------
@@ -159,7 +157,7 @@ class Planning(ViewState):
         Returns
         -------
         bool
-            Whether nothing is left to do.
+            Whether all fits are done.
         """
         return self._worker.join(seconds)
 
@@ -168,18 +166,18 @@ class Planning(ViewState):
         return bool(getattr(self._refit, "private", True))
 
     def _read(self, epsilon: float) -> None:
-        """Read a fit that is there already; what was wanted before is wanted no more."""
+        """Show an existing fit; drop the earlier request."""
         self._asked = []
         if not self._is_private:
             self._worker.cancel()
         paid = self._is_private and self._worker.busy
-        words = f"ε = {epsilon:.4g} is fitted already"
+        words = f"ε = {epsilon:.4g} is already fitted"
         self._say(state="working" if paid else "idle", words=words, done=0, total=0)
         self.epsilon_index = self.payload["epsilons"].index(epsilon)
 
     def _ask(self, epsilons: list[float]) -> None:
         if self._refit is None:
-            self._say(state="failed", words="This view was made without refit=, so it cannot fit.")
+            self._say(state="failed", words="This view has no refit=, so it cannot fit.")
             return
         self._asked = epsilons
         if not self._is_private:
@@ -206,7 +204,7 @@ class Planning(ViewState):
 
     def _take(self, epsilon: float, result: Any, done: int, total: int) -> None:
         self._show(epsilon, *result)
-        if self._asked:  # a question that was put meanwhile stays
+        if self._asked:  # a question asked in the meantime stays
             return
         left = "" if done >= total else f", {total - done} to go"
         state = "idle" if done >= total else "working"
@@ -215,7 +213,7 @@ class Planning(ViewState):
             self._say(**self._needed())
 
     def _fail(self, epsilon: float, error: Exception) -> None:
-        # What strangers say of private data may quote a record; our own errors never do.
+        # Foreign error messages may quote a record of private data; our own errors never do.
         quotable = not self._is_private or isinstance(self._refit, Refitter)
         what = _error_words(error) if quotable else type(error).__name__
         words = f"The fit with ε = {epsilon:.4g} failed. {what}"
@@ -225,9 +223,9 @@ class Planning(ViewState):
             self._say(state="failed", words=words)
 
     def _show(self, wanted: float, explanation: GlobalExplanation, fit: dict[str, Any]) -> None:
-        """Put a fit among the others and read it.
+        """Add a fit and show it.
 
-        A fit that was only dragged over gives way, unless it was paid for.
+        A fit that was only dragged over is replaced, unless it was charged.
         """
         epsilon = float(explanation.guarantee.epsilon)
         if not math.isfinite(epsilon):
@@ -262,7 +260,7 @@ class Planning(ViewState):
         self._made = (self.payload, Origin(grown, *given[1:]))
 
     def _ledger_now(self, source: Comparison) -> LedgerSummary:
-        """Ledger of the data that are shown, with what fits of this view were charged."""
+        """Ledger of the data shown, including charges for fits of this view."""
         charged = getattr(self._refit, "ledger", None)
         if isinstance(charged, LedgerSummary) and charged.dataset == source.ledger.dataset:
             return charged
@@ -284,29 +282,26 @@ class Planning(ViewState):
         }
 
     def _needed(self) -> dict[str, Any]:
-        """Which epsilon each term would need, read from the fit that is shown."""
-        explanation = self._explanation()
-        if explanation is None or explanation.noise is None or not explanation.guarantee.private:
+        """Which epsilon each term needs: term, epsilon or None, and words, smallest first."""
+        source = self.origin.source
+        if not isinstance(source, Comparison | GlobalExplanation):
             return {"needed": []}
         try:
-            needed = epsilons_to_stand_out(explanation)
-        except ValueError:  # noise that is known for the whole only
+            needed = epsilons_to_stand_out(source)
+        except ValueError:  # not private, or noise that is known for the whole only
             return {"needed": []}
-        told = {name: e for name, e in needed.items() if not math.isnan(e)}
-        return {"needed": [[name, e if math.isfinite(e) else None] for name, e in told.items()]}
+        measured = source.epsilons if isinstance(source, Comparison) else ()
+        ordered = sorted(needed.items(), key=lambda one: (math.isnan(one[1]), one[1]))
+        return {
+            "needed": [
+                [name, e if math.isfinite(e) else None, _needed_words(e, e in measured)]
+                for name, e in ordered
+            ]
+        }
 
     def _refresh_needed(self, change: Mapping[str, Any]) -> None:
         if self.plan["state"] != "working":
             self._say(**self._needed())
-
-    def _explanation(self) -> GlobalExplanation | None:
-        source = self.origin.source
-        if isinstance(source, GlobalExplanation):
-            return source
-        if not isinstance(source, Comparison) or self.epsilon not in source.explanations:
-            return None
-        repeats = source.explanations[self.epsilon]
-        return repeats[min(self.repeat, len(repeats) - 1)]
 
     def _metric_words(self, target: float | None) -> str:
         source = self.origin.source
@@ -320,6 +315,14 @@ class Planning(ViewState):
         if math.isinf(epsilon):
             return f"No ε up to {source.epsilons[-1]:g} makes {name} {target:g} likely."
         return f"With ε = {epsilon:.2g}, 9 of 10 fits would reach {name} {target:g}."
+
+
+def _needed_words(epsilon: float, measured: bool) -> str:
+    if math.isnan(epsilon):
+        return "cannot be told: too little is known of its effect"
+    if math.isinf(epsilon):
+        return "no ε up to 50: what it shows may be noise"
+    return f"ε = {epsilon:.4g} (measured)" if measured else f"about ε = {epsilon:.2g}"
 
 
 def _error_words(error: Exception) -> str:

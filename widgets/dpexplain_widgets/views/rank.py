@@ -1,4 +1,4 @@
-"""The rank view: which place each term takes, at every epsilon, and how sure that is."""
+"""The rank view: feature rank by epsilon, with rank intervals."""
 
 from __future__ import annotations
 
@@ -14,17 +14,16 @@ from dpexplain_widgets.views.base import View
 class RankView(View):
     """Bump chart of the importance of terms over epsilon.
 
-    The chosen term has a ribbon of the places that it can have with 95 % certainty under all
-    noise; terms that stand out of the noise are drawn with full lines. The non-private
-    reference, where it is shown, stands apart. Up and Down choose a term, Left and Right an
-    epsilon.
+    A ribbon shows the 95% rank interval of the chosen term under total uncertainty; terms that
+    rise above the noise are drawn with solid lines. The non-private reference, if shown, is set
+    apart. Up and Down choose a term, Left and Right an epsilon.
 
     Parameters
     ----------
     source : Comparison, GlobalExplanation, dict or View
         What to show; see :class:`dpexplain_widgets.views.base.View`.
     samples : DataFrame or None, default=None
-        Records to explain one by one, elsewhere.
+        Records for local explanations in linked views.
     samples_public : bool, default=False
         Whether these records may be shown to anyone.
     **state
@@ -35,21 +34,21 @@ class RankView(View):
 
     @property
     def selection(self) -> pd.DataFrame:
-        """What is shown: one row per term and epsilon.
+        """The numbers shown, one row per term and epsilon.
 
-        Columns term, epsilon (infinite for the reference), rank, rank_low and rank_high (NaN
-        where the noise is not known jointly), importance, above_noise, private and chosen.
+        Columns term, epsilon (infinite for the reference), rank, rank_low and rank_high (NaN if
+        the joint noise is unknown), importance, above_noise, private and chosen.
         """
         return rank_frame(self)
 
 
 def rank_frame(view: View) -> pd.DataFrame:
-    """Table the place of each term in each fit that is shown.
+    """Table the rank of each term in each fit shown.
 
     Parameters
     ----------
     view : View
-        Its choices say which repeat is read and whether the reference is shown.
+        Its choices determine the repeat and whether the reference is shown.
 
     Returns
     -------

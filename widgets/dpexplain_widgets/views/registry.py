@@ -1,9 +1,9 @@
-"""The views there are: one line each, from which everything that lists views takes them.
+"""Registry of the views: one line each, used by everything that lists views.
 
-That is ``dpexplain_widgets.__all__``, the tabs of an Explorer, what it gives as the selection of
-an open tab, and what a page leaves out because its kind of model has no use for it. The page's
-side is `static/views/explorer/explorer.js`, where a part of the Explorer has one line as well; a
-test compares the two.
+These are ``dpexplain_widgets.__all__``, the tabs of an Explorer, the selection of the open tab,
+and the views that a page omits because they do not apply to its kind of model. Its counterpart in
+the page is `static/views/explorer/explorer.js`, which also has one line per part of the Explorer;
+a test compares the two.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ class Listed(NamedTuple):
     Attributes
     ----------
     name : str
-        Its class; "" for a part that the Explorer alone has.
+        Its class; "" for a part that exists in the Explorer only.
     module : str
-        Module of ``dpexplain_widgets.views`` that has the class.
+        Module of ``dpexplain_widgets.views`` that contains the class.
     create : str
         Function of its front end; "" for a view that is no part of the Explorer.
     shows : {"terms", "filters", "anything"}
-        Models that it is for.
+        Models it applies to.
     tab : str
-        Value of `tab` that opens it in an Explorer; "" for what is always in sight.
+        Value of `tab` that opens it in an Explorer; "" if always visible.
     frame : str
         ``"module:function"`` that tables what it shows; "" for the bins of the chosen term.
     """
@@ -67,7 +67,7 @@ def tabs() -> tuple[str, ...]:
 
 
 def parts_for(shows: str) -> tuple[str, ...]:
-    """List the front ends that one kind of model alone needs."""
+    """List the front ends needed by one kind of model only."""
     return tuple(view.create for view in VIEWS if view.create and view.shows == shows)
 
 

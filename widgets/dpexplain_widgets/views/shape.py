@@ -1,4 +1,4 @@
-"""The shape view: one term at one epsilon, beside its noise and its reference."""
+"""The shape view: one curve at one epsilon, with noise and reference."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class ShapeView(View):
     source : Comparison, GlobalExplanation, dict or View
         What to show; see :class:`dpexplain_widgets.views.base.View`.
     samples : DataFrame or None, default=None
-        Records to explain one by one.
+        Records for local explanations.
     samples_public : bool, default=False
         Whether these records may be shown to anyone.
     **state

@@ -5,9 +5,9 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from dpexplain._utils.compiling import njit
 from dpexplain.models.boosting.records.binned import Records
 from dpexplain.models.boosting.released import Tables
 from dpexplain.models.boosting.structure import Visit
@@ -44,15 +44,15 @@ def greedy_tree(gradient, curvature, max_leaves, min_curvature):  # type: ignore
         Sums of residual and of curvature per bin, in the order in which bins may
         be joined.
     max_leaves : int
-        At most so many leaves.
+        Maximum number of leaves.
     min_curvature : float
-        Each leaf holds at least so much curvature.
+        Minimum curvature per leaf.
 
     Returns
     -------
     ndarray of shape (n_bins,), dtype float64
-        ``sum of residuals / sum of curvature`` of the bin's leaf; 0 where a leaf
-        holds too little.
+        ``sum of residuals / sum of curvature`` of the bin's leaf; 0 if a leaf has too little
+        curvature.
     """
     n_bins = gradient.shape[0]
     bounds = np.zeros(max_leaves + 1, np.int64)
@@ -154,16 +154,16 @@ class GreedyStep:
     Parameters
     ----------
     ordered : sequence of bool
-        Per feature, whether only neighbouring bins may share a leaf. Categories
+        Per feature, whether only neighboring bins may share a leaf. Categories
         without an order are sorted by their mean residual first.
     n_special : sequence of int
-        Per feature, bins at the end that are leaves of their own.
+        Per feature, bins at the end that form separate leaves.
     learning_rate : float
         Share of the leaf value that is added.
     max_leaves : int
         Leaves of a tree over the value bins.
     min_curvature : float
-        Least curvature (for the squared loss: records) in a leaf.
+        Minimum curvature (for the squared loss: records) per leaf.
     """
 
     def __init__(

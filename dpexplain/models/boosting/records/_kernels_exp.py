@@ -8,8 +8,8 @@ integers. Each kernel has a naive numpy twin in its test.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from dpexplain._utils.compiling import njit
 from dpexplain.models.boosting.records._kernels_sums import _BLOCK, _lattice_steps
 
 EXPONENT_SPAN = 16.0

@@ -15,7 +15,8 @@ and the check keeps the loop from being vectorised (3.3 times slower).
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from dpexplain._utils.compiling import njit
 
 LATTICE_BITS = 20
 """One lattice step is ``clip / 2**LATTICE_BITS``, whatever the clip."""
@@ -80,7 +81,7 @@ def _lookup(table):  # type: ignore[no-untyped-def]
     Returns
     -------
     kind : int
-        `_BY_RUN` where neighbouring bins share a few values, `_BY_SET` where few bins do,
+        `_BY_RUN` where neighboring bins share a few values, `_BY_SET` where few bins do,
         `_GATHER` otherwise.
     first : ndarray of shape (5,), dtype int64
         First bin of each run; the last run is repeated.
@@ -91,14 +92,17 @@ def _lookup(table):  # type: ignore[no-untyped-def]
     """
     first = np.zeros(_MOST_RUNS, np.int64)
     members = np.zeros(_MOST_RUNS, np.uint64)
-    values = np.full(_MOST_RUNS, table[0])
+    values = np.empty(_MOST_RUNS, table.dtype)
+    for k in range(_MOST_RUNS):
+        values[k] = table[0]
     last = 0
     for b in range(1, table.shape[0]):
         if table[b] != table[b - 1]:
             last += 1
             if last == _MOST_RUNS:
                 break
-            first[last:], values[last:] = b, table[b]
+            for k in range(last, _MOST_RUNS):
+                first[k], values[k] = b, table[b]
     if last < _MOST_RUNS:
         return _BY_RUN, first, members, values
     if table.shape[0] > _MOST_IN_SETS:

@@ -1,7 +1,7 @@
 """Binned records: apply updates, return sums.
 
 The boosting loop never sees a record. It sends an update per bin and receives
-sums per leaf, so the records may just as well live elsewhere.
+sums per leaf, so the records can be stored anywhere.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Loss:
     Attributes
     ----------
     name : str
-        Name of the loss in this module, by which it travels to other processes.
+        Name of the loss in this module, sent to other processes.
     leaf_sums : callable
         Sums of clipped residuals per leaf, exact integers (private fits).
     bin_sums : callable
@@ -35,9 +35,9 @@ class Loss:
     mean : callable
         Mean loss of given scores (non-private fits).
     n_scores : int, default=1
-        Scores of a record: 1, or one per class, and so many sums per leaf.
+        Scores per record, and sums per leaf: 1, or one per class.
     within : callable or None, default=None
-        How many residuals a clip leaves alone, and of how many (private fits whose clip adapts).
+        Number of residuals inside the clip, and in total (private fits with an adaptive clip).
     """
 
     name: str
@@ -105,8 +105,8 @@ class BinnedRecords(Protocol):
     """Interface of binned records for the private loop.
 
     Every answer is an int64 array that adds up over parts of the records, exactly and in any
-    order: that is what makes a fit in parts equal to a fit in one piece. A further query of a
-    private step belongs here and into `Records`.
+    order, so a fit in parts equals a fit on the whole. New queries of a private step must be added
+    here and in `Records`.
     """
 
     def apply(self, feature: int, update: NDArray[np.float64]) -> None:
@@ -130,8 +130,8 @@ class BinnedRecords(Protocol):
     def bag(self, share: float, coins: Coins) -> BinnedRecords:
         """Return a Bernoulli sample of the records, with zero scores.
 
-        A record is in with probability `share` whatever the others do. A fixed number of
-        records, or drawing with replacement, would let one record do more than that.
+        Each record is included with probability `share`, independently of the others. With a fixed
+        number of records, or drawing with replacement, one record would affect others.
         """
         ...
 

@@ -21,7 +21,7 @@ from dpexplain.models.boosting.records.spill import Scratch
 from dpexplain.tables.chunked import Part
 
 PART_ROWS = 1 << 20
-"""Rows read are joined to parts of at least so many, since every part is a pass of its own."""
+"""Minimum number of rows per part: rows are joined, because each part needs a separate pass."""
 
 
 class ChunkedSource:
@@ -47,7 +47,7 @@ class ChunkedSource:
         return f"<ChunkedSource of {self._encoding.schema.n_features} features>"
 
     def cell_counts(self, grids: Sequence[FeatureBins]) -> list[NDArray[np.int64]]:
-        """Read the records; return people per cell of each feature."""
+        """Read the records; return records per cell of each feature."""
         n_cells = [grid.n_bins for grid in grids]
         waiting = [_no_records(self._encoding, grids)]
         counts = waiting[0].counts(n_cells)
@@ -121,7 +121,7 @@ class ChunkedRecords:
     def bag(self, share: float, coins: Coins) -> ChunkedRecords:
         """Return a Bernoulli sample of the records, in memory, with zero scores.
 
-        One coin per record, in the order of the parts: the same coins as for the whole.
+        One coin per record, in the order of the parts: the same coins as for one table.
         """
         return ChunkedRecords([part.bag(share, coins) for part in self._parts])
 

@@ -1,11 +1,11 @@
 """Records and their scores on the workers of a Dask cluster.
 
 A worker holds a `Shard`: the encoded records of some partitions. A visit is one message to each
-shard and one answer back. Messages hold what is public anyway (cells, merged bins, updates made
-of noisy sums), so a worker that is lost can be made up for: its partitions are encoded again
-elsewhere, the updates so far are applied again in their order, and the shard stands where the
-lost one stood, to the last bit. That releases nothing new. Noise is drawn in the process that
-fits, and answers are exact sums, so the cluster has to be trusted as that process is.
+shard and one answer back. Messages contain only public content (cells, merged bins, updates
+computed from noisy sums), so a lost worker can be replaced: its partitions are encoded again
+elsewhere, all updates so far are applied again in order, and the new shard equals the lost one to
+the last bit. This releases nothing new. Noise is drawn in the process that fits, and answers are
+exact sums, so the cluster must be trusted like that process.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class Shard:
         return self._guarded(lambda: self._digests)
 
     def counts(self, n_cells: Sequence[int]) -> tuple[str, Any]:
-        """Return the exact number of people per cell of each feature."""
+        """Return the exact number of records per cell of each feature."""
         return self._guarded(lambda: self._encoded.counts(n_cells))  # type: ignore[union-attr]
 
     def bin(self, bin_of_cell: Sequence[Index], n_bins: Sequence[int]) -> tuple[str, Any]:
@@ -117,8 +117,8 @@ class Shard:
         arguments : tuple
             Its arguments.
         first : int
-            Place of the first of `updates` among all updates of the fit. A message that comes
-            twice is applied once.
+            Index of the first of `updates` among all updates of the fit. A message received twice
+            is applied once.
         updates : sequence of (int, ndarray)
         """
         return self._guarded(lambda: self._answer(query, arguments, first, updates))
@@ -151,7 +151,7 @@ def digest(records: EncodedRecords, salt: int) -> int:
     ----------
     records : EncodedRecords
     salt : int
-        Secret of the fit; without it a digest would confirm a guess.
+        Secret of the fit; without it, a digest could confirm a guess.
 
     Returns
     -------
@@ -219,7 +219,7 @@ class Shards:
             self._client.cancel(futures, force=True)
 
     def counts(self, n_cells: Sequence[int]) -> list[list[NDArray[np.int64]]]:
-        """Return exact people per cell of each feature, by shard."""
+        """Return exact records per cell of each feature, by shard."""
         return self._of_all(lambda member: member.actor.counts(list(n_cells)))
 
     def bin(self, bin_of_cell: Sequence[Index], n_bins: Sequence[int]) -> None:
@@ -389,7 +389,7 @@ class ClusterSource:
         return f"<ClusterSource of {self._encoding.schema.n_features} features>"
 
     def cell_counts(self, grids: Sequence[FeatureBins]) -> list[NDArray[np.int64]]:
-        """Read the records; return people per cell of each feature."""
+        """Read the records; return records per cell of each feature."""
         self._shards = Shards(self._client, self._pairs, self._encoding, grids)
         self._shards.start()
         of_shards = self._shards.counts([grid.n_bins for grid in grids])

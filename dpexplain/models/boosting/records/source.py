@@ -1,9 +1,8 @@
 """Record source of a private fit; records in memory.
 
-A fit needs three answers, and all of them are exact integers that add up over parts of the
-records: people per cell, then, once cells are merged into bins, sums of residuals per leaf.
-So records may lie in one table, in parts, on disk or on other machines, and the same noise
-gives the same model to the last bit.
+A fit needs three answers, all exact integers that add up over parts of the records: records per
+cell, then, once cells are merged into bins, sums of residuals per leaf. So records may be in one
+table, in parts, on disk or on other machines: the same noise gives the same model to the last bit.
 """
 
 from __future__ import annotations
@@ -35,10 +34,10 @@ class Encoding:
     schema : Schema
         What is known about the columns.
     target : callable
-        Encodes the target by the schema: ``target(y, schema)`` is a float32 array. A function
-        of a module, since it travels to other processes by its name.
+        Encodes the target by the schema: ``target(y, schema)`` is a float32 array. It must be a
+        module-level function, because it is sent to other processes by name.
     loss : Loss
-        What the encoded target is for.
+        Loss for the encoded target.
     """
 
     schema: Schema
@@ -50,7 +49,7 @@ class RecordSource(Protocol):
     """Records before they are binned. Answers are exact: not released, never kept."""
 
     def cell_counts(self, grids: Sequence[FeatureBins]) -> list[NDArray[np.int64]]:
-        """Read the records; return people per cell of each feature."""
+        """Read the records; return records per cell of each feature."""
         ...
 
     def binned(self, bin_of_cell: Sequence[Index], n_bins: Sequence[int]) -> BinnedRecords:
@@ -113,7 +112,7 @@ class EncodedRecords:
         return f"<EncodedRecords of {len(self.cells)} features>"
 
     def counts(self, n_cells: Sequence[int]) -> list[NDArray[np.int64]]:
-        """Return the number of people per cell of each feature."""
+        """Return the number of records per cell of each feature."""
         return [
             np.bincount(cells, minlength=n).astype(np.int64)
             for cells, n in zip(self.cells, n_cells, strict=True)
@@ -155,7 +154,7 @@ class TableSource:
         return f"<TableSource of {self._encoding.schema.n_features} features>"
 
     def cell_counts(self, grids: Sequence[FeatureBins]) -> list[NDArray[np.int64]]:
-        """Read the records; return people per cell of each feature."""
+        """Read the records; return records per cell of each feature."""
         self._records = EncodedRecords.read(*self._table, self._encoding, grids)
         return self._records.counts([grid.n_bins for grid in grids])
 

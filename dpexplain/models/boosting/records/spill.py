@@ -22,10 +22,9 @@ _Place = tuple[Any, int, int]
 class Scratch:
     """Store of encoded records, up to `memory_bytes` in memory, the rest on disk.
 
-    The file lies in the folder for temporary files of the system (``TMPDIR``). It has no name
-    where the operating system allows that, none but the owner may open it, and it vanishes with
-    the process at the latest, however that ends. Its contents are private records: bins of
-    features and the target.
+    The file is in the system's temporary folder (``TMPDIR``). It has no name if the operating
+    system allows that, only the owner can open it, and it disappears with the process at the
+    latest, however that ends. It contains private records: bins of features and the target.
 
     Parameters
     ----------

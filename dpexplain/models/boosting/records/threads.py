@@ -1,7 +1,7 @@
 """Multithreaded passes: each thread streams over its share of the records.
 
-The answers of the shares are exact integers, so their sum is that of one pass over everything,
-to the last bit: threads change how long a fit takes, and nothing else.
+The answers of the shares are exact integers, so their sum equals that of a single pass, to the
+last bit: threads affect only the time of a fit.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from dpexplain.models.boosting.records.chunked import ChunkedRecords, total
 LEAST_SHARE: Final = 200_000
 """Records of a thread at least, where nobody said how many threads there are to be.
 
-A pass over so many takes 84 microseconds of a processor, handing it over and taking the answer
-25 more. So two threads with so many each save a third of the time where a second processor is
-free, and cost a fifth more where none is.
+A pass over this many takes 84 microseconds of a processor, and passing it to a thread and back 25
+more. Two threads with this many each therefore save a third of the time if a second processor is
+free, and cost a fifth more otherwise.
 """
 
 MOST_THREADS: Final = 1024
@@ -61,10 +61,10 @@ def n_threads(n_jobs: int | None, n_records: int) -> int:
     Parameters
     ----------
     n_jobs : int or None
-        Threads; -1 for as many as there are processors. None for so many that each has
-        `LEAST_SHARE` records, up to the processors, and for one where others share them already.
+        Number of threads; -1 for the number of processors. None for as many as have `LEAST_SHARE`
+        records each, up to the number of processors; one if others already share these.
     n_records : int
-        In this process. Private: nothing that is kept may follow from the decision.
+        In this process. Private: nothing that is kept may depend on the decision.
 
     Returns
     -------
@@ -114,12 +114,12 @@ class Team:
         Parameters
         ----------
         records : BinnedRecords
-            With scores of zero, and not to be used any more.
+            With scores of zero; must not be used afterwards.
 
         Returns
         -------
         BinnedRecords
-            The same records, with scores of zero; as they came where they are elsewhere.
+            The same records, with scores of zero; unchanged if they are elsewhere.
         """
         parts = records.local()
         n = n_threads(self._n_jobs, sum(map(len, parts)))

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
+
+from dpexplain._utils.compiling import njit
 
 LOGISTIC, NORMAL = 0, 1
 
@@ -72,7 +73,7 @@ def expected_sums(  # type: ignore[no-untyped-def]
     left : ndarray of shape (n_bins_total,)
         How far each curve starts from the truth, bin by bin; changed in place.
     shares : ndarray of shape (n_bins_total,)
-        People per bin; add up to 1 within a feature.
+        Records per bin; add up to 1 within a feature.
     together : ndarray of shape (n_features, n_features)
         Square of the correlation of each pair, zero on the diagonal.
     sums : ndarray of shape (n_leaves,)
@@ -84,12 +85,12 @@ def expected_sums(  # type: ignore[no-untyped-def]
         lack, as far as their features go with the own one.
     """
     n_people, n_columns, n_pairs = len(bins), columns.shape[1], scores.shape[1]
-    score = np.full(n_people, first_score)
+    score, chance = np.empty(n_people), np.empty(n_people)
     lack = np.zeros(len(together))
     for k in range(len(lack)):
         lack[k] = _variance(left[start[k] : start[k + 1]], shares[start[k] : start[k + 1]])
-    chance = np.empty(n_people)
     for m in range(n_people):
+        score[m] = first_score
         chance[m] = 1.0 / (1.0 + math.exp(-truth[m]))
     for v in range(len(visit_feature)):
         k, clip, a, first = visit_feature[v], clips[v], anchor[v], bin_start[v]

@@ -1,16 +1,18 @@
 """Simulated fits on bins, without records.
 
 Two kernels. `replay_trees` follows the released trees; all simulations move in step, one column
-each. `fresh_structures` gives every simulation histograms, bins
-and trees of its own. The first has a naive numpy twin in its test; the second is held against
-the curve that it must settle at.
+each. `fresh_structures` gives every simulation histograms, bins and trees of its own. The first
+has a naive numpy twin in its test; the second is held against the curve that it must settle at.
+Both are loops over numbers: each expression of arrays would take a second more to compile.
 """
 
 from __future__ import annotations
 
-import numpy as np
-from numba import njit
+import math
 
+import numpy as np
+
+from dpexplain._utils.compiling import njit
 from dpexplain.models.boosting.monotone import pool_adjacent_violators
 
 _TRIES = 16
@@ -26,7 +28,7 @@ def replay_trees(  # type: ignore[no-untyped-def]
     """Propagate errors through the released trees.
 
     A leaf sum reacts to errors of the own feature by minus the curvature mass times the error,
-    to those of others through their means and through the functions that go together with the
+    to those of others through their means and through the functions that are correlated with the
     own ones.
 
     Parameters
@@ -60,7 +62,7 @@ def replay_trees(  # type: ignore[no-untyped-def]
     function_start : ndarray of shape (n_features + 1,), dtype int64
         First function of each feature among all.
     reactions : ndarray of shape (n_groups, n_functions, n_functions), dtype float32
-        How functions react to each other, for as many groups of neighbouring simulations.
+        How functions react to each other, for as many groups of neighboring simulations.
     mixing : ndarray of shape (n_scores, n_scores), dtype float32
         How scores react to each other through functions.
     own_share : ndarray of shape (n_features,), dtype float32
@@ -91,7 +93,9 @@ def replay_trees(  # type: ignore[no-untyped-def]
         first_leaf, n_leaves = leaf_start[v], leaf_start[v + 1] - leaf_start[v]
         leaves = leaf_of_bin[visit_bins[v] : visit_bins[v] + start[k + 1] - first]
         for i in range(n_own):
-            cross[i] = 0.0
+            for c in range(n_scores):
+                for s in range(n_sim):
+                    cross[i, c, s] = 0.0
             for q in range(n_functions):
                 for c in range(n_scores):
                     out, given = cross[i, c], values[q, c]
@@ -100,14 +104,17 @@ def replay_trees(  # type: ignore[no-untyped-def]
                         if r != 0.0:
                             for s in range(g * per_group, (g + 1) * per_group):
                                 out[s] += r * given[s]
-        sums[:n_leaves] = 0.0
-        loads[:n_leaves] = 0.0
-        leaf_mass[:n_leaves] = 0.0
         for leaf in range(n_leaves):
+            for i in range(n_own):
+                loads[leaf, i] = 0.0
             for c in range(n_scores):
+                for d in range(n_scores):
+                    leaf_mass[leaf, c, d] = 0.0
                 out, given = sums[leaf, c], noise[first_leaf + leaf, c]
                 for s in range(n_fresh):
                     out[s] = given[s]
+                for s in range(n_fresh, n_sim):
+                    out[s] = 0.0
         share = own_share[k]
         for b in range(len(leaves)):
             leaf = leaves[b]
@@ -135,10 +142,13 @@ def replay_trees(  # type: ignore[no-untyped-def]
                         for s in range(n_sim):
                             out[s] -= load * given[s]
         if together[v]:
-            for leaf in range(1, n_leaves):
-                sums[0] += sums[leaf]
-            for leaf in range(1, n_leaves):
-                sums[leaf] = sums[0]
+            for c in range(n_scores):
+                for s in range(n_sim):
+                    joint = sums[0, c, s]
+                    for leaf in range(1, n_leaves):
+                        joint += sums[leaf, c, s]
+                    for leaf in range(n_leaves):
+                        sums[leaf, c, s] = joint
         for leaf in range(n_leaves):
             for c in range(n_scores):
                 step, out = gain[first_leaf + leaf], sums[leaf, c]
@@ -158,7 +168,9 @@ def replay_trees(  # type: ignore[no-untyped-def]
             for s in range(n_sim):
                 everything[s] -= mean[s]
                 mean[s] = 0.0
-            values[own_first : own_first + n_own, c] = 0.0
+            for i in range(n_own):
+                for s in range(n_sim):
+                    values[own_first + i, c, s] = 0.0
             for b in range(len(leaves)):
                 own, w = state[first + b, c], mean_weight[first + b]
                 for s in range(n_sim):
@@ -189,8 +201,10 @@ def _move(errors, curve, people, direction):  # type: ignore[no-untyped-def]
     while n < len(people) and people[n] > 0.0:
         n += 1
     weights = people[:n]
-    moved = pool_adjacent_violators(direction * curve[:n], weights)
     trial = np.empty(n)
+    for b in range(n):
+        trial[b] = direction * curve[b]
+    moved = pool_adjacent_violators(trial, weights)
     for s in range(errors.shape[1]):
         for b in range(n):
             trial[b] = direction * (curve[b] + errors[b, s])
@@ -222,7 +236,7 @@ def merge_cells(counts, min_count, noise_std, noise_ratio, bin_of_cell):  # type
     Parameters
     ----------
     counts : ndarray of shape (n_value_cells,)
-        Noisy people per cell.
+        Noisy counts per cell.
     min_count, noise_std, noise_ratio : float
         As for `merge_sparse_cells`.
     bin_of_cell : ndarray of shape (n_value_cells,), dtype int64
@@ -238,7 +252,7 @@ def merge_cells(counts, min_count, noise_std, noise_ratio, bin_of_cell):  # type
         held += counts[cell]
         width += 1
         bin_of_cell[cell] = index
-        if held >= max(min_count, noise_ratio * noise_std * np.sqrt(width)):
+        if held >= max(min_count, noise_ratio * noise_std * math.sqrt(width)):
             index += 1
             held, width = 0.0, 0
     if index == 0:
@@ -316,7 +330,7 @@ def fresh_structures(  # type: ignore[no-untyped-def]
     n_special : ndarray of shape (n_features,), dtype int64
         Cells at the end of each feature that hold no value of the schema.
     merge : ndarray of shape (n_features,), dtype bool
-        Whether neighbouring cells are merged.
+        Whether neighboring cells are merged.
     shuffled : ndarray of shape (n_features,), dtype bool
         Whether value bins are shuffled before each cut.
     unit : ndarray of shape (n_cells_total,), dtype int64
@@ -330,7 +344,7 @@ def fresh_structures(  # type: ignore[no-untyped-def]
     intercept : float
         Mean to be learned by all features together.
     residual : ndarray of shape (n_samples, n_cells_total)
-        What a sample of people adds to the residual sum of each cell; simulation s has that of
+        What a sample of records adds to the residual sum of each cell; simulation s has that of
         sample ``s % n_samples``, so that structures vary while the sample stays.
     step_weight : ndarray of shape (n_cells_total,)
         What one person of a cell counts in the denominators of the updates.
@@ -343,9 +357,9 @@ def fresh_structures(  # type: ignore[no-untyped-def]
     own_share : ndarray of shape (n_features,)
         Share of its errors beyond functions and mean that a feature reacts to.
     cell_noise_std : float
-        Noise standard deviation of one cell, in people.
+        Noise standard deviation of one cell, in records.
     share : float
-        Share of the people in a bag; bins are merged with all of them.
+        Share of the records in a bag; bins are merged with all of them.
     min_count, noise_ratio : float
         As for `merge_cells`.
     n_epochs, max_leaves : int
@@ -355,7 +369,7 @@ def fresh_structures(  # type: ignore[no-untyped-def]
     Returns
     -------
     scores : ndarray of shape (n_simulations, n_cells_total)
-        Fitted score per cell, centred with the noisy counts.
+        Fitted score per cell, centered with the noisy counts.
     intercepts : ndarray of shape (n_simulations,)
     """
     n_sim, n_cells = noisy_counts.shape
@@ -364,7 +378,9 @@ def fresh_structures(  # type: ignore[no-untyped-def]
     bin_of_cell = np.zeros(n_cells, np.int64)
     n_bins, n_value = np.zeros(n_features, np.int64), np.zeros(n_features, np.int64)
     order, leaves = np.zeros(n_cells, np.int64), np.zeros(n_cells, np.int64)
-    features = np.arange(n_features)
+    features = np.empty(n_features, np.int64)
+    for k in range(n_features):
+        features[k] = k
     n_functions, most = reactions.shape[1], functions.shape[1]
     aims, of_target = np.zeros(n_features), np.zeros(n_functions)
     for k in range(n_features):
@@ -376,18 +392,22 @@ def fresh_structures(  # type: ignore[no-untyped-def]
                 of_target[function_start[k] + i] += functions[c, i] * target[c]
         aims[k] /= max(inside, 1e-12)
     values, cross = np.zeros(n_functions), np.zeros(most)
+    means, people = np.zeros(n_features), np.zeros(n_features)
+    trial, people_of_bin = np.zeros(n_cells), np.zeros(n_cells)
+    by_leaf, seed = np.zeros((5, max_leaves)), np.zeros(1, np.uint64)
+    sums, sizes, spread = by_leaf[0], by_leaf[1], by_leaf[2]
+    divided, filled = by_leaf[3], by_leaf[4]
     for s in range(n_sim):
         reaction = reactions[s % len(reactions)]
-        seed = seeds[s : s + 1].copy()
+        seed[0] = seeds[s]
         # Bins of a feature start where its cells start: there are never more of them.
-        count, variance = np.zeros(n_cells), np.zeros(n_cells)
-        weight, wanted, table = np.zeros(n_cells), np.zeros(n_cells), np.zeros(n_cells)
-        divisor, filler = np.zeros(n_cells), np.zeros(n_cells)
-        of_bin = np.zeros((n_cells, most))
-        means = -aims
-        people = np.zeros(n_features)
-        values[:] = -of_target
+        by_bin, of_bin = np.zeros((7, n_cells)), np.zeros((n_cells, most))
+        count, variance, weight, wanted = by_bin[0], by_bin[1], by_bin[2], by_bin[3]
+        table, divisor, filler = by_bin[4], by_bin[5], by_bin[6]
+        for i in range(n_functions):
+            values[i] = -of_target[i]
         for k in range(n_features):
+            means[k], people[k] = -aims[k], 0.0
             a, z = start[k], start[k + 1]
             last = z - n_special[k]
             if merge[k]:
@@ -414,9 +434,10 @@ def fresh_structures(  # type: ignore[no-untyped-def]
                 divisor[b] += max(noisy_counts[s, c], 0.0) * step_weight[c]
                 filler[b] += max(noisy_counts[s, c], 0.0)
                 people[k] += mass[c]
-        total = means.sum() - intercept
-        sums, sizes, spread = np.zeros(max_leaves), np.zeros(max_leaves), np.zeros(max_leaves)
-        divided, filled = np.zeros(max_leaves), np.zeros(max_leaves)
+        total = 0.0
+        for k in range(n_features):
+            total += means[k]
+        total -= intercept
         for _ in range(n_epochs):
             for i in range(n_features - 1, 0, -1):
                 j = _below(seed, i + 1)
@@ -429,13 +450,11 @@ def fresh_structures(  # type: ignore[no-untyped-def]
                     count[a:z], n_value[k], n_bins[k], shuffled[k], max_leaves, min_leaf_count,
                     order, leaves, seed,
                 )  # fmt: skip
-                sums[:] = 0.0
-                sizes[:] = 0.0
-                spread[:] = 0.0
-                divided[:] = 0.0
-                filled[:] = 0.0
+                for leaf in range(max_leaves):
+                    sums[leaf], sizes[leaf], spread[leaf] = 0.0, 0.0, 0.0
+                    divided[leaf], filled[leaf] = 0.0, 0.0
                 # Errors of the own curve count by its share, those of others through what is
-                # common: means, and functions that go together.
+                # common: means, and correlated functions.
                 elsewhere, own = total - means[k], own_share[k]
                 common = total - own * means[k]
                 first, n_own = function_start[k], function_start[k + 1] - function_start[k]
@@ -453,17 +472,19 @@ def fresh_structures(  # type: ignore[no-untyped-def]
                     divided[leaf] += divisor[b]
                     filled[leaf] += filler[b]
                 for leaf in range(n_leaves):
-                    floor = max(max(min_leaf_count, 1.0), 3.0 * np.sqrt(spread[leaf]))
+                    floor = max(max(min_leaf_count, 1.0), 3.0 * math.sqrt(spread[leaf]))
                     per_person = divided[leaf] / filled[leaf] if filled[leaf] > 0 else 1.0
                     sums[leaf] *= learning_rate / (max(sizes[leaf], floor) * per_person)
                 for b in range(a, z):
                     table[b] += sums[leaves[b - a]]
                 if direction[k] != 0:
-                    last = a + n_value[k]
-                    people_of_bin = np.maximum(count[a:last], 1.0)
-                    table[a:last] = direction[k] * pool_adjacent_violators(
-                        direction[k] * table[a:last], people_of_bin
-                    )
+                    n = n_value[k]
+                    for b in range(n):
+                        people_of_bin[b] = max(count[a + b], 1.0)
+                        trial[b] = direction[k] * table[a + b]
+                    moved = pool_adjacent_violators(trial[:n], people_of_bin[:n])
+                    for b in range(n):
+                        table[a + b] = direction[k] * moved[b]
                 mean = 0.0
                 for i in range(n_own):
                     values[first + i] = -of_target[first + i]
@@ -478,7 +499,7 @@ def fresh_structures(  # type: ignore[no-untyped-def]
             middle, weighed = 0.0, 0.0
             for b in range(a, z):
                 special = b - a >= n_value[k]
-                if special and count[b] < 3.0 * np.sqrt(variance[b]):
+                if special and count[b] < 3.0 * math.sqrt(variance[b]):
                     continue
                 middle += max(count[b], 0.0) * table[b]
                 weighed += max(count[b], 0.0)

@@ -39,12 +39,12 @@ class Basis:
     Attributes
     ----------
     functions : ndarray of shape (n_bins, n_functions)
-        With independent standard normal coefficients they give a curve with the prior covariance;
-        of mean zero over people.
+        With independent standard normal coefficients, they give a curve with the prior covariance
+        and mean zero over records.
     left_out : ndarray of shape (n_bins,)
-        Prior variance that they leave out.
+        Prior variance they do not cover.
     shares : ndarray of shape (n_bins,)
-        People per bin.
+        Records per bin.
     """
 
     functions: FloatArray
@@ -59,17 +59,16 @@ def basis_of_term(bins: FeatureBins, counts: BinCounts, n_terms: int) -> Basis:
     ----------
     bins : FeatureBins
     counts : BinCounts
-        Noisy people per bin.
+        Noisy records per bin.
     n_terms : int
         Terms of the model, which share the functions.
 
     Returns
     -------
     Basis
-        Of features with an order: half a smooth curve with a straight part, half one that may
-        jump (Brownian motion), over an axis between values and ranks. Of others: each category of
-        its own. The mean variance over people is 1. A term with one bin shows nothing, and
-        leaves everything out.
+        For ordered features: half a smooth curve with a linear part, half one that may jump
+        (Brownian motion), over an axis between values and ranks. For others: each category
+        separately. The mean variance over records is 1. A term with one bin has no functions.
     """
     share = shares(counts)
     n_bins, n_values = len(share), len(share) - counts.n_special

@@ -1,17 +1,17 @@
 """Feature correlations estimated from released leaf sums.
 
 If features were independent, a leaf sum would react to an error d of its own curve by the
-curvature mass times d, and to errors of other curves by their means alone. Where two features
-share information, an error of one can hide behind the opposite error of the other: neither is
-repaired, and a band that takes features as independent is too narrow. Sums of pairs of
-features are not used here, but every leaf sum is known together with the curves that it was asked
-for. That is a linear regression with known noise; its posterior says which correlations the fit
-could have had, and simulations draw from it. Where the sums say little the draws stay wide.
+curvature mass times d, and to errors of other curves by their means alone. If two features share
+information, an error of one can hide behind the opposite error of the other: neither is repaired,
+and a band that assumes independent features is too narrow. Sums of pairs of features are not used
+here, but every leaf sum is known together with the curves at that time. This is a linear
+regression with known noise; simulations draw correlations from its posterior. If the sums contain
+little information, the draws stay wide.
 
-Notation: within a feature functions of the bins are orthonormal in the curvature mass, the first
+Notation: within a feature, functions of the bins are orthonormal in the curvature mass, the first
 one constant. The coupling of two features is the matrix of inner products of such functions, a
-matrix of correlations; all of them together with identities on the diagonal are positive
-semidefinite.
+matrix of correlations. The block matrix of all couplings, with identities on the diagonal, is
+positive semidefinite.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ _PRIOR_STD = 0.25
 """Of one correlation, before anything was seen and on average over pairs."""
 
 _PAIR_WEIGHT = 1.0
-"""The spread of a pair is estimated as if so many correlations with the prior spread belonged to
+"""The spread of a pair is estimated as if this many correlations with the prior spread belonged to
 it."""
 
 _OWN_SHARE = (0.85, 0.25)
 """Mean and spread of the share of its own roughness that a term repairs: what is finer than the
-functions here goes together as well."""
+functions here is correlated as well."""
 
 _OWN_LIMITS = (0.3, 1.0)
 _FUNCTIONS = (3, 2, 1)
@@ -102,7 +102,7 @@ def estimate_correlation(
     ----------
     fit : PrivateFit
     mass : sequence of ndarray of shape (n_bins, n_scores, n_scores)
-        Curvature of each feature, as independent features would have it.
+        Curvature of each feature, assuming independent features.
     rng : numpy.random.Generator
         For the draws.
     bound : float

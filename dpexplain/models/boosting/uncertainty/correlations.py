@@ -1,6 +1,6 @@
 """Correlation of each pair of features, from released pair sums.
 
-With normal scores behind the bins (a Gaussian copula), the number of people above the middle of
+With normal scores behind the bins (a Gaussian copula), the number of records above the middle of
 both features is a measurement of one correlation.
 """
 
@@ -34,10 +34,10 @@ def correlations(
     Parameters
     ----------
     pairs : PairSums or None
-        None where nothing was bought: then the prior comes back.
+        None if there are no pair sums: then the prior is returned.
     counts : sequence of BinCounts
     n_samples : float
-        Noisy number of people.
+        Noisy number of records.
 
     Returns
     -------
@@ -53,7 +53,7 @@ def correlations(
     both = (pairs.sums / n - 1.0 + 2.0 * above[first] + 2.0 * above[second]) / 4.0
     score = ndtri(above)
     expected = np.stack([both_above(score[first], score[second], r) for r in _GRID], axis=1)
-    # Another sample of people would have had another share above both cuts.
+    # Another sample of records would have had another share above both cuts.
     std = np.hypot(pairs.noise_std / (4.0 * n), 0.25 / np.sqrt(n))
     log = (
         -0.5 * ((expected - both[:, None]) / std) ** 2 - 0.5 * (np.arctanh(_GRID) / PRIOR_STD) ** 2

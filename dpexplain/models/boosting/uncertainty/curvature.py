@@ -38,11 +38,11 @@ class Curvature:
     Attributes
     ----------
     mass : tuple of ndarray of shape (n_bins,) or (n_bins, n_classes, n_classes), one per feature
-        Second derivative of the loss, summed over the (noisily counted) people of each bin.
+        Second derivative of the loss, summed over the (noisily counted) records of each bin.
     variance : tuple of ndarray of the same shapes
         (Co)variance of the sum of residuals over the people of each bin, in squared score units.
     step_weight : tuple of ndarray of shape (n_bins,), one per feature
-        What a person counts in the denominators of the updates.
+        Weight of a record in the denominators of the updates.
     """
 
     mass: tuple[FloatArray, ...]
@@ -60,7 +60,7 @@ class Curvature:
     def of_score(self, c: int) -> Curvature:
         """Return the curvature of one class, with its errors shared by the others.
 
-        Scores are shown against their mean over the classes. Only errors apart from it are
+        Scores are relative to their mean over the classes. Only errors relative to it are
         repaired, by ``n / (n - 1)`` times the curvature of the class alone.
         """
         if self.mass[0].ndim == 1:
@@ -118,7 +118,7 @@ def squared_curvature(terms: AdditiveTerms, clip: float, inside: float | None) -
     clip : float
         Bound on a residual, in score units.
     inside : float or None
-        Share of the residuals that the clip leaves alone; None for `INSIDE_CLIP`.
+        Share of the residuals that the clip leaves unchanged; None for `INSIDE_CLIP`.
 
     Returns
     -------
@@ -141,9 +141,9 @@ def clipped_variance(inside: float) -> float:
 def logistic_curvature(terms: AdditiveTerms, clip: float, inside: float | None) -> Curvature:
     """Return curvature and clipped residual variance of the logistic loss.
 
-    A residual ``y - p`` reacts by ``p (1 - p)`` where it lies inside the clip, and not at all
-    outside. The scores of the other terms are taken as normal with the variance that the
-    released model gives them, as if features were independent.
+    A residual ``y - p`` reacts by ``p (1 - p)`` inside the clip, and not at all outside. The
+    scores of the other terms are assumed normal, with their variance in the released model, as if
+    features were independent.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ def logistic_curvature(terms: AdditiveTerms, clip: float, inside: float | None) 
     clip : float
         Bound on a residual, in units of probability.
     inside : float or None
-        Not used: it follows from the probabilities.
+        Unused: it follows from the probabilities.
 
     Returns
     -------
@@ -173,10 +173,10 @@ def poisson_curvature(
 ) -> Curvature:
     """Return curvature and clipped residual variance of the Poisson loss.
 
-    A residual ``y - rate`` reacts by the rate where it lies inside the clip. Real counts scatter
-    more than Poisson ones; by how much is not released. They are taken as geometric here, with
-    variance ``rate + rate ** 2``, so that the sampling part is too wide for Poisson counts rather
-    than too narrow for others.
+    A residual ``y - rate`` reacts by the rate inside the clip. Real counts vary more than Poisson
+    counts; by how much is not released. They are assumed geometric here, with variance ``rate +
+    rate ** 2``, so that the sampling part is too wide for Poisson counts rather than too narrow
+    for others.
 
     Parameters
     ----------
@@ -185,7 +185,7 @@ def poisson_curvature(
     clip : float
         Bound on a residual, in counts.
     inside : float or None
-        Not used: it follows from the rates.
+        Unused: it follows from the rates.
     high : float
         Largest public count: the unit of residuals in the loop.
 
@@ -221,8 +221,8 @@ def _clipped_counts(rates: FloatArray, clip: float, high: float) -> tuple[FloatA
 def softmax_curvature(terms: AdditiveTerms, clip: float, inside: float | None) -> Curvature:
     """Return curvature and clipped residual covariance of the softmax loss.
 
-    A residual is the vector ``1[y = c] - p_c``, scaled down where ``1 - p_y`` exceeds the clip. The
-    scores of the other terms are taken as jointly normal, as if features were independent.
+    A residual is the vector ``1[y = c] - p_c``, scaled down if ``1 - p_y`` exceeds the clip. The
+    scores of the other terms are assumed jointly normal, as if features were independent.
 
     Parameters
     ----------
@@ -231,7 +231,7 @@ def softmax_curvature(terms: AdditiveTerms, clip: float, inside: float | None) -
     clip : float
         Bound on ``1 - p_y``, in units of probability.
     inside : float or None
-        Not used: it follows from the probabilities.
+        Unused: it follows from the probabilities.
 
     Returns
     -------
@@ -287,7 +287,7 @@ def _alike(terms: AdditiveTerms) -> tuple[FloatArray, ...]:
 
 
 def _scores(terms: AdditiveTerms) -> Iterator[tuple[FloatArray, FloatArray, FloatArray]]:
-    """Return people per bin, and quadrature scores and weights of other terms."""
+    """Return records per bin, and quadrature scores and weights of other terms."""
     weights = [np.maximum(c, 0.0) for c in terms.counts]
     variances = np.array(
         [

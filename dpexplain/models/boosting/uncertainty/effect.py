@@ -1,11 +1,10 @@
 """Estimate of the population's true curves from all released sums.
 
-The fit is followed once more over a population that does not exist: released counts, estimated
-correlations, and curves that are taken as true. Every released sum has an expectation there, at the
-very scores at which it was asked for, so early sums count as much as late ones and nothing is taken
-for settled. Gauss-Newton steps move curves and correlations until all sums are explained; the
-posterior that they end in holds the privacy noise of the sums, the sample of people, what is not
-known of correlations, and how much a short fit leaves open.
+The fit is replayed over a synthetic population: released counts, estimated correlations, and
+curves assumed true. Every released sum has an expectation there, at the scores of its own visit,
+so early sums count as much as late ones. Gauss-Newton steps adjust curves and correlations until
+all sums are explained. The resulting posterior includes the privacy noise of the sums, the
+sampling of records, the uncertainty of correlations, and what a short fit leaves open.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ _LONGEST_STEP = 4.0
 """Largest change of a score in one step, in log-odds (or standard deviations of a residual)."""
 
 _SHRINKAGE = 1.0
-"""The band allows for so many times what the prior takes away from the estimate."""
+"""The band allows for this multiple of what the prior takes away from the estimate."""
 
 _WIDER = 0.6
 """Scales of terms that go with others are used up to so much larger than estimated: what one of
@@ -77,12 +76,12 @@ class EffectDraws:
     Attributes
     ----------
     curves : tuple of ndarray of shape (n_bins,), one per term
-        In score units, of mean zero over the (noisily counted) people.
+        In score units, with mean zero over the (noisily counted) records.
     intercept : float
     errors : ndarray of shape (n_draws, n_values)
         Errors whose mean square is the posterior covariance; values as in `NoiseModel`.
     scale, shift : float
-        Factor on released scores, and what is added, that make them calibrated.
+        Factor and offset that calibrate the released scores.
     """
 
     curves: tuple[FloatArray, ...]
@@ -100,17 +99,17 @@ def estimate_effect(
     Parameters
     ----------
     fit : PrivateFit
-        What was released.
+        The released explanation.
     terms : AdditiveTerms
-        Its centred terms, in score units.
+        Its centered terms, in score units.
     objective : Objective
-        What it was fitted to.
+        The objective of the fit.
 
     Returns
     -------
     EffectDraws or None
-        None for counts and for several classes, for which it is not worked out, and where noise
-        has left released numbers beyond arithmetic.
+        None for counts and for several classes, for which no estimate is available, and if noise
+        made released numbers overflow.
     """
     return _found(fit, terms, objective, _CAREFUL)
 
@@ -118,21 +117,21 @@ def estimate_effect(
 def calibrating_line(
     fit: PrivateFit, terms: AdditiveTerms, objective: Objective
 ) -> tuple[float, float] | None:
-    """Find the line through released scores that makes them calibrated, in a hurry.
+    """Find the line that calibrates the released scores, with a faster estimate.
 
     Parameters
     ----------
     fit : PrivateFit
     terms : AdditiveTerms
-        Released, not calibrated.
+        Released terms, not calibrated.
     objective : Objective
-        Of two classes.
+        An objective of two classes.
 
     Returns
     -------
     scale, shift : float
-        Calibrated log-odds are ``scale * score + shift``; None where no estimate is worked out. The
-        scale is positive, so that nobody changes places.
+        Calibrated log-odds are ``scale * score + shift``; None if no estimate is available. The
+        scale is positive, so the order of scores does not change.
     """
     found = _found(fit, terms, objective, _QUICK)
     if found is None or not found.scale > 0.0:
@@ -290,7 +289,7 @@ class _Estimate:
         curves, errors, left, intercept_errors = [], [], [], root[:, 0].copy()
         first = 1
         for k, (basis, own) in enumerate(zip(self._bases, self._of_terms(at), strict=True)):
-            # The released terms are centred with these weights, too.
+            # The released terms are centered with these weights, too.
             weights = _weights(basis, self._terms.counts[k])
             functions = basis.functions - weights @ basis.functions
             curves.append(scale * (functions @ own))
@@ -339,7 +338,7 @@ def logistic_line(scores: FloatArray, chance: FloatArray) -> tuple[float, float]
     Returns
     -------
     slope, shift : float
-        Of maximal likelihood.
+        Maximum likelihood estimates.
     """
     design = np.column_stack([scores, np.ones(len(scores))])
     line = np.array([1.0, 0.0])

@@ -26,13 +26,13 @@ class Equations:
     Attributes
     ----------
     sums : ndarray of shape (n_leaves,)
-        Less what is known to have moved them.
+        Sums minus known contributions.
     own : ndarray of shape (n_leaves,)
-        What the roughness of the own curve would have moved, fully repaired.
+        Change expected from the roughness of the own curve, if fully repaired.
     loads : ndarray of shape (n_leaves, n_functions, n_functions_total)
-        What a correlation would have moved.
+        Change expected from each correlation.
     members : ndarray of shape (n_leaves, n_bins)
-        Bins of each leaf, in units of a leaf's noise: a residual is left over in each bin.
+        Bins of each leaf, in units of a leaf's noise: each bin keeps a residual.
     """
 
     sums: FloatArray
@@ -55,7 +55,7 @@ class LeafSums:
     mean_mass : sequence of ndarray of shape (n_bins,)
         The same, averaged over scores.
     functions : sequence of ndarray of shape (n_bins, n_functions)
-        Functions of the bins, mass included.
+        Functions of the bins, including the mass.
     scale : float
         Score units per unit of the loop.
     """
@@ -73,7 +73,7 @@ class LeafSums:
         Parameters
         ----------
         k, c : int
-            Places of the feature and of the class.
+            Indices of the feature and of the class.
 
         Returns
         -------

@@ -49,13 +49,13 @@ def restructured(
     privacy : ndarray of shape (n_draws, n_values)
         Simulated errors of that score from privacy noise.
     coupling : Correlation
-        How features go together, in draws.
+        Draws of the correlations between features.
     mixing : float
-        How this score reacts through functions, over the mean of all scores.
+        Reaction of this score through functions, relative to the mean over all scores.
     intercept : float
-        What is learned of the intercept: without the score that the fit starts from.
+        Learned part of the intercept, without the initial score of the fit.
     learning_rate : float
-        Share of a step that is added.
+        Share of a step added.
     n_structures : int
     rng : numpy.random.Generator
 

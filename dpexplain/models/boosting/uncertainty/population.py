@@ -23,7 +23,7 @@ class Population:
     order : sequence of ndarray of shape (n_bins,)
         Bins of each feature from the lowest to the highest.
     shares : sequence of ndarray of shape (n_bins,)
-        Share of the people in each bin.
+        Share of the records in each bin.
     n_people : int
         Points; a power of two.
     """
@@ -50,7 +50,7 @@ class Population:
         Parameters
         ----------
         correlations : ndarray of shape (n_pairs,)
-            In the order of ``numpy.triu_indices``; moved to the nearest possible ones.
+            In the order of ``numpy.triu_indices``; projected onto valid ones.
         """
         n = len(self._order)
         self.matrix = _possible(n, correlations)

@@ -12,7 +12,7 @@ FloatArray = NDArray[np.float64]
 
 _ROUNDS = 8
 _PSEUDO = 1.0
-"""The scale of a term is estimated as if so many coefficients of the usual size belonged to it."""
+"""The scale of a term is estimated as if this many coefficients of typical size belonged to it."""
 
 _INTERCEPT_PRECISION = 1e-4
 
@@ -25,7 +25,7 @@ class Information:
     ----------
     precision : ndarray of shape (n, n)
     pull : ndarray of shape (n,)
-        Precision times the estimate that the sums alone would give.
+        Precision times the estimate from the sums alone.
     """
 
     precision: FloatArray
@@ -43,7 +43,7 @@ class Posterior:
     scales : ndarray of shape (n_terms,)
         Prior standard deviation of each term's curve.
     shrinkage : ndarray of shape (n,)
-        What the prior would take away if the mean were true.
+        Shrinkage by the prior if the mean were true.
     """
 
     mean: FloatArray
@@ -62,12 +62,12 @@ def information(
     slopes : ndarray of shape (n_sums, n)
         In standard deviations of the noise of a sum.
     missing : ndarray of shape (n_sums,)
-        Released less expected sums, in the same unit.
+        Released minus expected sums, in the same unit.
     here : ndarray of shape (n,)
         Coefficients and correlations of the expected sums.
     fisher : ndarray of shape (n_coefficients, n_coefficients)
-        Information that the records themselves would have: their own best coefficients scatter
-        around those of the population with its inverse as covariance.
+        Information of the records themselves: their best coefficients vary around those of the
+        population with its inverse as covariance.
 
     Returns
     -------
@@ -91,27 +91,27 @@ def posterior(
     usual: float,
     wider: FloatArray,
 ) -> Posterior:
-    """Combine the sums with smooth priors, whose scales are estimated by term.
+    """Combine the sums with smoothness priors, whose scales are estimated by term.
 
     Parameters
     ----------
     known : Information
-        Of the intercept, the coefficients of all terms and the chosen correlations.
+        Information on the intercept, the coefficients of all terms and the chosen correlations.
     sizes : sequence of int
         Coefficients of each term.
     correlation, correlation_std : ndarray of shape (n_chosen,)
-        Known of the correlations beforehand.
+        Prior of the correlations.
     scales : ndarray of shape (n_terms,)
-        To start from.
+        Initial scales.
     usual : float
-        Usual size of a curve.
+        Typical size of a curve.
     wider : ndarray of shape (n_terms,)
-        Scales are used so many times as large as estimated.
+        Factor on the estimated scales.
 
     Returns
     -------
     Posterior
-        Scales are those of expectation and maximisation [1]_.
+        Scales are estimated by expectation maximization [1]_.
 
     References
     ----------

@@ -1,10 +1,10 @@
 """Posterior-mean curves from all released leaf sums.
 
-A private fit moves its curves by small steps and stops early, so a curve shows the noise of its
-last steps and falls short of what it is after. The sums that were released say more: each one,
-brought to the final scores, measures what its leaf still lacks, with noise of a known size and
-independent of all others. Here the curve is taken as a smooth function, and what is most likely
-given all sums is its posterior mean. Released numbers alone are used, so it costs no privacy.
+A private fit moves its curves in small steps and stops early, so a curve shows the noise of its
+last steps and is shrunk. The released sums contain more information: each one, shifted to the
+final scores, measures what its leaf still lacks, with independent noise of known size. Here the
+curve is modeled as a smooth function, estimated by its posterior mean given all sums. It uses only
+released numbers, so it costs no privacy.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def recovered_curves(
     seen : sequence of Evidence
         One per feature.
     curvature : Curvature
-        Of the people that the sums are over, for one score.
+        Curvature over the records in the sums, for one score.
     terms : AdditiveTerms
         Released curves of that score.
     sum_std : float
@@ -54,13 +54,13 @@ def recovered_curves(
     scale : float
         Score units in one unit of the loop.
     of_score : int
-        Which score of the loop.
+        Index of the score.
 
     Returns
     -------
     tuple, one per term, of ndarray of shape (n_bins,) or None
-        In score units, centred over people; special bins as released. None for categories
-        without an order.
+        In score units, centered over records; special bins as released. None for unordered
+        categories.
     """
     curves: list[FloatArray | None] = []
     for k, (bins, mine) in enumerate(zip(terms.bins, seen, strict=True)):
@@ -93,7 +93,7 @@ def _information(
 ) -> tuple[FloatArray, FloatArray]:
     """Return the precision of the curve given the sums, and its product.
 
-    Sums measure ``mass * (curve - final) + scatter``: all of them are over one sample of people,
+    Sums measure ``mass * (curve - final) + scatter``: all of them are over one sample of records,
     whose residual sums scatter by `variance` from bin to bin.
     """
     together = bins.T @ bins

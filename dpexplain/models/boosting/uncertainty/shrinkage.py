@@ -1,9 +1,9 @@
 """Shrinkage of curves, estimated from released leaf sums.
 
-A private fit stops early, so that noise does not pile up, and its curves are flatter than what
-they are after. Later leaf sums keep saying so: they hold what residuals are left in the direction
-of the curve. One number per term is enough to ask for, and all sums together answer it well.
-Nothing but released numbers is used, so the answer costs no privacy.
+A private fit stops early, so that noise does not accumulate, and its curves are flatter than the
+true ones. Later leaf sums reveal this: they contain the remaining residuals in the direction of
+the curve. One factor per term is enough, and all sums together estimate it well. It uses only
+released numbers, so it costs no privacy.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ _LIMITS = (0.5, 3.0)
 class Evidence:
     """Estimated shrinkage of one curve, from released sums.
 
-    A sum is what people of its leaf lack at the final scores, ``bins @ (mass * missing)``, up to
-    noise.
+    A sum is what the records of its leaf lack at the final scores, ``bins @ (mass * missing)``, up
+    to noise.
 
     Attributes
     ----------
     bins : ndarray of shape (n_sums, n_bins)
         1 for the bins of the leaf, 0 elsewhere.
     left : ndarray of shape (n_sums, n_scores)
-        The sum, had it been asked for at the final scores.
+        The sum, shifted to the final scores.
     curve : ndarray of shape (n_bins, n_scores)
-        Final scores of the loop, not centred.
+        Final scores of the loop, not centered.
     """
 
     bins: FloatArray
@@ -57,9 +57,9 @@ def evidence(fit: PrivateFit, curvature: Curvature, bound: float) -> list[Eviden
     Parameters
     ----------
     fit : PrivateFit
-        With the leaf sums that were released.
+        A fit with its released leaf sums.
     curvature : Curvature
-        Of the people that the sums are over.
+        Curvature over the records in the sums.
     bound : float
         Bound on scores per bin, in units of the loop.
 
@@ -100,15 +100,15 @@ def stretches(
     evidences : sequence of Evidence
         One per feature.
     curvature : Curvature
-        Of the people that the sums are over.
+        Curvature over the records in the sums.
     noise_std : float
         Standard deviation of the noise of a sum.
 
     Returns
     -------
     list of ndarray of shape (n_features,)
-        One per score: one plus the posterior mean of the share that is missing, from a normal
-        prior around 0.
+        One per score: one plus the posterior mean of the missing share, with a normal prior around
+        0.
     """
     n_scores = evidences[0].curve.shape[1]
     factors = np.ones((n_scores, len(evidences)))

@@ -1,21 +1,21 @@
 """Simulate the noise of a model's curves from released quantities.
 
-Three parts, each simulated in the space of bins, where there is no record: so this is
-post-processing and costs no privacy.
+Three parts, each simulated in the space of bins, without records, so this is post-processing and
+costs no privacy.
 
 * Privacy: the noise that went into every leaf sum is known in distribution, and so is how the
   boosting recursion reacts to it: an error d of the score in a bin lowers the next residual sum
-  there by d times the curvature of the loss. Adding up the injected variances instead would be
-  too wide, since later rounds repair what earlier noise did.
-* Structure: what turns into the released curve, with what a sample of people adds to it, is
-  fitted again without privacy noise, with histograms drawn anew around the released ones, other
-  merged bins, other random trees and another order of the features.
-* Sampling: another sample of people would have had other residual sums, the same in every
-  round. Their variance follows from the noisy counts: p (1 - p) for classes, less what is
-  clipped, and for a regression that of normal residuals, of which the clip leaves a known
-  share alone.
+  there by d times the curvature of the loss. Simply adding the injected variances would be too
+  wide, because later rounds repair errors from earlier noise.
+* Structure: the released curve plus a draw of sampling error is refitted without privacy noise,
+  with histograms redrawn around the released ones, new merged bins, new random trees and a new
+  order of the features.
+* Sampling: a different sample of records would have different residual sums, the same in every
+  round. Their variance follows from the noisy counts: p (1 - p) for classes, minus the clipped
+  part; for a regression, that of normal residuals, of which the clip leaves a known share
+  unchanged.
 
-Sums of pairs of features are not used here. How features go together is estimated from the
+Sums of pairs of features are not used here. Feature correlations are estimated from the
 released sums, and drawn anew for each group of simulations (`coupling.py`).
 """
 
@@ -44,13 +44,13 @@ from dpexplain.models.boosting.uncertainty.shrinkage import evidence, stretches
 FloatArray = NDArray[np.float64]
 
 N_SIMULATIONS = 200
-"""Simulated fits; the relative error of a standard deviation is 1 / sqrt(2 * 200) = 5 %."""
+"""Simulated fits; the relative error of a standard deviation is 1 / sqrt(2 * 200) = 5%."""
 
 _LEAST_SIMULATIONS = 80
-"""With several classes, which share the work; 8 % relative error."""
+"""With several classes, which share the work; 8% relative error."""
 
 N_STRUCTURES = 120
-"""Simulated structures; 6 % relative error."""
+"""Simulated structures; 6% relative error."""
 
 _SEED = 20210718  # post-processing: the same model always shows the same band
 
@@ -68,20 +68,21 @@ def simulate_noise(
     Parameters
     ----------
     fit : PrivateFit
-        What was released.
+        The released explanation.
     terms : AdditiveTerms
-        Its centred terms, in score units.
+        Its centered terms, in score units.
     objective : Objective
-        What it was fitted to.
+        The objective of the fit.
     n_simulations : int, default=200
-        Simulated fits for privacy noise, and as many for sampling; fewer for several classes.
+        Number of simulated fits for privacy noise, and also for sampling; fewer for several
+        classes.
     n_structures : int, default=120
         Simulated structures.
 
     Returns
     -------
     tuple of NoiseDraws
-        One; of several classes one for each.
+        One, or one per class.
     """
     rng = np.random.default_rng(_SEED)
     clip = float(objective.residual_unit * fit.clips[-1])

@@ -17,8 +17,8 @@ from dpexplain.models.boosting.uncertainty.population import Population
 FloatArray = NDArray[np.float64]
 
 _MISFIT = 0.02
-"""Beyond correlations, the mean of what other curves lack in a bin is wrong by so many of their
-standard deviations, as far as features go together."""
+"""Beyond correlations, the mean of what other curves lack in a bin is wrong by this many of their
+standard deviations, as far as features are correlated."""
 
 _ANCHORS = 8
 """Passes at which derivatives are taken; sums of other passes use those of the nearest."""
@@ -31,9 +31,9 @@ class Sums:
     Attributes
     ----------
     missing : ndarray of shape (n_leaves,)
-        Released less expected sums, in standard deviations of their noise.
+        Released minus expected sums, in standard deviations of their noise.
     slopes : ndarray of shape (n_leaves, n_columns)
-        What each column changes of the expected sums, in the same unit.
+        Derivative of the expected sums by each column, in the same unit.
     """
 
     missing: FloatArray
@@ -50,7 +50,7 @@ class Trajectory:
     bound : float
         Bound on scores per bin, in units of the loop.
     logistic : bool
-        Whether residuals are those of two classes; else of a number.
+        Whether the residuals are those of two classes, or else of a numeric target.
     """
 
     def __init__(self, fit: PrivateFit, bound: float, *, logistic: bool) -> None:

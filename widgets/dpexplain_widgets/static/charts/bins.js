@@ -1,5 +1,5 @@
-// Where the bins of a term lie along an axis. The special bins (missing, other) come last in
-// every array and stand apart in every picture.
+// Positions of the bins of a term along an axis. The special bins (missing, other) come last in
+// every array and are drawn apart.
 import { linearScale } from "./scale.js";
 
 /**
@@ -28,7 +28,7 @@ function evenPosition(edges, from, to) {
   };
 }
 
-/** Map a value to the axis: by its size, or with every bin equally wide. */
+/** Map a value to the axis: by its size, or with equal-width bins. */
 export function valuePosition(edges, even, from, to) {
   if (even) return evenPosition(edges, from, to);
   return linearScale([edges[0], edges.at(-1)], [from, to]);

@@ -49,7 +49,7 @@ function releasedCurves(state) {
 }
 
 /**
- * The term in the fit that is being read.
+ * The term in the selected fit.
  * @param {import("../types").State} state
  */
 export function mainTerm(state) {
@@ -76,23 +76,23 @@ function endsAround(contribution, std, factor) {
   return contribution.map((value, i) => [value - factor * std[i], value + factor * std[i]]);
 }
 
-/** Lower and upper end of the band of all noise in each bin; null without a band. */
+/** Lower and upper end of the band of total uncertainty in each bin; null without a band. */
 export function noiseEnds({ contribution, total_std: std, band_factor: factor }) {
   return std ? endsAround(contribution, std, factor) : null;
 }
 
-/** Lower and upper end of the band of the estimate in each bin; null where there is none. */
+/** Lower and upper end of the effect band in each bin; null without an estimate. */
 export function effectEnds({ effect, effect_std: std, effect_factor: factor }) {
   return effect && std && typeof factor === "number" ? endsAround(effect, std, factor) : null;
 }
 
-/** The same for privacy noise alone; null where there is no other noise to tell it from. */
+/** The same for privacy noise alone; null if there is no other source of noise. */
 export function privacyEnds({ contribution, noise_std: std, structure_std: others }) {
   return std && others ? endsAround(contribution, std, 2) : null;
 }
 
-// Bands may take up half as much again at each end: one bin in which hardly anybody is must not
-// press all curves flat. What is cut gets a mark.
+// Bands may extend the axis by half at each end: one nearly empty bin must not flatten all
+// curves. What is cut gets a mark.
 function withinReach(ends, values) {
   const [low, high] = [Math.min(0, ...values), Math.max(0, ...values)];
   if (low === high) return ends;
@@ -102,9 +102,9 @@ function withinReach(ends, values) {
 
 /**
  * All values that the value axis must hold: contributions, and bands of noise within reach. With
- * `everyEpsilon` the axis stays where it is while epsilon changes. Hidden fits take no part: an
- * axis would give them away. Special bins take none either: often nobody is in them, and their
- * noise would flatten all the others.
+ * `everyEpsilon` the axis stays fixed while epsilon changes. Hidden fits are left out, because an
+ * axis would reveal them. So are special bins: they are often empty, and their noise would flatten
+ * all the others.
  * @param {import("../types").State} state
  */
 export function axisValues(state, everyEpsilon) {
@@ -124,7 +124,7 @@ export function axisValues(state, everyEpsilon) {
 }
 
 /**
- * What the picture must carry as a watermark, or null.
+ * The watermark a picture must carry, or null.
  * @param {import("../types").State} state
  */
 export function watermarkText(state) {

@@ -1,4 +1,4 @@
-// What the marks of a shape mean.
+// The legend of a shape.
 import { html, svg } from "../kit/dom.js";
 import { formatEpsilon, quotedName } from "../kit/format.js";
 import { shownLayer } from "./curves.js";
@@ -34,7 +34,7 @@ const POINT_SHAPES = {
   other: "m-5 -5h10v10h-10Z",
 };
 
-/** The mark of one fit at a point, for charts without curves; its halo parts it from a bar. */
+/** The mark of one fit at a point, for charts without curves; a halo separates it from a bar. */
 export function pointMark(role, x, y) {
   const d = `M${x} ${y}${POINT_SHAPES[role]}`;
   const halo = svg("path", { d, class: "dpx-halo" });
@@ -67,7 +67,7 @@ function legendEntries(state, termFit, cut, replay) {
   const layer = shownLayer(state);
   if (layer !== "released") {
     const whose = layer === "effect" ? `, ${epsilonWords(state)}` : "";
-    entries.push(["effect", `what is true of people: estimate of the effect, 95 % band${whose}`]);
+    entries.push(["effect", `estimated effect on people, 95% band${whose}`]);
   }
   if (layer === "effect") {
     // Nothing of the released curve is drawn.
@@ -75,7 +75,7 @@ function legendEntries(state, termFit, cut, replay) {
     entries.push([kind === "numeric" ? "reference" : "only-reference", "non-private reference"]);
   } else {
     const named = state.payload.name ? quotedName(state.payload.name, 40) : "";
-    const plain = state.fit.guarantee.private ? "private model" : "model, not private";
+    const plain = state.fit.guarantee.private ? "private model" : "non-private model";
     const name = named && !state.fit.guarantee.private ? `${named}, not private` : named || plain;
     entries.push(["main", `${name}, ${epsilonWords(state)}`]);
   }
@@ -88,11 +88,11 @@ function legendEntries(state, termFit, cut, replay) {
   if (termFit.noise_std && layer !== "effect") {
     const mark = kind === "numeric" ? "band" : "whisker";
     const inner = termFit.structure_std ? `; ${kind === "numeric" ? "dark" : "inner marks"}: privacy noise alone` : "";
-    const what = termFit.structure_std ? "noise of all causes" : "privacy noise";
-    entries.push(["noise", `${what} (hatched: may be noise, the ${mark} covers 0)${inner}`]);
+    const what = termFit.structure_std ? "total uncertainty" : "privacy noise";
+    entries.push(["noise", `${what} (hatched: may be noise, because the ${mark} covers 0)${inner}`]);
   }
-  if (replay !== null) entries.push(["replay", `the same fit with other noise, draw ${replay + 1}`]);
-  if (cut) entries.push(["cut", "goes on beyond the axis"]);
+  if (replay !== null) entries.push(["replay", `simulated rerun ${replay + 1}`]);
+  if (cut) entries.push(["cut", "continues off-scale"]);
   if (state.reference && !state.atReference) {
     entries.push(["reference", "non-private reference, not releasable"]);
   }

@@ -4,7 +4,7 @@ import { svg } from "../kit/dom.js";
 /** Font size of tick and axis labels, in pixels. */
 export const LABEL_SIZE = 13;
 
-/** Hatching that says "noise" without relying on colour; `on` is "surface" or "bar". */
+/** Hatching that says "noise" without relying on color; `on` is "surface" or "bar". */
 export function hatchPattern(id, on = "surface") {
   return svg(
     "pattern",
@@ -19,7 +19,7 @@ export function beyondMark(x, y, direction, role) {
   return svg("path", { d: `M${x} ${y}${shapes[direction]}`, class: `dpx-beyond dpx-beyond-${role}` });
 }
 
-/** A rectangle that nothing drawn through it leaves, with room for half a stroke. */
+/** A clipping rectangle, with room for half a stroke. */
 export function clipRectangle(id, { left, right, top, bottom }) {
   const frame = { x: left - 2, y: top - 2, width: Math.max(0, right - left) + 4, height: bottom - top + 4 };
   return svg("clipPath", { id }, svg("rect", frame));

@@ -1,4 +1,4 @@
-// Words over a picture that say what it must not be used for, where they cover the least of it.
+// Warnings printed over a picture, placed where they cover the least of it.
 import { svg } from "../kit/dom.js";
 import { textWidth } from "../kit/text.js";
 
@@ -17,7 +17,7 @@ function between(low, high, parts) {
 /**
  * The place for a box of `width` and `height` inside a frame that covers the least of the
  * obstacles. Frame, obstacles and result are {left, right, top, bottom}; the upper right corner
- * wins where nothing is in the way.
+ * wins if nothing is in the way.
  */
 export function freePlace({ left, right, top, bottom }, width, height, obstacles) {
   const lefts = between(Math.max(left, right - MARGIN - width), left + MARGIN, 4);
@@ -30,7 +30,7 @@ export function freePlace({ left, right, top, bottom }, width, height, obstacles
   return places[costs.indexOf(Math.min(...costs))];
 }
 
-/** What a step curve takes up: its levels and its steps, with the width of the stroke. */
+/** The space a step curve occupies: its levels and its steps, with the width of the stroke. */
 export function curveObstacles(edges, values, x, y, stroke = 4) {
   return values.flatMap((value, i) => {
     const [from, to] = [x(edges[i]), x(edges[i + 1])];

@@ -2,7 +2,7 @@
 import { html } from "../kit/dom.js";
 
 /**
- * Save a text or picture as a file; its address lives long enough for a person to be asked where to.
+ * Save a text or picture as a file; its URL lives long enough for a "Save as" dialog.
  * @param {BlobPart} content
  * @param {string} type
  * @param {string} name

@@ -1,8 +1,8 @@
-// A page without a kernel: every element that names a state gets a view of its own.
+// A page without a kernel: every element that names a state gets its own view.
 import { stubModel } from "../state/stub_model.js";
 import { unpack } from "../state/unpack.js";
 
-/** Show a view of every state that the page holds. */
+/** Show a view of every state in the page. */
 export function showStates(widget) {
   /** @type {NodeListOf<HTMLElement>} */
   const places = document.querySelectorAll("[data-dpx-state]");

@@ -44,5 +44,5 @@ const unfoldPage = async () => {
 unfoldPage().catch(() => {
   document.getElementById("dpx-static").hidden = false;
   document.getElementById("dpx-static-note").textContent =
-    "This browser is too old to use the page, so it shows a picture of it.";
+    "This browser is too old for the interactive page, so it shows a picture.";
 });

@@ -1,4 +1,4 @@
-// Texts inside a PNG file.
+// Text chunks of a PNG file.
 
 function crc32(bytes) {
   let crc = ~0;

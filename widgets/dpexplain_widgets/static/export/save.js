@@ -1,4 +1,4 @@
-// The line of buttons that save what a view shows.
+// The row of buttons that save a view.
 import { button, choiceBox } from "../kit/controls.js";
 import { csvOf } from "./csv.js";
 import { html, listen, setText } from "../kit/dom.js";
@@ -21,7 +21,7 @@ export function fileName(heading, ending) {
   return `${words.join("-").slice(0, 60)}.${ending}`;
 }
 
-/** What a view is called in a list: its heading without what is chosen in it. */
+/** Name of a view in a list: its heading without the selected term. */
 function kindOf(view) {
   const heading = view.querySelector("h2, h3");
   const own = Array.from(heading?.childNodes ?? []).filter((node) => node.nodeType === 3);
@@ -40,7 +40,7 @@ class SaveBar {
     });
     const buttons = ["svg", "png", "csv"].map((ending) =>
       button(ending.toUpperCase(), () => this.save(this.wanted(), ending)));
-    this.element = html("div", { class: "dpx-save", role: "group", "aria-label": "Save what is shown" },
+    this.element = html("div", { class: "dpx-save", role: "group", "aria-label": "Save this view" },
       this.which.element, buttons, this.status);
     root.querySelector(".dpx-panel").append(this.element);
     this.stops = [
@@ -52,8 +52,8 @@ class SaveBar {
     this.fill();
   }
 
-  // Views come and go with tabs, so the list is made anew when somebody comes near. Until one is
-  // picked, it is the one in front.
+  // Views come and go with tabs, so the list is rebuilt when the pointer or focus approaches.
+  // Until one is picked, the front view is chosen.
   fill() {
     const views = viewsIn(this.root);
     const names = views.map(kindOf);
@@ -98,7 +98,7 @@ class SaveBar {
 }
 
 /**
- * The line at the end of every frame that saves one of its views. Returns a function that ends it.
+ * The row at the end of every frame that saves one of its views. Returns a function that ends it.
  * @param {import("../types").Model} model
  */
 export function addSaveBar(root, model) {

@@ -1,10 +1,10 @@
-// A view as one SVG that stands alone: its pictures, its texts and its boxes, where they are.
+// A view as one standalone SVG: its pictures, text and boxes in place.
 import { svg } from "../kit/dom.js";
 
 const NOT_PART_OF_IT = ".dpx-controls, .dpx-save, .dpx-announcement, .dpx-checkbox, .dpx-choice, " +
   ".dpx-readout:has(.dpx-readout-title[hidden]), .dpx-readout-hint, details, button, input, [hidden]";
 
-// Properties that a style sheet may set on a picture, with what they are without one.
+// Properties that a style sheet may set on a picture, with their defaults.
 const PAINT = {
   fill: "rgb(0, 0, 0)", "fill-opacity": "1", stroke: "none", "stroke-width": "1px",
   "stroke-dasharray": "none", "stroke-linecap": "butt", "stroke-linejoin": "miter",
@@ -44,7 +44,7 @@ function linesOf(node) {
     let start = index;
     range.setStart(node, index);
     range.setEnd(node, index + word.length);
-    // A word that is broken over lines is taken apart.
+    // A word that is broken over lines is split.
     for (const piece of range.getClientRects().length > 1 ? characters : [word]) {
       range.setStart(node, start);
       range.setEnd(node, start + piece.length);
@@ -127,7 +127,7 @@ function picturePiece(picture, origin) {
 
 const SHARPNESS = 2; // pixels of a file for one of the page
 
-/** A canvas as a picture inside the picture: each of its pixels a block, so that none is smeared. */
+/** A canvas as an embedded picture: each pixel becomes a block, so none is blurred. */
 function canvasPiece(canvas, origin) {
   const { left, top, width, height } = canvas.getBoundingClientRect();
   const times = Math.max(1, Math.ceil((SHARPNESS * width) / canvas.width));
@@ -151,7 +151,7 @@ function piecesOf(element, origin, isWhole) {
   return isWhole ? inside : [...boxPieces(element, origin), ...inside];
 }
 
-/** What is drawn of `element`, as pieces of SVG, and the size that they need. */
+/** The visible part of `element` as pieces of SVG, and the size they need. */
 export function snapshotOf(element, root) {
   root.classList.add("dpx-saving");
   try {

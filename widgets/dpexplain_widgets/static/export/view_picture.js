@@ -1,4 +1,4 @@
-// A view as a picture that stands alone, with its guarantee inside.
+// A view as a standalone picture, with its guarantee inside.
 import { watermarkText } from "../charts/curves.js";
 import { html, svg } from "../kit/dom.js";
 import { withTexts } from "./png.js";
@@ -21,7 +21,7 @@ function showsSample(view) {
   return view.matches(inside) || view.querySelector(inside) !== null;
 }
 
-/** What a saved view must carry as a watermark, or null. */
+/** The watermark a saved view must carry, or null. */
 function openWords(state, view) {
   if (state.fit === undefined) return null;
   const measured = view.querySelector(".dpx-metric") !== null;
@@ -55,7 +55,7 @@ function watermarkPiece(words, width, height, color) {
   }, words);
 }
 
-/** Patterns that a picture of the page shares with others come along. */
+/** Copies of the patterns that a picture shares with others on the page. */
 function missingPatterns(picture) {
   const text = new XMLSerializer().serializeToString(picture);
   const names = new Set(Array.from(text.matchAll(/url\(#([\w-]+)\)/g), (match) => match[1]));
@@ -70,7 +70,7 @@ function captionPieces(state, width, top, color, font) {
 }
 
 /**
- * The guarantee of what is read in a view, in a line; with a warning where it is not to leave.
+ * The guarantee of the selected fit, in one line; with a warning if it must not be shared.
  * @param {import("../types").Model} model
  */
 export function guaranteeLine(view, model) {
@@ -80,7 +80,7 @@ export function guaranteeLine(view, model) {
 }
 
 /**
- * A view as SVG element: the view, its guarantee below, and a watermark where it is due.
+ * A view as an SVG element: the view, its guarantee below, and a watermark if needed.
  * @param {import("../types").Model} model
  */
 export function pictureOf(view, root, model) {

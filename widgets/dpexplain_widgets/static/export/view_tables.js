@@ -1,4 +1,4 @@
-// Tables of the views that show none on the page, for their CSV files.
+// Tables for the CSV files of views that show no table.
 import { formatEpsilon, formatNumber, formatSigned, shortName } from "../kit/format.js";
 import { placesOf } from "../views/rank/ranks.js";
 import { plainTable } from "../kit/table.js";
@@ -15,7 +15,7 @@ function columnsTable(columns) {
 }
 
 /**
- * Importances of the listed terms in the fit that is read, and beside it.
+ * Importances of the listed terms in the selected fit and in those compared with it.
  * @param {import("../types").State} state
  * @param {number[]} listed
  */
@@ -27,11 +27,11 @@ export function importanceTable(state, listed) {
     ["term", listed.map((i) => listedName(state, i))],
     ["importance", numbers((term) => term.importance)],
     ["noise floor", numbers((term) => term.noise_floor)],
-    ["stands out", terms.map(({ above_noise: above }) => (isKnown(above) ? String(above) : ""))],
+    ["above noise", terms.map(({ above_noise: above }) => (isKnown(above) ? String(above) : ""))],
     ["place", listed.map((i) => String(placesOf(state.fit)[i]))],
-    ["best place", numbers((term) => term.ranks?.[0])],
-    ["worst place", numbers((term) => term.ranks?.[1])],
-    ["effect on people (estimate)", numbers((term) => term.effect_size)],
+    ["best rank", numbers((term) => term.ranks?.[0])],
+    ["worst rank", numbers((term) => term.ranks?.[1])],
+    ["estimated effect on people", numbers((term) => term.effect_size)],
     ["standard deviation of the effect", numbers((term) => term.effect_size_std)],
     ["effect is certain", terms.map(({ has_effect: certain }) => (isKnown(certain) ? String(certain) : ""))],
     ["importance, pinned ε", beside(state.pinned)],
@@ -41,7 +41,7 @@ export function importanceTable(state, listed) {
 }
 
 /**
- * A row for each epsilon: what is promised, how good the model is, how much of it is noise.
+ * A row for each epsilon: guarantee, quality of the model and share of noise.
  * @param {import("../types").State} state
  */
 export function overviewTable(state) {
@@ -61,7 +61,7 @@ export function overviewTable(state) {
 }
 
 /**
- * All bins of the listed terms in the fit that is read.
+ * All bins of the listed terms in the selected fit.
  * @param {import("../types").State} state
  * @param {number[]} listed
  */
@@ -80,9 +80,9 @@ export function allTermsTable(state, listed) {
     ["term", bins.map(([i]) => listedName(state, i))],
     ["bin", bins.map(([i, bin]) => shortName(state.fit.terms[i].labels[bin], 80))],
     ["contribution", of("contribution")],
-    ["standard deviation of all noise", of("total_std")],
-    ["estimate of the effect on people", of("effect")],
-    ["standard deviation of the estimate", of("effect_std")],
+    ["total standard deviation", of("total_std")],
+    ["estimated effect on people", of("effect")],
+    ["standard deviation of the effect", of("effect_std")],
     [countHead(state), of("count")],
     ["non-private reference", bins.map(ofReference)],
   ]);

@@ -1,7 +1,7 @@
 // Small form controls with their labels.
 import { html, uniqueId } from "./dom.js";
 
-/** A labelled checkbox; `onChange` gets its state. */
+/** A labeled checkbox; `onChange` gets its state. */
 export function checkbox(text, checked, onChange) {
   const input = html("input", { type: "checkbox", checked });
   input.addEventListener("change", () => onChange(input.checked));
@@ -9,7 +9,7 @@ export function checkbox(text, checked, onChange) {
   return { element: html("label", { class: "dpx-checkbox" }, input, words), input, words };
 }
 
-/** A labelled select; `fill([[value, text, group]], chosen)` sets its options, a group being optional. */
+/** A labeled select; `fill([[value, text, group]], chosen)` sets its options, a group being optional. */
 export function choiceBox(text, onChoose) {
   const id = uniqueId("choice");
   const select = html("select", { id });

@@ -36,7 +36,7 @@ export function uniqueId(kind) {
   return `dpx-${kind}-${Array.from(words, (word) => word.toString(36)).join("")}`;
 }
 
-/** What is too slow for every key: `ask()` calls `draw` once after the next frame, until `stop()`. */
+/** Debounce slow drawing: `ask()` calls `draw` once after the next frame, until `stop()`. */
 export function afterNextFrame(draw) {
   let [frame, timer] = [null, null];
   const ask = () => {

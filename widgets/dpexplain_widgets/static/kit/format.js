@@ -1,4 +1,4 @@
-// Numbers and names as a reader sees them.
+// Formats of numbers and names.
 
 const SUPERSCRIPTS = { "-": "⁻", 0: "⁰", 1: "¹", 2: "²", 3: "³", 4: "⁴", 5: "⁵", 6: "⁶", 7: "⁷", 8: "⁸", 9: "⁹" };
 
@@ -36,7 +36,7 @@ export function formatSigned(value, digits = 3) {
   return value > 0 ? `+${text}` : text;
 }
 
-/** A number with the decimals that the largest of its column has, so that a column lines up. */
+/** A number with as many decimals as the largest of its column, so the column lines up. */
 export function formatLike(value, largest) {
   if (!(largest >= 1e-4) || largest >= 1e7) return formatNumber(value);
   const decimals = Math.max(0, 2 - Math.floor(Math.log10(largest)));
@@ -59,12 +59,12 @@ export function formatDay(day) {
   return Number.isNaN(date.getTime()) ? formatNumber(day) : date.toISOString().slice(0, 10);
 }
 
-/** The day that begins at an edge, which lies between two days; at the last edge the one that ends. */
+/** The day that begins at an edge, which lies between two days; at the last edge, the day that ends. */
 export function edgeDay(day, edges) {
   return formatDay(day === edges.at(-1) ? day : Math.ceil(day));
 }
 
-/** Days since 1970 of a date that a person chose; NaN where it is none. */
+/** Days since 1970 of a date that a person chose; NaN if it is not a date. */
 export function dayOf(text) {
   return Date.parse(`${text}T00:00:00Z`) / 86400000;
 }
@@ -95,7 +95,7 @@ export function formatDelta(delta) {
   return delta > 0 ? powerOfTen(roundedUp(delta, 2), 2) : "0";
 }
 
-/** A count of records: whole numbers, since noise gives fractions of a person no meaning. */
+/** A count of records, as an integer: noise makes fractions meaningless. */
 export function formatCount(count) {
   return withMinus(withThousands(String(Math.round(count) + 0)));
 }
@@ -106,7 +106,7 @@ export function plural(count, noun) {
 }
 
 /**
- * A name from data, fit to be put on a line: control characters become visible and the length
+ * A name from data, made safe for one line: control characters become visible and the length
  * is bounded. The isolates keep right-to-left marks inside the name.
  */
 export function shortName(name, limit = 60) {

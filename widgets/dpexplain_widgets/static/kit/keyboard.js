@@ -6,14 +6,14 @@ function belongsToNotebook(event) {
   return event.ctrlKey || event.metaKey || event.altKey || runsCell || event.key === "Escape";
 }
 
-// Jupyter looks for no command where the element that has the focus carries this.
+// Jupyter runs no command if the focused element carries this.
 const NO_COMMANDS = "data-lm-suppress-shortcuts";
 
 /**
- * Keep plain keys from the notebook: its own handler would cancel the arrow keys and take letters
+ * Keep plain keys from the notebook, whose handler would cancel the arrow keys and take letters
  * for commands on cells. Shortcuts with a modifier, running the cell and leaving with Escape
  * still reach it. JupyterLab listens to what comes up from the view, Notebook 7 before the view
- * hears of it, so that the mark has to be there before that.
+ * hears of it, so the mark must be there before that.
  */
 export function shieldKeys(root) {
   const mark = (event) => {

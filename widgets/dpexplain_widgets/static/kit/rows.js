@@ -1,10 +1,10 @@
-// A long list of which only the rows in sight exist.
+// A long list that creates only its visible rows.
 import { html, listen } from "./dom.js";
 
 const OVERSCAN = 4;
 const WHOLE_UP_TO = 40;
 
-/** Which rows are in sight: [first, last + 1]. */
+/** Visible rows: [first, last + 1]. */
 export function rowsInSight(count, height, scrollTop, viewHeight) {
   if (count <= WHOLE_UP_TO) return [0, count];
   const first = Math.max(0, Math.floor(scrollTop / height) - OVERSCAN);
@@ -12,9 +12,9 @@ export function rowsInSight(count, height, scrollTop, viewHeight) {
 }
 
 /**
- * Rows of one height inside a box that scrolls, or that stands in one that does.
+ * Rows of equal height inside a box that scrolls, or inside one within such a box.
  * `draw(keys, drawRow)` shows a row for each key; `makeRow(key)` makes its element once.
- * `reveal(place)` scrolls a row into sight, and draws it.
+ * `reveal(place)` scrolls a row into view and draws it.
  */
 export class Rows {
   constructor(box, height, makeRow, scroller = box) {
@@ -41,7 +41,7 @@ export class Rows {
     };
   }
 
-  // Measured here and not while drawing: reading a size makes the browser lay out the page.
+  // Measured here, not while drawing: reading a size makes the browser lay out the page.
   look() {
     const { scrollTop, clientHeight } = this.scroller;
     this.sight = { scrollTop, clientHeight };
@@ -54,7 +54,7 @@ export class Rows {
     this.show(true);
   }
 
-  /** The element of the row at a place, which is made where it was not in sight. */
+  /** The element of the row at a place, created if it was not visible. */
   rowAt(place) {
     return this.element(this.keys[place]);
   }
@@ -80,7 +80,7 @@ export class Rows {
     this.keys.slice(first, end).forEach((key, k) => this.drawRow(key, first + k));
   }
 
-  // Rows that stay are not touched, so that one of them keeps the focus. While rows are exchanged
+  // Rows that stay are not touched, so the focus is kept. While rows are exchanged
   // the content may be too short for where the box is scrolled to.
   replace(wanted, scrollTop) {
     const kept = new Set(wanted);

@@ -1,4 +1,4 @@
-// What a view needs when no overview stands beside it: a choice of epsilon, the switch for the
+// Parts of a view shown without an overview: a choice of epsilon, the switch for the
 // reference, and the guarantee in words.
 import { choiceBox } from "./controls.js";
 import { html, setText } from "./dom.js";

@@ -20,9 +20,9 @@ function columnsOf(state, termFit) {
   }
   const ends = effectEnds(termFit);
   if (ends !== null) {
-    columns.push(["estimate of the effect on people", (i) => formatSigned(termFit.effect[i], 3)]);
+    columns.push(["estimated effect on people", (i) => formatSigned(termFit.effect[i], 3)]);
     ["low", "high"].forEach((name, k) => {
-      columns.push([`${name} end of its 95 % band`, (i) => formatSigned(ends[i][k], 3)]);
+      columns.push([`${name} end of its 95% band`, (i) => formatSigned(ends[i][k], 3)]);
     });
   }
   const count = state.fit.guarantee.private ? "noisy count" : "count";
@@ -56,7 +56,7 @@ export function shapeTable(state) {
   return plainTable(columns.map(([name]) => name), rows);
 }
 
-/** A box that scrolls and can be scrolled by keys, with a name for those who do not see it. */
+/** A box that scrolls by mouse or keyboard, with a label for screen readers. */
 export function scrollBox(name, ...children) {
   const attributes = { class: "dpx-table-box", tabindex: "0", role: "region", "aria-label": name };
   return html("div", attributes, children);
@@ -64,7 +64,7 @@ export function scrollBox(name, ...children) {
 
 const makers = new WeakMap();
 
-/** Let the numbers of a view, of which this is the heading, be saved although no table of them is shown. */
+/** Offer the numbers of the view with this heading for saving, although it shows no table of them. */
 export function offerTable(head, make) {
   makers.set(head, make);
   return head;

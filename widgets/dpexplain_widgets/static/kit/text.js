@@ -1,4 +1,4 @@
-// Widths of texts, so that labels are placed where they fit.
+// Text widths, for placing labels where they fit.
 import { shortName } from "./format.js";
 
 const measuredWidths = new Map();
@@ -22,7 +22,7 @@ export function fontOf(element) {
   return getComputedStyle(element).fontFamily || "sans-serif";
 }
 
-/** The text, or as much of its start as fits in `width` pixels, with an ellipsis. */
+/** The text, cut to `width` pixels with an ellipsis. */
 export function fitText(text, width, size, font) {
   const whole = shortName(text, 200);
   if (textWidth(whole, size, font) <= width) return whole;

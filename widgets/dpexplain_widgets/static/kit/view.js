@@ -1,4 +1,4 @@
-// The frame around every view: theme, keys, announcements, and the end of it all.
+// The frame around every view: theme, keys, announcements and cleanup.
 import { html, listen, setText } from "./dom.js";
 import { isTyping, shieldKeys } from "./keyboard.js";
 import { addSaveBar } from "../export/save.js";
@@ -6,7 +6,7 @@ import { drawOnChange, readState, toggleReference } from "../state/state.js";
 import { followTheme } from "./theme.js";
 import { epsilonWords } from "./words.js";
 
-// A theme takes its style sheets away and loads others, in several steps and without a word.
+// A theme replaces its style sheets in several steps, without any notice.
 const SETTLED_AFTER_MS = [100, 500, 1500];
 
 /** Call back when styles of the page changed, and again later. Returns a function that stops it. */
@@ -30,7 +30,7 @@ function afterStyleChanges(callback) {
   };
 }
 
-/** Tell the width of an element at first and whenever it changes. */
+/** Report the width of an element now and whenever it changes. */
 export function observeWidth(element, onWidth) {
   let last = -1;
   let frame = 0;
@@ -45,8 +45,8 @@ export function observeWidth(element, onWidth) {
     if (width === last || width <= 0) return;
     last = width;
     onWidth(width);
-    // What was measured may have held for this moment only, and going back to the size that
-    // was reported before is not reported again.
+    // A measured size may be momentary, and a return to the size reported before is not
+    // reported again.
     measureNextFrame();
   };
   // Drawing inside the callback would change sizes while they are being observed.

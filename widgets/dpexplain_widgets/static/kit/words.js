@@ -1,14 +1,14 @@
-// What the pictures say, in words.
+// The charts, described in words.
 import { effectEnds, shownLayer } from "../charts/curves.js";
 import { formatCount, formatDelta, formatEpsilon, formatNumber, formatSigned, quotedName } from "./format.js";
 
 const CHANGES = { add_remove: "Adding or removing", replace: "Replacing" };
 const ADJACENCIES = { add_remove: "add/remove adjacency", replace: "replace-one adjacency" };
 
-/** What the sum of the curves is called; of trees it is not what the model predicts. */
+/** Name of the sum of the curves; for trees this is not the model's prediction. */
 export function predictionName({ link, target, main_effects_only: isPart }) {
   const name = link === "logit" ? `Probability of “${quotedName(target.classes.at(-1), 24)}”` : "Prediction";
-  return isPart ? `${name} by the curves alone, without the interactions of the model` : name;
+  return isPart ? `${name} from curves only, without the model's interactions` : name;
 }
 
 /** The two numbers of a guarantee: "δ = 10⁻⁶ · add/remove adjacency". */
@@ -17,10 +17,10 @@ export function guaranteeDetail(guarantee) {
   return `δ = ${formatDelta(guarantee.delta)} · ${ADJACENCIES[guarantee.adjacency]}`;
 }
 
-/** What a guarantee promises to one person. */
+/** The guarantee for one person, in a sentence. */
 export function guaranteeSentence(guarantee) {
   if (!guarantee.private) {
-    return "Nothing bounds what these curves reveal about a single record. Keep them inside.";
+    return "Nothing bounds what these curves reveal about a single record. Do not share them.";
   }
   const factor = formatNumber(Math.exp(guarantee.epsilon), 3);
   const margin = guarantee.delta > 0 ? `, plus ${formatDelta(guarantee.delta)}` : "";
@@ -31,7 +31,7 @@ export function guaranteeSentence(guarantee) {
 }
 
 /**
- * What the model predicts with a score, in the words of the target.
+ * The score in words, using the name of the target.
  * @param {import("../types").Payload} payload
  */
 export function scoreWords(payload) {
@@ -48,24 +48,24 @@ export function scoreWords(payload) {
   return positive === undefined ? "log-odds" : `log-odds of “${quotedName(positive, 24)}”`;
 }
 
-/** What the bands show, in words for a reader who asks. */
+/** Explanation of the bands, shown on request. */
 export const BAND_MEANING =
-  "The wide band adds up three causes: privacy noise, other random bins and trees, and that the " +
-  "records are a sample of people. Where it is known jointly for all bins, the whole curve lies " +
-  "inside with 95 % certainty, and a bin is signal where the band leaves out zero. The dark band is " +
-  "privacy noise alone, two standard deviations of it: what privacy adds. Both are computed from " +
-  "released numbers, so they cost no privacy. How features go together is drawn from what these numbers " +
-  "say about it: terms that all but determine each other can scatter a little more.";
+  "The wide band shows total uncertainty: privacy noise, random bins and trees, and the sampling of " +
+  "records. Where it is known jointly for all bins, the whole curve lies inside with 95% certainty, and " +
+  "a bin is signal where the band excludes zero. The dark band is privacy noise alone, two standard " +
+  "deviations of it: what privacy adds. Both are computed from released numbers, so they cost no " +
+  "privacy. Feature correlations are estimated from these numbers: nearly collinear terms can vary a " +
+  "little more than the band shows.";
 
-/** What the estimate answers, in words for a reader who asks. */
+/** Explanation of the effect band, shown on request. */
 export const EFFECT_MEANING =
-  " Another question is what is true of people. A private fit stops early, so its curves fall short of the " +
-  "effects; the estimate (dashed) is what the fit would have come to, computed from released numbers alone. " +
-  "With 95 % certainty the whole true curve lies inside its light band. What is said about people, places and " +
-  "directions rests on it; hatching and “signal” speak of noise.";
+  " These bands answer: what is noise? The dashed line answers: what is true of people? A private fit stops early, " +
+  "so its curves understate effects; the dashed line estimates them from released numbers alone, and the " +
+  "whole true curve lies inside its light band with 95% certainty. Ranks and directions are based on " +
+  "the estimate; hatching and “signal” on noise.";
 
 /**
- * The estimate of the effect in a bin, in words; "" without one.
+ * Estimated effect of a bin, in words; "" without an estimate.
  * @param {import("../types").TermFit} termFit
  */
 export function estimateWords(termFit, bin) {
@@ -74,7 +74,7 @@ export function estimateWords(termFit, bin) {
   const [low, high] = ends;
   const verdict = termFit.effect_signal?.[bin] ? "an effect is certain" : "there may be no effect";
   const band = `${formatSigned(low)} to ${formatSigned(high)}`;
-  return `estimate of the effect on people ${formatSigned(termFit.effect[bin])} (95 % band ${band}: ${verdict})`;
+  return `estimated effect on people ${formatSigned(termFit.effect[bin])} (95% band ${band}: ${verdict})`;
 }
 
 /**
@@ -120,7 +120,7 @@ function verdictWords(termFit, bin) {
     ([key, name]) => `${name} ${formatNumber(termFit[key][bin], 2)}`,
   );
   const band = `noise band of ±${formatNumber(half, 2)} (standard deviations: ${causes.join(", ")})`;
-  return verdict === "inside" ? `, inside the ${band}: may be nothing but noise` : `, outside the ${band}: signal`;
+  return verdict === "inside" ? `, inside the ${band}: may be all noise` : `, outside the ${band}: signal`;
 }
 
 /**
@@ -135,7 +135,7 @@ export function binTitle(term, termFit, bin) {
 }
 
 /**
- * Contribution of another fit in the bin of that label; null where its bins are others.
+ * Contribution of another fit in the bin with this label; null if its bins differ.
  * @param {import("../types").Fit} fit
  * @param {import("../types").State} state
  */
@@ -174,7 +174,7 @@ export function binSentence(state, termFit, bin) {
 }
 
 /**
- * What a chart shows, for readers who do not see it.
+ * Description of a chart, for screen readers.
  * @param {import("../types").State} state
  * @param {import("../types").TermFit} termFit
  */
@@ -183,23 +183,23 @@ export function shapeSummary(state, termFit) {
   const total = termFit.contribution.length;
   const band = inside === null ? "no noise band" : `${inside} of ${total} may be noise`;
   const epsilon = state.atReference ? "non-private reference" : epsilonWords(state);
-  const estimate = "the estimate of the effect on people";
+  const estimate = "the estimated effect on people";
   const drawn = { both: `, with ${estimate}`, effect: `, ${estimate} alone` }[shownLayer(state, termFit)] ?? "";
   return `Shape of ${quotedName(state.term.name)}, ${epsilon}: ${total} bins, ${band}${drawn}`;
 }
 
-/** "1–3": places that a term can have. */
+/** "1–3": rank interval of a term. */
 export function placeWords([low, high]) {
   return low === high ? `${low}` : `${low}–${high}`;
 }
 
-/** What a reader hears of the noise of a term. */
+/** Noise of a term, for screen readers. */
 export function spokenNoise(termFit) {
   const { above_noise: above, ranks } = termFit;
   if (!ranks) return "";
   const size = spokenSize(termFit);
-  const mark = above ? "stands out of the noise" : "does not stand out of the noise";
-  return `, place ${placeWords(ranks)} with 95 % certainty${size ? " by the effect on people" : ""}, ${mark}${size}`;
+  const mark = above ? "rises above the noise" : "does not rise above the noise";
+  return `, rank ${placeWords(ranks)} with 95% certainty${size ? " by the effect on people" : ""}, ${mark}${size}`;
 }
 
 function spokenSize({ effect_size: size, has_effect: certain }) {
@@ -207,7 +207,7 @@ function spokenSize({ effect_size: size, has_effect: certain }) {
 }
 
 /**
- * "ε = 0.5" of the stop that is chosen.
+ * "ε = 0.5" of the selected stop.
  * @param {import("../types").State} state
  */
 export function epsilonWords(state) {
@@ -226,7 +226,7 @@ export function otherWords(state) {
 }
 
 /**
- * What the variance of a curve is made of, weighted by its people; "" without several causes.
+ * Sources of the variance of a curve, weighted by its counts; "" unless there are several.
  * @param {import("../types").TermFit} termFit
  */
 export function causeWords(termFit) {
@@ -236,6 +236,6 @@ export function causeWords(termFit) {
   const sums = known.map(([key]) => people.reduce((sum, weight, i) => sum + weight * termFit[key][i] ** 2, 0));
   const total = sums.reduce((sum, each) => sum + each, 0);
   if (!(total > 0)) return "";
-  const shares = known.map(([, name], k) => `${name} ${formatNumber((100 * sums[k]) / total, 2)} %`);
-  return ` Of the variance of this curve, averaged over the people: ${shares.join(", ")}.`;
+  const shares = known.map(([, name], k) => `${name} ${formatNumber((100 * sums[k]) / total, 2)}%`);
+  return ` Sources of the variance of this curve, averaged over the records: ${shares.join(", ")}.`;
 }

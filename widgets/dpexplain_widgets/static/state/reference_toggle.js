@@ -11,7 +11,7 @@ export function referenceToggle(model) {
   const box = checkbox("Show non-private reference", false, () => toggleReference(model));
   box.element.classList.add("dpx-reference-toggle");
   box.element.append(html("kbd", {}, "r"));
-  box.element.title = "The key r switches it, too";
+  box.element.title = "Shortcut: r";
   box.input.setAttribute("aria-keyshortcuts", "r");
   const draw = () => {
     const state = readState(model);

@@ -1,5 +1,5 @@
-// What is chosen, read from a model with get, set, on and save_changes. Linked models can hold a
-// choice that this payload does not have, so every read is brought back into range.
+// The choices, read from a model with get, set, on and save_changes. Linked models can hold a
+// choice that this payload lacks, so every read is brought back into range.
 
 /**
  * @typedef {import("../types").Model} Model
@@ -36,7 +36,7 @@ function sameRepeat(fits, repeat) {
 }
 
 /**
- * Where an epsilon lies among others, or the nearest to it in its logarithm; -1 without any.
+ * Index of an epsilon among others, or of the nearest on a log scale; -1 without any.
  * @param {number[]} epsilons
  * @param {number} epsilon
  */
@@ -47,7 +47,7 @@ export function nearestStop(epsilons, epsilon) {
 }
 
 /**
- * What the payload holds for each model; the one that the payload begins with comes first.
+ * The payload of each model; the one the payload begins with comes first.
  * @param {Payload} payload
  */
 export function modelsOf(payload) {
@@ -136,7 +136,7 @@ export function choose(model, choices) {
 }
 
 /**
- * Show or hide the reference; its own stop on the scale goes with it.
+ * Show or hide the reference, and its stop on the scale with it.
  * @param {Model} model
  */
 export function toggleReference(model) {
@@ -149,7 +149,7 @@ export function toggleReference(model) {
 }
 
 /**
- * Choose a term; the chosen bin belonged to the one before.
+ * Choose a term; clear the chosen bin, which belonged to the previous term.
  * @param {Model} model
  * @param {string} name
  */

@@ -1,4 +1,4 @@
-// A model without a kernel: what a view needs when it stands in a page of its own.
+// A model without a kernel, for views in an exported page.
 
 /** A model object over a plain state; changes stay in the page. */
 export function stubModel(initial) {

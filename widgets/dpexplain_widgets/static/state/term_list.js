@@ -1,13 +1,13 @@
-// Which terms are listed, and in which order.
+// Filter and order of a list of terms.
 import { checkbox, choiceBox } from "../kit/controls.js";
 import { html, uniqueId } from "../kit/dom.js";
 import { formatEpsilon } from "../kit/format.js";
 import { choose } from "./state.js";
 
-/** Choices of a list of terms, which all lists share. */
+/** Choices shared by all lists of terms. */
 export const LIST_KEYS = ["term_order", "term_search", "above_noise_only"];
 
-/** Names of the orders; the first says of which epsilon the bars rule, so that it is seen why they may not fall. */
+/** Names of the orders; the first names the epsilon that decides the order, as other bars may not fall. */
 function orderNames({ payload }) {
   const last = payload.epsilons.at(-1);
   const where = last === undefined ? "size" : `bars at ε = ${formatEpsilon(last)}`;
@@ -51,10 +51,10 @@ export function listedTerms(model, state) {
  * @param {import("../types").Model} model
  */
 export function listControls(model) {
-  const orderBox = choiceBox("Order by", (order) => choose(model, { term_order: order }));
+  const orderBox = choiceBox("Sort by", (order) => choose(model, { term_order: order }));
   const above = checkbox("Above noise only", false, (on) => choose(model, { above_noise_only: on }));
   const id = uniqueId("search");
-  const input = html("input", { id, type: "search", placeholder: "part of a name", maxlength: 200 });
+  const input = html("input", { id, type: "search", placeholder: "search by name", maxlength: 200 });
   input.addEventListener("input", () => choose(model, { term_search: input.value }));
   const search = html("span", { class: "dpx-choice" }, html("label", { for: id }, "Find"), input);
   const element = html("div", { class: "dpx-controls dpx-list-controls" }, search, orderBox.element, above.element);

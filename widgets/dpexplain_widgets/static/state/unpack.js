@@ -1,6 +1,6 @@
-// Reads what was written in little room: see packing.py.
+// Unpacks compact payloads: see packing.py.
 
-/** The numbers of a list of whole steps of 10 to the minus k. */
+/** The numbers of a list of integer steps of 10 to the minus k. */
 export function fromSteps([k, ...differences]) {
   const scale = 10 ** Math.abs(k);
   let sum = 0;
@@ -26,7 +26,7 @@ export function fromBase64(text) {
 
 const PARTS_OF_TOTAL = ["noise_std", "structure_std", "sampling_std"];
 
-/** The total of standard deviations that go together without correlation. */
+/** The standard deviation of a sum of uncorrelated parts. */
 function totalOf(values) {
   const parts = PARTS_OF_TOTAL.map((name) => values[name]).filter(Boolean);
   return parts[0].map((_, i) => Math.hypot(...parts.map((part) => part[i])));

@@ -1,4 +1,4 @@
-// What fits are compared with: the reference, a pinned epsilon, another model, another fit.
+// Comparison targets: the reference, a pinned epsilon, another model, another fit.
 import { formatEpsilon, quotedName } from "../../kit/format.js";
 import { nearestStop } from "../../state/state.js";
 
@@ -10,12 +10,12 @@ function withReference(state) {
   };
 }
 
-// Without a pinned epsilon the largest one stands for what the data say with least noise.
+// Without a pinned epsilon, compare with the largest one, which has the least noise.
 function withEpsilon(state) {
   const { epsilons, fits } = state.payload;
   if (epsilons.length < 2) return null;
   const stop = state.pinnedStop >= 0 ? state.pinnedStop : epsilons.length - 1;
-  const why = state.pinnedStop >= 0 ? "pinned" : "the largest one; pin another to compare with it";
+  const why = state.pinnedStop >= 0 ? "pinned" : "the largest; pin another one to compare";
   return {
     kind: "epsilon", words: `ε = ${formatEpsilon(epsilons[stop])} (${why})`, baseStop: stop,
     fitAt: () => fits[stop][Math.min(state.repeat, fits[stop].length - 1)],
@@ -26,7 +26,7 @@ function withModel(state) {
   const other = state.models.find((each) => each.name === state.otherName);
   if (!other || other.fits.length === 0) return null;
   return {
-    kind: "model", words: `${quotedName(other.name, 40)} at the same ε, or the nearest`,
+    kind: "model", words: `${quotedName(other.name, 40)} at the same or nearest ε`,
     fitAt(stop) {
       const fits = other.fits[nearestStop(other.epsilons, state.payload.epsilons[stop])];
       return fits[Math.min(state.repeat, fits.length - 1)];
@@ -38,7 +38,7 @@ function withRepeat(state) {
   const { fits } = state.payload;
   if (!fits.some((row) => row.length > 1)) return null;
   return {
-    kind: "repeat", words: "another fit with the same ε: noise alone parts the two",
+    kind: "repeat", words: "another fit at the same ε: they differ by noise alone",
     fitAt(stop) {
       const row = fits[stop];
       return row.length > 1 ? row[(Math.min(state.repeat, row.length - 1) + 1) % row.length] : null;
@@ -49,7 +49,7 @@ function withRepeat(state) {
 const KINDS = { reference: withReference, epsilon: withEpsilon, model: withModel, repeat: withRepeat };
 
 /**
- * Names of the kinds of comparison that there are.
+ * Names of the available kinds of comparison.
  * @param {import("../../types").State} state
  */
 export function comparisonKinds(state) {
@@ -57,9 +57,8 @@ export function comparisonKinds(state) {
 }
 
 /**
- * What is compared with: {kind, words, fitAt(stop)}. The wanted kind where it is there, else the
- * first that is; null where a single fit stands alone. Whether numbers may leave depends on all
- * fits that they come from.
+ * The comparison: {kind, words, fitAt(stop)}. The requested kind if available, else the first that
+ * is; null for a single fit. Numbers may be shared only if every fit behind them is private.
  * @param {import("../../types").State} state
  */
 export function comparisonOf(state, wanted) {

@@ -1,4 +1,4 @@
-// The disagreement view: which terms look different, at which epsilon.
+// The disagreement view: distance between explanations, by term and epsilon.
 import { comparisonKinds, comparisonOf } from "./comparing.js";
 import { choiceBox } from "../../kit/controls.js";
 import { disagreement } from "./distance.js";
@@ -17,7 +17,7 @@ const KIND_NAMES = {
   reference: "the non-private reference", epsilon: "one ε", model: "the other model", repeat: "another fit",
 };
 const HEAT_ROW = 30;
-const MARK = "not releasable: made from a model that is not private";
+const MARK = "not releasable: based on a non-private model";
 const HINT_OF_CELLS = "Click a cell, or move with the arrow keys and press Enter, to read it.";
 
 /**
@@ -34,7 +34,7 @@ export function disagreements(state, comparison) {
 }
 
 /**
- * Whether the numbers may leave: all fits behind them have to be private.
+ * Whether the numbers may be shared: all fits behind them must be private.
  * @param {import("../../types").State} state
  */
 export function comparesReleasable(state, comparison) {
@@ -128,7 +128,7 @@ class Disagreement {
     payload.epsilons.forEach((_, k) => this.head.children[k + 1].classList.toggle("dpx-heat-chosen", k === stop));
   }
 
-  // Numbers of all epsilons stay the same while one of them is read.
+  // The numbers do not depend on which epsilon is selected.
   valuesOf(state, comparison) {
     const { kind, baseStop, words } = comparison;
     const key = JSON.stringify([kind, baseStop, words, state.repeat]);
@@ -143,28 +143,28 @@ class Disagreement {
     this.againstBox.fill(kinds.map((kind) => [kind, KIND_NAMES[kind]]), this.comparison?.kind ?? "");
     this.againstBox.element.hidden = kinds.length < 2;
     if (this.comparison === null) {
-      setText(this.about, "There is one fit here and nothing to compare it with: sweep over several ε.");
+      setText(this.about, "Only one fit here; sweep over several ε to compare.");
       setText(this.readout, "");
       return;
     }
     const releasable = comparesReleasable(state, this.comparison);
     const without = state.reference === null && releasable
-      ? " No non-private reference is shown, so private fits are compared with each other: these numbers may leave."
+      ? " No non-private reference is shown, so private fits are compared with each other: these numbers may be shared."
       : "";
     const leave = releasable ? "" : " Not releasable.";
     setText(this.about,
-      `Each number: how far the curve of a term lies from that of ${this.comparison.words}, in per cent of ` +
-      `the size of that curve, averaged over the people.${without}${leave}`);
+      `Each number is the distance between the curve of a term and that of ${this.comparison.words}, in percent ` +
+      `of the size of that curve, averaged over the records.${without}${leave}`);
   }
 
   summary(state) {
     const all = this.values.flat().filter((value) => value !== null);
     const large = all.filter((value) => value >= 1).length;
     return `Disagreement of ${state.payload.terms.length} terms at ${state.payload.epsilons.length} values of ` +
-      `epsilon with ${this.comparison.words}; ${large} of ${all.length} are 100 % or more`;
+      `epsilon with ${this.comparison.words}; ${large} of ${all.length} are 100% or more`;
   }
 
-  // Most cells stay as they are while one epsilon after the other is read.
+  // Most cells do not change while epsilon is scrubbed.
   drawRow(i) {
     const { state } = this;
     const row = this.rows.element(i);
@@ -193,7 +193,7 @@ class Disagreement {
     const value = this.values[i][stop];
     const where = `${quotedName(payload.terms[i].name, 48)}, ε = ${formatEpsilon(payload.epsilons[stop])}`;
     if (value === null) return `${where}: nothing to compare`;
-    return `${where}: differs by ${Math.round(100 * value)} % of the size of the curve`;
+    return `${where}: differs by ${Math.round(100 * value)}% of the size of the curve`;
   }
 
   describe() {
@@ -246,7 +246,7 @@ class Disagreement {
 
   asTable() {
     const { payload } = this.state;
-    const text = (value) => (value === null ? "–" : `${Math.round(100 * value)} %`);
+    const text = (value) => (value === null ? "–" : `${Math.round(100 * value)}%`);
     const rows = this.rows.keys.map((i) => [shortName(payload.terms[i].name, 80), ...this.values[i].map(text)]);
     return plainTable(["term", ...payload.epsilons.map((epsilon) => `ε = ${formatEpsilon(epsilon)}`)], rows);
   }

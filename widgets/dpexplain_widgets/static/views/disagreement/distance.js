@@ -1,4 +1,4 @@
-// How far one curve is from another, over the people of the first.
+// Distance between two curves, weighted by the records of the first.
 
 /** Shares of records per bin; a negative noisy count weighs nothing. */
 export function binWeights({ count }) {
@@ -7,7 +7,7 @@ export function binWeights({ count }) {
   return positive.map((each) => (total > 0 ? each / total : 1 / count.length));
 }
 
-/** Place of the bin that holds a value; values beyond the edges lie in the outermost bins. */
+/** Index of the bin that holds a value; values beyond the edges lie in the outermost bins. */
 export function binOfValue(edges, value) {
   let [low, high] = [0, edges.length - 1];
   while (high - low > 1) {
@@ -54,7 +54,7 @@ function categoryParts(one, other, weights) {
 }
 
 /**
- * Both curves on the common refinement of their bins, with the people of the first spread evenly
+ * Both curves on the common refinement of their bins, with the records of the first spread evenly
  * inside each: [{bin of the first, value, other, weight}].
  */
 export function commonParts(one, other) {
@@ -65,7 +65,7 @@ export function commonParts(one, other) {
 
 /**
  * Mean absolute difference of two curves over the mean absolute size of the other one: 0 for the
- * same curve, 1 where they differ by as much as there is. Null where the other curve is flat.
+ * same curve, 1 where they differ by their full size. Null if the other curve is flat.
  */
 export function disagreement(one, other) {
   const parts = commonParts(one, other);

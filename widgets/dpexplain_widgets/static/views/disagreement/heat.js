@@ -1,6 +1,6 @@
-// Colours of a heat map: seven levels, each with a number or a word beside it.
+// Colors of a heat map: seven levels, each labeled with a number or a word.
 
-/** Lower ends of the levels; the last one starts where a curve differs by as much as there is. */
+/** Lower ends of the levels; the last one starts where a curve differs by its full size. */
 export const LEVELS = [0, 0.05, 0.15, 0.3, 0.5, 0.75, 1];
 
 /** Level of a share, from 0 to 6. */
@@ -10,16 +10,16 @@ export function heatLevel(share) {
   return level;
 }
 
-/** A share as a cell shows it: whole per cent, without the sign that the legend has. */
+/** A share as shown in a cell: integer percent, without the percent sign of the legend. */
 export function heatText(share) {
   if (share === null) return "–";
   if (share >= 10) return `${Math.round(share)}×`;
   return String(Math.round(100 * share));
 }
 
-/** What a level means. */
+/** The range of a level, in words. */
 export function levelWords(level) {
   const low = Math.round(100 * LEVELS[level]);
-  if (level === LEVELS.length - 1) return "100 % or more";
-  return `${low} to ${Math.round(100 * LEVELS[level + 1])} %`;
+  if (level === LEVELS.length - 1) return "100% or more";
+  return `${low} to ${Math.round(100 * LEVELS[level + 1])}%`;
 }

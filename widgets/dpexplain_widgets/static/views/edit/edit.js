@@ -1,4 +1,4 @@
-// The edit view: repair a curve by hand, at no cost in privacy, and keep a record.
+// The edit view: repair a curve by hand, at no privacy cost, and keep a log.
 import { button, choiceBox } from "../../kit/controls.js";
 import { afterNextFrame, html, setText, uniqueId } from "../../kit/dom.js";
 import { BinChoice } from "./edit_choice.js";
@@ -23,8 +23,8 @@ import { editTable } from "../../export/view_tables.js";
 import { scoreWords } from "../../kit/words.js";
 
 const EDIT_KEYS = [...CHOICE_KEYS, "edits", "denoised", "evaluation"];
-const EDIT_HINT = "Drag over bins to choose them, drag the curve to move it; with the keyboard: arrows, " +
-  "Shift and arrows for a range, Space for single bins, Up and Down to nudge, Ctrl-Z and Ctrl-Y.";
+const EDIT_HINT = "Drag over bins to select them; drag the curve to move it. Keyboard: arrow keys, " +
+  "Shift and arrow keys for a range, Space for single bins, Up and Down to nudge, Ctrl-Z and Ctrl-Y.";
 
 function problemOnly(problem) {
   return { operation: null, curve: null, problem };
@@ -32,7 +32,7 @@ function problemOnly(problem) {
 
 function axisWords({ term, fit }) {
   const unit = term.unit ? ` (${shortName(term.unit, 24)})` : "";
-  return `${shortName(term.name, 80)}${unit}; grey: ${fit.guarantee.private ? "noisy counts" : "counts"}`;
+  return `${shortName(term.name, 80)}${unit}; gray: ${fit.guarantee.private ? "noisy counts" : "counts"}`;
 }
 
 class EditPanel {
@@ -109,7 +109,7 @@ class EditPanel {
     this.scoresLater.ask();
   }
 
-  // The curves of this moment: as released, now, and what is being chosen.
+  // The current curves: as released, as edited, and the preview.
   read() {
     const state = readState(this.model);
     const key = this.keyOf(state, state.term);
@@ -179,7 +179,7 @@ class EditPanel {
       this.model.set("denoise_request", [now.key]);
       this.model.save_changes();
     }
-    return problemOnly("Denoising is computed in Python; without a kernel it is not to be had.");
+    return problemOnly("Denoising needs a Python kernel.");
   }
 
   previewOf(now, operation) {
@@ -203,9 +203,9 @@ class EditPanel {
     const labels = curve.termFit.labels;
     const isRun = bins.length > 0 && bins.at(-1) - bins[0] + 1 === bins.length;
     const named = isRun ? `${labels[bins[0]]} to ${labels[bins.at(-1)]}` : bins.map((bin) => labels[bin]).join("; ");
-    const chosen = bins.length === 0 ? "the whole curve (special bins left out)"
+    const chosen = bins.length === 0 ? "the whole curve (except special bins)"
       : bins.length === 1 ? labels[bins[0]] : `${bins.length} bins, ${named}`;
-    setText(this.chosenWords, `Chosen: ${shortName(chosen, 160)}. ${bins.length ? "" : EDIT_HINT}`);
+    setText(this.chosenWords, `Selected: ${shortName(chosen, 160)}. ${bins.length ? "" : EDIT_HINT}`);
     const shown = pending.curve ?? curve;
     const before = pending.curve ? curve : now.start;
     const effect = effectOf(before, shown);
@@ -213,15 +213,15 @@ class EditPanel {
     const leaves = effect.outside > 0;
     this.warning.classList.toggle("dpx-edit-alarm", leaves);
     const which = pending.curve ? "this" : "the edited curve";
-    const alarm = `Careful: ${which} ${bandWords(effect)}: the released numbers speak against it.`;
+    const alarm = `Warning: ${which} ${bandWords(effect)}: the released data contradict this.`;
     setText(this.warning, problem || (leaves ? alarm : ""));
     const mine = now.operations.filter((each) => stepsOf(each).some((step) => step.term === now.state.term.name));
     const careful = cautionWords(pending.operation ? [pending.operation] : mine);
-    setText(this.caution, careful ? `Careful: ${careful}.` : "");
+    setText(this.caution, careful ? `Warning: ${careful}.` : "");
     const words = pending.curve ? operationWords(pending.operation) : "";
-    const what = words ? `${words} would be an edit that ` : "All edits of this curve: ";
-    setText(this.effect, `${what}${effectWords(effect)}; epsilon 0, from released numbers alone.`);
-    this.plot.setAttribute("aria-label", `Curve of ${shortName(now.state.term.name, 80)}, to edit`);
+    const what = words ? `Preview of “${words}”: ` : "All edits of this curve: ";
+    setText(this.effect, `${what}${effectWords(effect)}; epsilon 0, from released numbers only.`);
+    this.plot.setAttribute("aria-label", `Editable curve of ${shortName(now.state.term.name, 80)}`);
     this.plot.setAttribute("aria-valuemin", "1");
     this.plot.setAttribute("aria-valuemax", String(labels.length));
     const at = this.hands.cursor ?? bins.at(-1) ?? 0;
@@ -230,7 +230,7 @@ class EditPanel {
       `contributes ${formatNumber(curve.values[Math.min(at, labels.length - 1)])}`);
   }
 
-  // Scores need every term: the curve under the hand comes first.
+  // Scores need every term, so the curve being edited is drawn first.
   drawScores() {
     if (this.scoresWidth < 40 || this.shown === undefined) return;
     const { state, operations, curve } = this.shown;
@@ -279,7 +279,7 @@ function createCurveEditor(model, host, options) {
   return () => panel.destroy();
 }
 
-const NO_PAIRS = "Edits move curves. The chosen term is a pair of features, which stays as it is: choose a term " +
+const NO_PAIRS = "Only curves can be edited. The chosen term is a pair of features; choose a term " +
   "of one feature.";
 
 /** Put the edit view into `host`. Returns a function that ends it. */

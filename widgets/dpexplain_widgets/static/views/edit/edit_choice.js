@@ -1,4 +1,4 @@
-// Which bins an edit is about: a brushed range, single categories, or the whole curve.
+// The bins an edit applies to: a brushed range, single categories, or the whole curve.
 import { choose, chosenRange } from "../../state/state.js";
 
 /** The chosen bins of a curve: those of the range that all views share, or picked ones. */
@@ -33,7 +33,7 @@ export class BinChoice {
     }
   }
 
-  /** Add a bin to the chosen ones, or take it out. */
+  /** Add a bin to the selection, or remove it. */
   toggle(bin, chosen) {
     if (!this.single) {
       this.picked = new Set(chosen);
@@ -42,7 +42,7 @@ export class BinChoice {
     if (!this.picked.delete(bin)) this.picked.add(bin);
   }
 
-  /** Whether bins are picked one by one. */
+  /** Whether bins are picked individually. */
   get single() {
     return this.picked.size > 0;
   }

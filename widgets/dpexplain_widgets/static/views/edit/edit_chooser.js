@@ -1,11 +1,11 @@
-// Which operation is chosen: its box, its number, and what becomes of the mean.
+// The chosen operation: its box, its number, and what happens to the mean.
 import { choiceBox } from "../../kit/controls.js";
 import { html } from "../../kit/dom.js";
 import { MENU, operationFrom } from "./edit_menu.js";
 
-const MEANS = [["", "as usual"], ["keep", "kept"], ["change", "changes"], ["intercept", "intercept takes it"]];
+const MEANS = [["", "default"], ["keep", "kept"], ["change", "changes"], ["intercept", "absorb into intercept"]];
 
-/** The choice; `onChange` hears of every change, and `startOf(choice)` gives a number to begin with. */
+/** The choice; `onChange` is called on every change, and `startOf(choice)` gives an initial number. */
 export class OperationChooser {
   constructor(onChange, startOf) {
     this.box = choiceBox("Operation", () => {
@@ -30,7 +30,7 @@ export class OperationChooser {
     return MENU.find((each) => each.name === this.box.select.value);
   }
 
-  /** Offer what suits a curve. */
+  /** Offer the operations that suit a curve. */
   draw(curve) {
     const suits = MENU.filter((each) => curve.ordered || !each.ordered);
     const now = this.box.select.value;
@@ -41,12 +41,12 @@ export class OperationChooser {
     this.meanBox.element.hidden = chosen === undefined || chosen.repair !== undefined || (chosen.whole ?? false);
   }
 
-  /** The chosen operation on some bins of a curve; throws an Error in words where something is missing. */
+  /** The chosen operation on some bins of a curve; throws a readable Error if something is missing. */
   operation(term, curve, bins, choice) {
     const { chosen } = this;
     if (chosen.chosen && bins.length === 0) throw new Error(chosen.chosen);
     const number = Number(this.number.value);
-    if (chosen.number && !Number.isFinite(number)) throw new Error("This needs a number.");
+    if (chosen.number && !Number.isFinite(number)) throw new Error("Enter a number.");
     const where = chosen.through ? { ...choice.where(curve, choice.span(bins)), keep: bins.slice(1, -1) }
       : chosen.whole ? {} : choice.where(curve, bins);
     return operationFrom(chosen, term, { number, where, mean: this.meanBox.select.value });

@@ -1,9 +1,9 @@
-// What mouse and keyboard do to a curve: choose bins, drag, nudge, undo.
+// Mouse and keyboard actions on a curve: choose bins, drag, nudge, undo.
 import { listen } from "../../kit/dom.js";
 import { keepLog, logOf, redone, undone, withEdit } from "./edit_log.js";
 import { isTyping } from "../../kit/keyboard.js";
 
-/** The hands on the plot of an edit panel. */
+/** Mouse and keyboard handlers of the plot of an edit panel. */
 export class EditHands {
   constructor(panel) {
     this.panel = panel;
@@ -63,7 +63,7 @@ export class EditHands {
     return this.panel.draw();
   }
 
-  // The first single bin joins what is chosen; a chosen bin under the cursor alone begins with itself.
+  // The first single bin joins the selection; a lone selected bin under the cursor starts a new one.
   pick() {
     if (this.cursor === null) return;
     const { choice, now } = this.panel;
@@ -73,7 +73,7 @@ export class EditHands {
     this.panel.draw();
   }
 
-  // Nudges of the same bins, one after the other, are one edit.
+  // Consecutive nudges of the same bins count as one edit.
   nudge(by) {
     const { now, choice, model } = this.panel;
     const log = logOf(model);

@@ -1,4 +1,4 @@
-// The list of all edits: what was done, why, and every state to go back to.
+// The list of all edits: what was done, why, and every state that can be restored.
 import { button } from "../../kit/controls.js";
 import { html, setText } from "../../kit/dom.js";
 import { download } from "../../export/download.js";
@@ -25,11 +25,11 @@ function noteField(model, place, note) {
 }
 
 /**
- * A field for who edits: `signature()` is what edits carry, author and minute, both empty without a name.
+ * A field for the author: `signature()` is stored in edits, author and minute, both empty without a name.
  * @param {import("../../types").Model} model
  */
 export function authorField(model) {
-  const input = html("input", { type: "text", class: "dpx-edit-checkpoint", "aria-label": "Edits are signed by" });
+  const input = html("input", { type: "text", class: "dpx-edit-checkpoint", "aria-label": "Author of the edits" });
   input.value = logOf(model).entries.at(-1)?.who ?? "";
   const signature = () => {
     const who = input.value.trim();
@@ -39,12 +39,12 @@ export function authorField(model) {
 }
 
 /**
- * A field that names the current state, to find it again.
+ * A field that names the current state as a checkpoint.
  * @param {import("../../types").Model} model
  */
 export function checkpointField(model) {
   const input = html("input", {
-    type: "text", class: "dpx-edit-checkpoint", placeholder: "such as: agreed", "aria-label": "Name of this state",
+    type: "text", class: "dpx-edit-checkpoint", placeholder: "e.g. approved", "aria-label": "Checkpoint name",
   });
   const keep = () => {
     const name = input.value.trim();
@@ -54,11 +54,11 @@ export function checkpointField(model) {
   input.addEventListener("keydown", (event) => {
     if (event.key === "Enter") keep();
   });
-  return html("div", {}, input, button("Name this state", keep));
+  return html("div", {}, input, button("Save checkpoint", keep));
 }
 
 /**
- * The list; `draw()` fills it from the log, `describe(words)` says of each place what its edit did.
+ * The list; `draw()` fills it from the log, `describe(words)` adds what each edit did.
  * @param {import("../../types").Model} model
  */
 export function historyList(model) {
@@ -73,7 +73,7 @@ export function historyList(model) {
     trails = [];
     const current = new Set(pathTo(log));
     const items = log.entries.map((entry, place) => {
-      const before = entry.after < 0 ? "what was released" : entry.after + 1;
+      const before = entry.after < 0 ? "as released" : entry.after + 1;
       const branch = entry.after !== place - 1 ? ` (after ${before})` : "";
       const words = `${operationWords(entry.operation)}${branch}`;
       const item = html("li", { class: current.has(place) ? "" : "dpx-edit-elsewhere" });

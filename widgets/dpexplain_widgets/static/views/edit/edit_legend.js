@@ -1,4 +1,4 @@
-// What the lines of the edit view are.
+// The legend of the edit view.
 import { html } from "../../kit/dom.js";
 
 function legendItem(kind, words) {
@@ -13,7 +13,7 @@ export function drawEditLegend(list, { start, curve }, preview) {
   list.replaceChildren(...[
     edited ? legendItem("before", "as released") : null,
     legendItem("now", edited ? "edited" : "as released"),
-    preview ? legendItem("preview", "what the operation would do") : null,
+    preview ? legendItem("preview", "preview") : null,
     start.termFit.total_std ? legendItem("band", "noise band (± 2 standard deviations)") : null,
   ].filter(Boolean));
 }

@@ -1,10 +1,10 @@
-// Metrics of the edited model on data that Python holds: free on public data, paid on private ones.
+// Metrics of the edited model on data held by Python: free on public data, charged on private data.
 import { button } from "../../kit/controls.js";
 import { html, setText } from "../../kit/dom.js";
 import { formatNumber } from "../../kit/format.js";
 
 /**
- * The panel; `draw()` fills it. Hidden where Python has nothing to measure with.
+ * The panel; `draw()` fills it. Hidden if Python has no data to measure on.
  * @param {import("../../types").Model} model
  */
 export function measurePanel(model) {
@@ -25,7 +25,7 @@ export function measurePanel(model) {
   function request() {
     const { cost } = model.get("evaluation");
     if (!cost) return send();
-    setText(words, `These data are private: measuring once costs ${cost}. Measure?`);
+    setText(words, `These data are private. One measurement costs ${cost}. Measure now?`);
     ask.hidden = true;
     confirm.hidden = cancel.hidden = false;
     return confirm.focus();
@@ -37,7 +37,7 @@ export function measurePanel(model) {
     ask.hidden = false;
     confirm.hidden = cancel.hidden = true;
     const found = Object.entries(evaluation.metrics ?? {}).map(([name, value]) => `${name} ${formatNumber(value, 4)}`);
-    const cost = evaluation.cost ? `Each measurement costs ${evaluation.cost}.` : "On public data: free.";
+    const cost = evaluation.cost ? `Each measurement costs ${evaluation.cost}.` : "Public data: free.";
     setText(words, [evaluation.problem, found.join(", "), cost].filter(Boolean).join(" · "));
   }
   return { element, draw };

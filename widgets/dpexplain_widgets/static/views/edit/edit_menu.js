@@ -1,8 +1,8 @@
-// What there is to do with a curve, and which number it takes.
+// Operations on a curve and their parameters.
 
 const shaped = (operation, more = {}) => () => ({ operation, ...more });
 
-/** Every operation of the menu: its name, group, text, the number it asks for, and what it makes. */
+/** Every operation of the menu: name, group, text, parameter, and how to build it. */
 export const MENU = [
   { name: "set", group: "Level", text: "Set to", number: "value", make: (value) => ({ operation: "set", value }) },
   { name: "shift", group: "Level", text: "Shift by", number: "by", make: (by) => ({ operation: "shift", by }) },
@@ -12,8 +12,8 @@ export const MENU = [
   },
   { name: "interpolate", group: "Level", text: "Interpolate", ordered: true, make: shaped("interpolate") },
   {
-    name: "through", group: "Level", text: "Interpolate through chosen points", ordered: true, through: true,
-    chosen: "Choose the points first: Space, or Ctrl and click.", make: shaped("interpolate")
+    name: "through", group: "Level", text: "Interpolate through selected points", ordered: true, through: true,
+    chosen: "Select points first: press Space, or Ctrl-click.", make: shaped("interpolate")
   },
   { name: "left", group: "Level", text: "Align to the left", make: shaped("align", { to: "left" }) },
   { name: "right", group: "Level", text: "Align to the right", make: shaped("align", { to: "right" }) },
@@ -28,19 +28,19 @@ export const MENU = [
   },
   { name: "convex", group: "Shape", text: "Make convex", ordered: true, make: shaped("convex", { bend: "convex" }) },
   { name: "concave", group: "Shape", text: "Make concave", ordered: true, make: shaped("convex", { bend: "concave" }) },
-  { name: "smooth", group: "Noise", text: "Smooth as noise allows", ordered: true, make: shaped("smooth") },
+  { name: "smooth", group: "Noise", text: "Smooth (as noise allows)", ordered: true, make: shaped("smooth") },
   {
-    name: "lines", group: "Noise", text: "Smooth by lines with reach", ordered: true, number: "reach", start: 0.05,
+    name: "lines", group: "Noise", text: "Local linear smoothing", ordered: true, number: "reach", start: 0.05,
     make: (reach) => ({ operation: "smooth", reach })
   },
-  { name: "flatten", group: "Noise", text: "Flatten inside the band", make: shaped("flatten") },
+  { name: "flatten", group: "Noise", text: "Flatten inside the noise band", make: shaped("flatten") },
   { name: "denoise", group: "Noise", text: "Denoise", make: shaped("denoise") },
-  { name: "stretch", group: "Noise", text: "Stretch (undo falling short)", make: shaped("stretch") },
-  { name: "recover", group: "Noise", text: "Recover from all sums", ordered: true, make: shaped("recover") },
+  { name: "stretch", group: "Noise", text: "Undo shrinkage", make: shaped("stretch") },
+  { name: "recover", group: "Noise", text: "Re-estimate from released sums", ordered: true, make: shaped("recover") },
   { name: "repair-up", group: "Repair", text: "Repair: increasing", ordered: true, repair: "increasing" },
   { name: "repair-down", group: "Repair", text: "Repair: decreasing", ordered: true, repair: "decreasing" },
   {
-    name: "merge", group: "Term", text: "Merge chosen bins", chosen: "Choose the bins to merge first.",
+    name: "merge", group: "Term", text: "Merge selected bins", chosen: "Select the bins to merge first.",
     make: shaped("merge")
   },
   { name: "remove", group: "Term", text: "Remove term", whole: true, make: shaped("remove") },
@@ -51,7 +51,7 @@ function placed(step, where, mean) {
   return { ...step, ...where, ...(mean ? { mean } : {}) };
 }
 
-/** The operation that a choice of the menu makes, on the bins that `where` names. */
+/** The operation for a choice of the menu, on the bins named by `where`. */
 export function operationFrom(choice, term, { number, where, mean }) {
   const base = { term: term.name };
   if (choice.repair) {
@@ -59,7 +59,7 @@ export function operationFrom(choice, term, { number, where, mean }) {
       { operation: "recover", ...base },
       { operation: "monotone", ...base, direction: choice.repair },
     ].map((step) => ({ ...step, ...where }));
-    return { operation: "composed", title: `repair ${term.name}, known to be ${choice.repair}`, steps };
+    return { operation: "composed", title: `repair ${term.name} as ${choice.repair}`, steps };
   }
   const { operation, ...more } = choice.make(number);
   const step = { operation, ...base, ...more };

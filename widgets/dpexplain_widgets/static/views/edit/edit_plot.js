@@ -1,4 +1,4 @@
-// The picture of a curve that is edited: before, now, and what the chosen operation would do.
+// The chart of a curve being edited: before, now, and a preview of the chosen operation.
 import { binColumns, columnAt, crowdsTheAxis, valuePosition } from "../../charts/bins.js";
 import { svg } from "../../kit/dom.js";
 import { edgeDay, formatTick } from "../../kit/format.js";
@@ -66,7 +66,7 @@ function chosenColumns(layout, chosen) {
   });
 }
 
-// Where the keys are, apart from what is chosen.
+// The keyboard cursor, separate from the selection.
 function cursorColumn(layout, cursor) {
   if (cursor === null || !layout.columns[cursor]) return [];
   const [left, right] = layout.columns[cursor];

@@ -1,5 +1,5 @@
-// How an edit moves the scores of people, from the released histograms alone: as if features were
-// independent, which is all that histograms of single features can say.
+// Effect of an edit on the score distribution, from released histograms alone. Assumes independent
+// features, because histograms of single features say nothing about dependence.
 import { html, svg, setText } from "../../kit/dom.js";
 import { formatNumber, formatSigned } from "../../kit/format.js";
 import { linearScale } from "../../charts/scale.js";
@@ -22,7 +22,7 @@ function momentsOf(terms) {
   }, [0, 0]);
 }
 
-// Adds one term to a distribution over cells; a value between two cells is shared out.
+// Adds one term to a distribution over cells; a value between two cells is split between them.
 function withTerm(distribution, { values, weights }, cell) {
   const result = new Float64Array(distribution.length);
   values.forEach((value, b) => {
@@ -48,7 +48,7 @@ function distributionOf(terms, intercept, low, cell) {
 }
 
 /**
- * The distribution of scores before and after, with means and deviations.
+ * The distribution of scores before and after, with means and standard deviations.
  * @param {import("../../types").Fit} fit
  */
 export function scoreChange(fit, edited) {
@@ -83,7 +83,7 @@ function coarse(distribution) {
 export function scorePanel() {
   const words = html("p", { class: "dpx-note" });
   const picture = html("div", { class: "dpx-edit-scores" });
-  const element = html("div", {}, html("h4", {}, "Scores of people"), picture, words);
+  const element = html("div", {}, html("h4", {}, "Score distribution"), picture, words);
   const draw = (scores, unit, width) => {
     const [before, after] = scores.sides;
     const lines = scores.sides.map((side) => coarse(side.shares));
@@ -100,7 +100,7 @@ export function scorePanel() {
     const means = `${formatNumber(before.mean)} → ${formatNumber(after.mean)} (${change})`;
     const deviations = `${formatNumber(before.std)} → ${formatNumber(after.std)}${unit ? `, in ${unit}` : ""}`;
     setText(words, `Mean score ${means}, standard deviation ${deviations}. From the released histograms, ` +
-      "as if features were independent: free.");
+      "assuming independent features; no privacy cost.");
   };
   return { element, picture, draw };
 }

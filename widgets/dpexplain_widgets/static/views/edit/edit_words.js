@@ -1,4 +1,4 @@
-// Edits in words.
+// Descriptions of edits.
 import { formatNumber, formatSigned, plural, quotedName } from "../../kit/format.js";
 import { pathTo } from "./edit_log.js";
 import { afterOperations, effectOf, stepsOf } from "./arithmetic/edit_operations.js";
@@ -35,16 +35,17 @@ export function operationWords(operation) {
   return operation.title || stepsOf(operation).map(stepWords).join("; ");
 }
 
-const FEATURE_BY_FEATURE = "what a curve lacks is asked for feature by feature; where features depend on each other, " +
-  "a curve can have taken over from another, above all in a short fit, and this can then lead away from the truth";
+const FEATURE_BY_FEATURE = "may overcorrect correlated features: shrinkage is estimated feature by feature, and a " +
+  "curve may carry part of the effect of another, especially in a short fit, so the result can move away from the " +
+  "truth";
 
-/** What to beware of with operations of some kinds, whatever the numbers say: the words of Python. */
+/** Warning that applies to some kinds of operations in general, in the same words as in Python. */
 export function cautionWords(operations) {
   const asked = operations.flatMap(stepsOf).some((step) => ["stretch", "recover"].includes(step.operation));
   return asked ? FEATURE_BY_FEATURE : "";
 }
 
-/** What the edits of the current state did, by the place of each in the log. */
+/** Effects of the edits of the current state, by index in the log. */
 export function trailWords(log, startOf) {
   const curves = new Map();
   return new Map(pathTo(log).map((place) => {
@@ -52,7 +53,7 @@ export function trailWords(log, startOf) {
     const names = [...new Set(stepsOf(operation).map((step) => step.term))];
     const found = names.map((name) => {
       const before = curves.get(name) ?? startOf(name);
-      if (!before) return `there is no ${quotedName(name, 40)} here`;
+      if (!before) return `this model has no ${quotedName(name, 40)}`;
       try {
         const after = afterOperations(before, [operation]);
         curves.set(name, after);
@@ -65,12 +66,12 @@ export function trailWords(log, startOf) {
   }));
 }
 
-/** What an edit does, in words. */
+/** The effect of an edit, in words. */
 export function effectWords(effect) {
   if (effect.bins === 0) return "changes nothing";
   const parts = [
     `changes ${plural(effect.bins, "bin")} by ${formatNumber(effect.rms)} (root mean square) for ` +
-      `${Math.round(100 * effect.share)} % of the people (noisy count)`,
+      `${Math.round(100 * effect.share)}% of the records (noisy count)`,
     bandWords(effect),
   ];
   if (Math.abs(effect.mean) > 1e-9) parts.push(`moves the mean by ${formatSigned(effect.mean)}`);
@@ -80,6 +81,6 @@ export function effectWords(effect) {
 
 /** Whether a curve stays inside the noise band. */
 export function bandWords({ outside }) {
-  if (outside === null) return "noise band not known";
+  if (outside === null) return "noise band unknown";
   return outside === 0 ? "stays inside the noise band" : `leaves the noise band in ${plural(outside, "bin")}`;
 }

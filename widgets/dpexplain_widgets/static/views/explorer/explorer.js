@@ -28,11 +28,11 @@ const TABS = [
   ["local", "One sample", createLocal],
 ];
 
-/** The part that is in sight is the only one that exists: what is chosen is kept in the model. */
+/** Only the visible part exists; choices are kept in the model. */
 function createMain(model, host) {
   let shown = null;
   let stopShown = () => {};
-  const tabs = createTabs("Parts of the Explorer", TABS, (name) => choose(model, { tab: name }));
+  const tabs = createTabs("Explorer tabs", TABS, (name) => choose(model, { tab: name }));
   host.append(tabs.element, tabs.panel);
   const draw = () => {
     const wanted = TABS.find(([name]) => name === model.get("tab")) ?? TABS[0];

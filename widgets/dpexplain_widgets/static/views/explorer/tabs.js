@@ -1,10 +1,10 @@
-// Tabs: one part in sight, chosen by click or by arrow keys.
+// Tabs: one visible part, chosen by click or by arrow keys.
 import { html, listen, uniqueId } from "../../kit/dom.js";
 import { indexAfterKey } from "../../kit/keyboard.js";
 
 /**
  * Tabs over one panel. `parts` are [[name, label]]; `onChoose(name)` is called for another tab.
- * Returns {element, panel, choose(name), destroy()}; one tab at a time takes part in tabbing.
+ * Returns {element, panel, choose(name), destroy()}; only the chosen tab is in the tab order.
  */
 export function createTabs(title, parts, onChoose) {
   const id = uniqueId("tab");

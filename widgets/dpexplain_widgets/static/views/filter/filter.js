@@ -1,4 +1,4 @@
-// The filter view: what a locally linear model weighs, for which class, and how much is noise.
+// The filter view: filters of a locally linear model by class, and their noise.
 import { checkbox, choiceBox } from "../../kit/controls.js";
 import { html, setText } from "../../kit/dom.js";
 import { MapReader } from "./filter_detail.js";
@@ -18,17 +18,17 @@ import { observeWidth, viewWidget } from "../../kit/view.js";
 
 const MAP_NAMES = [
   ["mean", "mean filter of each class"],
-  ["contrast", "one class against another"],
+  ["contrast", "contrast of two classes"],
   ["filter", "single filters"],
 ];
 
 const FILTER_MEANING =
   "A class has several linear filters; its score is their mean, weighted by how strongly each responds. " +
-  "Only differences between classes mean something, so what all filters share is taken off. Averages of " +
-  "filters carry less privacy noise than single ones. Contributions to the score of a sample are exact: " +
-  "they are the integrated gradients from a uniform picture, or from a record of zeros, and add up to the " +
-  "score together with the bias. Deviations are those of the privacy noise alone, computed from released " +
-  "numbers, so they cost no privacy.";
+  "Only differences between classes carry meaning, so the mean of all filters is subtracted. Averages of " +
+  "filters carry less privacy noise than single filters. Contributions to the score of a sample are exact: " +
+  "they are integrated gradients from a uniform picture, or from a record of zeros, and together with the " +
+  "bias they add up to the score. Standard deviations cover privacy noise only; they are computed from " +
+  "released numbers, so they cost no privacy.";
 
 const WARNINGS = { reference: "non-private reference: not releasable", seeded: "NOT PRIVATE — do not publish" };
 
@@ -59,9 +59,9 @@ class FilterPanel {
     this.classBox = choiceBox("Class", set("filter_class"));
     this.againstBox = choiceBox("Against", set("against_class"));
     this.repeatBox = choiceBox("Fit", (i) => choose(model, { repeat: Number(i) }));
-    this.mask = checkbox("Hide what may be noise", false, set("mask_noise"));
+    this.mask = checkbox("Hide weights that may be noise", false, set("mask_noise"));
     this.sameScale = checkbox("Same scale at every ε", true, set("same_axis"));
-    this.sorted = checkbox("Clearest filters first", true, set("sort_filters"));
+    this.sorted = checkbox("Highest signal-to-noise first", true, set("sort_filters"));
     this.scaleNote = html("p", { class: "dpx-note" });
     this.meaning = html("details", { class: "dpx-details" },
       html("summary", {}, "What filters mean"), html("p", { class: "dpx-note" }, FILTER_MEANING));
@@ -91,7 +91,7 @@ class FilterPanel {
     this.draw();
   }
 
-  // Asking for colours makes the browser settle all styles, so they are asked for once per theme.
+  // Reading colors makes the browser compute all styles, so they are read once per theme.
   coloursOf() {
     const theme = this.root.dataset.theme ?? "";
     if (this.theme !== theme) [this.theme, this.colours] = [theme, themeColours(this.root)];

@@ -1,11 +1,11 @@
-// Filters out of the bytes that came along, and the maps that are drawn of them.
+// Decodes filters from binary arrays and computes the maps that are drawn.
 
 const ARRAY_TYPES = { i1: Int8Array, i2: Int16Array, u1: Uint8Array, u2: Uint16Array, f4: Float32Array };
 
 /** Standard deviations of privacy noise inside which a weight may be noise. */
 export const NOISE_BAND = 2;
 
-/** The bytes of a view, at a place where numbers of any type may start. */
+/** The bytes of a view, aligned for numbers of any type. */
 export function alignedBuffer(view) {
   if (view === undefined || view === null) return { buffer: new ArrayBuffer(0), start: 0 };
   const start = view.byteOffset ?? 0;
@@ -20,12 +20,12 @@ function outsideOf(values, std, ratios) {
   return Uint8Array.from(values, (value, i) => (Math.abs(value) > NOISE_BAND * std[i] ? 1 : 0));
 }
 
-/** A map over the inputs: its values, and where its noise is known what lies outside of it. */
+/** A map over the inputs: its values and, if the noise is known, which lie outside it. */
 export function noisyMap(values, std, ratios = null) {
   return { values, std, ratios, outside: outsideOf(values, std, ratios) };
 }
 
-/** A weight in standard deviations of its noise; null where that is not known. */
+/** A weight in standard deviations of its noise; null if unknown. */
 export function ratioAt(map, i) {
   if (map.ratios !== null) return map.ratios[i];
   if (map.std === null) return null;
@@ -33,7 +33,7 @@ export function ratioAt(map, i) {
   return map.values[i] === 0 ? 0 : Infinity;
 }
 
-/** What the values of a map add up to: those above zero, those below, all, and those outside the noise. */
+/** Sums of the values of a map: positive, negative, all, and those outside the noise. */
 export function sumsOf({ values, outside }) {
   const sums = { positive: 0, negative: 0, total: 0, standing: outside === null ? null : 0 };
   values.forEach((value, i) => {
@@ -44,7 +44,7 @@ export function sumsOf({ values, outside }) {
   return sums;
 }
 
-/** Share of the values outside their noise; null where that is not known. */
+/** Share of the values outside their noise; null if unknown. */
 export function shareOutside(map) {
   if (map.outside === null) return null;
   return map.outside.reduce((sum, each) => sum + each, 0) / map.outside.length;
@@ -72,7 +72,7 @@ export class FilterData {
     this.nClasses = outline.classes.length;
   }
 
-  /** Numbers `from` to `from + size` of an array of a fit, in their own unit; null if it has none. */
+  /** Numbers `from` to `from + size` of an array of a fit, in their unit; null if it has none. */
   part(fit, name, from, size) {
     const index = fit.arrays[name];
     return index === undefined ? null : this.numbers(index, from, size);
@@ -93,7 +93,7 @@ export class FilterData {
     return noisyMap(this.ofClass(fit, "mean", k), this.ofClass(fit, "mean_std", k));
   }
 
-  /** Mean filter of one class less that of another; noise of two classes is independent. */
+  /** Mean filter of one class minus that of another; noise of two classes is independent. */
   contrast(fit, a, b) {
     const values = difference(this.ofClass(fit, "mean", a), this.ofClass(fit, "mean", b));
     return noisyMap(values, added(this.ofClass(fit, "own_std", a), this.ofClass(fit, "own_std", b)));
@@ -105,7 +105,7 @@ export class FilterData {
     return noisyMap(read("filter"), read("filter_std"), read("filter_ratio"));
   }
 
-  /** What is drawn of class `k`: its mean, one filter, or what sets it against another class. */
+  /** The map drawn for class `k`: its mean, one filter, or its contrast with another class. */
   map(fit, { kind, against, m }, k) {
     if (kind === "filter") return this.filter(fit, k, m);
     return kind === "contrast" && against !== k ? this.contrast(fit, k, against) : this.mean(fit, k);
@@ -125,7 +125,7 @@ export class FilterData {
     return largest || 1;
   }
 
-  /** Places of the filters of a class, best signal to noise first where asked and known. */
+  /** Indices of the filters of a class, highest signal-to-noise first if requested and known. */
   order(fit, k, sorted) {
     const places = Array.from({ length: this.nFilters }, (_, m) => m);
     const ratios = fit.signal_to_noise?.[k];
@@ -161,7 +161,7 @@ export class FilterData {
     return noisyMap(times(read("weighted"), inputs), std);
   }
 
-  /** Contributions to the score of class `a` less those to that of class `b`. */
+  /** Contributions to the score of class `a` minus those to the score of class `b`. */
   contrastOfSample(fit, n, a, b) {
     const inputs = this.inputsOf(n);
     const read = (name, k) => this.ofClass(fit, name, n * this.nClasses + k);
@@ -171,13 +171,13 @@ export class FilterData {
   }
 }
 
-/** Places of classes from the most probable one down. */
+/** Indices of classes, most probable first. */
 export function rankedClasses(probabilities) {
   const order = probabilities.map((_, k) => k);
   return order.sort((a, b) => probabilities[b] - probabilities[a] || a - b);
 }
 
-/** How many filters share a score: 1 over the sum of the squares of their shares. */
+/** Effective number of filters behind a score: 1 over the sum of squared shares. */
 export function activeFilters(shares) {
   return 1 / shares.reduce((sum, share) => sum + share * share, 0);
 }

@@ -1,4 +1,4 @@
-// One map in large: every weight can be read by pointer and keys.
+// One enlarged map: every weight can be read by pointer or keyboard.
 import { html, listen, setText } from "../../kit/dom.js";
 import { mapPicture } from "./filter_grid.js";
 import { signedRows } from "./filter_strip.js";
@@ -10,7 +10,7 @@ const LARGEST_PICTURE = 336;
 
 const READ_HINT = "Point at the picture, or focus it and use the arrow keys, to read a weight.";
 
-/** Reading a map: the picture or the rows, the mark at the input that is read, and its numbers. */
+/** Reader of a map: the picture or rows, the mark at the selected input, and its numbers. */
 export class MapReader {
   constructor(model, { what = "weight", hint = READ_HINT } = {}) {
     this.model = model;
@@ -34,8 +34,8 @@ export class MapReader {
   }
 
   /**
-   * Draw a map under a heading; `warning` is what must not be overlooked about it, `note` what it
-   * adds up to, `inputs` those of the sample that it is of, `words` what its picture shows.
+   * Draw a map under a heading; `warning` is a prominent warning, `note` the sum of the map,
+   * `inputs` those of its sample, `words` a description of the picture.
    */
   draw(view, map, { heading, scale, limit, width, font, warning = "", note = "", inputs = null, words = "" }) {
     this.shown = { view, map, scale, limit, width, font, inputs, words, note };
@@ -155,7 +155,7 @@ export class MapReader {
 
 const PIXEL_STEPS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
 
-/** The input that a key moves to in a picture; null where the key means nothing. */
+/** The input a key moves to in a picture; null if the key has no meaning. */
 export function pixelAfterKey(event, i, { places, width, rows }) {
   if (event.key === "Home") return 0;
   if (event.key === "End") return places.length - 1;

@@ -1,4 +1,4 @@
-// What speaks for a class in one sample, at every epsilon and in the reference beside.
+// Evidence for a class in one sample, at every epsilon and in the reference.
 import { html, listen, setText } from "../../kit/dom.js";
 import { drawPicture } from "./filter_picture.js";
 import { signedStrip } from "./filter_strip.js";
@@ -22,14 +22,14 @@ export class FilterEpsilons {
     ];
   }
 
-  /** Draw a column for each of `maps`, every one with the end of its scale from `limits`. */
+  /** Draw a column for each of `maps`, with the ends of their scales from `limits`. */
   draw(view, maps, limits, scale) {
     const { outline, columns, state, k, data, sample: n, masked } = view;
     this.element.hidden = columns.length < 2;
     if (this.element.hidden) return;
     const name = `“${quotedName(outline.classes[k], 24)}”`;
-    setText(this.heading, `For ${name} at every ε`);
-    this.list.setAttribute("aria-label", `What speaks for ${name} at every epsilon`);
+    setText(this.heading, `Evidence for ${name} at every ε`);
+    this.list.setAttribute("aria-label", `Evidence for ${name} at every epsilon`);
     this.prepare(columns.length, scale !== null);
     maps.forEach((map, column) => {
       const tile = this.tiles[column];
@@ -39,7 +39,7 @@ export class FilterEpsilons {
         const room = { width: EPSILON_TILE.strip, height: EPSILON_TILE.stripHeight };
         tile.frame.replaceChildren(signedStrip(map, { ...room, limit: limits[column], masked }));
       }
-      const share = `${formatNumber(100 * data.sample(columns[column], n).probabilities[k], 2)} %`;
+      const share = `${formatNumber(100 * data.sample(columns[column], n).probabilities[k], 2)}%`;
       this.name(tile, view, { column, map, share, chosen: column === state.stop });
     });
   }

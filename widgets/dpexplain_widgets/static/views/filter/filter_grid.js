@@ -1,4 +1,4 @@
-// Every class at every epsilon, the reference beside: which one is chosen, by pointer and keys.
+// A grid of classes by epsilon, with the reference; cells are chosen by pointer or keyboard.
 import { html, listen } from "../../kit/dom.js";
 import { drawPicture } from "./filter_picture.js";
 import { columnWords, mapWords, shareWords } from "./filter_words.js";
@@ -10,7 +10,7 @@ const CELL = { picture: 64, strip: 185, smallest: 28, names: 110, stripHeight: 5
 
 const ARROWS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
 
-/** Width of a cell, so that all columns fit into `width` where that is possible. */
+/** Width of a cell, so that all columns fit into `width` if possible. */
 export function cellWidth(width, columns, onGrid) {
   const room = (width - CELL.names) / columns - CELL.gap;
   const largest = onGrid ? CELL.picture : CELL.strip;
@@ -32,7 +32,7 @@ export class FilterGrid {
     ];
   }
 
-  /** Draw what differs: cells only where one of them would look other than before. */
+  /** Redraw what differs: cells only if one of them would change. */
   draw(view, scale, width) {
     const signature = this.signatureOf(view, scale, width);
     const anew = signature !== this.drawn;
@@ -52,7 +52,7 @@ export class FilterGrid {
     return JSON.stringify([...looks, columns.length, state.repeat, this.version(view)]);
   }
 
-  // Another payload is another object; a number stands for each.
+  // A number identifies each payload object.
   version({ outline }) {
     if (this.seen !== outline) [this.seen, this.count] = [outline, this.count + 1];
     return this.count;

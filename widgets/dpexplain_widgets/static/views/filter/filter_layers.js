@@ -1,4 +1,4 @@
-// A slider from the sample alone, over both, to what its parts contribute.
+// A slider from the sample alone, through both, to the contributions alone.
 import { html, uniqueId } from "../../kit/dom.js";
 import { layerWords } from "./filter_words.js";
 
@@ -21,6 +21,6 @@ export class LayerSlider {
     this.element.hidden = !shown;
     const percent = Math.round(100 * opacity);
     if (this.slider.value !== String(percent)) this.slider.value = String(percent);
-    this.slider.setAttribute("aria-valuetext", `${percent} %: ${layerWords(opacity)}`);
+    this.slider.setAttribute("aria-valuetext", `${percent}%: ${layerWords(opacity)}`);
   }
 }

@@ -1,4 +1,4 @@
-// All filters of one class at one epsilon, to be looked through and chosen.
+// All filters of one class at one epsilon, to browse and choose from.
 import { html, listen, setText } from "../../kit/dom.js";
 import { drawPicture } from "./filter_picture.js";
 import { signedStrip } from "./filter_strip.js";
@@ -46,7 +46,7 @@ export class FilterList {
     this.about(view);
   }
 
-  // Tiles stay from one epsilon to the next: only what they show changes.
+  // Tiles are reused from one epsilon to the next; only their content changes.
   prepare(count, onGrid) {
     if (this.tiles.length === count && this.onGrid === onGrid) return;
     this.onGrid = onGrid;
@@ -68,10 +68,10 @@ export class FilterList {
     const words = [`filter ${m}`];
     if (ratio !== undefined) {
       short.push(formatNumber(ratio, 2));
-      words.push(`signal to noise ${short.at(-1)}`);
+      words.push(`signal-to-noise ratio ${short.at(-1)}`);
     }
     if (share !== null) {
-      short.push(share < 0.001 ? "< 0.1 %" : `${formatNumber(100 * share, 2)} %`);
+      short.push(share < 0.001 ? "< 0.1 %" : `${formatNumber(100 * share, 2)}%`);
       words.push(`share ${short.at(-1)} for the sample`);
     }
     setText(tile.caption, short.join(" · "));
@@ -81,10 +81,10 @@ export class FilterList {
   about({ filters, sorted }) {
     const known = filters.signal_to_noise !== null;
     const share = filters.share_of_filters;
-    const order = sorted ? "the clearest first" : "in the order of the model";
+    const order = sorted ? "highest signal-to-noise first" : "model order";
     const words = known
-      ? `Number and signal to noise (1 is what noise alone shows), ${order}; ${formatNumber(100 * share, 2)} % ` +
-        "of the weights of single filters stand out of the noise, noise alone puts 5 % there."
+      ? `Number and signal-to-noise ratio (noise alone gives 1), ${order}; ${formatNumber(100 * share, 2)}% ` +
+        "of single-filter weights rise above the noise (5% expected from noise alone)."
       : "Without privacy noise.";
     setText(this.note, words);
   }

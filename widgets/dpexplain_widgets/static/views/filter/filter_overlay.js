@@ -1,27 +1,27 @@
-// The explanation of a sample over its picture: the sample in grey, what each pixel contributes in
-// the colours of the scale above it.
+// The explanation of a sample over its picture: the sample in gray, and the contribution of each
+// pixel in the colors of the scale above it.
 
 const GREY_STEPS = 254;
 
 /**
- * How strongly contributions are drawn, how far the sample behind them has faded, and how far what
- * is left out has the colour of the mask.
+ * Opacity of the contributions, fading of the sample behind them, and strength of the mask color
+ * over what is left out.
  */
 export function layersAt(opacity) {
   return { strength: Math.min(1, 2 * opacity), fade: opacity, covered: Math.max(0, 2 * opacity - 1) };
 }
 
-/** Smallest and largest number of a sample: the ends of its greys. */
+/** Smallest and largest number of a sample: the ends of its gray scale. */
 export function greyEnds(inputs) {
   return inputs.reduce(([low, high], value) => [Math.min(low, value), Math.max(high, value)],
     [Infinity, -Infinity]);
 }
 
 /**
- * Write contributions over the sample that they are of into the bytes of a picture.
- * `scale.under` is the sample: its inputs, the greys from its smallest to its largest number, and
- * the opacity of what is above it: 0 leaves the sample alone, 1 gives the colours of the scale as
- * they are. Where `outside` is given, what is not outside the noise is not drawn over the sample.
+ * Write contributions, drawn over their sample, into the bytes of a picture. `scale.under` is the
+ * sample: its inputs, the grays from its smallest to its largest number, and the opacity of the
+ * contributions: 0 shows the sample alone, 1 the colors of the scale. If `outside` is given,
+ * contributions inside the noise are not drawn over the sample.
  */
 export function paintOverlay(bytes, { values, outside }, scale) {
   const { places, limit, table, mask, under } = scale;

@@ -1,17 +1,17 @@
-// Maps over a grid as pictures on a canvas, in colours of one scale that is symmetric at zero.
+// Maps over a grid as pictures on a canvas, in colors of one scale symmetric around zero.
 
 import { paintOverlay } from "./filter_overlay.js";
 
 const COLOUR_STEPS = 127;
 
-/** Rows and columns of the picture of a grid; further dimensions stand side by side. */
+/** Rows and columns of the picture of a grid; further dimensions are placed side by side. */
 export function pictureSize(gridShape) {
   if (gridShape.length === 1) return [1, gridShape[0]];
   const [rows, columns, ...rest] = gridShape;
   return [rows, columns * rest.reduce((product, n) => product * n, 1)];
 }
 
-/** Where each input stands in the picture of its grid. */
+/** Position of each input in the picture of its grid. */
 export function picturePlaces(gridShape) {
   const [rows, width] = pictureSize(gridShape);
   const columns = gridShape.length === 1 ? width : gridShape[1];
@@ -27,7 +27,7 @@ function mixed(from, to, share) {
   return from.map((value, i) => value + share * (to[i] - value));
 }
 
-/** Colours from negative over zero to positive, as bytes, 2 * 127 + 1 of them. */
+/** Colors from negative through zero to positive, as bytes, 2 * 127 + 1 of them. */
 export function colourTable({ negative, zero, positive }) {
   const table = new Uint8ClampedArray(4 * (2 * COLOUR_STEPS + 1));
   for (let i = -COLOUR_STEPS; i <= COLOUR_STEPS; i += 1) {
@@ -38,8 +38,8 @@ export function colourTable({ negative, zero, positive }) {
 }
 
 /**
- * Write a map into the bytes of a picture `stride` pixels wide, its corner at `start`. Where
- * `outside` is given, what is not outside the noise becomes the colour of the mask.
+ * Write a map into the bytes of a picture `stride` pixels wide, its corner at `start`. If `outside`
+ * is given, values inside the noise get the color of the mask.
  */
 export function paintMap(bytes, stride, start, { values, outside }, scale) {
   const { places, width, limit, table, mask } = scale;
@@ -57,8 +57,7 @@ export function paintMap(bytes, stride, start, { values, outside }, scale) {
 }
 
 /**
- * Draw one map on a canvas of as many pixels as the grid has places, over a sample where the
- * scale says so.
+ * Draw one map on a canvas with one pixel per grid cell, over a sample if the scale has one.
  */
 export function drawPicture(canvas, map, scale) {
   const { rows, width } = scale;
@@ -77,7 +76,7 @@ function rgbOf(style, name) {
   return [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
 }
 
-/** Colours of the theme for pictures; they are asked for once per theme. */
+/** Colors of the theme for pictures, read once per theme. */
 export function themeColours(root) {
   const style = getComputedStyle(root);
   const [negative, zero, positive, ink, paper] = [

@@ -1,4 +1,4 @@
-// Why one sample gets its class: the sample, what speaks for the class, and which filters decide.
+// Why one sample gets its class: the sample, the evidence for the class, and the deciding filters.
 import { html, setText, svg } from "../../kit/dom.js";
 import { choiceBox } from "../../kit/controls.js";
 import { MapReader } from "./filter_detail.js";
@@ -17,13 +17,13 @@ const BARS = { height: 92, wide: 22, narrow: 5 };
 
 const LARGEST_OF_SAMPLE = { picture: 236, rows: 560 };
 
-const OPEN_SAMPLE = "This sample is not marked public: not releasable.";
+const OPEN_SAMPLE = "Not releasable: this sample is not marked as public.";
 
 function largestOf(values) {
   return values.reduce((most, value) => Math.max(most, Math.abs(value)), 0) || 1;
 }
 
-/** A bar for each share, the largest one in another colour, and a line at the share of all alike. */
+/** A bar for each share, the largest in another color, and a line at equal shares. */
 export function shareBars(shares, width) {
   const step = Math.max(BARS.narrow, Math.min(BARS.wide, width / shares.length));
   const largest = Math.max(...shares, 1.5 / shares.length);
@@ -32,7 +32,7 @@ export function shareBars(shares, width) {
     const height = Math.max(0.5, (share / largest) * (BARS.height - 4));
     const role = m === top ? "dpx-share-top" : "dpx-bar-main";
     const frame = { x: m * step + step * 0.1, y: BARS.height - height, width: step * 0.8, height };
-    const title = svg("title", {}, `filter ${m}: ${formatNumber(100 * share, 2)} %`);
+    const title = svg("title", {}, `filter ${m}: ${formatNumber(100 * share, 2)}%`);
     return svg("rect", { ...frame, class: `dpx-bar ${role}` }, title);
   });
   const even = BARS.height - ((1 / shares.length) / largest) * (BARS.height - 4);
@@ -51,11 +51,11 @@ function probabilityRows({ outline, k }, probabilities, ranked) {
     );
     const name = html("bdi", {}, shortName(outline.classes[place], 24));
     return html("tr", { class: place === k ? "dpx-row-chosen" : null },
-      html("th", { scope: "row" }, name), html("td", {}, bar, ` ${formatNumber(100 * share, 3)} %`));
+      html("th", { scope: "row" }, name), html("td", {}, bar, ` ${formatNumber(100 * share, 3)}%`));
   });
 }
 
-/** Two lists side by side where there is room for both. */
+/** Two lists side by side if there is room for both. */
 function rowsWidth(width) {
   const half = width / 2 - 32; // a gap and a bar to scroll by
   return Math.min(LARGEST_OF_SAMPLE.rows, half >= 380 ? half : width);
@@ -70,7 +70,7 @@ export class FilterSample {
     this.colours = html("p", { class: "dpx-note" });
     this.input = html("div", { class: "dpx-picture-stage dpx-sample-input", role: "img" });
     this.warning = html("p", { class: "dpx-picture-warning", hidden: true }, OPEN_SAMPLE);
-    const heading = html("h4", {}, "Sample, as the model reads it");
+    const heading = html("h4", {}, "Sample as the model reads it");
     this.inputFigure = html("figure", { class: "dpx-map" }, heading, this.input, this.warning);
     this.forClass = new MapReader(model, { what: "contribution", hint: "" });
     this.against = new MapReader(model, { what: "contribution", hint: "" });
@@ -90,7 +90,7 @@ export class FilterSample {
     );
   }
 
-  /** Draw the chosen sample; gives the shares of its filters, or null without samples. */
+  /** Draw the chosen sample; return the shares of its filters, or null without samples. */
   draw(view, scale, { colours, width, font }) {
     const { samples, sample: n, data, filters, outline, k } = view;
     this.view = view;
@@ -107,13 +107,13 @@ export class FilterSample {
     setText(this.sharesHeading, `Shares of the filters of “${quotedName(outline.classes[k], 24)}”`);
     this.shares.replaceChildren(shareBars(shown, Math.min(width, 300)));
     const top = shown.indexOf(Math.max(...shown));
-    const words = `about ${formatNumber(activeFilters(shown), 2)} at work, ` +
-      `the largest, number ${top}, has ${formatNumber(100 * shown[top], 2)} %`;
+    const words = `about ${formatNumber(activeFilters(shown), 2)} active, ` +
+      `the largest, number ${top}, has ${formatNumber(100 * shown[top], 2)}%`;
     this.shares.setAttribute("aria-label", `${outline.n_filters} filters, ${words}`);
     return sample.shares;
   }
 
-  /** What speaks for the chosen class, and for it against its rival; both with what they add up to. */
+  /** Evidence for the chosen class, and for it versus its rival, both with their sums. */
   explanation({ sample: n, data, filters, outline, k, choice }) {
     const { scores, biasPart, probabilities } = data.sample(filters, n);
     const rival = choice.kind === "contrast" ? choice.against : rankedClasses(probabilities).find((j) => j !== k);
@@ -124,17 +124,17 @@ export class FilterSample {
       inputs: data.inputsOf(n),
       rival,
       own: {
-        map: data.contributions(filters, n, k), heading: `What speaks for ${name}`,
+        map: data.contributions(filters, n, k), heading: `Evidence for ${name}`,
         sum: { rest: rests[0], score: totals[0], what: `the score of ${name}` },
       },
       contrast: {
-        map: data.contrastOfSample(filters, n, k, rival), heading: `For ${name} against ${other}`,
+        map: data.contrastOfSample(filters, n, k, rival), heading: `${name} vs. ${other}`,
         sum: { rest: rests[1], score: totals[1], what: `its lead over ${other}` },
       },
     };
   }
 
-  // The same at every epsilon that is read, so scrubbing does not ask for it again.
+  // The same at every selected epsilon, so it is not recomputed while scrubbing.
   acrossEpsilons({ columns, data, sample: n, k, state }, rival) {
     const key = [n, k, rival, columns.length, state.repeat].join(" ");
     if (this.known?.data !== data || this.known.key !== key) {
@@ -180,7 +180,7 @@ export class FilterSample {
     this.input.replaceChildren(mapPicture(nothing, alone, Math.max(96, width)));
     const [low, high] = greyEnds(inputs).map((end) => formatSigned(end, 2));
     const name = quotedName(view.samples.names[view.sample], 40);
-    this.input.setAttribute("aria-label", `sample ${name}, in grey: inputs from ${low} to ${high}`);
+    this.input.setAttribute("aria-label", `sample ${name}, in gray: inputs from ${low} to ${high}`);
   }
 
   destroy() {

@@ -1,4 +1,4 @@
-// What is chosen of the filters, brought into range of what there is.
+// The choices of the filter view, brought into the range of the payload.
 import { FilterData } from "./filter_data.js";
 import { CHOICE_KEYS, readState } from "../../state/state.js";
 
@@ -41,7 +41,7 @@ function filtersOfFits(outline, state) {
   return state.referenceShown ? [...columns, outline.reference] : columns;
 }
 
-/** Everything a view of filters draws from; null where the payload has no filters. */
+/** Everything a filter view draws from; null if the payload has no filters. */
 export function readFilters(model) {
   const state = readState(model);
   const outline = state.payload.filters ?? null;

@@ -1,4 +1,4 @@
-// Maps over the columns of a table as strips of signed bars, and as rows with names.
+// Maps over table columns, as strips of signed bars and as named rows.
 import { svg } from "../../kit/dom.js";
 import { formatSigned, shortName } from "../../kit/format.js";
 import { NOISE_BAND } from "./filter_data.js";
@@ -28,7 +28,7 @@ export function signedStrip(map, { width, height, limit, masked }) {
   return svg("svg", { ...attributes, "aria-hidden": "true" }, zero, bars);
 }
 
-/** Width of the column with what a sample holds. */
+/** Width of the column with the values of a sample. */
 function cellRoom(cells, width, font) {
   const widest = Math.max(...cells.map((cell) => textWidth(cell, LABEL_SIZE, font)));
   return Math.min(Math.ceil(widest) + 18, width * 0.2);
@@ -40,7 +40,7 @@ function weightWhisker(x, y, value, std) {
   return svg("path", { d, class: "dpx-whisker" });
 }
 
-/** Rows of signed bars with the names of the inputs, and in `cells` what a sample holds in them. */
+/** Rows of signed bars with the names of the inputs; `cells` are the values of a sample. */
 export function signedRows(map, names, { width, limit, masked, chosen, font, cells = null }) {
   const widest = Math.max(...names.map((name) => textWidth(shortName(name, 40), LABEL_SIZE, font)));
   const room = cells === null ? 0 : cellRoom(cells, width, font);

@@ -1,4 +1,4 @@
-// Numbers of maps as tables, for reading, copying and files.
+// Numbers of maps as tables, for reading, copying and export.
 import { ratioAt } from "./filter_data.js";
 import { readingOf } from "./filter_words.js";
 import { formatNumber, formatSigned, shortName } from "../../kit/format.js";
@@ -6,10 +6,10 @@ import { plainTable } from "../../kit/table.js";
 
 function noiseCells(map, i) {
   if (map.outside === null) return [];
-  return [formatNumber(ratioAt(map, i), 2), map.outside[i] ? "stands out" : "may be noise"];
+  return [formatNumber(ratioAt(map, i), 2), map.outside[i] ? "above noise" : "may be noise"];
 }
 
-const NOISE_HEADS = ["in standard deviations of noise", "mark"];
+const NOISE_HEADS = ["noise standard deviations", "mark"];
 
 /** Every weight of a map. */
 export function weightsTable({ outline }, map) {
@@ -19,7 +19,7 @@ export function weightsTable({ outline }, map) {
   return plainTable(heads, rows);
 }
 
-/** What each input of a sample contributes to the score of the chosen class, down to that score. */
+/** Contribution of each input of a sample to the score of the chosen class, then that score. */
 export function contributionTable({ outline }, { inputs, own }) {
   const { map, sum } = own;
   const noise = map.outside === null ? [] : NOISE_HEADS;

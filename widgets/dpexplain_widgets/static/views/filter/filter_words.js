@@ -1,41 +1,41 @@
-// What pictures of filters say, in words.
+// Pictures of filters, described in words.
 import { NOISE_BAND, activeFilters, ratioAt, shareOutside, sumsOf } from "./filter_data.js";
 import { greyEnds } from "./filter_overlay.js";
 import { formatDay, formatEpsilon, formatLike, formatNumber, formatSigned, quotedName } from "../../kit/format.js";
 
-/** "43 % of the weights stand out of the noise"; empty where the noise is not known. */
+/** "43% of the weights rise above the noise"; empty if the noise is unknown. */
 export function shareWords(map, what = "weight") {
   const share = shareOutside(map);
-  return share === null ? "" : `${formatNumber(100 * share, 2)} % of the ${what}s stand out of the noise`;
+  return share === null ? "" : `${formatNumber(100 * share, 2)}% of the ${what}s rise above the noise`;
 }
 
-/** What is drawn of a class, such as "mean filter of “3”". */
+/** Name of the map drawn for a class, such as "mean filter of “3”". */
 export function mapWords({ outline, choice }, k) {
   const name = `“${quotedName(outline.classes[k], 24)}”`;
   if (choice.kind === "filter") return `filter ${choice.m} of ${name}`;
   if (choice.kind !== "contrast" || choice.against === k) return `mean filter of ${name}`;
-  return `${name} against “${quotedName(outline.classes[choice.against], 24)}”`;
+  return `${name} vs. “${quotedName(outline.classes[choice.against], 24)}”`;
 }
 
-/** "ε = 0.5" of a column, or that it is the reference. */
+/** "ε = 0.5" for a column, or that it is the reference. */
 export function columnWords({ state }, column) {
   const { epsilons } = state.payload;
   return column < epsilons.length ? `ε = ${formatEpsilon(epsilons[column])}` : "non-private";
 }
 
-/** What one input weighs, and whether that may be noise. */
+/** The weight of one input, and whether it may be noise. */
 export function weightSentence({ outline }, map, i, what = "weight", inputs = null) {
   const ratio = ratioAt(map, i);
   const reading = inputs === null ? "" : ` (${readingWords(outline, inputs, i)})`;
   const name = `${quotedName(outline.input_names[i], 60)}${reading}`;
   const value = `${name}: ${what} ${formatSigned(map.values[i])}`;
   if (ratio === null) return value;
-  const size = `${formatNumber(ratio, 2)} standard deviations of the privacy noise`;
-  const verdict = ratio > NOISE_BAND ? "stands out" : "may be nothing but noise";
+  const size = `${formatNumber(ratio, 2)} standard deviations of privacy noise`;
+  const verdict = ratio > NOISE_BAND ? "above noise" : "may be all noise";
   return `${value}, ${size}: ${verdict}`;
 }
 
-/** What a sample holds in an input: as its column has it, or as the model reads it. */
+/** The value of a sample in an input: as in its column, or as the model reads it. */
 export function readingOf({ readings }, inputs, i) {
   const value = inputs[i];
   if (!readings) return formatSigned(value);
@@ -50,7 +50,7 @@ function readingWords(outline, inputs, i) {
   return `${outline.readings ? "" : "input "}${readingOf(outline, inputs, i)}`;
 }
 
-/** Parts of a sum in whole units, so that what is written adds up: the worst rounded gives way. */
+/** Parts of a sum rounded so that the printed numbers add up: the largest rounding error is adjusted. */
 export function partsInUnits(parts, unit) {
   const exact = parts.map((part) => part / unit);
   const whole = exact.map(Math.round);
@@ -63,8 +63,8 @@ export function partsInUnits(parts, unit) {
 }
 
 /**
- * How contributions add up, exactly: `rest` is what the bias adds, `score` what comes out, and
- * `what` the name of that. Numbers have the decimals of the largest, so that they can be added.
+ * The exact sum of contributions: `rest` is the bias, `score` the result, and `what` its name.
+ * Numbers have the decimals of the largest, so that they can be added.
  */
 export function additionSentence(map, { rest, score, what }) {
   const sums = sumsOf(map);
@@ -73,61 +73,61 @@ export function additionSentence(map, { rest, score, what }) {
   const [positive, negative, bias] = partsInUnits([sums.positive, sums.negative, rest], unit);
   const like = (value) => `${value > 0 ? "+" : ""}${formatLike(value + 0, largest)}`;
   const stands = sums.standing === null ? ""
-    : ` Of this, ${like(sums.standing)} comes from inputs that stand out of the noise.`;
-  return `${like(positive)} and ${like(negative)} add up to ${like(positive + negative)}; with the bias, ` +
-    `${like(bias)}, that is ${what}: ${like(positive + negative + bias)}.${stands}`;
+    : ` Of this, ${like(sums.standing)} comes from inputs above the noise.`;
+  return `${like(positive)} and ${like(negative)} add up to ${like(positive + negative)}; adding the bias, ` +
+    `${like(bias)}, gives ${what}: ${like(positive + negative + bias)}.${stands}`;
 }
 
-/** The inputs with the largest contributions, for those who do not see the picture. */
+/** The inputs with the largest contributions, for screen readers. */
 export function strongestWords({ outline }, { values }) {
   const order = Array.from(values, (_, i) => i).sort((a, b) => values[b] - values[a]);
   const listed = (places) => places
     .map((i) => `${quotedName(outline.input_names[i], 60)} ${formatSigned(values[i], 2)}`).join(", ");
   const ends = [
-    ["most for", order.slice(0, 3).filter((i) => values[i] > 0)],
+    ["most in favor", order.slice(0, 3).filter((i) => values[i] > 0)],
     ["most against", order.slice(-3).reverse().filter((i) => values[i] < 0)],
   ];
   return ends.filter(([, places]) => places.length > 0)
     .map(([name, places]) => `${name}: ${listed(places)}`).join("; ");
 }
 
-/** How the picture of a sample and its contributions lie on each other. */
+/** How the sample and its contributions are overlaid. */
 export function layerWords(opacity) {
   if (opacity === 0) return "sample alone";
   return opacity === 1 ? "contributions alone" : "contributions over the sample";
 }
 
-/** What the colours of the pictures of a sample mean. */
+/** Legend of the colors in the pictures of a sample. */
 export function sampleScaleWords({ inputs, limit, opacity, masked }) {
   const [low, high] = greyEnds(inputs).map((each) => formatSigned(each, 2));
-  const greys = `inputs from ${low} to ${high} in grey`;
+  const greys = `inputs from ${low} to ${high} in gray`;
   const end = formatNumber(limit, 2);
   const colours = `contributions from −${end} (orange) to +${end} (blue) log-odds`;
-  const hidden = opacity === 1 ? "grey" : "without colour";
-  const mask = masked ? `; ${hidden}: inside ${NOISE_BAND} standard deviations of the privacy noise` : "";
+  const hidden = opacity === 1 ? "gray" : "without color";
+  const mask = masked ? `; ${hidden}: inside ${NOISE_BAND} standard deviations of privacy noise` : "";
   if (opacity === 0) return `Scale: ${greys}.`;
   return opacity === 1 ? `Scale: ${colours}${mask}.` : `Scale: ${colours}, ${greys}${mask}.`;
 }
 
-/** What the colours or bars of a scale mean. */
+/** Legend of the colors or bars of a scale. */
 export function scaleWords({ limit, outline, masked }) {
-  const [mark, hidden] = outline.grid_shape === null ? ["bars", "pale"] : ["pixels", "grey"];
+  const [mark, hidden] = outline.grid_shape === null ? ["bars", "pale"] : ["pixels", "gray"];
   const ends = `−${formatNumber(limit, 2)} (orange) to +${formatNumber(limit, 2)} (blue) log-odds per unit of input`;
-  const mask = masked ? `; ${hidden} ${mark}: inside ${NOISE_BAND} standard deviations of the privacy noise` : "";
+  const mask = masked ? `; ${hidden} ${mark}: inside ${NOISE_BAND} standard deviations of privacy noise` : "";
   return `Scale: ${ends}${mask}.`;
 }
 
-/** Why a sample gets its class, in a sentence. */
+/** The prediction of a sample and its filters, in a sentence. */
 export function sampleSentence({ outline }, sample, ranked, shares) {
   const top = shares.indexOf(Math.max(...shares));
   const [first, second] = ranked;
   const name = (k) => `“${quotedName(outline.classes[k], 24)}”`;
-  const share = (k) => `${formatNumber(100 * sample.probabilities[k], 3)} %`;
+  const share = (k) => `${formatNumber(100 * sample.probabilities[k], 3)}%`;
   const certainty = sample.leadCertainty >= 0.999 ? "more than 99.9" : formatNumber(100 * sample.leadCertainty, 3);
-  const sure = sample.leadCertainty === null ? "" : `; under the privacy noise it leads with ${certainty} % certainty`;
+  const sure = sample.leadCertainty === null ? "" : `; ${certainty}% certain to lead, given the privacy noise`;
   return (
-    `Predicted ${name(first)} with ${share(first)}, before ${name(second)} with ${share(second)}${sure}. ` +
-    `About ${formatNumber(activeFilters(shares), 2)} of ${outline.n_filters} filters of the class at work, ` +
-    `the largest, #${top}, with a share of ${formatNumber(100 * shares[top], 2)} %.`
+    `Predicted ${name(first)} (${share(first)}); runner-up ${name(second)} (${share(second)})${sure}. ` +
+    `About ${formatNumber(activeFilters(shares), 2)} of ${outline.n_filters} filters of the class are active, ` +
+    `the largest, #${top}, with a share of ${formatNumber(100 * shares[top], 2)}%.`
   );
 }

@@ -1,4 +1,4 @@
-// The importance view: how much each term moves the prediction, on average.
+// The importance view: the average effect of each term on the prediction.
 import { html, listen, setText, svg, uniqueId } from "../../kit/dom.js";
 import { formatLike, plural, quotedName, shortName } from "../../kit/format.js";
 import { indexAfterKey } from "../../kit/keyboard.js";
@@ -73,7 +73,7 @@ function barPicture(state, i, scale, ids, width) {
   return parts;
 }
 
-/** What the order of terms is compared with: the pinned fit, or else the reference. */
+/** The fit that the order of terms is compared with: the pinned one, or else the reference. */
 function besideOf(state) {
   if (state.pinned) return { fit: state.pinned, words: "the pinned fit" };
   if (state.atReference || state.reference === null) return null;
@@ -122,7 +122,7 @@ class Importance {
     this.heading = html("h3", { id: uniqueId("title") }, "Which terms matter");
     this.count = html("span", { class: "dpx-note", role: "status" });
     this.list = html("ul", { class: "dpx-terms", role: "listbox", "aria-labelledby": this.heading.id });
-    this.nothing = html("p", { class: "dpx-note", hidden: true }, "No term is listed: change what is looked for.");
+    this.nothing = html("p", { class: "dpx-note", hidden: true }, "No matching term; change the search.");
     this.legend = html("ul", { class: "dpx-terms-legend" });
     this.explained = "";
     host.append(
@@ -143,7 +143,7 @@ class Importance {
     this.draw();
   }
 
-  // Measured here and not while drawing: reading a width makes the browser lay out the page.
+  // Measured here, not while drawing: reading a width makes the browser lay out the page.
   measure() {
     const bar = this.list.querySelector(".dpx-term-bar")?.clientWidth ?? 0;
     this.barWidth = Math.max(40, Math.floor(bar || this.width * 0.4));
@@ -184,7 +184,7 @@ class Importance {
     bar.replaceChildren(...barPicture(state, i, scale, this.ids, this.barWidth));
     const { above_noise: above, ranks } = state.fit.terms[i];
     const moved = this.moveOf(state, i);
-    const places = [moved.arrow, ranks ? `place ${placeWords(ranks)}` : ""].filter(Boolean).join(" ");
+    const places = [moved.arrow, ranks ? `rank ${placeWords(ranks)}` : ""].filter(Boolean).join(" ");
     setText(value, `${importance}\n${places}`.trim());
     element.classList.toggle("dpx-term-noise", above === false);
     const chosen = i === state.termIndex;
@@ -198,30 +198,30 @@ class Importance {
     element.setAttribute("aria-label", `${shortName(term.name, 120)}, ${words}`);
   }
 
-  // How many places higher or lower a term stands than in what it is compared with.
+  // How many ranks higher or lower a term is than in the fit it is compared with.
   moveOf(state, i) {
     const other = besideOf(state);
     const by = other ? placesOf(other.fit)[i] - placesOf(state.fit)[i] : 0;
     if (by === 0) return { arrow: "", words: "" };
     const [arrow, way] = by > 0 ? ["▲", "higher"] : ["▼", "lower"];
     const far = Math.abs(by);
-    return { arrow: `${arrow}${far}`, words: `, ${plural(far, "place")} ${way} than in ${other.words}` };
+    return { arrow: `${arrow}${far}`, words: `, ${plural(far, "rank")} ${way} than in ${other.words}` };
   }
 
   drawLegend(state) {
     const { noise_floor: floor, ranks } = state.fit.terms[0];
     const beside = besideOf(state);
     const entries = [["bar", `mean absolute contribution, in ${unitWords(state.payload)}`]];
-    if (floor !== null) entries.push(["floor", "about what noise alone would give"]);
-    if (ranks) entries.push(["pale", "does not stand out of the noise"]);
+    if (floor !== null) entries.push(["floor", "expected from noise alone"]);
+    if (ranks) entries.push(["pale", "does not rise above the noise"]);
     if (state.reference && !state.atReference) entries.push(["reference", "non-private reference, not releasable"]);
     if (state.pinned) entries.push(["pinned", "pinned ε"]);
     if (state.other) entries.push(["other", otherWords(state)]);
     const effect = showsEffects(state);
-    if (effect) entries.push(["effect", "estimated effect on people, ± 2 standard deviations; hollow: not certain"]);
-    const basis = state.fit.terms[0].effect_size ? " by the effect on people" : "";
-    if (ranks) entries.push(["2–4", `place that the term can have${basis}, 95 % certain`]);
-    if (beside) entries.push(["▲ ▼", `places higher or lower than in ${beside.words}`]);
+    if (effect) entries.push(["effect", "estimated effect on people, ±2 standard deviations; hollow: not certain"]);
+    const basis = state.fit.terms[0].effect_size ? " of the effect on people" : "";
+    if (ranks) entries.push(["2–4", `rank interval${basis} (95% certainty)`]);
+    if (beside) entries.push(["▲ ▼", `rank change from ${beside.words}`]);
     const wanted = JSON.stringify(entries);
     if (this.explained === wanted) return;
     this.explained = wanted;

@@ -1,11 +1,11 @@
-// The ledger view: what the models shown here cost, each alone and all together.
+// The ledger view: privacy cost of the models shown, each alone and all together.
 import { html, svg } from "../../kit/dom.js";
 import { formatDelta, formatEpsilon, formatNumber, plural, shortName } from "../../kit/format.js";
 import { CHOICE_KEYS, drawOnChange, readState } from "../../state/state.js";
 import { offerTable, scrollBox } from "../../kit/table.js";
 import { viewWidget } from "../../kit/view.js";
 
-const MU_WORDS = "μ is the Gaussian-DP parameter: releases add up in its square, and so do these shares.";
+const MU_WORDS = "μ is the Gaussian-DP parameter: the squares of μ add up over releases, and so do these shares.";
 
 function number(value) {
   return value === "inf" ? Infinity : value;
@@ -27,7 +27,7 @@ function shareBar(share) {
     svg("rect", { x: 0, y: 1, width: 100, height: 10, class: "dpx-share-track" }),
     svg("rect", { x: 0, y: 1, width, height: 10, class: "dpx-bar dpx-bar-main" }),
   );
-  return html("td", {}, bar, ` ${formatNumber(100 * share, 2)} %`);
+  return html("td", {}, bar, ` ${formatNumber(100 * share, 2)}%`);
 }
 
 function modelRow(state, fits, i, total) {
@@ -69,7 +69,7 @@ function sumSentence(state) {
   if (fits.length < 2) return null;
   const naive = naiveSum(fits);
   if (!Number.isFinite(naive)) return null;
-  const words = `Adding the ε of ${plural(fits.length, "model")} one by one would give ` +
+  const words = `Simple addition of the ε of ${plural(fits.length, "model")} would give ` +
     `${formatNumber(naive, 4)}; composition is tighter.`;
   return html("p", { class: "dpx-note" }, words);
 }
@@ -78,7 +78,7 @@ function referenceSentence({ payload }) {
   const promised = payload.fits.flat().some((fit) => fit.guarantee.private);
   if (payload.reference === null || !promised) return null;
   const words = "The totals hold only while the non-private reference, and everything derived " +
-    "from it, stays inside.";
+    "from it, are not shared.";
   return html("p", { class: "dpx-note dpx-reference-text" }, words);
 }
 
@@ -88,21 +88,21 @@ function headline(words) {
   return html("p", { class: "dpx-sum" }, text);
 }
 
-/** For whom and for which use the total holds, and what holds where results decided. */
+/** Unit and use of the total, and the total if results decided which fits to run. */
 function wordsOfUse(ledger) {
   const whom = ledger.unit === undefined ? "" : ` for ${shortName(ledger.unit, 80)}`;
   const adaptive = number(ledger.adaptive_epsilon ?? "inf");
   if (!Number.isFinite(adaptive)) return whom;
-  return `${whom}, if the fits were fixed in advance, and ε = ${formatEpsilon(adaptive)} if results decided`;
+  return `${whom}, if the fits were fixed in advance, and ε = ${formatEpsilon(adaptive)} otherwise`;
 }
 
-/** What a ledger promises to another unit than the one of its total. */
+/** The guarantee of a ledger for a unit other than that of its total. */
 export function wordsOfUnit(total) {
   if (total.unbounded.length > 0) return `no bound for ${shortName(total.unit, 80)}`;
   return `for ${shortName(total.unit, 80)} ε = ${formatEpsilon(number(total.epsilon))}`;
 }
 
-/** What the entries of a ledger cost together. */
+/** Total cost of the entries of a ledger. */
 export function ledgerWords(ledger) {
   const spends = (entry) => entry.private || entry.events.some((event) => event.type !== "non_private");
   if (ledger.entries.length > 0 && !ledger.entries.some(spends)) return "no private release; ε = ∞";
@@ -114,29 +114,29 @@ export function ledgerWords(ledger) {
   const first = own?.unbounded.length > 0 ? wordsOfUnit(own) : `${total}${wordsOfUse(ledger)}`;
   const parts = [first, ...others.map(wordsOfUnit)];
   if (number(ledger.total_epsilon) === Infinity && number(ledger.private_epsilon) !== Infinity) {
-    parts.push("with the non-private ones ε = ∞");
+    parts.push("including non-private releases ε = ∞");
   }
   return parts.join("; ");
 }
 
 const EVENTS_SHOWN = 6;
 
-/** What was released and with how much noise; the label stands before it. */
+/** What was released and with how much noise; preceded by the label. */
 export function eventWords(event) {
   const noise = () => `noise multiplier ${formatNumber(event.noise_multiplier, 4)}`;
   const times = event.count === undefined ? "" : `${event.count} × `;
   switch (event.type) {
     case "gaussian": return `${times}Gaussian, ${noise()}`;
     case "subsampled_gaussian":
-      return `${times}Gaussian, ${noise()}, about a random sample of ` +
-        `${formatNumber(100 * event.sampling_probability, 3)} % of the records`;
+      return `${times}Gaussian, ${noise()}, on a random sample of ` +
+        `${formatNumber(100 * event.sampling_probability, 3)}% of the records`;
     case "laplace": return `${times}Laplace, ${noise()}`;
     case "discrete_laplace":
       return `${times}discrete Laplace, noise multiplier ` +
         `${formatNumber(event.scale / event.sensitivity, 4)}`;
     case "pure": return `${times}pure mechanism, ε = ${formatEpsilon(event.epsilon)}`;
     case "non_private": return `not private, ${shortName(event.reason, 80)}`;
-    default: return "of a kind that this version does not know";
+    default: return "unknown kind of event";
   }
 }
 
@@ -162,7 +162,7 @@ function entryRow(entry) {
 
 function ledgerPart(ledger) {
   if (ledger === null) {
-    return [html("p", { class: "dpx-note" }, "No ledger came along: the figures cover these fits alone.")];
+    return [html("p", { class: "dpx-note" }, "No ledger attached: figures cover these fits only.")];
   }
   const name = html("bdi", {}, shortName(ledger.dataset, 80));
   const table = html("table", { class: "dpx-table dpx-entries" }, html("tbody", {}, ledger.entries.map(entryRow)));
@@ -183,7 +183,7 @@ export function createLedger(model, host, { standalone = false } = {}) {
   const ledgerBox = html("div");
   const models = scrollBox("Cost of each model");
   const head = html("header", { class: "dpx-head" }, html("h3", {}, "What it costs"));
-  // Beside other parts there is room for sentences only.
+  // Next to other parts there is room for sentences only.
   const shares = standalone ? models
     : html("details", { class: "dpx-details" }, html("summary", {}, "Share of each model"), models);
   host.append(
@@ -200,7 +200,7 @@ export function createLedger(model, host, { standalone = false } = {}) {
     );
     shares.hidden = payload.fits.length + (payload.reference === null ? 0 : 1) < 2;
     if (!shares.hidden) models.replaceChildren(modelsTable(state), html("p", { class: "dpx-note" }, MU_WORDS));
-    // Left alone while scrubbing, so that an opened list of entries stays open.
+    // Not redrawn while scrubbing, so an open list of entries stays open.
     if (shownLedger !== payload.ledger) ledgerBox.replaceChildren(...ledgerPart(payload.ledger));
     shownLedger = payload.ledger;
   };

@@ -1,7 +1,7 @@
-// Why one sample gets its score: contributions from released curves, so at no cost.
+// Contributions to the score of one sample, from released curves, so at no privacy cost.
 import { binOfValue, binWeights } from "../disagreement/distance.js";
 
-/** Place of a special bin by its name, which stands in brackets where a category has it too. */
+/** Index of a special bin by its name, which is in brackets if a category has the same name. */
 function specialBin(termFit, name) {
   const place = termFit.special.findIndex((each) => each === name || each === `(${name})`);
   return place < 0 ? null : termFit.labels.length - termFit.special.length + place;
@@ -14,8 +14,8 @@ function cellOf(axes, values) {
 }
 
 /**
- * The bin of a value of a term: a number, a category or null (missing), two of these for a pair of
- * features; null without a bin.
+ * The bin of a value of a term: a number, a category or null (missing), or two of these for a pair
+ * of features; null without a bin.
  * @param {import("../../types").TermFit | import("../../types").PairAxis} termFit
  */
 export function binOf(termFit, value) {
@@ -34,7 +34,7 @@ export function valueRange({ step }, { edges }) {
   return first <= last ? [first, last].map((value) => Number(value.toPrecision(12))) : [low, high];
 }
 
-// The decimals that a person would write: no more than the middle half of the bin needs.
+// As few decimals as place the value in the middle half of the bin.
 function roundedMiddle(middle, width) {
   for (let scale = 1; scale <= 1e12; scale *= 10) {
     const rounded = Math.floor(middle * scale + 0.5) / scale;
@@ -58,7 +58,7 @@ export function typicalValue(termFit, step) {
   return onStep >= low && onStep < high ? onStep : middle;
 }
 
-// Values of two features: those of their own terms, which come first, or of the sample.
+// Values of two features: those of their own terms if present, else those of the sample.
 /** @param {import("../../types").PairAxis[]} axes */
 function pairValues(axes, values, row) {
   return axes.map((axis, k) => {
@@ -69,7 +69,7 @@ function pairValues(axes, values, row) {
 }
 
 /**
- * Values of each term of the sample that is shown, made-up ones in place of its own.
+ * Values of each term for the sample shown, with what-if values replacing its own.
  * @param {import("../../types").Model} model
  * @param {import("../../types").State} state
  */
@@ -107,7 +107,7 @@ export function explainValues(fit, values) {
   return { parts, score, scoreStd: known ? Math.sqrt(squares) : null };
 }
 
-/** Chance that a normal estimate has the right sign, from its size and its deviation. */
+/** Probability that a normal estimate has the right sign, from its size and standard deviation. */
 export function normalCertainty(size, std) {
   if (std === null) return null;
   if (std === 0) return size === 0 ? 0.5 : 1;
@@ -118,14 +118,14 @@ export function normalCertainty(size, std) {
   return 1 - 0.5 * poly * Math.exp(-z * z);
 }
 
-/** The prediction that belongs to a score; null where other classes have a say as well. */
+/** The prediction for a score; null if it depends on other classes too. */
 export function predictionOf(link, score) {
   if (link === "logit") return 1 / (1 + Math.exp(-score));
   if (link === "log") return Math.exp(Math.min(score, 700));
   return link === "identity" ? score : null;
 }
 
-/** The score that belongs to a threshold on the prediction; null where there is none. */
+/** The score for a threshold on the prediction; null if there is none. */
 export function thresholdScore(link, threshold) {
   if (link === "logit") return Math.log((threshold ?? 0.5) / (1 - (threshold ?? 0.5)));
   if (threshold === null || threshold === undefined) return null;
@@ -133,7 +133,7 @@ export function thresholdScore(link, threshold) {
   return link === "identity" ? threshold : null;
 }
 
-/** Signs that are at least this sure count as certain. */
+/** Signs with at least this probability count as certain. */
 export const CERTAIN = 0.975;
 
 /** "certain" or "uncertain" for the sign of a contribution; null without a band. */

@@ -1,4 +1,4 @@
-// The local view: why one sample gets its score, and how sure the signs and the decision are.
+// The local view: contributions to the score of one sample, and certainty of signs and decision.
 import {
   explainValues, flips, normalCertainty, predictionOf, shownValues, signWord, thresholdScore,
 } from "./contributions.js";
@@ -21,7 +21,7 @@ import { epsilonWords, otherWords, predictionName, scoreWords } from "../../kit/
 const LOCAL_KEYS = [...CHOICE_KEYS, "sample", "what_if", "threshold"];
 const TYPICAL = "typical (largest released bins)";
 
-/** Fits that are marked beside the one that is read: [{role, words, explained}]. */
+/** Fits marked in addition to the selected one: [{role, words, explained}]. */
 function comparedFits(state, values) {
   const others = [];
   const add = (role, words, fit) => {
@@ -34,20 +34,20 @@ function comparedFits(state, values) {
   return others;
 }
 
-/** Why the picture must stay inside, or null. */
+/** Why the picture must not be shared, or null. */
 function localMark(state, sampleShown, others) {
   if (!state.fit.guarantee.private) return "NOT PRIVATE — do not publish";
   if (sampleShown && !state.samples.public) return "not releasable: a record";
   return others.some(({ role }) => role === "reference") ? "not releasable" : null;
 }
 
-/** A certainty in per cent, never as all of it. */
+/** A certainty in percent, never rounded to 100. */
 export function certaintyWords(certainty) {
-  return certainty > 0.999 ? "more than 99.9 %" : `${formatNumber(100 * certainty, 3)} %`;
+  return certainty > 0.999 ? "more than 99.9%" : `${formatNumber(100 * certainty, 3)}%`;
 }
 
 /**
- * How sure the side of the threshold is, in words; "" where that is not known.
+ * Certainty of the side of the threshold, in words; "" if unknown.
  * @param {import("../../types").Payload} payload
  */
 export function crossingWords(payload, explained, threshold) {
@@ -56,8 +56,8 @@ export function crossingWords(payload, explained, threshold) {
   const certainty = normalCertainty(explained.score - at, explained.scoreStd);
   const side = explained.score >= at ? "above" : "below";
   const shown = payload.link === "logit" ? threshold ?? 0.5 : threshold;
-  return `${side} ${formatNumber(shown)} with ${certaintyWords(certainty)} certainty under all noise ` +
-    "(errors of terms taken as independent)";
+  return `${side} ${formatNumber(shown)} with ${certaintyWords(certainty)} certainty given total uncertainty ` +
+    "(assuming independent errors)";
 }
 
 class LocalPanel {
@@ -93,7 +93,7 @@ class LocalPanel {
     this.inputs = whatIfInputs(this.model);
     this.table = numbersTable(() => this.asTable());
     host.append(
-      html("header", { class: "dpx-head" }, html("h3", {}, "Why this prediction"), this.sampleBox.element),
+      html("header", { class: "dpx-head" }, html("h3", {}, "Why this prediction?"), this.sampleBox.element),
       this.origin, this.prediction, this.crossing, this.legend, this.plot, this.readout,
       html("div", { class: "dpx-controls" }, this.alone?.controls, this.thresholdBox),
       ...[this.alone?.sentence].filter(Boolean),
@@ -174,13 +174,13 @@ class LocalPanel {
 
   originWords(state) {
     const changed = Object.keys(this.model.get("what_if") ?? {}).length;
-    const made = changed ? ` ${plural(changed, "value")} made up.` : "";
+    const made = changed ? ` ${plural(changed, "value")} changed.` : "";
     if (this.sample === null) {
-      return `No record: in every term the value of the largest released bin.${made}`;
+      return `Typical values: the largest released bin of every term.${made}`;
     }
     const word = state.samples.public
-      ? "A sample that was marked as public."
-      : "A record that is not marked as public: do not publish this picture.";
+      ? "Sample marked as public."
+      : "Sample not marked as public: do not publish this picture.";
     return `${word}${made}`;
   }
 
@@ -205,8 +205,8 @@ class LocalPanel {
     const noise = this.explained.parts.some((part) => part.std);
     this.legend.replaceChildren(
       item([bar], `adds to ${scoreWords(state.payload)}`),
-      ...(noise ? [item([bar.cloneNode(), uncertain], "hatched: its sign is uncertain")] : []),
-      ...(noise ? [item([whisker], "two standard deviations of all noise")] : []),
+      ...(noise ? [item([bar.cloneNode(), uncertain], "hatched: sign is uncertain")] : []),
+      ...(noise ? [item([whisker], "two standard deviations (total uncertainty)")] : []),
       ...this.others.map(({ role, words }) => item([pointMark(role, 15, 8)], words)),
     );
   }

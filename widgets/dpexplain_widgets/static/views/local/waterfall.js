@@ -10,7 +10,7 @@ import { watermark } from "../../charts/watermark.js";
 
 const FALL = { row: 34, head: 30, bar: 16, most: 14 };
 
-/** Terms in the order of a waterfall: by size in the ruling contributions; the rest is summed. */
+/** Terms in the order of a waterfall: by size in the contributions that set the order; the rest is summed. */
 export function waterfallOrder(parts, most = FALL.most) {
   const order = parts.map((_, i) => i).sort((a, b) => Math.abs(parts[b].value) - Math.abs(parts[a].value));
   if (order.length <= most) return { terms: order, rest: [] };
@@ -25,7 +25,7 @@ function summed(parts, places) {
 }
 
 /**
- * Rows from the intercept to the score, each with where it starts: [{kind, i, start, part}].
+ * Rows from the intercept to the score, each with its start: [{kind, i, start, part}].
  * @param {import("../../types").Fit} fit
  */
 export function waterfallRows(fit, explained, { terms, rest }) {

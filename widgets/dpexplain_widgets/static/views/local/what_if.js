@@ -1,4 +1,4 @@
-// Inputs for made-up values: numbers within the public range, categories from the schema.
+// Inputs for what-if values: numbers within the public range, categories from the schema.
 import { valueRange } from "./contributions.js";
 import { button } from "../../kit/controls.js";
 import { html, uniqueId } from "../../kit/dom.js";
@@ -22,7 +22,7 @@ function categoryInput(termFit) {
 }
 
 /**
- * The value of an input, or undefined where it is not one that the schema allows.
+ * The value of an input, or undefined if the schema does not allow it.
  * @param {import("../../types").TermFit} termFit
  */
 export function inputValue(text, term, termFit) {
@@ -40,7 +40,7 @@ function rangeWords(term, termFit) {
 
 /**
  * A section of inputs: {element, draw(state, values, places)}. Only terms in `places` have one;
- * what is typed becomes the trait `what_if`.
+ * typed values become the trait `what_if`.
  * @param {import("../../types").Model} model
  */
 export function whatIfInputs(model) {
@@ -49,7 +49,7 @@ export function whatIfInputs(model) {
   const problem = html("p", { class: "dpx-note dpx-reference-text", role: "alert" });
   const element = html("details", { class: "dpx-details dpx-what-if", open: true },
     html("summary", {}, "What if? Change values"),
-    html("p", { class: "dpx-note" }, "Only released curves are read, so this costs no privacy."),
+    html("p", { class: "dpx-note" }, "Uses released curves only, so it costs no privacy."),
     box, problem, reset);
   let made = [];
   let shown = "";

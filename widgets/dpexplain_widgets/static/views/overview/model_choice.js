@@ -1,11 +1,11 @@
-// Which of several models is read, and which stands beside it.
+// Choice of the model shown and of the one compared with it.
 import { choiceBox } from "../../kit/controls.js";
 import { html } from "../../kit/dom.js";
 import { shortName } from "../../kit/format.js";
 import { choose, nearestStop, readState } from "../../state/state.js";
 
 /**
- * Two selects: `element` to place, `draw()` after changes; hidden where there is one model.
+ * Two selects: `element` to place, `draw()` after changes; hidden if there is one model.
  * @param {import("../../types").Model} model
  */
 export function modelChoice(model) {
@@ -16,7 +16,7 @@ export function modelChoice(model) {
     const same = atReference ? epsilons.length : nearestStop(epsilons, payload.epsilons[stop]);
     choose(model, { model_name: name, other_model: other, epsilon_index: Math.max(0, same) });
   });
-  const beside = choiceBox("beside", (name) => choose(model, { other_model: name }));
+  const beside = choiceBox("Second model", (name) => choose(model, { other_model: name }));
   const element = html("div", { class: "dpx-controls dpx-models" }, read.element, beside.element);
   const draw = () => {
     const { models, payload } = readState(model);

@@ -1,4 +1,4 @@
-// The overview: which epsilon, what it guarantees, and how good the model is there.
+// The overview: the choice of epsilon, its guarantee, and the quality of the model there.
 import { button } from "../../kit/controls.js";
 import { html, setText } from "../../kit/dom.js";
 import { formatEpsilon, formatNumber, shortName } from "../../kit/format.js";
@@ -47,7 +47,7 @@ function metricCard(state, name) {
   );
 }
 
-/** How far two rankings of the terms agree, with the pinned fit or else with the reference. */
+/** Agreement of the term ranking with the pinned fit, or else with the reference. */
 function rankAgreement(state) {
   const other = state.pinned ?? (state.atReference ? null : state.reference);
   if (!other || state.payload.terms.length < 3) return null;
@@ -56,7 +56,7 @@ function rankAgreement(state) {
   const whose = state.pinned ? "the pinned fit" : "the reference";
   return html("div", {
     class: `dpx-card-note ${open ? "dpx-reference-text" : ""}`,
-    title: "Kendall’s τ: 1 for the same order, 0 for orders with nothing in common, −1 for the reverse",
+    title: "Kendall’s τ: 1 for the same order, 0 for unrelated orders, −1 for the reverse",
   }, `τ = ${tau} with the order of terms in ${whose}${open ? ", not releasable" : ""}`);
 }
 
@@ -118,7 +118,7 @@ class Overview {
     this.player.draw();
   }
 
-  // Long words in mixed case may break where another word begins.
+  // Long camel-case words may break before a capital letter.
   drawTitle(text) {
     if (this.title.textContent === text) return;
     const words = text.split(/(?<=[a-z])(?=[A-Z])/);

@@ -1,4 +1,4 @@
-// Walks through the epsilons, one after the other, until it is stopped.
+// Plays through the epsilons in order until it is stopped.
 import { button } from "../../kit/controls.js";
 import { setText } from "../../kit/dom.js";
 import { choose, readState } from "../../state/state.js";

@@ -1,17 +1,17 @@
-// Planning: an epsilon to drag over stand-in data, and the epsilon that a question needs.
+// Planning: refits on stand-in data by dragging epsilon, and the epsilon that a question needs.
 import { button } from "../../kit/controls.js";
 import { html, listen, setText, uniqueId } from "../../kit/dom.js";
-import { formatEpsilon, formatNumber, shortName } from "../../kit/format.js";
+import { formatEpsilon, shortName } from "../../kit/format.js";
 import { linearScale } from "../../charts/scale.js";
 import { choose, drawOnChange } from "../../state/state.js";
 import { scrollBox } from "../../kit/table.js";
 import { viewWidget } from "../../kit/view.js";
 
 const STEPS = 200;
-const NEEDED_MEANING = "Read from the fit that is shown: if its curve is right and privacy noise " +
-  "shrinks as it does in theory. It costs no privacy.";
+const NEEDED_MEANING = "Measured where the fits shown here decide it. Beyond them it is estimated, " +
+  "assuming that privacy noise shrinks as it does in theory. It costs no privacy.";
 
-/** Epsilon of a place on the slider, with two significant digits. */
+/** Epsilon at a position of the slider, with two significant digits. */
 export function epsilonAt(step, [low, high]) {
   const log = linearScale([0, STEPS], [Math.log(low), Math.log(high)])(step);
   return Math.min(high, Math.max(low, Number(Math.exp(log).toPrecision(2))));
@@ -19,11 +19,6 @@ export function epsilonAt(step, [low, high]) {
 
 function stepOf(epsilon, [low, high]) {
   return Math.round(linearScale([Math.log(low), Math.log(high)], [0, STEPS])(Math.log(epsilon)));
-}
-
-/** "about ε = 0.8", or what it means that no epsilon is enough. */
-export function neededWords(epsilon) {
-  return epsilon === null ? "none: what it shows may be noise" : `about ε = ${formatNumber(epsilon, 2)}`;
 }
 
 class Planner {
@@ -47,10 +42,10 @@ class Planner {
     this.value = html("output", { for: sliderId, class: "dpx-big" });
     this.status = html("p", { role: "status", class: "dpx-plan-status" });
     this.progress = html("progress", { max: 1, "aria-label": "Fits done" });
-    this.confirm = button("Fit and charge", () => this.answer("fit"));
+    this.confirm = button("Fit and charge the ledger", () => this.answer("fit"));
     this.stop = button("Cancel", () => this.answer("cancel"));
     this.live = html("div", { class: "dpx-plan-live" },
-      html("label", { for: sliderId }, "Drag ε to fit anew"), this.slider, this.value);
+      html("label", { for: sliderId }, "Drag to refit"), this.slider, this.value);
     this.target = html("input", { type: "number", id: targetId, step: "any", class: "dpx-plan-target" });
     this.targetLabel = html("label", { for: targetId });
     this.targetWords = html("span", { role: "status" });
@@ -66,8 +61,8 @@ class Planner {
   }
 
   answer(kind) {
-    // Another object every time: the same answer may be given twice. It names the words that were
-    // read, since another question may be on its way.
+    // A new object every time, because the same answer may be given twice. It names the question
+    // that was read, because another one may be on its way.
     const question = this.status.textContent;
     choose(this.model, { answer: { kind, question, time: Date.now() } });
   }
@@ -102,23 +97,22 @@ class Planner {
     this.progress.hidden = plan.state !== "working" || plan.total < 2;
     this.progress.value = plan.total ? plan.done / plan.total : 0;
     this.metric.hidden = plan.metric === "";
-    setText(this.targetLabel, `${shortName(plan.metric, 24)} to reach `);
+    setText(this.targetLabel, `${shortName(plan.metric, 24)} target: `);
     setText(this.targetWords, ` ${plan.metric_words}`);
     this.drawNeeded(plan);
   }
 
   drawNeeded({ needed, live, data }) {
     this.table.hidden = needed.length === 0;
-    const heads = ["term", "stands out of the noise from"];
+    const heads = ["term", "rises above the noise from"];
     const head = html("tr", {}, heads.map((name) => html("th", { scope: "col" }, name)));
-    const ordered = [...needed].sort(([, one], [, other]) => (one ?? Infinity) - (other ?? Infinity) || 0);
-    const rows = ordered.map(([name, epsilon]) => html("tr", {},
-      html("th", { scope: "row" }, html("bdi", {}, shortName(name, 80))), html("td", {}, neededWords(epsilon))));
+    const rows = needed.map(([name, , words]) => html("tr", {},
+      html("th", { scope: "row" }, html("bdi", {}, shortName(name, 80))), html("td", {}, words)));
     const table = html("table", { class: "dpx-table" }, html("thead", {}, head), html("tbody", {}, rows));
     this.table.replaceChildren(table);
     setText(this.note, [
-      needed.length > 0 ? NEEDED_MEANING : "No private fit with known noise is shown to read it from.",
-      live ? `Dragging fits ${data || "undeclared"} data.` : "",
+      needed.length > 0 ? NEEDED_MEANING : "Needs a private fit with known noise.",
+      live ? `Dragging refits ${data || "undeclared"} data.` : "",
     ].join(" ").trim());
   }
 

@@ -1,4 +1,4 @@
-// The rank view: which place each term takes, at every epsilon, and how sure that is.
+// The rank view: feature rank by epsilon, with rank intervals.
 import { html, listen, setText } from "../../kit/dom.js";
 import { formatEpsilon, quotedName, shortName } from "../../kit/format.js";
 import { indexAfterKey } from "../../kit/keyboard.js";
@@ -13,22 +13,22 @@ import { observeWidth, viewWidget } from "../../kit/view.js";
 import { epsilonWords, placeWords, spokenNoise } from "../../kit/words.js";
 
 /**
- * The place of a term in the fit that is read, in words.
+ * The rank of a term in the selected fit, in words.
  * @param {import("../../types").State} state
  */
 export function rankWords(state, i) {
   const term = state.fit.terms[i];
   const where = state.atReference ? "in the non-private reference" : `at ${epsilonWords(state)}`;
-  const place = `place ${placesOf(state.fit)[i]} of ${state.payload.terms.length} ${where}`;
-  const noise = spokenNoise(term).replace(/^, place/, "; could be").replace("could be ", "could be place ");
+  const place = `rank ${placesOf(state.fit)[i]} of ${state.payload.terms.length} ${where}`;
+  const noise = spokenNoise(term).replace(/^, rank/, "; could be rank");
   return `${quotedName(state.payload.terms[i].name, 48)}: ${place}${noise}`;
 }
 
 function ribbonBasis({ payload }) {
   const byEffect = payload.fits.flat().some((fit) => fit.terms[0].effect_size);
   return byEffect
-    ? "; it ranks effects on people as estimated, the lines rank released curves, so a line can leave it"
-    : " under all noise";
+    ? " by the estimated effect on people; lines rank released curves, so a line can leave the ribbon"
+    : "";
 }
 
 function aboutRanks(state, listed) {
@@ -36,9 +36,9 @@ function aboutRanks(state, listed) {
   const marks = state.payload.fits.flat().some((fit) => typeof fit.terms[0].above_noise === "boolean");
   const total = state.payload.terms.length;
   return [
-    "From left to right there is less noise; the term on the top line matters most.",
-    marks ? "Filled points and full lines stand out of the noise, hollow points and dashed or thin lines do not." : "",
-    joint ? `The ribbon holds the places that the chosen term can have, 95 % certain${ribbonBasis(state)}.` : "",
+    "Noise decreases from left to right; the term on the top line is the most important.",
+    marks ? "Filled points and solid lines rise above the noise; hollow points and dashed or thin lines do not." : "",
+    joint ? `The ribbon shows the 95% rank interval of the selected term${ribbonBasis(state)}.` : "",
     total > listed ? `${listed} of ${total} terms are listed.` : "",
   ].filter(Boolean).join(" ");
 }
@@ -67,7 +67,7 @@ class RankPanel {
     this.readout = html("p", { class: "dpx-readout" });
     this.table = numbersTable(() => this.asTable());
     host.append(
-      html("header", { class: "dpx-head" }, html("h3", {}, "Which place each term takes")),
+      html("header", { class: "dpx-head" }, html("h3", {}, "Feature rank by ε")),
       this.about,
       ...[this.controls?.element].filter(Boolean),
       this.plot, this.mark, this.readout,
@@ -110,7 +110,7 @@ class RankPanel {
     const words = rankWords(state, state.termIndex);
     setText(this.readout, `${words}.`);
     const places = placesOf(state.fit);
-    const name = `Places of ${this.listed.length} of ${terms.length} terms at ${epsilons.length} values of epsilon`;
+    const name = `Ranks of ${this.listed.length} of ${terms.length} terms at ${epsilons.length} values of epsilon`;
     this.plot.setAttribute("aria-label", name);
     this.plot.setAttribute("aria-orientation", "vertical");
     this.plot.setAttribute("aria-valuemin", "1");

@@ -1,5 +1,5 @@
-// The bump chart: one line for each term, through its place at each epsilon. It is built once for
-// a list of terms and a width; what is chosen changes a few attributes of it.
+// The bump chart: one line for each term, through its rank at each epsilon. It is built once for
+// a list of terms and a width; a choice changes a few attributes only.
 import { html, svg } from "../../kit/dom.js";
 import { formatEpsilon, shortName } from "../../kit/format.js";
 import { label, LABEL_SIZE, rule } from "../../charts/marks.js";
@@ -8,7 +8,7 @@ import { nearestIndex } from "../../charts/scale.js";
 import { fitText, labelsThatFit, textWidth } from "../../kit/text.js";
 
 const RANK = { head: 34, row: 24, tallest: 38, together: 340, edge: 14, apart: 64, below: 8 };
-const MANY = 40; // terms, from which on nothing is dashed
+const MANY = 40; // from this number of terms on, nothing is dashed
 const POINT = { usual: 4, chosen: 5.5 };
 
 function nameWidth({ state, width, font, listed }) {
@@ -75,7 +75,7 @@ function ribbon(layout, i) {
   return svg("path", { d: ribbonPath(upper, lower), class: "dpx-rank-ribbon" });
 }
 
-/** What stands for a term: {group, paint(chosen, noise)}. */
+/** The marks of a term: {group, paint(chosen, noise)}. */
 function termMarks(view, layout, i) {
   const points = layout.columns.map(({ places }, k) => [layout.x[k], layout.y(layout.at[k](places[i]))]);
   const apart = layout.columns.at(-1).isReference;
@@ -117,7 +117,7 @@ function nearestTerm(layout, x, y) {
   return layout.listed.find((i) => layout.at[column](places[i]) === place) ?? null;
 }
 
-/** What a chart is built from; another of these needs another chart. */
+/** The inputs a chart is built from; a change needs a new chart. */
 function groundOf({ state, listed, width, font }) {
   return [state.payload, state.repeat, state.reference, width, font, listed.join()];
 }
@@ -147,7 +147,7 @@ export class RankChart {
     return groundOf(view).every((each, k) => each === this.ground[k]);
   }
 
-  /** Follow what is chosen: an epsilon and a term. */
+  /** Show the chosen epsilon and term. */
   update(view) {
     const { state } = view;
     this.state = state;
@@ -176,7 +176,7 @@ export class RankChart {
     return y < RANK.head ? null : nearestTerm(this.layout, x, y - RANK.head);
   }
 
-  /** Top and bottom of the row of a term in the fit that is read. */
+  /** Top and bottom of the row of a term in the selected fit. */
   rowOf(i) {
     const { columns, at, row, y } = this.layout;
     const column = Math.min(this.state.stop, columns.length - 1);

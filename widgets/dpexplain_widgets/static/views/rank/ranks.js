@@ -1,9 +1,9 @@
-// Places of terms by importance, at every epsilon.
+// Ranks of terms by importance, at every epsilon.
 
 const knownPlaces = new WeakMap();
 
 /**
- * Place of each term in a fit, 1 for the most important; ties stand in model order.
+ * Rank of each term in a fit, 1 for the most important; ties are in model order.
  * @param {import("../../types").Fit} fit
  */
 export function placesOf(fit) {
@@ -18,7 +18,7 @@ export function placesOf(fit) {
 }
 
 /**
- * A column for each epsilon, and the reference apart: [{stop, fit, places, isReference}].
+ * A column for each epsilon, and one for the reference: [{stop, fit, places, isReference}].
  * @param {import("../../types").State} state
  */
 export function rankColumns(state) {
@@ -32,12 +32,12 @@ export function rankColumns(state) {
 }
 
 /**
- * Places among the listed terms only, so that a list that is searched has no gaps: from the
- * places in a column to 1, 2, 3 …; an interval may lie between two listed terms.
+ * Ranks among the listed terms only, so that a filtered list has no gaps: from the
+ * ranks in a column to 1, 2, 3 …; an interval may lie between two listed terms.
  */
 export function squeezed(places, listed) {
   const taken = new Set(listed.map((i) => places[i]));
-  const before = [0]; // how many listed terms stand before a place
+  const before = [0]; // number of listed terms before a rank
   for (let place = 1; place <= places.length; place += 1) {
     before[place] = before[place - 1] + (taken.has(place - 1) ? 1 : 0);
   }
@@ -64,7 +64,7 @@ export function pointsPath(points, radius) {
   return points.map(([x, y]) => `M${x - radius} ${y}${half} ${2 * radius} 0${half} ${-2 * radius} 0Z`).join("");
 }
 
-/** Kendall's rank correlation of two lists of places without ties. */
+/** Kendall's rank correlation of two lists of ranks without ties. */
 export function kendallTau(one, other) {
   let agreeing = 0;
   for (let i = 0; i < one.length; i += 1) {

@@ -1,4 +1,4 @@
-// A pair of features as a heat map: a picture of cells in colours that are symmetric at zero.
+// A pair of features as a heat map, with colors symmetric around zero.
 import { html, svg } from "../../kit/dom.js";
 import { drawPicture, themeColours } from "../filter/filter_picture.js";
 import { formatNumber, shortName } from "../../kit/format.js";
@@ -14,7 +14,7 @@ export function pairShape({ axes }) {
 }
 
 /**
- * Row and column of a cell, which are counted row by row.
+ * Row and column of a cell; cells are numbered row by row.
  * @returns {[number, number]}
  */
 export function cellPlace(termFit, cell) {
@@ -22,12 +22,12 @@ export function cellPlace(termFit, cell) {
   return [Math.floor(cell / columns), cell % columns];
 }
 
-/** Largest size of a contribution, at which the colours end; 1 where all are zero. */
+/** Largest absolute contribution, the end of the color scale; 1 if all are zero. */
 export function heatLimit({ contribution }) {
   return contribution.reduce((most, value) => Math.max(most, Math.abs(value)), 0) || 1;
 }
 
-/** The cells as picture of data, the first row at the bottom. */
+/** The cells as image data, the first row at the bottom. */
 function cellPicture(termFit, table, frame) {
   const [rows, width] = pairShape(termFit);
   const places = Int32Array.from(termFit.contribution, (_, cell) => {
@@ -81,7 +81,7 @@ function cellFrame({ x, y, cellWidth, cellHeight }, [row, column], kind) {
 
 /**
  * Draw the heat map. Cells in `marked` are [cell, kind]. Returns {element, cellAt(x, y)}, which
- * gives null outside of the cells.
+ * returns null outside the cells.
  */
 export function drawHeatMap({ termFit, width, font, root, mark, marked }) {
   const layout = layoutOf(termFit, width, font);
@@ -118,7 +118,7 @@ export function drawSmallHeatMap({ termFit, width, height, root }) {
     svg("rect", { ...frame, class: "dpx-heat-frame" }));
 }
 
-/** What the colours mean: a strip from the least to the most. */
+/** The color scale, as a strip from lowest to highest. */
 export function heatScale(termFit, root) {
   const { table } = themeColours(root);
   const canvas = html("canvas", { width: table.length / 4, height: 1 });

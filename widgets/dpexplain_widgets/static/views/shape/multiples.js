@@ -1,4 +1,4 @@
-// Small multiples: twelve terms at a time, each with its own axis.
+// Small charts of all terms: twelve at a time, each with its own axis.
 import { button } from "../../kit/controls.js";
 import { termCurves } from "../../charts/curves.js";
 import { html, listen, setText, uniqueId } from "../../kit/dom.js";
@@ -19,7 +19,7 @@ export const PAGE_SIZE = 12;
 const NARROWEST = 190;
 const SMALL_HEAT_HEIGHT = 104;
 
-/** Which part of a list a page holds: {page, pages, from, to}; a page beyond the last is the last. */
+/** The part of a list on a page: {page, pages, from, to}; a page beyond the last is the last. */
 export function pageOf(count, wanted, size = PAGE_SIZE) {
   const pages = Math.max(1, Math.ceil(count / size));
   const page = Math.max(0, Math.min(pages - 1, wanted));
@@ -27,7 +27,7 @@ export function pageOf(count, wanted, size = PAGE_SIZE) {
 }
 
 function noiseText(termFit) {
-  if (termFit.above_noise === false) return "does not stand out of the noise";
+  if (termFit.above_noise === false) return "does not rise above the noise";
   const inside = binsInsideNoise(termFit);
   return inside === null ? "" : `${inside} of ${termFit.labels.length} bins may be noise`;
 }
@@ -48,7 +48,7 @@ class Multiples {
 
   build(host) {
     this.about = html("p", { class: "dpx-note" });
-    this.grid = html("ul", { class: "dpx-multiples", role: "listbox", "aria-label": "Terms as small pictures" });
+    this.grid = html("ul", { class: "dpx-multiples", role: "listbox", "aria-label": "Small charts of all terms" });
     this.mark = html("p", { class: "dpx-rank-mark" }, "not releasable: dashed is the non-private reference");
     this.back = button("‹ Previous", () => this.turn(-1));
     this.next = button("Next ›", () => this.turn(1));
@@ -77,8 +77,8 @@ class Multiples {
     this.mark.hidden = state.reference === null || state.atReference;
     this.drawPages();
     const where = state.atReference ? "the non-private reference" : epsilonWords(state);
-    setText(this.about, `Each term at ${where} adds to ${scoreWords(state.payload)}, on an axis of its own; ` +
-      "the band is noise. A click chooses a term, Enter or a double click opens it.");
+    setText(this.about, `Contributions at ${where} to ${scoreWords(state.payload)}, each term on its own axis; ` +
+      "the band is noise. Click to select a term; press Enter or double-click to open it.");
     if (this.width < 40) return;
     this.columns = Math.max(1, Math.min(4, Math.floor((this.width + 12) / (NARROWEST + 12))));
     this.grid.style.setProperty("--dpx-small-columns", String(this.columns));
@@ -162,7 +162,7 @@ class Multiples {
 }
 
 /**
- * Put small multiples into `host`. Returns a function that ends them.
+ * Put the small charts into `host`. Returns a function that ends them.
  * @param {import("../../types").Model} model
  */
 export function createMultiples(model, host, options) {

@@ -12,8 +12,8 @@ import { observeWidth } from "../../kit/view.js";
 import { scoreWords } from "../../kit/words.js";
 
 const PAIR_HINT = "Point at a cell, or focus the picture and use the arrow keys, to read its numbers.";
-const PAIR_LIMITS = "Cells are equally large whatever values they hold; missing values come last. A pair has no " +
-  "noise band and no curve to compare or edit: private models here have none.";
+const PAIR_LIMITS = "Cells are drawn with equal size; missing values come last. A pair has no " +
+  "noise band and no curve to compare or edit: no private model here has pairs.";
 const CELL_STEPS = {
   ArrowUp: [1, 0], ArrowDown: [-1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1],
   PageUp: [5, 0], PageDown: [-5, 0], Home: [0, -Infinity], End: [0, Infinity],
@@ -28,7 +28,7 @@ export function cellWords(termFit, cell) {
   }).join(", ");
 }
 
-/** The cell that a key moves to; null where the key means nothing here. */
+/** The cell a key moves to; null if the key has no meaning here. */
 export function cellAfterKey(event, cell, termFit) {
   const step = CELL_STEPS[event.key];
   if (step === undefined || event.ctrlKey || event.metaKey || event.altKey) return null;
@@ -39,7 +39,7 @@ export function cellAfterKey(event, cell, termFit) {
   return row * columns + column;
 }
 
-/** The cell that is pointed at, [term, cell]; null where it belonged to another pair. */
+/** The cell under the pointer, [term, cell]; null if it belonged to another pair. */
 export function pointedCell(pointed, term) {
   return pointed !== null && pointed[0] === term ? pointed[1] : null;
 }
@@ -114,7 +114,7 @@ class PairPanel {
     setText(this.title, shortName(state.term.name, 120));
     setText(this.about, shortName(state.term.description ?? "", 400));
     this.scale.replaceChildren(
-      html("span", {}, `Adds to ${scoreWords(state.payload)}, in colours from`), ...heatScale(termFit, root));
+      html("span", {}, `Adds to ${scoreWords(state.payload)}, in colors from`), ...heatScale(termFit, root));
     this.termBox.fill(state.payload.terms.map((each) => [each.name, shortName(each.name, 60)]), state.term.name);
     this.describe(state, termFit, { cell, pointed });
     this.table.draw();
@@ -191,7 +191,7 @@ export function createPairPanel(model, host, options) {
   return () => panel.destroy();
 }
 
-/** Say in words that a part is of curves alone. */
+/** A note that a part supports curves only. */
 export function createPairWords(title, words) {
   return (model, host) => {
     host.append(html("header", { class: "dpx-head" }, html("h3", {}, title)), html("p", { class: "dpx-note" }, words));
@@ -199,7 +199,7 @@ export function createPairWords(title, words) {
   };
 }
 
-/** A part that is another one while a pair is chosen. */
+/** A part that is replaced while a pair is chosen. */
 export function byKind(createOfCurve, createOfPair) {
   return (model, host, options) => {
     const box = html("div", { class: "dpx-by-kind" });

@@ -1,9 +1,9 @@
-// A range of bins: chosen by dragging or with Shift, read as one.
+// A range of bins, chosen by dragging or with Shift, and its summary.
 import { valueRange } from "../local/contributions.js";
 import { formatCount, formatSigned, formatValue, quotedName } from "../../kit/format.js";
 import { commonParts } from "../disagreement/distance.js";
 
-/** Ends of a range in order, inside the bins that hold values; null where nothing is left. */
+/** Ends of a range in order, within the bins of values; null if nothing is left. */
 export function orderedRange(one, other, count) {
   const [first, last] = [Math.min(one, other), Math.max(one, other)];
   return first >= count ? null : [first, Math.min(last, count - 1)];
@@ -28,7 +28,7 @@ export function rangeTitle(term, termFit, [first, last]) {
 }
 
 /**
- * What a range of bins holds, in words; `reference` is the same term there, or null.
+ * Summary of a range of bins; `reference` is the same term there, or null.
  * @param {import("../../types").TermFit} termFit
  */
 export function rangeSentence(termFit, [first, last], reference, isPrivate) {

@@ -1,7 +1,7 @@
-// Replaying the noise: the curve as it could have come out with other noise. Draws are made from
-// released numbers, so they cost no privacy, and the same number gives the same draw.
+// Replaying the noise: the curve as another run could have released it. Draws are made from
+// released numbers, so they cost no privacy, and the same seed gives the same draw.
 
-/** Independent uniform numbers in (0, 1] from a whole number (mulberry32). */
+/** Independent uniform numbers in (0, 1] from an integer seed (mulberry32). */
 export function uniforms(seed) {
   let state = seed >>> 0;
   return () => {
@@ -17,7 +17,7 @@ function normals(seed) {
   return () => Math.sqrt(-2 * Math.log(uniform())) * Math.cos(2 * Math.PI * uniform());
 }
 
-/** Directions in which errors of a curve go together, in deviations of each bin: [[per bin]]. */
+/** Joint error directions of a curve, in standard deviations of each bin: [[per bin]]. */
 export function directionsOf({ directions, labels }) {
   if (!directions) return [];
   const steps = Int8Array.from(directions, (letter) => letter.charCodeAt(0) - 63);
@@ -27,7 +27,7 @@ export function directionsOf({ directions, labels }) {
 }
 
 /**
- * A draw of the errors of a curve; null where nothing scatters.
+ * A draw of the errors of a curve; null if there is no noise.
  * @param {import("../../types").TermFit} termFit
  */
 export function drawnErrors(termFit, draw, place = 0) {
@@ -43,7 +43,7 @@ export function drawnErrors(termFit, draw, place = 0) {
 }
 
 /**
- * The curve with that draw of the noise on it; null where nothing scatters.
+ * The curve with that draw of the noise added; null if there is no noise.
  * @param {import("../../types").TermFit} termFit
  */
 export function replayedCurve(termFit, draw, place = 0) {

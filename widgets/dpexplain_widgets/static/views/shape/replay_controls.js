@@ -5,7 +5,7 @@ import { choose } from "../../state/state.js";
 
 const DRAW_MS = 650;
 
-/** Whether the reader asked the system for less motion. */
+/** Whether the system is set to reduce motion. */
 function wantsLessMotion() {
   return matchMedia("(prefers-reduced-motion: reduce)").matches;
 }
@@ -30,7 +30,7 @@ export function replayControls(model) {
     next();
     if (!wantsLessMotion()) timer = setInterval(next, DRAW_MS);
   });
-  const step = button("Next draw", next);
+  const step = button("Next rerun", next);
   const element = html("span", { class: "dpx-choice dpx-replay" }, play, step);
   const draw = (possible) => {
     element.hidden = !possible;

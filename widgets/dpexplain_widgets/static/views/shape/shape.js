@@ -1,4 +1,4 @@
-// The shape view: one term, or all terms as small pictures.
+// The shape view: one term, or all terms as small charts.
 import { checkbox } from "../../kit/controls.js";
 import { html } from "../../kit/dom.js";
 import { createMultiples } from "./multiples.js";
@@ -15,7 +15,7 @@ export function createShape(model, host, options) {
   let stopShown = () => {};
   let shown = null;
   const alone = standaloneParts(model);
-  const box = checkbox("Show all as small pictures", false, (on) => choose(model, { small_multiples: on }));
+  const box = checkbox("Show all as small charts", false, (on) => choose(model, { small_multiples: on }));
   const part = html("div", { class: "dpx-shape-part" });
   host.append(html("div", { class: "dpx-controls dpx-shape-switch" }, box.element), part);
   const extra = html("div", {}, html("div", { class: "dpx-controls" }, alone.controls), alone.sentence);

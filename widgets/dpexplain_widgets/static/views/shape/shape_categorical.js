@@ -1,4 +1,4 @@
-// The shape of a categorical term: one row for each category, so that every name can be read.
+// The shape of a categorical term: one row per category, so every name is readable.
 import {
   axisValues, effectEnds, mainTerm, noiseEnds, privacyEnds, shownLayer, termCurves, watermarkText,
 } from "../../charts/curves.js";
@@ -34,7 +34,7 @@ function rowPlaces(termFit, names, specialCount) {
   });
 }
 
-/** Everything the drawing functions need to know about places and scales. */
+/** Positions and scales for the drawing functions. */
 function categoricalLayout({ state, width, font, options }) {
   const termFit = mainTerm(state);
   const left = nameColumn(termFit, width, font);
@@ -153,7 +153,7 @@ function cutWhiskerMarks(state, { termFit, rows, x, left, right }) {
   if (shownLayer(state) === "effect") return [];
   return (noiseEnds(termFit) ?? []).flatMap(([low, high], i) => {
     const [at, y] = [x(termFit.contribution[i]), rows[i].middle];
-    // A value that lies beyond itself has a mark of its own there.
+    // A value that is itself off-scale has its own mark there.
     const marks = [];
     if (x(low) < left + 7 && at >= left + 8) marks.push(beyondMark(left + 8, y, "left", "noise"));
     if (x(high) > right + 1 && at <= right) marks.push(beyondMark(right, y, "right", "noise"));
@@ -161,7 +161,7 @@ function cutWhiskerMarks(state, { termFit, rows, x, left, right }) {
   });
 }
 
-/** What the bar, the whisker, the points and the count of each row take up. */
+/** The space occupied by the bar, the whisker, the points and the count of each row. */
 function rowObstacles(state, { termFit, rows, x, countX, right, width }) {
   const ends = noiseEnds(termFit);
   const points = termCurves(state).map((curve) => curve.termFit.contribution);

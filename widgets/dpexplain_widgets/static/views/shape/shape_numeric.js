@@ -42,7 +42,7 @@ function slotsFrom(left, widths) {
   });
 }
 
-/** Everything the drawing functions need to know about places and scales. */
+/** Positions and scales for the drawing functions. */
 function numericLayout({ state, width, font, options }) {
   const termFit = mainTerm(state);
   const values = niceAxis(axisValues(state, options.everyEpsilon), 7);
@@ -127,7 +127,7 @@ function slotLabels(layout, font) {
 function axisTitles({ state, font }, layout) {
   const { left, right, histogramBottom, histogramTop, width, even } = layout;
   const unit = state.term.unit ? ` (${state.term.unit})` : "";
-  const note = even ? ", bins drawn equally wide" : "";
+  const note = even ? ", equal-width bins" : "";
   const fit = (text, room) => fitText(text, room, LABEL_SIZE, font);
   const after = fit(`${unit}${note}`, 0.6 * right);
   const name = fit(state.term.name, right - textWidth(after, LABEL_SIZE, font));
@@ -186,7 +186,7 @@ function noiseBand(layout, ids) {
   return [...bands, ...hatched.filter(Boolean)];
 }
 
-/** The bands of the layers that are shown, that of the estimate behind. */
+/** The bands of the visible layers, the effect band behind. */
 function shownBands(layout, ids, layer) {
   const ends = layer === "released" ? null : effectEnds(layout.termFit);
   return [
@@ -195,14 +195,14 @@ function shownBands(layout, ids, layer) {
   ];
 }
 
-/** Marks where the band goes on beyond the frame, far enough apart to be told apart. */
+/** Marks where the band continues off-scale, spaced far enough apart. */
 function cutBandMarks({ termFit, columns, y, top, bottom }, layer) {
   const last = { up: -Infinity, down: -Infinity };
   const values = layer === "effect" ? termFit.effect : termFit.contribution;
   const markAt = (i, end, direction) => {
     const x = (columns[i][0] + columns[i][1]) / 2;
     const isBeyond = (value) => (direction === "up" ? y(value) < top - 1 : y(value) > bottom + 1);
-    // A value that lies beyond itself has a mark of its own there.
+    // A value that is itself off-scale has its own mark there.
     const cut = isBeyond(end) && !isBeyond(values[i]);
     if (!cut || x - last[direction] < CUT_MARKS_APART) return null;
     last[direction] = x;
@@ -264,7 +264,7 @@ function slotDivider({ right, gap, termFit, top, histogramBottom }) {
   return rule(x, top, x, histogramBottom, "divider");
 }
 
-/** Draw the term. Returns the element, `binAt(x)`, whether bins are equally wide, and `cut`. */
+/** Draw the term. Returns the element, `binAt(x)`, whether bins have equal width, and `cut`. */
 export function drawNumericShape(view) {
   const { state, ids, font } = view;
   const layout = numericLayout(view);

@@ -1,4 +1,4 @@
-// One term of one fit, with everything that puts it in perspective.
+// One term of one fit, with its noise, counts and comparisons.
 import { orderedRange, rangeSentence, rangeTitle } from "./ranges.js";
 import { button, checkbox, choiceBox } from "../../kit/controls.js";
 import { mainTerm, shownLayer } from "../../charts/curves.js";
@@ -54,7 +54,7 @@ class ShapePanel {
     this.termBox = choiceBox("Term", (name) => chooseTerm(this.model, name));
     this.repeatBox = choiceBox("Fit", (i) => choose(this.model, { repeat: Number(i) }));
     this.sameAxis = checkbox("Same axis at every ε", true, (on) => choose(this.model, { same_axis: on }));
-    this.evenBins = checkbox("Bins equally wide", false, (on) => choose(this.model, { even_bins: on }));
+    this.evenBins = checkbox("Equal-width bins", false, (on) => choose(this.model, { even_bins: on }));
     this.replay = replayControls(this.model);
     this.clear = button("Clear range", () => choose(this.model, { bin_range: null }));
     this.bandWords = html("p", { class: "dpx-note" });
@@ -86,7 +86,7 @@ class ShapePanel {
     return Number.isInteger(draw) ? draw : null;
   }
 
-  // The font is asked for here: asking while drawing would make the browser settle all styles.
+  // The font is read here: reading it while drawing would force the browser to compute all styles.
   resize(width) {
     this.width = width;
     this.font = fontOf(this.plot);
@@ -197,7 +197,7 @@ class ShapePanel {
   }
 
   moveTo(bin, buttons) {
-    if (buttons === 0) this.endDrag(); // let go outside, where nobody said so
+    if (buttons === 0) this.endDrag(); // released outside the window, without an event
     const from = this.dragFrom ?? null;
     if (from === null || bin === null || (bin === from && !this.isDragged)) {
       this.hover(bin);

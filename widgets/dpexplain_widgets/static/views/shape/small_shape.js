@@ -1,4 +1,4 @@
-// A small picture of one term, for a grid of many.
+// A small chart of one term, for a grid of many.
 import { crowdsTheAxis, splitSpecial, valuePosition } from "../../charts/bins.js";
 import { valueRange } from "../local/contributions.js";
 import { effectEnds, noiseEnds } from "../../charts/curves.js";
@@ -11,7 +11,7 @@ import { textWidth } from "../../kit/text.js";
 
 const SMALL = { height: 122, top: 8, bottom: 96, foot: 115 };
 
-/** Values that the axis of a small picture holds: all epsilons, and bands within reach. */
+/** Values on the axis of a small chart: all epsilons, and bands within reach. */
 export function smallAxisValues(curves, everyFit) {
   const ordinary = (termFit) => splitSpecial(termFit, termFit.contribution).ordinary;
   const values = [...curves.map(({ termFit }) => termFit), ...everyFit].flatMap(ordinary);
@@ -32,7 +32,7 @@ function smallSteps(termFit, left, right) {
   return { edges: termFit.edges, x: valuePosition(termFit.edges, even, left, right) };
 }
 
-// Categories of another fit stand where those of the main one do.
+// Categories of another fit are placed where the main fit has them.
 function valuesAt(termFit, main) {
   if (main.edges !== null) return splitSpecial(termFit, termFit.contribution).ordinary;
   const labels = splitSpecial(main, main.labels).ordinary;
@@ -46,12 +46,12 @@ function bandOf(main, edges, x, y, { ends = noiseEnds(main), kind = "dpx-band" }
   return svg("path", { d: bandPath(edges, low, high, x, y), class: kind });
 }
 
-/** The first and the last value of an axis, as a person writes them. */
+/** The first and the last value of an axis, formatted. */
 export function endTexts(term, edges) {
   return valueRange(term, { edges }).map((end) => formatValue(term, end));
 }
 
-/** Both ends of the axis, or how many categories there are. */
+/** Both ends of the axis, or the number of categories. */
 function endLabels(term, { edges, labels, special }, left, right, font) {
   if (edges === null) {
     return [label(`${labels.length - special.length} categories`, (left + right) / 2, SMALL.foot)];

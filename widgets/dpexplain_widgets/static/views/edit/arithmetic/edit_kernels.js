@@ -1,5 +1,5 @@
 // The arithmetic of edits, for a preview on the page. The same as dpexplain/edit/kernels.py, which
-// computes what is applied; a test holds the two against each other.
+// computes the edits that are applied; a test compares the two.
 
 const LEAST_WEIGHT = 1e-9;
 const CONVEX_ROUNDS = 10_000;
@@ -12,21 +12,21 @@ function largest(values) {
   return values.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
 }
 
-/** Weights that let bins of nobody follow the others. */
+/** Weights that let empty bins follow the others. */
 export function positiveWeights(weights) {
   const sum = total(weights);
   if (!(sum > 0)) return weights.map(() => 1);
   return weights.map((weight) => weight / sum + LEAST_WEIGHT);
 }
 
-/** Mean by weight; the plain one where nobody weighs anything. */
+/** Weighted mean; the plain mean if all weights are zero. */
 export function weightedMean(values, weights) {
   const sum = total(weights);
   if (!(sum > 0)) return total(values) / values.length;
   return values.reduce((mean, value, i) => mean + value * weights[i], 0) / sum;
 }
 
-/** The nearest rising (sign 1) or falling (-1) curve, by pooling adjacent violators. */
+/** The nearest increasing (sign 1) or decreasing (-1) curve, by pooling adjacent violators. */
 export function monotoneCurve(values, weights, sign) {
   const weight = positiveWeights(weights);
   const blocks = [];
@@ -42,7 +42,7 @@ export function monotoneCurve(values, weights, sign) {
   return blocks.flatMap(({ mean, size }) => Array(size).fill(sign * mean));
 }
 
-// Solves a symmetric system with three diagonals.
+// Solves a symmetric tridiagonal system.
 function solveTridiagonal(diagonal, beside, side) {
   const n = diagonal.length;
   const [d, s] = [diagonal.slice(), side.slice()];
@@ -174,7 +174,7 @@ export function interpolateCurve(places, values, kept) {
   });
 }
 
-/** Moved so that the weighted mean is that of the values before. */
+/** Shift values so that the weighted mean does not change. */
 export function withMeanOf(before, wanted, weights) {
   if (!(total(weights) > 0)) return wanted;
   const gap = weightedMean(wanted.map((value, i) => value - before[i]), weights);

@@ -1,10 +1,10 @@
-// Operations on a term of a fit, for a preview: the page's twin of dpexplain/edit.
+// Operations on a term of a fit, for previews: the page's version of dpexplain/edit.
 import {
   convexCurve, interpolateCurve, monotoneCurve, smoothCurve, weightedMean, withMeanOf,
 } from "./edit_kernels.js";
 import { smoothAsNoiseAllows } from "./edit_splines.js";
 
-/** Operations that say which values a curve is to have, and so change its mean. */
+/** Operations that set values of a curve, and so change its mean. */
 const CHANGES_MEAN = ["set", "shift", "interpolate", "align", "remove", "revert"];
 const NEEDS_ORDER = ["interpolate", "smooth", "recover", "monotone", "convex"];
 const RECOVERED_WITHIN = 1.5;
@@ -43,24 +43,24 @@ export function startCurve(term, termFit, denoised = null) {
 function namedBins(curve, names) {
   return names.map((name) => {
     const bin = curve.termFit.labels.indexOf(name);
-    if (bin < 0) throw new Error(`There is no bin “${name}” here.`);
+    if (bin < 0) throw new Error(`This curve has no bin “${name}”.`);
     return bin;
   }).sort((a, b) => a - b);
 }
 
-/** The bins that an operation is about. */
+/** The bins an operation applies to. */
 export function binsOf(curve, step) {
   const all = (count) => Array.from({ length: count }, (_, i) => i);
   if (WHOLE_TERM.includes(step.operation)) return all(curve.values.length);
   if (step.bins) {
-    if (step.bins.some((bin) => bin >= curve.values.length)) throw new Error("There are fewer bins here.");
+    if (step.bins.some((bin) => bin >= curve.values.length)) throw new Error("This curve has fewer bins.");
     return [...step.bins].sort((a, b) => a - b);
   }
   if (step.names) return namedBins(curve, step.names);
   if (!step.within) return all(curve.valueBins);
   const [low, high] = step.within;
   const { edges } = curve.termFit;
-  if (!edges) throw new Error("Categories are chosen by their names.");
+  if (!edges) throw new Error("Select categories by name.");
   const slack = 1e-9 * Math.max(Math.abs(low), Math.abs(high), 1e-300);
   const inside = all(curve.valueBins).filter((i) => edges[i] >= low - slack && edges[i + 1] <= high + slack);
   if (inside.length === 0) throw new Error("No bin lies between these values at this ε.");
@@ -79,7 +79,7 @@ function spreadOfCounts(weights) {
 
 function stretched(curve, values, weights) {
   const factor = curve.termFit.stretch;
-  if (typeof factor !== "number") throw new Error("How far this curve falls short is not known.");
+  if (typeof factor !== "number") throw new Error("The shrinkage of this curve is unknown.");
   const level = weightedMean(values, weights);
   return values.map((value) => level + factor * (value - level));
 }
@@ -87,14 +87,14 @@ function stretched(curve, values, weights) {
 const WANTED = {
   set(step, { values }) {
     if (!Array.isArray(step.value)) return values.map(() => step.value);
-    if (step.value.length !== values.length) throw new Error("This was drawn for other bins.");
+    if (step.value.length !== values.length) throw new Error("This curve was drawn for different bins.");
     return step.value.slice();
   },
   shift: (step, { values }) => values.map((value) => value + step.by),
   scale: (step, { values }) => values.map((value) => value * step.factor),
   interpolate(step, { values, places, bins }) {
     const kept = (step.keep ?? []).map((bin) => bins.indexOf(bin));
-    if (kept.includes(-1)) throw new Error("A kept bin is not among the chosen ones.");
+    if (kept.includes(-1)) throw new Error("A kept bin is not among the selected ones.");
     return interpolateCurve(places, values, kept);
   },
   align(step, { values, weights }) {
@@ -105,7 +105,7 @@ const WANTED = {
     if (step.reach !== undefined && step.reach !== null) {
       return smoothCurve(values, weights, std ?? spreadOfCounts(weights), step.reach);
     }
-    if (std === null) throw new Error("The noise of this curve is not known, so it cannot say how far to smooth.");
+    if (std === null) throw new Error("The noise of this curve is unknown; use smoothing with a reach.");
     return smoothAsNoiseAllows(places, values, weights, std);
   },
   flatten(step, { values, weights, std, curve }) {
@@ -117,13 +117,13 @@ const WANTED = {
     return values.map((value, i) => (inside[i] ? level : value));
   },
   denoise(step, { bins, curve }) {
-    if (curve.denoised === null) throw new Error("Denoising needs Python: apply it there.");
+    if (curve.denoised === null) throw new Error("Denoising needs a Python kernel.");
     return bins.map((bin) => curve.denoised[bin]);
   },
   stretch: (step, { values, weights, curve }) => stretched(curve, values, weights),
   recover(step, { weights, bins, curve, std }) {
     const { recovered, contribution } = curve.termFit;
-    if (!recovered || std === null) throw new Error("The sums behind this curve are not known; smooth it instead.");
+    if (!recovered || std === null) throw new Error("The released sums of this curve are unknown; smooth it instead.");
     const said = stretched(curve, bins.map((bin) => contribution[bin]), weights);
     return bins.map((bin, i) => {
       const reach = RECOVERED_WITHIN * std[i];
@@ -140,14 +140,14 @@ const WANTED = {
 
 function checkBins(step, curve, bins) {
   if (NEEDS_ORDER.includes(step.operation)) {
-    if (!curve.ordered) throw new Error("This needs bins in an order, and these categories have none.");
-    if (bins.at(-1) >= curve.valueBins) throw new Error("A special bin (missing, other) has no place in the order.");
+    if (!curve.ordered) throw new Error("This needs ordered bins, and these categories are unordered.");
+    if (bins.at(-1) >= curve.valueBins) throw new Error("Special bins (missing, other) are unordered.");
   }
   const least = LEAST_BINS[step.operation] ?? 1;
-  if (bins.length < least) throw new Error(`Choose at least ${least} bins for this.`);
+  if (bins.length < least) throw new Error(`Select at least ${least} bins.`);
 }
 
-/** The curve after a single operation; throws an Error in words where it does not suit. */
+/** The curve after a single operation; throws a readable Error if it does not apply. */
 export function afterStep(curve, step) {
   if (step.operation === "revert") {
     const released = curve.termFit.contribution;
@@ -185,13 +185,13 @@ export function stepsOf(operation) {
   return operation.operation === "composed" ? operation.steps : [operation];
 }
 
-/** The curve after those of the operations that are about its term. */
+/** The curve after the operations on its term. */
 export function afterOperations(curve, operations) {
   const steps = operations.flatMap(stepsOf).filter((step) => step.term === curve.name);
   return steps.reduce(afterStep, curve);
 }
 
-/** What a change from one state of a curve to another does. */
+/** The effect of a change from one state of a curve to another. */
 export function effectOf(before, after) {
   const change = after.values.map((value, i) => value - before.values[i]);
   const changed = change.map((step) => step !== 0);

@@ -1,4 +1,4 @@
-// Smoothing by splines whose smoothness the curve and its noise say: the twin of dpexplain/edit/splines.py.
+// Smoothing splines with a smoothness chosen from the curve and its noise, as in dpexplain/edit/splines.py.
 import { positiveWeights, weightedMean } from "./edit_kernels.js";
 
 const BEND_COUNT = 10;
@@ -7,10 +7,10 @@ const WIDE = 10;
 const LEAST_NOISE = 0.01;
 const LIMIT = 1.5;
 
-// A cubic spline is the path of a value whose slope wanders, so that what is seen of it can be taken
-// in bin after bin, and the smooth path read back (Durbin and Koopman, Time Series Analysis by State
-// Space Methods, 2012, sections 4.3 and 4.4.4): as many steps as bins. The twin inverts the
-// covariance of all bins; both give the same numbers.
+// A cubic spline is the path of a value whose slope follows a random walk, so a Kalman filter and
+// smoother computes it in one pass over the bins and one back (Durbin and Koopman, Time Series
+// Analysis by State Space Methods, 2012, sections 4.3 and 4.4.4). Python inverts the covariance of
+// all bins instead; both give the same numbers.
 function taken(x, seen, size, bend, noise) {
   const wander = (size * bend) ** 2;
   let [value, slope] = [0, 0];
@@ -48,7 +48,7 @@ function fitted(x, seen, size, bend, noise) {
   return { likelihood, move };
 }
 
-/** Cubic smoothing splines, averaged by how likely the curve is under each. */
+/** Cubic smoothing splines, averaged by their likelihood. */
 export function smoothAsNoiseAllows(places, values, weights, std) {
   const weight = positiveWeights(weights);
   const mean = weightedMean(values, weight);

@@ -1,0 +1,38 @@
+"""``dpexplain warm``: compile in advance what the first fit would wait for."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from dpexplain.cli.errors import CommandError
+from dpexplain.cli.options import add_command
+from dpexplain.models.registry import MODELS, commands
+
+
+def add_commands(commands_of: Any) -> None:
+    """Add ``warm``."""
+    warm = add_command(
+        commands_of,
+        "warm",
+        summary="Compile the numeric kernels of all or some models, once after an installation.",
+        examples="dpexplain warm\ndpexplain warm boosting random-forest",
+    )
+    warm.add_argument(
+        "models",
+        nargs="*",
+        metavar="MODEL",
+        help=f"default: all of {', '.join(commands())}",
+    )
+    warm.set_defaults(run=run_warm)
+
+
+def run_warm(asked: argparse.Namespace) -> None:
+    """Fit the models on a few simulated rows; what it compiles stays on disk."""
+    known = commands()
+    for model in asked.models:
+        if model not in known:
+            raise CommandError(f"unknown model {model!r}; models are {', '.join(known)}")
+    from dpexplain._warm import warm  # fits, which other commands need not load
+
+    warm({MODELS[name].module for model in asked.models for name in known[model].values()})

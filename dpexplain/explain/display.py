@@ -1,0 +1,135 @@
+"""What an explanation or a comparison can do, declared once by its kind.
+
+Commands, figures and exports go by the members of :class:`Display` alone; nothing is recognized by
+the attributes that it happens to have. Packages that stand on explanations have a table with one
+line per kind: ``dpexplain.io.kinds`` for files, ``dpexplain_widgets.payload.payload`` for views.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+if TYPE_CHECKING:
+    from dpexplain.explain.guarantee import Guarantee
+
+
+class Display(ABC):
+    """Base of every explanation and comparison; a kind overrides what it can do."""
+
+    @property
+    @abstractmethod
+    def releasable(self) -> bool:
+        """Whether all of it may be released: private, and without records not marked public."""
+
+    @abstractmethod
+    def frame(self, *arguments: Any, **options: Any) -> pd.DataFrame:
+        """Return its numbers as a table.
+
+        Parameters
+        ----------
+        *arguments, **options
+            What the kind takes.
+
+        Returns
+        -------
+        DataFrame
+        """
+
+    @abstractmethod
+    def plot(self, *arguments: Any, **options: Any) -> Any:
+        """Draw it with matplotlib.
+
+        Parameters
+        ----------
+        *arguments, **options
+            What the kind takes.
+
+        Returns
+        -------
+        Axes or ndarray of Axes
+        """
+
+    @abstractmethod
+    def describe(self) -> Iterator[str | pd.DataFrame]:
+        """Yield what a terminal prints of it, the guarantee first.
+
+        Yields
+        ------
+        str or DataFrame
+            A paragraph or a table.
+        """
+
+    def term_frames(self) -> dict[str, pd.DataFrame]:
+        """Return the table of each term by its name; none for a kind without terms.
+
+        Returns
+        -------
+        dict of str to DataFrame
+        """
+        table = self.frame()
+        if "term" not in table:
+            return {}
+        rows = table.drop(columns="term")
+        return {
+            str(name): rows[table["term"] == name].reset_index(drop=True)
+            for name in table["term"].unique()
+        }
+
+    def term_words(self, term: str) -> Iterator[str]:
+        """Yield what a terminal prints above the table of a term; nothing by default.
+
+        Parameters
+        ----------
+        term : str
+
+        Yields
+        ------
+        str
+            A paragraph.
+        """
+        yield from ()
+
+    def fits_by_epsilon(self) -> Mapping[float, tuple[Display, ...]]:
+        """Return the explanations that a comparison holds; none for a single explanation.
+
+        Returns
+        -------
+        mapping of float to tuple of Display
+            The repeats at each epsilon; the reference, if any, at infinity.
+        """
+        return {}
+
+
+class ExplanationDisplay(Display):
+    """Base of the explanations of one model, with its guarantee.
+
+    A kind that shows records says in `releasable` whether they are public.
+    """
+
+    if TYPE_CHECKING:  # a dataclass would take a property for the default of its field
+
+        @property
+        def guarantee(self) -> Guarantee:
+            """Privacy guarantee of the model."""
+
+    def describe(self) -> Iterator[str | pd.DataFrame]:
+        """Yield the guarantee in words.
+
+        Yields
+        ------
+        str or DataFrame
+        """
+        yield self.guarantee.statement()
+
+
+class ModelDisplay(ExplanationDisplay):
+    """Base of explanations that show no records: the guarantee says whether they may leave."""
+
+    @property
+    def releasable(self) -> bool:
+        """Whether all of it may be released, by its guarantee."""
+        return self.guarantee.private

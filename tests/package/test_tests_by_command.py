@@ -1,0 +1,73 @@
+"""Each test runs in `make test-all`, and `make test` runs a part of them from every area."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+from effort import waits_as_a_whole
+from tests_by_command import planted
+
+# Attacks and hostile input take long by nature; what they try is in the code of other areas.
+ALL_WAIT = {"attacks", "hardening"}
+
+
+def expression(repository, command, **environment):
+    """Marks that a command of make selects tests by."""
+    plan = subprocess.run(
+        ["make", "--dry-run", command, *(f"{k}={v}" for k, v in environment.items())],
+        cwd=repository, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    return re.search(r'-m "([^"]+)"', plan.stdout)[1]
+
+
+def names(repository, marks=None):
+    """Names of the tests that pytest finds."""
+    chosen = [] if marks is None else ["-m", marks]
+    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:nbval", "-n", "0"]
+    result = subprocess.run(
+        [*command, *chosen, "tests"], cwd=repository, capture_output=True, text=True, check=False
+    )
+    assert result.returncode == 0, result.stdout[-3000:]
+    return {line for line in result.stdout.splitlines() if line.startswith("tests/")}
+
+
+def area(name):
+    return name.split("/")[1] if name.count("/") > 1 else "tests"
+
+
+@pytest.mark.full
+def test_the_full_command_runs_every_test_and_the_daily_one_a_part_from_every_area(repository):
+    parts = "unit", "browser"
+    # Each test is in exactly one of these two.
+    assert {expression(repository, part, FULL=1) for part in parts} == {"not browser", "browser"}
+
+    everything = names(repository)
+    daily = set.union(*(names(repository, expression(repository, part)) for part in parts))
+    assert daily < everything
+    assert {area(name) for name in everything} - {area(name) for name in daily} == ALL_WAIT
+
+
+def test_a_file_waits_as_a_whole_if_one_line_at_its_top_says_so(tmp_path):
+    file = tmp_path / "test_x.py"
+    for text, waits in {
+        "pytestmark = pytest.mark.full\n": True,
+        "import x\n\npytestmark = [pytest.mark.browser, pytest.mark.full]\n": True,
+        "pytestmark = pytest.mark.browser\n\n@pytest.mark.full\ndef test_x(): ...\n": False,
+        "    pytestmark = pytest.mark.full\n": False,
+    }.items():
+        file.write_text(text, encoding="utf-8")
+        assert waits_as_a_whole(file) is waits
+
+
+def test_tests_of_planted_mistakes_are_counted():
+    waits = {
+        "a.py::test_a_planted_leak_is_found": True,
+        "a.py::test_noise_that_repeats_is_noticed": False,
+    }
+
+    assert planted(waits | {"a.py::test_x": True}).startswith("2 tests")
+    assert "1 of them" in planted(waits)
