@@ -25,7 +25,8 @@ function unitWords(payload) {
 
 function longestBar(state) {
   const shown = [...state.payload.fits.flat(), ...state.fits, state.reference, state.other].filter(Boolean);
-  const sizes = (term) => [term.importance, ...(showsEffects(state) ? [term.effect_size ?? 0] : [])];
+  // Room for the dot of the largest effect; the axis stays while epsilon changes.
+  const sizes = (term) => [term.importance, ...(showsEffects(state) ? [1.1 * (term.effect_size ?? 0)] : [])];
   return Math.max(1e-12, ...shown.flatMap((fit) => fit.terms.flatMap(sizes)));
 }
 
