@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import threadpool_limits
 
 from dpexplain.binning.bins import Encoded
 from dpexplain.explain import (
@@ -70,8 +71,14 @@ class AdditiveModel(BaseEstimator):
         columns = self._columns(X)
         return total_score(self._terms.contributions(columns), self.intercept_)
 
-    def explain_global(self) -> Any:
+    def explain_global(self, *, effect: bool = True) -> Any:
         """Return shape functions of all terms, with the model's guarantee.
+
+        Parameters
+        ----------
+        effect : bool, default=True
+            Whether to estimate the effect on people, where the model can. It takes a second or
+            more; without it an explanation takes a fraction of that.
 
         Returns
         -------
@@ -80,14 +87,16 @@ class AdditiveModel(BaseEstimator):
             ``for_class(label)`` returns the explanation of one class.
         """
         check_is_fitted(self, "schema_")
-        if self._terms.link != "softmax":
-            return self._explained(self._terms, effect=self._effect)
-        return MulticlassExplanation(
-            tuple(
-                self._explained(self._terms.of_class(c), name)
-                for c, name in enumerate(self._class_names() or ())
+        # The matrices are small: threads that wait for each other take longer than one.
+        with threadpool_limits(1, "blas"):
+            if self._terms.link != "softmax":
+                return self._explained(self._terms, effect=self._effect if effect else None)
+            return MulticlassExplanation(
+                tuple(
+                    self._explained(self._terms.of_class(c), name)
+                    for c, name in enumerate(self._class_names() or ())
+                )
             )
-        )
 
     @property
     def edits_(self) -> tuple[EditRecord, ...]:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from dpexplain._utils.validation import check_choice, check_count, check_in_range
 from dpexplain.accounting import (
@@ -336,7 +337,8 @@ class _PrivateBoosting(PrivateEstimator):
         )
         line = None
         if self.calibrated and objective.loss is LOGISTIC:
-            line = calibrating_line(fit, self._released_terms, objective)
+            with threadpool_limits(1, "blas"):
+                line = calibrating_line(fit, self._released_terms, objective)
         self._scale, shift = (1.0, 0.0) if line is None else line
         self._terms = self._released_terms
         if line is not None:
