@@ -47,11 +47,11 @@ def draw_steps(
         return
     n = shape.n_value_bins
     (low, high), centre = shape.effect_band, shape.effect
-    look = {"color": colours.ink, "alpha": colours.effect_alpha, "lw": 0}
+    look: dict[str, Any] = {"color": colours.ink, "alpha": colours.effect_alpha, "lw": 0}
     # One outline: where bands of neighbours overlap they would be darker.
     left, right = place.left[n:], place.right[n:]
     heights, widths = (high - low)[n:], right - left
-    thin = {"color": colours.ink, "lw": 0.6, "alpha": 0.5, "baseline": None}
+    thin: dict[str, Any] = {"color": colours.ink, "lw": 0.6, "alpha": 0.5, "baseline": None}
     drawn = [
         ax.stairs(high[:n], place.edges, baseline=low[:n], fill=True, zorder=1.4, **look),
         *ax.bar(left, heights, widths, low[n:], align="edge", zorder=1.4, **look),

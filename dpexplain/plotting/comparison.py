@@ -127,7 +127,7 @@ def _curves(
 def _effect_words(comparison: Comparison, term: str) -> str:
     known = [fit[term].effect for fits in comparison.explanations.values() for fit in fits]
     if any(effect is None for effect in known):
-        return "Released curves: the effect on people is not estimated for this kind of model."
+        return "Released curves: the effect on people is not estimated here."
     return "Estimates of the effect on people; not the released curves."
 
 

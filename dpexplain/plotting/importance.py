@@ -190,7 +190,7 @@ def _draw_bars(
         ends = np.maximum(ends, _effect_ends(explanation, names))
     places = _places(explanation, names)
     for row, value, end, place in zip(rows, values, ends, places, strict=True):
-        _write_number(ax, short_number(value, 3) + place, end, row, colours)
+        _write_number(ax, short_number(value, 3) + place, end, int(row), colours)
 
 
 def _places(explanation: GlobalExplanation, names: list[str]) -> list[str]:

@@ -88,7 +88,7 @@ def missing_words(link: str) -> str:
         One sentence.
     """
     kinds = {"softmax": "with several classes", "log": "for counts"}
-    return NOT_ESTIMATED.format(kinds.get(link, "for this kind of model"))
+    return NOT_ESTIMATED.format(kinds.get(link, "here"))
 
 
 def people_caution(terms: Sequence[ShapeFunction], link: str, intercept: float | None) -> str:
