@@ -382,9 +382,11 @@ def _effect_size(ranking: pd.DataFrame | None, name: str) -> dict[str, Any]:
     """Estimated importance in the population; None where the effect is not estimated."""
     if ranking is None or "has_effect" not in ranking:
         return dict.fromkeys(("effect_size", "effect_size_std", "has_effect"))
-    row = ranking.loc[name]
-    size, std = float(row["effect"]), float(row["effect_std"])
-    return {"effect_size": size, "effect_size_std": std, "has_effect": bool(row["has_effect"])}
+    return {
+        "effect_size": float(ranking["effect"][name]),
+        "effect_size_std": float(ranking["effect_std"][name]),
+        "has_effect": bool(ranking["has_effect"][name]),
+    }
 
 
 def _term_fit(shape: ShapeFunction) -> dict[str, Any]:
