@@ -1,8 +1,7 @@
 """Interpretable machine learning under differential privacy.
 
-Everything a user needs is a name of this module. Names load the part of the library that
-holds them when they are first used, so ``import dpexplain`` is quick and loads neither a
-numerical library nor a plotting one.
+Everything a user needs is a name of this module. Names are imported on first use, so ``import
+dpexplain`` is fast and loads neither numerical nor plotting libraries.
 
 Examples
 --------

@@ -8,7 +8,7 @@ __all__ = ["BudgetError", "PrivacyWarning", "SchemaError"]
 class PrivacyWarning(UserWarning):
     """Warning: outside the stated guarantee, or the guarantee is weak.
 
-    Examples are bounds that were read from the data, an epsilon above 10, or a delta that is
+    Examples are bounds read from the data, an epsilon above 10, or a delta that is
     not small against the number of records.
     """
 
@@ -23,6 +23,5 @@ class BudgetError(ValueError):
 class SchemaError(ValueError):
     """A schema, or the columns of a table, lack required information.
 
-    The text speaks of names, bounds and shapes, which are public, and never of a value of a
-    record.
+    The message contains names, bounds and shapes, which are public, but never a value of a record.
     """

@@ -148,7 +148,7 @@ def read_document(
     read : callable
         Takes the format and the content.
     max_bytes : int, default=64 MiB
-        Longer texts are refused before they are parsed.
+        Longer input is rejected before parsing.
 
     Returns
     -------

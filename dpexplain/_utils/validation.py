@@ -38,7 +38,7 @@ def shown(value: object) -> str:
     Parameters
     ----------
     value : object
-        What the caller passed.
+        The value to check.
 
     Returns
     -------
@@ -183,7 +183,7 @@ def check_choice(name: str, value: object, choices: Collection[str]) -> str:
     name : str
         The parameter's name, for the message.
     value : str
-        What the caller passed.
+        The value to check.
     choices : collection of str
         The accepted words.
 

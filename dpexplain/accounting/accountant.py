@@ -64,7 +64,7 @@ def epsilon_from_events(
     ValueError
         If a parameter is out of range, or the accountant does not support an event.
     TypeError
-        If `events` holds something else.
+        If `events` contains something else.
     ModuleNotFoundError
         If ``accountant="pld"`` needs dp-accounting and it is not installed.
 

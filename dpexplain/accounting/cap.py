@@ -1,29 +1,28 @@
 """The cap as a privacy filter for adaptively chosen releases.
 
-Totals of mixed releases hold for noise and counts that were fixed in advance. Whoever looks at
-results before choosing the next budget needs more: a filter, which stops before a limit set at
-the start. For Gaussian DP the sum of mu squared is one [1]_. Here every entry of a ledger is
-brought to that form:
+Totals of mixed releases hold for noise and counts fixed in advance. Choosing the next budget after
+looking at results needs more: a filter, which stops before a limit set at the start. For Gaussian
+DP, the sum of mu squared is one [1]_. Here every entry of a ledger is converted to that form:
 
-* Gaussian releases are in it.
+* Gaussian releases have this form.
 * A subsampled release is, for no useful mu, covered in its far tail. It is covered by a mechanism
-  that gives the record away with a tiny probability t and adds Gaussian noise otherwise, for
+  that reveals the record with a tiny probability t and adds Gaussian noise otherwise, for
   every mu with ``delta(epsilon) <= t + (1 - t) delta_mu(epsilon)`` at all epsilons: by
   Blackwell's theorem [2]_ it is then a function of that mechanism's output.
-* A pure release is covered by a mu of its own (`mu_of_pure`), which is dear, or adds its epsilon
+* A pure release is covered by its own mu (`mu_of_pure`), which is expensive, or adds its epsilon
   to that of everything else.
 
 Fix limits in advance: M for the root of the sum of mu squared, E for the sum of pure epsilons, T
 for the sum of t. Whatever is chosen adaptively within them, a pure release changes the odds of no
-transcript by more than its epsilon, the runs in which nothing is given away are those of an M-GDP
-process, counted at most once each, and the others have a probability of at most T. So all
-together is ``(E + epsilon, delta_M(epsilon) + T)``-DP for every epsilon. If several pairs (M, E)
-are allowed, and it is left to the results which of them a run fits, their deltas add up.
+transcript by more than its epsilon, the runs in which no record is revealed are those of an M-GDP
+process, counted at most once each, and the others have a probability of at most T. So the total is
+``(E + epsilon, delta_M(epsilon) + T)``-DP for every epsilon. If several pairs (M, E) are allowed,
+and results decide which of them a run satisfies, their deltas add up.
 
-The ledger divides its delta accordingly: almost all of it for Gaussian releases (M from the cap,
-E = 0), small shares for tails and for a few pairs that mix both; only pure releases (E = cap)
-need none. The first private charge of a ledger cannot depend on results, so that its exact total
-counts as it is, whatever the limits say.
+The ledger divides its delta accordingly: almost all of it for Gaussian releases (M from the cap, E
+= 0), small shares for tails and for a few pairs that mix both; only pure releases (E = cap) need
+none. The first private charge of a ledger cannot depend on results, so its exact total is valid
+regardless of the limits.
 
 References
 ----------
@@ -71,7 +70,7 @@ class Cap:
     Parameters
     ----------
     epsilon : float
-        Limit of epsilon; infinite for none.
+        Limit on epsilon; infinite for no limit.
     delta : float
         Delta of the ledger, in (0, 1).
     """
@@ -96,9 +95,9 @@ class Cap:
         Parameters
         ----------
         before : sequence of Spending
-            What the entries of the ledger spent, oldest first.
+            Spending of the entries of the ledger, oldest first.
         charge : sequence of Spending
-            What is to be charged.
+            The charge to check.
 
         Returns
         -------
@@ -119,7 +118,7 @@ class Cap:
         Parameters
         ----------
         before : sequence of Spending
-            What the entries of the ledger spent, oldest first.
+            Spending of the entries of the ledger, oldest first.
 
         Returns
         -------
@@ -137,9 +136,9 @@ class Cap:
         Parameters
         ----------
         before : sequence of Spending
-            What the entries of the ledger spent, oldest first.
+            Spending of the entries of the ledger, oldest first.
         charge : sequence of Spending
-            What is to be charged.
+            The charge to check.
 
         Returns
         -------
@@ -202,7 +201,7 @@ def approximate_mu(spending: Spending, tail: float) -> float:
     spending : Spending
         The releases.
     tail : float
-        Probability with which the record may be given away, in (0, 1).
+        Probability that the record may be revealed, in (0, 1).
 
     Returns
     -------

@@ -20,17 +20,17 @@ def compose_mu(mus: Iterable[float]) -> float:
     Parameters
     ----------
     mus : iterable of float
-        Parameters of the single releases, each at least 0.
+        Parameters of the individual releases, each at least 0.
 
     Returns
     -------
     float
-        Parameter of all releases together; the same, bit by bit, in whichever order they come.
+        Parameter of all releases together, identical to the last bit for any order.
 
     Raises
     ------
     ValueError
-        If a parameter is negative or no number.
+        If a parameter is negative or not a number.
 
     References
     ----------
@@ -66,7 +66,7 @@ def gdp_noise_multiplier(n_releases: int, epsilon: float, delta: float) -> float
     Raises
     ------
     ValueError
-        If `n_releases` is no positive integer, or the guarantee is invalid.
+        If `n_releases` is not a positive integer, or the guarantee is invalid.
 
     Examples
     --------
@@ -80,9 +80,9 @@ def gdp_noise_multiplier(n_releases: int, epsilon: float, delta: float) -> float
 def classic_noise_multiplier(n_releases: int, epsilon: float, delta: float) -> float:
     """Noise multiplier of each of several Gaussian releases, by strong composition.
 
-    It is larger than needed, and here to reproduce published tables. The formula
-    ``sqrt(8 T log(e + epsilon / delta)) / epsilon`` is stated for small epsilon [1]_; where an
-    epsilon in the hundreds would make it promise too much, the exact multiplier is returned.
+    It is larger than needed; it is provided to reproduce published tables. The formula ``sqrt(8 T
+    log(e + epsilon / delta)) / epsilon`` is stated for small epsilon [1]_; if an epsilon in the
+    hundreds would make it invalid, the exact multiplier is returned.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def classic_noise_multiplier(n_releases: int, epsilon: float, delta: float) -> f
     Raises
     ------
     ValueError
-        If `n_releases` is no positive integer, or the guarantee is invalid.
+        If `n_releases` is not a positive integer, or the guarantee is invalid.
 
     References
     ----------

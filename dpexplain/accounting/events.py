@@ -1,7 +1,7 @@
 """Events: what was released, and with how much noise.
 
 An event states what happened, not what it costs; the cost follows from all events together.
-Events are written to files, so their fields are only ever added to.
+Events are written to files, so fields may be added but never removed.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ _LARGEST_COUNT = 2**53  # beyond, a float cannot tell one release, or one step, 
 class GaussianEvent:
     """One or more releases of ``q + z`` with Gaussian noise z.
 
-    q are sums that one record changes by at most L in the Euclidean norm, and the coordinates of
-    z are independent draws from N(0, s^2) with ``s = noise_multiplier * L``. The discrete Gaussian
-    that mechanisms draw is counted like that as well: it is wider than stated by more than its
-    lattice costs (see `dpexplain.mechanisms.Phase`).
+    q are sums that one record changes by at most L in the Euclidean norm, and the coordinates of z
+    are independent draws from N(0, s^2) with ``s = noise_multiplier * L``. The discrete Gaussian
+    drawn by mechanisms is counted the same way: it is wider than stated by more than its lattice
+    costs (see `dpexplain.mechanisms.Phase`).
 
     Parameters
     ----------
@@ -78,25 +78,24 @@ class GaussianEvent:
 class SubsampledGaussianEvent:
     """One or more releases of ``q_S + z``, each on a secret random sample S.
 
-    q_S are sums to which each record of the sample adds a vector of a Euclidean norm of at most C,
+    q_S are sums to which each record of the sample adds a vector of Euclidean norm at most C,
     and the coordinates of z are independent draws from N(0, s^2) with ``s = noise_multiplier * C``.
 
-    Every record takes part in each release with a probability of its own, independently of all
-    others (Poisson sampling); batches of a fixed size or a shuffled order do not have this
-    guarantee.
+    Every record is included in each release with a fixed probability, independently of all others
+    (Poisson sampling); batches of fixed size or a shuffled order do not have this guarantee.
 
     Parameters
     ----------
     label : str
         What was released, for a reader: "gradients".
     noise_multiplier : float
-        Noise standard deviation divided by the bound on the L2 norm of what one record adds to
-        the sum, whatever the adjacency: the accountant knows that a replaced record may change
+        Noise standard deviation divided by the bound on the L2 norm of one record's contribution
+        to the sum, under either adjacency: the accountant knows that a replaced record may change
         a sum by twice the bound. Positive and finite.
     sampling_probability : float
-        Probability with which a record takes part, in (0, 1].
+        Probability that a record is included, in (0, 1].
     count : int, default=1
-        Number of releases, each with a sample of its own.
+        Number of releases, each with an independent sample.
     """
 
     label: str
@@ -119,10 +118,10 @@ class LaplaceEvent:
     """One or more releases of ``q + z`` with Laplace noise on an unstated lattice.
 
     q are sums that one record changes by at most L in the L1 norm, and the coordinates of z are
-    independent, with chances that fall like ``exp(-|z| / t)``, ``t = noise_multiplier * L``, on
-    the real line or on any lattice. The coarser the lattice, the more the noise gives away; what
-    holds for all of them is the price of a pure mechanism, which is what is counted. A
-    `DiscreteLaplaceEvent` states the lattice and costs less.
+    independent, with probabilities proportional to ``exp(-|z| / t)``, ``t = noise_multiplier *
+    L``, on the real line or on any lattice. A coarser lattice reveals more; the bound valid for
+    all lattices is that of a pure mechanism, which is what is counted. A `DiscreteLaplaceEvent`
+    states the lattice and costs less.
 
     Parameters
     ----------
@@ -192,10 +191,10 @@ class DiscreteLaplaceEvent:
 class PureEvent:
     """One or more releases of any mechanism with pure differential privacy.
 
-    Whatever an answer is, one record changes its probability by a factor between ``exp(-epsilon)``
-    and ``exp(epsilon)``. What is counted is the worst of them: a bit that says whether the record
-    is there, and is true with probability ``1 / (1 + exp(-epsilon))``. For the exponential
-    mechanism, noisy choices, and whatever else has no event of its own.
+    One record changes the probability of any answer by a factor between ``exp(-epsilon)`` and
+    ``exp(epsilon)``. The worst such mechanism is counted: a bit that states whether the record is
+    present, and is correct with probability ``1 / (1 + exp(-epsilon))``. Used for the exponential
+    mechanism, noisy choices, and mechanisms without a specific event.
 
     Parameters
     ----------
@@ -225,7 +224,7 @@ class NonPrivateEvent:
     Parameters
     ----------
     label : str
-        What was taken, for a reader: "non-private reference".
+        What was used, for a reader: "non-private reference".
     reason : str
         Why it is not private, for a reader.
     """
@@ -270,7 +269,7 @@ def event_to_dict(event: Event) -> dict[str, Any]:
     Raises
     ------
     TypeError
-        If `event` is no event.
+        If `event` is not an event.
     """
     check_event(event)
     values = {field.name: getattr(event, field.name) for field in fields(event)}
@@ -283,7 +282,7 @@ def event_from_dict(content: Mapping[str, Any]) -> Event:
     Parameters
     ----------
     content : mapping
-        What `event_to_dict` wrote.
+        Output of `event_to_dict`.
 
     Returns
     -------
@@ -349,12 +348,12 @@ def check_event(event: object) -> None:
     Parameters
     ----------
     event : object
-        What the caller passed.
+        The value to check.
 
     Raises
     ------
     TypeError
-        If `event` is no event.
+        If `event` is not an event.
     """
     if type(event) not in _NAME_OF_TYPE:
         names = ", ".join(f"{event_type.__name__}(...)" for event_type in _NAME_OF_TYPE)

@@ -12,8 +12,8 @@ overflows, and for small mu the difference becomes the integral of -R' = 1 - t R
 nothing cancels.
 
 Accuracy: the computed log(delta) is off by less than 1e-10 for epsilon up to 1000 and delta down
-to 1e-15, so every function works with a delta that is smaller (or, where delta is the result,
-larger) by the factor 1 -+ 1e-10, and so errs to the side of more privacy loss.
+to 1e-15, so every function works with a delta that is smaller (or, if delta is the result, larger)
+by the factor 1 -+ 1e-10, and thus overestimates the privacy loss.
 
 References
 ----------
@@ -75,7 +75,7 @@ def delta_from_mu(mu: float, epsilon: float) -> float:
     Raises
     ------
     ValueError
-        If `mu` or `epsilon` is negative or no number.
+        If `mu` or `epsilon` is negative or not a number.
 
     Examples
     --------
@@ -196,7 +196,7 @@ def mu_of_pure(epsilon: float) -> float:
     Raises
     ------
     ValueError
-        If `epsilon` is negative or no number.
+        If `epsilon` is negative or not a number.
 
     References
     ----------

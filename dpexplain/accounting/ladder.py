@@ -1,21 +1,21 @@
 """Exact privacy loss of discrete Laplace noise, and its grid version.
 
 A record moves an integer sum by D; the noise z has ``P(z) = c a**|z|``, ``a = exp(-1 / t)``, with
-an integer scale t. All that the answer says of the record is how far it lies from the sum without
-the record, counted in the direction of the move and cut to ``x = 0, ..., D``, and
+an integer scale t. The answer depends on the record only through its distance from the sum without
+the record, in the direction of the move and clipped to ``x = 0, ..., D``, and
 
     P(x) = a**x w(x),  Q(x) = a**(D - x) w(x),  w(0) = w(D) = 1 / (1 + a),  w = (1 - a) / (1 + a)
 
 between them. So the loss ``log(P / Q)`` is ``(D - 2 x) / t``: the rungs of a ladder from -D / t to
 D / t. With D = 1 it is randomized response, the worst of all mechanisms with this epsilon. The
-continuous Laplace distribution is the limit of small steps, and gives away less than any lattice:
+continuous Laplace distribution is the limit of small steps, and reveals less than any lattice:
 ``delta(epsilon)`` of the ladder is that of the limit at the rungs, ``1 - exp(-(D / t - epsilon) /
 2)``, and lies on the chords, in exp(epsilon), between them.
 
-*Several sums*: a record that moves them by D_1, ..., D_m gives away no more than one that moves a
+*Several sums*: a record that moves them by D_1, ..., D_m reveals no more than one that moves a
 single sum by D, the sum of all |D_i|. Take two of them, and let w' be their weights over the sum
-of both x. Both w and w' give ``sum a**x w(x) = sum a**(D - x) w(x) = 1``, and w - w' is positive at
-the ends and not positive between them: there ``(1 + a)**2 w'(x) >= (1 - a) ((1 - a) (1 + m) + 2
+of both x. Both w and w' give ``sum a**x w(x) = sum a**(D - x) w(x) = 1``, and w - w' is positive
+at the ends and not positive between them: there ``(1 + a)**2 w'(x) >= (1 - a) ((1 - a) (1 + m) + 2
 a)`` with ``m = min(x, D - x, D_1, D_2) >= 1``, which is at least ``(1 + a)**2 w(x) = (1 - a) (1 +
 a)``. A difference with such signs that is orthogonal to ``a**x`` and ``a**(D - x)`` has a product
 of at least 0 with every ``max(0, a**x - c a**(D - x))``, and these products are the differences of
@@ -46,7 +46,7 @@ def raised(epsilon: float) -> float:
     Returns
     -------
     float
-        What `masses_on_grid` works with.
+        Loss used by `masses_on_grid`.
     """
     return epsilon * (1.0 + _LOSS_MARGIN)
 
@@ -54,9 +54,9 @@ def raised(epsilon: float) -> float:
 def masses_on_grid(epsilon: float, n_steps: int, step: float) -> tuple[int, NDArray[np.float64]]:
     """Round the loss up to a grid, as tightly as the grid allows.
 
-    The chances under both data sets that a cell of the grid holds are divided between its two ends
-    so that both sums stay the same. That is a loss of which the true one is an average, so nothing
-    is underestimated, whatever follows; at the points of the grid delta is exact [1]_.
+    The probabilities of a grid cell under both data sets are divided between its two ends so that
+    both sums stay the same. The true loss is an average of the resulting loss, so no later
+    composition is underestimated; at the grid points, delta is exact [1]_.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def masses_on_grid(epsilon: float, n_steps: int, step: float) -> tuple[int, NDAr
     Returns
     -------
     first : int
-        Place of the first mass: its loss is ``first * step``.
+        Index of the first mass: its loss is ``first * step``.
     masses : ndarray of shape (n_points,)
         Probability of each loss; together at least 1.
 

@@ -30,40 +30,40 @@ _LIVE: WeakValueDictionary[str, PrivacyLedger] = WeakValueDictionary()
 class PrivacyLedger(LedgerReading):
     """Track the privacy budget of one data set and enforce a cap.
 
-    Pass one ledger to every estimator that is fitted on a data set, on any split of it. The
-    total of Gaussian releases is exact, and holds for fits whose number and budgets were fixed
-    before any result was seen. Where results decide what follows, two other numbers hold: a cap
-    that was there before the first fit, which is a filter on the sum of mu squared, and without
-    one the reading of an odometer (`adaptive_epsilon`).
+    Pass one ledger to every estimator that is fitted on a data set or any split of it. The total
+    of Gaussian releases is exact, and holds for fits whose number and budgets were fixed before
+    any result was seen. If results decide which fits follow, two other numbers hold: a cap set
+    before the first fit, which is a filter on the sum of mu squared, and, without a cap, the
+    reading of an odometer (`adaptive_epsilon`).
 
     Each entry protects a unit: one record, or one person of a named kind. The ledger states a
     total for a unit only if every entry has a bound for it, see `dpexplain.accounting.Person`.
 
     Copies and clones of a ledger are the ledger itself, so no copy can spend the budget again.
-    Without a file a ledger can be charged in the process that made it only; a second one of the
-    same name knows nothing of the first, and says so with a `PrivacyWarning` while both live.
+    Without a file, a ledger can be charged only in the process that created it. A second ledger of
+    the same name is independent of the first, and issues a `PrivacyWarning` while both exist.
 
     Parameters
     ----------
     dataset : str
         Name that identifies the data set; all splits of one table share it.
     cap_epsilon : float, default=inf
-        Limit of the epsilon of all private charges together.
+        Limit on the total epsilon of all private charges.
     delta : float, default=1e-6
         Delta at which the ledger states epsilon.
     path : str or Path, optional
-        JSON file that holds the ledger, created if it does not exist. Each charge reads and
-        writes it under a lock, so that processes may share it. On a network drive the lock is
-        only as good as the drive's.
+        JSON file that holds the ledger, created if it does not exist. Each charge reads and writes
+        it under a lock, so that processes may share it. On a network drive, the lock is only as
+        reliable as the drive's locking.
     adjacency : {"add_remove", "replace"}, default="add_remove"
-        Which data sets count as neighbors; every charge has to be stated for the same.
+        Which data sets count as neighbors; every charge must be stated for the same adjacency.
     unit : Record, Person or None, default=None
-        Whom the cap and the totals are about. None takes the unit of the first private charge
-        for the cap, and for totals that of all entries or, where they differ, one record.
+        Unit of the cap and the totals. None means the unit of the first private charge for the
+        cap; for totals, the unit of all entries or, if they differ, one record.
 
     See Also
     --------
-    PrivacyLedger.open : Go on with an existing file, with the limits it holds.
+    PrivacyLedger.open : Continue an existing file with its stored limits.
 
     Examples
     --------
@@ -115,7 +115,7 @@ class PrivacyLedger(LedgerReading):
         Parameters
         ----------
         path : str or Path
-            File that an earlier ``PrivacyLedger(..., path=path)`` made.
+            File created by an earlier ``PrivacyLedger(..., path=path)``.
 
         Returns
         -------
@@ -145,13 +145,13 @@ class PrivacyLedger(LedgerReading):
         events : iterable of Event
             Releases, with noise multipliers stated for `adjacency`.
         label : str
-            Who makes them, for a reader.
+            Who makes the releases, for a reader.
         adjacency : {"add_remove", "replace"}, default="add_remove"
             Must be the ledger's.
         what : str, default="fit"
-            Noun for the text of a refusal: "this fit needs ...".
+            Noun for the error message: "this fit needs ...".
         unit : Record or Person, default=RECORD
-            Whom the events protect.
+            Unit that the events protect.
 
         Returns
         -------
@@ -161,13 +161,13 @@ class PrivacyLedger(LedgerReading):
         Raises
         ------
         BudgetError
-            If the cap would be exceeded or protects a unit that the charge promises nothing, the
-            adjacency is another one, the ledger belongs to another process, or its file cannot
-            be read or written. Nothing has changed then.
+            If the cap would be exceeded or protects a unit for which the charge has no bound, the
+            adjacency differs, the ledger belongs to another process, or its file cannot be read or
+            written. In these cases nothing has changed.
         ValueError
-            If there is no event, or `events` holds something else.
+            If there is no event, or `events` contains something else.
         TypeError
-            If `unit` is no unit.
+            If `unit` is not a unit.
         """
         return self.charge_all([(label, events)], adjacency=adjacency, what=what, unit=unit)[0]
 
@@ -188,9 +188,9 @@ class PrivacyLedger(LedgerReading):
         adjacency : {"add_remove", "replace"}, default="add_remove"
             Must be the ledger's.
         what : str, default="fit"
-            Noun for the text of a refusal: "this sweep needs ...".
+            Noun for the error message: "this sweep needs ...".
         unit : Record or Person, default=RECORD
-            Whom the events protect.
+            Unit that the events protect.
 
         Returns
         -------
@@ -200,7 +200,7 @@ class PrivacyLedger(LedgerReading):
         Raises
         ------
         BudgetError, ValueError
-            As `charge`. Nothing has changed then.
+            As for `charge`. In these cases nothing has changed.
         """
         check_unit(unit)
         entries = tuple(LedgerEntry(label, tuple(events), unit) for label, events in charges)
@@ -222,14 +222,14 @@ class PrivacyLedger(LedgerReading):
     def lower_cap(self, cap_epsilon: float, *, unit: Unit | None = None) -> None:
         """Set or lower the cap; it can never be raised.
 
-        A file holds the new cap from then on, and other processes that share it follow.
+        The file stores the new cap, which then applies to all processes that share it.
 
         Parameters
         ----------
         cap_epsilon : float
-            New limit of the epsilon of all private charges together, positive.
+            New limit on the total epsilon of all private charges, positive.
         unit : Record, Person or None, default=None
-            Whom the cap protects; None for the ledger's own unit, or that of its first private
+            Unit that the cap protects; None for the ledger's unit, or that of its first private
             charge. A ledger that has a cap keeps its unit.
 
         Raises
@@ -237,17 +237,16 @@ class PrivacyLedger(LedgerReading):
         ValueError
             If the number is not positive.
         TypeError
-            If `unit` is no unit.
+            If `unit` is not a unit.
         BudgetError
-            If it is above the present cap, or below what was spent already, or the cap protects
-            another unit. Nothing has changed then.
+            If it is above the current cap, or below what has been spent, or the cap protects
+            another unit. In these cases nothing has changed.
 
         Notes
         -----
-        What is charged from then on keeps within the new cap. That all of it together is private
-        within a cap, even where budgets were chosen by looking at results, is promised for a cap
-        that was fixed before the first charge; statements go on naming that one, or the reading
-        of the odometer.
+        Later charges stay within the new cap. The guarantee that everything together stays within
+        a cap, even if budgets were chosen after looking at results, holds only for a cap set
+        before the first charge; statements keep naming that cap, or the reading of the odometer.
         """
         with self._store.exclusive() as state:
             wanted = state.cap_unit() if unit is None else check_unit(unit)
@@ -284,12 +283,12 @@ class PrivacyLedger(LedgerReading):
     def from_json(cls, text: str, path: str | os.PathLike[str] | None = None) -> PrivacyLedger:
         """Create a ledger that continues a saved one.
 
-        The two do not know of each other: go on with one of them only.
+        The two are independent: continue with only one of them.
 
         Parameters
         ----------
         text : str
-            What `to_json` wrote.
+            Output of `to_json`.
         path : str or Path, optional
             New file for the ledger.
 
@@ -301,7 +300,7 @@ class PrivacyLedger(LedgerReading):
         Raises
         ------
         ValueError
-            If the text is no ledger.
+            If the text is not a ledger.
         BudgetError
             If the file exists or cannot be written.
         """

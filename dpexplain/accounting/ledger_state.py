@@ -74,7 +74,7 @@ class LedgerEntry:
     events : tuple of Event
         The releases, at least one.
     unit : Record or Person, default=RECORD
-        Whom their noise protects.
+        Unit that their noise protects.
     """
 
     label: str
@@ -128,8 +128,8 @@ class LedgerEntry:
         Returns
         -------
         float or None
-            0 if none of them is private; None if no such parameter tells everything, because
-            an event is not Gaussian.
+            0 if none of them is private; None if no such parameter describes all events, because
+            one is not Gaussian.
         """
         spending = self.spending("add_remove")
         return spending.mu if spending.gaussian else None
@@ -163,16 +163,16 @@ class LedgerState:
     cap_epsilon : float
         Limit of the private total, positive; infinite for none.
     delta : float
-        Delta at which the ledger speaks, in (0, 1).
+        Delta at which the ledger states epsilon, in (0, 1).
     adjacency : {"add_remove", "replace"}
         Which data sets count as neighbors.
     entries : tuple of LedgerEntry
         Charges, oldest first.
     unit : Record, Person or None, default=None
-        Whom the cap protects; None for the unit of the first private charge.
+        Unit that the cap protects; None for the unit of the first private charge.
     cap_at_start : float or None, default=None
-        Cap that stood at the first private charge, and so cannot depend on a result; None
-        before there is one.
+        Cap at the first private charge, which therefore cannot depend on results; None before the
+        first private charge.
     """
 
     dataset: str
@@ -425,7 +425,7 @@ def state_of_older_summary(
     Returns
     -------
     LedgerState
-        With units read as cautiously as those of an older ledger file.
+        With units interpreted as conservatively as those of an older ledger file.
     """
     found = tuple(
         LedgerEntry(

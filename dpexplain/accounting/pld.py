@@ -1,9 +1,9 @@
 """Accounting of mixed releases by privacy loss distributions (dp-accounting).
 
-The loss of each release is put on a grid, always upwards, and the distributions are convolved
+The loss of each release is rounded up to a grid, and the distributions are convolved
 [1]_. What is added on top here: a grid that suits the releases, the losses of discrete Laplace
 noise and of pure mechanisms on it (`dpexplain.accounting.ladder`), and a margin for the rounding of
-the Fourier transforms, which matters where delta is near double precision.
+the Fourier transforms, which matters if delta is near double precision.
 
 References
 ----------
@@ -53,7 +53,7 @@ def pld_available() -> bool:
     Returns
     -------
     bool
-        False if the accountant has to do without.
+        False if the accountant must work without it.
     """
     return find_spec("dp_accounting") is not None
 
@@ -71,7 +71,7 @@ def pld_epsilon(spending: Spending, delta: float) -> float:
     Returns
     -------
     float
-        Epsilon of everything together, rounded up; infinite where the method cannot say.
+        Epsilon of everything together, rounded up; infinite if the method fails.
     """
     check_delta(delta)
     distribution = loss_distribution(spending)
@@ -101,7 +101,7 @@ def pld_delta(spending: Spending, epsilon: NDArray[np.float64]) -> NDArray[np.fl
     Returns
     -------
     ndarray of shape (n_epsilons,)
-        Deltas, rounded up; 1 where the method cannot say.
+        Deltas, rounded up; 1 if the method fails.
     """
     distribution = loss_distribution(spending)
     if distribution is None:
@@ -126,8 +126,8 @@ def rounding_margin(spending: Spending) -> float:
     Returns
     -------
     float
-        Absolute; found by comparison with the closed form of Gaussian releases, where the
-        error was below a tenth of it for up to 100,000 convolutions.
+        Absolute error, found by comparison with the closed form of Gaussian releases, for which
+        the error was below a tenth of it for up to 100,000 convolutions.
     """
     return 2e-15 + 3e-16 * _n_convolutions(spending)
 
@@ -139,7 +139,7 @@ def loss_distribution(spending: Spending) -> Any:
     Parameters
     ----------
     spending : Spending
-        What was released, in any number of kinds.
+        The releases, of any kinds.
 
     Returns
     -------

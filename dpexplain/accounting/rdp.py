@@ -2,14 +2,14 @@
 
 A mechanism is (alpha, r)-RDP if the Rényi divergence of order alpha between its outputs on
 neighboring data sets is at most r [1]_. Divergences of a composition add up at each order. They
-give an upper bound of epsilon at any delta, a little above what privacy loss distributions
-give, and need no library.
+give an upper bound on epsilon at any delta, slightly above that of privacy loss distributions, and
+need no library.
 
 What is added up here is ``(alpha - 1) r``, the cumulant ``log E_Q[(p / q)**alpha]``. For a
 subsampled Gaussian release it is a one-dimensional integral of an analytic function that falls
-like a Gaussian, which the trapezoidal rule gives to nearly double precision for every real
-order, both directions and both adjacencies; for whole orders of add/remove it is a binomial sum
-as well [2]_, which serves for the high orders of small epsilons.
+like a Gaussian, which the trapezoidal rule computes to nearly double precision for every real
+order, both directions and both adjacencies; for integer orders of add/remove, it is also a
+binomial sum [2]_, which is used for the high orders of small epsilons.
 
 References
 ----------
@@ -109,7 +109,7 @@ def rdp_cumulants(spending: Spending) -> NDArray[np.float64]:
     Returns
     -------
     ndarray of shape (n_orders,)
-        Infinite where an order could not be computed.
+        Infinite if an order could not be computed.
     """
     alphas = _ORDERS
     with np.errstate(over="ignore", invalid="ignore"):
@@ -126,9 +126,9 @@ def rdp_cumulants(spending: Spending) -> NDArray[np.float64]:
 def moments_epsilon(spending: Spending, delta: float) -> float:
     """Compute epsilon by the moments accountant as published, to reproduce papers.
 
-    It knows Gaussian releases, subsampled or not, under add/remove adjacency, looks at the moments
-    1 to 64, and turns them into epsilon by Markov's inequality [4]_. The result is a bound, but
-    a loose one.
+    It supports Gaussian releases, subsampled or not, under add/remove adjacency, uses the moments
+    1 to 64, and converts them to epsilon by Markov's inequality [4]_. The result is a bound, but a
+    loose one.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ def moments_epsilon(spending: Spending, delta: float) -> float:
     Raises
     ------
     ValueError
-        If something else than Gaussian releases, or another adjacency, is to be counted.
+        If there are releases other than Gaussian ones, or the adjacency differs.
     """
     log_delta = math.log(check_delta(delta))
     if spending.laplace or spending.pure or spending.adjacency != "add_remove":

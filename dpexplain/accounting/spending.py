@@ -1,7 +1,7 @@
 """Composition of a collection of events, in any order.
 
-Events of one kind with the same parameters are merged, so that two collections that cost the
-same are equal and costs can be remembered.
+Events of one kind with the same parameters are merged, so that two collections with the same cost
+are equal, and costs can be cached.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Spending:
         Returns
         -------
         Spending
-            Equal, bit by bit, for every order of the events.
+            Identical to the last bit for any order of the events.
         """
         squares: list[float] = []
         subsampled: list[tuple[float, float, int]] = []
@@ -112,7 +112,7 @@ class Spending:
         Returns
         -------
         Spending
-            Of everything.
+            The merged spending.
         """
         return cls(
             squared_mu=_sum([part.squared_mu for part in parts]),
@@ -129,7 +129,7 @@ class Spending:
         Returns
         -------
         float
-            Exact for them; it says nothing of the others.
+            Exact for these events; it does not cover the others.
         """
         return math.sqrt(self.squared_mu)
 
@@ -161,8 +161,8 @@ class Spending:
         Returns
         -------
         Spending
-            Itself, if that is its adjacency already. Otherwise the change of a sum doubles,
-            and a pure mechanism is counted for two neighbors in a row.
+            Itself, if this is already its adjacency. Otherwise the change of a sum doubles, and a
+            pure mechanism is counted for two neighboring steps.
         """
         if self.adjacency == "replace":
             return self
@@ -183,7 +183,7 @@ class Spending:
         tuple of (float, int, int)
             Epsilon, number of steps from the loss ``-epsilon`` up to ``epsilon``, and count. A
             change of D in discrete Laplace noise of scale t has the losses ``(D - 2 x) / t`` for
-            x = 0, ..., D; the worst pure mechanism has the two ends alone, as if D were 1.
+            x = 0, ..., D; the worst pure mechanism has only the two ends, as if D were 1.
         """
         return (
             *((steps / scale, steps, count) for scale, steps, count in self.laplace),
@@ -208,8 +208,8 @@ class Spending:
         Returns
         -------
         float
-            A pure mechanism counts by the smallest parameter that covers it, a subsampled
-            release as if every record took part.
+            A pure mechanism counts with the smallest parameter that covers it, a subsampled
+            release as if every record were included.
         """
         change = 1.0 if self.adjacency == "add_remove" else 4.0
         return math.sqrt(

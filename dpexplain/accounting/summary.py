@@ -53,7 +53,7 @@ class EntrySummary:
     events : tuple of dict
         The events as plain data, see `event_to_dict`.
     unit : str, default="one record"
-        Whom their noise protects.
+        Unit that their noise protects.
     """
 
     label: str
@@ -87,7 +87,7 @@ class EntrySummary:
         Parameters
         ----------
         content : mapping
-            What `to_dict` wrote.
+            Output of `to_dict`.
 
         Returns
         -------
@@ -121,31 +121,31 @@ class LedgerSummary:
     Parameters
     ----------
     dataset : str
-        Name of the data set that was spent on.
+        Name of the data set.
     delta : float
         Delta at which every epsilon here is stated.
     adjacency : {"add_remove", "replace"}
         Which data sets count as neighbors.
     cap_epsilon : float
-        Limit of the private total; infinite if there is none.
+        Limit on the private total; infinite if there is none.
     total_epsilon : float
         Epsilon of everything together; infinite if any entry is not private.
     private_epsilon : float
         Epsilon of all private events together.
     replace_epsilon : float
-        The same under replace-one adjacency, where one record is exchanged for another.
+        The same under replace-one adjacency, in which one record is replaced by another.
     naive_epsilon : float
         Plain sum of the epsilons of the entries' private events, for comparison: composition
         gives less.
     entries : tuple of EntrySummary
         The charges, oldest first.
     unit : str, default="one record"
-        Whom `private_epsilon`, `replace_epsilon` and `naive_epsilon` are about.
+        Unit of `private_epsilon`, `replace_epsilon` and `naive_epsilon`.
     adaptive_epsilon : float, default=inf
-        Epsilon of all private events that holds whatever results decided, see `UnitTotal`.
+        Epsilon of all private events, valid for adaptive choices, see `UnitTotal`.
         `private_epsilon` holds if number and budgets of the fits were fixed in advance.
     units : tuple of UnitTotal, default=()
-        What is promised to each unit that the ledger knows, the one of `unit` first.
+        Totals for each unit in the ledger, the one of `unit` first.
     """
 
     dataset: str
@@ -191,8 +191,8 @@ class LedgerSummary:
         Parameters
         ----------
         content : mapping
-            What `to_dict` wrote. Versions without typed units wrote totals that do not hold
-            where units differ: the totals of such a summary are computed anew.
+            Output of `to_dict`. Versions without typed units wrote totals that do not hold if
+            units differ: the totals of such a summary are recomputed.
 
         Returns
         -------
@@ -256,12 +256,12 @@ class LedgerSummary:
         Parameters
         ----------
         unit : str
-            As the guarantee of the model words it.
+            As worded in the guarantee of the model.
 
         Returns
         -------
         UnitTotal
-            Infinite where the ledger states nothing for this unit.
+            Infinite if the ledger has no bound for this unit.
         """
         own = UnitTotal(
             self.unit, self.private_epsilon, self.replace_epsilon, self.adaptive_epsilon
@@ -276,7 +276,8 @@ class LedgerSummary:
         Returns
         -------
         int
-            An entry that also holds something not private counts: its private releases spend.
+            An entry that also contains non-private events counts: its private releases spend
+            budget.
         """
         return sum(
             entry.private or any(event["type"] != "non_private" for event in entry.events)
@@ -333,7 +334,7 @@ class ReleaseSet:
     delta : float
         Delta of both.
     unit : str, default="one record"
-        Whom both are about.
+        Unit of both.
     """
 
     labels: tuple[str, ...]
@@ -366,7 +367,7 @@ def counted_entries(count: int) -> str:
     Parameters
     ----------
     count : int
-        How many.
+        The number.
 
     Returns
     -------

@@ -1,8 +1,8 @@
 """Units of privacy: one record, or one person of a named kind.
 
-A unit is a type, never a text: whether two fits protect the same persons must not hang on how a
-sentence is worded. Persons of two kinds (patients, hospitals) are two units. Groupings without a
-name are a kind each, because nothing says that two of them are the same.
+A unit is a type, never a string: whether two fits protect the same persons must not depend on the
+wording of a sentence. Persons of two kinds (patients, hospitals) are two units. Each unnamed
+grouping is a separate kind, because two of them may differ.
 """
 
 from __future__ import annotations
@@ -77,16 +77,16 @@ class Person:
         Name of the grouping, such as ``"patient_id"``. It is published. Charges of one kind are
         added up, so two groupings must not share a name.
     max_rows : int or None, default=None
-        Rows of a person that are used at most. With a number the events of an entry are stated
-        for all these rows together, and one row alone changes a query by at most that part of
-        what they change it by; None if that cannot be said, and for the unit of a ledger.
+        Maximum number of rows used per person. With a number, the events of an entry are stated
+        for all these rows together, and a single row changes a query by at most the corresponding
+        fraction; None if this does not hold, and for the unit of a ledger.
     named : bool, default=True
-        False where `kind` is a mark that sets an unnamed grouping apart, see `unnamed`.
+        False if `kind` is a generated identifier of an unnamed grouping, see `unnamed`.
 
     Raises
     ------
     ValueError
-        If the name is no short text, or `max_rows` no positive whole number.
+        If the name is not a short string, or `max_rows` is not a positive integer.
 
     Examples
     --------
@@ -117,7 +117,7 @@ class Person:
         Parameters
         ----------
         max_rows : int
-            Rows of a person that are used at most.
+            Maximum number of rows used per person.
 
         Returns
         -------
@@ -133,7 +133,7 @@ class Person:
         Returns
         -------
         str
-            With the number of rows, where there is one.
+            With the number of rows, if there is one.
         """
         who = f"one person ({self.kind})" if self.named else "one person"
         if self.max_rows is None:
@@ -159,7 +159,7 @@ class OtherUnit:
     Parameters
     ----------
     text : str
-        As the file has it.
+        As in the file.
     """
 
     text: str
@@ -214,7 +214,7 @@ def same_unit(one: Unit, other: Unit) -> bool:
     Returns
     -------
     bool
-        Whatever numbers of rows are used.
+        Regardless of the numbers of rows used.
     """
     if isinstance(one, Person) and isinstance(other, Person):
         return (one.kind, one.named) == (other.kind, other.named)
@@ -222,12 +222,12 @@ def same_unit(one: Unit, other: Unit) -> bool:
 
 
 def whole_unit(unit: Unit) -> Unit:
-    """Leave out how many rows an entry uses: a ledger is about persons with all their rows.
+    """Drop the number of rows of an entry: a ledger protects persons with all their rows.
 
     Parameters
     ----------
     unit : Unit
-        Of an entry.
+        Unit of an entry.
 
     Returns
     -------
@@ -243,17 +243,17 @@ def check_unit(unit: object) -> Unit:
     Parameters
     ----------
     unit : object
-        What the caller passed.
+        The value to check.
 
     Returns
     -------
     Record or Person
-        As it is.
+        The same value.
 
     Raises
     ------
     TypeError
-        If it is something else, a text included.
+        If it is anything else, including a string.
     """
     if isinstance(unit, Record | Person):
         return unit
@@ -286,12 +286,12 @@ def unit_from_dict(content: object) -> Unit:
     Parameters
     ----------
     content : object
-        What `unit_to_dict` wrote.
+        Output of `unit_to_dict`.
 
     Returns
     -------
     Unit
-        Equal to the one that was written.
+        Equal to the original.
 
     Raises
     ------
@@ -313,20 +313,20 @@ def unit_from_text(text: object, place: int) -> Unit:
     Parameters
     ----------
     text : object
-        Words; None if the file names no unit.
+        The description; None if the file names no unit.
     place : int
-        Place of the entry in its ledger: persons of two entries need not be the same.
+        Index of the entry in its ledger: persons of two entries need not be the same.
 
     Returns
     -------
     Unit
-        Where no unit is named the entry may protect persons of whom one row is used, which for
-        one record is the weaker promise.
+        If no unit is named, the entry may protect persons with one row used each, which is the
+        weaker guarantee for one record.
 
     Raises
     ------
     ValueError
-        If `text` is no text.
+        If `text` is not a string.
     """
     if text == RECORD.words:
         return RECORD
@@ -339,14 +339,14 @@ def unit_from_text(text: object, place: int) -> Unit:
 
 
 def unit_of(max_rows_per_person: int | None, kind: str | None = None) -> Unit:
-    """Name whom a fit protects.
+    """Return the unit that a fit protects.
 
     Parameters
     ----------
     max_rows_per_person : int or None
-        Rows of a person that are used at most; None if rows are not counted by person.
+        Maximum number of rows used per person; None if rows are not counted by person.
     kind : str or None, default=None
-        Name of the grouping. Without one the persons are a kind of their own in every call.
+        Name of the grouping. Without one, the persons are a separate kind in every call.
 
     Returns
     -------

@@ -1,8 +1,8 @@
 """Audits of private estimators, for the tests of this library and for its users.
 
 Four tiers: `replay` of transcripts, `audit_noise`, `refute_transcripts`, `audit_final_model`;
-`audit_transcripts` bounds what the third decides.
-All of them run on made-up data; ``python -m dpexplain.audit`` prints what they find.
+`audit_transcripts` gives bounds for what the third tests.
+All of them run on simulated data; ``python -m dpexplain.audit`` prints what they find.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Audit of the final model: predictions, explanation and attributes.
 
-Nothing of the fit is looked at. Models are fitted many times with and without the canary. On
-some of them a linear discriminant learns which numbers of the published model tell the two
-apart; on the others it guesses, and its errors bound epsilon from below. This is the classic
-audit by membership of a worst-case record [1]_: it makes no assumption, needs a few hundred
-fits, and cannot prove more than about the logarithm of their number.
+The audit uses nothing from the fit itself. Models are fitted many times with and without the
+canary. On some of them, a linear discriminant learns which numbers of the published model
+distinguish the two; on the others it guesses, and its errors bound epsilon from below. This is the
+classic audit by membership of a worst-case record [1]_: it makes no assumptions, needs a few
+hundred fits, and can prove at most about the logarithm of their number.
 
 References
 ----------
@@ -40,13 +40,13 @@ class FinalModelAudit:
     Parameters
     ----------
     balanced : Guesses
-        With as many false alarms as misses: they bound the Gaussian-DP parameter best.
+        With equally many false alarms and misses, which bound the Gaussian-DP parameter best.
     confident : Guesses
-        At the threshold that promised the largest epsilon where the attacker learned.
+        At the threshold with the largest epsilon on the attacker's training fits.
     epsilon, delta : float
         The guarantee.
     mu : float or None
-        Its Gaussian-DP parameter, where it states one.
+        Its Gaussian-DP parameter, if stated.
     """
 
     balanced: Guesses
@@ -89,12 +89,12 @@ class FinalModelAudit:
         Parameters
         ----------
         confidence : float
-            Probability that all is well if a statement is called false.
+            Error probability of calling a true statement false.
 
         Returns
         -------
         list of str
-            Empty where the audit found nothing.
+            Empty if the audit found nothing.
         """
         alone = 1.0 - (1.0 - confidence) / 2.0
         epsilon, mu = self.epsilon_bound(alone), self.mu_bound(alone)
@@ -187,8 +187,8 @@ def explained_numbers(explanation: Any) -> dict[str, float]:
     Parameters
     ----------
     explanation : object
-        What ``explain_global()`` returned; kinds without a function of their own show
-        nothing, and are attacked through predictions and attributes.
+        What ``explain_global()`` returned; kinds without a specific function return nothing, and
+        are attacked through predictions and attributes.
 
     Returns
     -------
@@ -245,7 +245,7 @@ def as_matrix(seen: list[dict[str, float]], learning: NDArray[np.bool_]) -> NDAr
     Returns
     -------
     ndarray of shape (n_models, n_numbers)
-        Standardized; columns that are constant where the attacker learns are left out.
+        Standardized; columns that are constant on the attacker's training fits are dropped.
     """
     table = pd.DataFrame.from_records(seen).astype(np.float64)
     lacking = table.isna().astype(np.float64)

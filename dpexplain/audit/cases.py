@@ -31,7 +31,7 @@ class CanaryCase:
     Parameters
     ----------
     estimator : private estimator
-        Unfitted, with settings under which the canary's share of every sum is at the clip.
+        Unfitted, with settings under which the canary's contribution to every sum is at the clip.
     present : tuple of DataFrame and Series
         Background and canary. The canary alone has the last category of every column and
         the last class (of the others, if so asked, none has) or upper end of the target.
@@ -61,16 +61,16 @@ def canary_case(
     Parameters
     ----------
     subject : Subject
-        What is audited.
+        The subject to audit.
     epsilon : float, default=8.0
-        Guarantee to ask for. Violations of a large epsilon need the fewest fits to show.
+        Epsilon of the guarantee. Violations of a large epsilon need the fewest fits to detect.
     n_background : int, default=20
         Records besides the canary.
     lone_class : bool, default=False
-        Whether no other record is of the canary's class. Otherwise the residuals of the
-        other records nearly balance, and a final model gives the canary away best.
+        Whether no other record is of the canary's class. Otherwise the residuals of the other
+        records nearly cancel, and a final model reveals the canary best.
     **settings
-        Parameters besides the saturating ones, or in their place.
+        Parameters in addition to the saturating ones, or instead of them.
 
     Returns
     -------
@@ -104,9 +104,9 @@ def row_exchange(case: CanaryCase) -> tuple[Any, tuple[Any, ...], list[int], lis
     Returns
     -------
     estimator : private estimator
-        Which uses one row of a person.
+        An estimator that uses one row per person.
     table : tuple of DataFrame, Series and Series
-        Table, target and person of each row. One record less, and only one choice is left.
+        Table, target and person of each row. With one record less, only one choice remains.
     kept, instead : list of int
         Rows in use: the canary, or the other row of the same person.
     """

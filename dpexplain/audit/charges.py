@@ -42,7 +42,7 @@ def stated_over_charged(event: Any, events: Sequence[Event], phases: Sequence[Ph
     Returns
     -------
     float
-        1 where both agree, less where the releases have less noise than was paid for.
+        1 if both agree, less if the releases have less noise than charged.
     """
     raise _unknown(event)
 
@@ -151,7 +151,7 @@ def by_label(named: Iterable[Any]) -> dict[str, list[Any]]:
     Returns
     -------
     dict of str to list
-        As they came, under their labels.
+        In order, by label.
     """
     groups: dict[str, list[Any]] = {}
     for one in named:
@@ -165,12 +165,13 @@ def private_events(model: Any) -> list[Event]:
     Parameters
     ----------
     model : private estimator
-        Fitted, with a ledger of its own.
+        Fitted, with its own ledger.
 
     Returns
     -------
     list of Event
-        Of the last entry of its ledger that has any; recorded fits have one without, behind it.
+        Events of the last ledger entry that has any; recorded fits have another entry without
+        private events after it.
     """
     of_entries = [
         [event for event in entry.events if not isinstance(event, NonPrivateEvent)]
@@ -185,14 +186,14 @@ def unpaid(model: Any, phases: Sequence[AnyPhase]) -> list[str]:
     Parameters
     ----------
     model : private estimator
-        Fitted, with a ledger of its own.
+        Fitted, with its own ledger.
     phases : sequence of Phase
         Phase of each release.
 
     Returns
     -------
     list of str
-        Empty where everything is paid for, and the events are within the guarantee.
+        Empty if everything is paid for and the events are within the guarantee.
     """
     paying = by_label(private_events(model))
     found = []
@@ -233,7 +234,7 @@ def charged_epsilon(model: Any) -> float:
     Parameters
     ----------
     model : private estimator
-        Fitted, with a ledger of its own.
+        Fitted, with its own ledger.
 
     Returns
     -------

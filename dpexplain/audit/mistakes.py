@@ -1,7 +1,7 @@
 """Mistakes to plant in private estimators, as mixins.
 
-They change its noise source, the mechanism that it is handed, the records that it reads, what it
-keeps, and how it draws samples. None of them is fit for use.
+They change its noise source, its mechanism, the records it reads, what it stores, and how it draws
+samples. None of them is fit for use.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def with_source(disguise: type[_Disguised]) -> type:
     Parameters
     ----------
     disguise : type
-        Made of the honest source of an estimator.
+        Disguised version of the noise source of an estimator.
 
     Returns
     -------
@@ -195,7 +195,7 @@ def with_mechanism(tampered: type[_Tampered]) -> type:
     Parameters
     ----------
     tampered : type
-        Made of the honest mechanism of a fit.
+        Tampered version of the mechanism of a fit.
 
     Returns
     -------

@@ -1,7 +1,7 @@
 """Planted mistakes that audits must detect.
 
-Each mutant makes, from any private estimator, one that states the same guarantee and breaks
-it. None of them is fit for use.
+Each mutant turns any private estimator into one that states the same guarantee and violates it.
+None of them is fit for use.
 """
 
 from __future__ import annotations
@@ -44,15 +44,15 @@ class Mutant:
     name : str
         The mistake.
     seen_by : frozenset of int
-        Tiers that have to notice it in every run.
+        Tiers that must detect it in every run.
     mixin : type
-        Goes before the estimator class.
+        Mixin placed before the estimator class.
     applies : callable
         Whether an estimator can make this mistake.
     lone_class : bool, default=False
-        Whether it shows only if no other record is of the canary's class.
+        Whether it is detectable only if no other record is of the canary's class.
     settings : mapping, default={}
-        Parameters under which it shows, for the estimators that have them.
+        Parameters under which it is detectable, for the estimators that have them.
     """
 
     name: str
@@ -68,12 +68,12 @@ class Mutant:
         Parameters
         ----------
         estimator : private estimator
-            Unfitted; it stays as it is.
+            Unfitted; not modified.
 
         Returns
         -------
         private estimator
-            Of a subclass, with the same parameters.
+            An instance of a subclass, with the same parameters.
         """
         honest = type(estimator)
         return type(honest.__name__, (self.mixin, honest), {})(**estimator.get_params(deep=False))

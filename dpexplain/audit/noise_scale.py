@@ -1,9 +1,8 @@
 """Check that noise is fresh and has the charged scale.
 
-The noise of a recorded fit is its answers minus its queries. In units of what the charged
-events state it has to be standard normal: a chi-square test of its scale, a bound on the
-distance of its distribution (DKW), and correlations that vanish between fits and between
-releases of one fit.
+The noise of a recorded fit is its answers minus its queries. In units stated by the charged
+events, it must be standard normal: a chi-square test of its scale, a bound on the distance of its
+distribution (DKW), and correlations that vanish between fits and between releases of one fit.
 """
 
 from __future__ import annotations
@@ -33,17 +32,17 @@ class NoiseAudit:
     Parameters
     ----------
     label : str
-        Which releases.
+        Label of the releases.
     n_draws : int
-        Noisy values looked at.
+        Number of noisy values examined.
     scale : float
-        Their standard deviation over the one that was charged for.
+        Their standard deviation over the charged one.
     scale_limits : tuple of float
-        Between these `scale` lies with probability ``1 - alpha`` if the noise is right.
+        Limits that contain `scale` with probability ``1 - alpha`` if the noise is right.
     distance : float
         Kolmogorov-Smirnov distance from the Gaussian distribution.
     distance_limit : float
-        Above this `distance` lies with probability `alpha` at most.
+        Limit that `distance` exceeds with probability at most `alpha`.
     correlations : dict of str to float
         Mean products of noise "between fits" and "between releases", times the root of their
         number: standard normal if all noise is fresh.
@@ -87,14 +86,14 @@ def audit_noise(
     estimator : private estimator
         With a schema and a `structure_seed`.
     records : tuple of DataFrame and Series
-        Public or made-up data.
+        Public or simulated data.
     n_draws : int, default=1000
         Noisy values per label to examine; fits are repeated until there are enough. With a
         noise standard deviation of 0.8 times the right one, 1000 draws are enough.
     max_fits : int, default=200
-        Fits at most, for phases of a single value: 200 draws show half of the noise.
+        Maximum number of fits, for phases of a single value: 200 draws reveal halved noise.
     alpha : float, default=1e-9
-        Probability with which each test calls right noise wrong.
+        Probability of a false alarm per test.
 
     Returns
     -------

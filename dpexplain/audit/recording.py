@@ -32,7 +32,7 @@ class Transcript:
     phases : list of Phase
         Phase of each release.
     queries : list of ndarray of int64
-        Exact sums on the integer lattice. For audits on public or made-up data only.
+        Exact sums on the integer lattice. For audits on public or simulated data only.
     answers : list of ndarray of int64
         The released explanation.
     """
@@ -52,9 +52,9 @@ class RecordingMechanism(Mechanism):
     Parameters
     ----------
     source : NoiseSource
-        Where the noise comes from.
+        Source of the noise.
     answers : sequence of ndarray of int64, callable or None
-        Answers to give instead: one per release, or made up from each drawn one.
+        Forced answers: one per release, or a function of each drawn answer.
     """
 
     def __init__(
@@ -175,38 +175,38 @@ def record(
 ) -> tuple[Any, Transcript]:
     """Fit a clone and record every release with its exact sums. NOT PRIVATE.
 
-    For public or made-up data. The transcript holds what noise is there to hide, the answers may be
-    forced and the coins are known, so epsilon is infinite: the clone's own ledger says so, and if
-    the estimator has a ledger, it is charged with an event that is not private before records are
-    read, and its total is infinite from then on.
+    For public or simulated data. The transcript contains what noise should hide, answers may be
+    forced and the coins are known, so epsilon is infinite. The clone's own ledger states this. If
+    the estimator has a ledger, it is charged with a non-private event before records are read, and
+    its total is infinite from then on.
 
-    Secret coins, which decide on the records of a bag, are the same in every recorded fit, and
-    go by place: data sets are neighbors for them if they differ in their last records.
+    Secret coins, which assign records to bags, are the same in every recorded fit, and are drawn
+    by position: data sets are neighbors for them if they differ in their last records.
 
     Parameters
     ----------
     estimator : private estimator
         With a schema and a `structure_seed`, so that its public structure repeats.
     X, y : DataFrame and Series, or array-like
-        As for ``fit``, which is what runs.
+        As for ``fit``.
     groups : array-like or None, default=None
         As for ``fit``.
     answers : sequence of ndarray of int64, callable or None, default=None
         Answers to force instead of drawing noise: one per release, or a function of the
         phase and the drawn answer.
     coins : int, default=2718
-        Seed of what stands for secret coins.
+        Seed that replaces the secret coins.
     last_is_sampled : bool, default=False
-        Whether the last record is in every sample, where the estimator takes samples.
+        Whether the last record is in every sample, if the estimator draws samples.
     kept : sequence of int or None, default=None
-        Rows that stand for those which secret coins keep of each person; None draws them.
+        Rows used instead of those that secret coins choose per person; None draws them.
 
     Returns
     -------
     model : private estimator
-        The fitted clone, with a ledger of its own that states an infinite epsilon. Its guarantee is
-        that of the estimator, for audits to hold against the transcript; it is not one of these
-        releases.
+        The fitted clone, with its own ledger that states an infinite epsilon. Its guarantee is
+        that of the estimator, so that audits can compare it with the transcript; it does not cover
+        these releases.
     transcript : Transcript
 
     Raises

@@ -96,14 +96,14 @@ def exchanged(records: Records, place: int, other: Records) -> Records:
     records : tuple of DataFrame and Series
         Table and target.
     place : int
-        Position of the record that goes.
+        Position of the record to replace.
     other : tuple of DataFrame and Series
-        Its first record comes.
+        Table whose first record replaces it.
 
     Returns
     -------
     tuple of DataFrame and Series
-        As many records as before.
+        The same number of records.
     """
     parts: list[Any] = []
     pairs: list[tuple[Any, Any]] = list(zip(records, other, strict=True))

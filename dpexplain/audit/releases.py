@@ -1,6 +1,6 @@
 """Functions of each mechanism that the audits need.
 
-A further mechanism registers its phase type here; its events go to `charges`.
+New mechanisms register their phase type here, and their events in `charges`.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ def distance(phase: Any, first: Integers, second: Integers) -> float:
     Parameters
     ----------
     phase : Phase
-        What the release belongs to.
+        Phase of the release.
     first, second : ndarray of shape (n,), dtype int64
         Queries of two neighboring data sets.
 
     Returns
     -------
     float
-        At most 1 where the sensitivity is right.
+        At most 1 if the sensitivity is right.
     """
     raise _unknown(phase)
 
@@ -43,7 +43,7 @@ def log_likelihood_ratio(phase: Any, answer: Integers, first: Integers, second: 
     Parameters
     ----------
     phase : Phase
-        What the release belongs to.
+        Phase of the release.
     answer : ndarray of shape (n,), dtype int64
         The released explanation.
     first, second : ndarray of shape (n,), dtype int64
@@ -52,7 +52,7 @@ def log_likelihood_ratio(phase: Any, answer: Integers, first: Integers, second: 
     Returns
     -------
     float
-        Logarithm of the ratio of densities, with the noise that the phase states.
+        Logarithm of the ratio of densities, with the noise stated by the phase.
     """
     raise _unknown(phase)
 
@@ -64,14 +64,14 @@ def standard_noise(phase: Any, query: Integers, answer: Integers) -> NDArray[np.
     Parameters
     ----------
     phase : Phase
-        What the release belongs to.
+        Phase of the release.
     query, answer : ndarray of shape (n,), dtype int64
-        What was asked for and what was released.
+        The exact query and the released answer.
 
     Returns
     -------
     ndarray of shape (n,)
-        Standard normal where the noise is what the phase states.
+        Standard normal if the noise is as stated by the phase.
     """
     raise _unknown(phase)
 

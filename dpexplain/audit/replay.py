@@ -1,7 +1,7 @@
 """Transcript replay: the effect of one record on all releases of a fit.
 
 All private releases of a fit pass through one mechanism. `record` fits on a data set
-and writes the transcript down; `replay` fits on a neighboring data set with the same
+and records the transcript; `replay` fits on a neighboring data set with the same
 answers forced, so that only the queries can differ. If their distances, in units of the
 noise, exceed the claimed Gaussian-DP parameter, or if anything else that is released
 differs, the guarantee is false. The check is deterministic and needs no statistics.
@@ -35,19 +35,19 @@ class ReplayReport:
     ----------
     spent_mu : float
         Root of the summed squared distances of the queries over their noise standard
-        deviations: the Gaussian-DP parameter that this pair of data sets used up.
+        deviations: the Gaussian-DP parameter spent on this pair of data sets.
     claimed_mu : float or None
-        The parameter that the estimator's guarantee states; None if it states none.
+        The parameter stated by the estimator's guarantee, or None.
     spent_epsilon : float
-        Sum of the log-ratios that the answers of pure mechanisms showed at most.
+        Sum of the largest log-ratios of the answers of pure mechanisms.
     claimed_epsilon : float
-        Epsilon that the guarantee states; it is held against `spent_epsilon` where there is no mu.
+        Epsilon stated by the guarantee, compared with `spent_epsilon` if there is no mu.
     differences : tuple of str
-        What differed although the answers were the same: call order, shapes, noise
+        Differences despite equal answers: call order, shapes, noise
         scales, or attributes of the fitted model.
     overspent : tuple of str
-        Releases whose queries are further apart than their stated sensitivity, or that have
-        less noise than the charged events pay for.
+        Releases whose queries differ by more than their stated sensitivity, or with less noise
+        than the charged events pay for.
     """
 
     spent_mu: float
@@ -64,7 +64,7 @@ class ReplayReport:
         Returns
         -------
         float
-            Of mu, where one is stated; else that of epsilon, by pure mechanisms.
+            Share of mu, if stated; else of epsilon, by pure mechanisms.
         """
         if self.claimed_mu is not None:
             return self.spent_mu / self.claimed_mu
@@ -101,8 +101,8 @@ def replay(
     kept : sequence of int or None, default=None
         Rows of the neighbor that stand for those which secret coins keep of each person.
     unit : Unit or None, default=None
-        By whom the data sets differ, whose price in the ledger is held against the distance;
-        None for the unit of the guarantee.
+        Unit by which the data sets differ, whose price in the ledger is compared with the
+        distance; None for the unit of the guarantee.
 
     Returns
     -------

@@ -23,19 +23,19 @@ class BoundRow:
     estimator : str
         Name and target.
     epsilon : float
-        What is stated.
+        The stated value.
     mu : float or None
-        Gaussian-DP parameter that is stated; None if another kind of guarantee is.
+        Stated Gaussian-DP parameter; None for other kinds of guarantees.
     transcript_mu : float
-        At least so large, from transcripts (tier 3).
+        Lower bound on mu from transcripts (tier 3).
     model_mu : float or None
-        At least so large, from final models (tier 4); None if no `mu` is stated.
+        Lower bound on mu from final models (tier 4); None if no `mu` is stated.
     model_epsilon : float
-        At least so large, from final models and whatever the mechanism (tier 4).
+        Lower bound on epsilon from final models, for any mechanism (tier 4).
     model_epsilon_of_mu : float or None
-        Epsilon that belongs to `model_mu`: what the final model shows of a Gaussian mechanism.
+        Epsilon equivalent to `model_mu`, for a Gaussian mechanism.
     problems : tuple of str
-        Statements that are false with a doubt of one in ten million.
+        Statements refuted with an error probability of one in ten million.
     """
 
     estimator: str
@@ -61,7 +61,7 @@ class PowerRow:
     runs : int
         Audits per tier.
     noticed : dict of int to int
-        Audits of each tier that noticed it.
+        Audits of each tier that detected it.
     """
 
     mutant: Mutant
@@ -86,12 +86,12 @@ def bound_row(subject: Subject, epsilon: float, *, n_fits: int) -> BoundRow:
     Parameters
     ----------
     subject : Subject
-        What is audited.
+        The subject to audit.
     epsilon : float
-        Guarantee to ask for.
+        Epsilon of the guarantee.
     n_fits : int
-        Final models with, and without, the canary; half as many transcripts, each of which
-        takes a second fit.
+        Final models with, and without, the canary; half as many transcripts, each of which needs a
+        second fit.
 
     Returns
     -------
@@ -121,9 +121,9 @@ def noticed(mutant: Mutant, subject: Subject, *, n_fits: int) -> dict[int, bool]
     mutant : Mutant
         The mistake.
     subject : Subject
-        What is audited.
+        The subject to audit.
     n_fits : int
-        Final models with, and without, the canary; tiers 1 to 3 take as many fits as they need.
+        Final models with, and without, the canary; tiers 1 to 3 use as many fits as they need.
 
     Returns
     -------
@@ -153,12 +153,12 @@ def power_rows(results: Iterable[Verdict]) -> list[PowerRow]:
     Parameters
     ----------
     results : iterable of tuple of Mutant, Subject and dict
-        The last from `noticed`.
+        Mutants and subjects, with the results of `noticed`.
 
     Returns
     -------
     list of PowerRow
-        One for each mistake that some estimator can make, those with most powerful tiers first.
+        One per mistake that some estimator can make, those with the most powerful tiers first.
     """
     verdicts: dict[tuple[frozenset[int], str], list[dict[int, bool]]] = {}
     for mutant, subject, verdict in results:
@@ -213,7 +213,7 @@ def power_table(rows: Sequence[PowerRow]) -> str:
     Returns
     -------
     str
-        Shares of runs; bold where the tier has to notice the mistake in every run.
+        Shares of runs; bold if the tier must detect the mistake in every run.
     """
 
     def share(row: PowerRow, tier: int) -> str:

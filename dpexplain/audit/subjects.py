@@ -1,8 +1,8 @@
 """Audit subjects: each private estimator with each target and objective.
 
-Everything follows from the estimator class, so a new model needs nothing here. One that
-needs other columns, or does most under other parameters, has an `Audit` in `audit_of`, or as its
-class attribute ``_audit`` if it is not of this library.
+Everything is derived from the estimator class, so a new model needs no entry here. A model that
+needs other columns, or other parameters to be most vulnerable, has an `Audit` in `audit_of`, or in
+its class attribute ``_audit`` if it is from another library.
 """
 
 from __future__ import annotations
@@ -20,25 +20,25 @@ from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
 
 @dataclass(frozen=True, eq=False)
 class Audit:
-    """How an estimator is audited where the usual way does not suit it.
+    """Audit settings of an estimator that differ from the defaults.
 
     Parameters
     ----------
     features : mapping or None, default=None
-        Names to `Numeric` or `Categorical`, in place of the columns made here.
+        Names to `Numeric` or `Categorical`, instead of the default columns.
     settings : mapping or None, default=None
         Parameters under which the canary moves every sum by the full sensitivity.
     variants : mapping
-        Further parameters that tier 1 draws from: a name to the values to try.
+        Additional parameters varied by tier 1: names to the values to try.
     size : mapping
         Parameters that make the fits of tiers 1 and 2 small.
     powerful : frozenset of int
-        Tiers that notice every mistake that they look for, if not all do: because no canary uses
-        up what is stated (such a model needs tests of its own), or because its final model shows
+        Tiers that detect every mistake they test for, if not all do: because no canary spends the
+        stated guarantee (such a model needs separate tests), or because its final model reveals
         little.
     replaced : float
-        Share of its guarantee that a canary of two classes, or of a number, uses up when it is
-        exchanged for a record with the same features at the other end of the target.
+        Share of the guarantee spent by a canary of two classes, or of a numeric target, if it is
+        replaced by a record with the same features at the other end of the target.
     by_place : bool
         Whether secret coins decide which records are sampled.
     """
@@ -123,7 +123,7 @@ _AUDITS: Mapping[str, Audit] = {
 
 
 def audit_of(estimator_class: type[Any]) -> Audit:
-    """Look up how an estimator is audited; that of a subclass is its parent's.
+    """Look up the audit settings of an estimator; a subclass inherits those of its parent.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ def audit_of(estimator_class: type[Any]) -> Audit:
     Returns
     -------
     Audit
-        The usual one where neither a class attribute nor the table says otherwise.
+        The default, unless a class attribute or the table overrides it.
     """
     for known in estimator_class.__mro__:
         own = vars(known).get("_audit", _AUDITS.get(known.__name__))
@@ -192,7 +192,7 @@ class Subject:
     target : Range or Classes
         A target that it accepts.
     settings : mapping
-        Parameters that make it another model, such as an objective.
+        Parameters that define a different model, such as an objective.
     """
 
     estimator_class: type[Any]
@@ -231,7 +231,7 @@ def subjects(estimators: Iterable[type[Any]] | None = None) -> list[Subject]:
     Raises
     ------
     ValueError
-        If an estimator accepts nothing.
+        If an estimator accepts no target.
     """
     found = []
     for estimator_class in private_estimators().values() if estimators is None else estimators:
@@ -271,11 +271,11 @@ def audited(subject: Subject, *, epsilon: float = 1.0, **settings: Any) -> Any:
     Parameters
     ----------
     subject : Subject
-        What is audited.
+        The subject to audit.
     epsilon : float, default=1.0
-        Guarantee to ask for.
+        Epsilon of the guarantee.
     **settings
-        Further parameters.
+        Other parameters.
 
     Returns
     -------
@@ -293,7 +293,7 @@ def variants(subject: Subject) -> dict[str, tuple[Any, ...]]:
     Parameters
     ----------
     subject : Subject
-        What is audited.
+        The subject to audit.
 
     Returns
     -------
@@ -314,7 +314,7 @@ def features_for(
     estimator_class : type
         A private estimator.
     otherwise : mapping
-        Columns for an estimator without columns of its own.
+        Columns for an estimator without its own columns.
 
     Returns
     -------
@@ -348,14 +348,14 @@ def powerful_tiers(subject: Subject) -> frozenset[int]:
     Parameters
     ----------
     subject : Subject
-        What is audited.
+        The subject to audit.
 
     Returns
     -------
     frozenset of int
-        All four, unless no canary can use up what the estimator states, or its final model shows
-        so little of it that a thousand fits do not tell noise that is halved: of several
-        classes, or by the word of the estimator.
+        All four, unless no canary can spend the stated guarantee, or its final model reveals so
+        little that a thousand fits cannot detect halved noise: for several classes, or as stated
+        by the estimator.
     """
     stated = audit_of(subject.estimator_class).powerful
     return stated - {4} if _has_several_classes(subject) else stated
@@ -368,14 +368,14 @@ def _has_several_classes(subject: Subject) -> bool:
 def canary_share(subject: Subject, adjacency: str) -> float:
     """Return the share of the guarantee that the canary must spend.
 
-    Residuals of three classes are (1, -1/2, -1/2) clips long at the start, where the bound has
-    (1, -1, 0): 0.87 of it, or 0.75 for two that are exchanged. An exchanged canary moves nothing
-    that does not depend on the target: of boosting, a fifth of mu squared is left.
+    Residuals of three classes are (1, -1/2, -1/2) clips long at the start, where the bound has (1,
+    -1, 0): 0.87 of it, or 0.75 if one is exchanged. An exchanged canary changes nothing that does
+    not depend on the target: for boosting, this leaves a fifth of mu squared unspent.
 
     Parameters
     ----------
     subject : Subject
-        What is audited.
+        The subject to audit.
     adjacency : {"add_remove", "replace"}
         Which data sets count as neighbors.
 
@@ -403,7 +403,7 @@ def goes_by_place(estimator: Any) -> bool:
     Returns
     -------
     bool
-        Data sets are neighbors for a replay only if they differ in their last records then.
+        If so, data sets are neighbors for a replay only if they differ in their last records.
     """
     sampled = audit_of(type(estimator)).by_place
     return bool(sampled or estimator.get_params(deep=False).get("outer_bags", 1) != 1)

@@ -60,7 +60,7 @@ def replays(case: CanaryCase, n_hostile: int = 3) -> list[ReplayReport]:
     case : CanaryCase
         Estimator and data sets.
     n_hostile : int, default=3
-        Replays with hostile answers, besides the one with drawn answers.
+        Number of replays with hostile answers, in addition to the one with drawn answers.
 
     Returns
     -------
@@ -77,8 +77,8 @@ def replays(case: CanaryCase, n_hostile: int = 3) -> list[ReplayReport]:
 def replay_of_rows(case: CanaryCase) -> ReplayReport:
     """Run tier 1: replay a per-person fit with a different row of one person.
 
-    One more row of a person makes the coins exchange the row in use: that is how far apart two
-    tables are that differ by one *record*, for which the ledger has a price of its own.
+    Adding a row of a person can make the coins exchange the row in use. This is the distance
+    between two tables that differ by one *record*, for which the ledger has a separate price.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def replay_of_rows(case: CanaryCase) -> ReplayReport:
     Returns
     -------
     ReplayReport
-        Held against the price of one record.
+        Compared with the price of one record.
     """
     estimator, table, kept, instead = row_exchange(case)
     model, transcript = record(estimator, *table, kept=kept)
@@ -132,17 +132,17 @@ def problems(tier: int, case: CanaryCase, *, n_fits: int = 500) -> list[str]:
     Parameters
     ----------
     tier : {1, 2, 3, 4}
-        Which one.
+        Number of the tier.
     case : CanaryCase
         Estimator and data sets.
     n_fits : int, default=500
-        Final models with, and without, the canary, for tier 4. The others take as many fits as
-        it takes to decide.
+        Final models with, and without, the canary, for tier 4. The others use as many fits as they
+        need to decide.
 
     Returns
     -------
     list of str
-        What was found wrong.
+        Faults found.
     """
     return TIERS[tier](case, n_fits)
 
@@ -155,9 +155,9 @@ def planted_case(mutant: Mutant, subject: Subject, *, epsilon: float = 8.0) -> C
     mutant : Mutant
         One of `dpexplain.audit.mutants.MUTANTS`.
     subject : Subject
-        What is audited.
+        The subject to audit.
     epsilon : float, default=8.0
-        Guarantee to ask for.
+        Epsilon of the guarantee.
 
     Returns
     -------

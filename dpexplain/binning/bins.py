@@ -33,17 +33,16 @@ def index_dtype(n_bins: int) -> type[np.unsignedinteger[Any]]:
 class FeatureBins:
     """Bins of one feature: value bins first, then the special ones.
 
-    Bin ``i`` of a numeric feature is ``[edges[i], edges[i + 1])``, the last one
-    closed. Missing values have their own bin, which always exists, and so have
-    categories outside the schema: nothing about the bins depends on whether such
-    values occur.
+    Bin ``i`` of a numeric feature is ``[edges[i], edges[i + 1])``, the last one closed. Missing
+    values have their own bin, which always exists, and so do categories outside the schema:
+    nothing about the bins depends on whether such values occur.
 
     Parameters
     ----------
     name : str
         Feature.
     feature : Numeric or Categorical
-        What the schema says of it.
+        Its schema entry.
     edges : ndarray of shape (n_value_bins + 1,) or None
         Strictly increasing, in the unit of the feature; None for categories.
     """
@@ -81,7 +80,7 @@ class FeatureBins:
         Parameters
         ----------
         encoded : ndarray of shape (n_samples,)
-            As `dpexplain.tables.encoding` gives it: floats inside the bounds with NaN for
+            As returned by `dpexplain.tables.encoding`: floats inside the bounds with NaN for
             missing, or category codes.
 
         Returns
@@ -111,7 +110,7 @@ def merge_bins(cells: FeatureBins, first_cells: Sequence[int]) -> tuple[FeatureB
     bins : FeatureBins
         The merged bins.
     bin_of_cell : ndarray of shape (cells.n_bins,), dtype uint8 or uint16
-        Bin of each cell; the missing cell stays on its own.
+        Bin of each cell; the missing cell stays separate.
     """
     assert cells.edges is not None
     starts = np.asarray(first_cells, dtype=np.intp)

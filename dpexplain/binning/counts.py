@@ -1,4 +1,4 @@
-"""Noisy people in each bin of a feature."""
+"""Noisy record counts in each bin of a feature."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class BinCounts:
     n_special : int
         Bins at the end that hold no value of the schema.
     ordered : bool
-        Whether neighboring bins are neighbors in meaning.
+        Whether the value bins are ordered.
     unit_of_bin : ndarray of shape (n_bins,) or None
-        Value bins of one unit always share a leaf; None if each is a unit of its own.
+        Value bins of one unit always share a leaf; None if each bin is a separate unit.
     """
 
     counts: NDArray[np.float64]
@@ -33,7 +33,7 @@ class BinCounts:
     unit_of_bin: NDArray[np.intp] | None = None
 
     def thinned(self, share: float) -> BinCounts:
-        """Return the counts of a random subset of the people."""
+        """Return the counts of a random subset of the records."""
         return replace(self, counts=share * self.counts, variance=share**2 * self.variance)
 
     @property

@@ -26,7 +26,7 @@ def declared_cells(
     name : str
         Feature.
     feature : Numeric or Categorical
-        Its bounds or categories. A category is a cell of its own.
+        Its bounds or categories. Each category is a separate cell.
     n_cells : int
         Maximum number of cells of a numeric feature.
     spacing : {"mixed", "equal"}, default="mixed"

@@ -1,9 +1,8 @@
 """Private bins: noisy histograms over public cells, with sparse cells merged.
 
-Algorithm 3 of Nori et al. (ICML 2021, arXiv:2106.09680), with three changes: the
-exact sample size is replaced by a paid estimate (the exact one would be an unpaid
-release), the noise chooses how fine the cells are, and a merged bin has to stand out
-of its noise.
+Algorithm 3 of Nori et al. (ICML 2021, arXiv:2106.09680), with three changes: the exact sample size
+is replaced by a paid estimate (the exact one would be an unpaid release), the noise determines the
+number of cells, and a merged bin must rise above its noise.
 """
 
 from __future__ import annotations
@@ -34,9 +33,9 @@ class NoisyHistograms:
     counts : tuple of ndarray of shape (n_cells,), one per feature
         Noisy records per cell, special cells included; may be negative.
     noise_std : float
-        Standard deviation of the noise on one cell, in people.
+        Standard deviation of the noise on one cell, in records.
     people : NoisyCount or None, default=None
-        Number of people, where it was released before.
+        Number of records, if released earlier.
     """
 
     counts: tuple[NDArray[np.float64], ...]
@@ -45,7 +44,7 @@ class NoisyHistograms:
 
     @property
     def n_samples(self) -> float:
-        """Estimate of the number of people, at least 1.
+        """Estimate of the number of records, at least 1.
 
         Each feature's total estimates it with variance proportional to its number
         of cells, and so does the released count; all are weighted by precision.
@@ -58,9 +57,9 @@ class NoisyHistograms:
         return max(1.0, float(np.average(totals, weights=weights)))
 
     def agreeing(self) -> NoisyHistograms:
-        """Histograms adjusted to the same number of people.
+        """Histograms adjusted to the same number of records.
 
-        Everybody is in one cell of each feature, so the totals are equal but for noise.
+        Every record is in one cell of each feature, so the totals differ only by noise.
         Spreading the difference evenly is the least-squares estimate given that total.
 
         Returns
@@ -74,14 +73,14 @@ class NoisyHistograms:
 
 @dataclass(frozen=True)
 class NoisyCount:
-    """Released number of people.
+    """Released number of records.
 
     Parameters
     ----------
     value : float
         May be negative.
     noise_std : float
-        Standard deviation of its noise, in people.
+        Standard deviation of its noise, in records.
     """
 
     value: float
@@ -118,7 +117,7 @@ def release_count(
 
 
 def count_phase(noise_multiplier: float, sensitivity: float) -> Phase:
-    """Return the phase of the number of people, in lattice steps.
+    """Return the phase of the number of records, in lattice steps.
 
     Parameters
     ----------
@@ -178,7 +177,7 @@ def release_histograms(
     noise_multiplier : float
         Noise standard deviation over the sensitivity of one histogram.
     sensitivity : float, default=1.0
-        L2 sensitivity of one histogram, in people: the adjacency's factor times the
+        L2 sensitivity of one histogram, in records: the adjacency's factor times the
         bound on the rows of one person.
 
     Returns
@@ -232,7 +231,7 @@ def merge_sparse_cells(
     noise_std : float
         Noise standard deviation of one cell, in records.
     noise_ratio : float
-        A bin of k cells holds at least ``noise_ratio * noise_std * sqrt(k)`` people;
+        A bin of k cells has a count of at least ``noise_ratio * noise_std * sqrt(k)``;
         0 for the rule of Algorithm 3.
 
     Returns
@@ -257,7 +256,7 @@ def merge_sparse_cells(
 def counts_per_bin(
     counts: NDArray[np.float64], bin_of_cell: Index, n_bins: int
 ) -> NDArray[np.float64]:
-    """Return the Noisy number of records per merged bin.
+    """Return the noisy count per merged bin.
 
     Parameters
     ----------

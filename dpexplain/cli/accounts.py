@@ -28,7 +28,7 @@ def ledger_path(asked: argparse.Namespace) -> Path:
     Returns
     -------
     Path
-        By default a file beside the table, so that every command on it uses the same one.
+        By default a file next to the table, so that every command on it uses the same ledger.
     """
     given: Path | None = asked.ledger
     table: Path = asked.table
@@ -50,7 +50,7 @@ def opened_ledger(asked: argparse.Namespace) -> PrivacyLedger:
     Raises
     ------
     CommandError
-        If the ledger exists with other limits than those that are asked for.
+        If the ledger exists with limits other than the requested ones.
     """
     from dpexplain.accounting import PrivacyLedger
 

@@ -17,7 +17,7 @@ def after_the_charge() -> Iterator[None]:
     Raises
     ------
     RuntimeError
-        In the place of errors that stand for a wrong input elsewhere.
+        Instead of errors that mean invalid input elsewhere.
     """
     try:
         yield

@@ -36,12 +36,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Parameters
     ----------
     arguments : sequence of str or None, default=None
-        Of the command line; None takes those of the process.
+        Command-line arguments; None means those of the process.
 
     Returns
     -------
     int
-        Exit status: 0 done, 1 failed, 2 wrong input, 3 refused by the ledger, 130 stopped.
+        Exit status: 0 done, 1 failed, 2 wrong input, 3 rejected by the ledger, 130 stopped.
     """
     asked = parser().parse_args(arguments)
     try:

@@ -129,7 +129,7 @@ def private_estimator(asked: argparse.Namespace, schema: Any, **parameters: Any)
     Raises
     ------
     CommandError
-        If there is no such model for the target, or no such parameter.
+        If the model does not exist for the target, or the parameter does not exist.
     """
     from dpexplain import models
     from dpexplain.schema import Classes
@@ -171,7 +171,7 @@ def setting(text: str) -> tuple[str, Any]:
     Raises
     ------
     CommandError
-        If it is no such text.
+        If the text has another form.
 
     Examples
     --------
@@ -203,7 +203,7 @@ def count(text: str) -> int:
     Raises
     ------
     argparse.ArgumentTypeError
-        If it is none.
+        If it is not a positive integer.
     """
     if not text.isascii() or not text.isdigit() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text} must be an integer of at least 1")
@@ -216,17 +216,17 @@ def check_place(path: Path, *, suffixes: tuple[str, ...], kept: tuple[Path, ...]
     Parameters
     ----------
     path : Path
-        Where a result is to go; an existing file is replaced, except a ledger.
+        Destination of a result; an existing file is replaced, except a ledger.
     suffixes : tuple of str
-        Ends of the name that are allowed.
+        Allowed file name suffixes.
     kept : tuple of Path
         Files that the command reads or charges, which the result must not replace.
 
     Raises
     ------
     CommandError
-        If the name ends otherwise or is that of a ledger or of a file in `kept`, the folder is
-        missing or takes no file, or the path is a folder.
+        If the suffix is not allowed, the file is a ledger or in `kept`, the folder is missing or
+        not writable, or the path is a folder.
     """
     if path.suffix.lower() not in suffixes:
         raise CommandError(f"--out {path}: the name must end in {' or '.join(suffixes)}.")

@@ -29,7 +29,7 @@ class Records(NamedTuple):
 def private_records(asked: argparse.Namespace, schema: Schema) -> Records:
     """Read the schema's columns and the target from the table in the options.
 
-    A Parquet file is passed on as a path to private boosting, which reads it part by part.
+    A Parquet file is passed on as a path to private boosting, which reads it in parts.
 
     Parameters
     ----------
@@ -44,8 +44,8 @@ def private_records(asked: argparse.Namespace, schema: Schema) -> Records:
     Raises
     ------
     CommandError
-        If the file or a column is missing, the file is no such table, or the schema speaks of
-        another target. The message shows nothing of a line of the file.
+        If the file or a column is missing, the file is not such a table, or the schema has a
+        different target. The message contains nothing from a line of the file.
     """
     if asked.target in schema.features:
         raise CommandError(
@@ -99,8 +99,8 @@ def whole_table(
     asked : argparse.Namespace
         With ``table`` and ``target``.
     as_text : bool, default=False
-        Whether cells of text files are the text that stands there, as a private fit reads them;
-        otherwise they have the types that pandas sees.
+        Whether cells of text files are kept as text, as a private fit reads them; otherwise pandas
+        infers their types.
 
     Returns
     -------
@@ -127,7 +127,7 @@ def read_texts(
     ----------
     path : Path
     separator : str or None, default=None
-        None for the one that the suffix names.
+        None derives it from the suffix.
     encoding : str or None, default=None
         None for UTF-8.
 
@@ -139,8 +139,8 @@ def read_texts(
     Raises
     ------
     CommandError
-        If the separator or the encoding tells no lines, or the first line no columns. No other
-        line raises anything.
+        If the separator or the encoding is not supported, or the first line has no column names.
+        No other line raises an error.
     """
     from dpexplain import tables
 

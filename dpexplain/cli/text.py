@@ -51,7 +51,7 @@ def table_text(table: pd.DataFrame, rows: int | None = _ROWS) -> str:
     ----------
     table : DataFrame
     rows : int or None, default=20
-        More are counted, not printed; None prints all.
+        Maximum number of rows printed; the others are counted. None prints all.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""``dpexplain warm``: compile in advance what the first fit would wait for."""
+"""``dpexplain warm``: compile the kernels of the first fit in advance."""
 
 from __future__ import annotations
 

@@ -21,20 +21,20 @@ _SMALLEST = 1e-3
 def epsilon_to_stand_out(source: GlobalExplanation | Comparison, term: str) -> float:
     """Estimate the smallest epsilon at which a term would rise above the noise.
 
-    A comparison has measured part of the answer: where the term rises above the noise in at least
+    A comparison has measured part of the answer: if the term rises above the noise in at least
     half of the repeats at an epsilon and at all larger ones, the smallest such epsilon is the
-    answer. Only outside the measured range is the answer extrapolated, from the nearest fits.
+    answer. The answer is extrapolated, from the nearest fits, only outside the measured range.
 
-    To extrapolate, the privacy part of the noise is taken as proportional to one over the
-    Gaussian-DP parameter, the other parts as they are. The curve is the estimate of the effect on
-    people where there is one, since a fit with a larger epsilon comes nearer to it; else the
-    released curve, shrunk for the noise that it has. All of it is post-processing of released
-    numbers; a fit with the epsilon found still has to be paid for.
+    To extrapolate, the privacy noise is assumed inversely proportional to the Gaussian-DP
+    parameter, and the other parts constant. The curve is the estimate of the population effect if
+    available, because a fit with a larger epsilon comes closer to it; else the released curve,
+    shrunk by its noise. All of this is post-processing of released numbers; a fit at the resulting
+    epsilon must still be charged.
 
     Parameters
     ----------
     source : GlobalExplanation or Comparison
-        Private, with noise that is known jointly.
+        A private explanation with known joint noise.
     term : str
         Name of the term.
 
@@ -42,9 +42,9 @@ def epsilon_to_stand_out(source: GlobalExplanation | Comparison, term: str) -> f
     -------
     float
         Epsilon at the delta of the explanation; infinity if none up to 50 is enough, even for the
-        largest effect inside the band; NaN if that cannot be told. It cannot where some effects
-        inside the band would rise and the estimate would not, or where the extrapolation
-        contradicts what was measured. :func:`stand_out_words` says it in words.
+        largest effect inside the band; NaN if undecided: some effects inside the band would rise
+        above the noise but the estimate would not, or the extrapolation contradicts the
+        measurements. :func:`stand_out_words` describes the result in words.
 
     Raises
     ------
@@ -63,7 +63,7 @@ def epsilons_to_stand_out(source: GlobalExplanation | Comparison) -> dict[str, f
     Parameters
     ----------
     source : GlobalExplanation or Comparison
-        Private, with noise that is known jointly.
+        A private explanation with known joint noise.
 
     Returns
     -------
@@ -85,7 +85,7 @@ def stand_out_words(source: GlobalExplanation | Comparison, term: str) -> str:
     Parameters
     ----------
     source : GlobalExplanation or Comparison
-        Private, with noise that is known jointly.
+        A private explanation with known joint noise.
     term : str
         Name of the term.
 

@@ -32,7 +32,7 @@ class Dataset:
     description : str
         What one row is, and what is predicted.
     citation : str
-        What to cite.
+        Reference to cite.
 
     Examples
     --------

@@ -27,15 +27,15 @@ class AdditiveTruth:
     Parameters
     ----------
     shapes : mapping of str to callable
-        For each feature the function from its values, shape (n,), to its share of the score,
+        For each feature, a function from its values, shape (n,), to its contribution to the score,
         shape (n,). A feature that has no effect has the zero function.
     pairs : mapping of (str, str) to callable
-        Interactions, functions of two columns. Their mean over either feature is zero where
-        the two are independent.
+        Interactions, functions of two columns. Their mean over either feature is zero if the two
+        are independent.
     intercept : float
-        Score where every shape is zero.
+        Score if every shape is zero.
     link : {"logit", "identity"}
-        What the score is: log-odds of the second class, or the mean of the target.
+        Meaning of the score: log-odds of the second class, or the mean of the target.
     residual_std : float
         Standard deviation of the target around the score; 0 for the logit link.
 
@@ -55,7 +55,7 @@ class AdditiveTruth:
 
     @property
     def features_without_effect(self) -> tuple[str, ...]:
-        """Features whose shape is zero and that are part of no interaction."""
+        """Features with zero shape and no interaction."""
         in_pairs = {n for names, pair in self.pairs.items() if pair.reach for n in names}
         return tuple(n for n, s in self.shapes.items() if s.is_zero and n not in in_pairs)
 
@@ -111,15 +111,15 @@ class SimulatedDataset(Dataset):
     name : str
         Name of the problem.
     source : str
-        That it is simulated.
+        Note that the data are simulated.
     licence : str
         Terms of use.
     description : str
-        What one row is.
+        Meaning of a row.
     citation : str
-        What to cite.
+        Reference to cite.
     truth : AdditiveTruth
-        What the target was drawn from.
+        Model that the target was drawn from.
     """
 
     truth: AdditiveTruth = field(kw_only=True)
@@ -145,13 +145,13 @@ def make_additive(
         curves over features with few records in most of their range. "interactions": smooth
         curves and two products of features. "correlated": smooth curves of features with
         correlation 0.7, some of which have no effect themselves. "clinical": readmission to a
-        hospital, with skewed laboratory values, missing ones, and features that say nothing.
+        hospital, with skewed laboratory values, missing ones, and uninformative features.
     n_samples : int, default=10_000
         Rows.
     task : {"classification", "regression"}, default="classification"
         Whether the score is the log-odds of the second class, or the mean of the target.
     strength : float, default=1.0
-        Factor on every shape; 0 for a target that no feature says anything about.
+        Factor on every shape; 0 for a target independent of all features.
     residual_std : float, default=1.0
         Standard deviation of the target around its mean, for regression.
     random_state : int or None, default=None
@@ -165,7 +165,7 @@ def make_additive(
     Raises
     ------
     ValueError
-        If a parameter is none of the above.
+        If a parameter is not one of the above.
 
     Examples
     --------

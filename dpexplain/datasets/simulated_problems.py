@@ -21,8 +21,8 @@ class Shape:
     Parameters
     ----------
     of : callable or mapping of str to float
-        From values to shares of the score, element by element; by category where the feature
-        has categories. Missing values get 0.
+        Maps values to contributions to the score, element by element, or by category for
+        categorical features. Missing values get 0.
     factor : float, default=1.0
         Factor on the result.
     """
@@ -88,7 +88,7 @@ class Column:
     draw : callable
         Quantile function: from shares in (0, 1) to values.
     shape : Shape
-        What it adds to the score.
+        Its contribution to the score.
     missing_share : float, default=0.0
         Share of cells that are hidden, at random.
     """
@@ -107,7 +107,7 @@ class Problem:
     ----------
     columns : mapping of str to Column
     description : str
-        What one row is.
+        Meaning of a row.
     intercept : float, default=0.0
     pairs : mapping of (str, str) to PairShape
     correlation : mapping of (str, str) to float

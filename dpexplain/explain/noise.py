@@ -160,7 +160,7 @@ class NoiseModel(Record):
         Parameters
         ----------
         n_draws : int
-            How many.
+            The number.
         seed : int, default=20210718
             The same seed gives the same draws.
 

@@ -1,7 +1,7 @@
 """Interoperability: export explanations to InterpretML and ONNX.
 
-The way in is :func:`dpexplain.explain.from_interpret`; contributions of single samples go to SHAP
-by their method ``to_shap``.
+Import is in :func:`dpexplain.explain.from_interpret`; contributions of single samples are exported
+to SHAP by their method ``to_shap``.
 """
 
 from __future__ import annotations

@@ -25,20 +25,20 @@ _OBJECTIVES = {
 def to_interpret(explanation: GlobalExplanation | MulticlassExplanation) -> Any:
     """Convert an explanation to an InterpretML model with equal scores.
 
-    Its methods (``predict``, ``explain_global``, ``to_json``) work as after a fit, and the file of
-    ``to_json`` is one that InterpretML reads. What InterpretML has no place for is left out: the
-    guarantee, noise bands, descriptions and units. It knows no dates: give it days since
+    Its methods (``predict``, ``explain_global``, ``to_json``) work as after a fit, and InterpretML
+    can read the file of ``to_json``. The guarantee, noise bands, descriptions and units are left
+    out, because InterpretML cannot store them. It does not support dates: pass days since
     1970-01-01.
 
     Parameters
     ----------
     explanation : GlobalExplanation or MulticlassExplanation
-        Of a boosting model, private or not.
+        Explanation of a boosting model, private or not.
 
     Returns
     -------
     ExplainableBoostingClassifier or ExplainableBoostingRegressor
-        Of ``interpret.glassbox``, fitted.
+        A fitted model of ``interpret.glassbox``.
 
     Raises
     ------
@@ -47,18 +47,19 @@ def to_interpret(explanation: GlobalExplanation | MulticlassExplanation) -> Any:
     TypeError
         If `explanation` is of another kind.
     ValueError
-        If pairs of one feature have other bins each, or the explanation holds main effects only.
+        If pairs that share a feature have different bins, or the explanation contains only main
+        effects.
 
     Warns
     -----
     PrivacyWarning
-        If the model is not private, which InterpretML has no place to say.
+        If the model is not private, which InterpretML cannot record.
 
     Notes
     -----
     Without pairs, scores are equal to the last bit for cells that are numbers (numeric terms) or
-    texts (categorical ones), and probabilities to about twelve digits. InterpretML clips nothing:
-    a regressor's ``predict`` here keeps to the public range and there does not. A cell that is no
+    texts (categorical ones), and probabilities to about twelve digits. InterpretML does not clip:
+    a regressor's ``predict`` stays in the public range here, but not there. A cell that is not a
     number is "unseen" there and "missing" here; both get the score of "missing".
 
     Examples

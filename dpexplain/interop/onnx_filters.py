@@ -17,7 +17,7 @@ def filter_graph(bank: FilterBank) -> Any:
     Parameters
     ----------
     bank : FilterBank
-        That knows how a record becomes inputs.
+        A bank with a known preparation of inputs.
 
     Returns
     -------

@@ -20,19 +20,19 @@ def to_onnx(explanation: GlobalExplanation | MulticlassExplanation | FilterBank)
     Parameters
     ----------
     explanation : GlobalExplanation, MulticlassExplanation or FilterBank
-        Of a boosting model or a locally linear one, private or not.
+        Explanation of a boosting model or a locally linear model, private or not.
 
     Returns
     -------
     onnx.ModelProto
         One input per feature, of shape (n, 1) and named after it: double for a number (NaN is
         missing; of a date the days since 1970-01-01), string for a category (the empty string is
-        missing, a name outside the list is "other"; names are compared as they are, outer spaces
-        and spellings of numbers included).
-        Filters whose features are all numbers, such as pixels, have one input ``X`` instead, of
-        shape (n, n_features) in the order of the features. Outputs: ``score`` on the link scale,
-        shape (n, 1) or (n, n_classes); and ``probability``, shape (n, n_classes), or
-        ``prediction``, shape (n, 1), for a regression. The guarantee is in its description.
+        missing, a name outside the list is "other"; names are compared exactly, including outer
+        spaces and spellings of numbers). Filters whose features are all numbers, such as pixels,
+        have one input ``X`` instead, of shape (n, n_features) in the order of the features.
+        Outputs: ``score`` on the link scale, shape (n, 1) or (n, n_classes); and ``probability``,
+        shape (n, n_classes), or ``prediction``, shape (n, 1), for a regression. The guarantee is
+        in its description.
 
     Raises
     ------
@@ -41,8 +41,8 @@ def to_onnx(explanation: GlobalExplanation | MulticlassExplanation | FilterBank)
     TypeError
         If `explanation` is of another kind.
     ValueError
-        If it explains one class of several, main effects only, or filters that do not know how to
-        prepare a record.
+        If it explains one class of several, main effects only, or filters without a known
+        preparation of records.
 
     Examples
     --------

@@ -37,20 +37,20 @@ def to_shap(
     explanation : LocalExplanation or MulticlassLocalExplanation
         What ``explain_local`` returns.
     X : DataFrame, array or sequence of rows, or None, default=None
-        The same samples, whose values SHAP's plots then show and color by; they go along in
-        what is returned. Columns of a frame are found by name, others by place. A pair of
-        features has no single value and stays text.
+        The same samples, whose values SHAP's plots then show and color by; they are part of the
+        result. Columns of a frame are found by name, others by position. A pair of features has no
+        single value and stays text.
     effects : GlobalExplanation or None, default=None
-        Explanation of the same model, whose estimates of the effect take the place of the released
-        contributions: what is true of people, instead of what the model adds. They add up to no
-        score of the model. Needs `X`.
+        Explanation of the same model; its estimated effects replace the released contributions:
+        what is true of people instead of what the model adds. They do not add up to a score of the
+        model. Needs `X`.
 
     Returns
     -------
     shap.Explanation
-        ``values`` of shape (n_samples, n_terms), with a last axis per class where there are
-        several; ``data`` holds the cells of `X`, or without it the bin of each as text. SHAP
-        has no place for the guarantee or for noise: keep the explanation itself beside its plots.
+        ``values`` of shape (n_samples, n_terms), with a last axis for classes if there are
+        several; ``data`` contains the cells of `X`, or without it the bin of each as text. SHAP
+        cannot store the guarantee or the noise: keep the explanation with its plots.
 
     Raises
     ------
@@ -65,7 +65,7 @@ def to_shap(
     Warns
     -----
     PrivacyWarning
-        If the model is not private, which SHAP has no place to say.
+        If the model is not private, which SHAP cannot record.
 
     Examples
     --------
@@ -143,7 +143,7 @@ def filters_to_shap(explanation: FilterExplanation) -> Any:
     Warns
     -----
     PrivacyWarning
-        If the model is not private, which SHAP has no place to say.
+        If the model is not private, which SHAP cannot record.
     """
     shap = _shap()
     warn_of_lost_label(explanation.guarantee, "a shap.Explanation")

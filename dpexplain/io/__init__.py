@@ -1,17 +1,17 @@
 """Exact, versioned and strict JSON for explanations, comparisons and ledgers.
 
-A file holds what the object shows, and can be opened by someone who has neither model nor data.
-It holds no records, but not all of it may leave:
+A file contains what the object shows, and can be opened without model and data. It contains no
+records, but not every file may be shared:
 
 * A `ShapeFunction` or `GlobalExplanation` may if ``guarantee.private`` is true.
-* A `Comparison` carries its non-private reference and its metrics on held-out records along; it
-  may leave if ``comparison.private`` is true, so without either;
+* A `Comparison` contains its non-private reference and its metrics on held-out records; it may be
+  shared if ``comparison.private`` is true, that is, without both;
   :func:`dpexplain.compare.releasable` leaves both out.
-* A `LocalExplanation` names the bin of every value of its samples; it may leave if
+* A `LocalExplanation` names the bin of every value of its samples; it may be shared if
   ``explanation.releasable`` is true, which needs a private model and public samples.
 * A `Guarantee` or `LedgerSummary` holds labels and public numbers, nothing from the data.
 
-Reading runs no code from the file and refuses whatever it does not know.
+Reading runs no code from the file and rejects unknown content.
 """
 
 from __future__ import annotations

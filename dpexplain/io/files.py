@@ -15,15 +15,15 @@ from dpexplain.io.kinds import Saveable, from_json, to_json
 def save(obj: Saveable, path: str | os.PathLike[str]) -> Path:
     """Save an explanation, comparison, ledger summary or guarantee as a JSON file.
 
-    The file appears whole or not at all: it is written beside its place and then moved there.
+    The file is written completely or not at all: it is written to a temporary file and then moved.
 
     Parameters
     ----------
     obj : GlobalExplanation, ShapeFunction, LocalExplanation, Comparison, LedgerSummary or Guarantee
-        What to save. What is not private is saved too, and says so in its guarantee,
-        metrics or samples: see :mod:`dpexplain.io` for what may leave.
+        What to save. Non-private parts are also saved, and marked in its guarantee, metrics or
+        samples: see :mod:`dpexplain.io` for what may be shared.
     path : path-like
-        Where to; an existing file is replaced.
+        Destination; an existing file is replaced.
 
     Returns
     -------
@@ -48,9 +48,9 @@ def write_file(path: str | os.PathLike[str], content: str | bytes) -> Path:
     Parameters
     ----------
     path : path-like
-        Where to; an existing file is replaced and keeps its permissions.
+        Destination; an existing file is replaced and keeps its permissions.
     content : str or bytes
-        Text is written as UTF-8 with the line ends that it has.
+        Text is written as UTF-8 with unchanged line ends.
 
     Returns
     -------
@@ -107,17 +107,17 @@ def load(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> Any:
     path : path-like
         The file.
     max_bytes : int, default=64 MiB
-        Larger files are refused before they are read.
+        Larger files are rejected before reading.
 
     Returns
     -------
     GlobalExplanation, ShapeFunction, LocalExplanation, Comparison, LedgerSummary or Guarantee
-        Equal to the object that was saved, bit by bit.
+        Equal to the saved object, to the last bit.
 
     Raises
     ------
     ValueError
-        If the file is no such document; see :func:`dpexplain.io.from_json`.
+        If the file is not such a document; see :func:`dpexplain.io.from_json`.
     OSError
         If the file cannot be read.
     """

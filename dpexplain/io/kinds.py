@@ -94,15 +94,15 @@ def to_json(obj: Saveable) -> str:
     ----------
     obj : GlobalExplanation, ShapeFunction, PairCurve, LocalExplanation, FilterBank, \
 FilterExplanation, WeightMap, Comparison, LedgerSummary, PrivacyStatement, EditLog or Guarantee
-        Or one of those for several classes.
-        What to write. What is not private is written too, and says so in its guarantee,
-        metrics or samples: see :mod:`dpexplain.io` for what may leave.
+        Or one of those for several classes. What to write. Non-private parts are also written, and
+        marked in its guarantee, metrics or samples: see :mod:`dpexplain.io` for what may be
+        shared.
 
     Returns
     -------
     str
         One JSON object with ``format``, ``version`` and ``content``. Numbers are written with
-        as many digits as it takes to read the same bits back.
+        enough digits to round-trip exactly.
 
     Raises
     ------
@@ -130,12 +130,12 @@ def from_json(text: str, *, max_bytes: int = MAX_BYTES) -> Any:
     -------
     GlobalExplanation, ShapeFunction, PairCurve, LocalExplanation, Comparison, LedgerSummary, \
 PrivacyStatement, EditLog or Guarantee
-        Equal to the object that was written, bit by bit.
+        Equal to the original object, to the last bit.
 
     Raises
     ------
     ValueError
-        If the text is no such document: too long, of unknown format or version, with unknown
+        If the text is not such a document: too long, of unknown format or version, with unknown
         or missing fields, wrong types or shapes, or numbers out of range.
     """
 

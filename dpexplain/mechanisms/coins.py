@@ -1,10 +1,10 @@
-"""Secret random draws over records, which nobody can predict or repeat.
+"""Secret random draws over records, which cannot be predicted or repeated.
 
-Every bit comes from OpenSSL's generator of keys, a block cipher in counter mode that the operating
-system seeds, anew in each copy of a process [1]_. Nothing of it is kept here. A fit that samples
-throws a coin per record and step: the operating system itself, which the bits of noise come from,
-would take fourteen times as long. The chances are exact: given independent fair bits, a coin shows
-heads with the probability of its float and no other, and all orders of a table are equally likely.
+Every bit comes from OpenSSL's key generator, a block cipher in counter mode seeded by the
+operating system, and reseeded in each copy of a process [1]_. No state is kept here. A fit that
+samples draws one coin per record and step; the operating system's generator, used for noise, would
+take fourteen times as long. Probabilities are exact: given independent fair bits, a coin shows
+heads with exactly the probability of its float, and all orders of a table are equally likely.
 
 References
 ----------
@@ -67,7 +67,7 @@ class Coins(Protocol):
         Parameters
         ----------
         n_children : int
-            How many coins to make.
+            Number of children.
 
         Returns
         -------
@@ -82,9 +82,9 @@ class SecretCoins:
     def heads(self, n: int, probability: float) -> NDArray[np.bool_]:
         """Draw n Bernoulli variables.
 
-        A coin shows heads if a uniform number is below the probability. Its digits to the base of
-        256 are drawn one by one, as long as they equal those of the probability, which ends: the
-        digits of a float do, and a number that has all of them is not below it.
+        A coin shows heads if a uniform number is below the probability. Its base-256 digits are
+        drawn one by one as long as they equal those of the probability. This terminates: a float
+        has finitely many digits, and a number that matches all of them is not below it.
 
         Parameters
         ----------
@@ -127,8 +127,8 @@ class SecretCoins:
     def permutation(self, n: int) -> NDArray[np.intp]:
         """Draw a uniform permutation of n positions.
 
-        Words that are all different have all orders with the same chance; if two are equal, which
-        a table of a million rows sees once in forty million times, all are drawn again.
+        Distinct random words have all orders with equal probability; if two are equal, which
+        happens once in forty million times for a table of a million rows, all are redrawn.
 
         Parameters
         ----------
@@ -151,7 +151,7 @@ class SecretCoins:
         Parameters
         ----------
         n_children : int
-            How many coins to make.
+            Number of children.
 
         Returns
         -------
@@ -169,7 +169,7 @@ class SeededCoins:
     Parameters
     ----------
     seed : int or numpy.random.Generator
-        Whoever knows it knows what every coin shows.
+        Anyone who knows it knows every coin.
     """
 
     def __init__(self, seed: int | np.random.Generator) -> None:
@@ -208,12 +208,12 @@ class SeededCoins:
         return self._generator.random(n)
 
     def spawn(self, n_children: int) -> Sequence[SeededCoins]:
-        """Make other seeded coins.
+        """Create independent seeded coins.
 
         Parameters
         ----------
         n_children : int
-            How many coins to make.
+            Number of children.
 
         Returns
         -------

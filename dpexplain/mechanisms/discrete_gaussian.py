@@ -167,7 +167,7 @@ def settle(word: int, place_word: int, scale: Scale, random_bytes: RandomBytes) 
         Random bits of the trial, as `run_trials` reads them.
     scale : Scale
     random_bytes : callable
-        Source of the bits that follow where those do not decide.
+        Source of further bits if these do not decide.
 
     Returns
     -------

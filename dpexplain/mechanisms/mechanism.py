@@ -22,18 +22,17 @@ __all__ = ["Mechanism"]
 class Mechanism:
     """Mechanism that adds fresh integer noise to integer sums.
 
-    All noise of a phase is drawn before the first release: the time that drawing takes then
-    says nothing about a single value, and the exact sampler is fast in bulk only. The noise
-    never leaves the object except inside a release; its text, its copies and its pickles hold
-    none.
+    All noise of a phase is drawn before the first release: the drawing time then reveals nothing
+    about a single value, and the exact sampler is fast only in bulk. The noise never leaves the
+    object except inside a release; its repr, copies and pickles contain none.
 
     Parameters
     ----------
     source : NoiseSource
-        Where the noise comes from.
+        Source of the noise.
     charged : iterable of Event or None, default=None
-        Events that pay for what is released: a release that they do not cover is refused before
-        it is made. None: nothing is refused.
+        Events that pay for the releases: a release that they do not cover is rejected before it is
+        made. None: nothing is rejected.
 
     Examples
     --------
@@ -63,7 +62,7 @@ class Mechanism:
         Parameters
         ----------
         charged : iterable of Event or None
-            What was charged; None to refuse nothing.
+            Charged events; None to reject nothing.
         """
         self._allowance = None if charged is None else Allowance(charged)
 
@@ -74,22 +73,22 @@ class Mechanism:
         Returns
         -------
         NoiseSource
-            The source that the mechanism was made with.
+            The source passed to the mechanism.
         """
         return self._source
 
     def begin(self, phase: AnyPhase) -> None:
-        """Start a phase and draw all its noise at once.
+        """Start a phase and draw all its noise.
 
         Parameters
         ----------
         phase : Phase, LaplacePhase or ChoicePhase
-            Scale and number of the values to come.
+            Scale and number of values of the phase.
 
         Raises
         ------
         RuntimeError
-            If the phase before was not finished, or no charged event pays for a release of it.
+            If the previous phase was not finished, or no charged event pays for a release.
         """
         if self._phase is not None:
             raise RuntimeError(
@@ -117,11 +116,11 @@ class Mechanism:
         Raises
         ------
         RuntimeError
-            If no phase was begun, or it has fewer than n draws left, or the process was forked
-            since: the noise would be used by both processes. Noise is never used twice. Or if the
-            charged events do not pay for it.
+            If no phase was begun, if it has fewer than n draws left, or if the process was forked
+            since: both processes would use the same noise, and noise is never used twice. Also if
+            the charged events do not pay for the release.
         ValueError
-            If `query` is no one-dimensional int64 array.
+            If `query` is not a one-dimensional int64 array.
         """
         if self._phase is None:
             raise RuntimeError("no phase was begun; call begin(Phase(...)) before release().")
@@ -168,7 +167,7 @@ class Mechanism:
             If no phase of choices was begun, it has fewer choices left, or the charged events do
             not pay for them.
         ValueError
-            If `utilities` is no two-dimensional int64 array with that many candidates.
+            If `utilities` is not a two-dimensional int64 array with that many candidates.
         """
         phase = self._phase
         if not isinstance(phase, ChoicePhase):
@@ -195,7 +194,7 @@ class Mechanism:
         Raises
         ------
         RuntimeError
-            If no phase was begun, or draws are left over: releases are missing then, and the
+            If no phase was begun, or draws are left over: then releases are missing, and the
             stated number of values was wrong.
         """
         if self._phase is None:
@@ -215,7 +214,7 @@ class Mechanism:
         Parameters
         ----------
         phase : Phase, LaplacePhase or ChoicePhase
-            Scale and number of the values to come.
+            Scale and number of values of the phase.
 
         Yields
         ------

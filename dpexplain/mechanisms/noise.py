@@ -1,7 +1,7 @@
 """Noise source: all private noise is drawn here, as integers.
 
-Noise is added to integers and nothing but integers, so the set of possible outputs does not
-depend on the data: the low bits of a floating-point sum cannot give a record away [1]_.
+Noise is added only to integers, so the set of possible outputs does not depend on the data: the
+low bits of a floating-point sum cannot reveal a record [1]_.
 
 References
 ----------
@@ -54,7 +54,7 @@ def check_scale(sigma_int: float, low: float, high: float) -> float:
     sigma_int : float
         Standard deviation in lattice steps.
     low, high : float
-        Finite ends of what is possible, 0 itself excluded.
+        Finite limits of the range, excluding 0.
 
     Returns
     -------
@@ -81,16 +81,16 @@ class NoiseSource:
     Parameters
     ----------
     backend : {"exact", "opendp", "rounded"}, default="exact"
-        ``"exact"`` draws from the discrete Gaussian exactly, every bit from the operating
-        system, with the sampler of `dpexplain.mechanisms.discrete_gaussian`. ``"opendp"`` draws
-        from the same distribution with OpenDP's sampler, some hundred times slower: an
-        independent implementation. ``"rounded"`` rounds the sum of four normal variates over
-        two from a generator keyed by the operating system: rounding a Gaussian that is
-        added to an integer is post-processing, so it is as private as the continuous mechanism
-        but for the quality of floating-point normals in the far tail.
+        ``"exact"`` draws from the discrete Gaussian exactly, with every bit from the operating
+        system, by the sampler of `dpexplain.mechanisms.discrete_gaussian`. ``"opendp"`` draws from
+        the same distribution with OpenDP's sampler, some hundred times slower: an independent
+        implementation. ``"rounded"`` rounds the sum of four normal variates over two from a
+        generator keyed by the operating system: rounding a Gaussian that is added to an integer is
+        post-processing, so it is as private as the continuous mechanism, except for the quality of
+        floating-point normals in the far tail.
     reproducible_seed : int or None, default=None
-        Draw the same noise again in every run, for tests and teaching. Whoever knows the seed
-        can take the noise away, so nothing drawn this way is private.
+        Draw the same noise in every run, for tests and teaching. Anyone who knows the seed can
+        subtract the noise, so nothing drawn this way is private.
 
     Examples
     --------
@@ -142,7 +142,7 @@ class NoiseSource:
         Returns
         -------
         str
-            A phrase without a full stop.
+            A phrase without a period.
         """
         if not self.private:
             return "seeded generator, the same noise in every run: not private"
@@ -162,7 +162,7 @@ class NoiseSource:
         )
 
     def check_sigma(self, sigma_int: float) -> float:
-        """Check a noise scale before anything is charged.
+        """Check a noise scale before charging the ledger.
 
         Parameters
         ----------
@@ -177,7 +177,7 @@ class NoiseSource:
         Raises
         ------
         ValueError
-            If it is not positive, or beyond what the backend draws faithfully: ``2**56`` for
+            If it is not positive, or beyond the range of the backend: ``2**56`` for
             "exact" and "opendp", ``2**44`` for "rounded" and for a source with a seed.
         """
         sigma = check_scale(sigma_int, 0.0, _LARGEST_SIGMA)
@@ -196,8 +196,8 @@ class NoiseSource:
         Parameters
         ----------
         sigma_int : float
-            Standard deviation in lattice steps, as `check_sigma` allows it; the noise is
-            wider by a factor of ``1 + 1e-6``.
+            Standard deviation in lattice steps, as accepted by `check_sigma`; the noise is wider
+            by a factor of ``1 + 1e-6``.
         size : int
             Number of draws. One call for many draws is much faster than many calls.
 
@@ -236,7 +236,7 @@ class NoiseSource:
         Returns
         -------
         ndarray of shape (size,), dtype int64
-            Fresh noise, whatever the backend of Gaussian noise.
+            Fresh noise, independent of the Gaussian backend.
         """
         from dpexplain.mechanisms import laplace
 

@@ -48,7 +48,7 @@ class NoisyPhase:
         Returns
         -------
         float
-            As the phase states both.
+            Both as stated by the phase.
         """
         return float(getattr(self, self._scale)) / self.sensitivity_int
 
@@ -63,7 +63,7 @@ class NoisyPhase:
         Returns
         -------
         NoisyPhase
-            Of the same kind.
+            A phase of the same kind.
         """
         return self._with(**{self._scale: factor * getattr(self, self._scale)})
 
@@ -78,7 +78,7 @@ class NoisyPhase:
         Returns
         -------
         NoisyPhase
-            Of the same kind.
+            A phase of the same kind.
         """
         return self.with_noise(factor)._with(sensitivity_int=factor * self.sensitivity_int)
 
@@ -125,10 +125,10 @@ class Phase(NoisyPhase):
     sensitivity_int : float
         L2 sensitivity of one release in lattice steps, positive.
     sigma_int : float
-        Standard deviation of the noise in lattice steps, at least ``2**14``: on a coarser
-        lattice the discrete Gaussian spends visibly more than is accounted for.
+        Standard deviation of the noise in lattice steps, at least ``2**14``: on a coarser lattice,
+        the discrete Gaussian spends noticeably more than is accounted for.
     n_values : int
-        Number of values that the releases of the phase have together.
+        Total number of values in the releases of the phase.
     """
 
     label: str
@@ -171,7 +171,7 @@ class Phase(NoisyPhase):
         Parameters
         ----------
         source : NoiseSource
-            Where randomness comes from.
+            Source of randomness.
 
         Returns
         -------
@@ -195,10 +195,10 @@ class SampledPhase(Phase):
     n_values : int
         As for `Phase`.
     n_changed : int
-        Records that differ between neighbors: 1 for add/remove adjacency, 2 where one may be
-        exchanged for another. Each is bounded by its share of the sensitivity.
+        Records that differ between neighbors: 1 for add/remove adjacency, 2 for replace-one
+        adjacency. Each is bounded by its share of the sensitivity.
     sampling_probability : float
-        Probability with which a person takes part in a release, in (0, 1].
+        Probability that a person is included in a release, in (0, 1].
     """
 
     n_changed: int
@@ -218,7 +218,7 @@ class SampledPhase(Phase):
         Returns
         -------
         float
-            What the noise multiplier of a `SubsampledGaussianEvent` is relative to.
+            Reference for the noise multiplier of a `SubsampledGaussianEvent`.
         """
         return self.sensitivity_int / self.n_changed
 
@@ -251,7 +251,7 @@ class LaplacePhase(NoisyPhase):
     scale_int : float
         Scale of the noise in lattice steps, from 1 to ``2**50``; rounded up to an integer.
     n_values : int
-        Number of values that the releases of the phase have together.
+        Total number of values in the releases of the phase.
     n_disjoint : int, default=1
         Number of releases on disjoint parts of the records, which together cost as much as one.
     """
@@ -312,7 +312,7 @@ class LaplacePhase(NoisyPhase):
         Parameters
         ----------
         count : int, default=1
-            Of releases that are about disjoint parts of the records, those about one part.
+            For releases on disjoint parts of the records, the number per part.
 
         Returns
         -------
@@ -326,7 +326,7 @@ class LaplacePhase(NoisyPhase):
         Parameters
         ----------
         source : NoiseSource
-            Where randomness comes from.
+            Source of randomness.
 
         Returns
         -------
@@ -351,7 +351,7 @@ class ChoicePhase:
     n_candidates : int
         Candidates of each group.
     n_values : int
-        Number of groups of all releases together.
+        Total number of groups in all releases.
     n_disjoint : int, default=1
         Number of releases on disjoint parts of the records, which together cost as much as one.
     """
@@ -387,7 +387,7 @@ class ChoicePhase:
         Parameters
         ----------
         count : int, default=1
-            Of releases that are about disjoint parts of the records, those about one part.
+            For releases on disjoint parts of the records, the number per part.
 
         Returns
         -------
@@ -401,7 +401,7 @@ class ChoicePhase:
         Parameters
         ----------
         source : NoiseSource
-            Where randomness comes from.
+            Source of randomness.
 
         Returns
         -------

@@ -32,12 +32,12 @@ class Releases:
     Parameters
     ----------
     phase : Phase, LaplacePhase or ChoicePhase
-        As the fit will begin it; its number of values may be left open.
+        The phase of the fit; its number of values may be open.
     count : int, default=1
         Number of releases.
     others : tuple of LaplacePhase, default=()
-        Phases about other parts of the records, each of which may stand in place of the first: a
-        record takes part in one of them.
+        Phases on other parts of the records, each of which may replace the first: a record is in
+        only one of them.
     """
 
     phase: AnyPhase
@@ -51,8 +51,8 @@ class Releases:
         Returns
         -------
         PrivateEvent
-            That of the phase. Where phases on disjoint records have lattices of their own, what
-            holds on every lattice.
+            The event of the phase. If phases on disjoint records have different lattices, an event
+            valid on every lattice.
         """
         phases = (self.phase, *self.others)
         events = {phase.event(self.count) for phase in phases}
@@ -69,7 +69,7 @@ class Allowance:
     Parameters
     ----------
     charged : iterable of Event
-        Events of one fit; those that are not private pay for nothing.
+        Events of one fit; non-private events pay for nothing.
     """
 
     def __init__(self, charged: Iterable[Event]) -> None:
@@ -89,7 +89,7 @@ class Allowance:
         Parameters
         ----------
         phase : Phase, LaplacePhase or ChoicePhase
-            What is to be begun.
+            The phase to begin.
 
         Raises
         ------
@@ -104,12 +104,12 @@ class Allowance:
         Parameters
         ----------
         phase : Phase, LaplacePhase or ChoicePhase
-            What is about to release.
+            The phase of the release.
 
         Raises
         ------
         RuntimeError
-            If no charged event covers it any more; nothing was taken off then.
+            If no charged event covers it anymore; nothing is deducted in this case.
         """
         self._paid(phase, spend=True)
 

@@ -1,6 +1,7 @@
-"""Interpretable models. Contract tests, sweeps and dashboards take them from ``__all__``.
+"""Interpretable models. Contract tests, sweeps and dashboards list them from ``__all__``.
 
-They are listed in :mod:`dpexplain.models.registry`; :func:`register` adds one from elsewhere.
+They are listed in :mod:`dpexplain.models.registry`; :func:`register` adds a model of another
+package.
 """
 
 from __future__ import annotations
@@ -40,18 +41,18 @@ __all__ = sorted(MODELS)
 def register(
     model: type[Any], target: Literal["classes", "range"], command: str = "", **listed: Any
 ) -> type[Any]:
-    """List a model of another package beside those of this one.
+    """Register a model of another package.
 
     Parameters
     ----------
     model : type
         A class with the methods that CONTRIBUTING.md lists under "A model".
     target : {"classes", "range"}
-        What it learns.
+        Kind of target.
     command : str, default=""
         Value of ``dpexplain fit --model``; "" leaves it out.
     **listed
-        Further fields of :class:`dpexplain.models.registry.Listed`.
+        Other fields of :class:`dpexplain.models.registry.Listed`.
 
     Returns
     -------
@@ -61,7 +62,7 @@ def register(
     Raises
     ------
     ValueError
-        If there is a model of that name already.
+        If a model of that name exists.
     """
     name = model.__name__
     if name in MODELS:

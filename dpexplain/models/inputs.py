@@ -1,7 +1,7 @@
 """Input shapes, and person IDs of rows.
 
-Nothing here lets one cell change how another is read: numpy would choose one type for all
-cells of a list, so lists are kept cell by cell.
+No cell may affect how another is read: numpy would choose one type for all cells of a list, so
+lists are kept cell by cell.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ def as_table(X: Any, n_columns: int | None = None) -> Any:
     ----------
     X : DataFrame or array-like of shape (n_samples, n_features)
     n_columns : int or None, default=None
-        Cells of a row, where that is public: another row of a list is one of empty cells.
+        Number of cells per row, if public: a list row of another length becomes a row of empty
+        cells.
 
     Returns
     -------
@@ -38,9 +39,9 @@ def as_table(X: Any, n_columns: int | None = None) -> Any:
     Raises
     ------
     TypeError
-        If `X` is sparse, or is read part by part, which only private boosting models do.
+        If `X` is sparse, or is read in parts, which only private boosting models support.
     ValueError
-        If `X` is not two-dimensional or has no column.
+        If `X` is not two-dimensional or has no columns.
     """
     kind = _tables.kind_in_parts(X)
     if kind:
@@ -74,8 +75,8 @@ def as_column(name: str, values: Any, X: Any) -> Any:
     Raises
     ------
     ValueError
-        If there is nothing, or not one value per row. The message holds no number of rows,
-        which is private.
+        If it is missing, or has not one value per row. The message omits the number of rows, which
+        is private.
     """
     if values is None:
         raise ValueError(
@@ -115,7 +116,7 @@ def observed_schema(X: Any, y: Any, target: type[Range] | type[Classes]) -> Sche
     Parameters
     ----------
     X : DataFrame or ndarray of shape (n_samples, n_features)
-        Columns without a name are called x0, x1, ...
+        Columns without names are called x0, x1, ...
     y : array-like of shape (n_samples,)
     target : type
         Kind of target to read: `Range` or `Classes`.
@@ -132,16 +133,16 @@ def observed_schema(X: Any, y: Any, target: type[Range] | type[Classes]) -> Sche
 def rows_with_target(X: Any, y: Any, schema: Schema, groups: Any = None) -> tuple[Any, Any, Any]:
     """Drop the rows with a missing or invalid target.
 
-    Whether a row stays depends on that row alone, so a table with one record more stays one with
-    at most one more, and an exchange of records at most an exchange or a removal, whose sums
-    differ by less. It comes before rows of a person are counted: a row that teaches nothing
-    must not take the place of another one.
+    Whether a row is kept depends only on that row, so adding one record still adds at most one,
+    and replacing one still replaces or removes at most one, whose sums differ by less. This
+    happens before rows per person are limited: a row without a target must not displace another
+    one.
 
     Parameters
     ----------
     X : DataFrame or ndarray of shape (n_samples, n_features)
     y : array-like of shape (n_samples,)
-        Each cell is read once, here.
+        Each cell is read exactly once, here.
     schema : Schema
         With a target.
     groups : array-like of shape (n_samples,) or None, default=None
@@ -149,7 +150,7 @@ def rows_with_target(X: Any, y: Any, schema: Schema, groups: Any = None) -> tupl
     Returns
     -------
     X, y, groups
-        The rows that stay. `y` holds numbers of the public range, or public classes.
+        The rows kept. `y` contains numbers of the public range, or public classes.
     """
     if isinstance(schema.target, Classes):
         codes = encode_classes(y, schema.target)
@@ -185,7 +186,7 @@ def some_rows_with_target(X: Any, y: Any, schema: Schema) -> tuple[Any, Any]:
     Raises
     ------
     ValueError
-        If no row has a target that the schema knows.
+        If no row has a target within the schema.
     """
     X, y, _ = rows_with_target(X, y, schema)
     if not len(y):
@@ -210,8 +211,8 @@ def rows_of(values: Any, kept: Any) -> Any:
 def person_of(cell: Any) -> str | None:
     """Person key of a ``groups`` cell; never raises.
 
-    Different people get different keys, and one person the same key whatever type the cells
-    of the column have: 7, 7.0 and "7" are one person.
+    Different persons get different keys, and the same person gets the same key for any type of
+    cell: 7, 7.0 and "7" are one person.
 
     Parameters
     ----------
@@ -220,7 +221,7 @@ def person_of(cell: Any) -> str | None:
     Returns
     -------
     str or None
-        None for a cell that is empty or cannot be read, and so names nobody.
+        None for a cell that is empty or unreadable, and thus names no person.
     """
     try:
         return _person_of(cell)

@@ -16,6 +16,7 @@ from dpexplain.accounting import NonPrivateEvent, PrivacyLedger
 from dpexplain.explain import Guarantee, MulticlassExplanation
 from dpexplain.mechanisms import Mechanism, NoiseSource
 from dpexplain.models.inputs import as_column, as_table, observed_schema, rows_with_target
+from dpexplain.schema import Schema
 from dpexplain.tables.encoding import check_columns
 
 _REASON = "fitted without noise"
@@ -50,13 +51,13 @@ class NoiselessModel(BaseEstimator):
     Parameters
     ----------
     estimator : private estimator
-        Unfitted; it stays as it is. Rules that follow the noise, such as penalties, are those of
+        Unfitted; not modified. Rules that depend on the noise, such as penalties, are those for
         epsilon 50.
 
     Attributes
     ----------
     model_ : private estimator
-        The fitted clone, whose guarantee says that there is none.
+        The fitted clone, marked as not private.
     guarantee_ : Guarantee
         States that there is no privacy guarantee.
     ledger_ : PrivacyLedger
@@ -110,12 +111,7 @@ class NoiselessModel(BaseEstimator):
         model.guarantee_ = Guarantee.not_private(_REASON)
         model._noise = model._effect = None  # of additive models: nothing to simulate
         self.model_ = model
-        self.schema_ = schema
-        self.n_features_in_ = schema.n_features
-        self.feature_names_in_ = model.feature_names_in_
-        self.guarantee_ = model.guarantee_
-        self.ledger_ = PrivacyLedger("this fit alone")
-        self.ledger_.charge([NonPrivateEvent("fit", _REASON)], label=type(self).__name__)
+        keep_not_private(self, schema, _REASON)
         return self
 
     @property
@@ -177,7 +173,7 @@ class NoiselessModel(BaseEstimator):
         Returns
         -------
         object
-            Of the kind that the private model gives.
+            Of the same kind as for the private model.
         """
         check_is_fitted(self, "model_")
         return _renamed(self.model_.explain_global(), f"{type(self.estimator).__name__} (no noise)")
@@ -194,7 +190,7 @@ class NoiselessModel(BaseEstimator):
         Returns
         -------
         object
-            Of the kind that the private model gives.
+            Of the same kind as for the private model.
         """
         check_is_fitted(self, "model_")
         return self.model_.explain_local(X, samples_public=samples_public)
@@ -204,6 +200,16 @@ class NoiselessModel(BaseEstimator):
         tags = self.estimator.__sklearn_tags__()
         tags.non_deterministic = False
         return tags
+
+
+def keep_not_private(model: Any, schema: Schema, reason: str) -> None:
+    """Set what every fit without noise has: its schema, no guarantee, a ledger that says so."""
+    model.schema_ = schema
+    model.n_features_in_ = schema.n_features
+    model.feature_names_in_ = np.array(schema.feature_names, dtype=object)
+    model.guarantee_ = Guarantee.not_private(reason)
+    model.ledger_ = PrivacyLedger("this fit alone")
+    model.ledger_.charge([NonPrivateEvent("fit", reason)], label=type(model).__name__)
 
 
 def _renamed(explanation: Any, name: str) -> Any:

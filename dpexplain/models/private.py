@@ -96,19 +96,19 @@ class PrivateEstimator:
             Explainable boosting also takes tables that do not fit in memory: a path to a Parquet
             file or a folder of them, a pyarrow dataset, a Dask DataFrame or Array. See Notes.
         y : array-like of shape (n_samples,)
-            Target; clipped to the public range, or one of the public classes. A row where it is
-            empty, no number or none of the classes is left out. For files and
-            datasets the name of its column; for Dask that, or a Series or Array with the
-            partitions of `X`.
+            Target; clipped to the public range, or one of the public classes. A row is dropped if
+            its target is empty, not a number or not one of the classes. For files and datasets,
+            the name of its column; for Dask, the name, or a Series or Array with the partitions of
+            `X`.
         groups : str, (str, array-like), array-like of shape (n_samples,) or None, default=None
-            Person of each row: the name of a column of `X`, which is then no feature; a name
-            and the persons; or the persons alone. At most `max_rows_per_person` rows of a
-            person are used, chosen by secret coins; rows whose cell names nobody are not used.
-            The name is public, and tells a ledger which fits protect the same persons. Persons
-            without a name are a kind of their own in each fit (the name of a Series does not
-            count, since pandas keeps it through a mapping to other persons).
+            Person of each row: the name of a column of `X`, which is then not a feature; a name
+            and the person IDs; or the IDs alone. At most `max_rows_per_person` rows of a person
+            are used, chosen by secret coins; rows without a readable person ID are dropped. The
+            name is public, and tells a ledger which fits protect the same persons. Unnamed IDs are
+            a separate kind of person in each fit (the name of a Series does not count, because
+            pandas keeps it when IDs are mapped to other persons).
         **unsupported
-            ``sample_weight`` and other scikit-learn fit parameters are refused.
+            ``sample_weight`` and other scikit-learn fit parameters are rejected.
 
         Returns
         -------
@@ -117,29 +117,30 @@ class PrivateEstimator:
         Raises
         ------
         ValueError
-            If a parameter or the shape of the data is wrong; nothing has been spent then.
+            If a parameter or the shape of the data is wrong; nothing has been spent.
         BudgetError
-            If the ledger cannot pay; nothing has been spent then.
+            If the ledger cannot pay; nothing has been spent.
         RuntimeError
             If the fit failed after its budget was charged.
 
         Notes
         -----
-        The same noise gives the same model to the last bit, however the records are parted and
-        wherever they lie. Columns beyond the schema and the target are not used. Parted tables
-        need a schema, and `groups` needs a table in memory, since the rows of a person may lie
-        in several parts.
+        The same noise gives the same model to the last bit, however the records are partitioned
+        and wherever they are stored. Columns beyond the schema and the target are not used.
+        Partitioned tables need a schema, and `groups` needs a table in memory, because the rows of
+        a person may be in several parts.
 
-        Files are read once, in batches; formats without types (CSV) are refused. One small integer
-        per cell and one number per row are kept: in memory up to 1 GiB, beyond that in a temporary
-        file (in the folder that ``TMPDIR`` names), which has no name where the system allows
-        that, only its owner may open, and which vanishes with the fit. What it holds is private.
+        Files are read once, in batches; untyped formats (CSV) are rejected. One small integer per
+        cell and one number per row are kept: in memory up to 1 GiB, beyond that in a temporary
+        file (in ``TMPDIR``). The file has no name if the system allows that, only its owner may
+        open it, and it disappears with the fit. Its content is private.
 
-        With a Dask client, the workers keep the records as such integers. They need this library,
-        in the same version, and are trusted like the process that fits: records and exact sums
-        travel between them, so encrypt that (TLS). An error in the collection's own graph is
-        logged by Dask where it happens, with values. If a worker is lost, its partitions are
-        re-read at no extra budget. Without a client, partitions are computed sequentially.
+        With a Dask client, the workers keep the records as such integers. They need the same
+        version of this library and are trusted like the process that fits: records and exact sums
+        travel between them, so encrypt the connections (TLS). Dask logs an error in the
+        collection's own graph where it happens, including values. If a worker is lost, its
+        partitions are re-read at no extra budget. Without a client, partitions are computed
+        sequentially.
         """
         if unsupported:
             raise TypeError(
@@ -353,9 +354,9 @@ class PrivateEstimator:
         Parameters
         ----------
         X : DataFrame or array-like of shape (n_samples, n_features)
-            As for ``fit``. Its columns are checked; no value of it is read.
+            As for ``fit``. Its columns are checked; no values are read.
         y : object, default=None
-            Where `X` is read part by part, the target is checked as well, if it is given.
+            If `X` is read in parts, the target is also checked, if given.
 
         Returns
         -------

@@ -1,9 +1,9 @@
-"""The models there are: one line each, from which everything that lists models takes them.
+"""Registry of the models: one line each, used by everything that lists models.
 
-That is ``dpexplain.models.__all__`` and with it contract tests, audits, attacks and the reference
-pages; ``dpexplain.NAME``; ``dpexplain fit --model``; and what is compiled in advance. No model is
-imported before it is used. Type checkers and completion read `dpexplain/__init__.py` and
-`dpexplain/models/__init__.py`.
+It provides ``dpexplain.models.__all__``, and with it contract tests, audits, attacks and the
+reference pages; ``dpexplain.NAME``; ``dpexplain fit --model``; and the list of kernels compiled in
+advance. No model is imported before it is used. Type checkers and completion read
+`dpexplain/__init__.py` and `dpexplain/models/__init__.py`.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from typing import Any, Literal
 
 @dataclass(frozen=True)
 class Listed:
-    """Where a model is, and where it is offered.
+    """Registry entry of a model.
 
     Parameters
     ----------
     module : str
-        Module that has the class.
+        Module of the class.
     target : {"classes", "range"}
-        What it learns.
+        Kind of target.
     command : str, default=""
-        What a person calls it: the value of ``dpexplain fit --model``; "" leaves it out.
+        Value of ``dpexplain fit --model``; "" omits the model.
     warm : tuple of mapping, default=({},)
         Parameters of the fits that compile its kernels in advance; empty if the fits of
         another model compile them all.
@@ -66,7 +66,7 @@ MODELS: dict[str, Listed] = {
 
 
 def commands() -> dict[str, dict[str, str]]:
-    """List what a person may call a model.
+    """List the model names for the command line.
 
     Returns
     -------

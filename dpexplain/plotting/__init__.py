@@ -1,7 +1,7 @@
 """Figures of explanations: functions draw into ``Axes`` and return them.
 
-Every figure carries the guarantee in words; what is not private is watermarked so inside the
-picture. Colors are from the Okabe-Ito palette and follow the style in use, light or dark.
+Every figure states the guarantee; a watermark marks what is not private. Colors are from the
+Okabe-Ito palette and follow the style in use, light or dark.
 """
 
 from __future__ import annotations

@@ -54,14 +54,13 @@ def plot_comparison(
     comparison : Comparison
         What to draw.
     term : str or None, default=None
-        Name of the term; None takes the most important one at the largest epsilon.
+        Name of the term; None means the most important one at the largest epsilon.
     ax : Axes or None, default=None
         Axes to draw into; None creates a figure.
     show_reference : bool, default=True
-        Whether to draw the reference where there is one; the figure is then watermarked.
+        Whether to draw the reference, if any; the figure is then watermarked.
     show : {"released", "effect"}, default="released"
-        Released curves, or the estimates of the effect where there are such: what is true of
-        people, which draws nearer to the reference than the released curves do.
+        Released curves, or the estimated effects where there are any.
 
     Returns
     -------
@@ -204,21 +203,21 @@ def plot_metric(
     Parameters
     ----------
     comparison : Comparison
-        With metrics.
+        A comparison with metrics.
     metric : str or None, default=None
-        Which one; None takes the first.
+        Name of the metric; None means the first.
     ax : Axes or None, default=None
         Axes to draw into; None creates a figure.
 
     Returns
     -------
     Axes
-        The axes drawn into; its horizontal axis is logarithmic.
+        The axes with the plot; the horizontal axis is logarithmic.
 
     Raises
     ------
     ValueError
-        If the comparison has no such metric.
+        If the metric does not exist.
     """
     check_one_class(comparison)
     table = comparison.metrics

@@ -50,9 +50,9 @@ def plot_weights(
     ax : Axes or None, default=None
         Axes to draw into; None creates a figure.
     limit : float or None, default=None
-        Weight at the ends of the scale, which is symmetric at zero; None takes the largest.
+        Weight at the ends of the scale, which is symmetric around zero; None means the largest.
     mask_noise : bool, default=False
-        Whether weights inside two standard deviations of privacy noise are greyed out.
+        Whether weights inside two standard deviations of privacy noise are grayed out.
 
     Returns
     -------
@@ -100,14 +100,14 @@ def plot_filters(
     what : {"class_means", "filters"}, default="class_means"
         The mean filter of each class, or single filters: classes in rows.
     max_filters : int, default=10
-        Filters per class at most.
+        Maximum number of filters per class.
     mask_noise : bool, default=False
-        Whether weights inside two standard deviations of privacy noise are greyed out.
+        Whether weights inside two standard deviations of privacy noise are grayed out.
     sort : bool, default=True
-        Whether the filters of a class are ordered by their signal to noise, best first, where
-        the noise is known.
+        Whether the filters of a class are sorted by signal-to-noise ratio, highest first, if the
+        noise is known.
     figure : Figure, SubFigure or None, default=None
-        Axes to draw into; None creates a figure.
+        Figure to draw into; None creates one.
 
     Returns
     -------

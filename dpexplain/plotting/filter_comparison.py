@@ -35,15 +35,15 @@ def plot_filter_comparison(
     Parameters
     ----------
     comparison : FilterComparison
-        What to draw; of several repeats the first.
+        What to draw; with several repeats, the first.
     classes : list or None, default=None
         Names of the classes to draw; None draws all.
     mask_noise : bool, default=False
-        Whether weights inside two standard deviations of privacy noise are greyed out.
+        Whether weights inside two standard deviations of privacy noise are grayed out.
     show_reference : bool, default=True
-        Whether to draw the reference where there is one; it is then watermarked.
+        Whether to draw the reference, if any; it is then watermarked.
     figure : Figure, SubFigure or None, default=None
-        Axes to draw into; None creates a figure.
+        Figure to draw into; None creates one.
 
     Returns
     -------

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from dpexplain.explain import FilterExplanation, WeightMap
 from dpexplain.explain._by_class import class_position
 from dpexplain.explain._text import short_number
-from dpexplain.explain.additive.local_explanation import NOT_RELEASABLE
+from dpexplain.explain.display import NOT_RELEASABLE
 from dpexplain.plotting._style import (
     draw_watermark,
     guarantee_words,
@@ -87,15 +87,15 @@ def plot_filter_explanation(
     label : object or None, default=None
         Name of the class to explain; None means the predicted one.
     mask_noise : bool, default=False
-        Whether contributions inside two standard deviations of privacy noise are greyed out.
+        Whether contributions inside two standard deviations of privacy noise are grayed out.
     figure : Figure, SubFigure or None, default=None
-        Axes to draw into; None creates a figure.
+        Figure to draw into; None creates one.
 
     Returns
     -------
     ndarray of Axes, shape (4,)
-        Input, contributions to the class, contributions to it against the next most probable
-        class, shares of its filters.
+        Input, contributions to the class, contributions to the contrast with the next most
+        probable class, shares of its filters.
 
     Raises
     ------

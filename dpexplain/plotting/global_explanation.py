@@ -52,9 +52,9 @@ def plot_global(
     explanation : GlobalExplanation
         What to draw.
     terms : sequence of str or None, default=None
-        Which terms and pairs, in which order; None takes the most important ones.
+        Which terms and pairs, in which order; None means the most important ones.
     max_terms : int, default=12
-        Panels at most, where `terms` is None.
+        Maximum number of panels, if `terms` is None.
     n_columns : int, default=3
         Panels in a row.
     share_scale : bool, default=True
@@ -62,7 +62,7 @@ def plot_global(
     spacing : {"auto", "value", "bins"}, default="auto"
         As in :func:`plot_shape_function`.
     figure : Figure, SubFigure or None, default=None
-        Axes to draw into; None creates a figure.
+        Figure to draw into; None creates one.
     show : {"both", "released", "effect"}, default="both"
         As in :func:`plot_shape_function`.
 

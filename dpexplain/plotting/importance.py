@@ -50,7 +50,7 @@ def plot_importance(
     ax : Axes or None, default=None
         Axes to draw into; None creates a figure.
     max_terms : int, default=20
-        Terms drawn at most.
+        Maximum number of terms.
     reference : GlobalExplanation or None, default=None
         Non-private model whose importances are marked by ticks; the figure is then
         watermarked.

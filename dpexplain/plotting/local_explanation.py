@@ -9,7 +9,7 @@ import numpy as np
 from dpexplain.explain import LocalExplanation
 from dpexplain.explain._by_class import check_one_class
 from dpexplain.explain._text import short_number, signed_number
-from dpexplain.explain.additive.local_explanation import NOT_RELEASABLE
+from dpexplain.explain.display import NOT_RELEASABLE
 from dpexplain.plotting._style import (
     NOISE_LABEL,
     Theme,
@@ -59,12 +59,12 @@ def plot_local(
     ax : Axes or None, default=None
         Axes to draw into; None creates a figure.
     max_terms : int, default=12
-        Rows at most; the smallest contributions are drawn as one row.
+        Maximum number of rows; the smallest contributions are combined in one row.
 
     Returns
     -------
     Axes
-        The axes drawn into, largest contribution on top.
+        The axes with the plot, largest contribution on top.
 
     Raises
     ------

@@ -30,9 +30,8 @@ _MOST_LABELS = 12
 def plot_pair(pair: PairCurve, *, ax: Axes | None = None) -> Axes:
     """Draw the joint contribution of two features as a heat map.
 
-    One scale that is symmetric at zero: blue adds to the score, orange takes from it. Cells are
-    equally large whatever values they hold; special bins (missing values) come last. Cells in
-    which nobody is are dotted.
+    The scale is symmetric around zero: blue adds to the score, orange subtracts from it. Cells are
+    drawn with equal size; special bins (missing values) come last. Empty cells are dotted.
 
     Parameters
     ----------
@@ -44,7 +43,7 @@ def plot_pair(pair: PairCurve, *, ax: Axes | None = None) -> Axes:
     Returns
     -------
     Axes
-        The axes drawn into: rows of the first feature upwards, columns of the second.
+        The axes with the plot: rows of the first feature upward, columns of the second.
     """
     ax = new_axes(ax, (6.4, 4.6))
     draw_pair(ax, pair)

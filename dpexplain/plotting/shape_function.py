@@ -40,11 +40,11 @@ def plot_shape_function(
     """Draw the curve of a term.
 
     A numeric term is a step curve with special bins (missing values) apart at the right; a
-    categorical term is a bar per category with special bins apart below. Where the noise is
-    known a dark band of two standard deviations shows what privacy adds, and a pale one what
-    privacy, other bins and trees, and sampling add up to, for the whole curve at once; hatched
-    where that band covers zero, so that the contribution may be noise. Gray bars count the
-    records of each bin.
+    categorical term is a bar per category with special bins apart below. If the noise is known, a
+    dark band of two standard deviations shows privacy noise, and a pale band shows total
+    uncertainty from privacy, bins and trees, and sampling, simultaneously for the whole curve. The
+    pale band is hatched where it covers zero, so that the contribution may be noise. Gray bars
+    count the records of each bin.
 
     Where the effect is estimated, a dashed line (diamonds for categories) with a light band shows
     it: the noise bands say what is noise in the released curve, this one what is true of people.
@@ -56,15 +56,15 @@ def plot_shape_function(
     ax : Axes or None, default=None
         Axes to draw into; None creates a figure.
     spacing : {"auto", "value", "bins"}, default="auto"
-        Width of the bins of a numeric term: by value, or all the same. "auto" makes them the
-        same for a feature so skewed that most records would crowd into a hairline.
+        Width of the bins of a numeric term: by value, or equal. "auto" makes them equal for a
+        feature so skewed that most records would share a few pixels.
     max_categories : int, default=30
-        A categorical term with more shows those that matter most.
+        A categorical term with more categories shows the most important ones.
     show : {"both", "released", "effect"}, default="both"
-        The released curve with its noise, the estimate of the effect, or both. A curve without
-        an estimate is drawn as released.
+        The released curve with its noise, the estimated effect, or both. A curve without an
+        estimate is drawn as released.
     caution : str or None, default=None
-        Warning above the picture; None takes that of the curve alone, see
+        Warning above the figure; None means that of the curve alone, see
         :attr:`ShapeFunction.effect_caution`.
 
     Returns
@@ -169,8 +169,8 @@ def _draw_categorical(
 def score_limits(shapes: list[ShapeFunction], show: Show = "released") -> Limits:
     """Axis range of what is shown and its bands, including zero, with padding.
 
-    Noise may widen the range by a share of it, or by what a typical record gets: the band of
-    a nearly empty bin would flatten everything else, so it runs out of the picture instead.
+    Noise may widen the range by a share of it, or by the noise of a typical record: the band of a
+    nearly empty bin would flatten everything else, so it is cut off instead.
     """
     layers = [layer for shape in shapes for layer in _layers(shape, resolved_show(shape, show))]
     low = min(0.0, *(float(curve.min()) for curve, _, _ in layers))

@@ -1,6 +1,6 @@
 """Public knowledge about a table: bounds, categories, units and the target.
 
-A private model may take nothing about the shape of its data from the data: the ends of an
+A private model must not derive the shape of its data from the data: the ends of an
 axis, the list of categories and the classes are fixed before any record is read. A
 :class:`Schema` holds that knowledge, comes from documentation, and can be published.
 """

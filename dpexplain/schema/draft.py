@@ -70,8 +70,8 @@ def observed_feature(column: Column) -> Feature:
     Returns
     -------
     Numeric, Date or Categorical
-        Numeric where every cell that is not empty is a number and no truth value; Date where
-        every such cell is a date.
+        Numeric if every nonempty cell is a number and not a boolean; Date if every nonempty cell
+        is a date.
     """
     values = values_of(column)
     if isinstance(values, pd.Categorical):
@@ -112,7 +112,7 @@ def observed_target(y: ArrayLike, *, task: Task = "auto") -> Target:
     Returns
     -------
     Range or Classes
-        The labels of classes are the values as they are, sorted.
+        The labels of classes are the sorted values.
     """
     name = str(getattr(y, "name", None) or "")
     values = values_of(one_column(y))

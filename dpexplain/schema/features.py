@@ -33,7 +33,7 @@ class Numeric:
     Parameters
     ----------
     low, high : float
-        Ends of the axis, in `unit`. Values beyond them are moved to the nearer end.
+        Ends of the axis, in `unit`. Values outside are clipped.
     unit : str, default=""
         Unit of the values, for axis labels.
     description : str, default=""
@@ -79,29 +79,28 @@ class Numeric:
 class Date(Numeric):
     """A date feature with public bounds.
 
-    Cells are dates of any library, or text that begins with a date in ISO format
-    (``2024-01-31``, ``2024-01-31T08:30``); of a time the day counts as it is written. Anything
-    else, numbers too, counts as missing. Read private files without ``parse_dates``: a reader that
-    turns all dates of a column into times, or none where one cell is no date, would show that
-    cell in how all others are read.
+    Cells are dates of any library, or text that begins with a date in ISO format (``2024-01-31``,
+    ``2024-01-31T08:30``); of a time, only the day is used, as written. Anything else, including
+    numbers, counts as missing. Read private files without ``parse_dates``: a reader that converts
+    either all dates of a column or, if one cell is not a date, none of them, would reveal that
+    cell by how all others are read.
 
     Parameters
     ----------
     low, high : str or datetime.date
-        First and last day; text in ISO format. Days beyond them are moved to the nearer end.
+        First and last day, in ISO format. Days outside are clipped.
     description : str, default=""
         What was recorded, and where the bounds come from.
 
     Attributes
     ----------
     low, high : float
-        The same as days since 1 January 1970, which models and curves reckon in; labels show
-        dates.
+        The same as days since 1 January 1970, as used by models and curves; labels show dates.
 
     Raises
     ------
     SchemaError
-        If a bound is no date, or `low` is not before `high`.
+        If a bound is not a date, or `low` is not before `high`.
 
     Examples
     --------
@@ -131,24 +130,24 @@ class Date(Numeric):
 class Categorical:
     """A feature with a public list of categories.
 
-    A value outside the list counts as "other", an empty one as "missing"; both always have
-    a place of their own.
+    A value outside the list counts as "other", an empty one as "missing"; both always have a
+    separate bin.
 
     Parameters
     ----------
     categories : iterable of str, int, float or bool
-        The categories in the order of the axis. They are matched on their text without
-        outer spaces, and numbers in any spelling: ``1``, ``1.0`` and ``"1"`` are one.
+        The categories in the order of the axis. They are matched by their text without outer
+        spaces, and numbers in any spelling: ``1``, ``1.0`` and ``"1"`` are one.
     ordered : bool, default=False
-        Whether the order means something ("poor" < "fair" < "good").
+        Whether the categories are ordered ("poor" < "fair" < "good").
     description : str, default=""
         What was recorded, and where the list comes from.
 
     Raises
     ------
     SchemaError
-        If the list is empty, has two categories that match the same values, or holds
-        something that reads as a missing value.
+        If the list is empty, has two categories that match the same values, or contains something
+        that reads as a missing value.
 
     Examples
     --------
@@ -185,7 +184,7 @@ class Range:
     Parameters
     ----------
     low, high : float
-        Ends of the range, in `unit`. Values beyond them are moved to the nearer end.
+        Ends of the range, in `unit`. Values outside are clipped.
     unit : str, default=""
         Unit of the target.
     description : str, default=""
@@ -225,8 +224,8 @@ class Classes:
     Parameters
     ----------
     labels : iterable of str, int, float or bool
-        The classes; the last of two is the positive one. They are matched like the
-        categories of :class:`Categorical` and predicted as they are given here.
+        The classes; the last of two is the positive one. They are matched like the categories of
+        :class:`Categorical` and predicted as given here.
     description : str, default=""
         What was recorded.
     name : str, default=""

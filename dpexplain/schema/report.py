@@ -1,7 +1,7 @@
 """Report of cells that do not fit a schema, for the data holder only.
 
-A private fit goes through with whatever a table holds and says nothing of it, since a message
-would be a release. Mistakes in the data or the schema have to be found before, by this report.
+A private fit accepts any cells without a message, because a message would be a release. Mistakes
+in the data or the schema must be found beforehand, with this report.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def schema_report(
     Parameters
     ----------
     schema : Schema
-        What is said to be public.
+        The public features.
     target : Range, Classes or None
         Its target.
     X : DataFrame or array of shape (n_samples, n_features)
@@ -105,7 +105,7 @@ def schema_report(
     SchemaError
         If columns are missing or unexpected, or a target is given that the schema lacks.
     TypeError
-        If the table is one that is read part by part.
+        If the table is of a kind that is read in parts.
     """
     if kind := kind_in_parts(X):
         raise TypeError(

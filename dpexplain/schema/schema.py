@@ -1,6 +1,6 @@
 """Public knowledge about a table: bounds, categories, units and the target.
 
-A private model may take nothing about the shape of its data from the data: the ends of an
+A private model must not derive the shape of its data from the data: the ends of an
 axis, the list of categories and the classes are fixed before any record is read. A
 :class:`Schema` holds that knowledge, comes from documentation, and can be published.
 """
@@ -46,7 +46,7 @@ class Schema:
         The features by column name. Their order is the order of the columns of an array and
         of the terms of a model.
     target : Range, Classes or None, default=None
-        What is predicted. None leaves it open; models need it.
+        The target to predict. Optional here; models need it.
 
     Attributes
     ----------
@@ -58,8 +58,8 @@ class Schema:
     Raises
     ------
     SchemaError
-        If there is no feature, a name is not a text, or a feature or the target is none of
-        the four kinds.
+        If there is no feature, a name is not a string, or a feature or the target is not of the
+        four kinds.
 
     Examples
     --------
@@ -127,7 +127,7 @@ class Schema:
         Raises
         ------
         SchemaError
-            If the text is no TOML, or has fields that a schema does not know or lacks.
+            If the text is not TOML, or has unknown or missing fields.
         """
         from dpexplain.schema.toml import read_fields, read_file
 
@@ -175,9 +175,8 @@ class Schema:
     def check(self, X: ArrayLike, y: ArrayLike | None = None) -> SchemaReport:
         """Check a table against the schema. NOT PRIVATE: for the data holder only.
 
-        A private fit says nothing of a cell that it cannot read, since the message would tell
-        that the cell is there. This report does: look at it before the fit, and pass it to
-        nobody.
+        A private fit gives no message about an unreadable cell, because the message would reveal
+        that the cell exists. This report does: read it before the fit, and do not share it.
 
         Parameters
         ----------
@@ -189,8 +188,9 @@ class Schema:
         Returns
         -------
         SchemaReport
-            Cells that are empty, no number, a date, beyond the bounds, or not in a list: how
-            many, what a private fit does with them, and examples. ``frame()`` makes it a table.
+            Cells that are empty, not a number, a date, out of bounds, or not in a list: their
+            number, what a private fit does with them, and examples. ``frame()`` converts it to a
+            table.
 
         Raises
         ------

@@ -68,7 +68,7 @@ def read_fields(text: str) -> Fields:
     Parameters
     ----------
     text : str
-        What `schema_text` wrote, or a person.
+        Output of `schema_text`, or TOML written by hand.
 
     Returns
     -------
@@ -79,7 +79,7 @@ def read_fields(text: str) -> Fields:
     Raises
     ------
     SchemaError
-        If the text is no TOML, or has fields that a schema does not know or lacks.
+        If the text is not TOML, or has unknown or missing fields.
     """
     try:
         return _from_document(_parsed(text))

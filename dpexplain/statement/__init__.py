@@ -1,6 +1,6 @@
 """Privacy statement for a release and for everything fitted.
 
-It is made from summaries and guarantees, so that it needs neither models nor data.
+It is built from summaries and guarantees, so it needs neither models nor data.
 """
 
 from __future__ import annotations

@@ -23,17 +23,16 @@ class Promise:
     Parameters
     ----------
     covers : str
-        Which outputs.
+        Outputs covered.
     epsilon : float
-        Under the adjacency of the statement; infinite where nothing is promised.
+        Under the adjacency of the statement; infinite without a guarantee.
     delta : float
         In (0, 1).
     replace_epsilon : float
-        Epsilon at the same delta if a unit is exchanged for another.
+        Epsilon at the same delta if a unit is replaced by another.
     adaptive_epsilon : float, default=inf
-        Epsilon at the same delta whatever results decided; `epsilon` itself holds if number
-        and budgets of the fits were fixed before any result was seen. Infinite where no such
-        figure is stated.
+        Epsilon at the same delta, valid for adaptive choices; `epsilon` itself holds if number and
+        budgets of the fits were fixed before any result was seen. Infinite if none is stated.
     """
 
     covers: str
@@ -51,7 +50,7 @@ class Promise:
 
     @property
     def private(self) -> bool:
-        """Whether anything is promised.
+        """Whether there is a guarantee.
 
         Returns
         -------
@@ -78,7 +77,7 @@ def promise_from_dict(content: object) -> Promise:
 
 
 def fields_of(cls: type[Any], content: object) -> dict[str, Any]:
-    """Check the names of fields; those that older versions did not write may be missing."""
+    """Check the names of fields; those unknown to older versions may be missing."""
     names = {field.name for field in fields(cls)}
     if not isinstance(content, Mapping) or not names - _ADDED <= set(content) <= names:
         raise ValueError(
@@ -88,6 +87,6 @@ def fields_of(cls: type[Any], content: object) -> dict[str, Any]:
 
 
 def check_text(name: str, value: object) -> None:
-    """Raise ValueError for what is no text, or empty or too long."""
+    """Raise ValueError unless the value is a string of valid length."""
     if not isinstance(value, str) or not value.strip() or len(value) > LONGEST_TEXT:
         raise ValueError(f"{name} must be a text of 1 to {LONGEST_TEXT} characters.")

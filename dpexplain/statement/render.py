@@ -28,7 +28,7 @@ Section = tuple[str, tuple[str, ...]]
 
 
 class Stated(Protocol):
-    """What a statement says, see :class:`dpexplain.statement.PrivacyStatement`."""
+    """Content of a statement, see :class:`dpexplain.statement.PrivacyStatement`."""
 
     @property
     def dataset(self) -> str: ...
@@ -67,7 +67,7 @@ def as_text(statement: Stated) -> str:
 
 
 def as_markdown(statement: Stated) -> str:
-    """Write Markdown in which every character of a name that means something is escaped."""
+    """Write Markdown; special characters of names are escaped."""
     lines = [f"# {_escaped(_title(statement))}"]
     for heading, items in _sections(statement):
         lines += ["", f"## {heading}", "", *(f"- {_escaped(_shown(item))}" for item in items)]
@@ -75,7 +75,7 @@ def as_markdown(statement: Stated) -> str:
 
 
 def as_html(statement: Stated) -> str:
-    """Write HTML in which every name is escaped and keeps its own reading direction."""
+    """Write HTML; names are escaped and isolated in text direction."""
     safe: Callable[[str], str] = lambda text: f"<bdi>{html.escape(_shown(text))}</bdi>"  # noqa: E731
     parts = [f"<h3>{safe(_title(statement))}</h3>"]
     for heading, items in _sections(statement):

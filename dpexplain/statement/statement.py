@@ -59,29 +59,29 @@ class PrivacyStatement:
     adjacency : {"add_remove", "replace"}
         Which data sets count as neighbors.
     release : Promise
-        For what is published.
+        Guarantee of what is published.
     everything : Promise
-        For all private releases that were charged together.
+        Guarantee of all charged private releases together.
     mechanisms : tuple of str
         What was released and with how much noise.
     not_private : tuple of str
-        What was taken from the data without noise; it must stay inside.
+        What was taken from the data without noise; it must not be shared.
     sampler : str
-        Where the noise comes from.
+        Source of the noise.
     accountant : str
-        How single releases were added up.
+        How releases were composed.
     public : tuple of str
         What had to be public knowledge.
     not_covered : tuple of str
-        What is not promised.
+        What is not guaranteed.
     library : str
         Name and version.
     others : tuple of Promise, default=()
-        For all private releases together, to each further unit that the ledger knows.
+        Guarantees of all private releases together, for each other unit in the ledger.
 
     See Also
     --------
-    dpexplain.PrivacyLedger.statement : Makes one.
+    dpexplain.PrivacyLedger.statement : Create a statement.
 
     Examples
     --------
@@ -140,7 +140,7 @@ class PrivacyStatement:
         Returns
         -------
         str
-            Names are escaped: they cannot make links, pictures or HTML.
+            Names are escaped: they cannot create links, images or HTML.
         """
         return as_markdown(self)
 
@@ -150,7 +150,7 @@ class PrivacyStatement:
         Returns
         -------
         str
-            With format and version; numbers come back bit by bit.
+            With format and version; numbers round-trip exactly.
         """
         return write_document("statement", self.to_dict())
 
@@ -166,12 +166,12 @@ class PrivacyStatement:
         Returns
         -------
         PrivacyStatement
-            Equal to the one that was written.
+            Equal to the original.
 
         Raises
         ------
         ValueError
-            If the text is no statement.
+            If the text is not a statement.
         """
         statement: PrivacyStatement = read_document(
             text, ("statement",), lambda _, content: cls.from_dict(content)
@@ -199,12 +199,12 @@ class PrivacyStatement:
         Parameters
         ----------
         content : mapping
-            What `to_dict` wrote.
+            Output of `to_dict`.
 
         Returns
         -------
         PrivacyStatement
-            Equal to the one that was written.
+            Equal to the original.
 
         Raises
         ------
@@ -240,14 +240,14 @@ def statement_of(
     summary : LedgerSummary
         State of the ledger.
     published : sequence of int or None, default=None
-        Places of the published entries; None for all private ones.
+        Indices of the published entries; None for all private ones.
     guarantee : Guarantee or None, default=None
-        Of the model that is published, which names its unit and sampler.
+        Guarantee of the published model, which names its unit and sampler.
     epsilons : tuple of (float, float) or None, default=None
         Epsilon of the published entries together under the ledger's adjacency, and under
         replace-one; None if all private entries are published.
     unit : str or None, default=None
-        Whom `epsilons` are about; None for the unit of the guarantee or of the ledger.
+        Unit of `epsilons`; None for the unit of the guarantee or of the ledger.
 
     Returns
     -------

@@ -1,10 +1,10 @@
 """Parse single cells: number, text or missing.
 
-On a private path a cell must be read by itself. pandas picks the dtype of a column from all
-its cells, so one bad cell turns a column of whole numbers into text, decimals or objects; if
-``1``, ``1.0``, ``"1"`` and ``True`` were read differently, that one record would change how
-every other record is counted. Every spelling a reader of tables may pick for the same cell
-is therefore read as the same number and the same text, and no cell raises.
+On a private path, each cell must be read independently. pandas picks the dtype of a column from
+all its cells, so one bad cell turns a column of integers into text, decimals or objects; if ``1``,
+``1.0``, ``"1"`` and ``True`` were read differently, that one record would change how every other
+record is counted. Every spelling that a table reader may produce for the same cell is therefore
+read as the same number and the same string, and no cell raises an error.
 """
 
 from __future__ import annotations
@@ -58,13 +58,13 @@ def cell_number(cell: object) -> float:
     Parameters
     ----------
     cell : object
-        Any value a table can hold.
+        Any value from a table.
 
     Returns
     -------
     float
-        The number; infinite where it is too large for a float; NaN if the cell is missing
-        or is no number. Never negative zero.
+        The number; infinite if it is too large for a float; NaN if the cell is missing or not a
+        number. Never negative zero.
     """
     try:
         return _number(cell) + 0.0  # + 0.0: "-0" is read as 0 by some readers, as -0.0 by others
@@ -78,15 +78,15 @@ def cell_day(cell: object) -> float:
     Parameters
     ----------
     cell : object
-        Any value a table can hold: dates and times of any library, or text that begins with a
-        date in ISO format. Of a time the day counts as it is written, in its own time zone; of
-        a period of pandas its first day.
+        Any value a table can hold: dates and times of any library, or text that begins with a date
+        in ISO format. Of a time, the day as written, in its own time zone; of a pandas period, its
+        first day.
 
     Returns
     -------
     float
-        Days since 1 January 1970; NaN if the cell is missing or is no date. Numbers are none:
-        whether 20240131 or 45322 is a day, only a person knows.
+        Days since 1 January 1970; NaN if the cell is missing or not a date. Numbers are not dates:
+        whether 20240131 or 45322 is a day is ambiguous.
 
     Examples
     --------
@@ -110,7 +110,7 @@ def day_text(day: float) -> str:
     Returns
     -------
     str
-        The number itself where it is beyond the years 1 to 9999.
+        The number itself if it is outside the years 1 to 9999.
 
     Examples
     --------
@@ -133,7 +133,7 @@ def number_in(unit: str) -> Callable[[object], float]:
     Returns
     -------
     callable
-        From a cell to a number, NaN if it is none.
+        Maps a cell to a number, or NaN.
     """
     return _day_or_number if unit == DATE_UNIT else cell_number
 
@@ -149,12 +149,12 @@ def cell_text(cell: object) -> str | None:
     Parameters
     ----------
     cell : object
-        Any value a table can hold.
+        Any value from a table.
 
     Returns
     -------
     str or None
-        The text without outer spaces, numbers and truth values in one spelling (``1``,
+        The text without outer spaces, with numbers and booleans in one spelling (``1``,
         ``1.0``, ``"1"``, ``"01"``, ``True`` and ``"True"`` all give ``"1"``) and dates in ISO
         format, at midnight without the time; None for a missing cell; `NO_TEXT` for a cell
         that no category can equal.

@@ -23,8 +23,8 @@ class PartError(RuntimeError):
     Parameters
     ----------
     kind : str
-        What stopped the fit: the kind of an error elsewhere, or words that are always the same.
-        It is shown, so it holds nothing of a record.
+        What stopped the fit: the type of an error elsewhere, or a fixed text. It is shown, so it
+        contains nothing about a record.
     """
 
     def __init__(self, kind: str) -> None:
@@ -35,8 +35,8 @@ class PartError(RuntimeError):
 class ChunkedTable(ABC):
     """A table that is read in chunks.
 
-    What is checked before a fit is charged is public: names and numbers of columns, as
-    metadata state them. Values are read by `parts` alone.
+    Checks before a fit is charged use only public metadata: names and numbers of columns. Values
+    are read only by `parts`.
     """
 
     on_cluster: bool = False

@@ -1,8 +1,8 @@
 """Parquet files and pyarrow datasets, read in batches.
 
-Every file is read with the types that it states itself, never with those of its neighbors,
-and Arrow columns keep missing cells apart from values. So a cell is read by itself: pandas
-would turn a batch of whole numbers into decimals where one of them is missing.
+Every file is read with its own stated types, never with those of other files, and Arrow columns
+store missing cells separately from values. So each cell is read independently: pandas would turn a
+batch of integers into floats if one of them is missing.
 """
 
 from __future__ import annotations

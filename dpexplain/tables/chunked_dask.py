@@ -25,15 +25,15 @@ class DaskTable(ChunkedTable):
     Attributes
     ----------
     client : distributed.Client or None
-        Of the cluster that computes, if there was one when the table was made.
+        Client of the cluster, if there was one when the table was created.
     on_cluster : bool
 
     Raises
     ------
     TypeError
-        If `X` is another collection.
+        If `X` is another kind of collection.
     ValueError
-        If there is a client that is asynchronous.
+        If the client is asynchronous.
     """
 
     def __init__(self, X: Any) -> None:
@@ -82,7 +82,7 @@ class DaskTable(ChunkedTable):
     def pairs(self, y: Any, schema: Schema) -> list[Part]:
         """Return delayed partitions of table and target, paired.
 
-        Nothing is computed. Where `y` is a name, the second of a pair is that name.
+        Nothing is computed. If `y` is a name, the second element of a pair is that name.
         """
         X = self._collection
         if _is_array(X, 2):
@@ -110,7 +110,7 @@ def split_part(table: Any, target: Any, schema: Schema) -> Part:
     SchemaError
         If the partition lacks a column.
     ValueError
-        If it has not one target per row.
+        If it does not have one target per row.
     """
     if isinstance(table, pd.DataFrame):
         names = [str(name) for name in table.columns]

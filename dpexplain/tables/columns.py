@@ -69,7 +69,7 @@ def kind_in_parts(X: object) -> str:
     Parameters
     ----------
     X : object
-        The table. No library is imported to look at it.
+        The table. No library is imported for this check.
 
     Returns
     -------
@@ -91,22 +91,23 @@ def as_table(X: ArrayLike, n_columns: int | None = None) -> pd.DataFrame | NDArr
     Parameters
     ----------
     X : DataFrame, array or sequence of rows
-        The table; frames of polars, Arrow and other libraries that narwhals knows count.
+        The table; frames of polars, Arrow and other libraries supported by narwhals are accepted.
     n_columns : int or None, default=None
-        Cells of a row, where that is public: in a sequence of rows, any other row is one of empty
-        cells. With None, rows of different lengths are refused, which shows one of them.
+        Number of cells per row, if public: in a sequence of rows, a row of another length becomes
+        a row of empty cells. With None, rows of different lengths are rejected, which reveals one
+        of them.
 
     Returns
     -------
     DataFrame or ndarray of shape (n_samples, n_features)
-        `X` itself where it is one of the two.
+        `X` itself if it is one of the two.
 
     Raises
     ------
     ValueError
         If `X` does not have two dimensions.
     TypeError
-        If `X` is a sparse matrix, or a query that has not been run.
+        If `X` is a sparse matrix, or an unexecuted query.
     """
     if hasattr(X, "tocsr"):
         raise TypeError("X is a sparse matrix, which is not supported; pass X.toarray().")
@@ -168,9 +169,9 @@ def values_of(column: Column) -> Values:
 
 
 def cells_of(values: Values) -> Sequence[object]:
-    """Return the cells one by one; dates stay dates, where numpy would make them integers.
+    """Return the cells one by one; dates stay dates instead of becoming integers.
 
-    Where a library refuses to turn all of them into objects because of one, only that one is
+    If a library cannot convert all cells to objects because of one, only that cell is
     :class:`~dpexplain.tables.cells.Unreadable`.
     """
     try:
@@ -211,7 +212,7 @@ def check_names(names: Sequence[str], schema: KnownColumns, *, more: bool = Fals
     Raises
     ------
     SchemaError
-        If columns are missing, unexpected or doubled.
+        If columns are missing, unexpected or duplicated.
     """
     present = set(names)
     missing = [name for name in schema.feature_names if name not in present]

@@ -1,12 +1,12 @@
 """Encode tables as arrays, cell by cell, using only the schema.
 
-The code of a cell is a function of that cell and the schema, whatever dtype pandas chose for
-the column and whatever the other cells hold, and no cell raises: an exception, or a second
-reading of the other cells, would show one record to the world. Only names and numbers of
-columns, which are public, can be refused.
+The code of a cell is a function of that cell and the schema, regardless of the dtype that pandas
+chose for the column and of the other cells, and no cell raises an error: an exception, or a
+different reading of other cells, would reveal one record. Only names and numbers of columns, which
+are public, can be rejected.
 
-What happens before is outside: a reader of CSV that looks at a file as a whole lets one line change
-how others are read. :func:`dpexplain.tables.read_texts` reads each line by itself, as texts.
+Earlier steps are not covered: a CSV reader that parses a file as a whole lets one line change how
+others are read. :func:`dpexplain.tables.read_texts` reads each line independently, as text.
 """
 
 from __future__ import annotations
@@ -45,15 +45,15 @@ def check_columns(X: ArrayLike, schema: KnownColumns) -> None:
     Parameters
     ----------
     X : DataFrame or array of shape (n_samples, n_features)
-        The columns of a frame may stand in any order; those of an array stand in the order
-        of the schema.
+        The columns of a frame may be in any order; those of an array must be in the order of the
+        schema.
     schema : Schema
         What is known about the columns.
 
     Raises
     ------
     SchemaError
-        If columns are missing, unexpected or doubled.
+        If columns are missing, unexpected or duplicated.
     ValueError
         If `X` does not have two dimensions.
     TypeError
@@ -75,8 +75,8 @@ def encode_numeric(column: Column, feature: Numeric) -> NDArray[np.float64]:
     Returns
     -------
     ndarray of shape (n_samples,), dtype float64
-        Values in ``[low, high]``, those beyond moved to the nearer end, infinite ones too;
-        NaN if a cell is empty or no number, or of a :class:`Date` no date.
+        Values in ``[low, high]``, clipped, including infinite ones; NaN if a cell is empty or not
+        a number, or, for a :class:`Date`, not a date.
     """
     numbers = days_of(column) if isinstance(feature, Date) else numbers_of(column)
     return np.clip(numbers, feature.low, feature.high, out=numbers)
@@ -160,8 +160,8 @@ def encode_range(y: ArrayLike, target: Range) -> NDArray[np.float64]:
     Returns
     -------
     ndarray of shape (n_samples,), dtype float64
-        Values in ``[low, high]``, those beyond moved to the nearer end, infinite ones too; NaN
-        where a cell is empty or no number: fits leave such a row out.
+        Values in ``[low, high]``, clipped, including infinite ones; NaN if a cell is empty or not
+        a number: fits drop such a row.
 
     Raises
     ------
@@ -185,7 +185,7 @@ def encode_classes(y: ArrayLike, target: Classes) -> NDArray[np.int64]:
     Returns
     -------
     ndarray of shape (n_samples,), dtype int64
-        Positions; −1 where a label is empty or not in the list: fits leave such a row out.
+        Positions; −1 if a label is empty or not in the list: fits drop such a row.
 
     Raises
     ------

@@ -1,9 +1,9 @@
 """Convert tables of other libraries to pandas through narwhals.
 
-The cells come over as they are, one by one where a column has empty ones: a library's own way to
-pandas would turn whole numbers beside an empty cell into floating-point ones, so that one record
-would change how the others are read. A cell that the library cannot turn into an object of Python
-(a date after the year 9999, bytes that are no text) raises nothing and is no number and no text.
+Cells are converted unchanged, one by one if a column has empty ones: a library's own conversion to
+pandas would turn integers next to an empty cell into floats, so one record would change how others
+are read. A cell that the library cannot convert to a Python object (a date after the year 9999,
+bytes that are not text) raises no error and is neither a number nor a string.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ def frame_of(X: object) -> pd.DataFrame | None:
     Returns
     -------
     DataFrame or None
-        None if `X` is no such table.
+        None if `X` is not such a table.
 
     Raises
     ------
     TypeError
-        If `X` is a query that has not been run.
+        If `X` is an unexecuted query.
     """
     if isinstance(X, pd.DataFrame | np.ndarray | list | tuple):
         return None
@@ -65,7 +65,7 @@ def column_of(values: object) -> Any:
     Returns
     -------
     ndarray, Series, DataFrame or None
-        None if `values` is no such column; a frame where it is a table.
+        None if `values` is not such a column; a frame if it is a table.
     """
     if not hasattr(values, "to_pandas"):
         return None

@@ -41,9 +41,9 @@ class Grouping:
 def grouping_of(groups: Any, X: Any) -> Grouping:
     """Parse the argument ``groups`` without reading values.
 
-    A name is taken only where it is given for this purpose. The name of a Series is not: pandas
-    keeps it when patients are mapped to hospitals, and two groupings of one name would be taken
-    for one.
+    A name counts only if it is given for this purpose. The name of a Series does not count: pandas
+    keeps it when patients are mapped to hospitals, and two groupings with the same name would be
+    treated as one.
 
     Parameters
     ----------

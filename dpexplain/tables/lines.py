@@ -1,20 +1,20 @@
 """Text files in which every line is read independently as a record.
 
-Readers of CSV look at a file as a whole: a quote that is opened in one line swallows the next
-ones, a line with a cell too many shifts or refuses all of them, and types are guessed from all
-values. On a private path each of these shows one record to the world. Here the rule for a line
-is a function of its bytes and of the first line of the file, which is public:
+CSV readers parse a file as a whole: an open quote in one line swallows the next ones, a line with
+an extra cell shifts or rejects all lines, and types are inferred from all values. On a private
+path, each of these reveals one record. Here the rule for a line is a function of its bytes and of
+the first line of the file, which is public:
 
-* lines end at byte 10 and nowhere else; a byte 13 just before it belongs to the end;
+* lines end only at byte 10; a byte 13 just before it belongs to the line end;
 * a line has one cell per column name, between separators. A cell that starts with a quote ends
-  with one, may hold separators, and doubled quotes in place of single ones;
-* any other line (too few or too many cells, a quote left open, text behind a closing quote, a
-  byte 0 or 13, bytes that are no text of the encoding, more than `LONGEST_LINE` bytes) is a
-  record of empty cells. It raises nothing and warns of nothing.
+  with one, and may contain separators and doubled quotes that stand for single ones;
+* any other line (too few or too many cells, a quote left open, text behind a closing quote, a byte
+  0 or 13, bytes invalid in the encoding, more than `LONGEST_LINE` bytes) is a record of empty
+  cells, without an error or warning.
 
-:func:`cells_of_line` is that rule. Files are read by a fast twin of it: one pass over the bytes
-finds the lines that are no records and puts empty cells in their place, and what is left holds
-nothing on which the parser of pandas could stumble.
+:func:`cells_of_line` is that rule. Files are read by a faster equivalent: one pass over the bytes
+finds the lines that are not records and replaces them by empty cells. The rest contains nothing
+that the pandas parser could misread.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class LineFormat:
     Raises
     ------
     ValueError
-        If the separator is no such character, or lines cannot be told by their bytes in the
+        If the separator is not such a character, or lines cannot be separated by bytes in the
         encoding (UTF-16, Shift JIS, EBCDIC).
 
     Examples
@@ -120,7 +120,7 @@ def _checked_encoding(encoding: str) -> str:
 
 
 def cells_of_line(line: bytes, form: LineFormat) -> list[str] | None:
-    r"""Read one line by itself.
+    r"""Read one line independently.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ def cells_of_line(line: bytes, form: LineFormat) -> list[str] | None:
     Returns
     -------
     list of str or None
-        The cells as they are written; None for a line that is none of cells.
+        The cells as written; None for an invalid line.
 
     Examples
     --------
@@ -168,14 +168,14 @@ def read_texts(path: str | PathLike[str], form: LineFormat | None = None) -> pd.
     Returns
     -------
     DataFrame of str
-        One row per line after the first, also for empty lines and such that cannot be read,
-        whose cells are all empty. An end of line at the end of the file begins no further line.
+        One row per line after the first, including empty and unreadable lines, whose cells are all
+        empty. A newline at the end of the file does not begin another line.
 
     Raises
     ------
     ValueError
-        If the first line holds no column names that differ, which is public; no other line
-        raises or warns.
+        If the first line, which is public, does not contain distinct column names; no other line
+        raises an error or warning.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Open a table that is read part by part, whatever holds it."""
+"""Open tables that are read in parts, from files or Dask."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dpexplain.tables.columns import kind_in_parts
 
 
 def chunked_table(X: Any) -> ChunkedTable:
-    """Open a table that is read part by part; no value is read.
+    """Open a table that is read in parts; no value is read.
 
     Parameters
     ----------
@@ -24,9 +24,9 @@ def chunked_table(X: Any) -> ChunkedTable:
     ImportError
         If the libraries of the extra ``dask`` are missing.
     TypeError
-        If `X` is another Dask collection, or of a file format that does not state types.
+        If `X` is another Dask collection, or has an untyped file format.
     ValueError
-        If there is nothing at the path, or it holds no file.
+        If the path does not exist or contains no files.
     """
     if kind_in_parts(X) == "a Dask collection":
         from dpexplain.tables.chunked_dask import DaskTable

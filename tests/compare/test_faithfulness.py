@@ -157,7 +157,7 @@ def test_a_term_of_which_little_is_known_is_said_to_be_one_that_cannot_be_told(f
         terms = tuple(open_ if t.name == "x1" else t for t in explanation.terms)
         found = dataclasses.replace(explanation, terms=terms)
         assert expected(epsilon_to_stand_out(found, "x1"))
-    assert "cannot be told" not in stand_out_words(found, "x1")
+    assert "cannot be estimated" not in stand_out_words(found, "x1")
 
 
 def test_a_comparison_holds_every_private_fit_against_its_reference():

@@ -29,7 +29,7 @@ def legend_words(ax):
 
 
 def small_print(ax):
-    return " ".join(text.get_text() for text in ax.texts)
+    return " ".join(text.get_text() for text in reversed(ax.texts))  # written from below
 
 
 def estimated_model(**changes):

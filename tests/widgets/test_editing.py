@@ -153,7 +153,7 @@ def test_error_of_a_measurement_shows_no_value(view):
 
 
 def test_price_and_ledger_belong_together(view):
-    with pytest.raises(ValueError, match="belong together"):
+    with pytest.raises(ValueError, match="pass ledger= and price= together"):
         view.measure_edits(dict, ledger=PrivacyLedger("held out"))
 
 

@@ -143,7 +143,7 @@ def test_views_of_terms_refuse_filters_and_views_of_filters_refuse_terms():
             view(filter_comparison())
     with pytest.raises(TypeError, match="pass a FilterComparison or a FilterBank"):
         FilterView(view_examples.comparison())
-    with pytest.raises(TypeError, match="of its own"):
+    with pytest.raises(TypeError, match="cannot be combined"):
         build_payload({"one": filter_comparison(), "two": filter_comparison()})
     assert LedgerView(filter_comparison()).payload["ledger"]
 

@@ -306,7 +306,7 @@ def test_what_cannot_take_fits_is_refused():
         Explorer(SOURCE, refit=3)
     view = PlannerView(SOURCE)
     view.wanted_epsilon = 1.0
-    assert "without refit=" in view.plan["words"]
+    assert "has no refit=" in view.plan["words"]
 
 
 def test_a_metric_to_reach_is_answered_in_words():

@@ -150,7 +150,7 @@ def test_a_payload_is_taken_as_it_is(payload):
 
 @pytest.mark.parametrize("source", [None, 3, "age", [1.0], object()])
 def test_anything_else_is_refused_with_the_next_step(source):
-    with pytest.raises(TypeError, match=r"got \w+; sweep\(\.\.\.\) makes a Comparison"):
+    with pytest.raises(TypeError, match=r"got \w+; sweep\(\.\.\.\) returns a Comparison"):
         build_payload(source)
 
 

@@ -64,7 +64,7 @@ def test_figures_have_the_same_bytes_twice_and_leave_no_open_figure(view, tmp_pa
 
 
 def test_metrics_on_records_are_drawn_only_if_that_may_stay_inside(view, tmp_path):
-    with pytest.raises(ValueError, match="none that may leave"):
+    with pytest.raises(ValueError, match="none that may be released"):
         view.export_svg(tmp_path / "a.svg", "metric")
     assert "NOT PRIVATE" in view.export_svg(tmp_path / "a.svg", "metric", False).read_text()
 

@@ -146,7 +146,7 @@ def test_an_epsilon_without_a_fit_is_answered_with_those_there_are(explorer, eps
     with pytest.raises(
         traitlets.TraitError,
         match=r"no fit with epsilon=.*; the epsilons are 0\.25, 0\.5, 1, 2, 4, 8, "
-        r"float\('inf'\) for the non-private reference\. Another epsilon needs another fit",
+        r"float\('inf'\) for the non-private reference\. Another epsilon needs a new fit",
     ):
         explorer.epsilon = epsilon
     assert choices(explorer) == before

@@ -85,12 +85,12 @@ class UnitTotal:
         Parameters
         ----------
         content : mapping
-            What `to_dict` wrote.
+            Output of `to_dict`.
 
         Returns
         -------
         UnitTotal
-            Equal to the one that was written.
+            Equal to the original.
 
         Raises
         ------
@@ -114,7 +114,7 @@ def total_for(unit: str, totals: Iterable[UnitTotal], labels: Sequence[str]) -> 
     Parameters
     ----------
     unit : str
-        As the guarantee of the model words it.
+        As worded in the guarantee of the model.
     totals : iterable of UnitTotal
         Of a ledger.
     labels : sequence of str
@@ -123,7 +123,7 @@ def total_for(unit: str, totals: Iterable[UnitTotal], labels: Sequence[str]) -> 
     Returns
     -------
     UnitTotal
-        Infinite where the ledger states nothing for this unit.
+        Infinite if the ledger has no bound for this unit.
     """
     wanted = _UNNAMED_UNIT if unit.startswith(_UNNAMED_TEXT) else unit
     for total in totals:

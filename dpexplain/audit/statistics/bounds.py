@@ -1,8 +1,8 @@
 """Lower bounds on mu and epsilon from an attacker's errors.
 
 An attacker who sees a release and guesses which of two neighboring data sets it came from
-errs at least as often as the guarantee says. Exact binomial intervals [1]_ turn counted
-errors into bounds that hold with a stated confidence, whatever the attack was.
+errs at least as often as the guarantee states. Exact binomial intervals [1]_ turn counted
+errors into bounds that hold with a stated confidence, for any attack.
 
 References
 ----------
@@ -31,11 +31,11 @@ class Guesses:
     n_absent : int
         Fits without the canary.
     false_alarms : int
-        Those of them that were taken for fits with it.
+        Number of these mistaken for fits with it.
     n_present : int
         Fits with the canary.
     misses : int
-        Those of them that were taken for fits without it.
+        Number of these mistaken for fits without it.
     """
 
     n_absent: int
@@ -54,7 +54,7 @@ class Guesses:
         Returns
         -------
         false_alarm_rate, miss_rate : float
-            Clopper-Pearson limits, each with half of the permitted doubt.
+            Clopper-Pearson limits, each with half of the error probability.
         """
         doubt = (1.0 - confidence) / 2.0
         return (

@@ -1,6 +1,6 @@
 """Statistical audit of transcripts with the optimal canary attack.
 
-Whoever sees all noisy answers guesses best by the ratio of their likelihoods. The audit fits
+Given all noisy answers, the best guess uses the ratio of their likelihoods. The audit fits
 many times with and without a canary that saturates every clip, guesses each time, and
 bounds the Gaussian-DP parameter from the errors. On correct code the bound stays below the
 stated parameter, and reaches a good share of it: that is the power of the audit.
@@ -42,11 +42,11 @@ class TranscriptAudit:
     Parameters
     ----------
     guesses : dict of str to Guesses
-        For all releases together, and for those of each label alone.
+        For all releases together, and separately per label.
     stated_mu : dict of str to float
-        Gaussian-DP parameters that guarantee and charged events state, by the same names.
+        Gaussian-DP parameters stated by guarantee and charged events, by the same names.
     parted : int
-        Fits whose releases had other shapes or noise scales with the canary than without it.
+        Fits whose releases had different shapes or noise scales with and without the canary.
     """
 
     guesses: dict[str, Guesses]
@@ -59,7 +59,7 @@ class TranscriptAudit:
         Parameters
         ----------
         confidence : float, default=0.95
-            Probability that one of them holds.
+            Probability that each bound holds.
 
         Returns
         -------
@@ -88,12 +88,12 @@ class TranscriptAudit:
         Parameters
         ----------
         confidence : float
-            Probability that all is well if a statement is called false.
+            Error probability of calling a true statement false.
 
         Returns
         -------
         list of str
-            Empty where the audit found nothing.
+            Empty if the audit found nothing.
         """
         alone = 1.0 - (1.0 - confidence) / len(self.guesses)
         found = [
@@ -136,28 +136,28 @@ def refute_transcripts(
 ) -> list[str]:
     """Guess from transcripts until the stated guarantee is accepted or refuted.
 
-    All releases together, and those of each label alone, are held to what is stated for them;
-    three quarters of the whole parameter more than that are noticed.
+    All releases together, and those of each label, are tested against their stated parameters; an
+    excess of three quarters of the total parameter is detected.
 
     Parameters
     ----------
     case : CanaryCase
         Estimator and data sets.
     doubt : float, default=1e-7
-        Probability, at most, that a right estimator is called wrong; and that one whose
-        canary shows `CLEARLY_MORE` than is stated is not.
+        Maximum probability that a correct estimator is called wrong, and that one whose canary
+        shows `CLEARLY_MORE` than stated is missed.
     most_pairs : int, default=20000
-        Fits with the canary, and without it, after which the test gives up.
+        Number of fits with and without the canary after which the test gives up.
 
     Returns
     -------
     list of str
-        What was found wrong. Empty if what is stated holds against this attacker.
+        Faults found. Empty if the stated guarantee holds against this attacker.
 
     Raises
     ------
     RuntimeError
-        If the test gives up: what the canary shows lies between both.
+        If the test gives up, because the result lies between both hypotheses.
     """
     tests: dict[str, ErrorTest] = {}
     for model, errors in islice(paired_errors(case), most_pairs):
@@ -188,10 +188,10 @@ def paired_errors(case: CanaryCase) -> Iterator[tuple[Any, Mapping[str, int] | N
     Yields
     ------
     model : private estimator
-        One that was fitted.
+        A fitted model.
     errors : mapping of str to {0, 1, 2}, or None
-        Wrong guesses of both, from all releases and from those of each label; None if the
-        releases had another number, shape or noise scale with the canary than without it.
+        Wrong guesses of both, from all releases and from those of each label; None if the number,
+        shape or noise scale of the releases differ with and without the canary.
     """
     while True:
         (_, absent), (model, present) = _evidence(case, False), _evidence(case, True)
@@ -213,12 +213,12 @@ def stated_mu(model: Any) -> dict[str, float]:
     Parameters
     ----------
     model : private estimator
-        Fitted, with a ledger of its own.
+        Fitted, with its own ledger.
 
     Returns
     -------
     dict of str to float
-        For all releases together, and for those of each label alone.
+        For all releases together, and separately per label.
     """
     events = private_events(model)
     by_release = {k: charged_mu(v[0], v) for k, v in by_label(events).items()}

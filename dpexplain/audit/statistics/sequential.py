@@ -1,8 +1,8 @@
 """Wald's sequential test of an attacker's errors.
 
-A number of guesses that is fixed beforehand is too small for one estimator and too large for
-most. The sequential probability ratio test [1]_ goes on until the errors counted so far have
-decided, either way, and says beforehand how often each decision is wrong.
+A fixed number of guesses is too small for some estimators and too large for most. The sequential
+probability ratio test [1]_ continues until the errors counted so far decide either way, with error
+probabilities fixed in advance.
 
 **Why it holds.** Let the attacker err with probability b on a fit with the canary and a on one
 without it. Under mu-GDP ``a + b >= 2 Phi(-mu / 2)``, whatever the attack. One guess in each world
@@ -32,11 +32,11 @@ class ErrorTest:
     Parameters
     ----------
     mu : float
-        What is stated.
+        The stated value.
     larger : float
-        Greater than `mu`. Between them either decision may come, after more guesses.
+        Greater than `mu`. For values in between, either decision is possible, after more guesses.
     doubt : float
-        Probability, at most, of the wrong decision.
+        Maximum probability of a wrong decision.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class ErrorTest:
         Parameters
         ----------
         errors : {0, 1, 2}
-            How many of both were wrong.
+            Number of wrong guesses among the two.
         """
         if not self.decided:
             self.evidence += errors * self._of_error + (2 - errors) * self._of_right_guess

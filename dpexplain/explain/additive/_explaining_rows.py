@@ -57,8 +57,8 @@ class ExplainsRows:
         Returns
         -------
         LocalExplanation
-            Noise of contributions where it is known; how errors of terms go together is known
-            to the model alone, so :attr:`LocalExplanation.score_std` is None.
+            Noise of contributions, if known. Correlations between terms are known only to the
+            model, so :attr:`LocalExplanation.score_std` is None.
 
         Raises
         ------

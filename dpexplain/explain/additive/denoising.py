@@ -37,7 +37,7 @@ def denoised(explanation: GlobalExplanation) -> GlobalExplanation:
     Parameters
     ----------
     explanation : GlobalExplanation
-        With known joint noise.
+        An explanation with known joint noise.
 
     Returns
     -------
@@ -81,7 +81,7 @@ def denoised_curve(explanation: GlobalExplanation, name: str) -> FloatArray:
     Parameters
     ----------
     explanation : GlobalExplanation
-        With known joint noise.
+        An explanation with known joint noise.
     name : str
         Name of the term.
 

@@ -304,8 +304,7 @@ class GlobalExplanation(
         str or DataFrame
         """
         yield from super().describe()
-        said = (self.noise_words, self.effect_words, self.effect_caution)
-        yield from (words for words in said if words)
+        yield from (words for words in (self.effect_words, self.effect_caution) if words)
         if self.effect_scatter is not None:
             yield _COLUMN_WORDS
         yield self.ranking()

@@ -150,8 +150,8 @@ class MulticlassExplanation(NoisyClasses, ModelDisplay, ByClass[GlobalExplanatio
         str or DataFrame
         """
         yield from super().describe()
-        said = (self.noise_words, self.by_class[0].effect_caution)
-        yield from (words for words in said if words)
+        if caution := self.by_class[0].effect_caution:
+            yield caution
         yield self.ranking()
 
     def importances(self) -> pd.Series[float]:

@@ -69,7 +69,7 @@ class ShapeFunction(NoisyShape, Binned, ModelDisplay):
         Standard deviation from the noise in the histograms and the random trees, which determine
         bins and curves; None if unknown.
     sampling_std : array-like of shape (n_bins,) or None, default=None
-        Standard deviation from the records being a sample of records; None if unknown.
+        Standard deviation from sampling of the records; None if unknown.
     simultaneous_factor : float or None, default=None
         Half width, in standard deviations, of a band that covers all bins simultaneously with 95%
         certainty; None if their joint errors are unknown.

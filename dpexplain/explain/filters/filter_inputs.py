@@ -50,8 +50,8 @@ class InputFeature:
         One input per category, 1 where the cell is that category; None for a number.
     low, high : float
         Public bounds of a number; values outside are clipped.
-    center, spread : float
-        The input of a number is ``(value - center) / spread``; 0 for a cell that is empty or not a
+    centre, spread : float
+        The input of a number is ``(value - centre) / spread``; 0 for a cell that is empty or not a
         number.
     unit : str, default=""
         Unit of a number; ``"days since 1970-01-01"`` reads dates.

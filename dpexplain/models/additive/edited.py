@@ -54,7 +54,7 @@ def with_scores(terms: AdditiveTerms, parts: tuple[GlobalExplanation, ...]) -> A
     Parameters
     ----------
     terms : AdditiveTerms
-        Of a fitted model.
+        Terms of a fitted model.
     parts : tuple of GlobalExplanation
         One for each score of the model, see `checked_scores`.
 

@@ -30,7 +30,7 @@ class TermEffect:
     curves : tuple of ndarray of shape (n_bins,), one per term
     intercept : float
     joint : NoiseModel
-        Posterior scatter of all bins, and of the intercept.
+        Joint posterior errors of all bins and of the intercept.
     factors : ndarray of shape (n_terms,)
         Factor of the simultaneous band of each term.
     """

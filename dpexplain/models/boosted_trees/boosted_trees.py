@@ -57,18 +57,18 @@ _CERTAIN = 1e-4  # shares of positives stay so far away from 0 and 1
 class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
     """Boosted decision tree classifier with pure differential privacy.
 
-    Boosting of top-down induced trees after [1]_: splits by the exponential mechanism on a proper
-    criterion, leaves from noisy weights, a linear combination whose coefficients follow from the
-    same noisy weights, and the M-alpha loss, which lies between that of Matsushita (alpha 1) and
-    the 0/1 loss (alpha 0). More than two classes have a score each, against the rest, and share the
-    budget.
+    Boosting of top-down induced trees after [1]_: the exponential mechanism chooses splits by a
+    proper criterion, leaves come from noisy weights, and the coefficients of the linear
+    combination follow from the same noisy weights. The M-alpha loss lies between that of
+    Matsushita (alpha 1) and the 0/1 loss (alpha 0). With more than two classes, each has a
+    one-vs-rest score, and the scores share the budget.
 
-    What differs from the paper where its guarantee or accounting asks for it: nodes of one level
-    are disjoint and share no budget; a criterion moves in one direction when a record is added, so
+    Differences from the paper, required by the guarantee or the accounting: nodes of one level are
+    disjoint and do not share budget; a criterion moves in one direction when a record is added, so
     the factor two of the exponential mechanism is not needed; objective calibration follows the
-    depth of a node and not its private weight; noise is added to the weights of a leaf and not to
-    its prediction, whose sensitivity is its whole range. ``variant="paper"`` spends as the paper
-    does, with even coefficients.
+    depth of a node, not its private weight; noise is added to the weights of a leaf, not to its
+    prediction, whose sensitivity is its whole range. ``variant="paper"`` divides the budget as in
+    the paper, with equal coefficients.
 
     Parameters
     ----------
@@ -79,15 +79,15 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
         Public bounds, categories and classes. Without it they are read from the data, with a
         `PrivacyWarning`, and the model is not private.
     ledger : PrivacyLedger or None, default=None
-        Ledger of the data set; If None, this fit gets its own ledger.
+        Ledger of the data set. If None, this fit gets its own ledger.
     n_trees : int, default=20
-        Trees of a score, which share the budget.
+        Trees per score, which share the budget.
     depth : int, default=4
         Levels of splits, 1 to 10.
     max_bins : int, default=32
         Cells of equal width per numeric feature, between which trees may cut.
     criterion : {"gini", "zero_one", "matsushita", "log", "m_alpha"}, default="gini"
-        What splits are chosen by. All but the first two need `n_public`.
+        Split criterion. All but the first two need `n_public`.
     calibration : float or "depth", default="depth"
         Alpha of the criterion "m_alpha", in [0, 1]; "depth" is objective calibration, ``2**-k`` on
         level k: near the root it learns fast, further down it needs less noise.
@@ -100,15 +100,15 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
     adjacency : {"add_remove", "replace"}, default="add_remove"
         Which data sets count as neighbors.
     structure_seed : int or None, default=None
-        Accepted as by other models; splits are chosen privately.
+        Accepted for compatibility; splits are chosen privately.
     reproducible_seed : int or None, default=None
         Seeds the noise, for demonstrations: the model is then NOT PRIVATE.
     allow_weak : bool, default=False
         Permits epsilon above 50.
     n_public : int or None, default=None
-        Publicly known figure that the number of records hardly exceeds. Criteria that need it cut
-        sums of weights off there: the guarantee holds for any table, and of one that has more
-        records large nodes are split less well.
+        Publicly known upper estimate of the number of records. Criteria that need it cap sums of
+        weights there: the guarantee holds for any table, but large nodes of a larger table are
+        split less well.
     max_rows_per_person : int or None, default=None
         Maximum number of rows used per person; ``fit`` then needs ``groups=`` and protects
         persons, and noise scales with this number. None: every row counts as a separate person.
@@ -122,7 +122,7 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
     intercept_ : float or ndarray of shape (n_classes,)
         Mean score, in log-odds.
     guarantee_ : Guarantee
-        What is promised.
+        Privacy guarantee of the fit.
     ledger_ : PrivacyLedger
         `ledger`, or the ledger of this fit alone.
     n_features_in_ : int

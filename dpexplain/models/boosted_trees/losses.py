@@ -1,13 +1,13 @@
 """Split criteria with bounded sensitivity, and the M-alpha loss.
 
 Notation: p and q are the summed weights of positive and negative records of a node, u is the share
-p / (p + q), L a concave Bayes risk with ``L(0) = L(1) = 0`` and ``L(1/2) = 1``, and
-``H(p, q) = (p + q) L(u)``. The criterion of a tree is the sum of H over its leaves. H is concave
-and homogeneous, hence increases in p and in q, and the slope in p falls with p and grows with q:
-adding a record of weight 1 at most raises the criterion by between 0 and ``H(1, m - 1)``, where no
-sum exceeds m - 1. All splits move in the same direction, so utilities change within that of each
-other [1]_. Where H(1, m - 1) grows with m, sums are cut off at m - 1 (`largest_sum`), so that this
-holds for any number of records; m says how many are expected, and no more.
+p / (p + q), L a concave Bayes risk with ``L(0) = L(1) = 0`` and ``L(1/2) = 1``, and ``H(p, q) = (p
++ q) L(u)``. The criterion of a tree is the sum of H over its leaves. H is concave and homogeneous,
+so it increases in p and in q, and its slope in p decreases with p and increases with q: adding a
+record of weight at most 1 raises the criterion by between 0 and ``H(1, m - 1)``, if no sum exceeds
+m - 1. All splits move in the same direction, so utilities change within this amount of each other
+[1]_. If H(1, m - 1) grows with m, sums are capped at m - 1 (`largest_sum`), so that this holds for
+any number of records; m is only the expected number.
 
 References
 ----------
@@ -69,13 +69,13 @@ def largest_sum(name: str, m: int | None) -> float:
     ----------
     name : {"gini", "zero_one", "matsushita", "log", "m_alpha"}
     m : int or None
-        Records that are expected at most; None if the criterion needs no bound.
+        Expected maximum number of records; None if the criterion needs no bound.
 
     Returns
     -------
     float
         ``m - 1``, and not beyond ``2**26``, where the floats of a logarithm would be coarser than
-        the lattice of utilities; infinite where no bound is needed.
+        the lattice of utilities; infinite if no bound is needed.
     """
     if name in WITHOUT_BOUND:
         return math.inf
@@ -90,13 +90,13 @@ def criterion_sensitivity(name: str, m: int | None, alpha: float = 1.0) -> float
     ----------
     name : {"gini", "zero_one", "matsushita", "log", "m_alpha"}
     m : int or None
-        Records that are expected at most; None if the criterion needs no bound.
+        Expected maximum number of records; None if the criterion needs no bound.
     alpha : float, default=1.0
 
     Returns
     -------
     float
-        ``H(1, m - 1)``; of "log" a little more.
+        ``H(1, m - 1)``; slightly more for "log".
     """
     if name == "gini":
         return 4.0
@@ -145,7 +145,7 @@ def weight(margin: FloatArray, alpha: float) -> FloatArray:
     Returns
     -------
     ndarray
-        In [0, 1]; 1/2 where the margin is within ``2 (1 - alpha)`` of zero.
+        In [0, 1]; 1/2 if the margin is within ``2 (1 - alpha)`` of zero.
     """
     b = np.maximum(0.0, np.abs(margin) - 2.0 * (1.0 - alpha))
     return np.asarray(0.5 - np.sign(margin) * b / (2.0 * np.sqrt(b * b + 4.0 * alpha * alpha)))

@@ -81,8 +81,8 @@ def private_bins(
 ) -> tuple[PrivateBins, BinnedRecords]:
     """Release the number of records and the histograms, and merge cells (Algorithm 3).
 
-    Records are read once, into the finest cells; the Noisy number of records says how many of
-    these are joined before they are counted with noise.
+    Records are read once, into the finest cells; the noisy number of records determines how many
+    of these are merged before the noisy counts.
 
     Parameters
     ----------

@@ -126,8 +126,7 @@ def release_pairs(
 def pair_phase(budget: Budget, n_features: int) -> Phase:
     """Return the phase of the pair sums, in lattice steps.
 
-    A record changes each of the sums by 1, an exchanged one by 2 at most, as it does leaf sums in
-    clips.
+    A record changes each sum by 1, an exchanged record by at most 2, like leaf sums in clips.
 
     Parameters
     ----------

@@ -48,7 +48,7 @@ class Recipe:
     n_epochs : int or None
         Passes over the features; None to derive them from the noisy sample size.
     learning_rate : float or None
-        Share of the leaf mean that is added; None to derive it from the passes.
+        Share of the leaf mean added per step; None to derive it from the passes.
     merge_rare : bool
         Whether to follow the implementation of the paper: categories with too few records for a
         bin are fitted as one, the others are cut in their own order or else by name, and negative
@@ -148,7 +148,7 @@ class Schedule:
     n_epochs : int
         Passes over the features.
     learning_rate : float
-        Share of the leaf mean that is added.
+        Share of the leaf mean added per step.
     clip : float
         Bound on a residual, in score units of the loop; the initial one if it adapts.
     clip_quantile : float or None

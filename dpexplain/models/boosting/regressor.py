@@ -139,7 +139,7 @@ class DPExplainableBoostingRegressor(_PrivateBoosting, AdditiveRegressor):
         Public bounds, categories and target range. Without it they are read from
         the data, with a `PrivacyWarning`, and the model is not private.
     ledger : PrivacyLedger or None, default=None
-        Ledger of the data set; If None, this fit gets its own ledger.
+        Ledger of the data set. If None, this fit gets its own ledger.
     preset : {"default", "paper"}, default="default"
         Source of settings that are None: the recipe of this library, or the settings of [1]_.
     composition : {"joint", "gdp", "classic"} or None, default=None
@@ -185,8 +185,8 @@ class DPExplainableBoostingRegressor(_PrivateBoosting, AdditiveRegressor):
         Maximum number of rows used per person; ``fit`` then needs ``groups=`` and protects
         persons, and noise scales with this number. None: every row counts as a separate person.
     monotone_constraints : mapping of str to {"increasing", "decreasing", 1, -1, 0} or None
-        Direction of the curves of ordered features, by name. Each update is moved to the nearest
-        monotone curve in noisily counted records, which costs no privacy.
+        Direction of the curves of ordered features, by name. Each update is projected onto the
+        nearest monotone curve, weighted by noisy counts, which costs no privacy.
     outer_bags : int, default=1
         Number of fits on random parts of the records, whose curves are averaged; explanations then
         show how much the bags differ. Each record may be in every bag, so the noise of a bag is
@@ -210,7 +210,7 @@ class DPExplainableBoostingRegressor(_PrivateBoosting, AdditiveRegressor):
     intercept_ : float
         Mean score, in the unit of the target, or its logarithm for counts.
     guarantee_ : Guarantee
-        What is promised.
+        Privacy guarantee of the fit.
     ledger_ : PrivacyLedger
         `ledger`, or the ledger of this fit alone.
     n_rounds_ : int

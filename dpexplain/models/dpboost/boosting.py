@@ -1,9 +1,9 @@
 """Private boosting of trees on disjoint records, with clipped leaves.
 
 Source: Li, Wu, Wen and He, "Privacy-Preserving Gradient Boosting Decision Trees", AAAI 2020,
-arXiv:1911.04209, with what its guarantee needs: candidate splits come from a public grid; every
-tree is grown to its full depth; a record joins one tree of an ensemble by a secret coin of its own,
-so that no number of records is used; sums are integers.
+arXiv:1911.04209, with changes required for its guarantee: candidate splits come from a public
+grid; every tree is grown to its full depth; a record is assigned to one tree of an ensemble by an
+independent secret coin, so that the number of records is not used; sums are integers.
 """
 
 from __future__ import annotations
@@ -54,15 +54,15 @@ class Plan:
     Attributes
     ----------
     epsilon : float
-        Of one score, for one record that comes or goes.
+        Epsilon of one score, for adding or removing one record.
     unit : float
-        How often a change of one record counts.
+        Multiplicity of a change of one record.
     n_trees, trees_per_ensemble, depth : int
     learning_rate, regularisation : float
     variant : {"ensemble", "seq", "para"}
     loss : {"logistic", "square"}
     filtering : {"drop", "clip", "none"}
-        What becomes of gradients beyond 1. "none" is not private.
+        Treatment of gradients beyond 1. "none" is not private.
     leaf_clipping : {"geometric", "none"}
     exponential_scale : {"paper", "range"}
     """
@@ -136,8 +136,8 @@ class Plan:
     def leaf_phase(self, t: int, n_values: int) -> LaplacePhase:
         """Return the phase of the leaves of tree t.
 
-        Two values that are rounded to the lattice are one step further apart at most. Their floats,
-        near 1, are off by a thousand-millionth of a step: whole steps do not show it.
+        Rounding to the lattice moves two values apart by at most one step. Floating-point errors
+        near 1 are a billionth of a step and do not affect integer steps.
         """
         sensitivity = self.leaf_sensitivity(t % self.n_disjoint) * LATTICE + 1.0
         scale = sensitivity / self.leaf_epsilon
@@ -146,9 +146,9 @@ class Plan:
     def split_phase(self, t: int, n_candidates: int) -> ChoicePhase:
         """Return the phase of the splits of tree t.
 
-        Lemma 1: a record raises a gain by 1 at most and lowers it by 3 at most. So gains change
-        within 4 of each other, and within `_ROUNDING` steps more on the lattice, whatever the
-        number of records (see `_gains`); the paper takes twice the largest change.
+        Lemma 1: a record raises a gain by at most 1 and lowers it by at most 3. So gains change
+        within 4 of each other, and within `_ROUNDING` steps more on the lattice, for any number of
+        records (see `_gains`); the paper uses twice the largest change.
         """
         spread = {"paper": 6.0, "range": 4.0}[self.exponential_scale] * LATTICE + _ROUNDING
         epsilon = self.level_epsilon * self.unit
@@ -176,13 +176,13 @@ def grow(
     ----------
     cells : ndarray of shape (n_samples, n_features), dtype uint16
     target : ndarray of shape (n_samples,), dtype float32
-        In [-1, 1]; classes are the ends.
+        In [-1, 1]; the two classes are the ends.
     candidates : Candidates
     plan : Plan
     mechanism : Mechanism
         Every release passes through it.
     coins : Coins
-        Secret: which records are in which tree. Not kept.
+        Secret assignment of records to trees; not kept.
 
     Returns
     -------

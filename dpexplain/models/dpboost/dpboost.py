@@ -132,10 +132,10 @@ class _DPBoost(PrivateTrees):
 class DPBoostClassifier(_DPBoost, AdditiveClassifier):
     """Gradient-boosted tree classifier with pure differential privacy.
 
-    DPBoost [1]_: gradients beyond a bound are filtered, leaves are clipped ever closer, the trees
-    of an ensemble use disjoint records and ensembles follow each other. Splits are chosen by the
-    exponential mechanism, leaves have Laplace noise. More than two classes have a score each,
-    against the rest, and share the budget.
+    DPBoost [1]_: gradients beyond a bound are filtered, leaves are clipped with decreasing bounds,
+    the trees of an ensemble use disjoint records, and ensembles are boosted in sequence. Splits
+    are chosen by the exponential mechanism, leaves have Laplace noise. With more than two classes,
+    each has a one-vs-rest score, and the scores share the budget.
 
     Parameters
     ----------
@@ -146,38 +146,39 @@ class DPBoostClassifier(_DPBoost, AdditiveClassifier):
         Public bounds, categories and classes. Without it they are read from the data, with a
         `PrivacyWarning`, and the model is not private.
     ledger : PrivacyLedger or None, default=None
-        Ledger of the data set; If None, this fit gets its own ledger.
+        Ledger of the data set. If None, this fit gets its own ledger.
     n_trees : int, default=50
-        Trees of a score.
+        Trees per score.
     trees_per_ensemble : int, default=50
-        Trees on disjoint records, which have the budget of their ensemble each. Ensembles
-        share the budget and have all records each. Not used by the variant "seq".
+        Trees on disjoint records, each with the full budget of their ensemble. Ensembles share the
+        budget, and each uses all records. Ignored by the variant "seq".
     depth : int, default=6
         Levels of splits, 1 to 10.
     max_bins : int, default=32
         Cells of equal width per numeric feature, between which trees may cut.
     learning_rate : float, default=0.1
-        Share of a leaf's value that is added, in (0, 1).
+        Share of a leaf's value added per step, in (0, 1).
     regularisation : float, default=0.1
-        Added to the people of a leaf, not negative: lambda.
+        Added to the count of a leaf, not negative: lambda.
     variant : {"ensemble", "seq", "para"}, default="ensemble"
-        The paper's two levels of ensembles; or its baselines: all records in every tree, with a
-        share of the budget, or half of the records that are left in each tree of an ensemble, with
-        all of the budget of it.
+        The paper's two levels of ensembles, or its baselines: every tree uses all records with a
+        share of the budget, or each tree of an ensemble uses half of the remaining records with
+        the ensemble's full budget.
     loss : {"logistic", "square"}, default="logistic"
-        Of classes as -1 and 1; the paper's experiments use square.
+        Loss for classes coded as -1 and 1; the paper's experiments use square.
     filtering : {"drop", "clip"}, default="drop"
-        What becomes of a gradient beyond its bound of 1: the record takes no part in this tree, as
-        in the paper, or counts with a gradient of 1.
+        Treatment of a gradient beyond its bound of 1: the record is left out of this tree, as in
+        the paper, or counts with a gradient of 1.
     leaf_clipping : {"geometric", "none"}, default="geometric"
         Bound on leaf values of tree k of an ensemble: ``(1 - learning_rate)^k``, or 1. The variants
         "seq" and "para" have none.
     exponential_scale : {"paper", "range"}, default="paper"
-        Scale of the choice of splits: that of the paper, or two thirds of it, which is as private.
+        Scale of the exponential mechanism for splits: that of the paper, or two thirds of it,
+        which is equally private.
     adjacency : {"add_remove", "replace"}, default="add_remove"
         Which data sets count as neighbors.
     structure_seed : int or None, default=None
-        Accepted as by other models; splits are chosen privately.
+        Accepted for compatibility; splits are chosen privately.
     reproducible_seed : int or None, default=None
         Seeds the noise, for demonstrations: the model is then NOT PRIVATE.
     allow_weak : bool, default=False
@@ -195,7 +196,7 @@ class DPBoostClassifier(_DPBoost, AdditiveClassifier):
     intercept_ : float or ndarray of shape (n_classes,)
         Mean score, in log-odds.
     guarantee_ : Guarantee
-        What is promised.
+        Privacy guarantee of the fit.
     ledger_ : PrivacyLedger
         `ledger`, or the ledger of this fit alone.
     n_features_in_ : int
@@ -281,10 +282,10 @@ class DPBoostClassifier(_DPBoost, AdditiveClassifier):
 class DPBoostRegressor(_DPBoost, AdditiveRegressor):
     """Gradient-boosted tree regressor with pure differential privacy.
 
-    DPBoost [1]_ with squared error: gradients beyond a bound are filtered, leaves are clipped ever
-    closer, the trees of an ensemble use disjoint records and ensembles follow each other. Splits
-    are chosen by the exponential mechanism, leaves have Laplace noise. The target is scaled to
-    [-1, 1] by its public range.
+    DPBoost [1]_ with squared error: gradients beyond a bound are filtered, leaves are clipped with
+    decreasing bounds, the trees of an ensemble use disjoint records, and ensembles are boosted in
+    sequence. Splits are chosen by the exponential mechanism, leaves have Laplace noise. The target
+    is scaled to [-1, 1] by its public range.
 
     Parameters
     ----------
@@ -295,36 +296,37 @@ class DPBoostRegressor(_DPBoost, AdditiveRegressor):
         Public bounds, categories and target range. Without it they are read from the data, with a
         `PrivacyWarning`, and the model is not private.
     ledger : PrivacyLedger or None, default=None
-        Ledger of the data set; If None, this fit gets its own ledger.
+        Ledger of the data set. If None, this fit gets its own ledger.
     n_trees : int, default=50
-        Trees of a score.
+        Trees per score.
     trees_per_ensemble : int, default=50
-        Trees on disjoint records, which have the budget of their ensemble each. Ensembles
-        share the budget and have all records each. Not used by the variant "seq".
+        Trees on disjoint records, each with the full budget of their ensemble. Ensembles share the
+        budget, and each uses all records. Ignored by the variant "seq".
     depth : int, default=6
         Levels of splits, 1 to 10.
     max_bins : int, default=32
         Cells of equal width per numeric feature, between which trees may cut.
     learning_rate : float, default=0.1
-        Share of a leaf's value that is added, in (0, 1).
+        Share of a leaf's value added per step, in (0, 1).
     regularisation : float, default=0.1
-        Added to the people of a leaf, not negative: lambda.
+        Added to the count of a leaf, not negative: lambda.
     variant : {"ensemble", "seq", "para"}, default="ensemble"
-        The paper's two levels of ensembles; or its baselines: all records in every tree, with a
-        share of the budget, or half of the records that are left in each tree of an ensemble, with
-        all of the budget of it.
+        The paper's two levels of ensembles, or its baselines: every tree uses all records with a
+        share of the budget, or each tree of an ensemble uses half of the remaining records with
+        the ensemble's full budget.
     filtering : {"drop", "clip"}, default="drop"
-        What becomes of a gradient beyond its bound of 1: the record takes no part in this tree, as
-        in the paper, or counts with a gradient of 1.
+        Treatment of a gradient beyond its bound of 1: the record is left out of this tree, as in
+        the paper, or counts with a gradient of 1.
     leaf_clipping : {"geometric", "none"}, default="geometric"
         Bound on leaf values of tree k of an ensemble: ``(1 - learning_rate)^k``, or 1. The variants
         "seq" and "para" have none.
     exponential_scale : {"paper", "range"}, default="paper"
-        Scale of the choice of splits: that of the paper, or two thirds of it, which is as private.
+        Scale of the exponential mechanism for splits: that of the paper, or two thirds of it,
+        which is equally private.
     adjacency : {"add_remove", "replace"}, default="add_remove"
         Which data sets count as neighbors.
     structure_seed : int or None, default=None
-        Accepted as by other models; splits are chosen privately.
+        Accepted for compatibility; splits are chosen privately.
     reproducible_seed : int or None, default=None
         Seeds the noise, for demonstrations: the model is then NOT PRIVATE.
     allow_weak : bool, default=False
@@ -340,7 +342,7 @@ class DPBoostRegressor(_DPBoost, AdditiveRegressor):
     intercept_ : float
         Mean score, in the unit of the target.
     guarantee_ : Guarantee
-        What is promised.
+        Privacy guarantee of the fit.
     ledger_ : PrivacyLedger
         `ledger`, or the ledger of this fit alone.
     n_features_in_ : int

@@ -41,7 +41,7 @@ def second_moments(cells, start, coordinate, value, n_coordinates):  # type: ign
     cells : ndarray of shape (n_samples, n_features), dtype uint16
         Bin of each record in each feature.
     start : ndarray of shape (n_features,), dtype int64
-        Place of the first bin of each feature among all bins.
+        Index of the first bin of each feature among all bins.
     coordinate : ndarray of shape (n_bins,), dtype int64
         Coordinate that is not zero in each bin; increasing from feature to feature, from 1 on.
     value : ndarray of shape (n_bins,), dtype int64

@@ -22,14 +22,13 @@ class DPLogisticRegression(_PrivateLinear, AdditiveClassifier):
     """Logistic regression with differential privacy, by noisy gradient steps.
 
     Second moments are released once; a quarter of them bounds the Hessian of the loss (half of
-    them, of several classes) [1]_, so that a handful of noisy full gradients are enough. The
-    penalty follows the noise: no direction that might be nothing but noise is inverted. Numbers
-    are one coordinate each, on a scale from -1 to 1, categories one each; missing values and
-    other categories have coordinates of their own. A baseline that is prepared as a careful
-    analyst would prepare it.
+    them for several classes) [1]_, so that a few noisy full gradients are enough. The penalty
+    follows the noise: no direction that may be all noise is inverted. Each numeric feature is one
+    coordinate on a scale from -1 to 1, and each category is one coordinate; missing values and
+    other categories have separate coordinates. This is a carefully prepared baseline.
 
-    Numbers are rounded to 64 public cells, so that the line of a feature is a curve of as many
-    steps: explanations have the form of those of `DPExplainableBoostingClassifier` and are exact.
+    Numbers are rounded to 64 public cells, so that the line of a feature is a curve with 64 steps:
+    explanations have the same form as those of `DPExplainableBoostingClassifier` and are exact.
 
     Parameters
     ----------
@@ -42,10 +41,10 @@ class DPLogisticRegression(_PrivateLinear, AdditiveClassifier):
         Public bounds, categories and classes. Without it they are read from the data, with a
         `PrivacyWarning`, and the model is not private.
     ledger : PrivacyLedger or None, default=None
-        Ledger of the data set; If None, this fit gets its own ledger.
+        Ledger of the data set. If None, this fit gets its own ledger.
     scaling : {"released", "public"}, default="released"
-        Where the scale of a number ends, beyond which it counts as the nearer end: at the middle
-        98% of the released histogram, or at the public bounds.
+        Where a numeric feature is clipped: at the middle 98% of the released histogram, or at the
+        public bounds.
     adjacency : {"add_remove", "replace"}, default="add_remove"
         Which data sets count as neighbors.
     bin_budget_frac : float, default=0.2
@@ -53,13 +52,13 @@ class DPLogisticRegression(_PrivateLinear, AdditiveClassifier):
     max_rounds : int, default=6
         Gradient steps.
     learning_rate : float, default=1.0
-        Length of a step, in (0, 1]; 1 is that of the quadratic bound on the loss.
+        Step length, in (0, 1]; 1 is the step of the quadratic bound on the loss.
     clip : float, default=1.0
         Bound on a record's residual, in units of probability, in (0, 1]; 1 clips nothing.
     structure_seed : int or None, default=None
-        Accepted as by other models; nothing here is random but the noise.
+        Accepted for compatibility; only the noise is random.
     noise_backend : {"exact", "opendp", "rounded"}, default="exact"
-        Sampler of the noise, which the guarantee names.
+        Noise sampler, named in the guarantee.
     reproducible_seed : int or None, default=None
         Seeds the noise, for demonstrations: the model is then NOT PRIVATE.
     allow_weak : bool, default=False
@@ -79,9 +78,9 @@ class DPLogisticRegression(_PrivateLinear, AdditiveClassifier):
     intercept_ : float or ndarray of shape (n_classes,)
         Mean score, in log-odds.
     ridge_ : float
-        What was added to the diagonal of the second moments, in people.
+        Ridge added to the diagonal of the second moments, in records.
     guarantee_ : Guarantee
-        What is promised.
+        Privacy guarantee of the fit.
     ledger_ : PrivacyLedger
         `ledger`, or the ledger of this fit alone.
     n_features_in_ : int

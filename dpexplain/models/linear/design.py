@@ -26,21 +26,21 @@ _STANDS_OUT = 2.0  # standard deviations of noise that a count needs to be taken
 class Design:
     """Nonzero coordinate of a record in each bin, and its value.
 
-    A number is one coordinate, scaled to ``[-1, 1]``; a category, "other" and "missing" are a
-    coordinate of their own with the value 1. Coordinate 0 is the constant 1. So a record has
-    ``n_features + 1`` coordinates that are not zero, of size 1 at most.
+    A number is one coordinate, scaled to ``[-1, 1]``; each category, "other" and "missing" are
+    separate coordinates with the value 1. Coordinate 0 is the constant 1. So a record has
+    ``n_features + 1`` nonzero coordinates, of size at most 1.
 
     Attributes
     ----------
     start : ndarray of shape (n_features,), dtype int64
-        Place of the first bin of each feature among all bins.
+        Index of the first bin of each feature among all bins.
     coordinate : ndarray of shape (n_all_bins,), dtype int64
         Coordinate of each bin.
     value : ndarray of shape (n_all_bins,), dtype int64
         Its value in steps of ``1 / VALUE_STEPS``.
     n_coordinates : int
     together : ndarray of shape (n_coordinates, n_coordinates), dtype bool
-        Upper triangle: pairs of coordinates that can both be other than zero.
+        Upper triangle: pairs of coordinates that can both be nonzero.
     """
 
     start: Integers
@@ -76,8 +76,8 @@ def design(
     counts : sequence of BinCounts
         Released records per cell.
     follow_counts : bool
-        Whether -1 and 1 are where the middle 98% of the released counts end, beyond which a
-        number counts as the nearer end; otherwise they are the public bounds.
+        Whether numbers are clipped at the middle 98% of the released counts; otherwise at the
+        public bounds.
 
     Returns
     -------

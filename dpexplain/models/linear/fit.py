@@ -1,10 +1,10 @@
 """Private linear fits: histograms, second moments, gradients or targets.
 
-Everything that is asked of the records is an integer sum with a Gaussian answer. Weights follow
-from the answers alone: by a ridge regression on noisy moments (sufficient statistics, AdaSSP
-[1]_), or by noisy gradient steps that the noisy second moments precondition. For the logistic
-loss ``X'X / 4`` bounds the Hessian everywhere, for several classes ``X'X / 2`` does [2]_, so a
-step of length one never overshoots and a handful of steps are enough.
+All queries of the records are integer sums with Gaussian noise. Weights follow from the answers
+alone: by a ridge regression on noisy moments (sufficient statistics, AdaSSP [1]_), or by noisy
+gradient steps that the noisy second moments precondition. For the logistic loss ``X'X / 4`` bounds
+the Hessian everywhere, for several classes ``X'X / 2`` does [2]_, so a step of length one never
+overshoots, and a few steps are enough.
 
 References
 ----------
@@ -50,7 +50,7 @@ class LinearBudget:
     mu_bins, mu_moments, mu_target : float
         Gaussian-DP parameters: histograms, second moments, gradients or target moments.
     histogram_factor, moment_factor, gradient_factor : float
-        Sensitivities in multiples of those of one record that comes or goes.
+        Sensitivities in multiples of those for adding or removing one record.
     n_steps : int
         Gradients, or 1 for the target moments.
     """
@@ -118,17 +118,17 @@ class LinearFit:
         Noisy number of records.
     design : Design
     moments : ndarray of shape (n_coordinates, n_coordinates)
-        Released second moments, without their negative part.
+        Released second moments, with negative eigenvalues removed.
     moment_std : float
         Noise standard deviation of one of them as released.
     ridge : float
-        What was added to their diagonal.
+        Ridge added to their diagonal.
     weights : ndarray of shape (n_coordinates, n_scores)
         In units of the loop.
     target_std : float
         Noise standard deviation of one value of a gradient, or target moment.
     residual_variance : float or None
-        Of a regression, in squared half-ranges, from released moments.
+        Residual variance of a regression, in squared half-ranges, from released moments.
     """
 
     bins: tuple[FeatureBins, ...]
@@ -279,7 +279,7 @@ def fit_classification(
     clip : float
         Bound on a residual.
     learning_rate : float
-        Length of a step; 1 is that of the quadratic bound.
+        Step length; 1 is that of the quadratic bound.
 
     Returns
     -------

@@ -17,14 +17,14 @@ from dpexplain.schema import Range, Schema
 class DPLinearRegression(_PrivateLinear, AdditiveRegressor):
     """Linear regression with differential privacy, from noisy sufficient statistics.
 
-    Ridge regression on noisy second moments and noisy products with the target, with the
-    penalty that [1]_ takes where features are collinear: the size of the noise, here its largest
-    eigenvalue. Numbers are one coordinate each, on a scale from -1 to 1, categories one each;
-    missing values and other categories have coordinates of their own. A baseline that is prepared
-    as a careful analyst would prepare it.
+    Ridge regression on noisy second moments and noisy products with the target, with the penalty
+    of [1]_ for collinear features: the size of the noise, here its largest eigenvalue. Each
+    numeric feature is one coordinate on a scale from -1 to 1, and each category is one coordinate;
+    missing values and other categories have separate coordinates. This is a carefully prepared
+    baseline.
 
-    Numbers are rounded to 64 public cells, so that the line of a feature is a curve of as many
-    steps: explanations have the form of those of `DPExplainableBoostingRegressor` and are exact.
+    Numbers are rounded to 64 public cells, so that the line of a feature is a curve with 64 steps:
+    explanations have the same form as those of `DPExplainableBoostingRegressor` and are exact.
 
     Parameters
     ----------
@@ -37,18 +37,18 @@ class DPLinearRegression(_PrivateLinear, AdditiveRegressor):
         Public bounds, categories and target range. Without it they are read from the data, with a
         `PrivacyWarning`, and the model is not private.
     ledger : PrivacyLedger or None, default=None
-        Ledger of the data set; If None, this fit gets its own ledger.
+        Ledger of the data set. If None, this fit gets its own ledger.
     scaling : {"released", "public"}, default="released"
-        Where the scale of a number ends, beyond which it counts as the nearer end: at the middle
-        98% of the released histogram, or at the public bounds.
+        Where a numeric feature is clipped: at the middle 98% of the released histogram, or at the
+        public bounds.
     adjacency : {"add_remove", "replace"}, default="add_remove"
         Which data sets count as neighbors.
     bin_budget_frac : float, default=0.2
         Share of mu squared for the histograms, in (0, 1).
     structure_seed : int or None, default=None
-        Accepted as by other models; nothing here is random but the noise.
+        Accepted for compatibility; only the noise is random.
     noise_backend : {"exact", "opendp", "rounded"}, default="exact"
-        Sampler of the noise, which the guarantee names.
+        Noise sampler, named in the guarantee.
     reproducible_seed : int or None, default=None
         Seeds the noise, for demonstrations: the model is then NOT PRIVATE.
     allow_weak : bool, default=False
@@ -66,9 +66,9 @@ class DPLinearRegression(_PrivateLinear, AdditiveRegressor):
     intercept_ : float
         Mean score, in the unit of the target.
     ridge_ : float
-        What was added to the diagonal of the second moments, in people.
+        Ridge added to the diagonal of the second moments, in records.
     guarantee_ : Guarantee
-        What is promised.
+        Privacy guarantee of the fit.
     ledger_ : PrivacyLedger
         `ledger`, or the ledger of this fit alone.
     n_features_in_ : int

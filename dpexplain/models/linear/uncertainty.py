@@ -1,9 +1,9 @@
 """Uncertainty of linear models from noise and sampling.
 
-Errors of weights are linear in errors of the released sums, to first order: through the inverse
-of the second moments for a regression, through the recursion of the gradient steps for a
-classifier, whose Hessian is taken as the second moments times the mean of ``p (1 - p)``. That
-takes released numbers only.
+Errors of weights are linear in errors of the released sums, to first order: through the inverse of
+the second moments for a regression, through the recursion of the gradient steps for a classifier,
+whose Hessian is approximated by the second moments times the mean of ``p (1 - p)``. This uses only
+released numbers.
 """
 
 from __future__ import annotations

@@ -162,7 +162,7 @@ def to_integers(values: Floats, bits: int, bound: float | None = None) -> tuple[
     integers : ndarray of float64
         Of the shape of `values`.
     unit : float
-        What one step is worth.
+        Value of one step.
     """
     largest = float(np.abs(values).max(initial=0.0)) if bound is None else bound
     unit = largest / 2.0**bits if largest > 0.0 else 1.0

@@ -1,10 +1,10 @@
 """Center inputs by a private mean.
 
-The clip bounds the length of a record's gradient, which grows with the length of its features.
-What all records have in common tells no class from another, yet it makes them longer: pictures
-and tables are a third longer than what is left of them without their mean. So the first few
-noisy sums are about the records themselves, with the clip, the noise and the samples of the
-gradients that follow; to an accountant they are steps like any other.
+The clip bounds the length of a record's gradient, which grows with the length of its features. The
+mean of all records does not separate classes, but makes them longer: images and tables are a third
+longer than without their mean. So the first few noisy sums are sums of the records themselves,
+with the same clip, noise and samples as the gradients that follow; for the accountant, they are
+ordinary steps.
 """
 
 from __future__ import annotations
@@ -62,9 +62,9 @@ def record_sums(features: Features, rows: Sample, longest: float, lattice_bits: 
     rows : ndarray of int64
         Rows of the sample.
     longest : float
-        Norm of features, in their steps, up to which a record is not shortened.
+        Norm of features, in their steps, up to which a record is not clipped.
     lattice_bits : int
-        The bound on what a record adds, in lattice steps, as a power of two.
+        The bound on a record's contribution, in lattice steps, as a power of two.
 
     Returns
     -------
@@ -90,19 +90,19 @@ def mean_record(
     Parameters
     ----------
     noisy : ndarray of shape (n_basis + 1,)
-        Sum of noisy answers about `record_sums`.
+        Sum of noisy answers to `record_sums`.
     n_steps : int
-        How many there were.
+        Number of answers.
     noise_std : float
-        Of each of them, in lattice steps.
+        Noise of each answer, in lattice steps.
     longest, lattice_bits
         As for `record_sums`.
 
     Returns
     -------
     ndarray of shape (n_basis,)
-        Whole steps of a feature, each within ``2**FEATURE_BITS`` as those of records are, and of
-        a norm up to `longest` or so: the positive-part estimator of James and Stein.
+        Integer steps of a feature, each within ``2**FEATURE_BITS`` like those of records, with a
+        norm up to about `longest`: the positive-part estimator of James and Stein.
     """
     zero = np.zeros(len(noisy) - 1)
     std = noise_std * math.sqrt(n_steps)
@@ -145,7 +145,7 @@ def take_mean_off(
     Returns
     -------
     ndarray of shape (n_basis,)
-        What was taken off, in the unit of the features.
+        The subtracted mean, in the unit of the features.
     """
     steps, n_values = longest / features.unit, features.integers.shape[1]
     phase, noisy = plan.phase(n_steps * n_values), np.zeros(n_values)

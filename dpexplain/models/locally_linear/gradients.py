@@ -1,7 +1,7 @@
 """Sums of clipped gradients over samples, as exact integers.
 
 The gradient of record n with respect to filter (k, m) is ``c_nkm z_n``, so clipped sums over a
-sample are one matrix product, and nothing of the size of sample times parameters is made.
+sample are one matrix product, and no array has the size of sample times parameters.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class FilterShape:
     n_classes, n_filters : int
         Classes, and filters per class.
     inverse_temperature : float
-        Of the choice among the filters of a class.
+        Inverse temperature of the softmax over the filters of a class.
     """
 
     n_classes: int
@@ -63,7 +63,7 @@ class GradientSums:
     labels : ndarray of shape (n_samples,), dtype int32
     shape : FilterShape
     basis : Basis
-        Which the features are made with.
+        Basis of the features.
     clip : float or None
         Bound on the norm of one record's gradient; None leaves it free (without privacy).
     lattice_bits : int, default=0

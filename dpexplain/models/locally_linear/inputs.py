@@ -100,10 +100,10 @@ class Features:
     Attributes
     ----------
     integers : ndarray of shape (n_samples, n_basis + 1), dtype float32
-        Whole numbers; the last one stands for the constant 1. Inputs in place of projections
-        where every filter number has its own.
+        Integers; the last one is the constant 1. Inputs instead of projections if every filter
+        index has its own projection.
     unit : float
-        What one step is worth.
+        Value of one step.
     """
 
     integers: NDArray[np.float32]
@@ -129,7 +129,7 @@ def features_of(X: Any, schema: Schema, preparation: InputPreparation, basis: Ba
     Returns
     -------
     Features
-        Each row follows from its own record, bit by bit.
+        Each row depends only on its own record, to the last bit.
     """
     bound, bits = feature_bound(preparation, basis), feature_bits(basis)
     n_features = basis.n_inputs if basis.per_filter else basis.n_basis

@@ -25,8 +25,8 @@ class Adam:
 
         ``S_t = S_{t-1} + 2 a_t b1 Q_{t-1} + a_t**2 R_t``,  ``Q_t = b1 Q_{t-1} + a_t R_t``.
 
-    Second moments are not taken below the known variance of the noise: where there is hardly a
-    signal, they are noise themselves, and small ones would make large steps.
+    Second moments are floored at the known variance of the noise: with little signal they are
+    noise themselves, and small values would cause large steps.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class Adam:
     momentum, decay : float
         b1 and b2 of [1]_.
     reset_every : int or None, default=None
-        Steps after which both moments start anew.
+        Number of steps after which both moments are reset.
 
     References
     ----------
@@ -75,7 +75,7 @@ class Adam:
         Returns
         -------
         ndarray
-            To be taken from the weights.
+            To be subtracted from the weights.
         """
         if self._reset_every and self._t == self._reset_every:
             self._start_anew()

@@ -54,10 +54,10 @@ _EPOCHS_PER_DECAY = 5
 class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
     """Locally linear classifier with differential privacy, after [1]_.
 
-    Several linear filters per class, of which every record takes its own weighted mean; so the
+    Each class has several linear filters, of which every record uses its own weighted mean, so the
     explanation of a prediction is exact. Filters are learned by noisy gradient descent on Poisson
-    samples, whose sums are exact whole numbers. The guarantee holds under the stated adjacency:
-    see `guarantee_`.
+    samples, whose sums are exact integers. The guarantee holds under the stated adjacency: see
+    `guarantee_`.
 
     Parameters
     ----------
@@ -70,12 +70,12 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
         Public bounds, categories and classes. Without it they are read from
         the data, with a `PrivacyWarning`, and the model is not private.
     ledger : PrivacyLedger or None, default=None
-        Ledger of the data set; If None, this fit gets its own ledger.
+        Ledger of the data set. If None, this fit gets its own ledger.
     preset : {"accurate", "readable", "paper"}, default="accurate"
-        Where settings that are None come from: our recipe for accuracy, one for filters and local
-        explanations that repeat under fresh noise, or the settings that were run for [1]_.
+        Source of settings that are None: a recipe for accuracy, one for filters and local
+        explanations that are stable under fresh noise, or the settings of [1]_.
     composition : {"pld", "rdp", "moments"} or None, default=None
-        How the steps are added up: privacy loss distributions (needs dp-accounting), Rényi
+        How the steps are composed: privacy loss distributions (needs dp-accounting), Rényi
         divergences, or the moments accountant of 2016, which the paper used. None: "pld", or
         "moments" with the paper preset. The ledger always states the tightest.
     adjacency : {"add_remove", "replace"}, default="add_remove"
@@ -83,10 +83,10 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
     n_filters : int or None, default=None
         Filters per class; 1 is logistic regression.
     projection : {"auto", "none", "per_filter", "shared", "frequency"}, default="auto"
-        What filters are sums of: themselves, random rows of their own or shared ones, or the
-        lowest frequencies on a grid. "auto" leaves it to the preset.
+        Basis of the filters: none, random rows (separate or shared), or the lowest frequencies on
+        a grid. "auto" leaves it to the preset.
     n_basis : int or None, default=None
-        Numbers per filter, where there is a projection.
+        Coefficients per filter, if there is a projection.
     grid_shape : tuple of int or None, default=None
         How the features lie on a grid (images, signals): all are numeric then, and each record
         is centered and divided by its norm. None for a table.
@@ -98,16 +98,17 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
         First step of Adam, per weight.
     n_steps : int or None, default=None
         Number of noisy sums. None: 40 times (paper: 20 times) one over the sampling probability.
-        The first hundredth of them (paper, projections of their own, fewer than 25: none) finds
-        the mean record, which is taken off all records; the others are gradients.
+        The first hundredth of them (none with the paper preset, separate projections or fewer than
+        25) estimates the mean record, which is subtracted from all records; the others are
+        gradients.
     sampling_probability : float or None, default=None
-        Probability with which a person is in the sample of a step, in (0, 1], rounded down to a
-        multiple of 2**-32. None: 4,000 people (tables and paper: 500) out of `n_public`, or 1/15
-        where that is not given. The number of records is never looked at.
+        Probability that a person is in the sample of a step, in (0, 1], rounded down to a multiple
+        of 2**-32. None: 4,000 people (tables and paper: 500) out of `n_public`, or 1/15 if that is
+        not given. The number of records is never used.
     structure_seed : int or None, default=None
         Seed of the public random structure (start, random projection). Never of noise or samples.
     noise_backend : {"exact", "opendp", "rounded"}, default="exact"
-        Sampler of the noise, which the guarantee names.
+        Noise sampler, named in the guarantee.
     reproducible_seed : int or None, default=None
         Seeds noise and samples, for demonstrations: the model is then NOT PRIVATE.
     allow_weak : bool, default=False
@@ -127,15 +128,15 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
     classes_ : ndarray of shape (n_classes,)
         Class labels of the schema.
     guarantee_ : Guarantee
-        What is promised.
+        Privacy guarantee of the fit.
     ledger_ : PrivacyLedger
         `ledger`, or the ledger of this fit alone.
     n_steps_ : int
-        Noisy sums that were released.
+        Number of released noisy sums.
     sampling_probability_ : float
-        Probability with which a person was in the sample of a step.
+        Probability that a person was in the sample of a step.
     noise_multiplier_ : float
-        Standard deviation of the noise over the bound on what one person adds.
+        Standard deviation of the noise over the bound on one person's contribution.
     clip_ : float
         Bound on the norm of one record's gradient.
     n_features_in_ : int

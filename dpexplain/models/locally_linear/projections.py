@@ -27,9 +27,9 @@ class Basis:
     Attributes
     ----------
     integers : ndarray of shape (n_banks, n_basis, n_inputs) or None
-        One bank for all filters, or one per filter number. None: filters are learned as they are.
+        One bank for all filters, or one per filter number. None: filters are learned directly.
     unit : float
-        What one step is worth.
+        Value of one step.
     n_inputs : int
     """
 
@@ -82,7 +82,7 @@ def make_basis(
     projection : {"none", "per_filter", "shared", "frequency"}
     n_inputs : int
     n_basis : int or None
-        Numbers per filter; ignored without a projection.
+        Coefficients per filter; ignored without a projection.
     n_filters : int
         Filters per class.
     grid_shape : tuple of int or None
@@ -115,13 +115,13 @@ def cosine_basis(shape: tuple[int, ...], n_basis: int) -> Floats:
     shape : tuple of int
         Shape of the grid, of any number of dimensions.
     n_basis : int
-        How many, at most the number of places less one.
+        Number of rows, at most the number of grid cells minus one.
 
     Returns
     -------
     ndarray of shape (n_basis, prod(shape)), dtype float64
-        Orthonormal rows, by rising frequency: half-waves per place, squared and added up over the
-        dimensions; where equal, in the order of the dimensions.
+        Orthonormal rows, by rising frequency: half-waves per cell, squared and added up over the
+        dimensions; ties in the order of the dimensions.
     """
     chosen = sorted(_frequencies(shape))[1 : n_basis + 1]
     rows = np.empty((len(chosen), math.prod(shape)))

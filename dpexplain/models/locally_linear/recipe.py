@@ -26,11 +26,11 @@ class Recipe:
     ----------
     projection : {"none", "per_filter", "shared", "frequency"}
     n_basis : int or None
-        Numbers per filter; None without a projection.
+        Coefficients per filter; None without a projection.
     n_filters : int
         Filters per class.
     inverse_temperature : float
-        Of the choice among the filters of a class.
+        Inverse temperature of the softmax over the filters of a class.
     per_image : bool
         Whether each record is centered and divided by its norm.
     scale : float
@@ -38,7 +38,7 @@ class Recipe:
     clip : float
         Bound on the norm of one record's gradient.
     batch_size : int
-        People per step to aim at.
+        Target number of people per step.
     n_steps : int or None
         Steps; None follows from `n_epochs`.
     n_epochs : int
@@ -50,8 +50,8 @@ class Recipe:
     start_share : float
         Reach of the random start, over that of the paper's experiments.
     mean_share : float
-        Share of the steps that find the mean record, which is taken off all records. None if
-        every filter number has a projection of its own.
+        Share of the steps that estimate the mean record, which is subtracted from all records.
+        None if every filter index has its own projection.
     centre : float
         Share of the range of a number that becomes the input 0; the farther end becomes 1.
     """
@@ -135,7 +135,7 @@ def recipe_for(preset: Preset, *, grid: bool, n_inputs: int, **given: Any) -> Re
         Whether the inputs lie on a grid.
     n_inputs : int
     **given
-        Fields of `Recipe`; those that are None are left to the preset.
+        Fields of `Recipe`; None leaves a field to the preset.
 
     Returns
     -------
@@ -167,9 +167,9 @@ class Schedule:
     ----------
     sampling_probability : float
     n_steps : int
-        Noisy sums altogether.
+        Total number of noisy sums.
     n_mean_steps : int
-        How many of them, the first ones, find the mean record.
+        Number of initial steps that estimate the mean record.
     steps_per_epoch : int
         Steps in which a person is sampled once on average.
     """

@@ -11,12 +11,11 @@ from threadpoolctl import threadpool_limits
 
 from dpexplain._utils.tracebacks import without_records
 from dpexplain._utils.validation import check_count
-from dpexplain.accounting import NonPrivateEvent, PrivacyLedger
-from dpexplain.explain import Guarantee
 from dpexplain.models.inputs import as_column, as_table, observed_schema, some_rows_with_target
 from dpexplain.models.locally_linear.gradients import GradientSums
 from dpexplain.models.locally_linear.model import LocallyLinearModel
 from dpexplain.models.locally_linear.training import Progress, train
+from dpexplain.models.noiseless import keep_not_private
 from dpexplain.schema import Classes, Schema
 from dpexplain.tables.encoding import check_columns
 
@@ -27,22 +26,22 @@ _EPOCHS = 20
 class LocallyLinearClassifier(LocallyLinearModel):
     """Locally linear classifier without privacy.
 
-    The reference beside `DPLocallyLinearClassifier`: several linear filters per class, of which
-    every record takes its own weighted mean [1]_, trained with Adam on shuffled batches.
+    The non-private reference for `DPLocallyLinearClassifier`: several linear filters per class, of
+    which every record uses its own weighted mean [1]_, trained with Adam on shuffled batches.
 
     Parameters
     ----------
     schema : Schema or None, default=None
         Bounds, categories and classes; None reads them from the data.
     preset : {"accurate", "readable", "paper"}, default="accurate"
-        Where settings that are None come from.
+        Source of settings that are None.
     n_filters : int or None, default=None
         Filters per class; 1 is logistic regression.
     projection : {"auto", "none", "per_filter", "shared", "frequency"}, default="auto"
-        What filters are sums of: themselves, random rows of their own or shared ones, or the
-        lowest frequencies on a grid. "auto" leaves it to the preset.
+        Basis of the filters: none, random rows (separate or shared), or the lowest frequencies on
+        a grid. "auto" leaves it to the preset.
     n_basis : int or None, default=None
-        Numbers per filter, where there is a projection.
+        Coefficients per filter, if there is a projection.
     grid_shape : tuple of int or None, default=None
         How the features lie on a grid (images, signals): all are numeric then, and each record
         is centered and divided by its norm. None for a table.
@@ -162,14 +161,7 @@ class LocallyLinearClassifier(LocallyLinearModel):
                 progress=self.progress,
             )
         self._keep_filters(trained, shape, basis, preparation, schema)
-        self.schema_ = schema
-        self.n_features_in_ = schema.n_features
-        self.feature_names_in_ = np.array(schema.feature_names, dtype=object)
-        self.guarantee_ = Guarantee.not_private("fitted without noise")
-        self.ledger_ = PrivacyLedger("this fit alone")
-        self.ledger_.charge(
-            [NonPrivateEvent("fit", "fitted without noise")], label=type(self).__name__
-        )
+        keep_not_private(self, schema, "fitted without noise")
         return self
 
     def _check_values(self, X: Any, y: Any) -> None:

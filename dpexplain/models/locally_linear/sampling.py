@@ -1,6 +1,6 @@
 """Poisson sampling: each person joins each step independently.
 
-The coins are secret and fresh, and what came up is not kept: a sample and its size are private.
+The coins are secret and fresh, and outcomes are not kept: a sample and its size are private.
 """
 
 from __future__ import annotations
@@ -36,16 +36,17 @@ def representable(probability: float) -> float:
 class PoissonSampler:
     """Poisson sampler of people, step by step.
 
-    Coins go by place and by step: people before a given one have the same coins whoever follows.
+    Coins are drawn by position and step: earlier people have the same coins regardless of who
+    follows.
 
     Parameters
     ----------
     person_of_row : ndarray of shape (n_rows,), dtype int32
-        Number of the person whose row it is, from 0; several rows of a person are taken together.
+        Index of the person of each row, from 0; all rows of a person are sampled together.
     probability : float
         As `representable` returns it.
     coins : Coins
-        Secret; kept nowhere else.
+        Secret; not stored elsewhere.
     """
 
     def __init__(self, person_of_row: NDArray[np.int32], probability: float, coins: Coins) -> None:
@@ -64,7 +65,7 @@ class PoissonSampler:
         Yields
         ------
         ndarray of shape (n,), dtype int64
-            Maybe none; valid until the next one is asked for.
+            Possibly empty; valid until the next sample is requested.
         """
         rows = np.empty(len(self._person), dtype=np.int64)
         for _ in range(n_steps):

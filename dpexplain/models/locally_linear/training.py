@@ -31,7 +31,7 @@ class Trained:
     Attributes
     ----------
     weights : ndarray of shape (n_classes * n_filters, n_basis + 1)
-        The last column belongs to the constant 1.
+        The last column is for the constant 1.
     variance : ndarray of the shape of `weights`
         Variance of the privacy noise in them; zero without privacy.
     """
@@ -99,17 +99,17 @@ def train_private(
     ----------
     sums : GradientSums
     samples : iterable of ndarray of int64
-        One Poisson sample per step. An empty one is a step like any other.
+        One Poisson sample per step. An empty sample is an ordinary step.
     start : ndarray of shape (n_classes * n_filters, n_basis + 1)
-        Weights to start from.
+        Initial weights.
     rates : ndarray of shape (n_steps,)
         Learning rates.
     plan : NoisePlan
     mechanism : Mechanism
     reset_every : int or None
-        Steps after which the moments of Adam start anew.
+        Number of steps after which the moments of Adam are reset.
     n_before : int, default=0
-        Steps that were done before, for `progress`.
+        Number of earlier steps, for `progress`.
     progress : callable or None
 
     Returns
@@ -118,8 +118,8 @@ def train_private(
 
     Notes
     -----
-    Adam makes steps of the same length whatever the scale of the gradients, so the sums need not
-    be divided by a number of records, neither the expected nor the realized one.
+    Adam's step length does not depend on the scale of the gradients, so the sums need not be
+    divided by a number of records, expected or realized.
     """
     weights = start.copy()
     adam = Adam(start.shape, plan.noise_std, reset_every=reset_every)

@@ -26,7 +26,7 @@ _VOTE = 2.0  # log-odds of a leaf that votes: the slope of a share of votes at e
 class DPRandomForestClassifier(PrivateTrees, AdditiveClassifier):
     """Random forest with pure differential privacy: random splits, private leaves.
 
-    Splits are drawn from a public grid and look at no record, so that the whole budget goes to the
+    Splits are drawn from a public grid without using records, so that the whole budget goes to the
     leaves, after [1]_. Leaves count classes with Laplace noise, or choose one class with the
     exponential mechanism. The score is the mean over trees of the log-odds of leaves.
 
@@ -39,7 +39,7 @@ class DPRandomForestClassifier(PrivateTrees, AdditiveClassifier):
         Public bounds, categories and classes. Without it they are read from the data, with a
         `PrivacyWarning`, and the model is not private.
     ledger : PrivacyLedger or None, default=None
-        Ledger of the data set; If None, this fit gets its own ledger.
+        Ledger of the data set. If None, this fit gets its own ledger.
     n_trees : int, default=21
         Trees, which share the budget.
     depth : int, default=5
@@ -47,10 +47,10 @@ class DPRandomForestClassifier(PrivateTrees, AdditiveClassifier):
     max_bins : int, default=32
         Cells of equal width per numeric feature, between which trees may cut.
     leaf_mechanism : {"laplace", "exponential"}, default="laplace"
-        Noisy counts, or a class chosen by chance.
+        Noisy counts, or a randomly chosen class.
     leaf_budget : {"parallel", "paper"}, default="parallel"
-        A record is in one leaf of each tree, so every leaf may have the whole budget of its tree;
-        in the comparison of [2]_ the leaves of a tree share it, which wastes most of it.
+        A record is in one leaf of each tree, so every leaf can use the whole budget of its tree;
+        in the comparison of [2]_, the leaves of a tree share it, which wastes most of it.
     adjacency : {"add_remove", "replace"}, default="add_remove"
         Which data sets count as neighbors.
     structure_seed : int or None, default=None
@@ -72,7 +72,7 @@ class DPRandomForestClassifier(PrivateTrees, AdditiveClassifier):
     intercept_ : float or ndarray of shape (n_classes,)
         Mean score, in log-odds.
     guarantee_ : Guarantee
-        What is promised.
+        Privacy guarantee of the fit.
     ledger_ : PrivacyLedger
         `ledger`, or the ledger of this fit alone.
     n_features_in_ : int

@@ -43,7 +43,7 @@ def node_sums(cells, start, place, steps, n_nodes, n_bins):  # type: ignore[no-u
     cells, place
         As in `descend`.
     start : ndarray of shape (n_features,), dtype int64
-        Place of the first bin of each feature among all bins.
+        Index of the first bin of each feature among all bins.
     steps : ndarray of shape (n_samples, n_values), dtype int64
         Values of each record in lattice steps.
     n_nodes, n_bins : int

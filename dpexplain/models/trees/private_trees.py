@@ -73,7 +73,7 @@ class PrivateTrees(PrivateEstimator, AdditiveModel):
         Parameters
         ----------
         explanation : GlobalExplanation or MulticlassExplanation
-            Any.
+            Any explanation.
 
         Raises
         ------
@@ -95,8 +95,8 @@ class PrivateTrees(PrivateEstimator, AdditiveModel):
         Returns
         -------
         DataFrame
-            One row per tree: depth, leaves, different leaves (those with a value of their own),
-            different splits and different features on which it asks.
+            One row per tree: depth, leaves, distinct leaf values, distinct splits and distinct
+            features.
         """
         check_is_fitted(self, "schema_")
         candidates = candidates_of(self._bins)

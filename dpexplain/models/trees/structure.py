@@ -1,7 +1,7 @@
 """Complete trees over a public grid, with candidate splits.
 
-Nothing about the form of a tree depends on the records: every tree is grown to its full depth,
-every split is one of a public list, and splits that leave a side empty stay in it.
+The form of a tree does not depend on the records: every tree is grown to its full depth, every
+split comes from a public list, and splits with an empty side are kept.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Candidates:
     low, high : ndarray of shape (n_candidates,), dtype int64
         First and last bin that go right: those from a cut on, one category, or missing values.
     start : ndarray of shape (n_features,), dtype int64
-        Place of the first bin of each feature among all bins.
+        Index of the first bin of each feature among all bins.
     n_bins : int
         Bins of all features together.
     """
@@ -116,7 +116,7 @@ class Trees:
     splits : ndarray of shape (n_trees, 2**depth - 1), dtype int64
         Candidate of each node, level by level.
     values : ndarray of shape (n_trees, 2**depth, n_scores)
-        What each leaf adds to the score.
+        Contribution of each leaf to the score.
     """
 
     splits: Integers

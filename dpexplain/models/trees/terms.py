@@ -1,9 +1,9 @@
 """Main effects and Shapley values of released trees.
 
-Rows are explained by exact Shapley values, for people whose features are independent and spread as
-stated: by released counts where there are some, evenly over the public grid otherwise. The curve of
-a feature is its main effect under the same people. Interactions are in the contributions of rows,
-and in no curve.
+Rows are explained by exact Shapley values, for a population with independent features, distributed
+by released counts if available, else evenly over the public grid. The curve of a feature is its
+main effect in the same population. Interactions appear in the contributions of rows, but not in
+curves.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ class Ways:
     Attributes
     ----------
     feature : ndarray of shape (n_leaves, depth), dtype int64
-        Different features on the way; -1 where there are fewer.
+        Distinct features on the path; -1 if there are fewer.
     share : ndarray of shape (n_leaves, depth)
-        Share of people who pass.
+        Share of records that pass.
     inside : ndarray of shape (n_leaves, depth, n_bins), dtype uint8
     values : ndarray of shape (n_leaves, n_scores)
     """
@@ -99,7 +99,7 @@ def tree_terms(
     candidates : Candidates
     bins : sequence of FeatureBins
     counts : sequence of ndarray of shape (n_bins,)
-        Records per bin as far as they were released; zeros where they were not.
+        Records per bin if released; zeros otherwise.
     link : {"logit", "identity", "softmax"}
     offset : float or ndarray of shape (n_scores,)
         Score before any tree.

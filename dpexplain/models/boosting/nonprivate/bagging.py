@@ -41,13 +41,13 @@ def fit_bag(
     n_bins : sequence of int
         Bins of each feature.
     target : ndarray of shape (n_samples,), dtype float32
-        As the objective encodes it.
+        Encoded by the objective.
     objective : Objective
     step : GreedyStep
     max_rounds : int
-        Passes at most.
+        Maximum number of passes.
     rng : numpy.random.Generator
-        Chooses the part.
+        Random generator for the part.
     project : sequence of callable or None, default=None
         As for `boost`.
 

@@ -43,9 +43,9 @@ def restructured(
     ----------
     fit : PrivateFit
     terms : AdditiveTerms
-        Of one score.
+        Terms of one score.
     curvature : Curvature
-        Of that score.
+        Curvature of that score.
     privacy : ndarray of shape (n_draws, n_values)
         Simulated errors of that score from privacy noise.
     coupling : Correlation

@@ -46,7 +46,7 @@ class Trajectory:
     Parameters
     ----------
     fit : PrivateFit
-        Of one score.
+        A fit with one score.
     bound : float
         Bound on scores per bin, in units of the loop.
     logistic : bool
