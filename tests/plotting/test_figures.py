@@ -148,6 +148,7 @@ def test_transparent_figure_takes_its_colours_from_the_text():
             assert theme(pyplot.subplots()[1]).dark
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", HOSTILE_NAMES)
 @pytest.mark.filterwarnings("ignore:Glyph")
 @pytest.mark.filterwarnings("ignore:constrained_layout not applied")
