@@ -333,7 +333,7 @@ def uncompiled(old: str = "", new: str = "") -> object:
     source = inspect.getsource(_kernels)
     assert not old or source.count(old) == 1
     plain = "def njit(**options):\n    return lambda function: function"
-    source = source.replace("from numba import njit", plain)
+    source = source.replace("from dpexplain._utils.compiling import njit", plain)
     if old:
         source = source.replace(old, new)
     parts: dict[str, Any] = {}

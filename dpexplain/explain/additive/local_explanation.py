@@ -21,7 +21,6 @@ from dpexplain.explain.noise import normal_certainty
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from dpexplain.explain.additive.global_explanation import GlobalExplanation
 
 _HTML_ROWS = 10
 _LARGEST_LOG = 700.0  # its exponential is finite
@@ -327,9 +326,7 @@ class LocalExplanation(Record, LocalDisplay):
             }
         )
 
-    def to_shap(
-        self, X: npt.ArrayLike | None = None, *, effects: GlobalExplanation | None = None
-    ) -> Any:
+    def to_shap(self, X: npt.ArrayLike | None = None, *, effects: Any = None) -> Any:
         """Return the contributions as a ``shap.Explanation`` for SHAP's plots.
 
         Nothing is estimated: in an additive model the contribution of a term is its Shapley

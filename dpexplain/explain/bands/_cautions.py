@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
+from dpexplain.explain._record import FloatArray
 from dpexplain.explain._text import shorten
 from dpexplain.explain.noise import NoiseModel
-
-if TYPE_CHECKING:
-    from dpexplain.explain.additive.shape_function import ShapeFunction
 
 NOT_ESTIMATED = (
     "What is true of people is not estimated {}: bands and marks describe noise only, and the "
@@ -51,12 +50,35 @@ _TIED = 0.8
 """Correlation of the errors of two estimates from which they are not told apart."""
 
 
-def term_caution(term: ShapeFunction) -> str:
+class Estimated(Protocol):
+    """What a warning reads of a term, which is a :class:`dpexplain.explain.ShapeFunction`."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def count(self) -> FloatArray: ...
+    @property
+    def special(self) -> tuple[str, ...]: ...
+    @property
+    def n_value_bins(self) -> int: ...
+    @property
+    def weights(self) -> FloatArray: ...
+    @property
+    def noise_std(self) -> FloatArray | None: ...
+    @property
+    def signal(self) -> npt.NDArray[Any] | None: ...
+    @property
+    def effect(self) -> FloatArray | None: ...
+    @property
+    def effect_signal(self) -> npt.NDArray[Any] | None: ...
+
+
+def term_caution(term: Estimated) -> str:
     """Warn of what the estimate of one term cannot say; empty where there is nothing to warn of.
 
     Parameters
     ----------
-    term : ShapeFunction
+    term : Estimated
 
     Returns
     -------
@@ -91,12 +113,12 @@ def missing_words(link: str) -> str:
     return NOT_ESTIMATED.format(kinds.get(link, "here"))
 
 
-def people_caution(terms: Sequence[ShapeFunction], link: str, intercept: float | None) -> str:
+def people_caution(terms: Sequence[Estimated], link: str, intercept: float | None) -> str:
     """Warn of too few people, or too few of one class; empty where there are enough.
 
     Parameters
     ----------
-    terms : sequence of ShapeFunction
+    terms : sequence of Estimated
         With (noisy) counts.
     link : str
     intercept : float or None
@@ -136,7 +158,7 @@ def entangled_words(names: tuple[str, str]) -> str:
 
 
 def entangled_terms(
-    terms: Sequence[ShapeFunction], scatter: NoiseModel
+    terms: Sequence[Estimated], scatter: NoiseModel
 ) -> dict[str, tuple[str, float]]:
     """Find for each term the one that its estimate is not told apart from.
 
@@ -145,7 +167,7 @@ def entangled_terms(
 
     Parameters
     ----------
-    terms : sequence of ShapeFunction
+    terms : sequence of Estimated
     scatter : NoiseModel
         Of their estimates.
 

@@ -10,11 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from dpexplain.explain._record import FloatArray, finite, frozen, read_only
-from dpexplain.explain.bands._cautions import term_caution
+from dpexplain.explain.bands._cautions import Estimated, term_caution
 from dpexplain.explain.noise import mean_absolute, normal_certainty
-
-if TYPE_CHECKING:
-    from dpexplain.explain.additive.shape_function import ShapeFunction
 
 # Without joint draws a band is drawn bin by bin.
 _POINTWISE = 2.0
@@ -192,7 +189,7 @@ class NoisyShape:
 
         What only the whole model shows is in :attr:`GlobalExplanation.effect_cautions`.
         """
-        return term_caution(cast("ShapeFunction", self))
+        return term_caution(cast(Estimated, self))
 
     @property
     def effect_directions(self) -> tuple[str, ...] | None:

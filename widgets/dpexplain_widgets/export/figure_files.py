@@ -7,7 +7,7 @@ import html
 import io
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import pandas as pd
 
@@ -177,7 +177,7 @@ def _draw_epsilons(ax: Axes, shown: _Shown) -> None:
     if shown.source is None:
         raise ValueError("one explanation has one epsilon; pass a Comparison to draw several.")
     view = shown.view
-    show = "effect" if view.shown_curve == "effect" else "released"
+    show: Literal["effect", "released"] = "effect" if view.shown_curve == "effect" else "released"
     reference = view.show_reference
     plot_comparison(shown.source, term=view.term, ax=ax, show_reference=reference, show=show)
 
