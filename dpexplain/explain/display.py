@@ -85,6 +85,20 @@ class Display(ABC):
             for name in table["term"].unique()
         }
 
+    def term_words(self, term: str) -> Iterator[str]:
+        """Yield what a terminal prints above the table of a term; nothing by default.
+
+        Parameters
+        ----------
+        term : str
+
+        Yields
+        ------
+        str
+            A paragraph.
+        """
+        yield from ()
+
     def fits_by_epsilon(self) -> Mapping[float, tuple[Display, ...]]:
         """Return the explanations that a comparison holds; none for a single explanation.
 

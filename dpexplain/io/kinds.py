@@ -95,8 +95,8 @@ def to_json(obj: Saveable) -> str:
     obj : GlobalExplanation, ShapeFunction, PairCurve, LocalExplanation, FilterBank, \
 FilterExplanation, WeightMap, Comparison, LedgerSummary, PrivacyStatement, EditLog or Guarantee
         What to write; versions for several classes are also supported. Non-private parts are
-        written too, and marked in the guarantee, metrics or samples: see :mod:`dpexplain.io` for what may be
-        shared.
+        written too, and marked in the guarantee, metrics or samples: see :mod:`dpexplain.io` for
+        what may be shared.
 
     Returns
     -------

@@ -207,6 +207,20 @@ class SeededCoins:
         """
         return self._generator.random(n)
 
+    def permutation(self, n: int) -> NDArray[np.intp]:
+        """Draw a random order.
+
+        Parameters
+        ----------
+        n : int
+            Number of things to order.
+
+        Returns
+        -------
+        ndarray of shape (n,), dtype intp
+        """
+        return self._generator.permutation(n).astype(np.intp, copy=False)
+
     def spawn(self, n_children: int) -> Sequence[SeededCoins]:
         """Create independent seeded coins.
 

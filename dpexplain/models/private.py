@@ -31,6 +31,7 @@ from dpexplain.mechanisms import (
     NoiseBackend,
     NoiseSource,
     Releases,
+    SecretCoins,
     SeededCoins,
     secret_coins,
 )
@@ -293,7 +294,9 @@ class PrivateEstimator:
 
     def _kept_rows(self, groups: Any) -> NDArray[np.intp]:
         """Return the rows bounded per person; audits override it."""
-        return _bounded_rows(groups, self.max_rows_per_person or 1)
+        seed = self.reproducible_seed
+        coins = secret_coins() if seed is None else SeededCoins(seed)
+        return _bounded_rows(groups, self.max_rows_per_person or 1, coins)
 
     def _fit_people(
         self, X: Any, y: Any, groups: Any, schema: Schema, mechanism: Mechanism
@@ -475,8 +478,8 @@ class PrivateEstimator:
         return ()
 
 
-def _bounded_rows(groups: Any, max_rows: int) -> NDArray[np.intp]:
-    """Choose at most `max_rows` rows per person by secret random draws.
+def _bounded_rows(groups: Any, max_rows: int, coins: SecretCoins | SeededCoins) -> NDArray[np.intp]:
+    """Choose at most `max_rows` rows per person by random draws.
 
     Rows of nobody are dropped. As rows of one person, two people without a name could push each
     other out, which is an exchange and twice the loss; as rows of a person each, one person
@@ -485,7 +488,7 @@ def _bounded_rows(groups: Any, max_rows: int) -> NDArray[np.intp]:
     cells = cells_of(values_of(groups))
     people, _ = pd.factorize(np.array([person_of(cell) for cell in cells], dtype=object))
     named = np.flatnonzero(people >= 0)
-    shuffled = named[secret_coins().permutation(len(named))]
+    shuffled = named[coins.permutation(len(named))]
     order = shuffled[np.argsort(people[shuffled], kind="stable")]
     sorted_people = people[order]
     starts = np.flatnonzero(np.r_[True, sorted_people[1:] != sorted_people[:-1]])

@@ -21,6 +21,7 @@ from dpexplain.explain.noise import normal_certainty
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+
 _HTML_ROWS = 10
 _LARGEST_LOG = 700.0  # its exponential is finite
 
@@ -325,7 +326,7 @@ class LocalExplanation(Record, LocalDisplay):
             }
         )
 
-    def to_shap(self, X: npt.ArrayLike | None = None) -> Any:
+    def to_shap(self, X: npt.ArrayLike | None = None, *, effects: Any = None) -> Any:
         """Return the contributions as a ``shap.Explanation`` for SHAP's plots.
 
         Nothing is estimated: in an additive model the contribution of a term is its Shapley
@@ -336,6 +337,9 @@ class LocalExplanation(Record, LocalDisplay):
         X : DataFrame, array or sequence of rows, or None, default=None
             The same samples, whose values SHAP's plots then show and color by; None shows the
             bin of each as text.
+        effects : GlobalExplanation or None, default=None
+            Explanation of the same model: values are its estimates of the effect on people then,
+            instead of what the model adds to its score. Needs `X`.
 
         Returns
         -------
@@ -347,11 +351,11 @@ class LocalExplanation(Record, LocalDisplay):
         ImportError
             If SHAP is not installed.
         ValueError
-            If `X` has a different number of rows, or lacks a column.
+            If `X` has a different number of rows, or lacks a column; if `effects` has no estimates.
         """
         from dpexplain.interop.shap_values import to_shap
 
-        return to_shap(self, X)
+        return to_shap(self, X, effects=effects)
 
     def plot(self, sample: int = 0, ax: Axes | None = None, **options: Any) -> Axes:
         """Draw one sample as a waterfall; see :func:`dpexplain.plotting.plot_local`.

@@ -150,6 +150,8 @@ class MulticlassExplanation(NoisyClasses, ModelDisplay, ByClass[GlobalExplanatio
         str or DataFrame
         """
         yield from super().describe()
+        if caution := self.by_class[0].effect_caution:
+            yield caution
         yield self.ranking()
 
     def importances(self) -> pd.Series[float]:
