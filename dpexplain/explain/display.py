@@ -91,6 +91,7 @@ class Display(ABC):
         Parameters
         ----------
         term : str
+            Name of the term.
 
         Yields
         ------
