@@ -19,6 +19,7 @@ from dpexplain.models.locally_linear.model import LocallyLinearModel
 from dpexplain.models.locally_linear.training import Progress, train
 from dpexplain.schema import Classes, Schema
 from dpexplain.tables.encoding import check_columns
+from dpexplain.tables.targets import split_target
 
 _BATCH = 500
 _EPOCHS = 20
@@ -122,7 +123,8 @@ class LocallyLinearClassifier(LocallyLinearModel):
         Parameters
         ----------
         X : DataFrame or array-like of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
+        y : str or array-like of shape (n_samples,)
+            Target, or the name of its column in `X`.
 
         Returns
         -------
@@ -133,7 +135,7 @@ class LocallyLinearClassifier(LocallyLinearModel):
         ValueError
             If a parameter or the shape of the data is wrong.
         """
-        X = as_table(X)
+        X, y = split_target(as_table(X), y, self.schema)
         y = as_column("y", y, X)
         self._check_model_settings()
         check_count("max_epochs", self.max_epochs)
