@@ -91,7 +91,9 @@ def run_fit(asked: argparse.Namespace) -> None:
     with after_the_charge():
         explanation = estimator.explain_global()
         dpexplain.io.save(explanation, asked.out)
-        _tell(asked, fit_text(explanation, ledger, asked.out))
+        if not asked.quiet:
+            health = estimator.health() if hasattr(estimator, "health") else None
+            print(fit_text(explanation, health, ledger, asked.out))
 
 
 def run_sweep(asked: argparse.Namespace) -> None:

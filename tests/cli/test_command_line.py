@@ -56,6 +56,18 @@ def test_fit_saves_an_explanation_and_charges_the_ledger_beside_the_table(folder
     assert "are ignored: id" in printed.err
 
 
+def test_fit_prints_the_health_of_models_that_have_one(folder, capsys):
+    frame = pd.read_csv("data.csv")
+    frame["job"] = "unknown"
+    pd.concat([frame] * 50).to_csv("data.csv", index=False)
+    assert main([*FIT, "--out", "model.json"]) == 0
+    printed = capsys.readouterr().out
+    assert "health: 1 alarm" in printed
+    assert "- about 100% of job is not in the declared categories" in printed
+    assert main([*FIT, "--model", "linear", "--out", "model.json"]) == 0
+    assert "health" not in capsys.readouterr().out
+
+
 def test_a_second_fit_adds_to_the_same_ledger(folder, capsys):
     for _ in range(2):
         assert main([*FIT, "--out", "model.json", "--quiet"]) == 0
