@@ -192,6 +192,19 @@ class SeededCoins:
         words = self._generator.integers(0, 2**32, size=n, dtype=np.uint32)
         return np.asarray(words < np.uint64(round(probability * 2.0**32)))
 
+    def permutation(self, n: int) -> NDArray[np.intp]:
+        """Draw a uniform permutation of n positions.
+
+        Parameters
+        ----------
+        n : int
+
+        Returns
+        -------
+        ndarray of shape (n,), dtype intp
+        """
+        return np.asarray(self._generator.permutation(n), dtype=np.intp)
+
     def random(self, n: int) -> NDArray[np.float64]:
         """Draw uniform numbers.
 

@@ -31,6 +31,7 @@ from dpexplain.mechanisms import (
     NoiseBackend,
     NoiseSource,
     Releases,
+    SecretCoins,
     SeededCoins,
     secret_coins,
 )
@@ -294,9 +295,17 @@ class PrivateEstimator:
             return secret_coins()
         return SeededCoins(self.reproducible_seed)
 
+    def _structure_rng(self) -> np.random.Generator:
+        """Create the generator of the public structure, which a seed of the noise fixes as well."""
+        if self.structure_seed is None and self.reproducible_seed is not None:
+            return np.random.default_rng((self.reproducible_seed, 1))
+        return np.random.default_rng(self.structure_seed)
+
     def _kept_rows(self, groups: Any) -> NDArray[np.intp]:
         """Return the rows bounded per person; audits override it."""
-        return _bounded_rows(groups, self.max_rows_per_person or 1)
+        seed = self.reproducible_seed
+        coins = None if seed is None else SeededCoins(np.random.default_rng((seed, 2)))
+        return _bounded_rows(groups, self.max_rows_per_person or 1, coins)
 
     def _fit_people(
         self, X: Any, y: Any, groups: Any, schema: Schema, mechanism: Mechanism
@@ -480,7 +489,9 @@ class PrivateEstimator:
         return ()
 
 
-def _bounded_rows(groups: Any, max_rows: int) -> NDArray[np.intp]:
+def _bounded_rows(
+    groups: Any, max_rows: int, coins: SecretCoins | SeededCoins | None = None
+) -> NDArray[np.intp]:
     """Choose at most `max_rows` rows per person by secret random draws.
 
     Rows of nobody are dropped. As rows of one person, two people without a name could push each
@@ -490,7 +501,7 @@ def _bounded_rows(groups: Any, max_rows: int) -> NDArray[np.intp]:
     cells = cells_of(values_of(groups))
     people, _ = pd.factorize(np.array([person_of(cell) for cell in cells], dtype=object))
     named = np.flatnonzero(people >= 0)
-    shuffled = named[secret_coins().permutation(len(named))]
+    shuffled = named[(coins or secret_coins()).permutation(len(named))]
     order = shuffled[np.argsort(people[shuffled], kind="stable")]
     sorted_people = people[order]
     starts = np.flatnonzero(np.r_[True, sorted_people[1:] != sorted_people[:-1]])

@@ -65,7 +65,7 @@ def test_fit_prints_the_health_of_models_that_have_one(folder, capsys):
     assert "health: 1 alarm" in printed
     assert "- about 100% of job is not in the declared categories" in printed
     assert main([*FIT, "--model", "linear", "--out", "model.json"]) == 0
-    assert "health" not in capsys.readouterr().out
+    assert "\nhealth: " not in capsys.readouterr().out
 
 
 def test_a_second_fit_adds_to_the_same_ledger(folder, capsys):

@@ -321,7 +321,7 @@ class _PrivateBoosting(PrivateEstimator):
                 budget=budget,
                 clip_adapts=self._clip_adapts,
                 mechanism=mechanism,
-                rng=np.random.default_rng(self.structure_seed),
+                rng=self._structure_rng(),
                 monotone=checked_constraints(self.monotone_constraints, schema),
                 n_bags=self.outer_bags,
                 coins=self._coins(),
