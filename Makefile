@@ -154,8 +154,9 @@ unit: $(VENV)/.test $(if $(FULL),$(VENV)/.tsc) ## unit and property tests (PYTES
 	$(PYTEST) $(DAILY_PLAIN) -m "not browser $(DAILY)" $(SEARCH) $(PYTEST_ARGS) tests
 
 .PHONY: guarantee
-guarantee: $(VENV)/.test ## every test of audits, attacks and hardening
-	$(PYTEST) $(PLAIN) -m "not browser" $(PYTEST_ARGS) tests/audit tests/attacks tests/hardening
+guarantee: $(VENV)/.test ## every test of accounting, noise, models, audits, attacks and hardening
+	$(PYTEST) $(PLAIN) -m "not browser" $(PYTEST_ARGS) \
+		tests/accounting tests/mechanisms tests/models tests/audit tests/attacks tests/hardening
 
 .PHONY: doctest
 doctest: $(VENV)/.test ## examples in docstrings and pages
@@ -292,5 +293,5 @@ $(VENV)/.fuzz: $(VENV)/.test
 # of the first notebook; other models say so when they compile theirs.
 $(VENV)/.warm: $(VENV)/.explore $(shell find dpexplain -name '_kernels*.py')
 	@echo "Compiling numeric kernels (once) ..."
-	@$(BIN)/python -m dpexplain warm boosting
+	@$(BIN)/python -m dpexplain warm --quick
 	@touch $@

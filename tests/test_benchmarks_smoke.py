@@ -54,8 +54,9 @@ def tables(text: str) -> list[list[list[str]]]:
 def small_targets(load, monkeypatch):
     """Targets on few rows, adult's on simulated data."""
     targets, data = load("bench_targets"), load("bench_data")
-    growth = targets.growth
+    growth, reading = targets.growth, targets.reading
     monkeypatch.setattr(targets, "growth", lambda budget: growth(budget, n_rows=4000))
+    monkeypatch.setattr(targets, "reading", lambda: reading(n_rows=4000))
     monkeypatch.setattr(targets, "EPSILONS", EPSILONS)
     monkeypatch.setitem(data.TABLES, "adult", data.TABLES["simulated"])
 
@@ -75,6 +76,7 @@ def test_targets_are_printed_with_what_was_measured_met_or_not(load, capsys, sma
         "coins",
         "half",
         "memory",
+        "all cells quoted",
         "import",
     )
     for target in wanted:

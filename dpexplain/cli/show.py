@@ -17,7 +17,7 @@ import numpy as np
 import dpexplain.io
 from dpexplain.cli.errors import CommandError
 from dpexplain.cli.options import LEDGER_SUFFIX, add_command, check_place
-from dpexplain.cli.text import described, table_text
+from dpexplain.cli.text import described, described_parts, table_text
 from dpexplain.exceptions import BudgetError
 from dpexplain.explain._by_class import ByClass
 from dpexplain.explain._text import listing
@@ -46,6 +46,11 @@ def add_commands(commands: Any) -> None:
     explain.add_argument("--epsilon", type=float, help="one fit of a comparison")
     explain.add_argument("--csv", action="store_true", help="print every number, as CSV")
     explain.add_argument("--plot", type=Path, metavar="FILE", help="write a figure (png, svg, pdf)")
+    explain.add_argument(
+        "--show",
+        choices=("both", "released", "effect"),
+        help="curves of the figure: as released, the estimated effect on people, or both",
+    )
     explain.set_defaults(run=run_explain)
 
     ledger = add_command(
@@ -82,13 +87,15 @@ def run_explain(asked: argparse.Namespace) -> None:
     """Print or draw an explanation, one fit of a comparison, or the comparison."""
     if asked.plot is not None:
         check_place(asked.plot, suffixes=_FIGURES)
+    elif asked.show is not None:
+        raise CommandError("--show selects the curves of a figure; name its file with --plot.")
     shown = of_class(_display(dpexplain.io.load(asked.file), asked.file), asked)
     if asked.plot is not None and isinstance(shown, ByClass):
         raise CommandError(f"--plot shows one class; pass --class with {listing(shown.classes)}.")
     if asked.epsilon is not None:
         shown = _fit_of(shown, asked.epsilon, asked.file)
     if asked.plot is not None:
-        _draw(shown, asked.term, asked.plot)
+        _draw(shown, asked.term, asked.plot, asked.show)
         print(f"saved to {asked.plot}")
         return
     table = None if asked.term is None else _term_frame(shown, asked.term, asked.file)
@@ -96,7 +103,8 @@ def run_explain(asked: argparse.Namespace) -> None:
         table = shown.frame() if table is None else table
         table.to_csv(sys.stdout, index=False, lineterminator="\n")
     elif table is not None:
-        print(table_text(table, rows=None))
+        words = described_parts(shown.term_words(asked.term))
+        print("\n\n".join([*words, table_text(table, rows=None)]))
     else:
         print(described(shown))
 
@@ -165,11 +173,17 @@ def _term_frame(shown: Display, term: str, file: Path) -> pd.DataFrame:
     return frames[term]
 
 
-def _draw(shown: Display, term: str | None, path: Path) -> None:
+def _draw(shown: Display, term: str | None, path: Path, show: str | None) -> None:
     import matplotlib
 
     matplotlib.use("agg")
-    axes = shown.plot() if term is None else shown.plot(term)
+    options = {} if show is None else {"show": show}
+    try:
+        axes = shown.plot(**options) if term is None else shown.plot(term, **options)
+    except (TypeError, ValueError) as error:
+        if show is None:
+            raise
+        raise CommandError(f"--show {show}: {error}") from None
     first = np.ravel(axes)[0]
     drawn = io.BytesIO()
     first.figure.savefig(drawn, format=path.suffix[1:].lower(), bbox_inches="tight")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import textwrap
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,9 +35,12 @@ def sweep_text(comparison: Display, ledger: PrivacyLedger, out: Path) -> str:
 
 def described(shown: Display) -> str:
     """Format what an explanation or comparison says of itself."""
-    return "\n\n".join(
-        _filled(part) if isinstance(part, str) else table_text(part) for part in shown.describe()
-    )
+    return "\n\n".join(described_parts(shown.describe()))
+
+
+def described_parts(parts: Iterable[str | pd.DataFrame]) -> list[str]:
+    """Format paragraphs and tables."""
+    return [_filled(part) if isinstance(part, str) else table_text(part) for part in parts]
 
 
 def _filled(paragraph: str) -> str:

@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 
 from dpexplain.accounting.summary import LedgerSummary
@@ -115,6 +116,22 @@ class Comparison(Fits[GlobalExplanation]):
         table = pd.DataFrame(columns).loc[list(self.term_names)]
         return table.rename_axis(index="term", columns="epsilon")
 
+    def effects(self) -> pd.DataFrame:
+        """Return the mean estimated size of the effect of each term over the repeats.
+
+        Returns
+        -------
+        DataFrame
+            As :meth:`importances`, of what is true of people as estimated instead of the released
+            curves; NaN where the effect is not estimated, as for the reference.
+        """
+        columns = {
+            epsilon: pd.concat([_effects(fit) for fit in repeats], axis=1).mean(axis=1)
+            for epsilon, repeats in self.explanations.items()
+        }
+        table = pd.DataFrame(columns).reindex(list(self.term_names))
+        return table.rename_axis(index="term", columns="epsilon")
+
     def faithfulness(self, k: int = 5) -> pd.DataFrame:
         """Compare every private fit with the reference.
 
@@ -138,15 +155,22 @@ class Comparison(Fits[GlobalExplanation]):
         return self._beside_reference(lambda fit, reference: faithfulness(fit, reference, k=k))
 
     def describe(self) -> Iterator[str | pd.DataFrame]:
-        """Yield the title, the guarantees in words, and the importances.
+        """Yield the title, the guarantees in words, importances and estimated effects.
 
         Yields
         ------
         str or DataFrame
         """
         yield from super().describe()
-        yield f"importance in {self.score_unit}:"
+        yield f"importance of released curves in {self.score_unit}:"
         yield self.importances().rename(columns=_epsilon_name)
+        effects = self.effects()
+        if not effects.isna().all(axis=None):
+            yield f"estimated effect on people in {self.score_unit}:"
+            yield effects.rename(columns=_epsilon_name)
+        largest = self.epsilons[-1]
+        if caution := self.explanations[largest][0].effect_caution:
+            yield f"At {_epsilon_name(largest)}: {caution}"
 
     def plot(self, term: str | None = None, ax: Axes | None = None, **options: Any) -> Axes:
         """Draw a term at every epsilon; see :func:`dpexplain.plotting.plot_comparison`.
@@ -181,6 +205,11 @@ class Comparison(Fits[GlobalExplanation]):
     def _repr_html_(self) -> str:
         more = ".frame(), .importances(), .plot(term), .metrics show more"
         return self._html_box({"most important terms": False}, _most_important, more)
+
+
+def _effects(fit: GlobalExplanation) -> pd.Series[float]:
+    table = fit.ranking()
+    return table["effect"] if "effect" in table else pd.Series(np.nan, table.index)
 
 
 def _epsilon_name(epsilon: float) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from inspect import signature
 from typing import Any, Final
 
 from dpexplain._utils.tracebacks import without_records
@@ -12,7 +13,6 @@ from dpexplain.accounting.summary import LedgerSummary
 from dpexplain.compare._checks import check_estimator, check_rows
 from dpexplain.exceptions import BudgetError
 from dpexplain.explain import GlobalExplanation
-from dpexplain.models.additive.model import AdditiveModel
 from dpexplain.tables.targets import split_target
 
 KINDS: Final = ("public", "simulated", "private")
@@ -154,7 +154,7 @@ class Refitter:
         """
         model = self._copy(epsilon).fit(*self._records)
         # While epsilon is dragged, a fit must not take seconds: the effect is left out.
-        quick = isinstance(model, AdditiveModel) and not self.private
+        quick = not self.private and "effect" in signature(model.explain_global).parameters
         explanation: GlobalExplanation = model.explain_global(
             **({"effect": False} if quick else {})
         )

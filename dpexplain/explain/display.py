@@ -11,10 +11,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
+
+from dpexplain.explain import _html
 
 if TYPE_CHECKING:
     from dpexplain.explain.guarantee import Guarantee
+
+
+NOT_RELEASABLE = "shows samples not marked public \u2014 do not publish"
 
 
 class Display(ABC):
@@ -79,6 +85,20 @@ class Display(ABC):
             for name in table["term"].unique()
         }
 
+    def term_words(self, term: str) -> Iterator[str]:
+        """Yield what a terminal prints above the table of a term; nothing by default.
+
+        Parameters
+        ----------
+        term : str
+
+        Yields
+        ------
+        str
+            A paragraph.
+        """
+        yield from ()
+
     def fits_by_epsilon(self) -> Mapping[float, tuple[Display, ...]]:
         """Return the explanations that a comparison holds; none for a single explanation.
 
@@ -93,7 +113,7 @@ class Display(ABC):
 class ExplanationDisplay(Display):
     """Base of the explanations of one model, with its guarantee.
 
-    A kind that shows records says in `releasable` whether they are public.
+    A kind that shows records stands on :class:`LocalDisplay`, any other on :class:`ModelDisplay`.
     """
 
     if TYPE_CHECKING:  # a dataclass would take a property for the default of its field
@@ -102,14 +122,21 @@ class ExplanationDisplay(Display):
         def guarantee(self) -> Guarantee:
             """Privacy guarantee of the model."""
 
+    @property
+    def noise_words(self) -> str:
+        """Describe the noise; empty for a kind that does not know it."""
+        return ""
+
     def describe(self) -> Iterator[str | pd.DataFrame]:
-        """Yield the guarantee in words.
+        """Yield the guarantee in words, then the noise, where it is known.
 
         Yields
         ------
         str or DataFrame
         """
         yield self.guarantee.statement()
+        if self.noise_words:
+            yield self.noise_words
 
 
 class ModelDisplay(ExplanationDisplay):
@@ -119,3 +146,42 @@ class ModelDisplay(ExplanationDisplay):
     def releasable(self) -> bool:
         """Whether all of it may be released, by its guarantee."""
         return self.guarantee.private
+
+
+class LocalDisplay(ExplanationDisplay):
+    """Base of explanations that show samples: these must be public too, for them to leave."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def samples_public(self) -> bool:
+            """Whether the samples may be shown to anyone."""
+
+        @property
+        def target_name(self) -> str:
+            """Name of the target."""
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """Return the number of samples."""
+
+    @property
+    def releasable(self) -> bool:
+        """Whether model and samples may both be shown to anyone."""
+        return self.guarantee.private and self.samples_public
+
+    def _position(self, sample: int) -> int:
+        if isinstance(sample, bool) or not isinstance(sample, (int, np.integer)):
+            raise ValueError(f"sample must be an integer, got {type(sample).__name__}.")
+        if not 0 <= sample < len(self):
+            raise ValueError(f"sample={sample} must be in [0, {len(self)}), the samples explained.")
+        return int(sample)
+
+    def _html_box(self, size: str, first_sample: str) -> str:
+        return _html.box(
+            _html.heading(f"Local explanation of {self.target_name}"),
+            "" if self.guarantee.private else _html.warning(self.guarantee.short),
+            "" if self.samples_public else _html.warning(NOT_RELEASABLE),
+            first_sample,
+            _html.note(f"{len(self)} samples, {size}; .frame() and .plot(sample) show all"),
+        )

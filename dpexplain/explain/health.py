@@ -48,6 +48,7 @@ class Health:
     Parameters
     ----------
     findings : tuple of Finding
+        Alarms, then notes.
 
     Examples
     --------

@@ -9,7 +9,12 @@ import numpy.typing as npt
 import pandas as pd
 
 from dpexplain._utils.extras import needed
-from dpexplain.explain import FilterExplanation, LocalExplanation, MulticlassLocalExplanation
+from dpexplain.explain import (
+    FilterExplanation,
+    GlobalExplanation,
+    LocalExplanation,
+    MulticlassLocalExplanation,
+)
 from dpexplain.interop._classes import warn_of_lost_label
 from dpexplain.tables.frames import frame_of
 
@@ -17,7 +22,10 @@ _PAIR = " & "  # between the names of two features, after the terms of one
 
 
 def to_shap(
-    explanation: LocalExplanation | MulticlassLocalExplanation, X: npt.ArrayLike | None = None
+    explanation: LocalExplanation | MulticlassLocalExplanation,
+    X: npt.ArrayLike | None = None,
+    *,
+    effects: GlobalExplanation | None = None,
 ) -> Any:
     """Convert contributions to a ``shap.Explanation``.
 
@@ -32,6 +40,10 @@ def to_shap(
         The same samples, whose values SHAP's plots then show and color by; they are part of the
         result. Columns of a frame are found by name, others by position. A pair of features has no
         single value and stays text.
+    effects : GlobalExplanation or None, default=None
+        Explanation of the same model; its estimated effects replace the released contributions:
+        what is true of people instead of what the model adds. They do not add up to a score of the
+        model. Needs `X`.
 
     Returns
     -------
@@ -47,7 +59,8 @@ def to_shap(
     TypeError
         If `explanation` is of another kind.
     ValueError
-        If `X` has a different number of rows, or lacks a column.
+        If `X` has a different number of rows, or lacks a column; if `effects` has no estimates, or
+        `X` is missing then.
 
     Warns
     -----
@@ -68,6 +81,8 @@ def to_shap(
     parts = explanation.by_class if isinstance(explanation, MulticlassLocalExplanation) else ()
     first = parts[0] if parts else explanation
     assert isinstance(first, LocalExplanation)
+    if effects is not None:
+        return _of_effects(shap, first, X, effects)
     values = (
         np.stack([part.contributions for part in parts], axis=2) if several else first.contributions
     )
@@ -78,6 +93,31 @@ def to_shap(
         data=_data(first, X),
         feature_names=list(first.term_names),
         output_names=list(first.classes or ()) if several else None,
+    )
+
+
+def _of_effects(
+    shap: Any, explanation: LocalExplanation, X: npt.ArrayLike | None, model: GlobalExplanation
+) -> Any:
+    known = [term.effect for term in model.terms]
+    if model.effect_intercept is None or model.pairs or any(each is None for each in known):
+        raise ValueError(
+            "effects must hold an estimate of the effect for each term: explain_global() of a "
+            "private boosting model of two classes or a number has them, if it has no pairs."
+        )
+    if X is None or list(explanation.term_names) != list(model):
+        raise ValueError("pass X, the rows that were explained, and effects of the same model.")
+    data = _data(explanation, X)
+    columns = [
+        np.append(effect, 0.0)[model[name].index_or_none(data[:, place])]
+        for place, (name, effect) in enumerate(zip(explanation.term_names, known, strict=True))
+        if effect is not None
+    ]
+    return shap.Explanation(
+        values=np.stack(columns, axis=1),
+        base_values=np.full(len(explanation), model.effect_intercept),
+        data=data,
+        feature_names=list(explanation.term_names),
     )
 
 

@@ -192,19 +192,6 @@ class SeededCoins:
         words = self._generator.integers(0, 2**32, size=n, dtype=np.uint32)
         return np.asarray(words < np.uint64(round(probability * 2.0**32)))
 
-    def permutation(self, n: int) -> NDArray[np.intp]:
-        """Draw a uniform permutation of n positions.
-
-        Parameters
-        ----------
-        n : int
-
-        Returns
-        -------
-        ndarray of shape (n,), dtype intp
-        """
-        return np.asarray(self._generator.permutation(n), dtype=np.intp)
-
     def random(self, n: int) -> NDArray[np.float64]:
         """Draw uniform numbers.
 
@@ -219,6 +206,20 @@ class SeededCoins:
             In [0, 1).
         """
         return self._generator.random(n)
+
+    def permutation(self, n: int) -> NDArray[np.intp]:
+        """Draw a random order.
+
+        Parameters
+        ----------
+        n : int
+            Number of things to order.
+
+        Returns
+        -------
+        ndarray of shape (n,), dtype intp
+        """
+        return self._generator.permutation(n).astype(np.intp, copy=False)
 
     def spawn(self, n_children: int) -> Sequence[SeededCoins]:
         """Create independent seeded coins.

@@ -16,6 +16,7 @@ from dpexplain.accounting import NonPrivateEvent, PrivacyLedger
 from dpexplain.explain import Guarantee, MulticlassExplanation
 from dpexplain.mechanisms import Mechanism, NoiseSource
 from dpexplain.models.inputs import as_column, as_table, observed_schema, rows_with_target
+from dpexplain.schema import Schema
 from dpexplain.tables.encoding import check_columns
 from dpexplain.tables.targets import split_target
 
@@ -112,12 +113,7 @@ class NoiselessModel(BaseEstimator):
         model.guarantee_ = Guarantee.not_private(_REASON)
         model._noise = model._effect = None  # of additive models: nothing to simulate
         self.model_ = model
-        self.schema_ = schema
-        self.n_features_in_ = schema.n_features
-        self.feature_names_in_ = model.feature_names_in_
-        self.guarantee_ = model.guarantee_
-        self.ledger_ = PrivacyLedger("this fit alone")
-        self.ledger_.charge([NonPrivateEvent("fit", _REASON)], label=type(self).__name__)
+        keep_not_private(self, schema, _REASON)
         return self
 
     @property
@@ -206,6 +202,16 @@ class NoiselessModel(BaseEstimator):
         tags = self.estimator.__sklearn_tags__()
         tags.non_deterministic = False
         return tags
+
+
+def keep_not_private(model: Any, schema: Schema, reason: str) -> None:
+    """Set what every fit without noise has: its schema, no guarantee, a ledger that says so."""
+    model.schema_ = schema
+    model.n_features_in_ = schema.n_features
+    model.feature_names_in_ = np.array(schema.feature_names, dtype=object)
+    model.guarantee_ = Guarantee.not_private(reason)
+    model.ledger_ = PrivacyLedger("this fit alone")
+    model.ledger_.charge([NonPrivateEvent("fit", reason)], label=type(model).__name__)
 
 
 def _renamed(explanation: Any, name: str) -> Any:

@@ -304,7 +304,7 @@ class PrivateEstimator:
     def _kept_rows(self, groups: Any) -> NDArray[np.intp]:
         """Return the rows bounded per person; audits override it."""
         seed = self.reproducible_seed
-        coins = None if seed is None else SeededCoins(np.random.default_rng((seed, 2)))
+        coins = secret_coins() if seed is None else SeededCoins(seed)
         return _bounded_rows(groups, self.max_rows_per_person or 1, coins)
 
     def _fit_people(
@@ -489,10 +489,8 @@ class PrivateEstimator:
         return ()
 
 
-def _bounded_rows(
-    groups: Any, max_rows: int, coins: SecretCoins | SeededCoins | None = None
-) -> NDArray[np.intp]:
-    """Choose at most `max_rows` rows per person by secret random draws.
+def _bounded_rows(groups: Any, max_rows: int, coins: SecretCoins | SeededCoins) -> NDArray[np.intp]:
+    """Choose at most `max_rows` rows per person by random draws.
 
     Rows of nobody are dropped. As rows of one person, two people without a name could push each
     other out, which is an exchange and twice the loss; as rows of a person each, one person
@@ -501,7 +499,7 @@ def _bounded_rows(
     cells = cells_of(values_of(groups))
     people, _ = pd.factorize(np.array([person_of(cell) for cell in cells], dtype=object))
     named = np.flatnonzero(people >= 0)
-    shuffled = named[(coins or secret_coins()).permutation(len(named))]
+    shuffled = named[coins.permutation(len(named))]
     order = shuffled[np.argsort(people[shuffled], kind="stable")]
     sorted_people = people[order]
     starts = np.flatnonzero(np.r_[True, sorted_people[1:] != sorted_people[:-1]])

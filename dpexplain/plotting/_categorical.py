@@ -37,9 +37,15 @@ def rows(shape: ShapeFunction, bins: IndexArray) -> FloatArray:
 
 
 def draw_values(
-    ax: Axes, shape: ShapeFunction, bins: IndexArray, place: FloatArray, colours: Theme
+    ax: Axes,
+    shape: ShapeFunction,
+    bins: IndexArray,
+    place: FloatArray,
+    colours: Theme,
+    *,
+    released: bool = True,
 ) -> None:
-    """Draw contributions as bars with noise whiskers, pale if possibly noise."""
+    """Draw contributions as bars with noise whiskers, pale if possibly noise, if `released`."""
     values = shape.contribution[bins]
     noise = np.zeros(bins.size) if shape.noise_std is None else shape.noise_std[bins]
     marks = shape.signal
@@ -48,6 +54,8 @@ def draw_values(
     if bins[-1] >= shape.n_value_bins and bins[0] < shape.n_value_bins:
         border = place[bins >= shape.n_value_bins][0] - 0.5 - _GAP / 2
         ax.axhline(border, color=colours.muted, lw=0.9, ls=":", zorder=1)
+    if not released:
+        return
     ax.barh(place[~unsure], values[~unsure], 0.68, color=colours.main, zorder=2)
     if unsure.any():
         ax.barh(

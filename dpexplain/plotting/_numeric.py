@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _GAP, _SPECIAL_WIDTH = 0.05, 0.09  # of the width of the value axis
 _HAIRLINE = 0.02  # of the width of the value axis
 STRIP = 0.15  # of the height of the axes, for the counts
-_CAPTION_TOP = STRIP + 0.05  # of the height of the axes, below which no band is drawn
+CAPTION_TOP = STRIP + 0.05  # of the height of the axes, below which no band is drawn
 
 
 @dataclasses.dataclass(frozen=True)
@@ -73,10 +73,17 @@ def positions(shape: ShapeFunction, spacing: str) -> Positions:
     )
 
 
-def draw_values(ax: Axes, shape: ShapeFunction, place: Positions, colours: Theme) -> None:
-    """Draw contributions and noise: steps for value bins, points for others."""
+def draw_values(
+    ax: Axes, shape: ShapeFunction, place: Positions, colours: Theme, *, released: bool = True
+) -> None:
+    """Draw contributions and noise, if `released`: steps for value bins, points for others."""
     n = shape.n_value_bins
     ax.axhline(0, color=colours.muted, lw=0.9, ls=(0, (4, 3)), zorder=1)
+    if shape.special:
+        middle = (place.edges[-1] + place.left[n]) / 2
+        ax.axvline(middle, color=colours.muted, lw=0.9, ls=":", zorder=1)
+    if not released:
+        return
     if shape.noise_std is not None:
         _draw_band(ax, shape, place, colours)
     if shape.bag_std is not None:
@@ -87,9 +94,6 @@ def draw_values(ax: Axes, shape: ShapeFunction, place: Positions, colours: Theme
     ax.hlines(
         shape.contribution[n:], place.left[n:], place.right[n:], color=colours.main, lw=2, zorder=3
     )
-    if shape.special:
-        middle = (place.edges[-1] + place.left[n]) / 2
-        ax.axvline(middle, color=colours.muted, lw=0.9, ls=":", zorder=1)
 
 
 def _draw_bags(ax: Axes, shape: ShapeFunction, place: Positions, colours: Theme) -> None:
@@ -149,7 +153,7 @@ def _draw_ends(
         zorder=2,
         **look,
     )
-    above_counts = Rectangle((0, _CAPTION_TOP), 1, 1 - _CAPTION_TOP, transform=ax.transAxes)
+    above_counts = Rectangle((0, CAPTION_TOP), 1, 1 - CAPTION_TOP, transform=ax.transAxes)
     for bar in bars:  # a band that runs out of the picture ends where the counts begin
         bar.set_clip_path(above_counts)
 

@@ -25,6 +25,9 @@ NOISE_LABEL = "±2σ of privacy noise, given bins and trees"
 ALL_LABEL = "total uncertainty (95% band of the whole curve)"
 BAG_LABEL = "±1σ between bags"
 MAY_BE_NOISE = "may be noise (0 inside the band)"
+# What is true of people, shrinkage included: an answer to another question than the noise.
+EFFECT_LABEL = "estimated effect on people (95% band)"
+EFFECT_MARKER = "D"
 _LINE = 11  # points from one line of small print to the next
 _STEPS = (1, 2, 2.5, 5, 10)
 _WATERMARK = "NOT PRIVATE"
@@ -43,6 +46,7 @@ class Theme:
     reference: str
     hatch: str
     band_alpha: float
+    effect_alpha: float
     dark: bool
 
 
@@ -75,6 +79,7 @@ def theme(ax: Axes) -> Theme:
             reference="#e69f00",
             hatch="#d0d0d0",
             band_alpha=0.42,
+            effect_alpha=0.2,
             dark=True,
         )
     return Theme(
@@ -86,6 +91,7 @@ def theme(ax: Axes) -> Theme:
         reference="#d55e00",
         hatch="#5f5f5f",
         band_alpha=0.25,
+        effect_alpha=0.09,
         dark=False,
     )
 
@@ -142,11 +148,11 @@ def title(ax: Axes, heading: str, small_print: Sequence[str], warning: str = "")
         )
 
 
-def privacy_title(ax: Axes, heading: str, guarantee: Guarantee) -> None:
-    """Write a heading and the guarantee above `ax`."""
+def privacy_title(ax: Axes, heading: str, guarantee: Guarantee, more: Sequence[str] = ()) -> None:
+    """Write a heading, the guarantee and more small print above `ax`."""
     words = guarantee_words(guarantee)
     if guarantee.private:
-        title(ax, heading, [words])
+        title(ax, heading, [words, *more])
     else:
         title(ax, heading, [], words)
 

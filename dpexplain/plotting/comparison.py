@@ -13,6 +13,7 @@ from dpexplain.explain import ShapeFunction
 from dpexplain.explain._by_class import check_one_class
 from dpexplain.explain.guarantee import NOT_PRIVATE
 from dpexplain.plotting import _categorical, _numeric
+from dpexplain.plotting._effect import Show
 from dpexplain.plotting._style import (
     Theme,
     contribution_label,
@@ -44,6 +45,7 @@ def plot_comparison(
     term: str | None = None,
     ax: Axes | None = None,
     show_reference: bool = True,
+    show: Show = "released",
 ) -> Axes:
     """Draw one term at every epsilon, with the non-private reference dashed.
 
@@ -57,6 +59,8 @@ def plot_comparison(
         Axes to draw into; None creates a figure.
     show_reference : bool, default=True
         Whether to draw the reference, if any; the figure is then watermarked.
+    show : {"released", "effect"}, default="released"
+        Released curves, or the estimated effects where there are any.
 
     Returns
     -------
@@ -67,14 +71,18 @@ def plot_comparison(
     ------
     KeyError
         If the term does not exist.
+    ValueError
+        If `show` is neither.
     """
     check_one_class(comparison)
+    if show not in ("released", "effect"):
+        raise ValueError(f"show={show!r} must be 'released' or 'effect'.")
     if term is None:
         largest = comparison.explanations[comparison.epsilons[-1]][0]
         term = str(largest.importances().index[0])
     ax = new_axes(ax, (6.8, 4.2))
     colours = theme(ax)
-    curves = list(_curves(comparison, term, colours, show_reference))
+    curves = list(_curves(comparison, term, colours, show_reference, show))
     if curves[0].shape.kind == "numeric":
         _draw_numeric(ax, curves, colours)
     else:
@@ -82,6 +90,8 @@ def plot_comparison(
     ax.legend(fontsize="x-small", frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
     private = all(curve.shape.guarantee.private for curve in curves)
     words = [f"{words[0].upper()}{words[1:]}" for words in comparison.guarantee_words]
+    if show == "effect":
+        words.append(_effect_words(comparison, term))
     warning = f"non-private reference: {NOT_PRIVATE}" if curves[-1].reference else NOT_PRIVATE
     title(ax, term, words, "" if private else f"{warning[0].upper()}{warning[1:]}")
     if not private:
@@ -90,7 +100,7 @@ def plot_comparison(
 
 
 def _curves(
-    comparison: Comparison, term: str, colours: Theme, show_reference: bool
+    comparison: Comparison, term: str, colours: Theme, show_reference: bool, show: Show
 ) -> Iterator[_Curve]:
     from matplotlib import colormaps
     from matplotlib.colors import to_hex
@@ -102,10 +112,22 @@ def _curves(
         colour = to_hex(colormaps["Blues"](shade))
         for index, explanation in enumerate(repeats):
             label = f"ε = {epsilon:g}" if index == 0 else ""
-            yield _Curve(explanation[term], colour, label, index == 0, False)
+            shape = explanation[term]
+            if show == "effect" and shape.effect is not None:
+                shape = dataclasses.replace(
+                    shape, contribution=shape.effect, monotone=None, released=None
+                )
+            yield _Curve(shape, colour, label, index == 0, False)
     if show_reference and comparison.reference is not None:
         shape = comparison.reference[term]
         yield _Curve(shape, colours.reference, "non-private\nreference", True, True)
+
+
+def _effect_words(comparison: Comparison, term: str) -> str:
+    known = [fit[term].effect for fits in comparison.explanations.values() for fit in fits]
+    if any(effect is None for effect in known):
+        return "Released curves: the effect on people is not estimated here."
+    return "Estimates of the effect on people; not the released curves."
 
 
 def _draw_numeric(ax: Axes, curves: list[_Curve], colours: Theme) -> None:

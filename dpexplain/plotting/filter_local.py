@@ -10,7 +10,7 @@ import numpy.typing as npt
 from dpexplain.explain import FilterExplanation, WeightMap
 from dpexplain.explain._by_class import class_position
 from dpexplain.explain._text import short_number
-from dpexplain.explain.additive.local_explanation import NOT_RELEASABLE
+from dpexplain.explain.display import NOT_RELEASABLE
 from dpexplain.plotting._style import (
     draw_watermark,
     guarantee_words,

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from dpexplain.explain import GlobalExplanation, PairCurve, ShapeFunction
 from dpexplain.explain._by_class import check_one_class
+from dpexplain.plotting._effect import Show, checked_show
 from dpexplain.plotting._style import (
     ALL_LABEL,
     BAG_LABEL,
+    EFFECT_LABEL,
     MAY_BE_NOISE,
     NOISE_LABEL,
     guarantee_words,
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import FigureBase
 
 _PANEL = (3.5, 2.5)  # inches
+_LINE = 110  # characters of a warning above the panels
 
 
 def plot_global(
@@ -39,6 +43,7 @@ def plot_global(
     share_scale: bool = True,
     spacing: Spacing = "auto",
     figure: FigureBase | None = None,
+    show: Show = "both",
 ) -> npt.NDArray[np.object_]:
     """Draw every term in a separate panel, most important first.
 
@@ -58,6 +63,8 @@ def plot_global(
         As in :func:`plot_shape_function`.
     figure : Figure, SubFigure or None, default=None
         Figure to draw into; None creates one.
+    show : {"both", "released", "effect"}, default="both"
+        As in :func:`plot_shape_function`.
 
     Returns
     -------
@@ -72,6 +79,7 @@ def plot_global(
     check_one_class(explanation)
     if n_columns < 1 or max_terms < 1:
         raise ValueError("n_columns and max_terms must be at least 1.")
+    show = checked_show(show)
     names = list(explanation.importances().index[:max_terms]) if terms is None else list(terms)
     parts = [explanation.part(name) for name in names]
     n_columns = min(n_columns, len(parts))
@@ -83,18 +91,19 @@ def plot_global(
         unused.set_axis_off()
     shapes = [part for part in parts if isinstance(part, ShapeFunction)]
     tables = [part.contribution for part in parts if isinstance(part, PairCurve)]
-    limits = score_limits(shapes) if share_scale and shapes else None
+    limits = score_limits(shapes, show) if share_scale and shapes else None
     limit = symmetric_limit(*tables) if share_scale else None
     for ax, part in zip(panels, parts, strict=True):
         if isinstance(part, PairCurve):
             draw_pair(ax, part, limit=limit)
         else:
-            draw_shape(ax, part, spacing=spacing, max_categories=8, limits=limits, legend=False)
+            look: dict[str, Any] = {"limits": limits, "legend": False, "show": show}
+            draw_shape(ax, part, spacing=spacing, max_categories=8, **look)
         ax.set_title(plain(part.name, 32), loc="left", fontsize="medium", fontweight="bold")
         ax.tick_params(labelsize="small")
         ax.xaxis.label.set_fontsize("small")
         ax.yaxis.label.set_fontsize("small")
-    _head(figure, explanation, theme(panels[0]).ink, shown=len(parts))
+    _head(figure, explanation, theme(panels[0]).ink, show, shown=len(parts))
     return panels
 
 
@@ -107,7 +116,9 @@ def _new_figure(figure: FigureBase | None, n_columns: int, n_rows: int) -> Figur
     return pyplot.figure(figsize=(width * n_columns, height * n_rows + 0.7), layout="constrained")
 
 
-def _head(figure: FigureBase, explanation: GlobalExplanation, colour: str, *, shown: int) -> None:
+def _head(
+    figure: FigureBase, explanation: GlobalExplanation, colour: str, show: Show, *, shown: int
+) -> None:
     """Write model, target, guarantee and band legend above the panels."""
     model = f"{plain(explanation.model_name)}: " if explanation.model_name else ""
     hidden = len(explanation) + len(explanation.pairs) - shown
@@ -115,11 +126,17 @@ def _head(figure: FigureBase, explanation: GlobalExplanation, colour: str, *, sh
         f"{model}contributions to {plain(explanation.score_name, 80)}",
         guarantee_words(explanation.guarantee).replace("$", r"\$"),
     ]
-    if any(term.noise_std is not None for term in explanation.terms):
+    estimated = explanation.effect_scatter is not None
+    noisy = any(term.noise_std is not None for term in explanation.terms)
+    if noisy and not (estimated and show == "effect"):
         lines.append(f"Bands and whiskers: {NOISE_LABEL}")
         if any(term.structure_std is not None for term in explanation.terms):
             lines.append(f"Pale bands, thin whiskers: {ALL_LABEL}")
         lines.append(f"Hatched: {MAY_BE_NOISE}")
+    if estimated and show != "released":
+        lines.append(f"Dashed lines, diamonds: {EFFECT_LABEL}")
+    if explanation.effect_caution:
+        lines += textwrap.wrap(explanation.effect_caution, _LINE)
     if any(term.bag_std is not None for term in explanation.terms):
         lines.append(f"Thin lines: {BAG_LABEL}")
     if hidden > 0:

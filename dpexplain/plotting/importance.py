@@ -8,7 +8,9 @@ import numpy as np
 
 from dpexplain.explain import GlobalExplanation
 from dpexplain.explain._by_class import check_one_class
+from dpexplain.explain._record import FloatArray
 from dpexplain.explain._text import short_number
+from dpexplain.plotting._effect import Show, caution_lines, checked_show, marker_look
 from dpexplain.plotting._style import (
     Theme,
     draw_watermark,
@@ -31,12 +33,15 @@ def plot_importance(
     ax: Axes | None = None,
     max_terms: int = 20,
     reference: GlobalExplanation | None = None,
+    show: Show = "both",
 ) -> Axes:
     """Draw the mean absolute contribution of terms and pairs, largest on top.
 
     If the noise is known, the hatched part of a bar is the average expected from noise alone, and
     a term that does not rise above it is pale. If the joint noise is known, the 95% rank interval
-    of a term is next to its number.
+    of a term is next to its number. If the effect is estimated, a diamond with a whisker of two
+    standard deviations shows its size among people, filled if an effect is certain; ranks are those
+    of the effect then.
 
     Parameters
     ----------
@@ -49,6 +54,9 @@ def plot_importance(
     reference : GlobalExplanation or None, default=None
         Non-private model whose importances are marked by ticks; the figure is then
         watermarked.
+    show : {"both", "released", "effect"}, default="both"
+        Bars of the released curves, marks of the estimated effects, or both. The largest of what
+        is shown stands on top: bars, unless the effect alone is drawn.
 
     Returns
     -------
@@ -58,20 +66,88 @@ def plot_importance(
     check_one_class(explanation)
     if max_terms < 1:
         raise ValueError(f"max_terms={max_terms!r} must be at least 1.")
-    names = [str(name) for name in explanation.importances().index[:max_terms]]
+    estimated = explanation.effect_scatter is not None
+    show = checked_show(show) if estimated else "released"
+    names = _listed(explanation, show)[:max_terms]
     ax = new_axes(ax, (6.4, min(12.0, 1.5 + 0.3 * len(names))))
     colours = theme(ax)
     tidy(ax, grid="x")
-    _draw_bars(ax, explanation, reference, names, colours)
+    if show != "effect":
+        _draw_bars(ax, explanation, reference, names, colours, marked=show == "both")
+    if show != "released":
+        _draw_effects(ax, explanation, names, colours, written=show == "effect")
     if reference is not None:
         _draw_reference(ax, reference, names, colours)
-    _label(ax, explanation, names)
-    privacy_title(ax, "Importance", explanation.guarantee)
+    _label(ax, explanation, names, effects=show != "released")
+    caution = caution_lines(ax, explanation.effect_caution)
+    privacy_title(ax, "Importance", explanation.guarantee, caution)
     if reference is not None:
         draw_watermark(ax)
     else:
         watermark(ax, explanation.guarantee)
     return ax
+
+
+def _listed(explanation: GlobalExplanation, show: Show) -> list[str]:
+    """List terms and pairs, largest first; terms by their effect where that alone is shown."""
+    names = [str(name) for name in explanation.importances().index]
+    if show != "effect":
+        return names
+    sizes = explanation.ranking()["effect"]
+    return sorted((n for n in names if n in sizes.index), key=lambda name: -sizes[name])
+
+
+def _draw_effects(
+    ax: Axes,
+    explanation: GlobalExplanation,
+    names: list[str],
+    colours: Theme,
+    *,
+    written: bool,
+) -> None:
+    """Mark the size of estimated effects, filled where an effect is certain."""
+    ranking = explanation.ranking()
+    rows = [(row, name) for row, name in enumerate(names) if name in ranking.index]
+    for certain, fill, words in (
+        (True, colours.ink, "estimated effect on people (±2σ), certain"),
+        (False, colours.paper, "the same, not certain"),
+    ):
+        kept = [(row, name) for row, name in rows if ranking["has_effect"][name] == certain]
+        if not kept:
+            continue
+        sizes = np.array([ranking["effect"][name] for _, name in kept])
+        spread = 2.0 * np.array([ranking["effect_std"][name] for _, name in kept])
+        ax.errorbar(
+            sizes,
+            [row for row, _ in kept],
+            xerr=(np.minimum(spread, sizes), spread),
+            label=words,
+            **{**marker_look(colours), "mfc": fill, "zorder": 5},
+        )
+    if not written:
+        return
+    places, ends = _places(explanation, names), _effect_ends(explanation, names)
+    for row, name in rows:
+        words = short_number(ranking["effect"][name], 3) + places[row]
+        _write_number(ax, words, float(ends[row]), row, colours)
+
+
+def _effect_ends(explanation: GlobalExplanation, names: list[str]) -> FloatArray:
+    ranking = explanation.ranking()
+    ends = ranking["effect"] + 2.0 * ranking["effect_std"]
+    return np.array([ends.get(name, 0.0) for name in names], dtype=np.float64)
+
+
+def _write_number(ax: Axes, words: str, end: float, row: int, colours: Theme) -> None:
+    ax.annotate(
+        words,
+        (end, row),
+        xytext=(5, 0),
+        va="center",
+        textcoords="offset points",
+        fontsize="x-small",
+        color=colours.muted,
+    )
 
 
 def _draw_bars(
@@ -80,6 +156,8 @@ def _draw_bars(
     reference: GlobalExplanation | None,
     names: list[str],
     colours: Theme,
+    *,
+    marked: bool,
 ) -> None:
     values = np.array([explanation.part(name).importance for name in names])
     floors = np.array(
@@ -108,17 +186,11 @@ def _draw_bars(
         ticks = np.array([reference.part(name).importance for name in names])
         near = (ticks > ends) & (ticks < ends + 0.12 * max(ends.max(), ticks.max()))
         ends = np.where(near, ticks, ends)
+    if marked:  # numbers stand to the right of the marks of effects
+        ends = np.maximum(ends, _effect_ends(explanation, names))
     places = _places(explanation, names)
     for row, value, end, place in zip(rows, values, ends, places, strict=True):
-        ax.annotate(
-            short_number(value, 3) + place,
-            (end, row),
-            xytext=(5, 0),
-            va="center",
-            textcoords="offset points",
-            fontsize="x-small",
-            color=colours.muted,
-        )
+        _write_number(ax, short_number(value, 3) + place, end, int(row), colours)
 
 
 def _places(explanation: GlobalExplanation, names: list[str]) -> list[str]:
@@ -126,8 +198,16 @@ def _places(explanation: GlobalExplanation, names: list[str]) -> list[str]:
     if explanation.noise is None:
         return [""] * len(names)
     ranking = explanation.ranking()
-    ends = [(int(ranking["rank_low"][n]), int(ranking["rank_high"][n])) for n in names]
-    return [f"   rank {low}" if low == high else f"   rank {low}–{high}" for low, high in ends]
+    of_effect = explanation.effect_scatter is not None
+    words = []
+    for name in names:
+        if name not in ranking.index:
+            words.append("")
+            continue
+        low, high = int(ranking["rank_low"][name]), int(ranking["rank_high"][name])
+        rank = f"{low}" if low == high else f"{low}–{high}"
+        words.append(f"   rank {rank} by effect" if of_effect else f"   rank {rank}")
+    return words
 
 
 def _draw_reference(
@@ -147,13 +227,16 @@ def _draw_reference(
     )
 
 
-def _label(ax: Axes, explanation: GlobalExplanation, names: list[str]) -> None:
+def _label(ax: Axes, explanation: GlobalExplanation, names: list[str], *, effects: bool) -> None:
     more = len(explanation) + len(explanation.pairs) - len(names)
     ax.set_yticks(range(len(names)), [plain(name, 28) for name in names])
-    ax.set_ylim(len(names) - 0.4, -0.6)
+    handles, _ = ax.get_legend_handles_labels()
+    # Marks of effects reach far to the right, so the legend gets rows of its own.
+    room = 0.8 * len(handles) if effects else 0.0
+    ax.set_ylim(len(names) - 0.4 + room, -0.6)
     ax.set_xlim(left=0)
     ax.margins(x=0.12)
     unit = with_unit("mean |contribution|", explanation.score_unit)
     ax.set_xlabel(unit + (f"   ({more} more terms not drawn)" if more else ""))
-    if ax.get_legend_handles_labels()[0]:
+    if handles:
         ax.legend(loc="lower right", fontsize="x-small", frameon=False)

@@ -9,7 +9,7 @@ import numpy as np
 from dpexplain.explain import LocalExplanation
 from dpexplain.explain._by_class import check_one_class
 from dpexplain.explain._text import short_number, signed_number
-from dpexplain.explain.additive.local_explanation import NOT_RELEASABLE
+from dpexplain.explain.display import NOT_RELEASABLE
 from dpexplain.plotting._style import (
     NOISE_LABEL,
     Theme,

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from dpexplain.explain import ShapeFunction
-from dpexplain.plotting import _categorical, _numeric
+from dpexplain.explain._record import FloatArray
+from dpexplain.plotting import _categorical, _effect, _numeric
+from dpexplain.plotting._effect import Show, caution_lines, checked_show, resolved_show
 from dpexplain.plotting._style import (
     contribution_label,
     limit_ticks,
@@ -32,6 +34,8 @@ def plot_shape_function(
     ax: Axes | None = None,
     spacing: Spacing = "auto",
     max_categories: int = 30,
+    show: Show = "both",
+    caution: str | None = None,
 ) -> Axes:
     """Draw the curve of a term.
 
@@ -41,6 +45,9 @@ def plot_shape_function(
     uncertainty from privacy, bins and trees, and sampling, simultaneously for the whole curve. The
     pale band is hatched where it covers zero, so that the contribution may be noise. Gray bars
     count the records of each bin.
+
+    Where the effect is estimated, a dashed line (diamonds for categories) with a light band shows
+    it: the noise bands say what is noise in the released curve, this one what is true of people.
 
     Parameters
     ----------
@@ -53,6 +60,12 @@ def plot_shape_function(
         feature so skewed that most records would share a few pixels.
     max_categories : int, default=30
         A categorical term with more categories shows the most important ones.
+    show : {"both", "released", "effect"}, default="both"
+        The released curve with its noise, the estimated effect, or both. A curve without an
+        estimate is drawn as released.
+    caution : str or None, default=None
+        Warning above the figure; None means that of the curve alone, see
+        :attr:`ShapeFunction.effect_caution`.
 
     Returns
     -------
@@ -63,9 +76,11 @@ def plot_shape_function(
         raise ValueError(f"spacing={spacing!r} must be 'auto', 'value' or 'bins'.")
     if max_categories < 1:
         raise ValueError(f"max_categories={max_categories!r} must be at least 1.")
+    show = checked_show(show)
     ax = new_axes(ax, _size(shape, max_categories))
-    draw_shape(ax, shape, spacing=spacing, max_categories=max_categories)
-    privacy_title(ax, shape.name, shape.guarantee)
+    draw_shape(ax, shape, spacing=spacing, max_categories=max_categories, show=show)
+    words = shape.effect_caution if caution is None else caution
+    privacy_title(ax, shape.name, shape.guarantee, caution_lines(ax, words))
     return ax
 
 
@@ -77,24 +92,28 @@ def draw_shape(
     max_categories: int = 30,
     limits: Limits | None = None,
     legend: bool = True,
+    show: Show = "both",
 ) -> None:
     """Draw a shape without title; `limits` fixes the score axis for a row of panels."""
-    limits = score_limits([shape]) if limits is None else limits
+    limits = score_limits([shape], show) if limits is None else limits
+    show = resolved_show(shape, show)
     if shape.kind == "numeric":
-        _draw_numeric(ax, shape, spacing, limits, legend=legend)
+        _draw_numeric(ax, shape, spacing, limits, show, legend=legend)
     else:
-        _draw_categorical(ax, shape, max_categories, limits, legend=legend)
+        _draw_categorical(ax, shape, max_categories, limits, show, legend=legend)
     watermark(ax, shape.guarantee)
 
 
 def _draw_numeric(
-    ax: Axes, shape: ShapeFunction, spacing: Spacing, limits: Limits, *, legend: bool
+    ax: Axes, shape: ShapeFunction, spacing: Spacing, limits: Limits, show: Show, *, legend: bool
 ) -> None:
     colours = theme(ax)
     tidy(ax, grid="y")
     spacing = "bins" if _numeric.resolved_spacing(shape, spacing) == "bins" else "value"
     place = _numeric.positions(shape, spacing)
-    _numeric.draw_values(ax, shape, place, colours)
+    _numeric.draw_values(ax, shape, place, colours, released=show != "effect")
+    if show != "released":
+        _effect.draw_steps(ax, shape, place, colours, floor=_numeric.CAPTION_TOP)
     _numeric.set_ticks(ax, shape, place, spacing)
     has_legend = legend and bool(ax.get_legend_handles_labels()[0])
     low, high = limits
@@ -114,13 +133,23 @@ def _draw_numeric(
 
 
 def _draw_categorical(
-    ax: Axes, shape: ShapeFunction, max_categories: int, limits: Limits, *, legend: bool
+    ax: Axes,
+    shape: ShapeFunction,
+    max_categories: int,
+    limits: Limits,
+    show: Show,
+    *,
+    legend: bool,
 ) -> None:
     colours = theme(ax)
     tidy(ax, grid="x")
     bins = _categorical.chosen_bins(shape, max_categories)
     place = _categorical.rows(shape, bins)
-    _categorical.draw_values(ax, shape, bins, place, colours)
+    _categorical.draw_values(ax, shape, bins, place, colours, released=show != "effect")
+    if show != "released":
+        right = 1 - _categorical.STRIP - 0.02
+        alone = show == "effect"
+        _effect.draw_points(ax, shape, bins, place, colours, alone=alone, right=right)
     _categorical.set_ticks(ax, shape, bins, place)
     has_legend = legend and bool(ax.get_legend_handles_labels()[0])
     low, high = limits
@@ -137,24 +166,35 @@ def _draw_categorical(
         ax.legend(loc="upper left", ncols=2, fontsize="x-small", frameon=False, borderpad=0.2)
 
 
-def score_limits(shapes: list[ShapeFunction]) -> Limits:
-    """Axis range of contributions and noise, including zero, with padding.
+def score_limits(shapes: list[ShapeFunction], show: Show = "released") -> Limits:
+    """Axis range of what is shown and its bands, including zero, with padding.
 
     Noise may widen the range by a share of it, or by the noise of a typical record: the band of a
     nearly empty bin would flatten everything else, so it is cut off instead.
     """
-    low = min(0.0, *(float(shape.contribution.min()) for shape in shapes))
-    high = max(0.0, *(float(shape.contribution.max()) for shape in shapes))
+    layers = [layer for shape in shapes for layer in _layers(shape, resolved_show(shape, show))]
+    low = min(0.0, *(float(curve.min()) for curve, _, _ in layers))
+    high = max(0.0, *(float(curve.max()) for curve, _, _ in layers))
     bottom, top = low, high
-    for shape in shapes:
-        if shape.total_std is not None:
-            half = shape.band_factor * shape.total_std
-            room = max(0.3 * (high - low), float(shape.weights @ half))
-            bottom = min(bottom, max(low - room, float(np.min(shape.contribution - half))))
-            top = max(top, min(high + room, float(np.max(shape.contribution + half))))
+    for curve, half, weights in layers:
+        room = max(0.3 * (high - low), float(weights @ half))
+        bottom = min(bottom, max(low - room, float(np.min(curve - half))))
+        top = max(top, min(high + room, float(np.max(curve + half))))
     low, high = bottom, top
     air = 0.06 * (high - low) or 1.0
     return low - air, high + air
+
+
+def _layers(shape: ShapeFunction, show: Show) -> list[tuple[FloatArray, FloatArray, FloatArray]]:
+    """Return the curves that are shown, half the width of their bands, and shares of people."""
+    layers = []
+    if show != "effect":
+        std = shape.total_std
+        half = np.zeros(shape.n_bins) if std is None else shape.band_factor * std
+        layers.append((shape.contribution, half, shape.weights))
+    if show != "released" and shape.effect is not None and shape.effect_band is not None:
+        layers.append((shape.effect, shape.effect_band[1] - shape.effect, shape.weights))
+    return layers
 
 
 def _size(shape: ShapeFunction, max_categories: int) -> tuple[float, float]:

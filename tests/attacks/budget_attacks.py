@@ -382,7 +382,7 @@ ATTACKS = [
         "more is released than was charged and stated",
         more_than_charged,
         less_noise_than_charged,
-        "noise 1 % smaller than charged",
+        "noise 1% smaller than charged",
     ),
     Attack(
         "epsilon and delta at the limits of arithmetic",

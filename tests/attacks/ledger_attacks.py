@@ -5,8 +5,11 @@ from __future__ import annotations
 import hashlib
 import itertools
 import math
+import os
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -18,6 +21,7 @@ import dpexplain.models as models
 from attack_kit import Attack, Finding, estimator, first_find, is_pure, table
 from dpexplain import PrivacyLedger, sweep
 from dpexplain.accounting import RECORD, GaussianEvent, Person, delta_from_mu
+from dpexplain.accounting._ledger.file import LedgerFile
 from dpexplain.accounting.ledger_state import LedgerState
 from dpexplain.accounting.spending import Spending
 from dpexplain.audit import record, subjects
@@ -34,6 +38,39 @@ _ATTEMPTS = itertools.count()
 def _ledger(**settings: Any) -> PrivacyLedger:
     """Make a ledger of its own name: those of one name warn of each other."""
     return PrivacyLedger(f"patients, attempt {next(_ATTEMPTS)}", **settings)
+
+
+# --- names of a file ----------------------------------------------------------------------------
+
+
+def second_name_of_a_file(_: str) -> Finding:
+    """Spend through links to a ledger file: does the file know of every charge?"""
+    event = GaussianEvent("counts", noise_multiplier=20.0)
+
+    def attempts() -> Iterator[Finding]:
+        for how, link in (("symbolic", os.symlink), ("hard", os.link)):
+            with TemporaryDirectory() as folder:
+                path, other = Path(folder) / "ledger.json", Path(folder) / "other.json"
+                _ledger(path=path)
+                link(path, other)
+                spent = sum(_charged(name, event) for name in (path, other) * 2)
+                known = len(PrivacyLedger.open(path).entries)
+                evidence = f"{how} link: {spent} releases, {known} of them known"
+                yield Finding(known < spent, evidence)
+
+    return first_find(attempts())
+
+
+def _charged(path: Path, event: GaussianEvent) -> bool:
+    try:
+        PrivacyLedger.open(path).charge([event], label="through a link")
+    except BudgetError:
+        return False
+    return True
+
+
+def second_names_are_not_refused(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(LedgerFile, "_refuse_second_name", lambda self: None)
 
 
 # --- units --------------------------------------------------------------------------------------
@@ -241,6 +278,13 @@ ATTACKS = [
         stopping_by_results,
         totals_are_read_as_odometers,
         "the total of the moment is printed for adaptive use",
+        every_model=False,
+    ),
+    Attack(
+        "a budget is spent again through a second name of the ledger file",
+        second_name_of_a_file,
+        second_names_are_not_refused,
+        "a file with two names is replaced under one of them",
         every_model=False,
     ),
 ]

@@ -23,7 +23,7 @@ from dpexplain.mechanisms import Mechanism, NoiseSource, Phase, SecretCoins, coi
 from dpexplain.mechanisms import mechanism as mechanism_module
 from dpexplain.models import private
 from dpexplain.models.locally_linear.sampling import representable
-from dpexplain.models.private import PrivateEstimator, _bounded_rows
+from dpexplain.models.private import PrivateEstimator
 
 _SIGMA = 2.0**40  # two draws out of some hundred agree with chance < 1e-7
 _BACKENDS = ("exact", "opendp", "rounded")
@@ -176,7 +176,7 @@ def known_coins(name: str) -> Finding:
         return {
             "samples": fitted._coins().heads(64, 0.5).tobytes(),
             "bags": (fitted._coins().random(64) < 0.5).tobytes(),
-            "rows of a person": _bounded_rows(people, 1).tobytes(),
+            "rows of a person": fitted._kept_rows(people).tobytes(),
         }
 
     def attempts() -> Iterator[Finding]:

@@ -8,6 +8,7 @@ import leak_attacks
 import ledger_attacks
 import limit_attacks
 import noise_attacks
+import pair_attacks
 import people_attacks
 import pricing_attacks
 import reader_attacks
@@ -17,6 +18,7 @@ SUITES = (
     limit_attacks,
     noise_attacks,
     leak_attacks,
+    pair_attacks,
     people_attacks,
     budget_attacks,
     reader_attacks,

@@ -23,14 +23,6 @@ WANTED = 0.05
 """Share of a fit that secrecy may cost."""
 
 
-class Ordering(SeededCoins):
-    """Coins of a seed that order tables as well."""
-
-    def permutation(self, n: int) -> Any:
-        """Order n places."""
-        return self._generator.permutation(n)
-
-
 def coin_costs(dataset: Dataset, n_fits: int = 3) -> Iterator[tuple[str, ...]]:
     """Measure CPU time of fits, and of all coins that they throw: secret ones, and seeded ones.
 
@@ -62,8 +54,8 @@ def coin_costs(dataset: Dataset, n_fits: int = 3) -> Iterator[tuple[str, ...]]:
     for title, (model, arguments) in fits.items():
         model.fit(X, y, **arguments)  # loads and compiles
         secret = _quickest(SecretCoins, model, X, y, arguments, n_fits)
-        with mock.patch.object(private, "secret_coins", side_effect=lambda: Ordering(0)):
-            seeded = _quickest(Ordering, model, X, y, arguments, n_fits)
+        with mock.patch.object(private, "secret_coins", side_effect=lambda: SeededCoins(0)):
+            seeded = _quickest(SeededCoins, model, X, y, arguments, n_fits)
         fit, coins = secret
         met = coins - seeded[1] <= WANTED * fit
         shares = (f"{coins / fit:.1%}", f"{seeded[1] / seeded[0]:.1%}")

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 from bench_coins import coin_costs
+from bench_lines import line_costs
 from bench_measure import race, summary
 from bench_models import DEFAULT, PAPER, Budget, Contender
 from joblib import cpu_count
@@ -131,6 +132,12 @@ def _thread_gain(
     return Row(target, "at most 0.8 ×", measured, quickest <= 0.8)
 
 
+def reading(n_rows: int = N_ROWS) -> Iterator[Row]:
+    """CPU time of text files that are read line by line, beside that of pandas."""
+    for file, wanted, ours, _, ratio, met in line_costs(n_rows):
+        yield Row(f"{file}: read", wanted, f"{ratio} × (CPU {ours} s)", met == "yes")
+
+
 def import_time(n_runs: int = 5) -> Row:
     """CPU time of ``import dpexplain`` in a process of its own."""
     program = "import time, dpexplain; print(time.process_time())"
@@ -188,4 +195,5 @@ def targets(
             measured = f"{secret} of the CPU time, {seeded} with coins of a seed"
             yield Row(f"{fit}: secret coins", wanted, measured, met == "yes")
     yield from growth(budget)
+    yield from reading()
     yield import_time()

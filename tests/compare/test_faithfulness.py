@@ -105,6 +105,7 @@ def fitted():
     return data, model.fit(data.X, data.y).explain_global()
 
 
+@pytest.mark.full
 def test_a_good_fit_is_faithful_to_the_truth_and_zeros_are_not(fitted):
     data, explanation = fitted
     for X in (None, data.X):

@@ -9,6 +9,8 @@ import pytest
 from chunked_tables import halves, make_estimator, make_table
 from dpexplain import PrivacyLedger, sweep
 
+pytestmark = pytest.mark.full
+
 NAME = "DPExplainableBoostingClassifier"
 
 

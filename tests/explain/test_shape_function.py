@@ -120,7 +120,7 @@ def test_frame_is_tidy_and_its_special_bins_are_no_intervals():
     assert list(frame.columns) == [
         "term", "bin", "bin_left", "bin_right", "contribution", "noise_std", "structure_std",
         "sampling_std", "total_std", "signal", "count", "special", "bag_std",
-        "effect", "effect_std", "effect_signal",
+        "effect", "effect_std", "effect_low", "effect_high", "effect_signal",
     ]  # fmt: skip
     assert frame["bin_left"].tolist()[:3] == [17, 30, 45]
     assert frame.loc[frame["special"], ["bin_left", "bin_right"]].isna().all(axis=None)

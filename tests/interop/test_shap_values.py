@@ -110,3 +110,24 @@ def test_contributions_of_filters_add_up_and_are_drawn():
     shap.plots.beeswarm(values[:, :, 1], show=False)
     shap.plots.waterfall(values[0, :, 0], show=False)
     plt.close("all")
+
+
+def test_estimates_of_the_effect_take_the_place_of_contributions_on_request():
+    X, _ = table(n=50, seed=4)
+    model = fitted_binary()
+    found = model.explain_global()
+    values = model.explain_local(X).to_shap(X, effects=found)
+    for place, name in enumerate(values.feature_names):
+        expected = found[name].effect[found[name].bin_index(X[name])]
+        np.testing.assert_array_equal(values.values[:, place], expected)
+    assert set(values.base_values) == {found.effect_intercept}
+
+
+def test_estimates_are_refused_where_there_are_none_or_rows_are_missing():
+    X, _ = table(n=50, seed=4)
+    model = fitted_binary()
+    local = model.explain_local(X)
+    with pytest.raises(ValueError, match="estimate of the effect"):
+        local.to_shap(X, effects=classifier())
+    with pytest.raises(ValueError, match="pass X"):
+        local.to_shap(effects=model.explain_global())

@@ -122,6 +122,7 @@ def test_several_classes_have_a_score_each_and_probabilities_that_add_up():
     assert rising.evaluate([90.0])[0] > rising.evaluate([10.0])[0]
 
 
+@pytest.mark.full
 @models_
 def test_bands_have_the_width_of_the_scatter_between_fits(model):
     """40 fits know a standard deviation within 1 / sqrt(80) = 11 %; limits are six of these off.

@@ -64,7 +64,7 @@ def test_no_cell_of_any_kind_stops_a_fit_or_shows_in_the_model(name):
 
 
 @every_model
-@pytest.mark.parametrize("n", [0, 1, 2, 5])
+@pytest.mark.parametrize("n", [0, *(pytest.param(n, marks=pytest.mark.full) for n in (1, 2, 5))])
 def test_tiny_and_empty_tables_are_fitted_like_any_other(name, n):
     X, y = make_data(name, n)
     model = made_quickly(name, 3).fit(X, y)

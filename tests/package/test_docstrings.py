@@ -9,6 +9,8 @@ from functools import cached_property
 import pytest
 from numpydoc.validate import validate
 
+pytestmark = pytest.mark.full
+
 PARTS = (
     "dpexplain",
     "dpexplain.accounting",

@@ -44,6 +44,7 @@ def missing_after_installing_widgets(repository: Path) -> set[str]:
     return {IMPORTED.get(name, name) for name in absent - installed}
 
 
+@pytest.mark.full
 def test_the_ten_lines_run_after_installing_the_widgets_extra(readme, repository, tmp_path):
     (lines,) = re.findall(r"```python\n(.*?)```", readme, flags=re.DOTALL)
     absent = missing_after_installing_widgets(repository)

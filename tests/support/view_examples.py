@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 
 import numpy as np
@@ -206,6 +207,30 @@ def joint_noise(shapes: list[ShapeFunction]) -> NoiseModel:
         rows = slice(sum(sizes[:k]), sum(sizes[: k + 1]))
         factor[rows, k] = std[rows] * math.sqrt(0.5)
     return NoiseModel(sizes, factor, np.sqrt(std**2 - (factor**2).sum(axis=1)))
+
+
+def with_effects(found: Comparison) -> Comparison:
+    """Add estimates of the effect to the private fits: curves half as large again, wider bands."""
+
+    def estimated(explanation: GlobalExplanation) -> GlobalExplanation:
+        terms = [
+            dataclasses.replace(
+                term,
+                effect=1.5 * term.contribution,
+                effect_std=0.5 * term.noise_std + 0.05,
+                effect_factor=3.0,
+            )
+            for term in explanation.terms
+        ]
+        stds = np.concatenate([*(term.effect_std for term in terms), [0.01]])
+        scatter = NoiseModel(tuple(t.n_bins for t in terms), np.zeros((len(stds), 1)), stds)
+        joint = joint_noise(explanation.terms)
+        return dataclasses.replace(
+            explanation, terms=terms, noise=joint, effect_scatter=scatter, effect_intercept=-0.7
+        )
+
+    fits = {eps: tuple(map(estimated, repeats)) for eps, repeats in found.explanations.items()}
+    return dataclasses.replace(found, explanations=fits)
 
 
 def metrics(epsilons, n_repeats, reference, name) -> pd.DataFrame:

@@ -56,6 +56,7 @@ def with_reference(comparison: Comparison, scale: float) -> Comparison:
     return dataclasses.replace(comparison, reference=reference, metrics=metrics)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("view", "choices"),
     [

@@ -11,7 +11,7 @@ import pytest
 
 import view_examples
 from dpexplain_widgets.export.bundle import STATIC
-from dpexplain_widgets.payload.packing import deflated, inflated, packed
+from dpexplain_widgets.payload.packing import STD_STEP, deflated, inflated, packed
 from dpexplain_widgets.payload.payload import build_payload
 from node import NODE
 
@@ -34,7 +34,7 @@ def read_in_node(value):
 
 @pytest.fixture(scope="module")
 def payload():
-    return build_payload(view_examples.comparison(n_repeats=2))
+    return build_payload(view_examples.with_effects(view_examples.comparison(n_repeats=2)))
 
 
 @pytest.fixture(scope="module")
@@ -54,9 +54,7 @@ def test_everything_but_numbers_of_fits_comes_back_as_it_was(payload, back):
                     assert other[key] == term[key]
 
 
-@pytest.mark.parametrize(
-    ("key", "digits"), [("contribution", 4), ("count", None), ("noise_std", 4), ("total_std", 4)]
-)
+@pytest.mark.parametrize(("key", "digits"), [("contribution", 4), ("count", None), ("effect", 3)])
 def test_lists_are_rounded_to_digits_of_their_largest_number(payload, back, key, digits):
     for before, after in zip(payload["fits"], back["fits"], strict=True):
         for term, other in zip(before[0]["terms"], after[0]["terms"], strict=True):
@@ -68,6 +66,20 @@ def test_lists_are_rounded_to_digits_of_their_largest_number(payload, back, key,
             step = 1.0 if digits is None else 10.0 ** (math.floor(math.log10(largest)) - digits + 1)
             # Half a step, and what the sum of differences loses in doubles.
             assert np.abs(exact - rounded).max() <= step * (0.5 + 1e-9)
+
+
+@pytest.mark.parametrize("key", ["noise_std", "total_std", "effect_std"])
+def test_deviations_are_rounded_to_a_share_of_themselves(payload, back, key):
+    for before, after in zip(payload["fits"], back["fits"], strict=True):
+        for term, other in zip(before[0]["terms"], after[0]["terms"], strict=True):
+            if term[key] is not None:
+                assert other[key] == pytest.approx(term[key], rel=0.5 * STD_STEP * 1.01, abs=0)
+
+
+@pytest.mark.parametrize("values", [[0.0, 1.0, 2.0, 3.0], [1e-300, 1.0, 1e300, 2.0], [0.5, 0.25]])
+def test_deviations_of_every_size_come_back(values):
+    after = read_in_node({"noise_std": values, "more": 1})["noise_std"]
+    assert after == pytest.approx(values, rel=0.5 * STD_STEP * 1.01, abs=0)
 
 
 @pytest.mark.parametrize(
@@ -137,4 +149,5 @@ def test_a_total_is_left_to_the_reader_where_it_follows_from_its_parts():
 
     assert packed(follows)["value"]["total_std"] == {"$q": 1}
     for value in (follows, differs):
-        assert read_in_node(value)["total_std"] == pytest.approx(value["total_std"], rel=1e-3)
+        total = read_in_node(value)["total_std"]
+        assert total == pytest.approx(value["total_std"], rel=0.5 * STD_STEP * 1.01)

@@ -60,7 +60,7 @@ def test_selection_says_what_is_estimated_of_people(known):
     explanation = classifier(terms=(term if known else age(), job()))
     view = ShapeView(explanation, term="age")
 
-    columns = ["effect", "effect_std", "effect_signal"]
+    columns = ["effect", "effect_std", "effect_low", "effect_high", "effect_signal"]
     wanted = explanation["age"].frame()[columns]
     pd.testing.assert_frame_equal(view.selection[columns], wanted)
     assert wanted["effect_signal"].tolist() == ([True, False, True, False] if known else [None] * 4)

@@ -88,6 +88,7 @@ class LedgerFile:
                 f"ledger file {str(self.path)!r} would grow beyond {_LARGEST_BYTES >> 20} MiB "
                 "and could not be read again; open a new ledger for new data. Nothing was charged."
             )
+        self._refuse_second_name()
         # Under the lock nobody else uses this name; a leftover of a killed process is overwritten.
         temporary = self.path.with_name(f".{self.path.name}.tmp")
         try:
@@ -104,6 +105,18 @@ class LedgerFile:
                 temporary.unlink(missing_ok=True)
             raise self._failure("cannot be written", error, "make room or choose another") from None
         _sync_folder(self.path.parent)
+
+    def _refuse_second_name(self) -> None:
+        """Refuse a file with a hard link, which would keep the old content: a second budget."""
+        try:
+            linked = self.path.stat().st_nlink > 1
+        except OSError:  # not there yet
+            return
+        if linked:
+            raise BudgetError(
+                f"ledger file {str(self.path)!r} has a second name (a hard link), under which "
+                "this charge would not be counted; delete the other name. Nothing was charged."
+            )
 
     def _failure(self, what: str, error: Exception, advice: str) -> BudgetError:
         reason = getattr(error, "strerror", None) or type(error).__name__

@@ -30,6 +30,16 @@ if TYPE_CHECKING:
 
 _HTML_ROWS = 10
 
+_COLUMN_WORDS = (
+    "What is noise? importance, noise_floor and above_noise describe the released curves. What is "
+    "true of people? effect, effect_std and has_effect estimate it. Ranks and directions rest "
+    "on what the column basis names."
+)
+_BIN_WORDS = (
+    "What is noise? contribution, its standard deviations and signal describe the released curve. "
+    "What is true of people? effect, its 95% band and effect_signal estimate it."
+)
+
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class GlobalExplanation(
@@ -287,15 +297,16 @@ class GlobalExplanation(
         return pd.concat([term.frame() for term in self.terms], ignore_index=True)
 
     def describe(self) -> Iterator[str | pd.DataFrame]:
-        """Yield the guarantee, the noise in words, and terms and pairs by importance.
+        """Yield the guarantee, noise and effects in words, and terms and pairs by importance.
 
         Yields
         ------
         str or DataFrame
         """
         yield from super().describe()
-        if self.noise_words:
-            yield self.noise_words
+        yield from (words for words in (self.effect_words, self.effect_caution) if words)
+        if self.effect_scatter is not None:
+            yield _COLUMN_WORDS
         yield self.ranking()
         if self.pairs:
             listed = self.importances()[[pair.name for pair in self.pairs]]
@@ -309,6 +320,23 @@ class GlobalExplanation(
         dict of str to DataFrame
         """
         return {**super().term_frames(), **{pair.name: pair.frame() for pair in self.pairs}}
+
+    def term_words(self, term: str) -> Iterator[str]:
+        """Yield which question the columns of a term answer, and what its estimate cannot say.
+
+        Parameters
+        ----------
+        term : str
+
+        Yields
+        ------
+        str
+            A paragraph.
+        """
+        if term in self and self[term].effect is not None:
+            yield _BIN_WORDS
+        if caution := self.effect_cautions.get(term):
+            yield caution
 
     @overload
     def plot(self, term: None = None, **options: Any) -> npt.NDArray[np.object_]: ...
@@ -346,7 +374,10 @@ class GlobalExplanation(
         from dpexplain.plotting import plot_global
 
         if term is not None:
-            return self.part(term).plot(ax=ax, **options)
+            part = self.part(term)
+            if isinstance(part, ShapeFunction):
+                options = {"caution": self.effect_cautions.get(term, ""), **options}
+            return part.plot(ax=ax, **options)
         if ax is not None:
             raise ValueError("ax= takes one term; name it, or pass figure= to draw all terms.")
         return plot_global(self, **options)
@@ -410,7 +441,11 @@ class GlobalExplanation(
             _html.note(shorten(self.score_name, 90)),
             "" if private else _html.warning(self.guarantee.short),
             _html.table(head, rows, (False, True, *([True] if noisy else []), False)),
-            _html.note(self.noise_words) if self.noise_words else "",
+            *(
+                _html.note(words)
+                for words in (self.noise_words, self.effect_words, self.effect_caution)
+                if words
+            ),
             *(_html.note(str(edit)) for edit in self.edits),
             _html.note(self._footer()),
         )

@@ -14,16 +14,16 @@ from dpexplain.explain import _html
 from dpexplain.explain._record import FloatArray, Record, distinct, finite, read_only, text, texts
 from dpexplain.explain._text import short_number, signed_number
 from dpexplain.explain.additive.links import Link, checked_classes, score_unit, shown_class
-from dpexplain.explain.display import ExplanationDisplay
+from dpexplain.explain.display import LocalDisplay
 from dpexplain.explain.guarantee import Guarantee
 from dpexplain.explain.noise import normal_certainty
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+
 _HTML_ROWS = 10
 _LARGEST_LOG = 700.0  # its exponential is finite
-NOT_RELEASABLE = "shows samples not marked public \u2014 do not publish"
 
 
 def total_score(contributions: npt.ArrayLike, intercept: npt.ArrayLike) -> FloatArray:
@@ -114,7 +114,7 @@ def inverse_link(scores: npt.ArrayLike, link: str) -> FloatArray:
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class LocalExplanation(Record, ExplanationDisplay):
+class LocalExplanation(Record, LocalDisplay):
     """Contributions of every term to the scores of samples.
 
     Parameters
@@ -293,11 +293,6 @@ class LocalExplanation(Record, ExplanationDisplay):
         """Unit of scores and contributions, such as ``"log-odds"``."""
         return score_unit(self.link, self.target_name, self.target_unit)
 
-    @property
-    def releasable(self) -> bool:
-        """Whether model and samples may both be shown to anyone."""
-        return self.guarantee.private and self.samples_public
-
     def frame(self, sample: int | None = None) -> pd.DataFrame:
         """Return one row per sample and term.
 
@@ -331,7 +326,7 @@ class LocalExplanation(Record, ExplanationDisplay):
             }
         )
 
-    def to_shap(self, X: npt.ArrayLike | None = None) -> Any:
+    def to_shap(self, X: npt.ArrayLike | None = None, *, effects: Any = None) -> Any:
         """Return the contributions as a ``shap.Explanation`` for SHAP's plots.
 
         Nothing is estimated: in an additive model the contribution of a term is its Shapley
@@ -342,6 +337,9 @@ class LocalExplanation(Record, ExplanationDisplay):
         X : DataFrame, array or sequence of rows, or None, default=None
             The same samples, whose values SHAP's plots then show and color by; None shows the
             bin of each as text.
+        effects : GlobalExplanation or None, default=None
+            Explanation of the same model: values are its estimates of the effect on people then,
+            instead of what the model adds to its score. Needs `X`.
 
         Returns
         -------
@@ -353,11 +351,11 @@ class LocalExplanation(Record, ExplanationDisplay):
         ImportError
             If SHAP is not installed.
         ValueError
-            If `X` has a different number of rows, or lacks a column.
+            If `X` has a different number of rows, or lacks a column; if `effects` has no estimates.
         """
         from dpexplain.interop.shap_values import to_shap
 
-        return to_shap(self, X)
+        return to_shap(self, X, effects=effects)
 
     def plot(self, sample: int = 0, ax: Axes | None = None, **options: Any) -> Axes:
         """Draw one sample as a waterfall; see :func:`dpexplain.plotting.plot_local`.
@@ -380,13 +378,6 @@ class LocalExplanation(Record, ExplanationDisplay):
 
         return plot_local(self, sample=sample, ax=ax, **options)
 
-    def _position(self, sample: int) -> int:
-        if isinstance(sample, bool) or not isinstance(sample, (int, np.integer)):
-            raise ValueError(f"sample must be an integer, got {type(sample).__name__}.")
-        if not 0 <= sample < len(self):
-            raise ValueError(f"sample={sample} must be in [0, {len(self)}), the samples explained.")
-        return int(sample)
-
     def __repr__(self) -> str:
         """Return a line that points to the next step."""
         public = "" if self.samples_public else "; samples not public"
@@ -396,16 +387,7 @@ class LocalExplanation(Record, ExplanationDisplay):
         )
 
     def _repr_html_(self) -> str:
-        return _html.box(
-            _html.heading(f"Local explanation of {self.target_name}"),
-            "" if self.guarantee.private else _html.warning(self.guarantee.short),
-            "" if self.samples_public else _html.warning(NOT_RELEASABLE),
-            self._first_sample(),
-            _html.note(
-                f"{len(self)} samples, {len(self.term_names)} terms; .frame() and "
-                ".plot(sample) show all"
-            ),
-        )
+        return self._html_box(f"{len(self.term_names)} terms", self._first_sample())
 
     def _first_sample(self) -> str:
         if not len(self):

@@ -150,8 +150,8 @@ class MulticlassExplanation(NoisyClasses, ModelDisplay, ByClass[GlobalExplanatio
         str or DataFrame
         """
         yield from super().describe()
-        if self.noise_words:
-            yield self.noise_words
+        if caution := self.by_class[0].effect_caution:
+            yield caution
         yield self.ranking()
 
     def importances(self) -> pd.Series[float]:

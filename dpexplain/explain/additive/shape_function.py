@@ -252,8 +252,9 @@ class ShapeFunction(NoisyShape, Binned, ModelDisplay):
         DataFrame
             Columns term, bin, bin_left, bin_right (NaN if a bin is not an interval),
             contribution; noise_std, structure_std, sampling_std and total_std (NaN if
-            unknown); signal (None if unknown), count, special, bag_std, effect, effect_std
-            (NaN if unknown); effect_signal (None if unknown).
+            unknown); signal (None if unknown), count, special, bag_std, effect, effect_std,
+            effect_low and effect_high, the ends of the effect band (NaN if unknown);
+            effect_signal (None if unknown).
         """
         edges = np.full((2, self.n_bins), np.nan)
         if self.bin_edges is not None:
@@ -261,6 +262,7 @@ class ShapeFunction(NoisyShape, Binned, ModelDisplay):
             edges[1, : self.n_value_bins] = self.bin_edges[1:]
         names = ("noise_std", "structure_std", "sampling_std", "total_std")
         stds = {name: self._or_nan(getattr(self, name)) for name in names}
+        low, high = (None, None) if self.effect_band is None else self.effect_band
         marks = None if self.effect_signal is None else self.effect_signal.astype(object)
         signal = np.full(self.n_bins, None) if self.signal is None else self.signal.astype(object)
         return pd.DataFrame(
@@ -277,6 +279,8 @@ class ShapeFunction(NoisyShape, Binned, ModelDisplay):
                 "bag_std": self._or_nan(self.bag_std),
                 "effect": self._or_nan(self.effect),
                 "effect_std": self._or_nan(self.effect_std),
+                "effect_low": self._or_nan(low),
+                "effect_high": self._or_nan(high),
                 "effect_signal": np.full(self.n_bins, None) if marks is None else marks,
             }
         )

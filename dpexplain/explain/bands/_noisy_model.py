@@ -10,9 +10,16 @@ import numpy as np
 import pandas as pd
 
 from dpexplain.explain._record import FloatArray
+from dpexplain.explain.bands._cautions import (
+    entangled_terms,
+    entangled_words,
+    missing_words,
+    people_caution,
+)
 from dpexplain.explain.noise import LEVEL, STANDS_OUT_LEVEL, NoiseModel, normal_certainty
 
 if TYPE_CHECKING:
+    from dpexplain.explain.additive.links import Link
     from dpexplain.explain.additive.shape_function import ShapeFunction
     from dpexplain.explain.guarantee import Guarantee
 
@@ -28,7 +35,9 @@ class NoisyModel:
     terms: tuple[ShapeFunction, ...]
     noise: NoiseModel | None
     effect_scatter: NoiseModel | None
+    effect_intercept: float | None
     guarantee: Guarantee
+    link: Link
 
     @property
     def terms_above_noise(self) -> tuple[str, ...] | None:
@@ -128,6 +137,47 @@ class NoisyModel:
         verb = "has" if len(names) == 1 and n_terms > 1 else "have"
         words = f"{which} terms {verb} an effect that is certain."
         return f"{words} The released curves show about {100 * shown:.0f}% of the effects."
+
+    @property
+    def effect_caution(self) -> str:
+        """Warning if the effect estimates are known not to hold for this model; else empty.
+
+        If a private model has none, if there are few people, or if terms are so closely related
+        that their effects cannot be separated.
+        """
+        if self.effect_scatter is None:
+            return missing_words(self.link) if self.guarantee.private else ""
+        few = people_caution(self.terms, self.link, self.effect_intercept)
+        tied = self._entangled
+        if few or not tied:
+            return few
+        name = max(tied, key=lambda each: tied[each][1])
+        return entangled_words((name, tied[name][0]))
+
+    @property
+    def effect_cautions(self) -> dict[str, str]:
+        """Warnings by term, for terms that have one.
+
+        The warning of the model if it concerns all terms; otherwise that two terms cannot be
+        separated; otherwise :attr:`ShapeFunction.effect_caution`.
+        """
+        if self.effect_scatter is None:
+            missing = self.effect_caution
+            return dict.fromkeys((t.name for t in self.terms), missing) if missing else {}
+        few = people_caution(self.terms, self.link, self.effect_intercept)
+        tied = self._entangled
+        found = {
+            t.name: few
+            or (entangled_words((t.name, tied[t.name][0])) if t.name in tied else "")
+            or t.effect_caution
+            for t in self.terms
+        }
+        return {name: words for name, words in found.items() if words}
+
+    @cached_property
+    def _entangled(self) -> dict[str, tuple[str, float]]:
+        scatter = self.effect_scatter
+        return {} if scatter is None else entangled_terms(self.terms, scatter)
 
     def ranking(self) -> pd.DataFrame:
         """Return importances with noise floor, ranks and directions, largest first.

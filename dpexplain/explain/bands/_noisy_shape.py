@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from dpexplain.explain._record import FloatArray, finite, frozen, read_only
+from dpexplain.explain.bands._cautions import Estimated, term_caution
 from dpexplain.explain.noise import mean_absolute, normal_certainty
 
 # Without joint draws a band is drawn bin by bin.
@@ -181,6 +182,14 @@ class NoisyShape:
         if self.effect is None or self.effect_std is None:
             return None
         return float(self.weights @ mean_absolute(self.effect, self.effect_std))
+
+    @property
+    def effect_caution(self) -> str:
+        """Warning if the effect estimate of this curve is missing or says little; else empty.
+
+        What only the whole model shows is in :attr:`GlobalExplanation.effect_cautions`.
+        """
+        return term_caution(cast(Estimated, self))
 
     @property
     def effect_directions(self) -> tuple[str, ...] | None:

@@ -15,7 +15,6 @@ classes changes no probability, so the common mean is subtracted: only contrasts
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -308,17 +307,6 @@ class FilterBank(NoisyFilters, Record, ModelDisplay):
                 "sign_certainty": (unknown if certainty is None else certainty).ravel(),
             }
         )
-
-    def describe(self) -> Iterator[str | pd.DataFrame]:
-        """Yield the guarantee and the noise in words.
-
-        Yields
-        ------
-        str or DataFrame
-        """
-        yield from super().describe()
-        if self.noise_words:
-            yield self.noise_words
 
     def plot(self, what: str = "class_means", **options: Any) -> npt.NDArray[np.object_]:
         """Draw the filters; see :func:`dpexplain.plotting.plot_filters`.

@@ -25,8 +25,8 @@ from dpexplain.explain import _html
 from dpexplain.explain._by_class import class_position
 from dpexplain.explain._record import FloatArray, Record, bounded, distinct, read_only, text, texts
 from dpexplain.explain._text import short_number, signed_number
-from dpexplain.explain.additive.local_explanation import NOT_RELEASABLE, total_score
-from dpexplain.explain.display import ExplanationDisplay
+from dpexplain.explain.additive.local_explanation import total_score
+from dpexplain.explain.display import LocalDisplay
 from dpexplain.explain.filters._filter_math import softmax
 from dpexplain.explain.filters.filter_inputs import LARGEST, checked_inputs
 from dpexplain.explain.filters.weight_map import (
@@ -42,7 +42,7 @@ _SHARES_TOLERANCE = 1e-6
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class FilterExplanation(Record, ExplanationDisplay):
+class FilterExplanation(Record, LocalDisplay):
     """Contributions of every input to the scores of samples.
 
     Parameters
@@ -209,11 +209,6 @@ class FilterExplanation(Record, ExplanationDisplay):
         From 0.5 (a coin flip) to 1, over privacy noise; None for a model without noise.
         """
         return sign_certainty(self.contributions, self.contribution_std)
-
-    @property
-    def releasable(self) -> bool:
-        """Whether model and samples may both be shown to anyone."""
-        return self.guarantee.private and self.samples_public
 
     def weighted_filter(self, sample: int, label: object | None = None) -> WeightMap:
         """Return the effective linear map of a sample.
@@ -415,13 +410,6 @@ class FilterExplanation(Record, ExplanationDisplay):
             return int(self.scores[sample].argmax())
         return class_position(self.classes, label)
 
-    def _position(self, sample: int) -> int:
-        if isinstance(sample, bool) or not isinstance(sample, (int, np.integer)):
-            raise ValueError(f"sample must be an integer, got {type(sample).__name__}.")
-        if not 0 <= sample < len(self):
-            raise ValueError(f"sample={sample} must be in [0, {len(self)}), the samples explained.")
-        return int(sample)
-
     def __repr__(self) -> str:
         """Return a line that points to the next step."""
         public = "" if self.samples_public else "; samples not public"
@@ -432,16 +420,7 @@ class FilterExplanation(Record, ExplanationDisplay):
         )
 
     def _repr_html_(self) -> str:
-        return _html.box(
-            _html.heading(f"Local explanation of {self.target_name}"),
-            "" if self.guarantee.private else _html.warning(self.guarantee.short),
-            "" if self.samples_public else _html.warning(NOT_RELEASABLE),
-            self._first_sample(),
-            _html.note(
-                f"{len(self)} samples, {len(self.classes)} classes; .frame() and .plot(sample) "
-                "show all"
-            ),
-        )
+        return self._html_box(f"{len(self.classes)} classes", self._first_sample())
 
     def _first_sample(self) -> str:
         if not len(self):

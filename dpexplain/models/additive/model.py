@@ -87,16 +87,14 @@ class AdditiveModel(BaseEstimator):
             ``for_class(label)`` returns the explanation of one class.
         """
         check_is_fitted(self, "schema_")
-        # The matrices are small: threads that wait for each other take longer than one.
-        with threadpool_limits(1, "blas"):
-            if self._terms.link != "softmax":
-                return self._explained(self._terms, effect=self._effect if effect else None)
-            return MulticlassExplanation(
-                tuple(
-                    self._explained(self._terms.of_class(c), name)
-                    for c, name in enumerate(self._class_names() or ())
-                )
+        if self._terms.link != "softmax":
+            return self._explained(self._terms, effect=self._effect if effect else None)
+        return MulticlassExplanation(
+            tuple(
+                self._explained(self._terms.of_class(c), name)
+                for c, name in enumerate(self._class_names() or ())
             )
+        )
 
     @property
     def edits_(self) -> tuple[EditRecord, ...]:
@@ -261,7 +259,10 @@ class AdditiveModel(BaseEstimator):
     @cached_property
     def _noise(self) -> tuple[TermNoise, ...]:
         sizes = [b.n_bins for b in self._terms.bins]
-        return tuple(term_noise(draws, sizes) for draws in self._noise_draws())
+        # Matrices are small: threads of BLAS would wait for each other ten times as long as they
+        # work. One thread also gives the same band on any number of processors.
+        with threadpool_limits(1, "blas"):
+            return tuple(term_noise(draws, sizes) for draws in self._noise_draws())
 
     def _effect_draws(self) -> EffectDraws | None:
         """Return the estimate of the true curves; None if unavailable."""
@@ -269,8 +270,10 @@ class AdditiveModel(BaseEstimator):
 
     @cached_property
     def _effect(self) -> TermEffect | None:
-        draws = self._effect_draws()
-        return None if draws is None else term_effect(draws, [b.n_bins for b in self._terms.bins])
+        with threadpool_limits(1, "blas"):
+            draws = self._effect_draws()
+            sizes = [b.n_bins for b in self._terms.bins]
+            return None if draws is None else term_effect(draws, sizes)
 
     def _noise_of(self, of_class: str) -> TermNoise | None:
         """Return the noise of a class score, or of the single score."""

@@ -8,7 +8,6 @@ from contextlib import closing
 from dataclasses import replace
 from typing import Any, Literal
 
-import numpy as np
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 

@@ -11,12 +11,11 @@ from threadpoolctl import threadpool_limits
 
 from dpexplain._utils.tracebacks import without_records
 from dpexplain._utils.validation import check_count
-from dpexplain.accounting import NonPrivateEvent, PrivacyLedger
-from dpexplain.explain import Guarantee
 from dpexplain.models.inputs import as_column, as_table, observed_schema, some_rows_with_target
 from dpexplain.models.locally_linear.gradients import GradientSums
 from dpexplain.models.locally_linear.model import LocallyLinearModel
 from dpexplain.models.locally_linear.training import Progress, train
+from dpexplain.models.noiseless import keep_not_private
 from dpexplain.schema import Classes, Schema
 from dpexplain.tables.encoding import check_columns
 from dpexplain.tables.targets import split_target
@@ -164,14 +163,7 @@ class LocallyLinearClassifier(LocallyLinearModel):
                 progress=self.progress,
             )
         self._keep_filters(trained, shape, basis, preparation, schema)
-        self.schema_ = schema
-        self.n_features_in_ = schema.n_features
-        self.feature_names_in_ = np.array(schema.feature_names, dtype=object)
-        self.guarantee_ = Guarantee.not_private("fitted without noise")
-        self.ledger_ = PrivacyLedger("this fit alone")
-        self.ledger_.charge(
-            [NonPrivateEvent("fit", "fitted without noise")], label=type(self).__name__
-        )
+        keep_not_private(self, schema, "fitted without noise")
         return self
 
     def _check_values(self, X: Any, y: Any) -> None:

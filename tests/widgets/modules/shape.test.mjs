@@ -7,6 +7,7 @@ import { directionsOf, drawnErrors, replayedCurve, uniforms } from "../../../wid
 import { cellAfterKey, pointedCell } from "../../../widgets/dpexplain_widgets/static/views/shape/pair_panel.js";
 import { edgeDay } from "../../../widgets/dpexplain_widgets/static/kit/format.js";
 import { endTexts, smallAxisValues } from "../../../widgets/dpexplain_widgets/static/views/shape/small_shape.js";
+import { shownLayer, termCurves } from "../../../widgets/dpexplain_widgets/static/charts/curves.js";
 import { causeWords } from "../../../widgets/dpexplain_widgets/static/kit/words.js";
 
 const letters = (rows) => rows.flat().map((step) => String.fromCharCode(63 + step)).join("");
@@ -98,4 +99,17 @@ test("keys walk over the cells of a pair and stop at its edges", () => {
   const after = (key, cell) => cellAfterKey({ key }, cell, pair);
   assert.deepEqual([after("ArrowUp", 1), after("ArrowUp", 4), after("ArrowRight", 2)], [4, 4, 2]);
   assert.deepEqual([after("Home", 5), after("ArrowDown", 3), after("End", null), after("x", 1)], [3, 0, 0, null]);
+});
+
+test("what is drawn of a term are its layers, the estimate in the place of the curve where it stands alone", () => {
+  const effect = { effect: [5, 6, 7, 0], effect_std: [1, 1, 1, 1], effect_factor: 2 };
+  const fits = [{ terms: [{ ...term, ...effect }] }];
+  const state = { fit: fits[0], fits, repeat: 0, termIndex: 0, pinned: null, other: null, reference: null, payload: { fits: [fits] } };
+  const roles = (shownCurve) => termCurves({ ...state, shownCurve }).map(({ role }) => role);
+  assert.deepEqual(["both", "released", "effect"].map(roles), [["effect", "main"], ["main"], ["effect"]]);
+  const [alone] = termCurves({ ...state, shownCurve: "effect" });
+  assert.deepEqual(alone.termFit.contribution, effect.effect);
+  assert.equal(alone.termFit.total_std, null);
+  const without = { terms: [term] };
+  assert.equal(shownLayer({ ...state, fit: without, shownCurve: "effect" }), "released");
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { fromSteps, unpack } from "../../../widgets/dpexplain_widgets/static/state/unpack.js";
+import { fromRatios, fromSteps, unpack } from "../../../widgets/dpexplain_widgets/static/state/unpack.js";
 
 test("steps add up and are divided once", () => {
   assert.deepEqual(fromSteps([1, 3, -1, 0]), [0.3, 0.2, 0.2]);
@@ -20,4 +20,8 @@ test("marks are words of ones and zeros", () => {
 
 test("a value that looks like a mark is left alone", () => {
   assert.deepEqual(unpack({ table: [], value: { $n: "text", $r: 0.5 } }), { $n: "text", $r: 0.5 });
+});
+
+test("ratios add up", () => {
+  assert.deepEqual(fromRatios([1, 3, -1, -2]), [8, 4, 1]);
 });

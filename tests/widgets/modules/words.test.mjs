@@ -5,7 +5,7 @@ import {
   formatCount, formatDelta, formatEpsilon, formatLike, formatNumber, formatSigned, formatTick,
   plural, quotedName, shortName,
 } from "../../../widgets/dpexplain_widgets/static/kit/format.js";
-import { binSentence, guaranteeSentence, noiseVerdict, scoreWords } from "../../../widgets/dpexplain_widgets/static/kit/words.js";
+import { binSentence, estimateWords, guaranteeSentence, noiseVerdict, scoreWords } from "../../../widgets/dpexplain_widgets/static/kit/words.js";
 
 test("numbers keep three significant digits, a true minus and thousands", () => {
   const written = [0, -0.12345, 1234.5, 1e-9, -2.5e8, Infinity].map((value) => formatNumber(value));
@@ -96,4 +96,23 @@ test("a score of a count is the log of its expectation, and its contributions mu
   const fit = { contribution: [Math.log(2)], noise_std: null, count: [5], labels: ["a"], special: [] };
   const state = { payload, fit: { guarantee: { private: true } }, pinned: null, reference: null, atReference: false };
   assert.match(binSentence(state, fit, 0), /contribution \+0\.693 \(expectation × 2\)/);
+});
+
+const estimated = {
+  contribution: [0.5, 0.1], effect: [1, 0.1], effect_std: [0.2, 0.2], effect_factor: 3,
+  effect_signal: [true, false], labels: ["a", "b"], count: [5, 5], special: [],
+};
+
+test("the estimate of a bin says its band and whether an effect is certain", () => {
+  const words = "estimated effect on people";
+  assert.equal(estimateWords(estimated, 0), `${words} +1 (95% band +0.4 to +1.6: an effect is certain)`);
+  assert.equal(estimateWords(estimated, 1), `${words} +0.1 (95% band −0.5 to +0.7: there may be no effect)`);
+  assert.equal(estimateWords({ ...estimated, effect: null }, 0), "");
+});
+
+test("a bin is read with its estimate unless the released curve is shown alone", () => {
+  const payload = { link: "identity", target: { unit: "", name: "y" } };
+  const state = { payload, fit: { guarantee: { private: true } }, pinned: null, reference: null };
+  const isRead = (shownCurve) => binSentence({ ...state, shownCurve }, estimated, 0).includes("an effect is certain");
+  assert.deepEqual(["both", "effect", "released"].map(isRead), [true, true, false]);
 });

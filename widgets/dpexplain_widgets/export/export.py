@@ -28,7 +28,7 @@ from dpexplain_widgets.payload.payload import all_fits
 from dpexplain_widgets.state.state import ViewState
 
 _CARRIED = (
-    "model_name", "other_model", "term", "pinned_epsilon", "same_axis", "even_bins",
+    "model_name", "other_model", "term", "pinned_epsilon", "same_axis", "even_bins", "shown_curve",
     "small_multiples", "tab", "term_order", "shown_map", "filter_class", "against_class",
     "filter_index", "mask_noise", "sort_filters", "contribution_opacity",
 )  # fmt: skip
@@ -92,7 +92,7 @@ def page_of(
 
 def _without_sums(payload: dict[str, Any]) -> dict[str, Any]:
     """Drop data that only edits need, to shrink the page."""
-    unread = dict.fromkeys(("recovered", "effect", "effect_std", "effect_signal"))
+    unread = dict.fromkeys(("recovered", "stretch", "corrected_importance"))
 
     def lighter(fit: dict[str, Any]) -> dict[str, Any]:
         return {**fit, "terms": [{**term, **unread} for term in fit["terms"]]}

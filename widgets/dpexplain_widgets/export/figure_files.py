@@ -5,8 +5,9 @@ from __future__ import annotations
 import csv
 import html
 import io
+import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import pandas as pd
 
@@ -158,13 +159,16 @@ def _reference(shown: _Shown) -> GlobalExplanation | None:
 
 
 def _draw_shape(ax: Axes, shown: _Shown) -> None:
-    shown.explanation.part(shown.view.term).plot(ax=ax)
+    explanation, term = shown.explanation, shown.view.term
+    options = {"show": shown.view.shown_curve} if term in explanation else {}
+    explanation.plot(term, ax, **options)
 
 
 def _draw_importance(ax: Axes, shown: _Shown) -> None:
     from dpexplain.plotting import plot_importance
 
-    plot_importance(shown.explanation, ax=ax, reference=_reference(shown))
+    reference, show = _reference(shown), shown.view.shown_curve
+    plot_importance(shown.explanation, ax=ax, reference=reference, show=show)
 
 
 def _draw_epsilons(ax: Axes, shown: _Shown) -> None:
@@ -173,7 +177,9 @@ def _draw_epsilons(ax: Axes, shown: _Shown) -> None:
     if shown.source is None:
         raise ValueError("one explanation has one epsilon; pass a Comparison to draw several.")
     view = shown.view
-    plot_comparison(shown.source, term=view.term, ax=ax, show_reference=view.show_reference)
+    show: Literal["effect", "released"] = "effect" if view.shown_curve == "effect" else "released"
+    reference = view.show_reference
+    plot_comparison(shown.source, term=view.term, ax=ax, show_reference=reference, show=show)
 
 
 def _draw_metric(ax: Axes, shown: _Shown) -> None:
@@ -234,6 +240,9 @@ def _shape_rows(view: ViewState, fit: dict[str, Any]) -> pd.DataFrame:
 def _importance_rows(view: ViewState, fit: dict[str, Any]) -> pd.DataFrame:
     terms = fit["terms"]
     places = [each["ranks"] or [None, None] for each in terms]
+    unknown = [math.nan] * len(terms)
+    sizes = [[each.get(name) for each in terms] for name in ("effect_size", "effect_size_std")]
+    effect, effect_std = (each if None not in each else unknown for each in sizes)
     table = pd.DataFrame(
         {
             "term": list(view.term_names),
@@ -241,6 +250,9 @@ def _importance_rows(view: ViewState, fit: dict[str, Any]) -> pd.DataFrame:
             "above_noise": pd.Series([each["above_noise"] for each in terms], dtype=object),
             "rank_low": [low for low, _ in places],
             "rank_high": [high for _, high in places],
+            "effect": effect,
+            "effect_std": effect_std,
+            "has_effect": pd.Series([each.get("has_effect") for each in terms], dtype=object),
         }
     )
     return table.assign(**_guarantee_columns(fit))

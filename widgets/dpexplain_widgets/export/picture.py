@@ -17,7 +17,7 @@ _SHAPE = 520  # left end of the shape
 _PLOT_HEIGHT, _COUNT_HEIGHT = 230, 40
 _BLUE, _BAND, _GREY, _INK, _MUTED = "#0072b2", "#cfe4f2", "#b3bac3", "#1b2027", "#555e6b"
 _ABOUT_BARS = "Mean absolute contribution. Pale: does not rise above the noise."
-_ABOUT_BAND = "The band shows total uncertainty."
+_ABOUT_BAND = "The band shows total uncertainty; the true effect can lie outside it."
 
 
 class Area(NamedTuple):

@@ -13,9 +13,17 @@ from typing import Any
 
 # Digits kept for the largest number of a list; all its numbers share one step.
 DIGITS = 4
+EFFECT_DIGITS = 3
+"""Digits of estimates of the effect, whose bands are far wider than that."""
+
+STD_STEP = 0.01
+"""Standard deviations are rounded to so large a share of themselves, however small they are."""
+
 PRECISION_WORDS = (
-    f"Lists of numbers are rounded so that their largest number has {DIGITS} digits, and counts "
-    "to integers. Privacy parameters, the edges of bins and public samples are exact."
+    f"Lists of numbers are rounded so that their largest number has {DIGITS} digits "
+    f"({EFFECT_DIGITS} for estimates of the effect), standard deviations to steps of "
+    f"{100 * STD_STEP:g}%, and counts to integers. Privacy parameters, the edges of bins and "
+    "public samples are exact."
 )
 
 _EXACT = frozenset(
@@ -24,8 +32,10 @@ _EXACT = frozenset(
         "filters", "step", "threshold", "what_if",
     }
 )  # fmt: skip
-_MARKS = frozenset({"$n", "$b", "$r", "$x", "$q"})
+_MARKS = frozenset({"$n", "$l", "$b", "$r", "$x", "$q"})
 _PARTS_OF_TOTAL = ("noise_std", "structure_std", "sampling_std")
+_STDS = frozenset({*_PARTS_OF_TOTAL, "total_std", "bag_std", "effect_std"})
+_EFFECTS = frozenset({"effect", "effect_factor", "effect_size", "effect_size_std"})
 _PLAIN_LETTERS = bytes.maketrans(b"<>&", b"\"',")  # no character that is special in HTML
 _SHORT = 3  # lists up to this length are not packed
 _WORTH_POOLING = 24  # characters
@@ -35,10 +45,11 @@ def packed(value: Any) -> Any:
     """Pack JSON values: round numbers and store repeated parts once.
 
     A list of numbers becomes ``{"$n": [k, first, differences...]}``, in steps of ``10**-k``. A
-    list of booleans becomes a string of ones and zeros, ``{"$b": "101"}``. Bytes become base64,
-    ``{"$x": text}``. Repeated parts are stored in a table and referred to by ``{"$r": place}``. A
-    total that is the root of the sum of squares of its parts is recomputed by the reader, ``{"$q":
-    1}``. ``unpack.js`` reads this format.
+    list of standard deviations becomes ``{"$l": [share, first, differences...]}``, in steps of that
+    share of themselves. A list of booleans becomes a string of ones and zeros, ``{"$b": "101"}``.
+    Bytes become base64, ``{"$x": text}``. Repeated parts are stored in a table and referred to by
+    ``{"$r": place}``. A total that is the root of the sum of squares of its parts is recomputed by
+    the reader, ``{"$q": 1}``. ``unpack.js`` reads this format.
 
     Parameters
     ----------
@@ -114,7 +125,8 @@ def _rounded(value: Any, key: str) -> Any:
     if isinstance(value, bytes):
         return {"$x": base64.b64encode(value).decode("ascii")}
     if isinstance(value, float):
-        return float(f"{value:.{DIGITS + 2}g}")
+        digits = EFFECT_DIGITS if key in _EFFECTS else DIGITS + 2
+        return float(f"{value:.{digits}g}")
     return value
 
 
@@ -122,7 +134,10 @@ def _rounded_list(values: list[Any], key: str) -> Any:
     if len(values) > _SHORT and all(isinstance(value, bool) for value in values):
         return {"$b": "".join("01"[value] for value in values)}
     if len(values) > _SHORT and all(type(value) is float for value in values):
-        return _in_steps(values, whole=key == "count")
+        if key in _STDS and min(values) > 0.0:
+            return {"$l": [STD_STEP, *_differences([_ratio_steps(value) for value in values])]}
+        digits = EFFECT_DIGITS if key in _EFFECTS else DIGITS
+        return _in_steps(values, digits, whole=key == "count")
     return [_rounded(value, "") for value in values]
 
 
@@ -136,13 +151,21 @@ def _total_follows(values: dict[str, Any]) -> bool:
     return all(math.isclose(a, b, rel_tol=1e-6) for a, b in zip(roots, total, strict=True))
 
 
-def _in_steps(values: Sequence[float], *, whole: bool) -> dict[str, list[int]]:
+def _in_steps(values: Sequence[float], digits: int, *, whole: bool) -> dict[str, list[int]]:
     largest = max(abs(value) for value in values)
-    k = DIGITS - 1 - math.floor(math.log10(largest)) if largest > 0 else 0
+    k = digits - 1 - math.floor(math.log10(largest)) if largest > 0 else 0
     k = 0 if whole else max(-300, min(300, k))
     steps = [round(value * 10**k) if k >= 0 else round(value / 10**-k) for value in values]
-    differences = [after - before for before, after in itertools.pairwise(steps)]
-    return {"$n": [k, steps[0], *differences]}
+    return {"$n": [k, *_differences(steps)]}
+
+
+def _ratio_steps(value: float) -> int:
+    return round(math.log(value) / math.log1p(STD_STEP))
+
+
+def _differences(steps: Sequence[int]) -> list[int]:
+    """Return the first of the steps, then by how much each is larger than the one before."""
+    return [steps[0], *(after - before for before, after in itertools.pairwise(steps))]
 
 
 def _pooled(value: Any) -> dict[str, Any]:

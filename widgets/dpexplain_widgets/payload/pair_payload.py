@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
 _UNKNOWN = (
     "noise_std", "structure_std", "sampling_std", "total_std", "bag_std", "stretch", "signal",
-    "effect", "effect_std", "effect_signal", "noise_floor", "directions", "above_noise", "ranks",
+    "effect", "effect_std", "effect_factor", "effect_signal", "effect_size",
+    "effect_size_std", "has_effect", "noise_floor", "directions", "above_noise", "ranks",
 )  # fmt: skip
 
 

@@ -318,6 +318,7 @@ def _fit(
 ) -> dict[str, Any]:
     guarantee, noise = explanation.guarantee, explanation.noise
     ranking = None if noise is None else explanation.ranking()
+    cautions = explanation.effect_cautions
     places = {name: place for place, name in enumerate(explanation)}
     pairs = {pair.name: pair_fit(pair) for pair in explanation.pairs}
     return {
@@ -328,6 +329,8 @@ def _fit(
         "intercept_std": None if noise is None else float(noise.std[-1]),
         "noise_words": explanation.noise_words,
         "noise_share": explanation.noise_share,
+        "effect_words": explanation.effect_words,
+        "effect_caution": explanation.effect_caution,
         "terms_above_noise": None if ranking is None else int(ranking["above_noise"].sum()),
         "terms": [
             pairs[name]
@@ -337,6 +340,8 @@ def _fit(
                 "directions": (None if noise is None else packed_directions(noise, places[name])),
                 "above_noise": None if ranking is None else bool(ranking.loc[name, "above_noise"]),
                 "ranks": None if ranking is None else _ranks(ranking, name),
+                **_effect_size(ranking, name),
+                "effect_caution": cautions.get(name, ""),
             }
             for name in names
         ],
@@ -373,6 +378,17 @@ def _ranks(ranking: pd.DataFrame, name: str) -> list[int]:
     return [int(ranking[end][name]) for end in ("rank_low", "rank_high")]
 
 
+def _effect_size(ranking: pd.DataFrame | None, name: str) -> dict[str, Any]:
+    """Estimated importance in the population; None where the effect is not estimated."""
+    if ranking is None or "has_effect" not in ranking:
+        return dict.fromkeys(("effect_size", "effect_size_std", "has_effect"))
+    return {
+        "effect_size": float(ranking["effect"][name]),
+        "effect_size_std": float(ranking["effect_std"][name]),
+        "has_effect": bool(ranking["has_effect"][name]),
+    }
+
+
 def _term_fit(shape: ShapeFunction) -> dict[str, Any]:
     n_value_bins = len(shape.bin_labels) - len(shape.special)
     return {
@@ -394,6 +410,7 @@ def _term_fit(shape: ShapeFunction) -> dict[str, Any]:
             )
         },
         "band_factor": shape.band_factor,
+        "effect_factor": shape.effect_factor,
         "stretch": shape.stretch,
         "recovered": None if shape.recovered is None else _numbers(shape.recovered),
         "signal": None if shape.signal is None else [bool(mark) for mark in shape.signal],

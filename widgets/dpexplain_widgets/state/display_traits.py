@@ -9,6 +9,7 @@ from dpexplain_widgets.views.registry import tabs
 
 TABS = tabs()
 ORDERS = ("last", "this", "schema", "name")
+CURVES = ("both", "released", "effect")
 
 
 class DisplayTraits(traitlets.HasTraits):
@@ -29,6 +30,8 @@ class DisplayTraits(traitlets.HasTraits):
         Whether the axis of a shape holds the curves of all epsilons.
     even_bins : bool or None
         Whether bins are drawn with equal width; None decides by readability.
+    shown_curve : {"both", "released", "effect"}
+        The released curve with its noise, the estimated effect on people, or both.
     small_multiples : bool
         Whether the shape view shows all terms as small charts.
     page_index : int
@@ -43,6 +46,7 @@ class DisplayTraits(traitlets.HasTraits):
     above_noise_only = traitlets.Bool(False).tag(sync=True)
     same_axis = traitlets.Bool(True).tag(sync=True)
     even_bins = traitlets.Bool(None, allow_none=True).tag(sync=True)
+    shown_curve = OneOf(*CURVES).tag(sync=True)
     small_multiples = traitlets.Bool(False).tag(sync=True)
     page_index = Index(0).tag(sync=True)
     replay_draw = Index(None, allow_none=True).tag(sync=True)

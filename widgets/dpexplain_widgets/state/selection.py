@@ -58,6 +58,10 @@ def bins_frame(term_fit: dict[str, Any]) -> pd.DataFrame:
     outside = [math.nan] * (n_bins - max(0, len(edges) - 1))
     stds = ("noise_std", "structure_std", "sampling_std", "total_std")
     unknown = [math.nan] * n_bins
+    effect, half = term_fit["effect"], unknown
+    if effect:
+        half = [term_fit["effect_factor"] * std for std in term_fit["effect_std"]]
+    middle = effect or unknown
     return pd.DataFrame(
         {
             "bin": term_fit["labels"],
@@ -69,6 +73,8 @@ def bins_frame(term_fit: dict[str, Any]) -> pd.DataFrame:
             "count": term_fit["count"],
             "special": [i >= n_bins - len(term_fit["special"]) for i in range(n_bins)],
             **{name: term_fit[name] or unknown for name in ("bag_std", "effect", "effect_std")},
+            "effect_low": [value - reach for value, reach in zip(middle, half, strict=True)],
+            "effect_high": [value + reach for value, reach in zip(middle, half, strict=True)],
             "effect_signal": pd.Series(term_fit["effect_signal"] or [None] * n_bins, dtype=object),
         }
     )

@@ -33,7 +33,13 @@ export interface TermFit {
   bag_std: number[] | null;
   effect: number[] | null;
   effect_std: number[] | null;
+  effect_factor: number | null;
   effect_signal: boolean[] | null;
+  /** Mean size of the effect on people, its deviation, and whether the term has one with certainty. */
+  effect_size: number | null;
+  effect_size_std: number | null;
+  has_effect: boolean | null;
+  effect_caution?: string;
   recovered: number[] | null;
   band_factor: number;
   stretch: number;
@@ -69,6 +75,8 @@ export interface Fit {
   intercept_std: number | null;
   noise_words: string;
   noise_share: number | null;
+  effect_words?: string;
+  effect_caution?: string;
   terms_above_noise: number | null;
   terms: TermFit[];
 }
@@ -120,6 +128,8 @@ export interface State {
   reference: Fit | null;
   fits: Fit[];
   repeat: number;
+  /** "both", "released" or "effect". */
+  shownCurve: string;
   fit: Fit | undefined;
   pinnedStop: number;
   pinned: Fit | null;

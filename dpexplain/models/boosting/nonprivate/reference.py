@@ -9,10 +9,8 @@ import numpy as np
 
 from dpexplain._utils.tracebacks import without_records
 from dpexplain._utils.validation import check_count, check_in_range
-from dpexplain.accounting import NonPrivateEvent, PrivacyLedger
 from dpexplain.binning import FeatureBins, quantile_bins
 from dpexplain.binning.bins import Encoded
-from dpexplain.explain import Guarantee
 from dpexplain.models.additive.model import AdditiveModel
 from dpexplain.models.additive.terms import AdditiveTerms
 from dpexplain.models.boosting.monotone import Constraints, checked_constraints, projections
@@ -20,6 +18,7 @@ from dpexplain.models.boosting.nonprivate.bagging import fit_bag
 from dpexplain.models.boosting.nonprivate.greedy import GreedyStep
 from dpexplain.models.boosting.objectives import Objective, centred_terms
 from dpexplain.models.inputs import as_column, as_table, observed_schema, some_rows_with_target
+from dpexplain.models.noiseless import keep_not_private
 from dpexplain.schema import Classes, Range, Schema
 from dpexplain.tables.encoding import check_columns, encode_features
 from dpexplain.tables.targets import split_target
@@ -83,15 +82,8 @@ class _Reference(AdditiveModel):
         ]
         self._terms = self._boosted(bins, columns, y, schema)
         self._edited = None
-        self.schema_ = schema
         self.intercept_ = self._terms.intercept
-        self.n_features_in_ = schema.n_features
-        self.feature_names_in_ = np.array(schema.feature_names, dtype=object)
-        self.guarantee_ = Guarantee.not_private("fitted without noise")
-        self.ledger_ = PrivacyLedger("this fit alone")
-        self.ledger_.charge(
-            [NonPrivateEvent("fit", "fitted without noise")], label=type(self).__name__
-        )
+        keep_not_private(self, schema, "fitted without noise")
         return self
 
     def _check_parameters(self, X: Any) -> None:

@@ -1,11 +1,42 @@
 // Which fits of a term are drawn together, and in which role.
 import { splitSpecial } from "./bins.js";
 
+const NO_NOISE = { noise_std: null, structure_std: null, sampling_std: null, total_std: null, signal: null };
+
 /**
- * The fits of the chosen term in drawing order, the main one last.
+ * The estimate of the effect in the place of the released curve, without the noise of that; null where
+ * there is none.
+ * @param {import("../types").TermFit} termFit
+ */
+export function effectCurve(termFit) {
+  return termFit.effect ? { ...termFit, ...NO_NOISE, contribution: termFit.effect } : null;
+}
+
+/**
+ * What is drawn of the chosen term: "both", "released" or "effect".
+ * @param {import("../types").State} state
+ */
+export function shownLayer(state, termFit = mainTerm(state)) {
+  return termFit.effect ? state.shownCurve : "released";
+}
+
+/**
+ * The fits of the chosen term in drawing order, the main one last. Where estimates are drawn alone they
+ * take the place of the released curves, of every fit that has one.
  * @param {import("../types").State} state
  */
 export function termCurves(state) {
+  const layer = shownLayer(state);
+  const released = releasedCurves(state);
+  if (layer === "released") return released;
+  const main = released.at(-1);
+  const estimate = { role: "effect", termFit: effectCurve(main.termFit) };
+  if (layer === "both") return [...released.slice(0, -1), estimate, main];
+  const beside = released.slice(0, -1).map(({ role, termFit }) => ({ role, termFit: effectCurve(termFit) ?? termFit }));
+  return [...beside, estimate];
+}
+
+function releasedCurves(state) {
   const at = (fit) => fit.terms[state.termIndex];
   const curves = state.fits
     .filter((_, i) => i !== state.repeat)
@@ -32,7 +63,13 @@ export function mainTerm(state) {
 export function axisTerms(state, everyEpsilon) {
   const shown = termCurves(state).map((curve) => curve.termFit);
   if (!everyEpsilon) return shown;
-  return [...shown, ...state.payload.fits.flat().map((fit) => fit.terms[state.termIndex])];
+  const layer = shownLayer(state);
+  const every = state.payload.fits.flat().flatMap((fit) => {
+    const termFit = fit.terms[state.termIndex];
+    const estimate = layer === "released" ? null : effectCurve(termFit);
+    return [...(layer === "effect" && estimate ? [] : [termFit]), ...(estimate ? [estimate] : [])];
+  });
+  return [...shown, ...every];
 }
 
 function endsAround(contribution, std, factor) {
@@ -42,6 +79,11 @@ function endsAround(contribution, std, factor) {
 /** Lower and upper end of the band of total uncertainty in each bin; null without a band. */
 export function noiseEnds({ contribution, total_std: std, band_factor: factor }) {
   return std ? endsAround(contribution, std, factor) : null;
+}
+
+/** Lower and upper end of the effect band in each bin; null without an estimate. */
+export function effectEnds({ effect, effect_std: std, effect_factor: factor }) {
+  return effect && std && typeof factor === "number" ? endsAround(effect, std, factor) : null;
 }
 
 /** The same for privacy noise alone; null if there is no other source of noise. */
@@ -69,11 +111,15 @@ export function axisValues(state, everyEpsilon) {
   const terms = axisTerms(state, everyEpsilon);
   const values = terms.flatMap((termFit) => splitSpecial(termFit, termFit.contribution).ordinary);
   if (values.length === 0) return mainTerm(state).contribution;
-  const banded = everyEpsilon ? terms : [mainTerm(state)];
-  const ends = banded.flatMap((termFit) => {
-    const bands = noiseEnds(termFit);
-    return bands === null ? [] : splitSpecial(termFit, bands).ordinary.flat();
-  });
+  const main = mainTerm(state);
+  const layer = shownLayer(state);
+  const banded = everyEpsilon ? terms : layer === "effect" ? [] : [main];
+  const bandOf = (termFit, bands) => (bands === null ? [] : splitSpecial(termFit, bands).ordinary.flat());
+  // The estimate that is read has its band on the axis; those of other epsilons may be much wider.
+  const ends = [
+    ...banded.flatMap((termFit) => bandOf(termFit, noiseEnds(termFit))),
+    ...(layer === "released" ? [] : bandOf(main, effectEnds(main))),
+  ];
   return [...values, ...withinReach(ends, values)];
 }
 

@@ -1,6 +1,7 @@
 // The legend of a shape.
 import { html, svg } from "../kit/dom.js";
 import { formatEpsilon, quotedName } from "../kit/format.js";
+import { shownLayer } from "./curves.js";
 import { beyondMark } from "./marks.js";
 import { epsilonWords, otherWords } from "../kit/words.js";
 
@@ -40,7 +41,20 @@ export function pointMark(role, x, y) {
   return svg("g", {}, halo, svg("path", { d, class: `dpx-mark dpx-mark-${role}` }));
 }
 
+/** The estimate of an effect at a point; hollow where no effect is certain. */
+export function effectDot(cx, cy, certain) {
+  return svg("circle", { cx, cy, r: 4, class: `dpx-effect-dot ${certain ? "" : "dpx-effect-open"}`.trim() });
+}
+
+function effectSwatch(kind) {
+  if (kind !== "numeric") {
+    return [svg("path", { d: "M3 8H27", class: "dpx-effect-whisker" }), effectDot(15, 8, true)];
+  }
+  return [svg("rect", { x: 1, y: 1, width: 28, height: 14, class: "dpx-effect-band" }), lineSwatch("effect")];
+}
+
 function swatchOf(role, kind, hatchId) {
+  if (role === "effect") return effectSwatch(kind);
   if (role === "cut") return beyondMark(15, 4, "up", "noise");
   if (role === "noise") return kind === "numeric" ? bandSwatch(hatchId) : whiskerSwatch();
   if (kind === "numeric") return lineSwatch(role);
@@ -50,7 +64,14 @@ function swatchOf(role, kind, hatchId) {
 function legendEntries(state, termFit, cut, replay) {
   const { kind } = state.term;
   const entries = [];
-  if (state.atReference) {
+  const layer = shownLayer(state);
+  if (layer !== "released") {
+    const whose = layer === "effect" ? `, ${epsilonWords(state)}` : "";
+    entries.push(["effect", `estimated effect on people, 95% band${whose}`]);
+  }
+  if (layer === "effect") {
+    // Nothing of the released curve is drawn.
+  } else if (state.atReference) {
     entries.push([kind === "numeric" ? "reference" : "only-reference", "non-private reference"]);
   } else {
     const named = state.payload.name ? quotedName(state.payload.name, 40) : "";
@@ -64,7 +85,7 @@ function legendEntries(state, termFit, cut, replay) {
     entries.push(["pinned", `pinned, ε = ${epsilon}`]);
   }
   if (state.other) entries.push(["other", otherWords(state)]);
-  if (termFit.noise_std) {
+  if (termFit.noise_std && layer !== "effect") {
     const mark = kind === "numeric" ? "band" : "whisker";
     const inner = termFit.structure_std ? `; ${kind === "numeric" ? "dark" : "inner marks"}: privacy noise alone` : "";
     const what = termFit.structure_std ? "total uncertainty" : "privacy noise";

@@ -31,6 +31,9 @@ export function importanceTable(state, listed) {
     ["place", listed.map((i) => String(placesOf(state.fit)[i]))],
     ["best rank", numbers((term) => term.ranks?.[0])],
     ["worst rank", numbers((term) => term.ranks?.[1])],
+    ["estimated effect on people", numbers((term) => term.effect_size)],
+    ["standard deviation of the effect", numbers((term) => term.effect_size_std)],
+    ["effect is certain", terms.map(({ has_effect: certain }) => (isKnown(certain) ? String(certain) : ""))],
     ["importance, pinned ε", beside(state.pinned)],
     ["importance, other model", beside(state.other)],
     ["importance, non-private reference", beside(state.atReference ? null : state.reference)],
@@ -78,6 +81,8 @@ export function allTermsTable(state, listed) {
     ["bin", bins.map(([i, bin]) => shortName(state.fit.terms[i].labels[bin], 80))],
     ["contribution", of("contribution")],
     ["total standard deviation", of("total_std")],
+    ["estimated effect on people", of("effect")],
+    ["standard deviation of the effect", of("effect_std")],
     [countHead(state), of("count")],
     ["non-private reference", bins.map(ofReference)],
   ]);

@@ -1,5 +1,5 @@
 // The numbers of a shape as a table, for reading and copying.
-import { mainTerm } from "../charts/curves.js";
+import { effectEnds, mainTerm } from "../charts/curves.js";
 import { html } from "./dom.js";
 import { formatCount, formatNumber, formatSigned, shortName } from "./format.js";
 import { contributionOf } from "./words.js";
@@ -17,6 +17,13 @@ function columnsOf(state, termFit) {
       columns.push([`${name}, standard deviation`, (i) => formatNumber(termFit[key][i], 3)]);
     }
     columns.push(["mark", (i) => (termFit.signal[i] ? "signal" : "may be noise")]);
+  }
+  const ends = effectEnds(termFit);
+  if (ends !== null) {
+    columns.push(["estimated effect on people", (i) => formatSigned(termFit.effect[i], 3)]);
+    ["low", "high"].forEach((name, k) => {
+      columns.push([`${name} end of its 95% band`, (i) => formatSigned(ends[i][k], 3)]);
+    });
   }
   const count = state.fit.guarantee.private ? "noisy count" : "count";
   columns.push([count, (i) => formatCount(termFit.count[i])]);

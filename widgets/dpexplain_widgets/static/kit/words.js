@@ -1,4 +1,5 @@
 // The charts, described in words.
+import { effectEnds, shownLayer } from "../charts/curves.js";
 import { formatCount, formatDelta, formatEpsilon, formatNumber, formatSigned, quotedName } from "./format.js";
 
 const CHANGES = { add_remove: "Adding or removing", replace: "Replacing" };
@@ -55,6 +56,26 @@ export const BAND_MEANING =
   "deviations of it: what privacy adds. Both are computed from released numbers, so they cost no " +
   "privacy. Feature correlations are estimated from these numbers: nearly collinear terms can vary a " +
   "little more than the band shows.";
+
+/** Explanation of the effect band, shown on request. */
+export const EFFECT_MEANING =
+  " These bands answer: what is noise? The dashed line answers: what is true of people? A private fit stops early, " +
+  "so its curves understate effects; the dashed line estimates them from released numbers alone, and the " +
+  "whole true curve lies inside its light band with 95% certainty. Ranks and directions are based on " +
+  "the estimate; hatching and “signal” on noise.";
+
+/**
+ * Estimated effect of a bin, in words; "" without an estimate.
+ * @param {import("../types").TermFit} termFit
+ */
+export function estimateWords(termFit, bin) {
+  const ends = effectEnds(termFit)?.[bin];
+  if (!ends) return "";
+  const [low, high] = ends;
+  const verdict = termFit.effect_signal?.[bin] ? "an effect is certain" : "there may be no effect";
+  const band = `${formatSigned(low)} to ${formatSigned(high)}`;
+  return `estimated effect on people ${formatSigned(termFit.effect[bin])} (95% band ${band}: ${verdict})`;
+}
 
 /**
  * Whether the band of a bin covers zero ("inside": may be noise); null without a band.
@@ -137,6 +158,8 @@ export function binSentence(state, termFit, bin) {
     `${contributionWords(state.payload, value)}${verdictWords(termFit, bin)}`,
     `${kind} ${formatCount(termFit.count[bin])}${negative}`,
   ];
+  const estimate = shownLayer(state, termFit) === "released" ? "" : estimateWords(termFit, bin);
+  if (estimate) parts.splice(1, 0, estimate);
   const label = termFit.labels[bin];
   const pinned = contributionOf(state.pinned, state, label);
   if (pinned !== null) {
@@ -160,7 +183,9 @@ export function shapeSummary(state, termFit) {
   const total = termFit.contribution.length;
   const band = inside === null ? "no noise band" : `${inside} of ${total} may be noise`;
   const epsilon = state.atReference ? "non-private reference" : epsilonWords(state);
-  return `Shape of ${quotedName(state.term.name)}, ${epsilon}: ${total} bins, ${band}`;
+  const estimate = "the estimated effect on people";
+  const drawn = { both: `, with ${estimate}`, effect: `, ${estimate} alone` }[shownLayer(state, termFit)] ?? "";
+  return `Shape of ${quotedName(state.term.name)}, ${epsilon}: ${total} bins, ${band}${drawn}`;
 }
 
 /** "1–3": rank interval of a term. */
@@ -169,10 +194,16 @@ export function placeWords([low, high]) {
 }
 
 /** Noise of a term, for screen readers. */
-export function spokenNoise({ above_noise: above, ranks }) {
+export function spokenNoise(termFit) {
+  const { above_noise: above, ranks } = termFit;
   if (!ranks) return "";
+  const size = spokenSize(termFit);
   const mark = above ? "rises above the noise" : "does not rise above the noise";
-  return `, rank ${placeWords(ranks)} with 95% certainty, ${mark}`;
+  return `, rank ${placeWords(ranks)} with 95% certainty${size ? " by the effect on people" : ""}, ${mark}${size}`;
+}
+
+function spokenSize({ effect_size: size, has_effect: certain }) {
+  return size ? `, effect on people ${formatNumber(size)}, ${certain ? "certain" : "not certain"}` : "";
 }
 
 /**

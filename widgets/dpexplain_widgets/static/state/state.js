@@ -18,6 +18,7 @@ export const CHOICE_KEYS = [
   "pinned_epsilon",
   "show_reference",
   "repeat",
+  "shown_curve",
 ];
 
 function clampIndex(value, count) {
@@ -92,6 +93,7 @@ export function readState(model) {
     reference: referenceShown ? reference : null,
     fits,
     repeat,
+    shownCurve: model.get("shown_curve") ?? "both",
     fit: fits[repeat],
     pinnedStop,
     pinned: pinnedStop === stop ? null : sameRepeat(payload.fits[pinnedStop], repeat),

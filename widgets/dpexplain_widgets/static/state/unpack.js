@@ -10,6 +10,15 @@ export function fromSteps([k, ...differences]) {
   });
 }
 
+/** The numbers of a list of whole steps, each of them so many percent larger than the one before. */
+export function fromRatios([share, ...differences]) {
+  let sum = 0;
+  return differences.map((difference) => {
+    sum += difference;
+    return (1 + share) ** sum;
+  });
+}
+
 /** The bytes of base64 text, as a kernel would send them. */
 export function fromBase64(text) {
   return new DataView(Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0)).buffer);
@@ -34,6 +43,7 @@ export function unpack({ table, value }) {
     if (each === null || typeof each !== "object") return each;
     if (Array.isArray(each)) return each.map(read);
     if (Array.isArray(each.$n)) return fromSteps(each.$n);
+    if (Array.isArray(each.$l)) return fromRatios(each.$l);
     if (typeof each.$b === "string") return Array.from(each.$b, (sign) => sign === "1");
     if (Number.isInteger(each.$r)) return fromTable(each.$r);
     if (typeof each.$x === "string") return fromBase64(each.$x);

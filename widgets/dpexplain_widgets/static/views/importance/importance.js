@@ -2,6 +2,7 @@
 import { html, listen, setText, svg, uniqueId } from "../../kit/dom.js";
 import { formatLike, plural, quotedName, shortName } from "../../kit/format.js";
 import { indexAfterKey } from "../../kit/keyboard.js";
+import { effectDot } from "../../charts/legend.js";
 import { hatchPattern } from "../../charts/marks.js";
 import { placesOf } from "../rank/ranks.js";
 import { Rows } from "../../kit/rows.js";
@@ -24,7 +25,24 @@ function unitWords(payload) {
 
 function longestBar(state) {
   const shown = [...state.payload.fits.flat(), ...state.fits, state.reference, state.other].filter(Boolean);
-  return Math.max(1e-12, ...shown.flatMap((fit) => fit.terms.map((term) => term.importance)));
+  // Room for the dot of the largest effect; the axis stays while epsilon changes.
+  const sizes = (term) => [term.importance, ...(showsEffects(state) ? [1.1 * (term.effect_size ?? 0)] : [])];
+  return Math.max(1e-12, ...shown.flatMap((fit) => fit.terms.flatMap(sizes)));
+}
+
+function showsEffects(state) {
+  return state.shownCurve !== "released" && Boolean(state.fit.terms[0].effect_size);
+}
+
+/** The size of an effect with two standard deviations; hollow where no effect is certain. */
+function effectMark({ effect_size: size, effect_size_std: std, has_effect: certain }, scale, width) {
+  const [from, at, to] = [size - 2 * std, size, size + 2 * std].map((value) =>
+    Math.max(0, Math.min(width, scale(value))));
+  const y = BAR.height / 2;
+  return [
+    svg("path", { d: `M${from} ${y}H${to}`, class: "dpx-effect-whisker" }),
+    effectDot(at, y, certain),
+  ];
 }
 
 function noiseFloor({ importance, noise_floor: floor }, bar, scale, ids, width) {
@@ -44,6 +62,7 @@ function barPicture(state, i, scale, ids, width) {
   const role = state.atReference ? "only-reference" : "main";
   const parts = [svg("rect", { ...bar, width: scale(termFit.importance), class: `dpx-bar dpx-bar-${role}` })];
   if (termFit.noise_floor !== null) parts.push(...noiseFloor(termFit, bar, scale, ids, width));
+  if (showsEffects(state)) parts.push(...effectMark(termFit, scale, width));
   const tick = (importance, role) => {
     const x = Math.max(1.5, scale(importance));
     const d = `M${x} 1V${BAR.height - 1}`;
@@ -68,6 +87,10 @@ function termSwatch(kind, ids) {
   const marks = {
     bar: () => [svg("rect", { ...bar, class: "dpx-bar dpx-bar-main" })],
     floor: () => [...marks.bar(), svg("rect", { ...bar, fill: `url(#${ids.onBar})` })],
+    effect: () => [
+      svg("path", { d: "M2 8H28", class: "dpx-effect-whisker" }),
+      effectDot(15, 8, true),
+    ],
     pale: () => [svg("g", { class: "dpx-term-noise" }, svg("rect", { ...bar, class: "dpx-bar dpx-bar-main" }))],
   };
   const drawn = marks[kind]?.() ?? (/^[a-z]/.test(kind) ? [svg("path", tick)] : null);
@@ -195,7 +218,10 @@ class Importance {
     if (state.reference && !state.atReference) entries.push(["reference", "non-private reference, not releasable"]);
     if (state.pinned) entries.push(["pinned", "pinned ε"]);
     if (state.other) entries.push(["other", otherWords(state)]);
-    if (ranks) entries.push(["2–4", "rank interval (95% certainty)"]);
+    const effect = showsEffects(state);
+    if (effect) entries.push(["effect", "estimated effect on people, ±2 standard deviations; hollow: not certain"]);
+    const basis = state.fit.terms[0].effect_size ? " of the effect on people" : "";
+    if (ranks) entries.push(["2–4", `rank interval${basis} (95% certainty)`]);
     if (beside) entries.push(["▲ ▼", `rank change from ${beside.words}`]);
     const wanted = JSON.stringify(entries);
     if (this.explained === wanted) return;

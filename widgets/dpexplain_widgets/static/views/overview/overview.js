@@ -146,13 +146,14 @@ class Overview {
   }
 
   drawNoise(state) {
-    const { noise_words: words } = state.fit;
+    const { noise_words: words, effect_words: effects, effect_caution: caution } = state.fit;
     const agreement = rankAgreement(state);
     this.noise.hidden = !words && agreement === null;
     const [, count, rest] = words?.match(/^(\d+ of \d+)?([^]*)$/) ?? [];
     const big = count ? html("span", { class: "dpx-big" }, count) : null;
     this.noise.replaceChildren(
       ...(words ? [html("p", { class: "dpx-sentence dpx-noise-words" }, big, rest)] : []),
+      ...[effects, caution].filter(Boolean).map((text) => html("p", { class: "dpx-sentence dpx-effect-words" }, text)),
       ...(agreement === null ? [] : [agreement]));
   }
 

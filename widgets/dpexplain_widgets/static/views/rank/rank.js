@@ -24,6 +24,13 @@ export function rankWords(state, i) {
   return `${quotedName(state.payload.terms[i].name, 48)}: ${place}${noise}`;
 }
 
+function ribbonBasis({ payload }) {
+  const byEffect = payload.fits.flat().some((fit) => fit.terms[0].effect_size);
+  return byEffect
+    ? " by the estimated effect on people; lines rank released curves, so a line can leave the ribbon"
+    : "";
+}
+
 function aboutRanks(state, listed) {
   const joint = state.payload.fits.flat().some((fit) => fit.terms[0].ranks);
   const marks = state.payload.fits.flat().some((fit) => typeof fit.terms[0].above_noise === "boolean");
@@ -31,7 +38,7 @@ function aboutRanks(state, listed) {
   return [
     "Noise decreases from left to right; the term on the top line is the most important.",
     marks ? "Filled points and solid lines rise above the noise; hollow points and dashed or thin lines do not." : "",
-    joint ? "The ribbon shows the 95% rank interval of the selected term." : "",
+    joint ? `The ribbon shows the 95% rank interval of the selected term${ribbonBasis(state)}.` : "",
     total > listed ? `${listed} of ${total} terms are listed.` : "",
   ].filter(Boolean).join(" ");
 }

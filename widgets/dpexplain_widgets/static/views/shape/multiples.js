@@ -16,6 +16,11 @@ import { binsInsideNoise, epsilonWords, scoreWords } from "../../kit/words.js";
 
 /** Pictures on a page: 3 × 4, as in the figures of Nori et al. (2021). */
 export const PAGE_SIZE = 12;
+const BAND_WORDS = {
+  released: "the band is noise",
+  both: "the blue band is noise, the dashed line and its band are the estimated effect on people",
+  effect: "dashed lines and their bands are the estimated effect on people",
+};
 const NARROWEST = 190;
 const SMALL_HEAT_HEIGHT = 104;
 
@@ -77,8 +82,9 @@ class Multiples {
     this.mark.hidden = state.reference === null || state.atReference;
     this.drawPages();
     const where = state.atReference ? "the non-private reference" : epsilonWords(state);
+    const layer = state.fit.terms.some((term) => term.effect) ? state.shownCurve : "released";
     setText(this.about, `Contributions at ${where} to ${scoreWords(state.payload)}, each term on its own axis; ` +
-      "the band is noise. Click to select a term; press Enter or double-click to open it.");
+      `${BAND_WORDS[layer]}. Click to select a term; press Enter or double-click to open it.`);
     if (this.width < 40) return;
     this.columns = Math.max(1, Math.min(4, Math.floor((this.width + 12) / (NARROWEST + 12))));
     this.grid.style.setProperty("--dpx-small-columns", String(this.columns));

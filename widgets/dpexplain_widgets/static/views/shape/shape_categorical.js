@@ -1,8 +1,10 @@
 // The shape of a categorical term: one row per category, so every name is readable.
-import { axisValues, mainTerm, noiseEnds, privacyEnds, termCurves, watermarkText } from "../../charts/curves.js";
+import {
+  axisValues, effectEnds, mainTerm, noiseEnds, privacyEnds, shownLayer, termCurves, watermarkText,
+} from "../../charts/curves.js";
 import { html, svg } from "../../kit/dom.js";
 import { formatCount, formatTick } from "../../kit/format.js";
-import { pointMark } from "../../charts/legend.js";
+import { effectDot, pointMark } from "../../charts/legend.js";
 import { beyondMark, clipRectangle, hatchPattern, label, LABEL_SIZE, rule } from "../../charts/marks.js";
 import { linearScale, niceAxis } from "../../charts/scale.js";
 import { fitText, labelsThatFit, textWidth, wrapText } from "../../kit/text.js";
@@ -113,13 +115,23 @@ function whisker({ termFit, rows, x }, i) {
   return svg("path", { d, class: "dpx-whisker" });
 }
 
+/** The estimate of a row, below its bar, with the band of the whole curve. */
+function estimateMark(state, { termFit, rows, x }, i) {
+  const ends = shownLayer(state) === "released" ? null : effectEnds(termFit);
+  if (ends === null) return [];
+  const [from, to] = ends[i].map(x);
+  const y = rows[i].middle + (shownLayer(state) === "both" ? 11 : 0);
+  const whisker = svg("path", { d: `M${from} ${y}H${to}`, class: "dpx-effect-whisker" });
+  return [whisker, effectDot(x(termFit.effect[i]), y, termFit.effect_signal?.[i])];
+}
+
 function rowOfLabel({ termFit }, text, guess) {
   return termFit.labels[guess] === text ? guess : termFit.labels.indexOf(text);
 }
 
 function otherFits(state, layout, replayed) {
-  const curves = termCurves(state).filter(({ termFit }) => termFit !== layout.termFit);
-  if (replayed) curves.push({ role: "replay", termFit: replayed });
+  const curves = termCurves(state).filter(({ role, termFit }) => termFit !== layout.termFit && role !== "effect");
+  if (replayed && shownLayer(state) !== "effect") curves.push({ role: "replay", termFit: replayed });
   return curves.flatMap(({ role, termFit }) =>
     termFit.contribution
       .map((value, i) => [layout.x(value), layout.rows[rowOfLabel(layout, termFit.labels[i], i)]])
@@ -137,7 +149,8 @@ function beyondMarks(state, { termFit, rows, x, left, right }) {
   }).filter(Boolean);
 }
 
-function cutWhiskerMarks({ termFit, rows, x, left, right }) {
+function cutWhiskerMarks(state, { termFit, rows, x, left, right }) {
+  if (shownLayer(state) === "effect") return [];
   return (noiseEnds(termFit) ?? []).flatMap(([low, high], i) => {
     const [at, y] = [x(termFit.contribution[i]), rows[i].middle];
     // A value that is itself off-scale has its own mark there.
@@ -200,7 +213,11 @@ function body(view, layout) {
   const words = watermarkText(state);
   const inPlot = svg("g", { "clip-path": `url(#${ids.clip})` });
   const all = rows.map((_, i) => i);
-  inPlot.append(...all.flatMap((i) => [...valueBar(state, layout, ids, i), whisker(layout, i)]).filter(Boolean));
+  const released = shownLayer(state) !== "effect";
+  inPlot.append(...all.flatMap((i) => [
+    ...(released ? [...valueBar(state, layout, ids, i), whisker(layout, i)] : []),
+    ...estimateMark(state, layout, i),
+  ]).filter(Boolean));
   const picture = svg("svg", { class: "dpx-svg", width, height, "aria-hidden": "true" });
   picture.append(
     svg("defs", {}, hatchPattern(ids.hatch), clipRectangle(ids.clip, frame)),
@@ -210,8 +227,8 @@ function body(view, layout) {
     ...gridLines(layout),
     ...[divider(layout), inPlot].filter(Boolean),
     ...otherFits(state, layout, view.replayed),
-    ...beyondMarks(state, layout),
-    ...cutWhiskerMarks(layout),
+    ...(released ? beyondMarks(state, layout) : []),
+    ...cutWhiskerMarks(state, layout),
     ...[words && watermark(words, shownFrame, font, obstacles)].filter(Boolean),
     ...all.map((i) => nameLabel(layout, i)),
     ...all.flatMap((i) => countMarks(layout, i)),
@@ -232,7 +249,7 @@ export function drawCategoricalShape(view) {
   const element = html("div", { class: "dpx-rows" }, head(view, layout), rows);
   return {
     element,
-    cut: cutWhiskerMarks(layout).length > 0,
+    cut: cutWhiskerMarks(view.state, layout).length > 0,
     binAt: (_, y, scrolled) => rowAt(layout.rows, y, scrolled),
     rowOf: (bin) => layout.rows[bin],
     headHeight: SIZES_OF_ROWS.head,

@@ -1,7 +1,7 @@
 // The shape of a numeric term: step curves over a histogram.
 import { binColumns, columnAt, crowdsTheAxis, splitSpecial, valuePosition } from "../../charts/bins.js";
 import {
-  axisTerms, axisValues, mainTerm, noiseEnds, privacyEnds, termCurves, watermarkText,
+  axisTerms, axisValues, effectEnds, mainTerm, noiseEnds, privacyEnds, shownLayer, termCurves, watermarkText,
 } from "../../charts/curves.js";
 import { svg } from "../../kit/dom.js";
 import { edgeDay, formatCount, formatDay, formatTick } from "../../kit/format.js";
@@ -158,13 +158,13 @@ function rangeFrame(layout, range) {
   return svg("rect", { ...frame, class: "dpx-column dpx-column-range" });
 }
 
-function bandParts({ termFit, columns, x, y }, ends) {
+function bandParts({ termFit, columns, x, y }, ends, kind = "dpx-band") {
   const [low, high] = [0, 1].map((end) => ends.map((pair) => pair[end]));
   const on = (values) => splitSpecial(termFit, values).ordinary;
-  const band = svg("path", { d: bandPath(termFit.edges, on(low), on(high), x, y), class: "dpx-band" });
+  const band = svg("path", { d: bandPath(termFit.edges, on(low), on(high), x, y), class: kind });
   const boxes = columns.slice(on(low).length).map(([left, right], i) => {
     const bin = on(low).length + i;
-    const attributes = { x: left, y: y(high[bin]), width: right - left, class: "dpx-band" };
+    const attributes = { x: left, y: y(high[bin]), width: right - left, class: kind };
     return svg("rect", { ...attributes, height: y(low[bin]) - y(high[bin]) });
   });
   return [band, ...boxes];
@@ -186,19 +186,29 @@ function noiseBand(layout, ids) {
   return [...bands, ...hatched.filter(Boolean)];
 }
 
+/** The bands of the visible layers, the effect band behind. */
+function shownBands(layout, ids, layer) {
+  const ends = layer === "released" ? null : effectEnds(layout.termFit);
+  return [
+    ...(ends === null ? [] : bandParts(layout, ends, "dpx-effect-band")),
+    ...(layer === "effect" ? [] : noiseBand(layout, ids)),
+  ];
+}
+
 /** Marks where the band continues off-scale, spaced far enough apart. */
-function cutBandMarks({ termFit, columns, y, top, bottom }) {
+function cutBandMarks({ termFit, columns, y, top, bottom }, layer) {
   const last = { up: -Infinity, down: -Infinity };
+  const values = layer === "effect" ? termFit.effect : termFit.contribution;
   const markAt = (i, end, direction) => {
     const x = (columns[i][0] + columns[i][1]) / 2;
     const isBeyond = (value) => (direction === "up" ? y(value) < top - 1 : y(value) > bottom + 1);
     // A value that is itself off-scale has its own mark there.
-    const cut = isBeyond(end) && !isBeyond(termFit.contribution[i]);
+    const cut = isBeyond(end) && !isBeyond(values[i]);
     if (!cut || x - last[direction] < CUT_MARKS_APART) return null;
     last[direction] = x;
     return beyondMark(x, direction === "up" ? top : bottom, direction, "noise");
   };
-  const ends = noiseEnds(termFit) ?? [];
+  const ends = (layer === "effect" ? effectEnds(termFit) : noiseEnds(termFit)) ?? [];
   return ends.flatMap(([low, high], i) => [markAt(i, high, "up"), markAt(i, low, "down")]).filter(Boolean);
 }
 
@@ -259,10 +269,11 @@ export function drawNumericShape(view) {
   const { state, ids, font } = view;
   const layout = numericLayout(view);
   const frame = { left: layout.left, right: layout.end, top: layout.top, bottom: layout.bottom };
-  const cutMarks = cutBandMarks(layout);
+  const layer = shownLayer(state);
+  const cutMarks = cutBandMarks(layout, layer);
   const inPlot = svg("g", { "clip-path": `url(#${ids.clip})` });
-  inPlot.append(...noiseBand(layout, ids));
-  const replayed = view.replayed ? [{ role: "replay", termFit: view.replayed }] : [];
+  inPlot.append(...shownBands(layout, ids, layer));
+  const replayed = view.replayed && layer !== "effect" ? [{ role: "replay", termFit: view.replayed }] : [];
   const curves = [...termCurves(state), ...replayed];
   inPlot.append(...curves.flatMap((each) => curve(each, layout)).filter(Boolean));
   const picture = svg("svg", {

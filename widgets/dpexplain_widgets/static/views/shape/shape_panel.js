@@ -1,7 +1,7 @@
 // One term of one fit, with its noise, counts and comparisons.
 import { orderedRange, rangeSentence, rangeTitle } from "./ranges.js";
 import { button, checkbox, choiceBox } from "../../kit/controls.js";
-import { mainTerm } from "../../charts/curves.js";
+import { mainTerm, shownLayer } from "../../charts/curves.js";
 import { html, listen, setText, uniqueId } from "../../kit/dom.js";
 import { quotedName, shortName } from "../../kit/format.js";
 import { indexAfterKey } from "../../kit/keyboard.js";
@@ -15,10 +15,13 @@ import { CHOICE_KEYS, choose, chooseTerm, chosenBin, chosenRange, drawOnChange, 
 import { numbersTable, shapeTable } from "../../kit/table.js";
 import { fontOf } from "../../kit/text.js";
 import { observeWidth } from "../../kit/view.js";
-import { BAND_MEANING, binSentence, binTitle, causeWords, shapeSummary } from "../../kit/words.js";
+import { BAND_MEANING, EFFECT_MEANING, binSentence, binTitle, causeWords, shapeSummary } from "../../kit/words.js";
 
 const HINT = "Point at a bin, or focus the chart and use the arrow keys, to read its numbers. Drag over bins, or " +
   "hold Shift with the arrow keys, to read a range.";
+const CURVES = [
+  ["both", "Released curve and estimate"], ["released", "Released curve"], ["effect", "Estimate of the effect"],
+];
 const PANEL_KEYS = [...CHOICE_KEYS, "same_axis", "even_bins", "replay_draw"];
 
 class ShapePanel {
@@ -46,6 +49,8 @@ class ShapePanel {
     this.plot = html("div", { class: "dpx-plot", role: "slider", tabindex: "0" });
     this.readoutTitle = html("strong", { class: "dpx-readout-title" });
     this.readoutText = html("span");
+    this.curveBox = choiceBox("Show", (curve) => choose(this.model, { shown_curve: curve }));
+    this.caution = html("p", { class: "dpx-note dpx-caution", role: "note" });
     this.termBox = choiceBox("Term", (name) => chooseTerm(this.model, name));
     this.repeatBox = choiceBox("Fit", (i) => choose(this.model, { repeat: Number(i) }));
     this.sameAxis = checkbox("Same axis at every ε", true, (on) => choose(this.model, { same_axis: on }));
@@ -54,14 +59,17 @@ class ShapePanel {
     this.clear = button("Clear range", () => choose(this.model, { bin_range: null }));
     this.bandWords = html("p", { class: "dpx-note" });
     this.bandLimits = html("details", { class: "dpx-details dpx-band-limits" },
-      html("summary", {}, "What the noise bands mean"), this.bandWords);
+      html("summary", {}, "What the bands mean"), this.bandWords);
     this.table = numbersTable(() => shapeTable(readState(this.model)));
     this.termBox.element.hidden = !standalone;
-    const controls = [this.repeatBox, this.sameAxis, this.evenBins, this.replay].map((each) => each.element);
+    const controls = [
+      this.curveBox, this.repeatBox, this.sameAxis, this.evenBins, this.replay,
+    ].map((each) => each.element);
     host.append(
       html("header", { class: "dpx-head" }, html("h3", {}, "Shape of ", this.title), this.termBox.element),
       this.about,
       this.legend,
+      this.caution,
       this.plot,
       html("p", { class: "dpx-readout" }, this.readoutTitle, this.readoutText),
       html("div", { class: "dpx-controls" }, controls, this.clear),
@@ -109,8 +117,9 @@ class ShapePanel {
     });
     this.drawControls(state, numeric);
     this.bandLimits.hidden = !termFit.noise_std;
-    setText(this.bandWords, `${BAND_MEANING}${causeWords(termFit)}`);
-    this.replay.draw(Boolean(termFit.total_std));
+    const meaning = termFit.effect ? EFFECT_MEANING : "";
+    setText(this.bandWords, `${BAND_MEANING}${causeWords(termFit)}${meaning}`);
+    this.replay.draw(Boolean(termFit.total_std) && shownLayer(state) !== "effect");
     this.clear.hidden = range === null;
     this.describe(state, termFit, bin, range);
     this.table.draw();
@@ -120,9 +129,14 @@ class ShapePanel {
     setText(this.title, shortName(state.term.name, 120));
     setText(this.about, shortName(state.term.description ?? "", 400));
     this.about.hidden = !state.term.description;
+    const caution = mainTerm(state).effect_caution ?? "";
+    setText(this.caution, caution);
+    this.caution.hidden = caution === "";
   }
 
   drawControls(state, numeric) {
+    this.curveBox.fill(CURVES, state.shownCurve);
+    this.curveBox.element.hidden = !mainTerm(state).effect;
     const names = state.payload.terms.map((term) => [term.name, shortName(term.name, 60)]);
     this.termBox.fill(names, state.term.name);
     const fits = state.fits.map((_, i) => [String(i), `${i + 1} of ${state.fits.length}`]);

@@ -1,7 +1,7 @@
 // A small chart of one term, for a grid of many.
 import { crowdsTheAxis, splitSpecial, valuePosition } from "../../charts/bins.js";
 import { valueRange } from "../local/contributions.js";
-import { noiseEnds } from "../../charts/curves.js";
+import { effectEnds, noiseEnds } from "../../charts/curves.js";
 import { svg } from "../../kit/dom.js";
 import { formatTick, formatValue } from "../../kit/format.js";
 import { clipRectangle, label, LABEL_SIZE, rule } from "../../charts/marks.js";
@@ -39,12 +39,11 @@ function valuesAt(termFit, main) {
   return labels.map((name) => termFit.contribution[termFit.labels.indexOf(name)] ?? 0);
 }
 
-function bandOf(main, edges, x, y) {
-  const ends = noiseEnds(main);
+function bandOf(main, edges, x, y, { ends = noiseEnds(main), kind = "dpx-band" } = {}) {
   if (ends === null) return null;
   const on = splitSpecial(main, ends).ordinary;
   const [low, high] = [0, 1].map((end) => on.map((pair) => pair[end]));
-  return svg("path", { d: bandPath(edges, low, high, x, y), class: "dpx-band" });
+  return svg("path", { d: bandPath(edges, low, high, x, y), class: kind });
 }
 
 /** The first and the last value of an axis, formatted. */
@@ -79,7 +78,9 @@ export function drawSmallShape({ term, curves, everyFit, width, font, id }) {
     const at = valuesAt(termFit, main);
     return svg("path", { d: stepPath(own, at, x, y), class: `dpx-curve dpx-curve-${role}` });
   });
-  group.append(...[bandOf(main, edges, x, y)].filter(Boolean), ...lines);
+  const estimated = curves.some(({ role }) => role === "effect");
+  const estimate = { ends: estimated ? effectEnds(main) : null, kind: "dpx-effect-band" };
+  group.append(...[bandOf(main, edges, x, y, estimate), bandOf(main, edges, x, y)].filter(Boolean), ...lines);
   const labelled = axis.ticks.map((tick, i) => ({ tick, text: texts[i] }))
     .filter(({ tick }) => [axis.ticks[0], 0, axis.ticks.at(-1)].includes(tick));
   picture.append(

@@ -1,0 +1,194 @@
+"""Warnings for effect estimates that are missing or say little."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from dpexplain.explain._record import FloatArray
+from dpexplain.explain._text import shorten
+from dpexplain.explain.noise import NoiseModel
+
+NOT_ESTIMATED = (
+    "What is true of people is not estimated {}: bands and marks describe noise only, and the "
+    "true effect can lie outside them."
+)
+ONE_BIN = (
+    "The fit merged this term into a single bin, so its effect on people is unknown: the effect "
+    "band is an assumption."
+)
+_FEW_PEOPLE = (
+    "With about {} people the estimated effects are mostly an assumption about typical sizes."
+)
+_FEW_OF_A_CLASS = (
+    "With about {} people in the rarer class the estimated effects are mostly an assumption about "
+    "typical sizes."
+)
+_ENTANGLED = (
+    "{} and {} are so closely related that the data hardly show which of them has the effect: "
+    "read their estimates together."
+)
+_UNCERTAIN = (
+    "The effect band includes 0 in every bin: no effect is certain, and one as large as the band "
+    "is not ruled out."
+)
+_HATCHED = (
+    "Nearly every bin of the released curve may be noise, but the term has an effect: the estimate "
+    "shows one that is certain."
+)
+
+_FEW = 500
+"""People, or people of the rarer class, from which curves are estimated rather than assumed."""
+
+_NEARLY_ALL = 0.9
+"""Share of the people in bins that may be noise from which a released curve says nothing."""
+
+_TIED = 0.8
+"""Correlation of the errors of two estimates from which they are not told apart."""
+
+
+class Estimated(Protocol):
+    """What a warning reads of a term, which is a :class:`dpexplain.explain.ShapeFunction`."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def count(self) -> FloatArray: ...
+    @property
+    def special(self) -> tuple[str, ...]: ...
+    @property
+    def n_value_bins(self) -> int: ...
+    @property
+    def weights(self) -> FloatArray: ...
+    @property
+    def noise_std(self) -> FloatArray | None: ...
+    @property
+    def signal(self) -> npt.NDArray[Any] | None: ...
+    @property
+    def effect(self) -> FloatArray | None: ...
+    @property
+    def effect_signal(self) -> npt.NDArray[Any] | None: ...
+
+
+def term_caution(term: Estimated) -> str:
+    """Warn of what the estimate of one term cannot say; empty where there is nothing to warn of.
+
+    Parameters
+    ----------
+    term : Estimated
+
+    Returns
+    -------
+    str
+        One sentence.
+    """
+    if term.effect is None or term.effect_signal is None:
+        return NOT_ESTIMATED.format("here") if term.noise_std is not None else ""
+    if term.n_value_bins == 1 and not term.special:
+        return ONE_BIN
+    if not term.effect_signal.any():
+        return _UNCERTAIN
+    if term.signal is not None and float(term.weights @ ~term.signal) >= _NEARLY_ALL:
+        return _HATCHED
+    return ""
+
+
+def missing_words(link: str) -> str:
+    """Say that a private model has no estimate of the effect.
+
+    Parameters
+    ----------
+    link : str
+        Of the explanation.
+
+    Returns
+    -------
+    str
+        One sentence.
+    """
+    kinds = {"softmax": "with several classes", "log": "for counts"}
+    return NOT_ESTIMATED.format(kinds.get(link, "here"))
+
+
+def people_caution(terms: Sequence[Estimated], link: str, intercept: float | None) -> str:
+    """Warn of too few people, or too few of one class; empty where there are enough.
+
+    Parameters
+    ----------
+    terms : sequence of Estimated
+        With (noisy) counts.
+    link : str
+    intercept : float or None
+        Intercept of the estimate; log-odds where the link is "logit".
+
+    Returns
+    -------
+    str
+        One sentence.
+    """
+    people = float(np.median([term.count.sum() for term in terms]))
+    if people < _FEW:
+        return _FEW_PEOPLE.format(_rounded(people))
+    if link != "logit" or intercept is None:
+        return ""
+    rare = people / (1.0 + np.exp(abs(intercept)))
+    return _FEW_OF_A_CLASS.format(_rounded(rare)) if rare < _FEW else ""
+
+
+def _rounded(people: float) -> str:
+    return str(max(0, 10 * round(people / 10)))
+
+
+def entangled_words(names: tuple[str, str]) -> str:
+    """Say that two terms are not told apart.
+
+    Parameters
+    ----------
+    names : tuple of two str
+
+    Returns
+    -------
+    str
+        One sentence.
+    """
+    return _ENTANGLED.format(*(repr(shorten(name)) for name in names))
+
+
+def entangled_terms(
+    terms: Sequence[Estimated], scatter: NoiseModel
+) -> dict[str, tuple[str, float]]:
+    """Find for each term the one that its estimate is not told apart from.
+
+    A term's error is read along its own estimate: how much too large or small the effect is taken.
+    Where that of one term is all but minus that of another, what one lacks is in the other.
+
+    Parameters
+    ----------
+    terms : sequence of Estimated
+    scatter : NoiseModel
+        Of their estimates.
+
+    Returns
+    -------
+    dict of str to tuple of (str, float)
+        Names of terms, each with the other term and the correlation of errors, where that is
+        beyond 0.8.
+    """
+    rows = []
+    for place, term in enumerate(terms):
+        std = scatter.std[scatter.term(place)]
+        load = np.zeros(len(std)) if term.effect is None else term.weights * term.effect
+        row = load @ scatter.factor[scatter.term(place)]
+        own = float(row @ row + load**2 @ scatter.remainder_std[scatter.term(place)] ** 2)
+        rows.append(row / np.sqrt(own) if own > 0 else 0.0 * row)
+    tied = np.abs(np.stack(rows) @ np.stack(rows).T)
+    np.fill_diagonal(tied, 0.0)
+    closest = tied.argmax(axis=1)
+    return {
+        term.name: (terms[closest[k]].name, float(tied[k, closest[k]]))
+        for k, term in enumerate(terms)
+        if tied[k, closest[k]] > _TIED
+    }

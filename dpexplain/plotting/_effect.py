@@ -1,0 +1,123 @@
+"""The estimate of the effect as a layer of its own: dashed, with a light band."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from dpexplain.explain import ShapeFunction
+from dpexplain.explain._record import FloatArray
+from dpexplain.plotting._style import EFFECT_LABEL, EFFECT_MARKER, Theme
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+
+    from dpexplain.plotting._numeric import Positions
+
+Show = Literal["both", "released", "effect"]
+Corner = tuple[float, float]
+
+DASHES = (0, (5, 2))
+_BELOW = 0.22  # rows that the estimate of a category stands below its bar
+_CHARACTERS = 22.0  # of small print in an inch
+
+
+def checked_show(show: str) -> Show:
+    """Check the name of what is drawn of a curve."""
+    if show not in get_args(Show):
+        raise ValueError(f"show={show!r} must be 'both', 'released' or 'effect'.")
+    return cast(Show, show)
+
+
+def resolved_show(shape: ShapeFunction, show: Show) -> Show:
+    """Leave out an estimate that there is none of."""
+    return "released" if shape.effect is None else show
+
+
+def draw_steps(
+    ax: Axes, shape: ShapeFunction, place: Positions, colours: Theme, *, floor: float
+) -> None:
+    """Draw the estimate of a numeric term, its band down to a `floor` above the counts."""
+    if shape.effect is None or shape.effect_band is None:
+        return
+    n = shape.n_value_bins
+    (low, high), centre = shape.effect_band, shape.effect
+    look: dict[str, Any] = {"color": colours.ink, "alpha": colours.effect_alpha, "lw": 0}
+    # One outline: where bands of neighbours overlap they would be darker.
+    left, right = place.left[n:], place.right[n:]
+    heights, widths = (high - low)[n:], right - left
+    thin: dict[str, Any] = {"color": colours.ink, "lw": 0.6, "alpha": 0.5, "baseline": None}
+    drawn = [
+        ax.stairs(high[:n], place.edges, baseline=low[:n], fill=True, zorder=1.4, **look),
+        *ax.bar(left, heights, widths, low[n:], align="edge", zorder=1.4, **look),
+        *(ax.stairs(end[:n], place.edges, **thin) for end in (low, high)),
+    ]
+    _clip(ax, drawn, (0, floor), (1, 1))
+    ax.stairs(
+        centre[:n],
+        place.edges,
+        baseline=None,
+        color=colours.ink,
+        lw=1.6,
+        ls=DASHES,
+        label=EFFECT_LABEL,
+        zorder=3.5,
+    )
+    ax.hlines(centre[n:], left, right, color=colours.ink, lw=1.6, ls=DASHES, zorder=3.5)
+
+
+def draw_points(
+    ax: Axes,
+    shape: ShapeFunction,
+    bins: npt.NDArray[np.int64],
+    place: FloatArray,
+    colours: Theme,
+    *,
+    alone: bool,
+    right: float,
+) -> None:
+    """Draw the estimate of each category as a diamond with its band, up to where counts begin."""
+    if shape.effect is None or shape.effect_std is None or shape.effect_factor is None:
+        return
+    marks = ax.errorbar(
+        shape.effect[bins],
+        place + (0.0 if alone else _BELOW),
+        xerr=shape.effect_factor * shape.effect_std[bins],
+        label=EFFECT_LABEL,
+        **marker_look(colours),
+    )
+    _clip(ax, marks.get_children(), (0, 0), (right, 1))
+
+
+def _clip(ax: Axes, drawn: Iterable[Artist], corner: Corner, opposite: Corner) -> None:
+    """Let what runs out of the picture end at a rectangle, given in shares of the axes."""
+    from matplotlib.patches import Rectangle
+
+    size = (opposite[0] - corner[0], opposite[1] - corner[1])
+    for each in drawn:
+        each.set_clip_path(Rectangle(corner, *size, transform=ax.transAxes))
+
+
+def marker_look(colours: Theme) -> dict[str, Any]:
+    """Return what the marks of estimates look like: hollow diamonds with dashed whiskers."""
+    return {
+        "fmt": EFFECT_MARKER,
+        "ms": 5,
+        "mfc": colours.paper,
+        "mec": colours.ink,
+        "mew": 1.2,
+        "ecolor": colours.ink,
+        "elinewidth": 1.1,
+        "zorder": 3.5,
+    }
+
+
+def caution_lines(ax: Axes, words: str) -> list[str]:
+    """Break a warning into lines that fit above `ax`."""
+    width = ax.get_position().width * ax.figure.bbox.width / ax.figure.dpi
+    return textwrap.wrap(words, max(30, int(_CHARACTERS * width)))

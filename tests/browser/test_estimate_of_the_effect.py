@@ -1,0 +1,68 @@
+"""The estimate of the effect in a page without kernel: drawn, read, switched by keys, saved."""
+
+from __future__ import annotations
+
+import pytest
+
+import view_examples
+from dpexplain_widgets import Explorer
+from page_checks import curve_of, layout_problems, settle
+
+pytestmark = [pytest.mark.browser, pytest.mark.full]
+
+
+@pytest.fixture(scope="module")
+def comparison():
+    return view_examples.with_effects(view_examples.comparison())
+
+
+def plain(text: str) -> str:
+    return text.replace("\u2068", "").replace("\u2069", "")
+
+
+def test_the_switch_shows_one_curve_or_both_and_is_reached_by_keys(open_page, comparison):
+    page = open_page(Explorer(comparison, term="age", show_reference=False))
+    curve = page.locator(".dpx-shape .dpx-plot")
+    assert curve.locator(".dpx-curve-main").count() == 2  # the line, and a dash for missing values
+    assert curve.locator(".dpx-curve-effect").count() == 2
+    assert curve.locator(".dpx-effect-band").count() == 2
+    released = curve_of(page)
+
+    box = page.get_by_label("Show", exact=True)
+    box.focus()
+    page.keyboard.press("End")  # the last of the choices
+    settle(page)
+    assert curve.locator(".dpx-curve-main").count() == 0
+    assert curve.locator(".dpx-band").count() == 0
+    assert curve.locator(".dpx-curve-effect").count() == 2
+    assert "the estimated effect on people alone" in curve.get_attribute("aria-label")
+
+    box.select_option("released")
+    settle(page)
+    assert curve.locator(".dpx-curve-effect, .dpx-effect-band").count() == 0
+    assert curve_of(page) != ""
+    assert released != ""
+
+
+def test_a_bin_is_read_with_its_estimate_and_so_is_the_table(open_page, comparison):
+    page = open_page(Explorer(comparison, term="age", bin_index=1, show_reference=False))
+    words = plain(page.locator(".dpx-shape .dpx-readout").inner_text())
+    assert "estimated effect on people" in words
+    assert "95% band" in words
+    page.locator(".dpx-shape summary", has_text="Numbers as a table").click()
+    heads = page.locator(".dpx-shape table th[scope=col]").all_inner_texts()
+    assert "estimated effect on people" in heads
+    assert "high end of its 95% band" in heads
+
+
+@pytest.mark.parametrize("term", ["age", "occupation"])
+@pytest.mark.parametrize(("width", "shown"), [(380, "both"), (1366, "effect")])
+def test_nothing_overlaps_or_is_cut_off(open_page, comparison, width, term, shown):
+    page = open_page(Explorer(comparison, term=term, shown_curve=shown), width=width)
+    assert layout_problems(page) == []
+
+
+def test_a_model_without_estimates_says_so_and_offers_no_switch(open_page):
+    page = open_page(Explorer(view_examples.comparison(), term="age"))
+    assert not page.get_by_label("Show", exact=True).is_visible()
+    assert "the true effect can lie outside" in page.locator(".dpx-shape .dpx-caution").inner_text()

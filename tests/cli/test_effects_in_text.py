@@ -1,0 +1,109 @@
+"""What the command line says of the effect on people, and of models that have no estimate."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+import dpexplain.io
+import view_examples
+from dpexplain.cli import main
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Saved sweeps and a saved fit, with estimates and without, as the working directory."""
+    monkeypatch.chdir(tmp_path)
+    without = view_examples.comparison(epsilons=(0.5, 1.0))
+    found = view_examples.with_effects(without)
+    dpexplain.io.save(found, "sweep.json")
+    dpexplain.io.save(without, "without.json")
+    dpexplain.io.save(found.explanations[1.0][0], "model.json")
+    return tmp_path
+
+
+def said(capsys, *command):
+    assert main([*command]) == 0
+    return " ".join(capsys.readouterr().out.split())
+
+
+def test_a_fit_is_printed_with_its_effects_and_what_each_column_speaks_of(folder, capsys):
+    words = said(capsys, "explain", "model.json")
+    assert dpexplain.io.load("model.json").effect_words in words
+    assert "describe the released curves." in words
+    assert "What is true of people?" in words
+    assert "has_effect" in words
+
+
+def test_a_comparison_is_printed_with_effects_at_every_epsilon(folder, capsys):
+    words = said(capsys, "explain", "sweep.json")
+    assert "importance of released curves in log-odds:" in words
+    assert "estimated effect on people in log-odds:" in words
+
+
+def test_models_without_estimates_are_printed_with_a_warning(folder, capsys):
+    words = said(capsys, "explain", "without.json")
+    assert "estimated effect on people" not in words
+    assert "the true effect can lie outside" in words
+    assert "the true effect can lie outside" in said(
+        capsys, "explain", "without.json", "--epsilon", "1"
+    )
+
+
+def test_a_term_is_printed_with_the_ends_of_its_band(folder, capsys):
+    words = said(capsys, "explain", "model.json", "--term", "age")
+    assert "effect_low" in words
+    assert "effect_high" in words
+    assert "effect_signal estimate it." in words
+
+
+def test_estimates_are_in_the_csv(folder, capsys):
+    assert main(["explain", "sweep.json", "--csv"]) == 0
+    head, first, *_ = capsys.readouterr().out.splitlines()
+    row = dict(zip(head.split(","), first.split(","), strict=True))
+    term = dpexplain.io.load("sweep.json").explanations[0.5][0].terms[0]
+    assert float(row["effect"]) == term.effect[0]
+    assert float(row["effect_low"]) == term.effect_band[0][0]
+    assert float(row["effect_high"]) == term.effect_band[1][0]
+
+
+@pytest.mark.parametrize(("file", "show"), [("model.json", "both"), ("sweep.json", "effect")])
+def test_the_curves_of_a_figure_are_chosen(folder, capsys, file, show):
+    pictures = []
+    for chosen in ([], ["--show", "released"], ["--show", show]):
+        command = ["explain", file, "--term", "age", "--plot", "age.png", *chosen]
+        assert main(command) == 0
+        pictures.append((folder / "age.png").read_bytes())
+    assert pictures[1] != pictures[2]
+    assert pictures[0] == pictures[2 if file == "model.json" else 1]
+
+
+def test_a_choice_of_curves_without_a_figure_or_for_a_comparison_is_refused(folder, capsys):
+    assert main(["explain", "model.json", "--show", "effect"]) == 2
+    assert "--plot" in capsys.readouterr().err
+    command = ["explain", "sweep.json", "--plot", "all.png", "--show", "both"]
+    assert main(command) == 2
+    assert "'released' or 'effect'" in capsys.readouterr().err
+
+
+def test_estimates_come_back_from_a_file_to_the_last_bit(folder):
+    saved = view_examples.with_effects(view_examples.comparison(epsilons=(0.5, 1.0)))
+    fit, again = saved.explanations[1.0][0], dpexplain.io.load("model.json")
+    assert again.effect_words == fit.effect_words
+    assert again.effect_cautions == fit.effect_cautions
+    assert again.effect_intercept == fit.effect_intercept
+    for one, other in zip(fit.terms, again.terms, strict=True):
+        np.testing.assert_array_equal(one.effect_band, other.effect_band)
+
+
+def test_effects_of_a_comparison_are_means_over_repeats():
+    found = view_examples.with_effects(view_examples.comparison(epsilons=(1.0,), n_repeats=2))
+    tables = [fit.ranking()["effect"] for fit in found.explanations[1.0]]
+    for name, value in found.effects()[1.0].items():
+        assert value == pytest.approx(np.mean([table[name] for table in tables]))
+    gone = dataclasses.replace(
+        found, explanations=view_examples.comparison(epsilons=(1.0,)).explanations
+    )
+    assert gone.effects().isna().all(axis=None)

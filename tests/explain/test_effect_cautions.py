@@ -1,0 +1,80 @@
+"""Where the estimate of the effect is missing or says little, a sentence says so."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dpexplain.explain import GlobalExplanation, Guarantee, NoiseModel
+from example_explanations import age, job, private_guarantee
+
+CLEAR = {"effect": [-1.5, 0.5, 1.0, 0.2], "effect_std": [0.1] * 4, "effect_factor": 3.0}
+MANY = [1e4, 2e4, 3e4, 50.0]
+
+
+def model(terms=None, factor=None, link="logit", **changes):
+    terms = terms or (age(count=MANY, **CLEAR), job(count=MANY, **CLEAR))
+    columns = np.eye(9) * 0.05 if factor is None else factor
+    fields = {
+        "guarantee": private_guarantee(),
+        "classes": ("no", "yes") if link == "logit" else None,
+        "effect_scatter": NoiseModel((4, 4), columns, [0.01] * 9),
+        "effect_intercept": 0.0,
+    }
+    return GlobalExplanation(terms, 0.1, link, **{**fields, **changes})
+
+
+def test_nothing_is_said_where_the_estimate_holds():
+    assert model().effect_caution == ""
+    assert model().effect_cautions == {}
+
+
+@pytest.mark.parametrize(("link", "words"), [("log", "for counts"), ("logit", "estimated here")])
+def test_a_private_model_without_an_estimate_says_that_the_truth_can_lie_outside(link, words):
+    without = model((age(), job()), link=link, effect_scatter=None, effect_intercept=None)
+    assert words in without.effect_caution
+    assert "the true effect can lie outside" in without.effect_caution
+    assert without.effect_cautions == dict.fromkeys(["age", "job"], without.effect_caution)
+
+
+def test_a_model_that_is_not_private_needs_no_warning():
+    open_ = Guarantee.not_private("reference")
+    terms = (age(open_, noise_std=None), job(open_, noise_std=None))
+    without = model(terms, guarantee=open_, effect_scatter=None, effect_intercept=None)
+    assert without.effect_caution == ""
+    assert without.effect_cautions == {}
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_terms_whose_errors_hang_together_are_named(sign):
+    pattern = np.array(CLEAR["effect"])
+    shared = np.zeros((9, 1))
+    shared[:4, 0], shared[4:8, 0] = 0.3 * pattern, -0.3 * sign * pattern
+    tied = model(factor=shared)
+    assert "'age' and 'job'" in tied.effect_caution
+    assert set(tied.effect_cautions) == {"age", "job"}
+    apart = model(factor=np.c_[shared * np.r_[[1] * 4, [0] * 5][:, None], np.eye(9)])
+    assert apart.effect_caution == ""
+
+
+@pytest.mark.parametrize(
+    ("intercept", "words"), [(0.0, ""), (5.0, "With about 400 people in the rarer class")]
+)
+def test_few_people_of_one_class_are_named(intercept, words):
+    assert model(effect_intercept=intercept).effect_caution.startswith(words)
+    assert bool(model(effect_intercept=intercept).effect_caution) == bool(words)
+    assert bool(model(effect_intercept=-intercept).effect_caution) == bool(words)
+
+
+def test_few_people_are_named_whatever_is_predicted():
+    few = (age(count=[100.0, 100, 100, -2], **CLEAR), job(count=[100.0, 100, 100, -2], **CLEAR))
+    for link in ("logit", "identity"):
+        assert model(few, link=link).effect_caution.startswith("With about 300 people")
+
+
+def test_a_term_in_one_bin_says_that_nothing_is_known_of_it():
+    merged = age(
+        contribution=[0.0], count=[6e4], bin_edges=[0.0, 1.0], special=(), noise_std=[0.1],
+        effect=[0.0], effect_std=[0.7], effect_factor=2.0,
+    )  # fmt: skip
+    assert "single bin" in merged.effect_caution
