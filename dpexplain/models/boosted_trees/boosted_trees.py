@@ -102,7 +102,8 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
     structure_seed : int or None, default=None
         Accepted for compatibility; splits are chosen privately.
     reproducible_seed : int or None, default=None
-        Seeds the noise, for demonstrations: the model is then NOT PRIVATE.
+        Makes fits on the same data equal, for demonstrations: seeds the noise and, if
+        `structure_seed` is None, the structure. The model is then NOT PRIVATE.
     allow_weak : bool, default=False
         Permits epsilon above 50.
     n_public : int or None, default=None

@@ -170,6 +170,12 @@ class PrivateBins:
         Noise standard deviation of one cell, in records.
     min_bin_count : float
         Minimum noisy count of a merged bin.
+    cells : tuple of FeatureBins
+        The public cells that were counted, before they were merged.
+    cell_counts : tuple of ndarray of shape (n_cells,), one per feature
+        Noisy records per cell.
+    n_samples_std : float
+        Noise standard deviation of the number of records.
     """
 
     bins: tuple[FeatureBins, ...]
@@ -178,6 +184,9 @@ class PrivateBins:
     bin_of_cell: tuple[Index, ...]
     cell_noise_std: float
     min_bin_count: float
+    cells: tuple[FeatureBins, ...]
+    cell_counts: tuple[FloatArray, ...]
+    n_samples_std: float
 
 
 @dataclass(frozen=True, eq=False)

@@ -180,7 +180,8 @@ class DPBoostClassifier(_DPBoost, AdditiveClassifier):
     structure_seed : int or None, default=None
         Accepted for compatibility; splits are chosen privately.
     reproducible_seed : int or None, default=None
-        Seeds the noise, for demonstrations: the model is then NOT PRIVATE.
+        Makes fits on the same data equal, for demonstrations: seeds the noise and, if
+        `structure_seed` is None, the structure. The model is then NOT PRIVATE.
     allow_weak : bool, default=False
         Permits epsilon above 50.
     max_rows_per_person : int or None, default=None
@@ -328,7 +329,8 @@ class DPBoostRegressor(_DPBoost, AdditiveRegressor):
     structure_seed : int or None, default=None
         Accepted for compatibility; splits are chosen privately.
     reproducible_seed : int or None, default=None
-        Seeds the noise, for demonstrations: the model is then NOT PRIVATE.
+        Makes fits on the same data equal, for demonstrations: seeds the noise and, if
+        `structure_seed` is None, the structure. The model is then NOT PRIVATE.
     allow_weak : bool, default=False
         Permits epsilon above 50.
     max_rows_per_person : int or None, default=None
