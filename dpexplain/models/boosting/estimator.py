@@ -384,7 +384,7 @@ class _PrivateBoosting(PrivateEstimator):
         - 83 bins resolved in 6 numeric features, fewest in age (10)
         """
         check_is_fitted(self, "schema_")
-        model: Any = self  # both estimators are additive models as well
+        model: Any = self  # with the explanations of an additive model
         explanation = model.explain_global(effect=False)
         n_public = self.n_public if self.max_rows_per_person is None else None
         found = alarms(self._fit, model._class_names() or (), n_public)
