@@ -293,5 +293,5 @@ $(VENV)/.fuzz: $(VENV)/.test
 # of the first notebook; other models say so when they compile theirs.
 $(VENV)/.warm: $(VENV)/.explore $(shell find dpexplain -name '_kernels*.py')
 	@echo "Compiling numeric kernels (once) ..."
-	@$(BIN)/python -m dpexplain warm boosting
+	@$(BIN)/python -m dpexplain warm --quick
 	@touch $@

@@ -25,6 +25,7 @@ from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
 from dpexplain.tables import read_texts
 
 N_ROWS = 50
+QUICK = ("DPExplainableBoostingClassifier", "DPExplainableBoostingRegressor")
 # Imported for what they build on first import: bytecode, font lists.
 SLOW_IMPORTS = (
     "dpexplain.plotting",
@@ -43,8 +44,16 @@ def simulated_rows() -> pd.DataFrame:
     )
 
 
-def warm_model(name: str) -> None:
-    """Fit, explain and predict once with one model, in each way that has kernels of its own."""
+def warm_model(name: str, *, quick: bool = False) -> None:
+    """Fit, explain and predict once with one model, in each way that has kernels of its own.
+
+    Parameters
+    ----------
+    name : str
+        Class of the model.
+    quick : bool, default=False
+        Whether to do so with default settings and at most two classes only.
+    """
     features: dict[str, Numeric | Categorical] = {
         "age": Numeric(18, 70),
         "job": Categorical(["clerk", "nurse"]),
@@ -61,9 +70,9 @@ def warm_model(name: str) -> None:
         "range": ((for_numbers, X["age"]),),
     }
     listed = MODELS[name]
-    for settings in listed.warm:
-        for schema, y in targets[listed.target]:
-            _warm_one(getattr(models, name)(schema=schema, **settings), X, y)
+    ways = [(settings, target) for settings in listed.warm for target in targets[listed.target]]
+    for settings, (schema, y) in ways[:1] if quick else ways:
+        _warm_one(getattr(models, name)(schema=schema, **settings), X, y)
 
 
 def warm_reader() -> None:
@@ -88,28 +97,33 @@ def _warm_one(model: Any, X: pd.DataFrame, y: pd.Series) -> None:
     fitted.predict(X)
 
 
-def _warm_all(names: Collection[str]) -> None:
+def _warm_all(names: Collection[str], quick: bool) -> None:
     """Warm models that share kernels, in a process that has nothing to announce."""
     WORD.said = True
     for name in names:
-        warm_model(name)
+        warm_model(name, quick=quick)
 
 
-def warm(modules: Collection[str] = ()) -> None:
+def warm(modules: Collection[str] = (), *, quick: bool = False) -> None:
     """Compile what models need, on all processors, with a progress bar on a terminal.
 
     Parameters
     ----------
     modules : collection of str, default=()
         Modules of the models, as the registry has them; empty for all.
+    quick : bool, default=False
+        Whether to compile only what the first notebook needs: private boosting of two classes and
+        of a number, with default settings.
     """
     shared: dict[str, list[str]] = {}
     for name, listed in MODELS.items():
         if listed.warm and (not modules or listed.module in modules):
             shared.setdefault(listed.module, []).append(name)
+    if quick:
+        shared = {"quick": list(QUICK)}
     groups = sorted(shared.values(), key=len, reverse=True)
     compiled = Parallel(n_jobs=min(cpu_count(), len(groups)), return_as="generator_unordered")(
-        delayed(_warm_all)(names) for names in groups
+        delayed(_warm_all)(names, quick) for names in groups
     )
     warm_reader()
     warm_imports()

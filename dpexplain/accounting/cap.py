@@ -90,7 +90,7 @@ class Cap:
         )
 
     def allows(self, before: Sequence[Spending], charge: Sequence[Spending]) -> bool:
-        """Whether the cap leaves room.
+        """Whether the cap leaves room for a charge.
 
         Parameters
         ----------

@@ -138,14 +138,14 @@ class PrivacyLedger(LedgerReading):
         what: str = "fit",
         unit: Unit = RECORD,
     ) -> LedgerEntry:
-        """Charge releases before they are made; reject them all beyond the cap.
+        """Charge releases before they are made; reject all if they exceed the cap.
 
         Parameters
         ----------
         events : iterable of Event
             Releases, with noise multipliers stated for `adjacency`.
         label : str
-            Who makes the releases, for a reader.
+            Description of who makes the releases.
         adjacency : {"add_remove", "replace"}, default="add_remove"
             Must be the ledger's.
         what : str, default="fit"

@@ -425,7 +425,7 @@ def state_of_older_summary(
     Returns
     -------
     LedgerState
-        With units interpreted as conservatively as those of an older ledger file.
+        With units read like those of an older ledger file, never as a stronger guarantee.
     """
     found = tuple(
         LedgerEntry(

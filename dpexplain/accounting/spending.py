@@ -29,7 +29,7 @@ __all__ = ["Spending", "private_mu"]
 
 @dataclass(frozen=True)
 class Spending:
-    """Merge the private events of a collection; drop the others.
+    """Private events of a collection, merged; all other events are dropped.
 
     Parameters
     ----------

@@ -315,13 +315,13 @@ def unit_from_text(text: object, place: int) -> Unit:
     text : object
         The description; None if the file names no unit.
     place : int
-        Index of the entry in its ledger: persons of two entries need not be the same.
+        Index of the entry in its ledger: two entries may protect different kinds of persons.
 
     Returns
     -------
     Unit
-        If no unit is named, the entry may protect persons with one row used each, which is the
-        weaker guarantee for one record.
+        If no unit is named, a separate kind of person. For one record, one row per person is
+        assumed, which gives the weaker guarantee.
 
     Raises
     ------

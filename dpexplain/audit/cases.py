@@ -33,8 +33,8 @@ class CanaryCase:
     estimator : private estimator
         Unfitted, with settings under which the canary's contribution to every sum is at the clip.
     present : tuple of DataFrame and Series
-        Background and canary. The canary alone has the last category of every column and
-        the last class (of the others, if so asked, none has) or upper end of the target.
+        Background and canary. Only the canary has the last category of every column. Its target
+        is the last class, which it may share with the background, or the upper end.
     absent : tuple of DataFrame and Series
         Background alone; or, for replace-one adjacency, a record at the other end of the
         target in the canary's place.
@@ -67,7 +67,7 @@ def canary_case(
     n_background : int, default=20
         Records besides the canary.
     lone_class : bool, default=False
-        Whether no other record is of the canary's class. Otherwise the residuals of the other
+        Whether no other record has the canary's class. Otherwise the residuals of the other
         records nearly cancel, and a final model reveals the canary best.
     **settings
         Parameters in addition to the saturating ones, or instead of them.
@@ -94,7 +94,7 @@ def canary_case(
 
 
 def row_exchange(case: CanaryCase) -> tuple[Any, tuple[Any, ...], list[int], list[int]]:
-    """Build a table with two rows of the canary's person, and both row choices.
+    """Give the canary's person a second row, and list both choices of a row.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def row_exchange(case: CanaryCase) -> tuple[Any, tuple[Any, ...], list[int], lis
     estimator : private estimator
         An estimator that uses one row per person.
     table : tuple of DataFrame, Series and Series
-        Table, target and person of each row. With one record less, only one choice remains.
+        Table, target and person of each row. Without one of the two rows, the other one is used.
     kept, instead : list of int
         Rows in use: the canary, or the other row of the same person.
     """

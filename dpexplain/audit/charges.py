@@ -121,8 +121,8 @@ def _(event: Event, events: Sequence[Event], phases: Sequence[LaplacePhase | Cho
 def error_mu(events: Sequence[Event]) -> float:
     """Return the Gaussian-DP parameter with the same attack error as these events.
 
-    The two error rates of any attacker add up to ``1 - delta(0)`` at least, where ``delta(0)`` is
-    the total variation that the events allow; those of mu-GDP to ``2 Phi(-mu / 2)``.
+    The two error rates of any attacker add up to at least ``1 - delta(0)``, where ``delta(0)`` is
+    the total variation that the events allow; under mu-GDP, to at least ``2 Phi(-mu / 2)``.
 
     Parameters
     ----------

@@ -64,7 +64,7 @@ class ReplayReport:
         Returns
         -------
         float
-            Share of mu, if stated; else of epsilon, by pure mechanisms.
+            Share of mu, if stated; else of epsilon, for pure mechanisms.
         """
         if self.claimed_mu is not None:
             return self.spent_mu / self.claimed_mu
@@ -99,7 +99,7 @@ def replay(
     transcript : Transcript
         Recorded by `record`.
     kept : sequence of int or None, default=None
-        Rows of the neighbor that stand for those which secret coins keep of each person.
+        Rows of the neighbor to use, instead of those that secret coins choose per person.
     unit : Unit or None, default=None
         Unit by which the data sets differ, whose price in the ledger is compared with the
         distance; None for the unit of the guarantee.

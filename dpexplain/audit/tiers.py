@@ -53,7 +53,7 @@ def hostile(seed: int) -> Forge:
 
 
 def replays(case: CanaryCase, n_hostile: int = 3) -> list[ReplayReport]:
-    """Run tier 1: replay without the canary a fit recorded with it.
+    """Run tier 1: record a fit with the canary, and replay it without the canary.
 
     Parameters
     ----------

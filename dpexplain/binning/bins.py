@@ -53,7 +53,7 @@ class FeatureBins:
 
     @property
     def n_value_bins(self) -> int:
-        """Bins that hold values of the schema."""
+        """Number of bins that hold values of the schema."""
         if self.edges is not None:
             return len(self.edges) - 1
         assert isinstance(self.feature, Categorical)
@@ -66,7 +66,7 @@ class FeatureBins:
 
     @property
     def n_bins(self) -> int:
-        """All bins, the special ones included."""
+        """Number of bins, including the special ones."""
         return self.n_value_bins + len(self.special)
 
     @property

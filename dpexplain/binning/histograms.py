@@ -49,12 +49,23 @@ class NoisyHistograms:
         Each feature's total estimates it with variance proportional to its number
         of cells, and so does the released count; all are weighted by precision.
         """
-        weights = [1.0 / (len(c) * self.noise_std**2) for c in self.counts]
         totals = [float(c.sum()) for c in self.counts]
         if self.people is not None:
-            weights.append(1.0 / self.people.noise_std**2)
             totals.append(self.people.value)
-        return max(1.0, float(np.average(totals, weights=weights)))
+        return max(1.0, float(np.average(totals, weights=self._precisions)))
+
+    @property
+    def n_samples_std(self) -> float:
+        """Standard deviation of the noise of `n_samples`."""
+        return float(1.0 / np.sqrt(sum(self._precisions)))
+
+    @property
+    def _precisions(self) -> list[float]:
+        """Precision of the total of each feature, and of the released count."""
+        weights = [1.0 / (len(c) * self.noise_std**2) for c in self.counts]
+        if self.people is not None:
+            weights.append(1.0 / self.people.noise_std**2)
+        return weights
 
     def agreeing(self) -> NoisyHistograms:
         """Histograms adjusted to the same number of records.

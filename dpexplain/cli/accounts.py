@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import math
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,6 +35,29 @@ def ledger_path(asked: argparse.Namespace) -> Path:
     given: Path | None = asked.ledger
     table: Path = asked.table
     return given if given is not None else table.with_name(f"{table.stem}{LEDGER_SUFFIX}")
+
+
+@contextmanager
+def ledger_of_command(asked: argparse.Namespace) -> Iterator[PrivacyLedger]:
+    """Open or create the ledger; a refused command leaves no new, empty one without a cap.
+
+    Parameters
+    ----------
+    asked : argparse.Namespace
+        As for :func:`opened_ledger`.
+
+    Yields
+    ------
+    PrivacyLedger
+    """
+    created = not ledger_path(asked).exists()
+    ledger = opened_ledger(asked)
+    try:
+        yield ledger
+    except BaseException:
+        if created:
+            ledger._store.discard_unused()
+        raise
 
 
 def opened_ledger(asked: argparse.Namespace) -> PrivacyLedger:

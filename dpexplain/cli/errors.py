@@ -12,7 +12,7 @@ class CommandError(Exception):
 
 @contextlib.contextmanager
 def after_the_charge() -> Iterator[None]:
-    """Add to errors raised inside that the charge stays.
+    """Note in errors raised inside that the charge stays.
 
     Raises
     ------

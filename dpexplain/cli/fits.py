@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import dpexplain.io
-from dpexplain.cli.accounts import ledger_path, opened_ledger
+from dpexplain.cli.accounts import ledger_of_command, ledger_path
 from dpexplain.cli.errors import CommandError, after_the_charge
 from dpexplain.cli.options import (
     add_command,
@@ -83,15 +83,17 @@ def run_fit(asked: argparse.Namespace) -> None:
     check_place(asked.out, suffixes=_JSON, kept=(ledger_path(asked),))
     schema = read_schema(asked.schema)
     records = _checked_records(asked, schema, [asked.epsilon])
-    ledger = opened_ledger(asked)
-    estimator = private_estimator(
-        asked, schema, epsilon=asked.epsilon, delta=ledger.delta, ledger=ledger
-    )
-    estimator.fit(records.X, records.y)
+    with ledger_of_command(asked) as ledger:
+        estimator = private_estimator(
+            asked, schema, epsilon=asked.epsilon, delta=ledger.delta, ledger=ledger
+        )
+        estimator.fit(records.X, records.y)
     with after_the_charge():
         explanation = estimator.explain_global()
         dpexplain.io.save(explanation, asked.out)
-        _tell(asked, fit_text(explanation, ledger, asked.out))
+        if not asked.quiet:
+            health = estimator.health() if hasattr(estimator, "health") else None
+            print(fit_text(explanation, health, ledger, asked.out))
 
 
 def run_sweep(asked: argparse.Namespace) -> None:
@@ -118,16 +120,16 @@ def swept(asked: argparse.Namespace) -> tuple[Any, Any]:
 
     schema = read_schema(asked.schema)
     records = _checked_records(asked, schema, asked.epsilons)
-    ledger = opened_ledger(asked)
-    comparison = sweep(
-        private_estimator(asked, schema, delta=ledger.delta, ledger=ledger),
-        records.X,
-        records.y,
-        epsilons=asked.epsilons,
-        n_repeats=asked.repeats,
-        reference=asked.reference,
-        progress=not asked.quiet and sys.stderr.isatty(),
-    )
+    with ledger_of_command(asked) as ledger:
+        comparison = sweep(
+            private_estimator(asked, schema, delta=ledger.delta, ledger=ledger),
+            records.X,
+            records.y,
+            epsilons=asked.epsilons,
+            n_repeats=asked.repeats,
+            reference=asked.reference,
+            progress=not asked.quiet and sys.stderr.isatty(),
+        )
     return comparison, ledger
 
 

@@ -11,10 +11,16 @@ import dpexplain.io
 from dpexplain.cli.errors import CommandError, after_the_charge
 from dpexplain.cli.fits import add_sweep, swept
 from dpexplain.cli.options import add_command, check_place
+from dpexplain.cli.show import add_class, of_class
+from dpexplain.cli.tables import read_schema
 from dpexplain.cli.text import account_line, described
+from dpexplain.explain._by_class import ByClass
+from dpexplain.explain._text import listing
+from dpexplain.schema import Classes
 
+_ONE_CLASS = "a page shows one class; pass --class with one of {classes}."
 _NEEDED = ("target", "schema", "epsilons")
-_OF_EVERY_REPORT = ("table", "quiet", "out", "not_for_release", "help")
+_OF_EVERY_REPORT = ("table", "quiet", "out", "not_for_release", "of_class", "help")
 
 
 def add_commands(commands: Any) -> None:
@@ -29,6 +35,7 @@ def add_commands(commands: Any) -> None:
         "dpexplain report sweep.json --out report.html",
     )
     add_sweep(report)
+    add_class(report)
     report.add_argument("--out", type=Path, required=True, help="page, as HTML")
     report.add_argument(
         "--not-for-release",
@@ -53,10 +60,14 @@ def run_report(asked: argparse.Namespace) -> None:
     statement, last, charged = None, "", False
     if asked.table.suffix.lower() == ".json":
         _refuse_fit_options(asked)
-        source = dpexplain.io.load(asked.table)
+        source = of_class(dpexplain.io.load(asked.table), asked)
+        if isinstance(source, ByClass):
+            raise CommandError(_ONE_CLASS.format(classes=listing(source.classes)))
     else:
         _require_fit_options(asked)
-        source, ledger = swept(asked)
+        _check_class(asked)
+        comparison, ledger = swept(asked)
+        source = of_class(comparison, asked)
         statement, last, charged = ledger.statement(), account_line(ledger), True
     with after_the_charge() if charged else contextlib.nullcontext():
         written = write_page(
@@ -95,6 +106,18 @@ def _require_fit_options(asked: argparse.Namespace) -> None:
             f"{asked.table} is a table, so {options} must be given; or give a comparison that "
             "`dpexplain sweep` saved as .json."
         )
+
+
+def _check_class(asked: argparse.Namespace) -> None:
+    """Refuse a page of several classes, or of one that does not exist, before the charge."""
+    target = read_schema(asked.schema).target
+    names = tuple(target.names) if isinstance(target, Classes) else ()
+    by_class = len(names) > 2 and asked.model != "locally-linear"
+    if by_class and asked.of_class is None:
+        raise CommandError(_ONE_CLASS.format(classes=listing(names)))
+    if asked.of_class is not None and not (by_class and asked.of_class in names):
+        expected = f"expected one of {listing(names)}." if by_class else "omit it."
+        raise CommandError(f"--class {asked.of_class}: {expected}")
 
 
 def _refuse_fit_options(asked: argparse.Namespace) -> None:

@@ -19,6 +19,8 @@ from dpexplain.cli.errors import CommandError
 from dpexplain.cli.options import LEDGER_SUFFIX, add_command, check_place
 from dpexplain.cli.text import described, described_parts, table_text
 from dpexplain.exceptions import BudgetError
+from dpexplain.explain._by_class import ByClass
+from dpexplain.explain._text import listing
 from dpexplain.explain.display import Display
 
 if TYPE_CHECKING:
@@ -39,6 +41,7 @@ def add_commands(commands: Any) -> None:
         "dpexplain explain sweep.json --csv > shapes.csv",
     )
     explain.add_argument("file", type=Path, help="JSON file that fit or sweep wrote")
+    add_class(explain)
     explain.add_argument("--term", help="one term, bin by bin; of a pair of features, by cells")
     explain.add_argument("--epsilon", type=float, help="one fit of a comparison")
     explain.add_argument("--csv", action="store_true", help="print every number, as CSV")
@@ -86,7 +89,9 @@ def run_explain(asked: argparse.Namespace) -> None:
         check_place(asked.plot, suffixes=_FIGURES)
     elif asked.show is not None:
         raise CommandError("--show selects the curves of a figure; name its file with --plot.")
-    shown = _display(dpexplain.io.load(asked.file), asked.file)
+    shown = of_class(_display(dpexplain.io.load(asked.file), asked.file), asked)
+    if asked.plot is not None and isinstance(shown, ByClass):
+        raise CommandError(f"--plot shows one class; pass --class with {listing(shown.classes)}.")
     if asked.epsilon is not None:
         shown = _fit_of(shown, asked.epsilon, asked.file)
     if asked.plot is not None:
@@ -102,6 +107,42 @@ def run_explain(asked: argparse.Namespace) -> None:
         print("\n\n".join([*words, table_text(table, rows=None)]))
     else:
         print(described(shown))
+
+
+def add_class(command: argparse.ArgumentParser) -> None:
+    """Add the option for one of several classes."""
+    command.add_argument(
+        "--class", dest="of_class", metavar="LABEL", help="one class of a model of three or more"
+    )
+
+
+def of_class(shown: Any, asked: argparse.Namespace) -> Any:
+    """Return the part of the class in the options.
+
+    Parameters
+    ----------
+    shown : object
+        What was saved.
+    asked : argparse.Namespace
+        With ``of_class``.
+
+    Returns
+    -------
+    object
+        `shown` itself if the option was not given.
+
+    Raises
+    ------
+    CommandError
+        If there are no classes to choose from, or the class does not exist.
+    """
+    if asked.of_class is None:
+        return shown
+    if not isinstance(shown, ByClass):
+        raise CommandError(f"--class {asked.of_class}: there is one curve per term; omit it.")
+    if asked.of_class not in shown.classes:
+        raise CommandError(f"--class {asked.of_class}: expected one of {listing(shown.classes)}.")
+    return shown.for_class(asked.of_class)
 
 
 def _display(shown: Any, file: Path) -> Display:

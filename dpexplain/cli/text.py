@@ -14,15 +14,18 @@ from dpexplain.explain._text import short_number, upper_number
 
 if TYPE_CHECKING:
     from dpexplain.accounting import PrivacyLedger
+    from dpexplain.explain import Health
     from dpexplain.explain.display import Display
 
 _ROWS = 20
 _WIDTH = 96
 
 
-def fit_text(explanation: Display, ledger: PrivacyLedger, out: Path) -> str:
-    """Summarize one fit: guarantee, terms above the noise, ledger, file."""
-    return "\n\n".join([described(explanation), account_line(ledger), f"saved to {out}"])
+def fit_text(explanation: Display, health: Health | None, ledger: PrivacyLedger, out: Path) -> str:
+    """Summarize one fit: guarantee, terms above the noise, health, ledger, file."""
+    checked = [] if health is None else [f"health: {health!r}"]
+    parts = [described(explanation), *checked, account_line(ledger), f"saved to {out}"]
+    return "\n\n".join(parts)
 
 
 def sweep_text(comparison: Display, ledger: PrivacyLedger, out: Path) -> str:
@@ -31,7 +34,7 @@ def sweep_text(comparison: Display, ledger: PrivacyLedger, out: Path) -> str:
 
 
 def described(shown: Display) -> str:
-    """Format what an explanation or comparison says of itself."""
+    """Format what an explanation or comparison says about itself."""
     return "\n\n".join(described_parts(shown.describe()))
 
 

@@ -16,13 +16,18 @@ def add_commands(commands_of: Any) -> None:
         commands_of,
         "warm",
         summary="Compile the numeric kernels of all or some models, once after an installation.",
-        examples="dpexplain warm\ndpexplain warm boosting random-forest",
+        examples="dpexplain warm\ndpexplain warm boosting random-forest\ndpexplain warm --quick",
     )
     warm.add_argument(
         "models",
         nargs="*",
         metavar="MODEL",
         help=f"default: all of {', '.join(commands())}",
+    )
+    warm.add_argument(
+        "--quick",
+        action="store_true",
+        help="only what private boosting of two classes and of a number needs, with defaults",
     )
     warm.set_defaults(run=run_warm)
 
@@ -35,4 +40,5 @@ def run_warm(asked: argparse.Namespace) -> None:
             raise CommandError(f"unknown model {model!r}; models are {', '.join(known)}")
     from dpexplain._warm import warm  # fits, which other commands need not load
 
-    warm({MODELS[name].module for model in asked.models for name in known[model].values()})
+    modules = {MODELS[name].module for model in asked.models for name in known[model].values()}
+    warm(modules, quick=asked.quick)

@@ -11,6 +11,7 @@ from dpexplain.accounting.ledger import PrivacyLedger
 from dpexplain.accounting.unit import Unit, unit_of
 from dpexplain.tables.columns import kind_in_parts
 from dpexplain.tables.groups import Grouping, grouping_of
+from dpexplain.tables.targets import split_target
 
 
 def check_estimator(estimator: Any) -> None:
@@ -45,7 +46,7 @@ def check_n_jobs(n_jobs: object) -> None:
         raise ValueError(f"n_jobs={n_jobs!r} must be None, a positive number of threads, or -1.")
 
 
-def checked_evaluate(evaluate: Any) -> tuple[Any, Any] | None:
+def checked_evaluate(evaluate: Any, schema: Any) -> tuple[Any, Any] | None:
     """Check that held-out features and targets have the same length."""
     if evaluate is None:
         return None
@@ -55,8 +56,10 @@ def checked_evaluate(evaluate: Any) -> tuple[Any, Any] | None:
         raise ValueError(
             f"evaluate is {kind_in_parts(evaluate[0])}, but metrics need a table in memory."
         )
-    check_rows("y of evaluate", *evaluate)
-    return (evaluate[0], evaluate[1])
+    features, target = evaluate
+    X, y = split_target(features, target, schema)
+    check_rows("y of evaluate", X, y)
+    return X, y
 
 
 def check_rows(name: str, X: Any, values: Any) -> None:

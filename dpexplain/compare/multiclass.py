@@ -140,7 +140,7 @@ class MulticlassComparison(ByClass[Comparison]):
         return self._explanations()
 
     def describe(self) -> Iterator[str | pd.DataFrame]:
-        """Yield what the comparison of each class says.
+        """Yield the description of each class's comparison.
 
         Yields
         ------

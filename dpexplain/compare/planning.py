@@ -58,7 +58,7 @@ def epsilon_to_stand_out(source: GlobalExplanation | Comparison, term: str) -> f
 
 
 def epsilons_to_stand_out(source: GlobalExplanation | Comparison) -> dict[str, float]:
-    """Find :func:`epsilon_to_stand_out` of every term.
+    """Compute :func:`epsilon_to_stand_out` for every term.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def epsilons_to_stand_out(source: GlobalExplanation | Comparison) -> dict[str, f
     Raises
     ------
     ValueError
-        If the explanation is not private, or its noise is not known.
+        If the explanation is not private, or its noise is unknown.
     """
     return _needed_by_term(source, tuple(_one_fit(source)))
 

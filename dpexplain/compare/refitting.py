@@ -13,6 +13,7 @@ from dpexplain.accounting.summary import LedgerSummary
 from dpexplain.compare._checks import check_estimator, check_rows
 from dpexplain.exceptions import BudgetError
 from dpexplain.explain import GlobalExplanation
+from dpexplain.tables.targets import split_target
 
 KINDS: Final = ("public", "simulated", "private")
 
@@ -32,8 +33,8 @@ class Refitter:
         Unfitted; it is cloned, never changed. Its other parameters apply to all fits.
     X : DataFrame or ndarray of shape (n_samples, n_features)
         Records.
-    y : array-like of shape (n_samples,)
-        Labels or targets.
+    y : str or array-like of shape (n_samples,)
+        Labels or targets, or the name of their column.
     data : {"public", "simulated", "private"}
         Kind of data. Public: anyone may see the records. Simulated: drawn from a model that used
         no records, or from a private release.
@@ -61,6 +62,7 @@ class Refitter:
                 f"data={data!r:.40} must be 'public', 'simulated' or 'private': declare what kind "
                 "of records these are. Refitting private records costs budget each time."
             )
+        X, y = split_target(X, y, estimator.get_params(deep=False).get("schema"))
         check_rows("y", X, y)
         own = estimator.get_params(deep=False).get("ledger")
         self._ledger = own if ledger is None else ledger

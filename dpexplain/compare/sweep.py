@@ -30,6 +30,7 @@ from dpexplain.compare.filters import FilterComparison
 from dpexplain.compare.multiclass import MulticlassComparison
 from dpexplain.explain import FilterBank, GlobalExplanation, MulticlassExplanation
 from dpexplain.tables.groups import without_groups
+from dpexplain.tables.targets import split_target
 
 DEFAULT_EPSILONS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 
@@ -85,8 +86,9 @@ def sweep(
     X : DataFrame or ndarray of shape (n_samples, n_features)
         Private records. A table that is read in parts (a Parquet path, a pyarrow dataset, a Dask
         collection) is reread for every fit, and needs ``reference=False``.
-    y : array-like of shape (n_samples,)
-        Private labels or targets; for a table in parts, as in ``fit`` of the estimator.
+    y : str or array-like of shape (n_samples,)
+        Private labels or targets, or the name of their column; for a table in parts, as in ``fit``
+        of the estimator.
     epsilons : sequence of float, default=(0.25, 0.5, 1, 2, 4, 8)
         Distinct and positive, in any order.
     n_repeats : int, default=1
@@ -141,10 +143,12 @@ def sweep(
     ascending = checked_epsilons(epsilons, estimator)
     seed = None if structure_seed is None else check_count("structure_seed", structure_seed, 0)
     check_n_jobs(n_jobs)
-    held_out = checked_evaluate(evaluate)
+    schema = estimator.get_params(deep=False).get("schema")
+    held_out = checked_evaluate(evaluate, schema)
     in_parts = check_parts(X, reference, groups)
     grouping = None
     if not in_parts:
+        X, y = split_target(X, y, schema)
         check_rows("y", X, y)
         grouping = checked_groups(groups, X, estimator)
         X = without_groups(X, groups)

@@ -20,7 +20,7 @@ class Set(Operation):
 
     Parameters
     ----------
-    term, bins, within, names, mean, of_class : see below
+    term, bins, within, names, mean, of_class : see Operation
         As in :class:`Operation`; the mean changes by default.
     value : float or sequence of float
         In the unit of the score; a sequence has one value for each chosen bin, in their order.
@@ -62,7 +62,7 @@ class Shift(Operation):
 
     Parameters
     ----------
-    term, bins, within, names, mean, of_class : see below
+    term, bins, within, names, mean, of_class : see Operation
         As in :class:`Operation`; the mean changes by default.
     by : float
         In the unit of the score.
@@ -93,7 +93,7 @@ class Scale(Operation):
 
     Parameters
     ----------
-    term, bins, within, names, mean, of_class : see below
+    term, bins, within, names, mean, of_class : see Operation
         As in :class:`Operation`; around zero if the mean may change.
     factor : float
         0 flattens, -1 turns upside down.
@@ -123,7 +123,7 @@ class Interpolate(Operation):
 
     Parameters
     ----------
-    term, bins, within, names, mean, of_class : see below
+    term, bins, within, names, mean, of_class : see Operation
         As in :class:`Operation`; the kept bins do not move, so the mean changes by default.
     keep : sequence of int, default=()
         Indices of further bins on the lines.
@@ -162,7 +162,7 @@ class Align(Operation):
 
     Parameters
     ----------
-    term, bins, within, names, mean, of_class : see below
+    term, bins, within, names, mean, of_class : see Operation
         As in :class:`Operation`; the mean changes by default, except if `to` is "average".
     to : {"left", "right", "average"}
     """

@@ -119,7 +119,7 @@ class Operation(ABC):
 
     @property
     def steps(self) -> tuple[Operation, ...]:
-        """Single operations of this step."""
+        """Operations that make up this step."""
         return (self,)
 
     @property

@@ -27,7 +27,7 @@ class Smooth(Operation):
 
     Parameters
     ----------
-    term, bins, within, names, mean, of_class : see below
+    term, bins, within, names, mean, of_class : see Operation
         As in :class:`Operation`; the mean is kept.
     reach : float or None, default=None
         Width of the smoothing window, as a share of the records, in (0, 1]: local lines around
@@ -81,7 +81,7 @@ class Flatten(Operation):
 
     Parameters
     ----------
-    term, bins, within, names, mean, of_class : see below
+    term, bins, within, names, mean, of_class : see Operation
         As in :class:`Operation`; the mean is kept.
     """
 
@@ -108,7 +108,7 @@ class Denoise(Operation):
 
     Parameters
     ----------
-    term, bins, within, names, mean, of_class : see below
+    term, bins, within, names, mean, of_class : see Operation
         As in :class:`Operation`; the mean is kept.
     """
 
@@ -131,7 +131,7 @@ class Stretch(Operation):
 
     Parameters
     ----------
-    term, bins, within, names, mean, of_class : see below
+    term, bins, within, names, mean, of_class : see Operation
         As in :class:`Operation`; the mean is kept.
     """
 
@@ -183,7 +183,7 @@ class Recover(Operation):
 
     Parameters
     ----------
-    term, bins, within, names, mean, of_class : see below
+    term, bins, within, names, mean, of_class : see Operation
         As in :class:`Operation`; the mean is kept.
     """
 
@@ -225,7 +225,7 @@ class Monotone(Operation):
 
     Parameters
     ----------
-    term, bins, within, names, mean, of_class : see below
+    term, bins, within, names, mean, of_class : see Operation
         As in :class:`Operation`; the mean is kept.
     direction : {"increasing", "decreasing"}
     """
@@ -254,7 +254,7 @@ class Convex(Operation):
 
     Parameters
     ----------
-    term, bins, within, names, mean, of_class : see below
+    term, bins, within, names, mean, of_class : see Operation
         As in :class:`Operation`; the mean is kept.
     bend : {"convex", "concave"}
     """

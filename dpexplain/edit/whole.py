@@ -20,7 +20,7 @@ class Merge(Operation):
 
     Parameters
     ----------
-    term, bins, within, names, mean, of_class : see below
+    term, bins, within, names, mean, of_class : see Operation
         As in :class:`Operation`; the mean is kept. The bins to merge must be given.
     """
 
@@ -61,7 +61,7 @@ class Remove(_WholeTerm):
 
     Parameters
     ----------
-    term, bins, within, names, mean, of_class : see below
+    term, bins, within, names, mean, of_class : see Operation
         As in :class:`Operation`. Terms of models of this library have mean 0, so removing one does
         not change the mean score; for others ``mean="intercept"`` keeps it.
     """
@@ -84,7 +84,7 @@ class Revert(_WholeTerm):
 
     Parameters
     ----------
-    term, bins, within, names, mean, of_class : see below
+    term, bins, within, names, mean, of_class : see Operation
         As in :class:`Operation`, without bins and mean.
     """
 
@@ -174,8 +174,8 @@ def repair(
     term : str
         Name of the term.
     direction : {"increasing", "decreasing"}
-        Direction of the curve by general knowledge.
-    bins, within, of_class : see below
+        Direction that the curve should have, from general knowledge.
+    bins, within, of_class : see Operation
         As in :class:`Operation`.
 
     Returns
@@ -187,8 +187,8 @@ def repair(
     -----
     Shrinkage is estimated term by term. If features are correlated, a curve may carry part of the
     effect of another, especially in a short fit. Recovering it then moves away from the truth, and
-    no released number reveals this. The edit record contains a warning. Use :class:`Smooth` and
-    :class:`Monotone` if features are known to be correlated.
+    the released leaf sums do not reveal this. The edit record contains a warning. Use
+    :class:`Smooth` and :class:`Monotone` if features are known to be correlated.
     """
     chosen = Selection(bins, within)
     about = {"bins": chosen.bins, "within": chosen.within, "of_class": of_class}

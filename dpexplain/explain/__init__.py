@@ -22,6 +22,7 @@ from dpexplain.explain.filters.filter_local import FilterExplanation
 from dpexplain.explain.filters.filter_noise import FilterNoise
 from dpexplain.explain.filters.weight_map import WeightMap
 from dpexplain.explain.guarantee import Guarantee
+from dpexplain.explain.health import Finding, Health
 from dpexplain.explain.noise import NoiseModel
 
 __all__ = [
@@ -30,8 +31,10 @@ __all__ = [
     "FilterBank",
     "FilterExplanation",
     "FilterNoise",
+    "Finding",
     "GlobalExplanation",
     "Guarantee",
+    "Health",
     "InputFeature",
     "InputPreparation",
     "LocalExplanation",

@@ -1,8 +1,8 @@
 """What an explanation or a comparison can do, declared once by its kind.
 
-Commands, figures and exports go by the members of :class:`Display` alone; nothing is recognized by
-the attributes that it happens to have. Packages that stand on explanations have a table with one
-line per kind: ``dpexplain.io.kinds`` for files, ``dpexplain_widgets.payload.payload`` for views.
+Commands, figures and exports use the members of :class:`Display` alone, never ``hasattr``. Packages
+that build on explanations have a table with one line per kind: ``dpexplain.io.kinds`` for files,
+``dpexplain_widgets.payload.payload`` for views.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Display(ABC):
 
     @abstractmethod
     def frame(self, *arguments: Any, **options: Any) -> pd.DataFrame:
-        """Return its numbers as a table.
+        """Return the numbers as a table.
 
         Parameters
         ----------
@@ -47,7 +47,7 @@ class Display(ABC):
 
     @abstractmethod
     def plot(self, *arguments: Any, **options: Any) -> Any:
-        """Draw it with matplotlib.
+        """Draw the explanation or comparison with matplotlib.
 
         Parameters
         ----------
@@ -61,7 +61,7 @@ class Display(ABC):
 
     @abstractmethod
     def describe(self) -> Iterator[str | pd.DataFrame]:
-        """Yield what a terminal prints of it, the guarantee first.
+        """Yield the text and tables that a terminal prints, the guarantee first.
 
         Yields
         ------
@@ -91,6 +91,7 @@ class Display(ABC):
         Parameters
         ----------
         term : str
+            Name of the term.
 
         Yields
         ------
@@ -113,7 +114,7 @@ class Display(ABC):
 class ExplanationDisplay(Display):
     """Base of the explanations of one model, with its guarantee.
 
-    A kind that shows records stands on :class:`LocalDisplay`, any other on :class:`ModelDisplay`.
+    A kind that shows records inherits :class:`LocalDisplay`, any other :class:`ModelDisplay`.
     """
 
     if TYPE_CHECKING:  # a dataclass would take a property for the default of its field
@@ -140,7 +141,7 @@ class ExplanationDisplay(Display):
 
 
 class ModelDisplay(ExplanationDisplay):
-    """Base of explanations that show no records: the guarantee says whether they may leave."""
+    """Base of explanations without records: releasable if their guarantee is private."""
 
     @property
     def releasable(self) -> bool:
@@ -149,7 +150,7 @@ class ModelDisplay(ExplanationDisplay):
 
 
 class LocalDisplay(ExplanationDisplay):
-    """Base of explanations that show samples: these must be public too, for them to leave."""
+    """Base of explanations that show samples: releasable if these are also public."""
 
     if TYPE_CHECKING:
 

@@ -111,8 +111,8 @@ def load(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> Any:
 
     Returns
     -------
-    GlobalExplanation, ShapeFunction, LocalExplanation, Comparison, LedgerSummary or Guarantee
-        Equal to the saved object, to the last bit.
+    GlobalExplanation, Comparison or another kind
+        Equal to the saved object, to the last bit. Kinds as for :func:`dpexplain.io.from_json`.
 
     Raises
     ------

@@ -94,9 +94,9 @@ def to_json(obj: Saveable) -> str:
     ----------
     obj : GlobalExplanation, ShapeFunction, PairCurve, LocalExplanation, FilterBank, \
 FilterExplanation, WeightMap, Comparison, LedgerSummary, PrivacyStatement, EditLog or Guarantee
-        Or one of those for several classes. What to write. Non-private parts are also written, and
-        marked in its guarantee, metrics or samples: see :mod:`dpexplain.io` for what may be
-        shared.
+        What to write; versions for several classes are also supported. Non-private parts are
+        written too, and marked in the guarantee, metrics or samples: see :mod:`dpexplain.io` for
+        what may be shared.
 
     Returns
     -------

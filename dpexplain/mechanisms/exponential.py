@@ -6,13 +6,13 @@ A candidate i of a group is chosen with probability proportional to ``exp(epsilo
 
 *Private*: let the changes lie in ``[a, b]``, ``b - a <= spread``. The numerator of a candidate
 changes by a factor within ``exp(epsilon [a, b] / spread)``, and so does the sum of all of them, so
-their ratio changes by a factor of ``exp(epsilon)`` at most. For changes of both signs up to D this
+their ratio changes by at most a factor of ``exp(epsilon)``. For changes of both signs up to D this
 is the usual scale 2 D; where a record moves all utilities in the same direction, D is enough.
 
 *Algorithm*: draw a candidate evenly and accept it with probability ``exp(-g)``, ``g = epsilon
 (max_j u_j - u_i) / spread``; start again otherwise. The accepted one has the distribution. A coin
-of ``exp(-g)`` is several coins of ``exp(-2)`` and one of what is left, so that none is thrown for
-long. On average a choice takes as many trials as there are candidates at most.
+of ``exp(-g)`` is several coins of ``exp(-2)`` and one of what is left, so that no flip takes long.
+On average, a choice takes at most as many trials as there are candidates.
 
 *Exactness*: epsilon / spread is a quotient of two rationals, the floats that were asked for.
 Compiled code knows g with a relative error below ``2**-51``, hence what is left of it, after fewer
@@ -20,7 +20,7 @@ than ``2**14`` coins, with an error below ``2**-36``: less than the slack of a c
 (`dpexplain.mechanisms.discrete_gaussian`). What stays undecided is settled by integers of any
 length on the same bits.
 
-*Time* depends on the utilities, as other side channels do: nobody who sees it is trusted.
+*Time* depends on the utilities. Like other side channels, it is not covered by the guarantee.
 
 References
 ----------

@@ -5,7 +5,7 @@ approximately: given independent fair bits, each integer has exactly this probab
 Algorithm 2 of Canonne, Kamath and Steinke [1]_. One trial:
 
 1. Draw a place u evenly from 0, ..., t - 1 and keep it with probability ``exp(-u / t)``.
-2. Throw coins that show heads with probability ``exp(-1)`` until one fails; let w be the number of
+2. Flip coins that show heads with probability ``exp(-1)`` until one fails; let w be the number of
    heads. Let x = u + t w.
 3. Draw a fair sign; reject -0, which would count zero twice.
 

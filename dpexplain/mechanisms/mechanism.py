@@ -209,7 +209,7 @@ class Mechanism:
 
     @contextmanager
     def phase(self, phase: AnyPhase) -> Iterator[Mechanism]:
-        """Begin and finish a phase; an error in between discards its noise.
+        """Run a block of code in a phase; an error inside discards its noise.
 
         Parameters
         ----------

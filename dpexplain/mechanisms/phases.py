@@ -112,11 +112,11 @@ class Phase(NoisyPhase):
 
     then every test of ``z + d`` against z has the errors of a test of N(d / sigma_int, 1) against
     N(0, 1), or larger ones: the corners of its trade-off curve lie above that of the normals,
-    which is convex. That holds in every coordinate, hence for vectors, and for what is made of
-    these by composition; and, as thresholds are best there too, for the mixtures that samples of
-    the records lead to. For a scale s the left side is at most ``(1 + 1 / (24 s^2) + O(s^-4)) /
-    s``, the error of the midpoint rule, and s is ``(1 + 1e-6) sigma_int``: enough from about 204
-    steps on, and six thousand times over from ``2**14``.
+    which is convex. That holds in every coordinate, hence for vectors and for compositions; and
+    also for the mixtures that sampling of records leads to, because thresholds are optimal there
+    too. For a scale s the left side is at most ``(1 + 1 / (24 s^2) + O(s^-4)) /
+    s``, the error of the midpoint rule, and s is ``(1 + 1e-6) sigma_int``: enough from a scale
+    of about 204 steps, with a margin of a factor of 6,000 from ``2**14``.
 
     Parameters
     ----------
@@ -189,7 +189,7 @@ class SampledPhase(Phase):
     label : str
         As for `Phase`.
     sensitivity_int : float
-        As for `Phase`: of one sum whose sample the record is in.
+        As for `Phase`: of one sum, if its sample contains the record.
     sigma_int : float
         As for `Phase`.
     n_values : int
@@ -344,8 +344,8 @@ class ChoicePhase:
     label : str
         What is chosen: "splits".
     spread_int : float
-        Lattice steps within which a record changes the utilities of all groups of one release, all
-        together: of disjoint groups it changes one.
+        Bound on the spread of the changes that a record makes to utilities, in lattice steps, added
+        up over the groups of one release. Of disjoint groups, a record changes only one.
     epsilon : float
         Log-ratio of one release, positive and finite.
     n_candidates : int

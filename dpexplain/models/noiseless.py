@@ -18,6 +18,7 @@ from dpexplain.mechanisms import Mechanism, NoiseSource
 from dpexplain.models.inputs import as_column, as_table, observed_schema, rows_with_target
 from dpexplain.schema import Schema
 from dpexplain.tables.encoding import check_columns
+from dpexplain.tables.targets import split_target
 
 _REASON = "fitted without noise"
 _LARGE_EPSILON = 50.0  # for the rules that set penalties and floors by the noise
@@ -84,7 +85,8 @@ class NoiselessModel(BaseEstimator):
         Parameters
         ----------
         X : DataFrame or array-like of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
+        y : str or array-like of shape (n_samples,)
+            Target, or the name of its column in `X`.
 
         Returns
         -------
@@ -95,7 +97,7 @@ class NoiselessModel(BaseEstimator):
         ValueError
             If a parameter or the shape of the data is wrong.
         """
-        X = as_table(X)
+        X, y = split_target(as_table(X), y, self.estimator.schema)
         y = as_column("y", y, X)
         model = clone(self.estimator).set_params(ledger=None, reproducible_seed=None)
         model.set_params(epsilon=max(_LARGE_EPSILON, model.epsilon), allow_weak=True)
@@ -203,7 +205,7 @@ class NoiselessModel(BaseEstimator):
 
 
 def keep_not_private(model: Any, schema: Schema, reason: str) -> None:
-    """Set what every fit without noise has: its schema, no guarantee, a ledger that says so."""
+    """Set schema, guarantee and ledger of a fit without noise, marked as not private."""
     model.schema_ = schema
     model.n_features_in_ = schema.n_features
     model.feature_names_in_ = np.array(schema.feature_names, dtype=object)

@@ -50,6 +50,7 @@ from dpexplain.tables.columns import cells_of, kind_in_parts, values_of
 from dpexplain.tables.encoding import check_columns
 from dpexplain.tables.groups import grouping_of, without_groups
 from dpexplain.tables.opening import chunked_table
+from dpexplain.tables.targets import split_target
 
 if TYPE_CHECKING:
     from dpexplain.statement import PrivacyStatement
@@ -93,14 +94,15 @@ class PrivateEstimator:
         Parameters
         ----------
         X : DataFrame or array-like of shape (n_samples, n_features)
-            Columns as in the schema: by name for a DataFrame, by position otherwise.
+            Columns as in the schema: by name for a DataFrame, whose other columns are ignored, by
+            position otherwise.
             Explainable boosting also takes tables that do not fit in memory: a path to a Parquet
             file or a folder of them, a pyarrow dataset, a Dask DataFrame or Array. See Notes.
-        y : array-like of shape (n_samples,)
-            Target; clipped to the public range, or one of the public classes. A row is dropped if
-            its target is empty, not a number or not one of the classes. For files and datasets,
-            the name of its column; for Dask, the name, or a Series or Array with the partitions of
-            `X`.
+        y : str or array-like of shape (n_samples,)
+            Target, or the name of its column in `X`; clipped to the public range, or one of the
+            public classes. A row is dropped if its target is empty, not a number or not one of the
+            classes. For files and datasets, the name; for Dask, the name, or a Series or Array
+            with the partitions of `X`.
         groups : str, (str, array-like), array-like of shape (n_samples,) or None, default=None
             Person of each row: the name of a column of `X`, which is then not a feature; a name
             and the person IDs; or the IDs alone. At most `max_rows_per_person` rows of a person
@@ -149,7 +151,8 @@ class PrivateEstimator:
                 "because weights, warm starts and callbacks would change a record's influence. "
                 "Remove it."
             )
-        X = table = self._as_table(X)
+        X, y = split_target(self._as_table(X), y, self.schema)
+        table = X
         # Parameters that another thread sets from here on reach the next fit: what is charged,
         # fitted and promised must be one and the same.
         work = type(self).__new__(type(self))
@@ -293,6 +296,12 @@ class PrivateEstimator:
             return secret_coins()
         return SeededCoins(self.reproducible_seed)
 
+    def _structure_rng(self) -> np.random.Generator:
+        """Create the generator of the public structure, which a seed of the noise fixes as well."""
+        if self.structure_seed is None and self.reproducible_seed is not None:
+            return np.random.default_rng((self.reproducible_seed, 1))
+        return np.random.default_rng(self.structure_seed)
+
     def _kept_rows(self, groups: Any) -> NDArray[np.intp]:
         """Return the rows bounded per person; audits override it."""
         seed = self.reproducible_seed
@@ -360,7 +369,7 @@ class PrivateEstimator:
         X : DataFrame or array-like of shape (n_samples, n_features)
             As for ``fit``. Its columns are checked; no values are read.
         y : object, default=None
-            If `X` is read in parts, the target is also checked, if given.
+            The target, or the name of its column. For a table in memory, only a name is checked.
 
         Returns
         -------
@@ -372,6 +381,8 @@ class PrivateEstimator:
             If a parameter of the estimator or a column of `X` is wrong.
         """
         X = self._as_table(X)
+        if isinstance(y, str):
+            X, _ = split_target(X, y, self.schema)
         self._check_parameters()
         if isinstance(X, ChunkedTable):
             self._check_parts(X, y)

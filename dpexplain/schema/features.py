@@ -137,7 +137,7 @@ class Categorical:
     ----------
     categories : iterable of str, int, float or bool
         The categories in the order of the axis. They are matched by their text without outer
-        spaces, and numbers in any spelling: ``1``, ``1.0`` and ``"1"`` are one.
+        spaces, and numbers in any spelling: ``1``, ``1.0`` and ``"1"`` are the same category.
     ordered : bool, default=False
         Whether the categories are ordered ("poor" < "fair" < "good").
     description : str, default=""
@@ -213,7 +213,7 @@ class Range:
 
     @property
     def midpoint(self) -> float:
-        """Midpoint of the range, in `unit`, which replaces unreadable targets."""
+        """Midpoint of the range, in `unit`."""
         return self.low + 0.5 * (self.high - self.low)
 
 

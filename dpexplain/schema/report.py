@@ -103,7 +103,7 @@ def schema_report(
     Raises
     ------
     SchemaError
-        If columns are missing or unexpected, or a target is given that the schema lacks.
+        If columns are missing, or a target is given that the schema lacks.
     TypeError
         If the table is of a kind that is read in parts.
     """

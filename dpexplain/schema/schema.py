@@ -195,7 +195,7 @@ class Schema:
         Raises
         ------
         SchemaError
-            If columns are missing or unexpected, or `y` is given and the schema has no target.
+            If columns are missing, or `y` is given and the schema has no target.
         TypeError
             If `X` is a path, a pyarrow dataset or a Dask collection: read it into memory first.
 

@@ -130,7 +130,7 @@ class PrivacyStatement:
         Returns
         -------
         str
-            Lines of a heading and its content.
+            One block per heading, with its content below.
         """
         return as_text(self)
 

@@ -23,8 +23,8 @@ class PartError(RuntimeError):
     Parameters
     ----------
     kind : str
-        What stopped the fit: the type of an error elsewhere, or a fixed text. It is shown, so it
-        contains nothing about a record.
+        What stopped the fit: the type of an error raised by another library, or a fixed text. It
+        is shown, so it contains nothing about a record.
     """
 
     def __init__(self, kind: str) -> None:
@@ -93,14 +93,14 @@ def _joined(columns: Sequence[Any]) -> NDArray[Any]:
     return joined
 
 
-def check_name(y: Any, names: list[str], schema: Schema) -> None:
+def check_name(y: Any, names: list[str], schema: Schema | None) -> None:
     """Check that `y` names a column of the table that is not a feature."""
     if not isinstance(y, str):
         raise TypeError(
             f"y is a {type(y).__name__}; for a table read in chunks, pass the name of the target "
             "column."
         )
-    if y in schema.features:
+    if schema is not None and y in schema.features:
         raise ValueError(f"y={y!r} is a feature of the schema; name the column of the target.")
     if names.count(y) != 1:
         raise ValueError(

@@ -82,7 +82,7 @@ class ArrowTable(ChunkedTable):
     def check_columns(self, schema: Schema) -> None:
         """Raise SchemaError if a file lacks schema columns, without reading values."""
         for fragment, keys in zip(self._fragments, self._keys, strict=True):
-            check_names(_names(fragment, keys), schema, more=True)
+            check_names(_names(fragment, keys), schema)
 
     def check_target(self, y: Any, schema: Schema) -> None:
         """Raise ValueError or TypeError if a file lacks the target column."""

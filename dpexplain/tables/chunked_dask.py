@@ -55,7 +55,7 @@ class DaskTable(ChunkedTable):
         """Raise SchemaError if schema columns are missing, without reading values."""
         X = self._collection
         if _is_frame(X):
-            check_names([str(name) for name in X.columns], schema, more=True)
+            check_names([str(name) for name in X.columns], schema)
         elif X.shape[1] != schema.n_features:
             raise SchemaError(
                 f"X has {X.shape[1]} features, but Schema is expecting {schema.n_features} "
@@ -114,7 +114,7 @@ def split_part(table: Any, target: Any, schema: Schema) -> Part:
     """
     if isinstance(table, pd.DataFrame):
         names = [str(name) for name in table.columns]
-        check_names(names, schema, more=True)
+        check_names(names, schema)
         if isinstance(target, str):
             check_name(target, names, schema)
             target = table.iloc[:, names.index(target)]

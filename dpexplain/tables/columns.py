@@ -197,8 +197,8 @@ def _positions(frame: pd.DataFrame, schema: KnownColumns) -> dict[str, int]:
     return {name: index for index, name in enumerate(names)}
 
 
-def check_names(names: Sequence[str], schema: KnownColumns, *, more: bool = False) -> None:
-    """Check that the columns match the schema.
+def check_names(names: Sequence[str], schema: KnownColumns) -> None:
+    """Check that every column of the schema is there once; ignore the others.
 
     Parameters
     ----------
@@ -206,28 +206,17 @@ def check_names(names: Sequence[str], schema: KnownColumns, *, more: bool = Fals
         Columns of a table, in any order.
     schema : Schema
         What is known about the columns.
-    more : bool, default=False
-        Whether there may be columns beyond the schema.
 
     Raises
     ------
     SchemaError
-        If columns are missing, unexpected or duplicated.
+        If columns of the schema are missing or duplicated.
     """
-    present = set(names)
-    missing = [name for name in schema.feature_names if name not in present]
-    unexpected = [name for name in names if name not in schema.features]
-    doubled = sorted({name for name in names if names.count(name) > 1})
-    if more:
-        doubled = [name for name in doubled if name in schema.features]
+    missing = [name for name in schema.feature_names if name not in names]
+    doubled = [name for name in schema.feature_names if names.count(name) > 1]
+    unknown = [name for name in names if name not in schema.features]
     for problem, found, others, step in (
-        ("lacks", missing, unexpected, "add or rename them"),
-        (
-            "has, beyond the schema,",
-            [] if more else unexpected,
-            [],
-            "pass X[list(schema.feature_names)]",
-        ),
+        ("lacks", missing, unknown, "add or rename them"),
         ("has more than once", doubled, [], "pass each once"),
     ):
         if found:

@@ -45,15 +45,15 @@ def check_columns(X: ArrayLike, schema: KnownColumns) -> None:
     Parameters
     ----------
     X : DataFrame or array of shape (n_samples, n_features)
-        The columns of a frame may be in any order; those of an array must be in the order of the
-        schema.
+        The columns of a frame may be in any order, and columns that the schema does not name are
+        ignored; an array has the columns of the schema, in its order.
     schema : Schema
         What is known about the columns.
 
     Raises
     ------
     SchemaError
-        If columns are missing, unexpected or duplicated.
+        If columns of the schema are missing or duplicated, or an array has another number.
     ValueError
         If `X` does not have two dimensions.
     TypeError

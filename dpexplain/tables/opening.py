@@ -9,7 +9,7 @@ from dpexplain.tables.columns import kind_in_parts
 
 
 def chunked_table(X: Any) -> ChunkedTable:
-    """Open a table that is read in parts; no value is read.
+    """Open a table that is read in parts, without reading values.
 
     Parameters
     ----------

@@ -118,6 +118,7 @@ def test_a_row_that_is_exchanged_goes_beyond_the_price_of_a_person(subject):
         assert not replay(estimator, table, model, transcript, kept=instead).holds
 
 
+@pytest.mark.full
 @every_subject
 @pytest.mark.parametrize("adjacency", ["add_remove", "replace"])
 def test_the_canary_uses_up_the_guarantee_and_no_more(subject, adjacency):

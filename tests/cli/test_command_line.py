@@ -56,6 +56,18 @@ def test_fit_saves_an_explanation_and_charges_the_ledger_beside_the_table(folder
     assert "are ignored: id" in printed.err
 
 
+def test_fit_prints_the_health_of_models_that_have_one(folder, capsys):
+    frame = pd.read_csv("data.csv")
+    frame["job"] = "unknown"
+    pd.concat([frame] * 50).to_csv("data.csv", index=False)
+    assert main([*FIT, "--out", "model.json"]) == 0
+    printed = capsys.readouterr().out
+    assert "health: 1 alarm" in printed
+    assert "- about 100% of job is not in the declared categories" in printed
+    assert main([*FIT, "--model", "linear", "--out", "model.json"]) == 0
+    assert "\nhealth: " not in capsys.readouterr().out
+
+
 def test_a_second_fit_adds_to_the_same_ledger(folder, capsys):
     for _ in range(2):
         assert main([*FIT, "--out", "model.json", "--quiet"]) == 0
@@ -68,6 +80,19 @@ def test_what_the_cap_does_not_allow_is_refused_with_a_status_of_its_own(folder,
     assert PrivacyLedger.open("data.ledger.json").entries == ()
     assert not (folder / "model.json").exists()
     assert "0.5" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("setting", ["max_rows_per_person=3", "reproducible_seed=3"])
+def test_a_refused_command_leaves_no_new_ledger_without_a_cap(folder, capsys, setting):
+    assert main([*FIT, "--out", "model.json", "--set", setting]) == 2
+    assert setting.split("=")[0] in capsys.readouterr().err
+    assert not list(folder.glob("*.ledger.json"))
+
+
+def test_a_refused_command_keeps_a_ledger_that_was_there(folder):
+    PrivacyLedger("data", path="data.ledger.json")
+    assert main([*FIT, "--out", "model.json", "--set", "max_rows_per_person=3"]) == 2
+    assert PrivacyLedger.open("data.ledger.json").entries == ()
 
 
 def test_other_limits_than_those_of_the_ledger_are_refused(folder, capsys):
@@ -354,6 +379,49 @@ def test_report_of_a_saved_comparison_needs_no_table(folder):
     assert main(["report", "data.csv", "--out", "report.html"]) == 2
 
 
+@pytest.fixture
+def three_classes(folder):
+    frame = pd.read_csv("data.csv")
+    frame["income"] = np.array(["low", "middle", "high"])[np.arange(400) % 3]
+    frame.to_csv("data.csv", index=False)
+    target = Classes(["low", "middle", "high"], name="income")
+    Schema(SCHEMA.features, target=target).to_toml("schema.toml")
+    return folder
+
+
+@pytest.mark.parametrize("more", [[], ["--class", "none"]])
+def test_a_page_of_no_one_class_is_refused_before_the_charge(three_classes, capsys, more):
+    assert main(["report", *SWEEP[1:], *more, "--out", "report.html"]) == 2
+    assert "'low', 'middle', 'high'" in capsys.readouterr().err
+    assert not list(three_classes.glob("*.ledger.json"))
+    assert not (three_classes / "report.html").exists()
+
+
+def test_a_page_of_two_classes_takes_no_class(folder, capsys):
+    assert main(["report", *SWEEP[1:], "--class", "yes", "--out", "report.html"]) == 2
+    assert "--class yes: omit it" in capsys.readouterr().err
+    assert not list(folder.glob("*.ledger.json"))
+
+
+def test_files_of_three_classes_are_explained_and_reported_class_by_class(three_classes, capsys):
+    assert main([*FIT, "--out", "model.json", "--quiet"]) == 0
+    assert main(["explain", "model.json"]) == 0
+    assert "class_of_most" in capsys.readouterr().out
+    assert main(["explain", "model.json", "--plot", "all.png"]) == 2
+    assert "pass --class with 'low', 'middle', 'high'" in capsys.readouterr().err
+    one = ["--class", "middle"]
+    assert main(["explain", "model.json", *one, "--term", "age", "--plot", "age.png"]) == 0
+    assert (three_classes / "age.png").exists()
+    assert main(["explain", "model.json", *one, "--csv"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    one_class = dpexplain.io.load("model.json").for_class("middle")
+    assert len(lines) - 1 >= len(one_class.frame())
+    assert main(["report", "model.json", "--out", "report.html"]) == 2
+    assert main(["report", "model.json", *one, "--out", "report.html"]) == 0
+    assert main(["report", *SWEEP[1:], *one, "--out", "sweep.html", "--quiet"]) == 0
+    assert (three_classes / "sweep.html").stat().st_size > 10_000
+
+
 def test_open_names_the_page_or_writes_a_notebook_for_a_saved_file(folder, capsys):
     (folder / "page.html").write_text("<p>")
     assert main(["open", "page.html", "--print"]) == 0
@@ -378,7 +446,7 @@ def test_a_stop_by_the_keyboard_has_its_own_status(folder, monkeypatch):
     def stop(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("dpexplain.cli.fits.opened_ledger", stop)
+    monkeypatch.setattr("dpexplain.cli.fits.ledger_of_command", stop)
     assert main([*FIT, "--out", "model.json"]) == 130
 
 

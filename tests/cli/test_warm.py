@@ -22,7 +22,7 @@ def warmed(monkeypatch):
         warming, "Parallel", lambda **_: lambda tasks: [run(*a) for run, a in tasks]
     )
     monkeypatch.setattr(warming, "delayed", lambda run: lambda *a: (run, a))
-    monkeypatch.setattr(warming, "warm_model", found.append)
+    monkeypatch.setattr(warming, "warm_model", lambda name, quick: found.append(name))
     monkeypatch.setattr(warming, "warm_imports", lambda: None)
     monkeypatch.setattr(compiling.WORD, "said", True)
     return found
@@ -36,6 +36,11 @@ def test_all_models_that_have_kernels_are_compiled_in_advance(warmed):
 def test_one_model_is_compiled_with_its_reference_and_its_other_target(warmed):
     assert main(["warm", "boosting"]) == 0
     assert set(warmed) == {name for name in MODELS if "ExplainableBoosting" in name}
+
+
+def test_the_quick_form_compiles_what_the_first_notebook_fits(warmed):
+    assert main(["warm", "--quick"]) == 0
+    assert set(warmed) == {"DPExplainableBoostingClassifier", "DPExplainableBoostingRegressor"}
 
 
 def test_an_unknown_model_is_answered_with_the_known_ones(warmed, capsys):

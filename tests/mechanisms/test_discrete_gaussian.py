@@ -349,6 +349,7 @@ def test_the_kernel_gives_the_same_uncompiled(sigma, monkeypatch):
         assert np.array_equal(draw(sigma, 1_000, Stream(2)), compiled)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_counted_words_show_a_planted_mistake(mistake, monkeypatch):
     monkeypatch.setattr(discrete_gaussian, "run_trials", uncompiled(*MISTAKES[mistake]))
@@ -359,6 +360,7 @@ def test_counted_words_show_a_planted_mistake(mistake, monkeypatch):
     assert any(distance > 1000 * rounding_of_all_words(sigma) for sigma, distance in found.items())
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("mistake", "sigma"), [("accept without a coin", 3.0), ("first place of each strip", 40.25)]
 )

@@ -154,6 +154,7 @@ def test_more_privacy_means_a_wider_noise_band(estimator):
     assert bands[0] > 1.3 * bands[1] > 1.3**2 * bands[2] > 0
 
 
+@pytest.mark.full
 @pytest.mark.named_entropy
 @pytest.mark.parametrize("estimator", ALL[2:], ids=lambda e: type(e).__name__)
 def test_the_noise_band_covers_fresh_noise_on_the_same_structure(estimator):

@@ -114,6 +114,7 @@ def test_the_effects_behind_the_classes_are_found(estimator):
     assert theatre - home == pytest.approx(1.5, abs=0.3)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("load", [load_iris, load_wine, load_digits])
 def test_without_noise_it_is_not_worse_than_additive_trees_of_scikit_learn(load):
     data = load()

@@ -141,6 +141,18 @@ def test_a_seeded_model_repeats_says_it_is_not_private_and_no_shared_ledger_take
 
 
 @every_model
+def test_a_reproducible_seed_alone_makes_fits_equal(name):
+    X, y = make_data(name)
+    first, second = (make(name, reproducible_seed=3).fit(X, y) for _ in range(2))
+    assert first.explain_global().frame().equals(second.explain_global().frame())
+    people = np.arange(len(X)) // 3
+    if "max_rows_per_person" in first.get_params():
+        bounded = {"reproducible_seed": 3, "max_rows_per_person": 2}
+        first, second = (make(name, **bounded).fit(X, y, groups=people) for _ in range(2))
+        assert first.explain_global().frame().equals(second.explain_global().frame())
+
+
+@every_model
 def test_fits_with_the_same_structure_seed_have_fresh_noise(name):
     X, y = make_data(name)
     estimator = make(name, structure_seed=1)

@@ -149,6 +149,7 @@ BEYOND_ARITHMETIC = {
 }
 
 
+@pytest.mark.full
 @every_model
 @pytest.mark.filterwarnings("ignore::dpexplain.exceptions.PrivacyWarning")
 @pytest.mark.parametrize("settings", BEYOND_ARITHMETIC.values(), ids=BEYOND_ARITHMETIC)

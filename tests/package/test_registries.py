@@ -14,6 +14,8 @@ import pytest
 
 from import_graph import ROOT
 
+pytestmark = pytest.mark.full
+
 MOST_FILES = 3
 
 MODEL = '''

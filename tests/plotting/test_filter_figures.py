@@ -183,6 +183,7 @@ def test_figures_fit_into_a_part_of_a_figure():
     assert not pyplot.get_fignums()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", HOSTILE_NAMES)
 @pytest.mark.filterwarnings("ignore:Glyph")
 @pytest.mark.filterwarnings("ignore:constrained_layout not applied")

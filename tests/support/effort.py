@@ -33,7 +33,7 @@ def register_profiles() -> None:
     settings.register_profile(
         "daily", usual, max_examples=USUAL // 4, derandomize=True, database=None
     )
-    settings.register_profile("full", usual, max_examples=USUAL * 2)
+    settings.register_profile("full", usual, max_examples=USUAL)
     settings.load_profile("daily")
 
 

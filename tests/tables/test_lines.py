@@ -29,7 +29,14 @@ SCRAPS = [
 LINES = st.lists(st.sampled_from(SCRAPS), max_size=9).map(b"".join)
 
 
-@pytest.fixture(params=[3, 17, 1 << 20], ids=lambda size: f"blocks of {size}")
+@pytest.fixture(
+    params=[
+        pytest.param(3, marks=pytest.mark.full),
+        17,
+        pytest.param(1 << 20, marks=pytest.mark.full),
+    ],
+    ids=lambda size: f"blocks of {size}",
+)
 def small(request, monkeypatch):
     """Chunks end inside lines, characters and ends of lines."""
     monkeypatch.setattr(lines, "_BLOCK", request.param)

@@ -114,7 +114,7 @@ def share(place: int, delta: float) -> float:
     Returns
     -------
     float
-        All of them and the tails add up to `delta` at most.
+        All of them and the tails add up to at most `delta`.
     """
     return (1.0 - TAIL_SHARE) * delta * 6.0 / (math.pi * (place + 1)) ** 2
 

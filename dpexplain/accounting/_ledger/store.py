@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import threading
 from collections.abc import Iterator
@@ -63,6 +64,15 @@ class LedgerStore:
                 self._join(self.file)
             else:
                 self.write(self.known)
+
+    def discard_unused(self) -> None:
+        """Remove the file if it holds no entry and no cap; others may have charged it since."""
+        if self.file is None:
+            return
+        with self.file.exclusive():
+            state = _parsed(self.file)
+            if not state.entries and math.isinf(state.cap_epsilon):
+                self.file.path.unlink()
 
     def current(self) -> LedgerState:
         """Return the newest state, rereading a file that has changed."""

@@ -106,7 +106,7 @@ class Binned(Record):
         return index
 
     def index_or_none(self, values: npt.ArrayLike) -> npt.NDArray[np.int64]:
-        """Find the bin of each value; None for values without a bin.
+        """Find the bin of each value; -1 for values without a bin.
 
         Parameters
         ----------

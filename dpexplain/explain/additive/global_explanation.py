@@ -327,6 +327,7 @@ class GlobalExplanation(
         Parameters
         ----------
         term : str
+            Name of the term.
 
         Yields
         ------

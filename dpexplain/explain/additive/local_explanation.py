@@ -241,14 +241,14 @@ class LocalExplanation(Record, LocalDisplay):
         return normal_certainty(ratio)
 
     def crossing_certainty(self, threshold: float | None = None) -> FloatArray | None:
-        """Probability that each prediction is on the shown side of a threshold.
+        """Probability that each prediction is on the correct side of a threshold.
 
         Parameters
         ----------
         threshold : float or None, default=None
             A probability for a classifier, one half if None; in the unit of the target for a
-            regression, where it is required. With several classes, a probability of the class of
-            the score.
+            regression, where it is required. With several classes, a probability of
+            :attr:`shown_class`.
 
         Returns
         -------

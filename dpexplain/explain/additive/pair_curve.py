@@ -162,7 +162,7 @@ class PairCurve(Record, ModelDisplay):
         return rows * self.axes[1].n_bins + columns
 
     def index_or_none(self, first: npt.ArrayLike, second: npt.ArrayLike) -> npt.NDArray[np.int64]:
-        """Find the cell of each pair of values; None for pairs without a cell.
+        """Find the cell of each pair of values; -1 for pairs without a cell.
 
         Parameters
         ----------

@@ -24,7 +24,7 @@ def class_labels(schema: Schema) -> NDArray[Any]:
 
 
 def encoded_classes(y: Any, schema: Schema) -> NDArray[np.float32]:
-    """Return the index of each class; 0 for labels outside the schema."""
+    """Return the index of each class as float32; -1 for labels outside the schema."""
     return encode_classes(y, classes_of(schema)).astype(np.float32)
 
 

@@ -58,7 +58,7 @@ class AdditiveTerms:
         )
 
     def on_line(self, scale: float, shift: float) -> AdditiveTerms:
-        """Multiply all scores, and add to the intercept."""
+        """Multiply all scores by `scale`, and add `shift` to the intercept."""
         return replace(
             self,
             scores=tuple(scale * curve for curve in self.scores),

@@ -102,7 +102,8 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
     structure_seed : int or None, default=None
         Accepted for compatibility; splits are chosen privately.
     reproducible_seed : int or None, default=None
-        Seeds the noise, for demonstrations: the model is then NOT PRIVATE.
+        Makes fits on the same data equal, for demonstrations: seeds the noise and, if
+        `structure_seed` is None, the structure. The model is then NOT PRIVATE.
     allow_weak : bool, default=False
         Permits epsilon above 50.
     n_public : int or None, default=None
@@ -340,7 +341,7 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
 
         A criterion below 2**29, of sums that are cut off where they must be, is within a quarter of
         a step of the exact one. So a record that raises it by between 0 and S lowers what is
-        rounded by one step at most, and raises it by less than ``S 2**20 + 1.5``: by S and one step
+        rounded by at most one step, and raises it by less than ``S 2**20 + 1.5``: by S and one step
         where S is a whole number of steps. Cut off, it changes by a part of that.
         """
         right = candidates.right_sums(sums)

@@ -20,7 +20,7 @@ class Budget:
     histogram_factor : float
         L2 sensitivity of one histogram, in records.
     leaf_factor : float
-        L2 sensitivity of the leaf sums of one tree, in clips.
+        L2 sensitivity of the leaf sums of one tree, in units of the clip.
     count_share : float
         Share of the histograms' mu squared that buys a count of the records before them.
     pair_share : float

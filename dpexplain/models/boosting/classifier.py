@@ -150,7 +150,8 @@ class DPExplainableBoostingClassifier(_PrivateBoosting, AdditiveClassifier):
         Noise sampler, named in the guarantee: an exact discrete Gaussian, that of OpenDP (a few
         hundred times slower), or a rounded one.
     reproducible_seed : int or None, default=None
-        Seeds the noise, for demonstrations: the model is then NOT PRIVATE.
+        Makes fits on the same data equal, for demonstrations: seeds the noise and, if
+        `structure_seed` is None, the structure. The model is then NOT PRIVATE.
     allow_weak : bool, default=False
         Permits epsilon above 50.
     n_public : int or None, default=None

@@ -8,7 +8,7 @@ from contextlib import closing
 from dataclasses import replace
 from typing import Any, Literal
 
-import numpy as np
+from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from dpexplain._utils.validation import check_choice, check_count, check_in_range
@@ -21,6 +21,7 @@ from dpexplain.accounting import (
 )
 from dpexplain.binning import count_phase, declared_cells, histogram_phase
 from dpexplain.binning.bins import index_dtype
+from dpexplain.explain.health import Health
 from dpexplain.mechanisms import Mechanism, NoiseBackend, Phase, Releases
 from dpexplain.models.additive.term_noise import NoiseDraws
 from dpexplain.models.boosting.budget import Budget
@@ -31,6 +32,7 @@ from dpexplain.models.boosting.fit import (
     private_bins,
     release_factors,
 )
+from dpexplain.models.boosting.health import alarms, note_of_bins, note_of_terms
 from dpexplain.models.boosting.monotone import Constraints, checked_constraints
 from dpexplain.models.boosting.nonprivate.reference import _Reference
 from dpexplain.models.boosting.objectives import Objective, centred_terms
@@ -318,7 +320,7 @@ class _PrivateBoosting(PrivateEstimator):
                 budget=budget,
                 clip_adapts=self._clip_adapts,
                 mechanism=mechanism,
-                rng=np.random.default_rng(self.structure_seed),
+                rng=self._structure_rng(),
                 monotone=checked_constraints(self.monotone_constraints, schema),
                 n_bags=self.outer_bags,
                 coins=self._coins(),
@@ -349,6 +351,46 @@ class _PrivateBoosting(PrivateEstimator):
         self.clip_ = float(objective.residual_unit * fit.clips[-1])
         self.leaf_noise_std_ = float(objective.residual_unit * fit.leaf_noise_std[-1])
         self._fit = fit
+
+    def health(self) -> Health:
+        """Check the fit for mistakes in the table and for too much noise.
+
+        It uses released numbers alone, so it costs no privacy and may be shown with the model.
+
+        Returns
+        -------
+        Health
+            Alarms, then notes. An alarm says that a limit is exceeded: more than 20% of a feature
+            is missing or unreadable, more than 5% is outside its categories, more than 90% is in
+            its first or last bin (98% if that contains zero; features of fewer than 10 values are
+            not tested), a class has less than 2% of the records, more than 20% of
+            `n_public` rows have no usable target, or the number of records cannot be told from 0.
+            Notes say how many terms rise above the noise, and how many bins were resolved.
+
+        Notes
+        -----
+        On data within all limits, the probability of any alarm is at most 1% per fit: each limit
+        is tested against the known Gaussian noise of the released counts and sums, and the tests
+        share the 1% (Bonferroni). The last limit is met if the number of records is at least twice
+        what the noise can hide at that level. The share in words is an estimate. No alarm does
+        not mean no mistake: small tables and small epsilons hide mistakes, too.
+
+        Examples
+        --------
+        >>> model.fit(X, y).health()  # doctest: +SKIP
+        1 alarm
+        - about 70% of admission_date is missing or unreadable
+        - epsilon = 1 is too small for 4 of 9 terms, which do not rise above the noise, or they ...
+        - 83 bins resolved in 6 numeric features, fewest in age (10)
+        """
+        check_is_fitted(self, "schema_")
+        model: Any = self  # with the explanations of an additive model
+        explanation = model.explain_global(effect=False)
+        n_public = self.n_public if self.max_rows_per_person is None else None
+        found = alarms(self._fit, model._class_names() or (), n_public)
+        n_above = int(explanation.ranking()["above_noise"].sum())
+        terms = note_of_terms(n_above, len(self._fit.binned.bins), self.epsilon)
+        return Health((*found, terms, note_of_bins(self._fit.binned)))
 
     def _noise_draws(self) -> tuple[NoiseDraws, ...]:
         """Errors of all bins, simulated from what was released."""

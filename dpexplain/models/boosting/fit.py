@@ -143,6 +143,9 @@ def private_bins(
         tuple(merges),
         histograms.noise_std,
         min_count,
+        tuple(grids),
+        histograms.counts,
+        histograms.n_samples_std,
     )
     return binned, records
 

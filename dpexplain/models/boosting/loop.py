@@ -70,7 +70,7 @@ class PrivateStep:
 def started(
     records: BinnedRecords, n_bins: Sequence[int], score: float, n_scores: int = 1
 ) -> Tables:
-    """Start all records from one score, through the first feature.
+    """Give all records the same initial score, through the first feature.
 
     Parameters
     ----------

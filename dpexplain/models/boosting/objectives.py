@@ -100,11 +100,12 @@ class Objective:
     step_factor: float = 1.0
 
     def sensitivity(self, clip: float) -> float:
-        """Return a bound on the L2 norm of a record's residuals, in clips.
+        """Return a bound on the L2 norm of a record's residuals, over the clip.
 
         One residual is within the clip after rounding. Those of several classes are within
-        ``sqrt(2)`` clips before rounding: if the own class lacks a, the other classes sum to a.
-        Rounding moves each of C residuals by half a lattice step at most, so the vector by
+        ``sqrt(2)`` clips before rounding: if the residual of the own class is a, those of the
+        other classes sum to -a.
+        Rounding moves each of C residuals by at most half a lattice step, so the vector by
         ``sqrt(C) / 2`` steps; and in single precision (unit u = 2**-24) probabilities add up to 1
         within ``C u``, and a residual goes through five roundings.
 
@@ -288,7 +289,7 @@ def centred_terms(
     bags : sequence of list of ndarray
         Scores per bin of each bag, as returned by the loop.
     counts : sequence of ndarray
-        Records per bin; negative noisy counts weigh nothing.
+        Records per bin; negative noisy counts have zero weight.
     objective : Objective
         Defines the scale of loop scores.
     neutral : sequence of ndarray of shape (n_bins,)

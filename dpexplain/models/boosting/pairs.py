@@ -1,4 +1,4 @@
-"""Private pair sums: how often two features are on the same half.
+"""Private pair sums: how often two features are in the same half.
 
 Each feature is split into two halves, as equal as its bins allow. For each pair, the released sum
 counts 1 for each record with both features in the same half, and -1 otherwise. This is all the
@@ -126,7 +126,8 @@ def release_pairs(
 def pair_phase(budget: Budget, n_features: int) -> Phase:
     """Return the phase of the pair sums, in lattice steps.
 
-    A record changes each sum by 1, an exchanged record by at most 2, like leaf sums in clips.
+    A record changes each sum by 1, an exchanged record by at most 2: the same as leaf
+    sums in units of the clip.
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ _CLIP_STDS = 2.5
 """Residuals are clipped at this number of standard deviations of a Poisson count, plus one."""
 
 _LARGEST_STEP = 1.0
-"""A full step multiplies a rate by e or divides it by e at most: the loss is far from quadratic."""
+"""A full step multiplies or divides a rate by at most e: the loss is far from quadratic."""
 
 
 class CountStep:
@@ -45,8 +45,8 @@ class CountStep:
         Bound on one record's residual, in units of `high`. None lets it follow the mean rate
         released so far, at no cost: noise is measured in clips.
     least_weight : float
-        Expected events per leaf, in clips, below which all leaves of a tree move together:
-        about two standard deviations of the noise.
+        Expected events per leaf, in units of the clip, below which all leaves of a tree move
+        together: about two standard deviations of the noise.
     """
 
     def __init__(

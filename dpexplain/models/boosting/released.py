@@ -51,7 +51,7 @@ class LeafStep:
 
 @dataclass(frozen=True, eq=False)
 class Members:
-    """Leaves of one feature's trees with several leaves.
+    """Leaves of one feature's trees; trees with a single leaf are left out.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class Members:
 
 @dataclass(frozen=True, eq=False)
 class Path:
-    """Path of the curves through a fit.
+    """Curves of all features at every visit of a fit.
 
     Attributes
     ----------
@@ -170,6 +170,12 @@ class PrivateBins:
         Noise standard deviation of one cell, in records.
     min_bin_count : float
         Minimum noisy count of a merged bin.
+    cells : tuple of FeatureBins
+        The public cells that were counted, before they were merged.
+    cell_counts : tuple of ndarray of shape (n_cells,), one per feature
+        Noisy records per cell.
+    n_samples_std : float
+        Noise standard deviation of the number of records.
     """
 
     bins: tuple[FeatureBins, ...]
@@ -178,6 +184,9 @@ class PrivateBins:
     bin_of_cell: tuple[Index, ...]
     cell_noise_std: float
     min_bin_count: float
+    cells: tuple[FeatureBins, ...]
+    cell_counts: tuple[FloatArray, ...]
+    n_samples_std: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,7 +201,7 @@ class PrivateFit:
     schedule : Schedule
         Passes, learning rate and clip derived by the recipe.
     leaf_noise_ratio : float
-        Noise standard deviation of one leaf sum, in clips.
+        Noise standard deviation of one leaf sum, in units of the clip.
     start : float
         Initial score of every record, through the first feature: a public number.
     visits : list of Visit

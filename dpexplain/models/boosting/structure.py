@@ -30,7 +30,7 @@ class Visit:
     leaf_of_bin : ndarray of shape (n_bins,), dtype uint8
         Leaf of each bin.
     leaf_weight : ndarray of shape (n_leaves,)
-        Noisily counted records per leaf, floored: the denominators of the update.
+        Noisily counted records per leaf, bounded from below: the denominators of the update.
     """
 
     feature: int

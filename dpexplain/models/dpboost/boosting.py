@@ -89,7 +89,7 @@ class Plan:
 
     @property
     def n_disjoint(self) -> int:
-        """Number of trees on disjoint records, at the cost of one."""
+        """Number of trees on disjoint records, which together cost as much as one."""
         if self.variant == "seq":
             return 1
         return self.trees_per_ensemble
@@ -284,7 +284,7 @@ def _gains(sums: Integers, candidates: Candidates, regularisation: float) -> Int
     """Return the gain of each split in lattice steps (equation 3).
 
     A gain below 2**29 comes out of four roundings, each of a share of 2**-53: within a quarter of a
-    step of the exact one; so two of them differ by half a step more at most. Rounded to whole
+    step of the exact one; so two of them differ by at most half a step more. Rounded to whole
     steps, a gain changes by less than ``2**20 + 1.5`` upwards and ``3 * 2**20 + 1.5`` downwards,
     hence, being whole, by one step more than it may. A gain that is cut off changes by a part of
     that, in the same direction.

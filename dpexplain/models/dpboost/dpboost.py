@@ -173,14 +173,15 @@ class DPBoostClassifier(_DPBoost, AdditiveClassifier):
         Bound on leaf values of tree k of an ensemble: ``(1 - learning_rate)^k``, or 1. The variants
         "seq" and "para" have none.
     exponential_scale : {"paper", "range"}, default="paper"
-        Scale of the exponential mechanism for splits: that of the paper, or two thirds of it,
+        Scale of the exponential mechanism for splits: the paper's, or two thirds of it,
         which is equally private.
     adjacency : {"add_remove", "replace"}, default="add_remove"
         Which data sets count as neighbors.
     structure_seed : int or None, default=None
         Accepted for compatibility; splits are chosen privately.
     reproducible_seed : int or None, default=None
-        Seeds the noise, for demonstrations: the model is then NOT PRIVATE.
+        Makes fits on the same data equal, for demonstrations: seeds the noise and, if
+        `structure_seed` is None, the structure. The model is then NOT PRIVATE.
     allow_weak : bool, default=False
         Permits epsilon above 50.
     max_rows_per_person : int or None, default=None
@@ -321,14 +322,15 @@ class DPBoostRegressor(_DPBoost, AdditiveRegressor):
         Bound on leaf values of tree k of an ensemble: ``(1 - learning_rate)^k``, or 1. The variants
         "seq" and "para" have none.
     exponential_scale : {"paper", "range"}, default="paper"
-        Scale of the exponential mechanism for splits: that of the paper, or two thirds of it,
+        Scale of the exponential mechanism for splits: the paper's, or two thirds of it,
         which is equally private.
     adjacency : {"add_remove", "replace"}, default="add_remove"
         Which data sets count as neighbors.
     structure_seed : int or None, default=None
         Accepted for compatibility; splits are chosen privately.
     reproducible_seed : int or None, default=None
-        Seeds the noise, for demonstrations: the model is then NOT PRIVATE.
+        Makes fits on the same data equal, for demonstrations: seeds the noise and, if
+        `structure_seed` is None, the structure. The model is then NOT PRIVATE.
     allow_weak : bool, default=False
         Permits epsilon above 50.
     max_rows_per_person : int or None, default=None

@@ -109,7 +109,7 @@ class _PrivateLinear(PrivateEstimator, AdditiveModel):
         return 1
 
     def _residual_norm(self, schema: Schema | None) -> float:
-        """Return the L2 norm of a record's residuals, in clips."""
+        """Return the L2 norm of a record's residuals, in units of the clip."""
         return 1.0
 
     @abstractmethod

@@ -80,8 +80,8 @@ class LinearBudget:
     def moment_phase(self, n_features: int, n_values: int) -> Phase:
         """Return the phase of the second moments, in squared steps.
 
-        A record has ``K + 1`` coordinates of size 1 at most, so its products ``x_i x_j`` with
-        ``i <= j`` have a norm of ``sqrt((K + 1) (K + 2) / 2)`` at most. The products of two
+        A record has ``K + 1`` coordinates of size at most 1, so its products ``x_i x_j`` with
+        ``i <= j`` have a norm of at most ``sqrt((K + 1) (K + 2) / 2)``. The products of two
         records are never at an obtuse angle: ``2 <x x', z z'> = (x'z)^2 + sum x_i^2 z_i^2``. So
         an exchange changes their sum by ``sqrt(2)`` of that.
         """

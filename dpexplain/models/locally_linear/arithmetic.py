@@ -52,7 +52,7 @@ INPUT_BITS = 20
 """Inputs and the rows of a projection are integers up to ``2**20`` where they are multiplied."""
 
 BLOCK = 1 << 12
-"""Records whose contributions are summed in floating point, at most."""
+"""Maximum number of records whose contributions are summed in floating point."""
 
 CLIP_MARGIN = 1.0 - 2.0**-30
 """Clips are so much tighter than stated: more than all roundings of a record's own factors."""
@@ -65,7 +65,7 @@ assert np.finfo(np.float32).nmant >= FEATURE_BITS + 1
 
 
 def weight_bits(n_features: int) -> int:
-    """Return the bits of weights that keep products with features exact.
+    """Return how many bits weights may have for exact products with features.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def weight_bits(n_features: int) -> int:
     Raises
     ------
     ValueError
-        If there are too many features for any bit.
+        If there are too many features for exact products.
     """
     bits = EXACT_BITS - (FEATURE_BITS + 1) - math.ceil(math.log2(max(n_features, 1)))
     if bits < 8:
@@ -89,7 +89,7 @@ def weight_bits(n_features: int) -> int:
 
 
 def projection_bits(n_inputs: int) -> int:
-    """Return the bits of projection rows that keep products exact.
+    """Return how many bits projection rows may have for exact products.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ def projection_bits(n_inputs: int) -> int:
 
 
 def limb_bits(n_inputs: int) -> int:
-    """Return the number of bits of a sum multiplied at once with projection rows.
+    """Return how many bits of a sum are multiplied with projection rows at a time.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ def limb_bits(n_inputs: int) -> int:
 
 
 def lattice_bits(noise_multiplier: float) -> int:
-    """Return the lattice steps per clip, as a power of two.
+    """Return the base-2 logarithm of the number of lattice steps per clip.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ def lattice_bits(noise_multiplier: float) -> int:
     Raises
     ------
     ValueError
-        If too few are left.
+        If the noise leaves too few bits.
     """
     bits = _NOISE_BITS - math.ceil(math.log2(max(noise_multiplier, 1.0)))
     if bits < _NARROWEST_LATTICE:

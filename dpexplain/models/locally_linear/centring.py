@@ -132,7 +132,7 @@ def take_mean_off(
     Parameters
     ----------
     features : Features
-        Changed.
+        Changed in place.
     samples : iterator of ndarray of int64
         Poisson samples, of which `n_steps` are used up.
     n_steps : int

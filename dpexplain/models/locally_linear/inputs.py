@@ -83,7 +83,7 @@ def feature_bound(preparation: InputPreparation, basis: Basis) -> float:
 
 
 def feature_bits(basis: Basis) -> int:
-    """Return the bits of the features of a record."""
+    """Return the number of bits of a record's features."""
     return COARSE_BITS if basis.per_filter else FEATURE_BITS
 
 

@@ -125,10 +125,10 @@ def stepped_rates(peak: float, n_steps: int, every: int, factor: float = 0.8) ->
 
 
 def start_weights(shape: tuple[int, ...], reach: float, rng: np.random.Generator) -> Floats:
-    """Draw initial weights within ``reach`` of zero, to break symmetry."""
+    """Draw initial weights evenly from ``[-reach, reach]``, to break symmetry."""
     return rng.uniform(-reach, reach, shape)
 
 
 def start_reach(n_basis: int, n_classes: int, share: float) -> float:
-    """Return the reach of the initial weights."""
+    """Return the bound on the initial weights, their `reach`."""
     return share / math.sqrt((n_basis + 1) * n_classes)

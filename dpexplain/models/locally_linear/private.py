@@ -45,7 +45,7 @@ from dpexplain.schema import Classes, Schema
 from dpexplain.tables.columns import cells_of, values_of
 
 LARGEST_INPUTS = 1 << 14
-"""Numbers and categories together that a model takes, at most."""
+"""Maximum number of inputs, numbers and categories together, that a model takes."""
 
 _LEAST_NOISE = 0.1
 _EPOCHS_PER_DECAY = 5
@@ -110,7 +110,8 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
     noise_backend : {"exact", "opendp", "rounded"}, default="exact"
         Noise sampler, named in the guarantee.
     reproducible_seed : int or None, default=None
-        Seeds noise and samples, for demonstrations: the model is then NOT PRIVATE.
+        Makes fits on the same data equal, for demonstrations: seeds noise, samples and, if
+        `structure_seed` is None, the structure. The model is then NOT PRIVATE.
     allow_weak : bool, default=False
         Permits epsilon above 50.
     n_public : int or None, default=None
@@ -340,7 +341,7 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
         )
 
     def _fit_released(self, X: Any, y: Any, schema: Schema, mechanism: Mechanism) -> None:
-        rng = np.random.default_rng(self.structure_seed)
+        rng = self._structure_rng()
         preparation, basis, shape, recipe = self._set_up(schema, rng)
         steps, plan = self._plan(recipe)
         start = self._start(shape, basis, recipe, rng)

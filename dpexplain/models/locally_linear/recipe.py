@@ -53,7 +53,8 @@ class Recipe:
         Share of the steps that estimate the mean record, which is subtracted from all records.
         None if every filter index has its own projection.
     centre : float
-        Share of the range of a number that becomes the input 0; the farther end becomes 1.
+        Position in a number's range, from 0 to 1, that becomes the input 0; the farther end
+        becomes 1 in size.
     """
 
     projection: Projection

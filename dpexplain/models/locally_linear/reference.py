@@ -18,6 +18,7 @@ from dpexplain.models.locally_linear.training import Progress, train
 from dpexplain.models.noiseless import keep_not_private
 from dpexplain.schema import Classes, Schema
 from dpexplain.tables.encoding import check_columns
+from dpexplain.tables.targets import split_target
 
 _BATCH = 500
 _EPOCHS = 20
@@ -121,7 +122,8 @@ class LocallyLinearClassifier(LocallyLinearModel):
         Parameters
         ----------
         X : DataFrame or array-like of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
+        y : str or array-like of shape (n_samples,)
+            Target, or the name of its column in `X`.
 
         Returns
         -------
@@ -132,7 +134,7 @@ class LocallyLinearClassifier(LocallyLinearModel):
         ValueError
             If a parameter or the shape of the data is wrong.
         """
-        X = as_table(X)
+        X, y = split_target(as_table(X), y, self.schema)
         y = as_column("y", y, X)
         self._check_model_settings()
         check_count("max_epochs", self.max_epochs)

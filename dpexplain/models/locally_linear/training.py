@@ -48,7 +48,7 @@ class NoisePlan:
     ----------
     clip : float
     noise_multiplier : float
-        Noise standard deviation over the clip (over that of all rows of a person).
+        Noise standard deviation over the clip, or over the sum of clips of a person's rows.
     rows_per_person : int
     sampling_probability : float
     lattice_bits : int

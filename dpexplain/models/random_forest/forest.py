@@ -56,7 +56,8 @@ class DPRandomForestClassifier(PrivateTrees, AdditiveClassifier):
     structure_seed : int or None, default=None
         Seed of the public splits. Never of the noise.
     reproducible_seed : int or None, default=None
-        Seeds the noise, for demonstrations: the model is then NOT PRIVATE.
+        Makes fits on the same data equal, for demonstrations: seeds the noise and, if
+        `structure_seed` is None, the structure. The model is then NOT PRIVATE.
     allow_weak : bool, default=False
         Permits epsilon above 50.
     max_rows_per_person : int or None, default=None
@@ -172,7 +173,7 @@ class DPRandomForestClassifier(PrivateTrees, AdditiveClassifier):
         classes = classes_of(schema)
         label = encode_classes(y, classes)
         n_classes, n_leaves = len(classes.labels), 2**self.depth
-        rng = np.random.default_rng(self.structure_seed)
+        rng = self._structure_rng()
         splits = candidates.at_random(self.n_trees * (n_leaves - 1), rng)
         splits = splits.reshape(self.n_trees, n_leaves - 1)
         one_hot = (label[:, None] == np.arange(n_classes)).astype(np.int64)

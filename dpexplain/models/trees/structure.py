@@ -47,7 +47,7 @@ class Candidates:
         return len(self.feature)
 
     def right_sums(self, sums: Integers) -> Integers:
-        """Sum the records right of each split.
+        """Sum the records to the right of each split.
 
         Parameters
         ----------
@@ -64,7 +64,7 @@ class Candidates:
         return np.asarray(below[:, at + self.high + 1] - below[:, at + self.low])
 
     def at_random(self, n: int, rng: np.random.Generator) -> Integers:
-        """Draw uniform features and then uniform splits, shape (n,)."""
+        """Draw features uniformly, then one of their splits uniformly, shape (n,)."""
         first = np.searchsorted(self.feature, np.arange(self.feature[-1] + 2))
         chosen = rng.integers(0, self.feature[-1] + 1, n)
         return np.asarray(rng.integers(first[chosen], first[chosen + 1]), dtype=np.int64)
@@ -124,7 +124,7 @@ class Trees:
 
     @property
     def depth(self) -> int:
-        """Levels of splits."""
+        """Number of levels of splits."""
         return int(self.values.shape[1]).bit_length() - 1
 
     def scores(self, cells: NDArray[np.uint16], candidates: Candidates) -> FloatArray:

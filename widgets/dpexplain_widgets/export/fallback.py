@@ -92,7 +92,7 @@ def fallback_png(
 
 
 def _filters_table(payload: Mapping[str, Any], fit: Mapping[str, Any]) -> str:
-    """Table the share of each class's mean filter above the noise."""
+    """Tabulate the share of each class's mean filter above the noise."""
     outline = payload["filters"]
     fits = [each for repeats in payload["fits"] for each in repeats]
     outlines = [each for repeats in outline["fits"] for each in repeats]

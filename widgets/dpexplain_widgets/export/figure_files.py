@@ -77,7 +77,7 @@ def figure_file(view: ViewState, what: str, ending: str) -> bytes:
 
 
 def table_of(view: ViewState, what: str) -> pd.DataFrame:
-    """Table the content of a view; every row carries its guarantee.
+    """Tabulate the content of a view; every row carries its guarantee.
 
     Parameters
     ----------

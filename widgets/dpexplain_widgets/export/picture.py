@@ -53,7 +53,7 @@ Mark = Area | Line | Text
 
 
 class Picture(NamedTuple):
-    """Marks in drawing order, on white."""
+    """Shapes and texts in drawing order, on a white background."""
 
     width: int
     height: int

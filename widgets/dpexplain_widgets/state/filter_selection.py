@@ -12,7 +12,7 @@ from dpexplain_widgets.state.state import ViewState
 
 
 def filter_frame(view: ViewState) -> pd.DataFrame:
-    """Table the weights selected in a filter view.
+    """Tabulate the weights selected in a filter view.
 
     Parameters
     ----------

@@ -11,7 +11,7 @@ from dpexplain_widgets.state.state import ViewState
 
 
 def selection_frame(view: ViewState) -> pd.DataFrame:
-    """Table the bins selected in a view.
+    """Tabulate the bins selected in a view.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def selection_frame(view: ViewState) -> pd.DataFrame:
 
 
 def bins_frame(term_fit: dict[str, Any]) -> pd.DataFrame:
-    """Table the bins of a term of a payload, as :meth:`ShapeFunction.frame` does.
+    """Tabulate the bins of a term of a payload, as :meth:`ShapeFunction.frame` does.
 
     Parameters
     ----------

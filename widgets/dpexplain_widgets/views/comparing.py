@@ -17,7 +17,7 @@ FitAt: TypeAlias = Callable[[int], Fit | None]
 
 
 def disagreement_frame(view: ViewState) -> pd.DataFrame:
-    """Table the distance of each term from its comparison, at each epsilon.
+    """Tabulate the distance of each term from its comparison, at each epsilon.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def disagreement_frame(view: ViewState) -> pd.DataFrame:
 
 
 def comparison_of(view: ViewState) -> tuple[str, FitAt]:
-    """Find the comparison of a view: the requested kind if available, else the first that is.
+    """Find the comparison of a view: the requested kind, or the first available one.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def _same_repeat(row: list[Fit], repeat: int) -> Fit:
 
 
 def disagreement(one: Mapping[str, Any], other: Mapping[str, Any]) -> float:
-    """Divide the mean absolute difference of two curves by the mean absolute size of the other.
+    """Return the mean absolute difference of two curves over the mean size of the second.
 
     Parameters
     ----------

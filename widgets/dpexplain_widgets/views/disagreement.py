@@ -13,7 +13,7 @@ class DisagreementView(View):
     """Heat map by term and epsilon of the distance between each curve and its comparison.
 
     Numbers are mean absolute differences over the (noisy) counts, divided by the mean absolute
-    size of the curve compared with. A click or Enter on a cell chooses its term and epsilon.
+    size of the comparison curve. A click or Enter on a cell chooses its term and epsilon.
     Numbers computed with the non-private reference are not releasable; without it, private fits
     are compared with each other.
 

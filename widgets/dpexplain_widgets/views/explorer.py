@@ -61,7 +61,7 @@ class Explorer(Planning, View):
     def page_module(self) -> str:
         """Return the script of the Explorer for a page, without views that it does not need.
 
-        Unneeded are views of other kinds of models, and the edit view unless there are edits.
+        Views of other kinds of models are left out, and the edit view unless there are edits.
 
         Returns
         -------

@@ -53,7 +53,7 @@ class LocalView(View):
 
 
 def local_frame(view: View) -> pd.DataFrame:
-    """Table the contributions to the score of the sample shown.
+    """Tabulate the contributions to the score of the sample shown.
 
     Parameters
     ----------

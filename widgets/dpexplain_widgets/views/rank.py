@@ -43,7 +43,7 @@ class RankView(View):
 
 
 def rank_frame(view: View) -> pd.DataFrame:
-    """Table the rank of each term in each fit shown.
+    """Tabulate the rank of each term in each fit shown.
 
     Parameters
     ----------

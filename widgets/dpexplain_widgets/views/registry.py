@@ -28,7 +28,7 @@ class Listed(NamedTuple):
     tab : str
         Value of `tab` that opens it in an Explorer; "" if always visible.
     frame : str
-        ``"module:function"`` that tables what it shows; "" for the bins of the chosen term.
+        ``"module:function"`` that tabulates what it shows; "" for the bins of the chosen term.
     """
 
     name: str
@@ -72,7 +72,7 @@ def parts_for(shows: str) -> tuple[str, ...]:
 
 
 def frame_of_tab(tab: str) -> Any:
-    """Find the function that tables what a tab shows; None for the bins of the chosen term."""
+    """Find the function that tabulates a tab; None for the bins of the chosen term."""
     frame = next((view.frame for view in VIEWS if view.tab == tab), "")
     module, _, function = frame.partition(":")
     return getattr(import_module(f"dpexplain_widgets.views.{module}"), function) if frame else None

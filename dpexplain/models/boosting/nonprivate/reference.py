@@ -21,6 +21,7 @@ from dpexplain.models.inputs import as_column, as_table, observed_schema, some_r
 from dpexplain.models.noiseless import keep_not_private
 from dpexplain.schema import Classes, Range, Schema
 from dpexplain.tables.encoding import check_columns, encode_features
+from dpexplain.tables.targets import split_target
 
 
 class _Reference(AdditiveModel):
@@ -56,7 +57,8 @@ class _Reference(AdditiveModel):
         Parameters
         ----------
         X : DataFrame or array-like of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
+        y : str or array-like of shape (n_samples,)
+            Target, or the name of its column in `X`.
 
         Returns
         -------
@@ -67,7 +69,7 @@ class _Reference(AdditiveModel):
         ValueError
             If a parameter or the shape of the data is wrong.
         """
-        X = as_table(X)
+        X, y = split_target(as_table(X), y, self.schema)
         y = as_column("y", y, X)
         self._check_parameters(X)
         self._check_values(X, y)

@@ -72,7 +72,7 @@ class ChunkedSource:
         )
 
     def close(self) -> None:
-        """Release the records and the temporary file."""
+        """Free the records and the temporary file."""
         self._parts = ()
         self._scratch.close()
 

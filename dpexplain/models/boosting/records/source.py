@@ -57,7 +57,7 @@ class RecordSource(Protocol):
         ...
 
     def close(self) -> None:
-        """Release the records after a fit or a failure."""
+        """Free the memory of the records after a fit or a failure."""
         ...
 
 
@@ -164,5 +164,5 @@ class TableSource:
         return self._records.binned(bin_of_cell, n_bins, self._encoding.loss)
 
     def close(self) -> None:
-        """Release the records."""
+        """Free the memory of the records."""
         self._table, self._records = (None, None), None

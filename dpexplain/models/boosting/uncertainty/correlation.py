@@ -71,7 +71,7 @@ class Correlation:
 
     @property
     def start(self) -> NDArray[np.int64]:
-        """First function of each feature, shape (n_features + 1,)."""
+        """Index of the first function of each feature, shape (n_features + 1,)."""
         return _starts(self.functions)
 
     def reactions(self) -> FloatArray:

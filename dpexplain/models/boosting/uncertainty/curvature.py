@@ -132,7 +132,7 @@ def squared_curvature(terms: AdditiveTerms, clip: float, inside: float | None) -
 
 
 def clipped_variance(inside: float) -> float:
-    """Return the variance of clipped normal residuals, in squared clips."""
+    """Return the variance of clipped normal residuals, in units of the squared clip."""
     normal = NormalDist()
     z = normal.inv_cdf((1.0 + inside) / 2.0)
     return (inside - 2.0 * z * normal.pdf(z)) / z**2 + 1.0 - inside
@@ -141,9 +141,9 @@ def clipped_variance(inside: float) -> float:
 def logistic_curvature(terms: AdditiveTerms, clip: float, inside: float | None) -> Curvature:
     """Return curvature and clipped residual variance of the logistic loss.
 
-    A residual ``y - p`` reacts by ``p (1 - p)`` inside the clip, and not at all outside. The
-    scores of the other terms are assumed normal, with their variance in the released model, as if
-    features were independent.
+    When the score rises, a residual ``y - p`` falls at the rate ``p (1 - p)`` inside the clip, and
+    stays the same outside. The scores of the other terms are assumed normal, with their variance in
+    the released model, as if features were independent.
 
     Parameters
     ----------
@@ -173,10 +173,10 @@ def poisson_curvature(
 ) -> Curvature:
     """Return curvature and clipped residual variance of the Poisson loss.
 
-    A residual ``y - rate`` reacts by the rate inside the clip. Real counts vary more than Poisson
-    counts; by how much is not released. They are assumed geometric here, with variance ``rate +
-    rate ** 2``, so that the sampling part is too wide for Poisson counts rather than too narrow
-    for others.
+    When the score rises, a residual ``y - rate`` falls in proportion to the rate inside the clip.
+    Real counts vary more than Poisson counts; by how much is not released. They are assumed
+    geometric here, with variance ``rate + rate ** 2``, so that the sampling part is too wide for
+    Poisson counts rather than too narrow for others.
 
     Parameters
     ----------

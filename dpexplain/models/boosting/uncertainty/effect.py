@@ -57,7 +57,7 @@ class _Effort:
     n_steps : int
         Gauss-Newton steps.
     most_pairs : int
-        Correlations that the sums may correct, at most.
+        Maximum number of correlations that the sums may correct.
     """
 
     n_people: int

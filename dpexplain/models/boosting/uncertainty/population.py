@@ -63,7 +63,7 @@ class Population:
         self.bins = bins
 
     def score_functions(self, pairs: NDArray[np.intp]) -> FloatArray:
-        """Return derivatives of the log density by correlations, per point.
+        """Return derivatives of the log density in the correlations, per point.
 
         Parameters
         ----------

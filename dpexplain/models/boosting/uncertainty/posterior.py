@@ -19,7 +19,7 @@ _INTERCEPT_PRECISION = 1e-4
 
 @dataclass(frozen=True, eq=False)
 class Information:
-    """Information of the sums on coefficients and chosen correlations.
+    """Information of the sums about coefficients and chosen correlations.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class Posterior:
 def information(
     slopes: FloatArray, missing: FloatArray, here: FloatArray, fisher: FloatArray
 ) -> Information:
-    """Compute the information of the sums on the population.
+    """Compute the information that the sums contain about the population.
 
     Parameters
     ----------
@@ -66,8 +66,8 @@ def information(
     here : ndarray of shape (n,)
         Coefficients and correlations of the expected sums.
     fisher : ndarray of shape (n_coefficients, n_coefficients)
-        Information of the records themselves: their best coefficients vary around those of the
-        population with its inverse as covariance.
+        Information of the records themselves: its inverse is the covariance of their best
+        coefficients around those of the population.
 
     Returns
     -------

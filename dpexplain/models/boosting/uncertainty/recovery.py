@@ -2,7 +2,7 @@
 
 A private fit moves its curves in small steps and stops early, so a curve shows the noise of its
 last steps and is shrunk. The released sums contain more information: each one, shifted to the
-final scores, measures what its leaf still lacks, with independent noise of known size. Here the
+final scores, measures the residual left in its leaf, with independent noise of known size. Here the
 curve is modeled as a smooth function, estimated by its posterior mean given all sums. It uses only
 released numbers, so it costs no privacy.
 """

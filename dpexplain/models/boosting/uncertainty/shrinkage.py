@@ -33,7 +33,7 @@ _LIMITS = (0.5, 3.0)
 class Evidence:
     """Estimated shrinkage of one curve, from released sums.
 
-    A sum is what the records of its leaf lack at the final scores, ``bins @ (mass * missing)``, up
+    A sum is the residual left in its leaf at the final scores, ``bins @ (mass * missing)``, up
     to noise.
 
     Attributes

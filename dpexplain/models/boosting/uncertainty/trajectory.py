@@ -41,7 +41,7 @@ class Sums:
 
 
 class Trajectory:
-    """A fit by visit and leaf.
+    """Releases of a fit, by visit and leaf.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class Trajectory:
     bound : float
         Bound on scores per bin, in units of the loop.
     logistic : bool
-        Whether the residuals are those of two classes, or else of a numeric target.
+        Whether the target has two classes; otherwise it is numeric.
     """
 
     def __init__(self, fit: PrivateFit, bound: float, *, logistic: bool) -> None:

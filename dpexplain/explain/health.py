@@ -1,0 +1,98 @@
+"""What released numbers say about mistakes in a table, and about noise."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pandas as pd
+
+from dpexplain.explain import _html
+
+__all__ = ["Finding", "Health"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One finding of a health check.
+
+    Parameters
+    ----------
+    kind : str
+        "missing", "other", "first bin", "last bin", "class", "records" or "target", which are
+        alarms; or "noise" or "bins", which are notes.
+    feature : str
+        Its feature; empty if the finding is about the table.
+    words : str
+        The finding, as a sentence without a full stop.
+    certainty : float or None
+        Of an alarm: confidence that it is no work of noise, over all tests of the fit. None for a
+        note.
+    """
+
+    kind: str
+    feature: str
+    words: str
+    certainty: float | None = None
+
+    @property
+    def is_alarm(self) -> bool:
+        """Whether it points to a mistake in the table or the schema."""
+        return self.certainty is not None
+
+
+@dataclass(frozen=True, repr=False)
+class Health:
+    """Findings of a health check, alarms first.
+
+    Parameters
+    ----------
+    findings : tuple of Finding
+        Alarms, then notes.
+
+    Examples
+    --------
+    >>> from dpexplain.explain import Finding, Health
+    >>> Health((Finding("missing", "age", "about 70% of age is missing or unreadable", 0.999),))
+    1 alarm
+    - about 70% of age is missing or unreadable
+    """
+
+    findings: tuple[Finding, ...]
+
+    @property
+    def alarms(self) -> tuple[Finding, ...]:
+        """Findings that point to a mistake in the table or the schema."""
+        return tuple(finding for finding in self.findings if finding.is_alarm)
+
+    def __iter__(self) -> Iterator[Finding]:
+        return iter(self.findings)
+
+    def __len__(self) -> int:
+        return len(self.findings)
+
+    def frame(self) -> pd.DataFrame:
+        """Return one row per finding.
+
+        Returns
+        -------
+        DataFrame
+            Columns kind, feature, words and certainty.
+        """
+        rows = [(each.kind, each.feature, each.words, each.certainty) for each in self.findings]
+        return pd.DataFrame(rows, columns=["kind", "feature", "words", "certainty"])
+
+    def __repr__(self) -> str:
+        return "\n".join([self._title, *(f"- {each.words}" for each in self.findings)])
+
+    def _repr_html_(self) -> str:
+        lines = [
+            _html.warning(each.words) if each.is_alarm else _html.note(each.words)
+            for each in self.findings
+        ]
+        return _html.box(_html.heading(self._title), *lines)
+
+    @property
+    def _title(self) -> str:
+        n = len(self.alarms)
+        return "no alarm" if not n else "1 alarm" if n == 1 else f"{n} alarms"

@@ -1,0 +1,53 @@
+"""Targets given as the name of a column."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from dpexplain.schema import Schema
+from dpexplain.tables.chunked import ChunkedTable, check_name
+from dpexplain.tables.columns import as_table, kind_in_parts
+
+__all__ = ["split_target"]
+
+
+def split_target(X: Any, y: Any, schema: Schema | None) -> tuple[Any, Any]:
+    """Take the target out of a table in memory if it is given by name.
+
+    Parameters
+    ----------
+    X : DataFrame or array-like
+        The table, also of polars, Arrow and other libraries; no value is read.
+    y : object
+        Name of a column of `X`, or the target itself.
+    schema : Schema or None
+        Its features cannot be the target.
+
+    Returns
+    -------
+    X, y
+        The table without that column, and the column; both unchanged unless `y` is a name and the
+        table is in memory.
+
+    Raises
+    ------
+    TypeError
+        If `X` has no column names.
+    ValueError
+        If the table has no such column or several, or it is a feature of the schema.
+    """
+    if not isinstance(y, str) or isinstance(X, ChunkedTable) or kind_in_parts(X):
+        return X, y
+    table = as_table(X)
+    if not isinstance(table, pd.DataFrame):
+        raise TypeError(
+            f"y={y!r} names a column, and X is an array without column names; pass a DataFrame, "
+            "or one target per row of X."
+        )
+    names = [str(name) for name in table.columns]
+    check_name(y, names, schema if isinstance(schema, Schema) else None)
+    place = names.index(y)
+    kept = [index for index in range(len(names)) if index != place]
+    return table.iloc[:, kept], table.iloc[:, place]
