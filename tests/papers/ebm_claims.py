@@ -38,7 +38,7 @@ def _beats(model: str, other: str, *studies: str) -> tuple[Evidence, Verdict]:
     """Evidence and verdict that a model has the smaller loss everywhere."""
 
     def better(tables: Tables) -> pd.Series:
-        wide = _errors(tables, *studies)
+        wide = _errors(tables, *studies)[[model, other]].dropna()  # where both were measured
         return wide[model] < wide[other]
 
     return (

@@ -32,6 +32,8 @@ from study import Cell, Row, Study
 PAPER_NAME = "Nori 2021"
 DATA = ("adult", "telco", "california", "elevators", "pol", "wine", "wine-distinct")
 FAST_EPSILONS = (1.0,)
+WAITING = {"elevators": {"EBM", "gradient boosting"}, "pol": None}
+"""Models of the tables that were not measured yet on a data set; None for all of them."""
 
 
 # --- models ----------------------------------------------------------------------------------
@@ -157,10 +159,15 @@ def published_rows(model_of: Callable[[str, bool], str | None]) -> list[Row]:
         for model, figures in known.figures.items():
             for epsilon, (mean, sd) in zip((*EPSILONS, None), figures, strict=True):
                 name = model_of(model, epsilon is not None)
-                if name:
+                if name and not _waits(data, name):
                     row = {"data": data, "model": name, "epsilon": epsilon}
                     rows.append(row | {"published": mean, "published_sd": sd or LEAST_SD})
     return rows
+
+
+def _waits(data: str, model: str) -> bool:
+    waiting = WAITING.get(data, set())
+    return waiting is None or model in waiting
 
 
 def _ours(model: str, private: bool) -> str | None:
@@ -217,7 +224,8 @@ non-private DPBoost stands beside histogram gradient boosting, the learner that 
 own reference without noise is printed too. Linear: logistic or linear regression as a careful
 analyst would prepare it; ebm_diffprivlib has it as published. Nothing is tuned. Wine has 6,497 rows
 here, 5,318 of them distinct (wine-distinct), and 5,297 in the paper; California has 20,640 here and
-20,499 in the paper. No public source has {" or ".join(UNAVAILABLE)}."""
+20,499 in the paper. Not measured yet: pol, and on elevators the models without privacy other than
+linear regression. No public source has {" or ".join(UNAVAILABLE)}."""
 NOISE_PROTOCOL = """The paper's noise on a leaf's sum, sigma * eta * R with R the width of the
 target's range, belongs to residuals that are not clipped, and covers a change of one target value
 only. Ours starts at the middle of the range and clips residuals to c = R/2: sigma * eta * c covers
