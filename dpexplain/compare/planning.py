@@ -68,8 +68,8 @@ def epsilons_to_stand_out(source: GlobalExplanation | Comparison) -> dict[str, f
     Returns
     -------
     dict of str to float
-        In the order of the terms; infinity where no epsilon up to 50 is enough, NaN where that
-        cannot be told.
+        In the order of the terms; infinity where no epsilon up to 50 is enough, NaN if this cannot
+        be determined.
 
     Raises
     ------

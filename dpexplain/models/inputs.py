@@ -59,7 +59,7 @@ def as_table(X: Any, n_columns: int | None = None) -> Any:
 
 
 def as_column(name: str, values: Any, X: Any) -> Any:
-    """Return one unchanged value per row of `X`.
+    """Return the values unchanged, after checking that there is one per row of `X`.
 
     Parameters
     ----------
@@ -75,8 +75,8 @@ def as_column(name: str, values: Any, X: Any) -> Any:
     Raises
     ------
     ValueError
-        If it is missing, or has not one value per row. The message omits the number of rows, which
-        is private.
+        If the argument is missing, or does not have one value per row. The message omits the
+        number of rows, which is private.
     """
     if values is None:
         raise ValueError(

@@ -241,7 +241,7 @@ class PrivateEstimator:
         return grouping.kind, as_column("groups", grouping.cells, X)
 
     def _privacy_unit(self) -> Unit:
-        """Whom the fit that runs protects."""
+        """Return the unit that the running fit protects."""
         return unit_of(self.max_rows_per_person, vars(self).get("_person_kind"))
 
     def _forget_fit(self) -> None:

@@ -128,7 +128,7 @@ def number_in(unit: str) -> Callable[[object], float]:
     Parameters
     ----------
     unit : str
-        Of a feature.
+        Unit of the feature.
 
     Returns
     -------

@@ -111,7 +111,7 @@ class EditRecord:
     effects : tuple of EditEffect
         One per changed curve.
     note : str, default=""
-        Why.
+        Reason for the edit.
     who : str, default=""
         Who made it.
     when : str, default=""
