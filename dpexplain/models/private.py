@@ -296,7 +296,7 @@ class PrivateEstimator:
         return SeededCoins(self.reproducible_seed)
 
     def _structure_rng(self) -> np.random.Generator:
-        """Create the generator of the public structure, which a seed of the noise fixes as well."""
+        """Create the generator of the public structure; a noise seed also fixes it."""
         if self.structure_seed is None and self.reproducible_seed is not None:
             return np.random.default_rng((self.reproducible_seed, 1))
         return np.random.default_rng(self.structure_seed)
