@@ -68,8 +68,8 @@ def epsilons_to_stand_out(source: GlobalExplanation | Comparison) -> dict[str, f
     Returns
     -------
     dict of str to float
-        In the order of the terms; infinity where no epsilon up to 50 is enough, NaN if this cannot
-        be determined.
+        In the order of the terms; infinity if no epsilon up to 50 is enough, NaN if this cannot be
+        determined.
 
     Raises
     ------
@@ -92,7 +92,7 @@ def stand_out_words(source: GlobalExplanation | Comparison, term: str) -> str:
     Returns
     -------
     str
-        A sentence; it names the largest epsilon that was considered where none is enough.
+        A sentence; if no epsilon is enough, it names the largest one considered.
 
     Raises
     ------

@@ -133,10 +133,10 @@ def observed_schema(X: Any, y: Any, target: type[Range] | type[Classes]) -> Sche
 def rows_with_target(X: Any, y: Any, schema: Schema, groups: Any = None) -> tuple[Any, Any, Any]:
     """Drop the rows with a missing or invalid target.
 
-    Whether a row is kept depends only on that row, so adding one record still adds at most one,
-    and replacing one still replaces or removes at most one, whose sums differ by less. This
-    happens before rows per person are limited: a row without a target must not displace another
-    one.
+    Whether a row is kept depends only on that row. So adding one record still adds at most one, and
+    replacing one still replaces, adds or removes at most one; adding or removing changes sums by
+    less. This happens before the rows per person are limited, so a row without a target cannot
+    displace another one.
 
     Parameters
     ----------

@@ -160,7 +160,7 @@ def to_integers(values: Floats, bits: int, bound: float | None = None) -> tuple[
     Returns
     -------
     integers : ndarray of float64
-        Of the shape of `values`.
+        Same shape as `values`.
     unit : float
         Value of one step.
     """
