@@ -84,7 +84,7 @@ class Allowance:
                 self._left.append((event, Fraction(event.count)))
 
     def check(self, phase: AnyPhase) -> None:
-        """Reject a phase without a remaining release.
+        """Reject a phase for which no release remains.
 
         Parameters
         ----------

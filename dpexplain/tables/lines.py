@@ -67,8 +67,8 @@ class LineFormat:
     Parameters
     ----------
     separator : str, default=","
-        One character of ASCII between cells; "tab" and the two characters ``\t`` stand for the
-        tabulator.
+        One ASCII character between cells; "tab" and the two characters ``\t`` stand for the tab
+        character.
     encoding : str, default="utf-8"
         UTF-8, or a code page of one byte per character that agrees with ASCII on the first 128.
 
