@@ -130,8 +130,8 @@ test: $(VENV)/.test ## does the product work? lint, unit tests, a notebook, the 
 
 .PHONY: test-all
 test-all: $(VENV)/.test $(VENV)/.tsc ## everything that is tested, which takes most of an hour
-	@FULL=1 $(BIN)/python $(SUPPORT)/parts.py lint unit doctest notebooks notebooks-full browser audit \
-		--beside oldest binder-check
+	@FULL=1 $(BIN)/python $(SUPPORT)/parts.py lint unit doctest notebooks notebooks-full browser \
+		--beside audit oldest binder-check
 
 .PHONY: tests-by-command
 tests-by-command: $(VENV)/.test ## which tests each of the two runs, file by file

@@ -56,7 +56,8 @@ def checked_evaluate(evaluate: Any, schema: Any) -> tuple[Any, Any] | None:
         raise ValueError(
             f"evaluate is {kind_in_parts(evaluate[0])}, but metrics need a table in memory."
         )
-    X, y = split_target(*evaluate, schema)
+    features, target = evaluate
+    X, y = split_target(features, target, schema)
     check_rows("y of evaluate", X, y)
     return X, y
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from sklearn.exceptions import DataConversionWarning
 
 from dpexplain.schema import Classes, Range, Schema
@@ -204,8 +205,29 @@ def n_features_of(X: Any, schema: Schema | None) -> int:
 
 
 def rows_of(values: Any, kept: Any) -> Any:
-    """Take some rows of a table or column, by position."""
-    return values.iloc[kept] if hasattr(values, "iloc") else values[kept]
+    """Take some rows of a table or column, by position; never raises for a type of column.
+
+    pandas holds types of which it cannot take rows (Arrow's ``string_view``). As rows are left out
+    only where a target is missing, an error would tell that one is.
+    """
+    try:
+        return values.iloc[kept] if hasattr(values, "iloc") else values[kept]
+    except Exception:
+        if not isinstance(values, pd.DataFrame):
+            return _cells_of_rows(values, kept)
+        parts = [_tables.values_of(values.iloc[:, i]) for i in range(values.shape[1])]
+        frame = {i: _as_series(rows_of(part, kept)) for i, part in enumerate(parts)}
+        return pd.DataFrame(frame).set_axis(values.columns, axis=1)
+
+
+def _as_series(cells: Any) -> pd.Series:
+    raw = cells.dtype.kind == "V"  # raw bytes, which pandas takes only as objects
+    return pd.Series(cells, dtype=object if raw else cells.dtype)
+
+
+def _cells_of_rows(column: Any, kept: Any) -> NDArray[np.object_]:
+    cells = _tables.cells_of(_tables.values_of(column))
+    return np.fromiter(cells, dtype=object, count=len(cells))[kept]
 
 
 def person_of(cell: Any) -> str | None:

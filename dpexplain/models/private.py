@@ -258,6 +258,7 @@ class PrivateEstimator:
     _hidden_fit: ClassVar[tuple[str, ...]] = ()
     """Attributes of a fit whose names do not end in an underscore."""
 
+    @np.errstate(all="ignore")  # whatever a program asked for, arithmetic says nothing of a record
     def _failure_of_fit(self, X: Any, y: Any, groups: Any) -> str:
         """Fit; name the kind of error that stopped it, whose text could show a value."""
         charged = vars(self).pop("_charged", ())

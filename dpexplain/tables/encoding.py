@@ -210,7 +210,7 @@ def numbers_of(column: Column) -> NDArray[np.float64]:
     """
     values = values_of(column)
     if getattr(values.dtype, "kind", "O") in "biuf" and not isinstance(values, pd.Categorical):
-        with np.errstate(over="ignore", invalid="ignore"):
+        with np.errstate(all="ignore"):  # a program may have asked for errors
             if isinstance(values, np.ndarray):
                 numbers = values.astype(np.float64)
                 numbers += 0.0
@@ -285,7 +285,7 @@ def _read(column: Column, of_cell: Callable[[object], Any], *, dtype: DTypeLike)
 def _read_block(values: Values, of_cell: Callable[[object], Any], dtype: DTypeLike) -> NDArray[Any]:
     """Read each distinct plain cell once."""
     if values.dtype.kind in "biuf" or _is_arrow_text(values):
-        with np.errstate(over="ignore"):  # of numbers of more than 64 bits
+        with np.errstate(all="ignore"):  # of numbers of more than 64 bits
             codes, uniques = pd.factorize(values)  # type: ignore[arg-type]
         return _of_codes(codes, uniques, of_cell, dtype)
     return _array(_read_each(cells_of(values), of_cell), dtype)

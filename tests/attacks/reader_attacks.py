@@ -1,4 +1,4 @@
-"""Attacks on reading: one line of a file, one cell of another library, one row without a target."""
+"""Attacks on reading: one line of a file, one cell of another library, one row left out."""
 
 from __future__ import annotations
 
@@ -135,6 +135,33 @@ def no_target_is_the_first_class(patch: pytest.MonkeyPatch) -> None:
     )
 
 
+# --- one row that is left out ------------------------------------------------------------------
+
+
+def row_left_out(name: str) -> Finding:
+    """A row is left out of columns of which pandas cannot take rows: does anybody hear of it?"""
+
+    def attempts() -> Iterator[Finding]:
+        X, y = table(name, 12)
+        job = pa.array(X["job"].tolist(), pa.string_view())
+        odd = {
+            "a column": X.assign(job=pd.arrays.ArrowExtensionArray(job)),
+            "the index": X.set_axis(pd.Index(pd.arrays.ArrowExtensionArray(job))),
+        }
+        for what, frame in odd.items():
+            usual, heard = (
+                words_of(lambda frame=frame, y=answers: estimator(name).fit(frame, y))
+                for answers in (y, pd.Series([None, *y[1:]], dtype=object))
+            )
+            yield Finding(heard != usual, f"{what}: {sorted(set(heard) - set(usual))}"[:200])
+
+    return first_find(attempts())
+
+
+def rows_are_taken_by_pandas(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(inputs, "rows_of", lambda values, kept: values.iloc[kept])
+
+
 ATTACKS = [
     Attack(
         "one line of a text file changes how other lines are read",
@@ -153,5 +180,11 @@ ATTACKS = [
         row_without_target,
         no_target_is_the_first_class,
         "it is of the first class, or the middle of the range",
+    ),
+    Attack(
+        "a row that is left out stops the fit",
+        row_left_out,
+        rows_are_taken_by_pandas,
+        "pandas takes the rows, whatever the type of a column",
     ),
 ]

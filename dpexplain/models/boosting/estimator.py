@@ -385,9 +385,10 @@ class _PrivateBoosting(PrivateEstimator):
         - 83 bins resolved in 6 numeric features, fewest in age (10)
         """
         check_is_fitted(self, "schema_")
-        explanation = self.explain_global(effect=False)
+        model: Any = self  # with the explanations of an additive model
+        explanation = model.explain_global(effect=False)
         n_public = self.n_public if self.max_rows_per_person is None else None
-        found = alarms(self._fit, self._class_names() or (), n_public)
+        found = alarms(self._fit, model._class_names() or (), n_public)
         n_above = int(explanation.ranking()["above_noise"].sum())
         terms = note_of_terms(n_above, len(self._fit.binned.bins), self.epsilon)
         return Health((*found, terms, note_of_bins(self._fit.binned)))
