@@ -1,6 +1,6 @@
 """Interpretable machine learning under differential privacy.
 
-Everything a user needs is a name of this module. Names are imported on first use, so ``import
+Everything a user needs is available from this module. Names are imported on first use, so ``import
 dpexplain`` is fast and loads neither numerical nor plotting libraries.
 
 Examples

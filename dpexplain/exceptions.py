@@ -21,7 +21,7 @@ class BudgetError(ValueError):
 
 
 class SchemaError(ValueError):
-    """A schema, or the columns of a table, lack required information.
+    """A schema is invalid, or does not fit the columns of a table.
 
     The message contains names, bounds and shapes, which are public, but never a value of a record.
     """

@@ -83,7 +83,7 @@ def additive_budget(
 ) -> BudgetSplit:
     """Divide epsilon and delta, as in the original DP-EBM paper.
 
-    The histograms get ``bin_fraction * epsilon``, training the rest, and each half of delta.
+    The histograms get ``bin_fraction * epsilon`` and training the rest; each gets half of delta.
     This spends less than (epsilon, delta); it is provided to reproduce published tables.
 
     Parameters

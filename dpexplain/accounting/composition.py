@@ -1,4 +1,4 @@
-"""Composition of Gaussian releases, and the noise they need."""
+"""Composition of Gaussian releases, and the noise required for a budget."""
 
 from __future__ import annotations
 

@@ -39,8 +39,8 @@ class GaussianEvent:
 
     q are sums that one record changes by at most L in the Euclidean norm, and the coordinates of z
     are independent draws from N(0, s^2) with ``s = noise_multiplier * L``. The discrete Gaussian
-    drawn by mechanisms is counted the same way: it is wider than stated by more than its lattice
-    costs (see `dpexplain.mechanisms.Phase`).
+    drawn by mechanisms is counted the same way: it is wider than stated by enough to cover the
+    cost of its lattice (see `dpexplain.mechanisms.Phase`).
 
     Parameters
     ----------

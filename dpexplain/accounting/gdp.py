@@ -13,7 +13,7 @@ nothing cancels.
 
 Accuracy: the computed log(delta) is off by less than 1e-10 for epsilon up to 1000 and delta down
 to 1e-15, so every function works with a delta that is smaller (or, if delta is the result, larger)
-by the factor 1 -+ 1e-10, and thus overestimates the privacy loss.
+by a factor of 1 -+ 1e-10, and thus overestimates the privacy loss.
 
 References
 ----------
@@ -108,7 +108,7 @@ def epsilon_from_mu(mu: float, delta: float) -> float:
     Raises
     ------
     ValueError
-        If `mu` is negative or no number, or `delta` is not inside (0, 1).
+        If `mu` is negative or not a number, or `delta` is not inside (0, 1).
 
     Examples
     --------
@@ -180,8 +180,8 @@ def mu_of_pure(epsilon: float) -> float:
     """Return the smallest mu at which mu-GDP covers all (epsilon, 0)-DP mechanisms.
 
     The trade-off curve of (epsilon, 0)-DP is two straight lines that meet where both errors are
-    ``1 / (1 + exp(epsilon))``; that of mu-GDP is convex and lies below both exactly if it does
-    so there [1]_, that is from ``mu = 2 z`` on, with ``P(Z > z) = 1 / (1 + exp(epsilon))``.
+    ``1 / (1 + exp(epsilon))``; that of mu-GDP is convex and lies below both if and only if it
+    does so at that point [1]_: for ``mu >= 2 z``, with ``P(Z > z) = 1 / (1 + exp(epsilon))``.
 
     Parameters
     ----------

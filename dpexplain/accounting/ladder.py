@@ -9,8 +9,8 @@ the record, in the direction of the move and clipped to ``x = 0, ..., D``, and
 between them. So the loss ``log(P / Q)`` is ``(D - 2 x) / t``: the rungs of a ladder from -D / t to
 D / t. With D = 1 it is randomized response, the worst of all mechanisms with this epsilon. The
 continuous Laplace distribution is the limit of small steps, and reveals less than any lattice:
-``delta(epsilon)`` of the ladder is that of the limit at the rungs, ``1 - exp(-(D / t - epsilon) /
-2)``, and lies on the chords, in exp(epsilon), between them.
+at the rungs, ``delta(epsilon)`` of the ladder equals that of the limit, ``1 - exp(-(D / t -
+epsilon) / 2)``; between them, it lies on the chords in exp(epsilon).
 
 *Several sums*: a record that moves them by D_1, ..., D_m reveals no more than one that moves a
 single sum by D, the sum of all |D_i|. Take two of them, and let w' be their weights over the sum

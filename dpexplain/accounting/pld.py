@@ -1,8 +1,8 @@
 """Accounting of mixed releases by privacy loss distributions (dp-accounting).
 
 The loss of each release is rounded up to a grid, and the distributions are convolved
-[1]_. What is added on top here: a grid that suits the releases, the losses of discrete Laplace
-noise and of pure mechanisms on it (`dpexplain.accounting.ladder`), and a margin for the rounding of
+[1]_. This module adds a grid that suits the releases, the losses of discrete Laplace noise and
+of pure mechanisms on that grid (`dpexplain.accounting.ladder`), and a margin for the rounding of
 the Fourier transforms, which matters if delta is near double precision.
 
 References
@@ -126,8 +126,8 @@ def rounding_margin(spending: Spending) -> float:
     Returns
     -------
     float
-        Absolute error, found by comparison with the closed form of Gaussian releases, for which
-        the error was below a tenth of it for up to 100,000 convolutions.
+        Absolute error. For Gaussian releases, the observed difference from the closed form was
+        below a tenth of it for up to 100,000 convolutions.
     """
     return 2e-15 + 3e-16 * _n_convolutions(spending)
 
@@ -144,7 +144,8 @@ def loss_distribution(spending: Spending) -> Any:
     Returns
     -------
     PrivacyLossDistribution or None
-        Of dp-accounting; None if it is not installed or the grid would be too large.
+        A distribution from dp-accounting; None if that is not installed or the grid would be too
+        large.
     """
     step = _grid_step(spending)
     if not pld_available() or step is None:

@@ -5,7 +5,7 @@ neighboring data sets is at most r [1]_. Divergences of a composition add up at 
 give an upper bound on epsilon at any delta, slightly above that of privacy loss distributions, and
 need no library.
 
-What is added up here is ``(alpha - 1) r``, the cumulant ``log E_Q[(p / q)**alpha]``. For a
+This module adds up ``(alpha - 1) r``, the cumulant ``log E_Q[(p / q)**alpha]``. For a
 subsampled Gaussian release it is a one-dimensional integral of an analytic function that falls
 like a Gaussian, which the trapezoidal rule computes to nearly double precision for every real
 order, both directions and both adjacencies; for integer orders of add/remove, it is also a
@@ -234,8 +234,9 @@ def _log_sum(terms: NDArray[np.float64]) -> float:
 def _ladder(epsilon: float, n_steps: int, alphas: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return cumulants of discrete Laplace noise or the worst epsilon-DP mechanism.
 
-    With the chances of `dpexplain.accounting.ladder` the sum ``sum p**alpha q**(1 - alpha)`` is
-    geometric between its two ends. Only the first term below is large, so that nothing cancels.
+    With the probabilities of `dpexplain.accounting.ladder`, ``sum p**alpha q**(1 - alpha)`` is a
+    geometric series between its two ends. Only the first term below is large, so there is no
+    cancellation.
     """
     step = epsilon / n_steps
     twice = 2.0 * alphas - 1.0

@@ -176,7 +176,7 @@ class Spending:
 
     @property
     def ladders(self) -> tuple[tuple[float, int, int], ...]:
-        """Pure and discrete Laplace releases, whose losses take equally spaced values.
+        """Pure and discrete Laplace releases, whose losses have equally spaced values.
 
         Returns
         -------

@@ -60,7 +60,7 @@ def subsampled_noise_multiplier(
     sampling_probability : float
         Probability that a record is included in a release, in (0, 1].
     accountant : {"pld", "rdp", "moments"}, default="pld"
-        How the releases are composed, see `epsilon_from_events`.
+        How the releases are composed; see `epsilon_from_events`.
     adjacency : {"add_remove", "replace"}, default="add_remove"
         Which data sets count as neighbors.
 
@@ -68,8 +68,8 @@ def subsampled_noise_multiplier(
     -------
     float
         Noise standard deviation divided by the bound on one record's L2 norm. The releases then
-        spend at most `epsilon`, and at least `epsilon` minus a share of 1e-4, or of 1e-2 if delta
-        is near double precision and the accountant switches between bounds.
+        spend at most `epsilon`. They spend less by a share of at most 1e-4, or 1e-2 if delta is
+        near double precision and the accountant switches between bounds.
 
     Raises
     ------

@@ -367,7 +367,7 @@ def counted_entries(count: int) -> str:
     Parameters
     ----------
     count : int
-        The number.
+        Number of entries.
 
     Returns
     -------

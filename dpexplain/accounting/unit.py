@@ -122,7 +122,7 @@ class Person:
         Returns
         -------
         Person
-            Equal to no other.
+            A kind that equals no other.
         """
         return cls(secrets.token_hex(16), max_rows, named=False)
 
@@ -159,7 +159,7 @@ class OtherUnit:
     Parameters
     ----------
     text : str
-        As in the file.
+        Description in the file.
     """
 
     text: str
@@ -209,7 +209,7 @@ def same_unit(one: Unit, other: Unit) -> bool:
     Parameters
     ----------
     one, other : Unit
-        In any order.
+        The units to compare, in any order.
 
     Returns
     -------
@@ -253,7 +253,7 @@ def check_unit(unit: object) -> Unit:
     Raises
     ------
     TypeError
-        If it is anything else, including a string.
+        If `unit` is anything else, including a string.
     """
     if isinstance(unit, Record | Person):
         return unit
@@ -269,7 +269,7 @@ def unit_to_dict(unit: Unit) -> dict[str, Any]:
     Parameters
     ----------
     unit : Unit
-        Of any type.
+        A unit of any type.
 
     Returns
     -------

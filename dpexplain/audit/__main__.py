@@ -28,7 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Parameters
     ----------
     arguments : sequence of str or None, default=None
-        Of the command line.
+        Command-line arguments.
 
     Returns
     -------

@@ -164,7 +164,7 @@ def observations(model: Any, probes: pd.DataFrame) -> dict[str, float]:
     model : private estimator
         Fitted.
     probes : DataFrame of shape (n_probes, n_features)
-        Rows to ask for predictions of.
+        Rows for which to request predictions.
 
     Returns
     -------
@@ -187,8 +187,8 @@ def explained_numbers(explanation: Any) -> dict[str, float]:
     Parameters
     ----------
     explanation : object
-        What ``explain_global()`` returned; kinds without a specific function return nothing, and
-        are attacked through predictions and attributes.
+        Output of ``explain_global()``. Kinds without a specific function yield no numbers; such
+        models are attacked through predictions and attributes.
 
     Returns
     -------
@@ -240,7 +240,7 @@ def as_matrix(seen: list[dict[str, float]], learning: NDArray[np.bool_]) -> NDAr
     seen : list of dict of str to float
         Observations of each model.
     learning : ndarray of shape (n_models,), dtype bool
-        Models that decide on scale and choice of the columns.
+        Models on which the scaling and the choice of columns are based.
 
     Returns
     -------

@@ -34,7 +34,7 @@ class CanaryCase:
         Unfitted, with settings under which the canary's contribution to every sum is at the clip.
     present : tuple of DataFrame and Series
         Background and canary. Only the canary has the last category of every column. Its target
-        is the last class, which it may share with the background, or the upper end.
+        is the last class, which the background may share, or the upper end of the range.
     absent : tuple of DataFrame and Series
         Background alone; or, for replace-one adjacency, a record at the other end of the
         target in the canary's place.

@@ -33,7 +33,7 @@ def stated_over_charged(event: Any, events: Sequence[Event], phases: Sequence[Ph
     Parameters
     ----------
     event : Event
-        The first of `events`; its type says how to compare.
+        The first of `events`; its type determines how they are compared.
     events : sequence of Event
         Charged events of one label.
     phases : sequence of Phase
@@ -54,7 +54,7 @@ def charged_mu(event: Any, events: Sequence[Event]) -> float:
     Parameters
     ----------
     event : Event
-        The first of `events`; its type says how to add them up.
+        The first of `events`; its type determines how they are composed.
     events : sequence of Event
         Charged events of one label.
 
@@ -80,9 +80,9 @@ def _(event: GaussianEvent, events: Sequence[Event], phases: Sequence[Phase]) ->
 def _(event: SubsampledGaussianEvent, events: Sequence[Event]) -> float:
     """Return the Gaussian-DP parameter with the same optimal attack error.
 
-    Releases about samples have no such parameter themselves. Their total variation, which is
-    delta at epsilon 0, says how often the best attacker errs who guesses by the ratio of
-    likelihoods; a Gaussian release of parameter mu has ``2 Phi(mu / 2) - 1``.
+    Releases about samples have no such parameter. Their total variation, which is delta at
+    epsilon 0, determines how often the best attacker, who uses the likelihood ratio, errs. A
+    Gaussian release with parameter mu has total variation ``2 Phi(mu / 2) - 1``.
     """
     sampled = [e for e in events if isinstance(e, SubsampledGaussianEvent)]
     if all(e.sampling_probability == 1.0 for e in sampled):
@@ -127,7 +127,7 @@ def error_mu(events: Sequence[Event]) -> float:
     Parameters
     ----------
     events : sequence of Event
-        Private ones.
+        Private events.
 
     Returns
     -------

@@ -50,7 +50,7 @@ class Mutant:
     applies : callable
         Whether an estimator can make this mistake.
     lone_class : bool, default=False
-        Whether it is detectable only if no other record is of the canary's class.
+        Whether it is detectable only if no other record has the canary's class.
     settings : mapping, default={}
         Parameters under which it is detectable, for the estimators that have them.
     """

@@ -34,7 +34,7 @@ class Transcript:
     queries : list of ndarray of int64
         Exact sums on the integer lattice. For audits on public or simulated data only.
     answers : list of ndarray of int64
-        The released explanation.
+        Released answers, in lattice steps.
     """
 
     phases: list[AnyPhase] = field(default_factory=list)

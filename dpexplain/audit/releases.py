@@ -45,7 +45,7 @@ def log_likelihood_ratio(phase: Any, answer: Integers, first: Integers, second: 
     phase : Phase
         Phase of the release.
     answer : ndarray of shape (n,), dtype int64
-        The released explanation.
+        The released answer.
     first, second : ndarray of shape (n,), dtype int64
         Queries of the two data sets.
 

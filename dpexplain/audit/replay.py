@@ -95,9 +95,9 @@ def replay(
     neighbour : tuple of X, y or X, y, groups
         Data set that differs by one person.
     model : private estimator
-        Fitted by `record`.
+        Model that `record` returned.
     transcript : Transcript
-        Recorded by `record`.
+        Transcript that `record` returned.
     kept : sequence of int or None, default=None
         Rows of the neighbor to use, instead of those that secret coins choose per person.
     unit : Unit or None, default=None

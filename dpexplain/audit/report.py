@@ -57,7 +57,7 @@ class PowerRow:
     mutant : Mutant
         The mistake.
     powerful : frozenset of int
-        Tiers that have power on these estimators, see `powerful_tiers`.
+        Tiers that have power on these estimators; see `powerful_tiers`.
     runs : int
         Audits per tier.
     noticed : dict of int to int
@@ -90,8 +90,8 @@ def bound_row(subject: Subject, epsilon: float, *, n_fits: int) -> BoundRow:
     epsilon : float
         Epsilon of the guarantee.
     n_fits : int
-        Final models with, and without, the canary; half as many transcripts, each of which needs a
-        second fit.
+        Number of final models with the canary, and as many without it; half as many transcripts,
+        each of which needs a second fit.
 
     Returns
     -------
@@ -123,7 +123,8 @@ def noticed(mutant: Mutant, subject: Subject, *, n_fits: int) -> dict[int, bool]
     subject : Subject
         The subject to audit.
     n_fits : int
-        Final models with, and without, the canary; tiers 1 to 3 use as many fits as they need.
+        Number of final models with the canary, and as many without it; tiers 1 to 3 use as many
+        fits as they need.
 
     Returns
     -------

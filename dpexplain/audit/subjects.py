@@ -33,11 +33,11 @@ class Audit:
     size : mapping
         Parameters that make the fits of tiers 1 and 2 small.
     powerful : frozenset of int
-        Tiers that detect every mistake they test for, if not all do: because no canary spends the
-        stated guarantee (such a model needs separate tests), or because its final model reveals
-        little.
+        Tiers that detect every mistake they test for, if not all of them do. A tier may miss
+        mistakes because no canary spends the stated guarantee (such a model needs separate
+        tests), or because the final model reveals little.
     replaced : float
-        Share of the guarantee spent by a canary of two classes, or of a numeric target, if it is
+        Share of the guarantee that a canary spends, for two classes or a numeric target, if it is
         replaced by a record with the same features at the other end of the target.
     by_place : bool
         Whether secret coins decide which records are sampled.
@@ -368,9 +368,9 @@ def _has_several_classes(subject: Subject) -> bool:
 def canary_share(subject: Subject, adjacency: str) -> float:
     """Return the share of the guarantee that the canary must spend.
 
-    Residuals of three classes are (1, -1/2, -1/2) clips long at the start, where the bound has (1,
-    -1, 0): 0.87 of it, or 0.75 if one is exchanged. An exchanged canary changes nothing that does
-    not depend on the target: for boosting, this leaves a fifth of mu squared unspent.
+    With three classes, initial residuals are (1, -1/2, -1/2) clips, while the bound allows (1, -1,
+    0): this is 0.87 of the bound, or 0.75 if a record is replaced. Replacing the canary changes
+    nothing that does not depend on the target: for boosting, a fifth of mu squared stays unspent.
 
     Parameters
     ----------

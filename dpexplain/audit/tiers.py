@@ -29,12 +29,12 @@ def hostile(seed: int) -> Forge:
     Parameters
     ----------
     seed : int
-        Seed of the choice.
+        Seed of the random choices.
 
     Returns
     -------
     callable
-        For `record`.
+        Function to pass to `record` as `answers`.
     """
     rng = np.random.default_rng(seed)
 
@@ -77,7 +77,7 @@ def replays(case: CanaryCase, n_hostile: int = 3) -> list[ReplayReport]:
 def replay_of_rows(case: CanaryCase) -> ReplayReport:
     """Run tier 1: replay a per-person fit with a different row of one person.
 
-    Adding a row of a person can make the coins exchange the row in use. This is the distance
+    Adding a row of a person can cause the coins to choose a different row. This is the distance
     between two tables that differ by one *record*, for which the ledger has a separate price.
 
     Parameters
@@ -136,8 +136,8 @@ def problems(tier: int, case: CanaryCase, *, n_fits: int = 500) -> list[str]:
     case : CanaryCase
         Estimator and data sets.
     n_fits : int, default=500
-        Final models with, and without, the canary, for tier 4. The others use as many fits as they
-        need to decide.
+        Number of final models with the canary, and as many without it, for tier 4. The other tiers
+        use as many fits as they need to decide.
 
     Returns
     -------

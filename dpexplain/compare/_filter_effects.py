@@ -16,8 +16,8 @@ def filter_effects(bank: FilterBank) -> FloatArray:
     The squared distance of two of them is the mean squared difference of their scores over such
     records: numbers uniform between their bounds, categories equally likely, columns
     independent. Where each record is centered and of unit norm, every direction is equally likely;
-    inputs whose preparation is not known have mean 0 and variance 1. So neither the unit of a
-    column nor what is taken off it changes a distance.
+    inputs whose preparation is not known have mean 0 and variance 1. So changing
+    the unit of a column, or subtracting a constant from it, does not change a distance.
 
     Parameters
     ----------

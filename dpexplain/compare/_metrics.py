@@ -67,7 +67,7 @@ def macro_auroc(
     Returns
     -------
     float
-        Over the classes that occur, beside others; NaN if there are none.
+        Averaged over the classes that occur along with others; NaN if there are none.
     """
     found = np.array(
         [auroc(texts == cell_text(label), probability[:, c]) for c, label in enumerate(classes)]

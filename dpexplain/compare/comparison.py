@@ -122,8 +122,8 @@ class Comparison(Fits[GlobalExplanation]):
         Returns
         -------
         DataFrame
-            As :meth:`importances`, of what is true of people as estimated instead of the released
-            curves; NaN where the effect is not estimated, as for the reference.
+            Like :meth:`importances`, for the estimated effects on people instead of the released
+            curves; NaN if there is no estimate, as for the reference.
         """
         columns = {
             epsilon: pd.concat([_effects(fit) for fit in repeats], axis=1).mean(axis=1)

@@ -68,8 +68,8 @@ def epsilons_to_stand_out(source: GlobalExplanation | Comparison) -> dict[str, f
     Returns
     -------
     dict of str to float
-        In the order of the terms; infinity where no epsilon up to 50 is enough, NaN where that
-        cannot be told.
+        In the order of the terms; infinity if no epsilon up to 50 is enough, NaN if this cannot be
+        determined.
 
     Raises
     ------
@@ -92,7 +92,7 @@ def stand_out_words(source: GlobalExplanation | Comparison, term: str) -> str:
     Returns
     -------
     str
-        A sentence; it names the largest epsilon that was considered where none is enough.
+        A sentence; if no epsilon is enough, it names the largest one considered.
 
     Raises
     ------
@@ -143,7 +143,7 @@ def _share_above_noise(repeats: Sequence[GlobalExplanation]) -> dict[str, float]
 
 
 def _read_sweep(source: Comparison, term: str, shares: Sequence[float]) -> float:
-    """Smallest measured epsilon from which a term rises; extrapolated outside the sweep only."""
+    """Smallest measured epsilon from which a term rises, or an extrapolated one."""
     epsilons = source.epsilons
     below = [i for i, share in enumerate(shares) if share < 0.5]
     first = below[-1] + 1 if below else 0
@@ -191,7 +191,7 @@ def _needed(explanation: GlobalExplanation, term: str, factor: float) -> float:
 def _needed_for(
     curve: FloatArray, shape: ShapeFunction, guarantee: Guarantee, factor: float
 ) -> float:
-    """Smallest epsilon at which a curve of these sizes would stand out; infinity if none does."""
+    """Smallest epsilon at which such a curve would stand out; infinity if none."""
     privacy, mu_now, delta = shape.noise_std, guarantee.mu, guarantee.delta
     assert privacy is not None
     assert mu_now is not None

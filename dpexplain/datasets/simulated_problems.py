@@ -24,7 +24,7 @@ class Shape:
         Maps values to contributions to the score, element by element, or by category for
         categorical features. Missing values get 0.
     factor : float, default=1.0
-        Factor on the result.
+        Factor by which the result is multiplied.
     """
 
     of: Callable[[FloatArray], FloatArray] | Mapping[str, float] | None
@@ -52,12 +52,12 @@ class Shape:
 
 @dataclass(frozen=True)
 class PairShape:
-    """A known product of two numeric features around their middles.
+    """A known product of two numeric features, both centered at their middle.
 
     Parameters
     ----------
     size : float
-        Value where both features are at their upper ends (in units of 1/4).
+        Four times the value at the upper ends of both features.
     """
 
     size: float
@@ -111,7 +111,7 @@ class Problem:
     intercept : float, default=0.0
     pairs : mapping of (str, str) to PairShape
     correlation : mapping of (str, str) to float
-        Correlation of the normal variables behind two features; 0 where not given.
+        Correlation of the normal variables behind two features; 0 if not given.
     """
 
     columns: Mapping[str, Column]

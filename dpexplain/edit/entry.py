@@ -23,7 +23,7 @@ class Entry:
     parent : int
         Index of the previous edit; -1 for the released state.
     note : str, default=""
-        Why.
+        Reason for the edit.
     who : str, default=""
         Who made it.
     when : str, default=""

@@ -119,14 +119,14 @@ class Scale(Operation):
 
 @dataclasses.dataclass(frozen=True)
 class Interpolate(Operation):
-    """Interpolate linearly from first to last chosen bin, through kept ones.
+    """Interpolate linearly between the first, last and any kept bins.
 
     Parameters
     ----------
     term, bins, within, names, mean, of_class : see Operation
         As in :class:`Operation`; the kept bins do not move, so the mean changes by default.
     keep : sequence of int, default=()
-        Indices of further bins on the lines.
+        Indices of bins in between that also keep their values.
     """
 
     keep: tuple[int, ...] = dataclasses.field(default=(), kw_only=True)

@@ -124,7 +124,7 @@ class EditLog:
         operation : Operation or Composed
             What to do.
         note : str, default=""
-            Why.
+            Reason for the edit.
         who : str, default=""
             Who makes it.
         when : str, default=""
@@ -144,7 +144,7 @@ class EditLog:
         Parameters
         ----------
         note : str
-            Why.
+            Reason for the edit.
         place : int or None, default=None
             Which edit; None for the last one of the current state.
 

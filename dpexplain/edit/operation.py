@@ -196,7 +196,7 @@ class Operation(ABC):
         target : GlobalExplanation, MulticlassExplanation or fitted additive model
             What to edit.
         note : str, default=""
-            Why.
+            Reason for the edit.
         who : str, default=""
             Who made the edit.
         when : str, default=""

@@ -22,7 +22,7 @@ def normals(seed: int, count: int) -> FloatArray:
     seed : int
         The same seed gives the same numbers.
     count : int
-        The number.
+        Number of draws.
 
     Returns
     -------

@@ -24,7 +24,7 @@ NOT_RELEASABLE = "shows samples not marked public \u2014 do not publish"
 
 
 class Display(ABC):
-    """Base of every explanation and comparison; a kind overrides what it can do."""
+    """Base of every explanation and comparison; subclasses override what they support."""
 
     @property
     @abstractmethod
@@ -70,7 +70,7 @@ class Display(ABC):
         """
 
     def term_frames(self) -> dict[str, pd.DataFrame]:
-        """Return the table of each term by its name; none for a kind without terms.
+        """Return the table of each term by name; empty if there are no terms.
 
         Returns
         -------

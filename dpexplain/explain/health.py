@@ -26,7 +26,7 @@ class Finding:
     words : str
         The finding, as a sentence without a full stop.
     certainty : float or None
-        Of an alarm: confidence that it is no work of noise, over all tests of the fit. None for a
+        Confidence that an alarm is not explained by noise, over all tests of the fit; None for a
         note.
     """
 

@@ -160,7 +160,7 @@ class NoiseModel(Record):
         Parameters
         ----------
         n_draws : int
-            The number.
+            Number of draws.
         seed : int, default=20210718
             The same seed gives the same draws.
 
@@ -240,7 +240,7 @@ class NoiseModel(Record):
         return np.sqrt((summed**2).sum(axis=1) + left)
 
     def __repr__(self) -> str:
-        """Return a line that points to the next step."""
+        """Return one line that says what to do next."""
         return (
             f"NoiseModel({len(self.sizes)} terms, {len(self.factor)} values, rank "
             f"{self.factor.shape[1]}; see .std, .draws(n))"

@@ -14,9 +14,9 @@ def warn_of_lost_label(guarantee: Guarantee, result: str) -> None:
     Parameters
     ----------
     guarantee : Guarantee
-        Of what is exported.
+        Guarantee of the exported object.
     result : str
-        What is made of it.
+        What is exported, for the message.
 
     Warns
     -----

@@ -41,9 +41,8 @@ def to_shap(
         result. Columns of a frame are found by name, others by position. A pair of features has no
         single value and stays text.
     effects : GlobalExplanation or None, default=None
-        Explanation of the same model; its estimated effects replace the released contributions:
-        what is true of people instead of what the model adds. They do not add up to a score of the
-        model. Needs `X`.
+        Explanation of the same model, whose estimated effects on people replace the released
+        contributions. They do not add up to a score of the model. Needs `X`.
 
     Returns
     -------
@@ -60,7 +59,7 @@ def to_shap(
         If `explanation` is of another kind.
     ValueError
         If `X` has a different number of rows, or lacks a column; if `effects` has no estimates, or
-        `X` is missing then.
+        is given without `X`.
 
     Warns
     -----

@@ -1,9 +1,9 @@
 """Exact discrete Gaussian by rejection sampling from strips.
 
 `draw` returns integers v with probability proportional to ``exp(-v**2 / (2 sigma**2))``, the
-distribution of Canonne, Kamath and Steinke [1]_. Not approximately: given independent fair bits,
-each integer has exactly this probability, as with Karney's sampler [2]_, of which this is a
-variant with narrower strips and therefore fewer coins.
+distribution of Canonne, Kamath and Steinke [1]_. Given independent fair bits, each integer has
+exactly this probability. The method is a variant of Karney's sampler [2]_ with narrower strips and
+therefore fewer coins.
 
 **Algorithm.** Let s = sigma, m = 16 and let w be the smallest integer that is at least s / m. One
 trial:
@@ -20,30 +20,30 @@ with a factor that is the same for all v. Trials are independent, so the first a
 the target distribution, and later ones are independent of it. About 1.03 trials make a draw.
 
 **Exactness.** The scale is a rational number, ``s = p / q`` with q a power of two: the float that
-was asked for, rounded up at its 41st bit. Random choices compare a uniform number U, of which
-only leading bits are known, with a real number x, of which bounds are known. Bounds that leave
-all of U's possible values on one side decide, whatever bits would follow; otherwise more bits of
-U and closer bounds of x are taken (`_Uniform`). So a comparison is never rounded, and it ends
-with probability one.
+was asked for, rounded up at its 41st bit. Random choices compare a uniform number U, whose
+leading bits are known, with a real number x, for which bounds are known. If all possible values of
+U are on the same side of the bounds, the comparison is decided; otherwise it continues with more
+bits of U and tighter bounds on x (`_Uniform`). So a comparison is never rounded, and it ends with
+probability one.
 
 * Strip: U < P(strip <= i). Compiled code knows ``floor(2**31 P(strip <= i))`` and 31 bits of U.
-  Different integers decide, equal ones do not. The table ends where it reaches 2**31 - 1; tails
-  beyond are reached through exact arithmetic only.
+  If these integers differ, they decide; if not, more bits are needed. The table ends where it
+  reaches 2**31 - 1; the tails beyond it are reached only through exact arithmetic.
 * Place: the high word of w times a random word, after rejection of the words that would make
-  some places likelier (Lemire [3]_): integers only.
+  some places more likely (Lemire [3]_): integers only.
 * Coin: U < exp(-T). The series ``1 - T + T**2/2! - ...`` stopped after an odd (even) power is a
   lower (upper) bound for every T >= 0, by Lagrange's remainder. It is summed in floats: T = a (2 i
   + a) / (2 m**2) with a = r / p and an exact integer r. At most eight roundings give T a relative
   error below 1.1 * 2**-50, hence the k-th term one below 1.4 k * 2**-50, and all terms together an
   error below 1.4 * 2**-50 T exp(T) < 2**-41 for T < 4; adding them up, partial sums below 55 in
-  fewer than 40 steps, another 2**-41. Compiled code decides only with a slack of 2**-34, sixty
-  times as much. For T >= 4 it rejects what is above exp(-4) and decides nothing else.
+  fewer than 40 steps, another 2**-41. Compiled code decides only with a margin of 2**-34,
+  sixty times as much. For T >= 4 it rejects values above exp(-4) and decides nothing else.
 
-What stays undecided, once in some ten million trials, is settled by integers of any length
-(`settle`), on the same bits and as many more as it takes.
+Trials that remain undecided, about one in ten million, are settled with integers of any length
+(`settle`), using the same bits and as many more as needed.
 
-*Time*: it depends on the random words, hence on the noise, and on sigma, which is public; nothing
-else enters. *Memory*: one block of random bytes of the operating system, whatever the size.
+*Time*: it depends only on the random words, and therefore on the noise, and on sigma, which is
+public. *Memory*: one block of random bytes of the operating system, whatever the size.
 
 References
 ----------
@@ -93,7 +93,7 @@ def draw(sigma: float, size: int, random_bytes: RandomBytes = os.urandom) -> NDA
     ----------
     sigma : float
         Scale in lattice steps, positive and at most ``2**56 (1 + 1e-6)``; rounded up by a share
-        of at most ``2**-40`` where it is no integer (or by ``2**-48`` where it is tiny).
+        of at most ``2**-40`` if it is not an integer (or by ``2**-48`` if it is tiny).
     size : int
         Number of draws.
     random_bytes : callable, default=os.urandom
@@ -167,7 +167,7 @@ def settle(word: int, place_word: int, scale: Scale, random_bytes: RandomBytes) 
         Random bits of the trial, as `run_trials` reads them.
     scale : Scale
     random_bytes : callable
-        Source of further bits if these do not decide.
+        Source of more bits if these do not decide.
 
     Returns
     -------
@@ -221,7 +221,7 @@ def exponential(numerator: int, denominator: int, bits: int) -> Bounds:
     Returns
     -------
     low, high : int
-        They differ by 1, or by 2 where rounding has met an integer.
+        They differ by 1, or by 2 if rounding hit an integer.
     """
     if numerator >= bits * denominator:
         return 0, 1

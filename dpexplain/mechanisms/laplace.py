@@ -1,25 +1,26 @@
 """The Laplace mechanism on integers: exact discrete Laplace noise.
 
-`draw` returns integers v with probability proportional to ``exp(-|v| / t)`` for an integer t. Not
-approximately: given independent fair bits, each integer has exactly this probability, by
-Algorithm 2 of Canonne, Kamath and Steinke [1]_. One trial:
+`draw` returns integers v with probability proportional to ``exp(-|v| / t)`` for an integer t. Given
+independent fair bits, each integer has exactly this probability, by Algorithm 2 of Canonne, Kamath
+and Steinke [1]_. One trial:
 
-1. Draw a place u evenly from 0, ..., t - 1 and keep it with probability ``exp(-u / t)``.
+1. Draw a place u uniformly from 0, ..., t - 1 and keep it with probability ``exp(-u / t)``.
 2. Flip coins that show heads with probability ``exp(-1)`` until one fails; let w be the number of
    heads. Let x = u + t w.
 3. Draw a fair sign; reject -0, which would count zero twice.
 
 *Correct*: every x >= 0 is u + t w in one way, and comes with probability proportional to ``exp(-u /
 t) exp(-w) = exp(-x / t)``. Trials are independent, so the first accepted value has the
-distribution, and later ones are independent of it.
+target distribution, and later ones are independent of it.
 
-*Private*: added to integer sums that one record changes by at most s in the L1 norm, the ratio of
-probabilities of any outcome is at most ``exp(s / t)``. A scale that is no integer is rounded up.
+*Private*: the noise is added to integer sums that one record changes by at most s in the L1 norm,
+so the ratio of probabilities of any outcome is at most ``exp(s / t)``. A scale that is not an
+integer is rounded up.
 
-*Exactness*: coins compare a uniform number, of which leading bits are known, with a number of which
-bounds are known, as in `dpexplain.mechanisms.discrete_gaussian`, with the same error of floats: the
-exponents u / t < 1 are one correctly rounded quotient of two correctly rounded integers. What stays
-undecided is settled by integers of any length on the same bits.
+*Exactness*: coins compare a uniform number, whose leading bits are known, with a number for which
+bounds are known, as in `dpexplain.mechanisms.discrete_gaussian`, with the same floating-point
+error: the exponents u / t < 1 are one correctly rounded quotient of two correctly rounded integers.
+Undecided trials are settled with integers of any length on the same bits.
 
 References
 ----------

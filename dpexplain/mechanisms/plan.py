@@ -36,8 +36,8 @@ class Releases:
     count : int, default=1
         Number of releases.
     others : tuple of LaplacePhase, default=()
-        Phases on other parts of the records, each of which may replace the first: a record is in
-        only one of them.
+        Phases on other parts of the records, any of which a record may be in instead: each record
+        is in only one part.
     """
 
     phase: AnyPhase
@@ -84,7 +84,7 @@ class Allowance:
                 self._left.append((event, Fraction(event.count)))
 
     def check(self, phase: AnyPhase) -> None:
-        """Reject a phase without a remaining release.
+        """Reject a phase for which no release remains.
 
         Parameters
         ----------

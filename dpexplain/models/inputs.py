@@ -60,7 +60,7 @@ def as_table(X: Any, n_columns: int | None = None) -> Any:
 
 
 def as_column(name: str, values: Any, X: Any) -> Any:
-    """Return one unchanged value per row of `X`.
+    """Return the values unchanged, after checking that there is one per row of `X`.
 
     Parameters
     ----------
@@ -76,8 +76,8 @@ def as_column(name: str, values: Any, X: Any) -> Any:
     Raises
     ------
     ValueError
-        If it is missing, or has not one value per row. The message omits the number of rows, which
-        is private.
+        If the argument is missing, or does not have one value per row. The message omits the
+        number of rows, which is private.
     """
     if values is None:
         raise ValueError(
@@ -134,10 +134,10 @@ def observed_schema(X: Any, y: Any, target: type[Range] | type[Classes]) -> Sche
 def rows_with_target(X: Any, y: Any, schema: Schema, groups: Any = None) -> tuple[Any, Any, Any]:
     """Drop the rows with a missing or invalid target.
 
-    Whether a row is kept depends only on that row, so adding one record still adds at most one,
-    and replacing one still replaces or removes at most one, whose sums differ by less. This
-    happens before rows per person are limited: a row without a target must not displace another
-    one.
+    Whether a row is kept depends only on that row. So adding one record still adds at most one, and
+    replacing one still replaces, adds or removes at most one; adding or removing changes sums by
+    less. This happens before the rows per person are limited, so a row without a target cannot
+    displace another one.
 
     Parameters
     ----------

@@ -175,7 +175,7 @@ class NoiselessModel(BaseEstimator):
         Returns
         -------
         object
-            Of the same kind as for the private model.
+            Same type as for the private model.
         """
         check_is_fitted(self, "model_")
         return _renamed(self.model_.explain_global(), f"{type(self.estimator).__name__} (no noise)")
@@ -192,7 +192,7 @@ class NoiselessModel(BaseEstimator):
         Returns
         -------
         object
-            Of the same kind as for the private model.
+            Same type as for the private model.
         """
         check_is_fitted(self, "model_")
         return self.model_.explain_local(X, samples_public=samples_public)

@@ -241,7 +241,7 @@ class PrivateEstimator:
         return grouping.kind, as_column("groups", grouping.cells, X)
 
     def _privacy_unit(self) -> Unit:
-        """Whom the fit that runs protects."""
+        """Return the unit that the running fit protects."""
         return unit_of(self.max_rows_per_person, vars(self).get("_person_kind"))
 
     def _forget_fit(self) -> None:
@@ -297,7 +297,7 @@ class PrivateEstimator:
         return SeededCoins(self.reproducible_seed)
 
     def _structure_rng(self) -> np.random.Generator:
-        """Create the generator of the public structure, which a seed of the noise fixes as well."""
+        """Create the generator of the public structure; a noise seed also fixes it."""
         if self.structure_seed is None and self.reproducible_seed is not None:
             return np.random.default_rng((self.reproducible_seed, 1))
         return np.random.default_rng(self.structure_seed)

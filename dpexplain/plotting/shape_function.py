@@ -39,9 +39,9 @@ def plot_shape_function(
 ) -> Axes:
     """Draw the curve of a term.
 
-    A numeric term is a step curve with special bins (missing values) apart at the right; a
-    categorical term is a bar per category with special bins apart below. If the noise is known, a
-    dark band of two standard deviations shows privacy noise, and a pale band shows total
+    A numeric term is a step curve with special bins (missing values) set apart at the right; a
+    categorical term is one bar per category, with special bins set apart below. If the noise is
+    known, a dark band of two standard deviations shows privacy noise, and a pale band shows total
     uncertainty from privacy, bins and trees, and sampling, simultaneously for the whole curve. The
     pale band is hatched where it covers zero, so that the contribution may be noise. Gray bars
     count the records of each bin.
@@ -167,10 +167,10 @@ def _draw_categorical(
 
 
 def score_limits(shapes: list[ShapeFunction], show: Show = "released") -> Limits:
-    """Axis range of what is shown and its bands, including zero, with padding.
+    """Axis range that covers the curves shown, their bands and zero, with padding.
 
-    Noise may widen the range by a share of it, or by the noise of a typical record: the band of a
-    nearly empty bin would flatten everything else, so it is cut off instead.
+    Bands may widen the range only by a share of it, or by the noise of a typical record. The band
+    of a nearly empty bin would flatten everything else, so it is cut off instead.
     """
     layers = [layer for shape in shapes for layer in _layers(shape, resolved_show(shape, show))]
     low = min(0.0, *(float(curve.min()) for curve, _, _ in layers))
@@ -186,7 +186,7 @@ def score_limits(shapes: list[ShapeFunction], show: Show = "released") -> Limits
 
 
 def _layers(shape: ShapeFunction, show: Show) -> list[tuple[FloatArray, FloatArray, FloatArray]]:
-    """Return the curves that are shown, half the width of their bands, and shares of people."""
+    """Return the curves shown, the half-widths of their bands, and shares of people."""
     layers = []
     if show != "effect":
         std = shape.total_std

@@ -43,7 +43,7 @@ class SchemaReport:
     Parameters
     ----------
     rows : tuple of tuple
-        As the rows of `frame`.
+        Rows of the table that `frame` returns.
     """
 
     rows: tuple[tuple[Any, ...], ...]

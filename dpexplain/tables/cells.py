@@ -79,8 +79,8 @@ def cell_day(cell: object) -> float:
     ----------
     cell : object
         Any value a table can hold: dates and times of any library, or text that begins with a date
-        in ISO format. Of a time, the day as written, in its own time zone; of a pandas period, its
-        first day.
+        in ISO format. A time is read as its day as written, in its own time zone; a pandas period
+        as its first day.
 
     Returns
     -------
@@ -128,7 +128,7 @@ def number_in(unit: str) -> Callable[[object], float]:
     Parameters
     ----------
     unit : str
-        Of a feature.
+        Unit of the feature.
 
     Returns
     -------

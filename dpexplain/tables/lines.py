@@ -8,7 +8,7 @@ the first line of the file, which is public:
 * lines end only at byte 10; a byte 13 just before it belongs to the line end;
 * a line has one cell per column name, between separators. A cell that starts with a quote ends
   with one, and may contain separators and doubled quotes that stand for single ones;
-* any other line (too few or too many cells, a quote left open, text behind a closing quote, a byte
+* any other line (too few or too many cells, a quote left open, text after a closing quote, a byte
   0 or 13, bytes invalid in the encoding, more than `LONGEST_LINE` bytes) is a record of empty
   cells, without an error or warning.
 
@@ -67,8 +67,8 @@ class LineFormat:
     Parameters
     ----------
     separator : str, default=","
-        One character of ASCII between cells; "tab" and the two characters ``\t`` stand for the
-        tabulator.
+        One ASCII character between cells; "tab" and the two characters ``\t`` stand for the tab
+        character.
     encoding : str, default="utf-8"
         UTF-8, or a code page of one byte per character that agrees with ASCII on the first 128.
 

@@ -1,6 +1,6 @@
 """Detect two independent ledgers for one data set in this process.
 
-A cell of a notebook that is run again opens the ledger anew, with the whole budget.
+Rerunning a notebook cell would otherwise open the ledger again, with the whole budget.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ __all__ = ["warn_of_duplicates"]
 
 
 class Counting(Protocol):
-    """What a ledger says of itself: its data set, its file, and whether it met another one."""
+    """Interface of a ledger: its data set, its file, and whether it has warned."""
 
     _has_twin: bool
 
@@ -36,19 +36,19 @@ _CHARGED: dict[str, WeakSet[Counting]] = {}
 
 
 def warn_of_duplicates(ledger: Counting, *, charged: bool) -> None:
-    """Warn if another live ledger of the same data set was charged; each ledger warns once.
+    """Warn, once per ledger, if another live ledger of its data set was charged.
 
     Parameters
     ----------
     ledger : PrivacyLedger
         A ledger that was just opened or charged.
     charged : bool
-        Remember it as one that counts something.
+        Whether to remember that it holds charges.
 
     Warns
     -----
     PrivacyWarning
-        If the other one has another file or none, so that neither sees what the other counts.
+        If the two ledgers do not share a file, so neither sees the charges of the other.
     """
     if ledger.dataset in _COUNT_ALONE:
         return

@@ -80,7 +80,7 @@ class LedgerReading:
         Returns
         -------
         Record or Person
-            As given; else that of all private entries, or one record where they differ.
+            As given; otherwise the unit of all private entries, or one record if they differ.
         """
         return self._store.current().total_unit
 
@@ -124,19 +124,19 @@ class LedgerReading:
     def private_epsilon(self, delta: float | None = None, *, unit: Unit | None = None) -> float:
         """Total epsilon of all private charges, if planned before any result was seen.
 
-        It describes what leaves only if everything that is not private stays inside.
+        It covers what is published only if nothing that is not private is published.
 
         Parameters
         ----------
         delta : float, optional
             Delta at which to state it; the ledger's by default.
         unit : Record or Person, optional
-            For whom; `PrivacyLedger.unit` by default.
+            Unit that it protects; `PrivacyLedger.unit` by default.
 
         Returns
         -------
         float
-            Infinite where a charge has no bound for the unit.
+            Infinite if a charge has no bound for the unit.
         """
         state = self._store.current()
         for_whom = state.total_unit if unit is None else check_unit(unit)
@@ -149,8 +149,8 @@ class LedgerReading:
         Returns
         -------
         float
-            At the ledger's delta and for its unit: the cap, if it was there before the first
-            private charge, else the reading of an odometer.
+            At the ledger's delta and for its unit: the cap, if it was set before the first private
+            charge; otherwise the reading of an odometer.
         """
         state = self._store.current()
         return state.adaptive_epsilon_for(state.total_unit)
@@ -159,7 +159,7 @@ class LedgerReading:
     def remaining_epsilon(self) -> float:
         """Largest epsilon available to one more private fit at the ledger's delta.
 
-        Because budgets compose better than they add, this is more than the cap less the total.
+        Because composition costs less than addition, this is more than the cap minus the total.
 
         Returns
         -------
@@ -174,9 +174,9 @@ class LedgerReading:
         Parameters
         ----------
         events : iterable of Event
-            Planned releases; events that are not private cost nothing of the cap.
+            Planned releases; events that are not private do not use up the cap.
         unit : Record or Person, default=RECORD
-            Whom they protect.
+            Unit that they protect.
 
         Returns
         -------
@@ -192,13 +192,13 @@ class LedgerReading:
         Parameters
         ----------
         entry_indices : sequence of int
-            Places of the published entries in `entries`, each at most once.
+            Indices of the published entries in `entries`, each at most once.
 
         Returns
         -------
         ReleaseSet
-            Their epsilon together, beside the total, which stands if the choice was made by
-            looking at the others.
+            Their total epsilon, and that of all entries, which applies if the published ones were
+            chosen after looking at the others.
 
         Raises
         ------
@@ -233,7 +233,7 @@ class LedgerReading:
         Parameters
         ----------
         published : sequence of int, optional
-            Places of the published entries in `entries`; all private ones by default.
+            Indices of the published entries in `entries`; all private ones by default.
 
         Returns
         -------
@@ -276,7 +276,7 @@ class LedgerReading:
         Returns
         -------
         DataFrame
-            Columns ``entry`` (place in `entries`), ``label``, ``event``, ``unit``, ``private``,
+            Columns ``entry`` (index in `entries`), ``label``, ``event``, ``unit``, ``private``,
             ``count``, ``noise_multiplier``, ``mu``, ``epsilon`` (of the event alone, for its own
             unit) and ``private_epsilon`` (of all private events up to this one together, for the
             unit of the ledger).
@@ -289,7 +289,7 @@ class LedgerReading:
         Returns
         -------
         str
-            Everything that counts, numbers bit by bit.
+            Everything that determines the totals; numbers are exact to the last bit.
         """
         return self._store.current().to_json()
 

@@ -21,11 +21,11 @@ class LedgerStore:
     Parameters
     ----------
     state : LedgerState
-        What is known when the store is made.
+        Initial state.
     file : LedgerFile or None, default=None
-        File that has the last word; without one the state is here and nowhere else.
+        File that holds the authoritative state; without one, the state exists only here.
     from_elsewhere : bool, default=False
-        Whether the state is a copy of one that lives in another process.
+        Whether the state is a copy of one in another process.
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class LedgerStore:
 
     @classmethod
     def opened(cls, file: LedgerFile) -> LedgerStore:
-        """Open an existing file and take its state and limits."""
+        """Open an existing file and adopt its state and limits."""
         return cls(_parsed(file), file)
 
     def create(self) -> None:

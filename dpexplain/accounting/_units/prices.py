@@ -1,45 +1,45 @@
 """Cost of a release per unit of privacy: its own unit, and one record.
 
-A release for a unit costs that unit what its events say. Persons of one kind are told nothing by
-a release for records, or for persons of another kind: there is no limit to the rows that they may
-have in it, and so **no bound**. One record of a release for persons has a bound, which is *not*
-the persons' own.
+A release for a unit costs that unit what its events state. A release for records, or for persons of
+another kind, promises nothing to persons of one kind: the number of rows that they may have in it
+is unlimited, so there is **no bound**. For one record, a release for persons has a bound, but *not*
+the same one as for persons.
 
-**The coins.** Of each person at most k rows are used, and secret coins choose them. Let D' be D
-with one more row r of a person p who has m rows in D. Draw the k rows S' of p in D' evenly. If r
-is not in S', let S = S'; if it is, let S be S' with r exchanged for an even choice among the rows
-of p outside S'. Then S is an even choice of k rows out of m, as the coins of D would draw it. (For
-m < k all rows are in use, and r is one more.) All other persons keep their rows. So the fits on D
-and D' are mixtures, over the same coins, of pairs of fits that are equal, or differ in one row of
+**The coins.** At most k rows of each person are used, and secret coins choose them. Let D' be D
+with one more row r of a person p who has m rows in D. Draw the k rows S' of p in D' uniformly. If r
+is not in S', let S = S'; if it is, let S be S' with r exchanged for a uniform choice among the rows
+of p outside S'. Then S is a uniform choice of k rows out of m, as the coins of D would draw it. (If
+m < k, all rows are used, and r is added to them.) All other persons keep their rows. So the fits on
+D and D' are mixtures, over the same coins, of pairs of fits that are equal or differ in one row of
 p: one that is added, or **one that is exchanged for another**. Hockey-stick divergences are
-jointly convex: what bounds each pair bounds the mixtures. With k = 1 the exchange has a
-probability of 1/2 at least when m = 1, so that nothing less will do.
+jointly convex: a bound on every pair also bounds the mixtures. With k = 1 and m = 1, the exchange
+has a probability of 1/2, so a weaker bound would not be enough.
 
-**The exchange.** A row that is exchanged is a row removed and a row added. Let a release be stated
-for k rows together, one of which changes a query by at most a k-th of what is stated
+**The exchange.** Exchanging a row means removing one and adding one. Let a release be stated for k
+rows together, where a single row changes a query by at most 1/k of the stated change
 (`Person.max_rows`). Then, under add/remove adjacency,
 
 * Gaussian and Laplace sums move by ``v(r) - v(s)``, no longer than 2/k of the stated change: the
   noise multiplier counts k/2 times;
-* a pure mechanism has, by group privacy, 2/k of its epsilon;
+* a pure mechanism costs, by group privacy, 2/k of its epsilon;
 * a Gaussian release about samples takes all rows of a person or none. Whether the rows in use
-  sum to v or to v', neither is longer than the bound of a person: that is the pair of one person
-  exchanged for another, which accountants know as replace-one. The pair where v' = 0 is no
-  harder to bear: of N(-1) and N(0), mixed with N(0) at the same odds, the former is less likely
-  to exceed any threshold, so that the best test against a mixture with N(1) gains. Releases that
-  are counted together may therefore all be counted as replace-one.
+  sum to v or to v', neither is longer than the bound of a person. This is one person exchanged for
+  another, which accountants call replace-one. The pair with v' = 0 does not cost more: N(-1), mixed
+  with N(0), is less likely to exceed any threshold than N(0), so the best test against a mixture
+  with N(1) is stronger for the former. Releases that are counted together may therefore all be
+  counted as replace-one.
 
 With k = 1 everything doubles; without k (`max_rows` is None) a row counts as the whole person.
 
-**Replace-one adjacency.** The record that changes may go from one person to another. Each of the
-two then has one row exchanged (or added, or removed), which is a k-th of what is stated, since
-that is for k rows exchanged. Together it is 2/k again. For releases about samples two persons
-change at the same time, for which no bound is proved here.
+**Replace-one adjacency.** The record that changes may move from one person to another. Each of the
+two then has one row exchanged (or added, or removed), which is 1/k of the stated change, since that
+is for k exchanged rows. Both together are again 2/k. For releases about samples, two persons change
+at the same time, for which no bound is proved here.
 
-**One record exchanged, under add/remove adjacency**, is one removed and one added, and moves a sum
-by twice the above; for releases about samples two persons change, and there is no bound.
+**One record exchanged, under add/remove adjacency**, is one removed and one added, and changes a
+sum by twice the above; for releases about samples, two persons change, and there is no bound.
 
-Events of a kind that this text does not treat have no bound.
+Events of any other kind have no bound.
 """
 
 from __future__ import annotations
@@ -89,9 +89,9 @@ def spending_for(entries: Iterable[Charged], unit: Unit, adjacency: Adjacency) -
     entries : iterable of LedgerEntry
         In any order.
     unit : Unit
-        Whom to protect.
+        Unit to protect.
     adjacency : {"add_remove", "replace"}
-        Under which the entries are stated, and the result.
+        Adjacency of the entries and of the result.
 
     Returns
     -------
@@ -120,9 +120,9 @@ def exchanged_spending(
     entries : sequence of LedgerEntry
         In any order.
     unit : Unit
-        Whom to protect.
+        Unit to protect.
     adjacency : {"add_remove", "replace"}
-        Under which the entries are stated.
+        Adjacency of the entries.
 
     Returns
     -------
@@ -143,9 +143,9 @@ def without_bound(entries: Iterable[Charged], unit: Unit, adjacency: Adjacency) 
     entries : iterable of LedgerEntry
         In any order.
     unit : Unit
-        Whom to protect.
+        Unit to protect.
     adjacency : {"add_remove", "replace"}
-        Under which the entries are stated.
+        Adjacency of the entries.
 
     Returns
     -------

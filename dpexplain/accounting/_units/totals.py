@@ -29,15 +29,15 @@ class UnitTotal:
     Parameters
     ----------
     unit : str
-        Whom it is about, in words.
+        Name of the unit, in words.
     epsilon : float
-        Of all private releases together, if number and budgets of the fits were fixed before
-        any result was seen; infinite where an entry has no bound for the unit.
+        Epsilon of all private releases together, if number and budgets of the fits were fixed
+        before any result was seen; infinite if an entry has no bound for the unit.
     replace_epsilon : float
-        The same if a unit is exchanged for another; infinite where there is no bound.
+        The same if a unit is exchanged for another; infinite if there is no bound.
     adaptive_epsilon : float
-        Whatever results decided: the cap, if it was there before the first private charge, or
-        else the reading of the odometer.
+        Epsilon that holds for adaptive choices: the cap, if it was set before the first private
+        charge, otherwise the reading of the odometer.
     unbounded : tuple of str, default=()
         Labels of the entries that have no bound for the unit.
     """
@@ -116,9 +116,9 @@ def total_for(unit: str, totals: Iterable[UnitTotal], labels: Sequence[str]) -> 
     unit : str
         As worded in the guarantee of the model.
     totals : iterable of UnitTotal
-        Of a ledger.
+        Totals of a ledger.
     labels : sequence of str
-        Labels of its private entries, for a unit that none of them names.
+        Labels of its private entries, listed as unbounded for a unit that no total names.
 
     Returns
     -------

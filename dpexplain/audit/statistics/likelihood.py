@@ -2,8 +2,8 @@
 
 Given all noisy answers, the best guess uses the ratio of their likelihoods. The audit fits
 many times with and without a canary that saturates every clip, guesses each time, and
-bounds the Gaussian-DP parameter from the errors. On correct code the bound stays below the
-stated parameter, and reaches a good share of it: that is the power of the audit.
+bounds the Gaussian-DP parameter from the errors. On correct code, the bound stays below the
+stated parameter but reaches a large share of it, which shows that the audit has power.
 
 `audit_transcripts` makes a fixed number of guesses and bounds epsilon from them;
 `refute_transcripts` makes as many as needed to distinguish the stated parameter from a clearly
@@ -44,7 +44,7 @@ class TranscriptAudit:
     guesses : dict of str to Guesses
         For all releases together, and separately per label.
     stated_mu : dict of str to float
-        Gaussian-DP parameters stated by guarantee and charged events, by the same names.
+        Gaussian-DP parameters stated by the guarantee and the charged events, with the same keys.
     parted : int
         Fits whose releases had different shapes or noise scales with and without the canary.
     """
@@ -144,8 +144,8 @@ def refute_transcripts(
     case : CanaryCase
         Estimator and data sets.
     doubt : float, default=1e-7
-        Maximum probability that a correct estimator is called wrong, and that one whose canary
-        shows `CLEARLY_MORE` than stated is missed.
+        Maximum probability of rejecting a correct estimator, and of missing one whose canary
+        shows `CLEARLY_MORE` than stated.
     most_pairs : int, default=20000
         Number of fits with and without the canary after which the test gives up.
 
@@ -190,8 +190,8 @@ def paired_errors(case: CanaryCase) -> Iterator[tuple[Any, Mapping[str, int] | N
     model : private estimator
         A fitted model.
     errors : mapping of str to {0, 1, 2}, or None
-        Wrong guesses of both, from all releases and from those of each label; None if the number,
-        shape or noise scale of the releases differ with and without the canary.
+        Number of wrong guesses out of two, from all releases and from those of each label; None
+        if the number, shape or noise scale of the releases differs with and without the canary.
     """
     while True:
         (_, absent), (model, present) = _evidence(case, False), _evidence(case, True)

@@ -5,13 +5,13 @@ probability ratio test [1]_ continues until the errors counted so far decide eit
 probabilities fixed in advance.
 
 **Why it holds.** Let the attacker err with probability b on a fit with the canary and a on one
-without it. Under mu-GDP ``a + b >= 2 Phi(-mu / 2)``, whatever the attack. One guess in each world
+without it. Under mu-GDP, ``a + b >= 2 Phi(-mu / 2)`` for any attack. One guess in each world
 multiplies the ratio of likelihoods of two error rates, ``q`` and ``p > q``, by a number whose
 expectation is ``E(a) E(b)`` with ``E(x) = x q / p + (1 - x) (1 - q) / (1 - p)``. E is linear and
-falls, and ``E(p) = 1``; so ``E(a) E(b) <= E((a + b) / 2)**2 <= 1`` where ``p <= (a + b) / 2``. The
-ratio is a supermartingale, and exceeds ``1 / doubt`` at any time with probability `doubt` at most
-(Ville). The same with both rates exchanged bounds how often an attacker who errs in at most a
-share q of the guesses is taken for one who errs in p.
+decreasing, and ``E(p) = 1``; so ``E(a) E(b) <= E((a + b) / 2)**2 <= 1`` if ``p <= (a + b) / 2``.
+The ratio is then a supermartingale, and the probability that it ever exceeds ``1 / doubt`` is at
+most `doubt` (Ville). Swapping the two rates bounds, in the same way, how often an attacker who errs
+in at most a share q of the guesses is mistaken for one who errs in a share p.
 
 References
 ----------

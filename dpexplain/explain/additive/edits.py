@@ -35,7 +35,7 @@ class EditEffect:
         Share of (noisily counted) records in the changed bins, 0 to 1.
     n_outside : int or None
         Bins in which the curve lies more than two standard deviations (total uncertainty) from the
-        released curve, whose shrinkage is undone first if an edit did so; None if the noise is
+        released curve; if an edit undid shrinkage, from the curve without it. None if the noise is
         unknown.
     mean_change : float
         Change of the mean contribution over (noisily counted) records.
@@ -111,7 +111,7 @@ class EditRecord:
     effects : tuple of EditEffect
         One per changed curve.
     note : str, default=""
-        Why.
+        Reason for the edit.
     who : str, default=""
         Who made it.
     when : str, default=""

@@ -41,11 +41,11 @@ def from_interpret(
     Returns
     -------
     GlobalExplanation or MulticlassExplanation
-        Marked as not private, even if the model states otherwise: this library has not observed
-        the noise, and `docs/attacks.md` shows that the stated epsilon of private models of
+        Marked as not private, even if the model states otherwise: this library has not observed the
+        noise, and `docs/attacks.md` shows that the stated epsilon of private models of
         interpret-core 0.7 does not hold. The guarantee's notes name the epsilon stated by the
-        model. Bins of unseen values become the bin "other" of a category; for numeric features,
-        where they hold cells that are not numbers, they are left out. Terms of two features are
+        model. For categorical features, bins of unseen values become the bin "other"; for numeric
+        features, they hold cells that are not numbers, and are left out. Terms of two features are
         among its `pairs`.
 
     Raises

@@ -55,7 +55,7 @@ class GlobalExplanation(
         Score before any contribution, on the link scale.
     link : {"logit", "identity", "log", "softmax"}
         Scale of the score: log-odds of ``classes[1]``, the target itself, the logarithm of its
-        expectation, or that of the probability of `of_class` against the average of all classes.
+        expectation, or the log-probability of `of_class` relative to the average of all classes.
     guarantee : Guarantee
         Privacy of the whole object.
     target_name : str, default="target"
@@ -79,13 +79,13 @@ class GlobalExplanation(
     edits : sequence of EditRecord, default=()
         Manual edits after the fit, in order; see :mod:`dpexplain.edit`.
     released_intercept : float or None, default=None
-        Intercept as released, if edits moved it.
+        Intercept as released, if edits changed it.
     pairs : sequence of PairCurve, default=()
         Terms of two features each, added after the terms of one feature. They are not keys of the
         mapping, and edits and comparisons ignore them; see :meth:`pair`.
     main_effects_only : bool, default=False
-        Whether the model has interactions that no term shows, as trees have; its scores are then
-        not the sums of the terms.
+        Whether the model has interactions that no term shows, as tree models do; its scores are
+        then not the sums of the terms.
 
     Raises
     ------

@@ -338,8 +338,8 @@ class LocalExplanation(Record, LocalDisplay):
             The same samples, whose values SHAP's plots then show and color by; None shows the
             bin of each as text.
         effects : GlobalExplanation or None, default=None
-            Explanation of the same model: values are its estimates of the effect on people then,
-            instead of what the model adds to its score. Needs `X`.
+            Explanation of the same model: its estimated effects on people then replace the
+            contributions to the score. Needs `X`.
 
         Returns
         -------

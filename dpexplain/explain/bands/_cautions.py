@@ -51,7 +51,7 @@ _TIED = 0.8
 
 
 class Estimated(Protocol):
-    """What a warning reads of a term, which is a :class:`dpexplain.explain.ShapeFunction`."""
+    """The parts of a :class:`dpexplain.explain.ShapeFunction` on which warnings depend."""
 
     @property
     def name(self) -> str: ...
@@ -74,7 +74,7 @@ class Estimated(Protocol):
 
 
 def term_caution(term: Estimated) -> str:
-    """Warn of what the estimate of one term cannot say; empty where there is nothing to warn of.
+    """Describe the limits of the estimate of one term; empty if there are none.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def missing_words(link: str) -> str:
     Parameters
     ----------
     link : str
-        Of the explanation.
+        Link of the explanation.
 
     Returns
     -------
@@ -114,7 +114,7 @@ def missing_words(link: str) -> str:
 
 
 def people_caution(terms: Sequence[Estimated], link: str, intercept: float | None) -> str:
-    """Warn of too few people, or too few of one class; empty where there are enough.
+    """Warn of too few people, or too few in one class; empty if there are enough.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def people_caution(terms: Sequence[Estimated], link: str, intercept: float | Non
         With (noisy) counts.
     link : str
     intercept : float or None
-        Intercept of the estimate; log-odds where the link is "logit".
+        Intercept of the estimate; log-odds if the link is "logit".
 
     Returns
     -------
@@ -143,7 +143,7 @@ def _rounded(people: float) -> str:
 
 
 def entangled_words(names: tuple[str, str]) -> str:
-    """Say that two terms are not told apart.
+    """Say that the effects of two terms cannot be separated.
 
     Parameters
     ----------
@@ -160,21 +160,22 @@ def entangled_words(names: tuple[str, str]) -> str:
 def entangled_terms(
     terms: Sequence[Estimated], scatter: NoiseModel
 ) -> dict[str, tuple[str, float]]:
-    """Find for each term the one that its estimate is not told apart from.
+    """Find, for each term, the one from which its effect cannot be separated.
 
-    A term's error is read along its own estimate: how much too large or small the effect is taken.
-    Where that of one term is all but minus that of another, what one lacks is in the other.
+    The error of a term is measured along its own estimate: by how much the effect is over- or
+    underestimated. If the errors of two terms are strongly correlated, their effects cannot be
+    separated.
 
     Parameters
     ----------
     terms : sequence of Estimated
     scatter : NoiseModel
-        Of their estimates.
+        Joint errors of their estimates.
 
     Returns
     -------
     dict of str to tuple of (str, float)
-        Names of terms, each with the other term and the correlation of errors, where that is
+        Names of terms, each with the other term and the correlation of their errors, if that is
         beyond 0.8.
     """
     rows = []

@@ -29,8 +29,8 @@ class NoisyClasses:
     def terms_above_noise(self) -> tuple[str, ...] | None:
         """Terms that rise above the noise in some class, most important first.
 
-        A model that learned from nothing names a term here with a chance of 3% at most: that
-        chance is shared out among the classes. None if the noise is unknown jointly.
+        If there is nothing to learn, the chance that any term is listed is at most 3%, which is
+        divided among the classes. None if the joint noise is unknown.
         """
         level = 1.0 - (1.0 - STANDS_OUT_LEVEL) / len(self.by_class)
         names: set[str] = set()
@@ -61,7 +61,7 @@ class NoisyClasses:
     def noise_words(self) -> str:
         """Describe what rises above the noise, or say that it is not available.
 
-        Empty where there is no privacy noise, since the explanation is not private.
+        Empty if the explanation is not private and therefore has no privacy noise.
         """
         if self.noise_share is None and self.by_class[0].guarantee.private:
             return NOT_AVAILABLE
@@ -75,20 +75,21 @@ class NoisyClasses:
         return means.sort_values(ascending=False, kind="stable")
 
     def ranking(self) -> pd.DataFrame:
-        """Return class-averaged importances with noise floor, ranks and directions.
+        """Return class-averaged importances with noise floor and ranks, largest first.
 
         Returns
         -------
         DataFrame
-            Indexed by term, largest first. Columns: importance (mean absolute contribution,
+            Indexed by term. Columns: importance (mean absolute contribution,
             averaged over the classes); noise_floor, the average expected from noise alone;
             corrected_importance, without that bias; importance_std, an upper bound on its standard
-            deviation, as if classes varied together; above_noise, whether the term rises above
+            deviation, as if errors of all classes added up fully; above_noise, whether the term
+            rises above
             total uncertainty in some class; rank_low and rank_high, the 95% rank interval of the
-            term; class_of_most, the class in which the term contributes most. Unknown numbers are
+            term; class_of_most, the class to which the term contributes most. Unknown numbers are
             NaN.
 
-            A direction is that of one class: see ``for_class(label).ranking()``.
+            Directions are stated per class: see ``for_class(label).ranking()``.
         """
         parts, above = self.by_class, self.terms_above_noise
         shown = np.array([[term.importance for term in part.terms] for part in parts])

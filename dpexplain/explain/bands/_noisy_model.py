@@ -43,8 +43,8 @@ class NoisyModel:
     def terms_above_noise(self) -> tuple[str, ...] | None:
         """Terms that rise above the noise, most important first.
 
-        A model that learned from nothing names a term here with a chance of 3%: the rule looks
-        at all bins of all terms at once. None if the noise is unknown jointly.
+        If there is nothing to learn, the chance that any term is listed is 3%: the rule covers all
+        bins of all terms jointly. None if the joint noise is unknown.
         """
         found = self.terms_above(STANDS_OUT_LEVEL)
         if found is None:
@@ -52,17 +52,17 @@ class NoisyModel:
         return tuple(t.name for t in sorted(found, key=lambda t: -t.importance))
 
     def terms_above(self, level: float) -> list[ShapeFunction] | None:
-        """Return the terms above the noise, with a certainty for all terms jointly.
+        """Return the terms above the noise, at a joint certainty for all terms.
 
         Parameters
         ----------
         level : float
-            Chance that a model that learned from nothing shows no such term.
+            Probability that no term is listed if there is nothing to learn.
 
         Returns
         -------
         list of ShapeFunction or None
-            In model order; None if the noise is unknown jointly.
+            In model order; None if the joint noise is unknown.
         """
         if self.noise is None:
             return None
@@ -88,7 +88,7 @@ class NoisyModel:
     def noise_words(self) -> str:
         """Describe what rises above the noise, or say that it is not available.
 
-        Empty where there is no privacy noise, since the explanation is not private.
+        Empty if the explanation is not private and therefore has no privacy noise.
         """
         if self.noise_share is None and self.guarantee.private:
             return NOT_AVAILABLE
@@ -98,9 +98,9 @@ class NoisyModel:
     def terms_with_effect(self) -> tuple[str, ...] | None:
         """Terms with a significant effect, largest effect first.
 
-        If no term has one, none is named with a chance of 97%: the rule looks at all bins of all
-        terms at once, as `terms_above_noise` does for the released curves. None where the effect
-        is not available.
+        If no term has an effect, none is listed with probability 97%: the rule covers all bins of
+        all terms jointly, as `terms_above_noise` does for the released curves. None if the
+        estimate is not available.
         """
         if self.effect_scatter is None:
             return None
@@ -112,8 +112,8 @@ class NoisyModel:
     def shown_share(self) -> float | None:
         """Share of the effects in the released curves; None without estimates.
 
-        Sum of the importances of the curves over that of the estimated effects. Below 1 where a
-        fit stopped early: curves fall short of what is true.
+        Sum of the importances of the curves divided by that of the estimated effects. Below 1 if a
+        fit stopped early: its curves understate the effects.
         """
         effects = [t.effect_importance for t in self.terms]
         true = sum(e for e in effects if e is not None)
@@ -125,7 +125,7 @@ class NoisyModel:
     def effect_words(self) -> str:
         """Description of the estimated effects.
 
-        Empty where the effect is not available.
+        Empty if the estimate is not available.
         """
         names, shown = self.terms_with_effect, self.shown_share
         if names is None or shown is None:
@@ -140,10 +140,10 @@ class NoisyModel:
 
     @property
     def effect_caution(self) -> str:
-        """Warning if the effect estimates are known not to hold for this model; else empty.
+        """Warning if this model has no reliable effect estimates; else empty.
 
-        If a private model has none, if there are few people, or if terms are so closely related
-        that their effects cannot be separated.
+        This is the case if a private model has none, if there are few people, or if terms are so
+        closely related that their effects cannot be separated.
         """
         if self.effect_scatter is None:
             return missing_words(self.link) if self.guarantee.private else ""
@@ -158,8 +158,8 @@ class NoisyModel:
     def effect_cautions(self) -> dict[str, str]:
         """Warnings by term, for terms that have one.
 
-        The warning of the model if it concerns all terms; otherwise that two terms cannot be
-        separated; otherwise :attr:`ShapeFunction.effect_caution`.
+        The first that applies: the warning of the model, if it concerns all terms; that two terms
+        cannot be separated; :attr:`ShapeFunction.effect_caution`.
         """
         if self.effect_scatter is None:
             missing = self.effect_caution
@@ -189,11 +189,11 @@ class NoisyModel:
             value expected from noise alone; corrected_importance, without that bias;
             importance_std, its standard deviation; above_noise, whether the term rises above total
             uncertainty; rank_low and rank_high, the 95% rank interval of the term [1]_; direction
-            and direction_certainty, whether the curve rises or falls on the whole (ordered value
-            bins only) and how sure that sign is. Places and directions speak of the effect on
-            people where it is worked out, else of the released curve: basis says which. With it
-            come effect, the importance that is true as estimated; effect_std, how it scatters; and
-            has_effect, whether the term has one with certainty. Unknown numbers are NaN.
+            and direction_certainty, whether the curve rises or falls overall (ordered value bins
+            only) and how certain that sign is. Ranks and directions refer to the estimated effect
+            on people if there is one, else to the released curve: basis says which. Then there are
+            also effect, the estimated true importance; effect_std, its standard deviation; and
+            has_effect, whether the term has a significant effect. Unknown numbers are NaN.
 
         References
         ----------
@@ -273,7 +273,7 @@ def words_of_noise(share: float | None, names: tuple[str, ...] | None, n_terms: 
     Parameters
     ----------
     share : float or None
-        Share of the variation of the curves that noise shows.
+        Share of the variation of the curves that is explained by noise.
     names : tuple of str or None
         Terms above noise; None if unknown.
     n_terms : int
@@ -324,7 +324,7 @@ def rank_intervals(
     Parameters
     ----------
     importance : ndarray of shape (n_terms,)
-        Without the bias of noise; averaged over the classes, where there are several.
+        Without the bias of noise; averaged over the classes if there are several.
     draws : sequence of ndarray of shape (n_draws, n_terms)
         Importances under simulated noise, class by class.
     level : float, default=0.95
@@ -333,7 +333,7 @@ def rank_intervals(
     Returns
     -------
     low, high : ndarray of shape (n_terms,)
-        1 is the most important place.
+        1 is the most important.
     """
     n_terms = len(importance)
     low, high = np.ones(n_terms), np.full(n_terms, float(n_terms))
@@ -386,7 +386,7 @@ def drawn_effects(
     Parameters
     ----------
     terms : sequence of ShapeFunction
-        With an estimate of the effect each.
+        Each with an estimate of its effect.
     scatter : NoiseModel
     n_draws : int
 

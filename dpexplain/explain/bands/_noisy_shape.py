@@ -81,8 +81,8 @@ class NoisyShape:
     def signal(self) -> npt.NDArray[np.bool_] | None:
         """Bins that rise above the noise; None without noise.
 
-        A bin is signal where the band from all causes excludes zero. All bins of a curve that
-        is zero everywhere are marked as "may be noise" with 95% certainty.
+        A bin is signal if the total-uncertainty band excludes zero. If the true curve is zero
+        everywhere, all of its bins are marked as "may be noise" with 95% certainty.
         """
         band = self.band
         if band is None:
@@ -95,7 +95,7 @@ class NoisyShape:
         """Mean importance from noise alone; None without noise.
 
         The mean of ``|N(0, s)|`` is ``s * sqrt(2 / pi)``, so importances of pure noise are
-        positive and have to be read against this number. Noise is that of `total_std`.
+        positive and should be compared with this number. The noise is that of `total_std`.
         """
         std = self.total_std
         if std is None:
@@ -106,8 +106,8 @@ class NoisyShape:
     def corrected_importance(self) -> float:
         """Importance corrected for noise, in `score_unit`.
 
-        The curve is shrunk until noise on top of it would show the importance that was seen;
-        0 if noise alone would show as much.
+        The curve is shrunk until the curve plus noise would have the observed importance; 0 if
+        noise alone would have as much.
         """
         return self.importance * self.kept_share
 
@@ -137,7 +137,7 @@ class NoisyShape:
         """Possible directions of a curve inside the band, over ordered value bins.
 
         ``("rising",)`` means that a rising curve fits inside the band and a falling one does
-        not. "constant" stands for both at once; empty if the curve must turn.
+        not. "constant" means that both fit; empty if the curve must change direction.
         """
         band = self.band
         ends = (self.contribution, self.contribution) if band is None else band
@@ -161,7 +161,7 @@ class NoisyShape:
     def effect_band(self) -> tuple[FloatArray, FloatArray] | None:
         """Lower and upper end of the effect band; None without an estimate.
 
-        With 95% certainty the whole curve that is true of the population lies inside.
+        The whole true curve of the population lies inside with 95% certainty.
         """
         if self.effect is None or self.effect_std is None or self.effect_factor is None:
             return None
@@ -187,7 +187,7 @@ class NoisyShape:
     def effect_caution(self) -> str:
         """Warning if the effect estimate of this curve is missing or says little; else empty.
 
-        What only the whole model shows is in :attr:`GlobalExplanation.effect_cautions`.
+        Warnings that depend on the whole model are in :attr:`GlobalExplanation.effect_cautions`.
         """
         return term_caution(cast(Estimated, self))
 
@@ -195,7 +195,7 @@ class NoisyShape:
     def effect_directions(self) -> tuple[str, ...] | None:
         """Possible directions of a curve inside the effect band; None without a band.
 
-        As `possible_directions`, which speaks of the released curve.
+        Like `possible_directions`, which is about the released curve.
         """
         if self.effect_band is None:
             return None
@@ -214,7 +214,8 @@ def directions_inside(low: FloatArray, high: FloatArray) -> tuple[str, ...]:
     Returns
     -------
     tuple of str
-        "constant" stands for rising and falling at once; empty if the curve must turn.
+        "constant" means that both rising and falling curves fit; empty if the curve must
+        change direction.
     """
     # A rising curve fits between two others if no lower end stands above a later upper one.
     rising = bool((np.maximum.accumulate(low) <= high).all())

@@ -137,7 +137,7 @@ class FilterNoise(Record):
         Parameters
         ----------
         n_draws : int
-            The number.
+            Number of draws.
         seed : int, default=20191007
             The same seed gives the same draws.
 

@@ -223,7 +223,7 @@ def sign_certainty(values: FloatArray, std: FloatArray | None) -> FloatArray | N
 
     Parameters
     ----------
-    values, std : ndarray of one shape
+    values, std : ndarray of equal shape
         Estimates and their standard deviations.
 
     Returns

@@ -100,7 +100,7 @@ def checked_scores(
     explanation: GlobalExplanation | MulticlassExplanation,
     model: str,
 ) -> tuple[GlobalExplanation, ...]:
-    """Reject an explanation of another model, and curves that changed without a record.
+    """Reject explanations of other models, and curves changed without an edit record.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ def checked_scores(
     Raises
     ------
     ValueError
-        If the explanation is of another model, or its curves differ without a record.
+        If the explanation is of another model, or its curves differ without an edit record.
     """
     if type(own) is not type(explanation):
         raise ValueError(

@@ -338,7 +338,8 @@ class AdditiveClassifier(ClassifierMixin, AdditiveModel):
         Returns
         -------
         ndarray of shape (n_samples,) or (n_samples, n_classes)
-            A score of several classes is the log-probability against the average class.
+            With several classes, a score is the log-probability relative to the average of all
+            classes.
         """
         return self._scores(X)
 

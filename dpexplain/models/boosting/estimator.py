@@ -364,8 +364,9 @@ class _PrivateBoosting(PrivateEstimator):
             is missing or unreadable, more than 5% is outside its categories, more than 90% is in
             its first or last bin (98% if that contains zero; features of fewer than 10 values are
             not tested), a class has less than 2% of the records, more than 20% of
-            `n_public` rows have no usable target, or the number of records cannot be told from 0.
-            Notes say how many terms rise above the noise, and how many bins were resolved.
+            `n_public` rows have no usable target, or the number of records cannot be
+            distinguished from 0. Notes say how many terms rise above the noise, and how many bins
+            were resolved.
 
         Notes
         -----

@@ -32,14 +32,14 @@ _FEWEST_CELLS = 10
 
 @dataclass(frozen=True)
 class Excess:
-    """By how much a number of records exceeds its limit, with noise.
+    """Noisy excess of a number of records over its limit.
 
     Attributes
     ----------
     kind, feature, words : str
         As in `Finding`.
     records : float
-        Noisy excess, in records; at most 0 without noise if the limit is respected.
+        Noisy excess, in records; without noise it would be at most 0 if the limit is respected.
     noise_std : float
         Standard deviation of its noise.
     """

@@ -50,9 +50,9 @@ class Recipe:
     learning_rate : float or None
         Share of the leaf mean added per step; None to derive it from the passes.
     merge_rare : bool
-        Whether to follow the implementation of the paper: categories with too few records for a
-        bin are fitted as one, the others are cut in their own order or else by name, and negative
-        noisy counts count as zero.
+        Whether to follow the paper's implementation: categories with too few records for a bin of
+        their own are merged into one, the others are split in their declared order or else by name,
+        and negative noisy counts are treated as zero.
     shuffle_categories : bool
         Whether categories without an order are shuffled before each cut.
     """

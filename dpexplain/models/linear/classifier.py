@@ -25,7 +25,7 @@ class DPLogisticRegression(_PrivateLinear, AdditiveClassifier):
     them for several classes) [1]_, so that a few noisy full gradients are enough. The penalty
     follows the noise: no direction that may be all noise is inverted. Each numeric feature is one
     coordinate on a scale from -1 to 1, and each category is one coordinate; missing values and
-    other categories have separate coordinates. This is a carefully prepared baseline.
+    other categories have separate coordinates. It is meant as a strong baseline.
 
     Numbers are rounded to 64 public cells, so that the line of a feature is a curve with 64 steps:
     explanations have the same form as those of `DPExplainableBoostingClassifier` and are exact.

@@ -20,8 +20,7 @@ class DPLinearRegression(_PrivateLinear, AdditiveRegressor):
     Ridge regression on noisy second moments and noisy products with the target, with the penalty
     of [1]_ for collinear features: the size of the noise, here its largest eigenvalue. Each
     numeric feature is one coordinate on a scale from -1 to 1, and each category is one coordinate;
-    missing values and other categories have separate coordinates. This is a carefully prepared
-    baseline.
+    missing values and other categories have separate coordinates. It is meant as a strong baseline.
 
     Numbers are rounded to 64 public cells, so that the line of a feature is a curve with 64 steps:
     explanations have the same form as those of `DPExplainableBoostingRegressor` and are exact.

@@ -1,4 +1,4 @@
-"""Locally linear maps: several linear filters per class, private and not."""
+"""Private and non-private locally linear models: several linear filters per class."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """Fused pass over a block of records: filter scores to clipped factors.
 
-A record's factors depend on its own row and on public numbers only: no operation mixes records,
-and within a record sums run in the order of the filters. Numba reorders and contracts nothing
-here, so vector and scalar code agree to the last bit and the place of a record in its block does
-not matter. Each kernel has a naive numpy twin in the tests.
+A record's factors depend only on its own row and on public numbers: no operation mixes records,
+and within a record, sums follow the order of the filters. Numba does not reorder or fuse operations
+here, so vector and scalar code agree to the last bit, and the position of a record in its block
+does not matter. Each kernel has a naive numpy twin in the tests.
 """
 
 from __future__ import annotations
@@ -24,29 +24,30 @@ def clipped_factors(  # type: ignore[no-untyped-def]
     """Convert filter scores to gradient factors, in place.
 
     The gradient of record n with respect to filter (k, m) is ``c_km z_n`` with ``c_km = (p - y)_k
-    s_km (1 + beta (g_km - f_k))`` and its squared norm ``sum c_km**2 |z_n|**2``, where filters of
-    number m may see features of their own. Factors are scaled down where the norm exceeds the
-    limit, divided by the step and cut towards zero, so that no rounding makes the norm longer.
+    s_km (1 + beta (g_km - f_k))`` and its squared norm ``sum c_km**2 |z_n|**2``; each filter number
+    m may have its own features. If the norm exceeds the limit, the factors are scaled down. They
+    are divided by the step and truncated toward zero, so rounding never increases the norm.
 
     Parameters
     ----------
     scores : ndarray of shape (n, n_classes * n_filters), dtype float64
         Exact scores in units of `score_unit`; replaced by factors: whole numbers of steps.
     score_unit : float64
-        What one step of a score is worth.
+        Value of one step of a score.
     label : ndarray of shape (n,), dtype int32
         Index of the class.
     squared_norm : ndarray of shape (n, 1) or (n, n_filters), dtype float64
-        Squared norm of what the filters see of each record, in squared steps of a feature.
+        Squared norm of each record's features, as the filters see them, in squared steps of a
+        feature.
     limit : float64
         Bound on the norm of a gradient in steps of a feature; infinite for no clipping.
     step : float64
-        What one step of a factor is worth.
+        Value of one step of a factor.
     beta : float32
         Inverse temperature of the choice among the filters of a class.
     n_classes, n_filters : int
     whole : bool
-        Whether factors are cut to whole steps; False keeps their fractions (without privacy).
+        Whether factors are truncated to whole steps; False keeps the fractions (without privacy).
     """
     f = np.empty(n_classes, np.float32)
     p = np.empty(n_classes, np.float32)
@@ -131,17 +132,17 @@ def sampled_rows(heads, person, n_rows, rows):  # type: ignore[no-untyped-def]
     Parameters
     ----------
     heads : ndarray of shape (n_people,), dtype bool
-        What the coin of each person shows.
+        Whether each person is sampled.
     person : ndarray of shape (n_rows,), dtype int32
         Person of each row.
     n_rows : int
     rows : ndarray of shape (n_rows,), dtype int64
-        Filled from the start.
+        Filled with the sampled rows, from the start.
 
     Returns
     -------
     int
-        Number of rows that take part.
+        Number of sampled rows.
     """
     found = 0
     for n in range(n_rows):

@@ -1,29 +1,29 @@
 """Exact integer matrix products in float64.
 
 A floating-point product over a batch rounds the terms of one record differently when another
-record leaves, so its sensitivity is more than the clip. Here every operand is an integer held in
-float64, small enough that no partial sum reaches 2**53. Products and sums are then exact: in any
-order, on any number of threads, with or without fused multiply-add. What is left in floating
-point is arithmetic on a record's own numbers, element by element.
+record is removed, so its sensitivity exceeds the clip. Here every operand is an integer held in
+float64, small enough that no partial sum exceeds 2**53. Products and sums are then exact: in any
+order, on any number of threads, with or without fused multiply-add. Only elementwise arithmetic
+on a record's own numbers remains in floating point.
 
 The budget of bits, with P features per record (the constant one included):
 
 ================================  =============================================================
 operand                           at most
 ================================  =============================================================
-features of a record              ``2**FEATURE_BITS`` each; ``2**COARSE_BITS`` where every
-                                  filter number has a projection of its own. Twice the former
-                                  once the mean record is taken off, for which the latter
-                                  leave no room
+features of a record              ``2**FEATURE_BITS`` each; ``2**COARSE_BITS`` if every filter
+                                  number has a separate projection. Twice the former after the
+                                  mean record is subtracted, for which the latter leave no
+                                  room
 weights (public)                  ``2**weight_bits(P)`` each, so that
                                   ``P * 2**(FEATURE_BITS + 1 + weight_bits(P)) <= 2**53``
-factors of a record               what keeps ``|factors| * |features| <= 2**lattice_bits``: that
-                                  is the clip, so one record adds at most ``2**lattice_bits`` to
-                                  any value of a sum
+factors of a record               bounded so that ``|factors| * |features| <= 2**lattice_bits``.
+                                  This is the clip: one record adds at most ``2**lattice_bits``
+                                  to any value of a sum
 sum over a block of records       ``BLOCK * 2**lattice_bits <= 2**12 * 2**40 <= 2**53``
 sum over all blocks               an int64: exact for fewer than ``2**22`` full blocks
-projections of their own          applied to these sums in limbs of ``limb_bits(D)`` bits, rows
-                                  being whole numbers up to ``2**ROW_BITS``
+separate projections              applied to these sums in limbs of ``limb_bits(D)`` bits; rows
+                                  are integers up to ``2**ROW_BITS``
 ================================  =============================================================
 """
 
@@ -160,7 +160,7 @@ def to_integers(values: Floats, bits: int, bound: float | None = None) -> tuple[
     Returns
     -------
     integers : ndarray of float64
-        Of the shape of `values`.
+        Same shape as `values`.
     unit : float
         Value of one step.
     """

@@ -1,10 +1,9 @@
 """Center inputs by a private mean.
 
-The clip bounds the length of a record's gradient, which grows with the length of its features. The
-mean of all records does not separate classes, but makes them longer: images and tables are a third
-longer than without their mean. So the first few noisy sums are sums of the records themselves,
-with the same clip, noise and samples as the gradients that follow; for the accountant, they are
-ordinary steps.
+The clip bounds the norm of a record's gradient, which grows with the norm of its features. The
+mean of all records does not separate classes, but increases these norms: by a third for images and
+tables. So the first few noisy sums are sums of the records themselves, with the same clip, noise
+and samples as the gradients that follow; for the accountant, they are ordinary steps.
 """
 
 from __future__ import annotations
@@ -140,7 +139,7 @@ def take_mean_off(
     plan : NoisePlan
     mechanism : Mechanism
     longest : float
-        As `longest_record` says.
+        As returned by `longest_record`.
 
     Returns
     -------

@@ -41,12 +41,13 @@ def preparation_of(
     scale : float
         Factor on all inputs.
     centre : float, default=0.5
-        Share of the range of a number that becomes 0, in [0, 1]; the farther end becomes 1.
+        Position in the range of a number that becomes 0, in [0, 1]; the farther end becomes 1 in
+        size.
 
     Returns
     -------
     InputPreparation
-        Numbers by their range, 0 where they are missing; one input per category.
+        Numbers are scaled by their range, and are 0 if missing; each category is one input.
     """
     features = tuple(_input_feature(name, f, centre) for name, f in schema.features.items())
     return InputPreparation(
@@ -88,7 +89,7 @@ def feature_bits(basis: Basis) -> int:
 
 
 def constant_steps(preparation: InputPreparation, basis: Basis) -> float:
-    """Return the constant feature in lattice steps: at most 1."""
+    """Return the value of the constant feature in lattice steps, worth at most 1."""
     whole = 2.0 ** feature_bits(basis)
     return float(np.clip(np.rint(whole / feature_bound(preparation, basis)), 1.0, whole))
 
@@ -157,8 +158,8 @@ def _input_steps(X: Any, schema: Schema, preparation: InputPreparation) -> Float
 def _normalise(values: Floats) -> None:
     """Center and normalize each row in place, on a lattice.
 
-    A preparation says the same in floating point. Here sums over a row are exact, so that its
-    place in the table is of no matter: with D inputs of b bits, ``D * D * 2**(2 b) < 2**53``.
+    `InputPreparation` does the same in floating point. Here sums over a row are exact, so its
+    position in the table does not matter: with D inputs of b bits, ``D * D * 2**(2 b) < 2**53``.
     """
     n_inputs = values.shape[1]
     bits = min(16, (EXACT_BITS - 1 - 2 * math.ceil(math.log2(max(n_inputs, 2)))) // 2)

@@ -161,7 +161,7 @@ class LocallyLinearModel(ClassifierMixin, BaseEstimator):
     ) -> None:
         """Store the filters in input space, with their noise.
 
-        A mean record that was taken off goes into the biases: ``w (x - mean) + b``.
+        A mean record that was subtracted is absorbed into the biases: ``w (x - mean) + b``.
         """
         sizes = (shape.n_classes, shape.n_filters)
         weights = trained.weights.reshape(*sizes, -1)

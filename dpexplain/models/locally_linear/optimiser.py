@@ -19,14 +19,14 @@ class Adam:
     given: ``w_T = w_0 - sum_t a_t m_t`` with ``a_t = rate_t / (1 - b1**t) / sqrt(v_t)`` and ``m_t =
     (1 - b1) sum_s b1**(t - s) g_s``. Noise of standard deviation s in every gradient therefore
     gives the weights the variance ``s**2 sum_s u_s**2`` with ``u_s = (1 - b1) sum_{t >= s}
-    b1**(t - s) a_t``. The sum over s is kept up to date in two arrays of the size of the weights:
+    b1**(t - s) a_t``. The sum over s is updated in two arrays of the size of the weights:
     with ``R_t = sum_{s <= t} b1**(2 (t - s))`` and ``Q_t = sum_{s <= t} b1**(t - s) U_t(s)``, where
     ``U_t(s)`` is the sum in ``u_s`` up to t,
 
         ``S_t = S_{t-1} + 2 a_t b1 Q_{t-1} + a_t**2 R_t``,  ``Q_t = b1 Q_{t-1} + a_t R_t``.
 
-    Second moments are floored at the known variance of the noise: with little signal they are
-    noise themselves, and small values would cause large steps.
+    Second moments are at least the known variance of the noise: with little signal, they are
+    mostly noise, and small values would cause large steps.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ class Adam:
         Returns
         -------
         ndarray
-            Of the shape of the weights.
+            Same shape as the weights.
         """
         return np.asarray((self._noise_std * (1.0 - self._momentum)) ** 2 * self._carried)
 
@@ -125,7 +125,7 @@ def stepped_rates(peak: float, n_steps: int, every: int, factor: float = 0.8) ->
 
 
 def start_weights(shape: tuple[int, ...], reach: float, rng: np.random.Generator) -> Floats:
-    """Draw initial weights evenly from ``[-reach, reach]``, to break symmetry."""
+    """Draw initial weights uniformly from ``[-reach, reach]``, to break symmetry."""
     return rng.uniform(-reach, reach, shape)
 
 

@@ -54,10 +54,10 @@ _EPOCHS_PER_DECAY = 5
 class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
     """Locally linear classifier with differential privacy, after [1]_.
 
-    Each class has several linear filters, of which every record uses its own weighted mean, so the
-    explanation of a prediction is exact. Filters are learned by noisy gradient descent on Poisson
-    samples, whose sums are exact integers. The guarantee holds under the stated adjacency: see
-    `guarantee_`.
+    Each class has several linear filters, and every record uses its own weighted mean of them, so
+    the explanation of a prediction is exact. Filters are learned by noisy gradient descent on
+    Poisson samples, whose sums are exact integers. The guarantee holds under the stated adjacency:
+    see `guarantee_`.
 
     Parameters
     ----------
@@ -88,8 +88,8 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
     n_basis : int or None, default=None
         Coefficients per filter, if there is a projection.
     grid_shape : tuple of int or None, default=None
-        How the features lie on a grid (images, signals): all are numeric then, and each record
-        is centered and divided by its norm. None for a table.
+        Shape of the grid that the features form (images, signals). All must then be numeric, and
+        each record is centered and divided by its norm. None for a table.
     inverse_temperature : float or None, default=None
         How sharply the softmax chooses among the filters of a class.
     clip : float or None, default=None

@@ -54,7 +54,7 @@ class Basis:
 
     @property
     def per_filter(self) -> bool:
-        """Whether every filter number has separate rows."""
+        """Whether each filter number has separate rows."""
         return self.integers is not None and len(self.integers) > 1
 
     @property

@@ -40,7 +40,7 @@ class Recipe:
     batch_size : int
         Target number of people per step.
     n_steps : int or None
-        Steps; None follows from `n_epochs`.
+        Number of steps; None derives it from `n_epochs`.
     n_epochs : int
         Number of epochs: steps times the sampling probability.
     learning_rate : float
@@ -48,7 +48,7 @@ class Recipe:
         Whether the rate falls by a fifth every fifth epoch, with fresh moments, as in the paper;
         linearly to zero otherwise.
     start_share : float
-        Reach of the random start, over that of the paper's experiments.
+        Reach of the random start, relative to that in the paper's experiments.
     mean_share : float
         Share of the steps that estimate the mean record, which is subtracted from all records.
         None if every filter index has its own projection.
@@ -218,7 +218,7 @@ def noise_multiplier(
     composition: Composition,
     adjacency: str,
 ) -> float:
-    """Return the ratio of noise to clip for the whole budget of a fit."""
+    """Return the ratio of noise to clip that spends the whole budget of a fit."""
     return math.nextafter(
         subsampled_noise_multiplier(
             epsilon,

@@ -27,8 +27,9 @@ _EPOCHS = 20
 class LocallyLinearClassifier(LocallyLinearModel):
     """Locally linear classifier without privacy.
 
-    The non-private reference for `DPLocallyLinearClassifier`: several linear filters per class, of
-    which every record uses its own weighted mean [1]_, trained with Adam on shuffled batches.
+    The non-private reference for `DPLocallyLinearClassifier`: several linear filters per class,
+    trained with Adam on shuffled batches. Every record uses its own weighted mean of the filters
+    [1]_.
 
     Parameters
     ----------
@@ -44,8 +45,8 @@ class LocallyLinearClassifier(LocallyLinearModel):
     n_basis : int or None, default=None
         Coefficients per filter, if there is a projection.
     grid_shape : tuple of int or None, default=None
-        How the features lie on a grid (images, signals): all are numeric then, and each record
-        is centered and divided by its norm. None for a table.
+        Shape of the grid that the features form (images, signals). All must then be numeric, and
+        each record is centered and divided by its norm. None for a table.
     inverse_temperature : float or None, default=None
         How sharply the softmax chooses among the filters of a class.
     learning_rate : float or None, default=None

@@ -36,15 +36,14 @@ def representable(probability: float) -> float:
 class PoissonSampler:
     """Poisson sampler of people, step by step.
 
-    Coins are drawn by position and step: earlier people have the same coins regardless of who
-    follows.
+    Coins are drawn by position and step: the coins of a person do not depend on who follows.
 
     Parameters
     ----------
     person_of_row : ndarray of shape (n_rows,), dtype int32
         Index of the person of each row, from 0; all rows of a person are sampled together.
     probability : float
-        As `representable` returns it.
+        As returned by `representable`.
     coins : Coins
         Secret; not stored elsewhere.
     """

@@ -33,7 +33,7 @@ class Trained:
     weights : ndarray of shape (n_classes * n_filters, n_basis + 1)
         The last column is for the constant 1.
     variance : ndarray of the shape of `weights`
-        Variance of the privacy noise in them; zero without privacy.
+        Variance of the privacy noise in the weights; zero without privacy.
     """
 
     weights: Floats

@@ -45,11 +45,12 @@ class Ways:
 
 @dataclass(frozen=True, eq=False)
 class TreeTerms(AdditiveTerms):
-    """Main effects of trees as an additive model, with their trees.
+    """Main effects of an ensemble of trees, as an additive model that keeps the trees.
 
     Attributes
     ----------
     ways : Ways
+        Paths from the roots to the leaves.
     """
 
     ways: Ways

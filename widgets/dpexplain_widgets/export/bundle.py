@@ -81,7 +81,7 @@ def page_script(view_script: str) -> str:
     Parameters
     ----------
     view_script : str
-        As :func:`bundle` makes it, with a default export.
+        As returned by :func:`bundle`, with a default export.
 
     Returns
     -------

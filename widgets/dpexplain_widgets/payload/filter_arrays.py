@@ -61,11 +61,11 @@ class ArrayWriter:
         return self._append(np.rint(flat / step).astype(f"<{kind}"), kind, step)
 
     def add_ratios(self, weights: FloatArray, std: FloatArray) -> dict[str, Any]:
-        """Append sizes of weights in standard deviations of their noise, rounded up.
+        """Append absolute weights in standard deviations of their noise, rounded up.
 
         Parameters
         ----------
-        weights, std : ndarray of one shape
+        weights, std : ndarray of equal shape
             Rounding preserves which weights are more than two standard deviations from zero.
 
         Returns

@@ -1,4 +1,4 @@
-"""Planning: refits on stand-in data by dragging epsilon, and the epsilon a question needs."""
+"""Plan epsilon: refits on stand-in data, and the epsilon that a question needs."""
 
 from __future__ import annotations
 
@@ -133,9 +133,9 @@ class Planning(ViewState):
             self._ask(wanted)
 
     def cancel(self) -> None:
-        """Stop after the running fit, and drop its result.
+        """Stop after the running fit, and drop its result unless it is private.
 
-        A running private fit is already charged, so its result is kept.
+        The budget of a running private fit is already charged, so its result is kept.
         """
         self._asked = []
         if self._is_private and self._worker.busy:

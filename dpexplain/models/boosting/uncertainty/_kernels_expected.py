@@ -46,22 +46,22 @@ def expected_sums(  # type: ignore[no-untyped-def]
     start : ndarray of shape (n_features + 1,), dtype int64
         First bin of each feature among all.
     truth : ndarray of shape (n_people,)
-        Score that is true of each point.
+        True score of each point.
     each : float
-        Records that a point stands for.
+        Number of records that each point represents.
     spread : float
         Standard deviation of a residual around the truth (regression).
     kind : int
         `LOGISTIC` or `NORMAL`.
     first_score : float
-        Score that everyone starts from.
+        Initial score, the same for everyone.
     visit_feature : ndarray of shape (n_visits,), dtype int64
     leaf_of_bin : ndarray of dtype int64
         Leaf of each bin, visit after visit.
     bin_start : ndarray of shape (n_visits,), dtype int64
-        Place in `leaf_of_bin` and `updates` where each visit starts.
+        Index in `leaf_of_bin` and `updates` at which each visit starts.
     updates : ndarray
-        What each visit changed of the score, bin by bin.
+        Change in the score at each visit, bin by bin.
     leaf_start : ndarray of shape (n_visits + 1,), dtype int64
     clips : ndarray of shape (n_visits,)
     anchor : ndarray of shape (n_visits,), dtype int64
@@ -71,7 +71,7 @@ def expected_sums(  # type: ignore[no-untyped-def]
     scores : ndarray of shape (n_people, n_pairs)
         Derivative of the logarithm of its density by each correlation.
     left : ndarray of shape (n_bins_total,)
-        How far each curve starts from the truth, bin by bin; changed in place.
+        Part of each true curve that is still missing, bin by bin; changed in place.
     shares : ndarray of shape (n_bins_total,)
         Records per bin; add up to 1 within a feature.
     together : ndarray of shape (n_features, n_features)
@@ -81,8 +81,8 @@ def expected_sums(  # type: ignore[no-untyped-def]
     slopes : ndarray of shape (n_anchors, n_bins_total, n_columns + n_pairs)
         Filled: derivatives of expected sums per bin of the feature that was visited.
     reach : ndarray of shape (n_leaves,)
-        Filled: reactions of the people of a leaf, times the standard deviation of what other curves
-        lack, as far as their features go with the own one.
+        Filled: summed reactions of the people in a leaf, times the standard deviation of the
+        missing parts of other curves, as far as their features are correlated with the visited one.
     """
     n_people, n_columns, n_pairs = len(bins), columns.shape[1], scores.shape[1]
     score, chance = np.empty(n_people), np.empty(n_people)

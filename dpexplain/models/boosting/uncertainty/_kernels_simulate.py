@@ -1,9 +1,9 @@
 """Simulated fits on bins, without records.
 
-Two kernels. `replay_trees` follows the released trees; all simulations move in step, one column
-each. `fresh_structures` gives every simulation histograms, bins and trees of its own. The first
-has a naive numpy twin in its test; the second is held against the curve that it must settle at.
-Both are loops over numbers: each expression of arrays would take a second more to compile.
+There are two kernels. `replay_trees` follows the released trees; all simulations advance together,
+one column each. `fresh_structures` draws separate histograms, bins and trees for every simulation.
+The test of the first one has a naive numpy twin; the second is compared with the curve to which it
+must converge. Both loop over scalars: each array expression would add a second of compile time.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ def replay_trees(  # type: ignore[no-untyped-def]
 ):  # fmt: skip
     """Propagate errors through the released trees.
 
-    A leaf sum reacts to errors of the own feature by minus the curvature mass times the error,
-    to those of others through their means and through the functions that are correlated with the
-    own ones.
+    An error of the visited feature changes a leaf sum by minus the curvature mass times the error.
+    Errors of other features act through their means, and through those of their functions that are
+    correlated with the functions of the visited feature.
 
     Parameters
     ----------
@@ -48,33 +48,33 @@ def replay_trees(  # type: ignore[no-untyped-def]
     visit_feature : ndarray of shape (n_visits,), dtype int64
         Feature of each visit.
     visit_bins : ndarray of shape (n_visits,), dtype int64
-        Place in `leaf_of_bin` where each visit starts.
+        Index in `leaf_of_bin` at which each visit starts.
     leaf_of_bin : ndarray of dtype uint8
         Leaf of each bin, visit after visit.
     leaf_start : ndarray of shape (n_visits + 1,), dtype int64
         First leaf of each visit.
     gain : ndarray of shape (n_leaves_total,), dtype float32
-        What a unit of a leaf sum changes of the score.
+        Change in the score per unit of a leaf sum.
     together : ndarray of shape (n_visits,), dtype bool
-        Whether all leaves move by the sum of their sums.
+        Whether all leaves of a visit change by the total of their sums.
     functions : ndarray of shape (n_bins_total, most), dtype float32
         Functions of the bins of each feature, mass included, in the first columns.
     function_start : ndarray of shape (n_features + 1,), dtype int64
         First function of each feature among all.
     reactions : ndarray of shape (n_groups, n_functions, n_functions), dtype float32
-        How functions react to each other, for as many groups of neighboring simulations.
+        How functions react to each other, one matrix per group of adjacent simulations.
     mixing : ndarray of shape (n_scores, n_scores), dtype float32
         How scores react to each other through functions.
     own_share : ndarray of shape (n_features,), dtype float32
-        Share of its errors beyond functions and mean that a feature reacts to.
+        Share of its errors, beyond functions and mean, to which a feature reacts.
     direction : ndarray of shape (n_features,), dtype int64
-        1 and -1 for curves that are moved to the nearest rising or falling one, else 0.
+        1 or -1 for curves that are projected onto rising or falling ones, else 0.
     people : ndarray of shape (n_bins_total,), dtype float64
-        Weights of that move; 0 for bins that stay as they are.
+        Weights of that projection; 0 for bins that do not change.
     unbound : ndarray of dtype float64
-        Released curves before they were moved, visit after visit, where there is a direction.
+        Released curves before projection, visit after visit, if there is a direction.
     unbound_start : ndarray of shape (n_visits,), dtype int64
-        Place in `unbound` where each visit starts.
+        Index in `unbound` at which each visit starts.
     """
     n_scores, n_sim, n_fresh = state.shape[1], state.shape[2], noise.shape[2]
     n_features, n_functions = len(start) - 1, reactions.shape[1]
@@ -191,9 +191,9 @@ def _move(errors, curve, people, direction):  # type: ignore[no-untyped-def]
     ----------
     errors : ndarray of shape (n_bins, n_simulations), dtype float32
     curve : ndarray of shape (n_bins,), dtype float64
-        Released curve before the move.
+        Released curve before projection.
     people : ndarray of shape (n_bins,), dtype float64
-        Weights; bins without any come last and stay.
+        Weights; bins with zero weight come last and do not change.
     direction : int
         1 or -1.
     """
@@ -328,7 +328,7 @@ def fresh_structures(  # type: ignore[no-untyped-def]
     start : ndarray of shape (n_features + 1,), dtype int64
         First cell of each feature.
     n_special : ndarray of shape (n_features,), dtype int64
-        Cells at the end of each feature that hold no value of the schema.
+        Number of cells at the end of each feature that hold no value of the schema.
     merge : ndarray of shape (n_features,), dtype bool
         Whether neighboring cells are merged.
     shuffled : ndarray of shape (n_features,), dtype bool
@@ -336,18 +336,18 @@ def fresh_structures(  # type: ignore[no-untyped-def]
     unit : ndarray of shape (n_cells_total,), dtype int64
         Bin of each cell of the features that are not merged, within its feature.
     direction : ndarray of shape (n_features,), dtype int64
-        1 and -1 for curves that are moved to the nearest rising or falling one, else 0.
+        1 or -1 for curves that are projected onto rising or falling ones, else 0.
     mass : ndarray of shape (n_cells_total,)
         Curvature of the loss, summed over the people of each cell.
     target : ndarray of shape (n_cells_total,)
-        Curve to be learned per cell, without a mean.
+        Curve to be learned per cell, with mean zero.
     intercept : float
         Mean to be learned by all features together.
     residual : ndarray of shape (n_samples, n_cells_total)
-        What a sample of records adds to the residual sum of each cell; simulation s has that of
-        sample ``s % n_samples``, so that structures vary while the sample stays.
+        Contribution of a sample of records to the residual sum of each cell. Simulation s uses
+        sample ``s % n_samples``, so structures vary while the sample is fixed.
     step_weight : ndarray of shape (n_cells_total,)
-        What one person of a cell counts in the denominators of the updates.
+        Weight of one person of a cell in the denominators of the updates.
     functions : ndarray of shape (n_cells_total, most)
         Functions of the cells of each feature, mass included, in the first columns.
     function_start : ndarray of shape (n_features + 1,), dtype int64
@@ -355,11 +355,11 @@ def fresh_structures(  # type: ignore[no-untyped-def]
     reactions : ndarray of shape (n_samples, n_functions, n_functions)
         How functions react to each other, in the simulations of each sample.
     own_share : ndarray of shape (n_features,)
-        Share of its errors beyond functions and mean that a feature reacts to.
+        Share of its errors, beyond functions and mean, to which a feature reacts.
     cell_noise_std : float
         Noise standard deviation of one cell, in records.
     share : float
-        Share of the records in a bag; bins are merged with all of them.
+        Share of the records in a bag; bins are merged using all records.
     min_count, noise_ratio : float
         As for `merge_cells`.
     n_epochs, max_leaves : int

@@ -42,7 +42,7 @@ class Basis:
         With independent standard normal coefficients, they give a curve with the prior covariance
         and mean zero over records.
     left_out : ndarray of shape (n_bins,)
-        Prior variance they do not cover.
+        Prior variance that the functions do not cover.
     shares : ndarray of shape (n_bins,)
         Records per bin.
     """

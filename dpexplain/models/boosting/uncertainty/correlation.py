@@ -4,9 +4,9 @@ If features were independent, a leaf sum would react to an error d of its own cu
 curvature mass times d, and to errors of other curves by their means alone. If two features share
 information, an error of one can hide behind the opposite error of the other: neither is repaired,
 and a band that assumes independent features is too narrow. Sums of pairs of features are not used
-here, but every leaf sum is known together with the curves at that time. This is a linear
-regression with known noise; simulations draw correlations from its posterior. If the sums contain
-little information, the draws stay wide.
+here, but for every leaf sum, the curves at that time are known. This gives a linear regression
+with known noise; simulations draw correlations from its posterior. If the sums contain little
+information, the draws stay wide.
 
 Notation: within a feature, functions of the bins are orthonormal in the curvature mass, the first
 one constant. The coupling of two features is the matrix of inner products of such functions, a

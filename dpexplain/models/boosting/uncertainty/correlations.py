@@ -1,7 +1,7 @@
 """Correlation of each pair of features, from released pair sums.
 
 With normal scores behind the bins (a Gaussian copula), the number of records above the middle of
-both features is a measurement of one correlation.
+both features measures one correlation.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def both_above(a: FloatArray, b: FloatArray, correlation: float) -> FloatArray:
     ----------
     a, b : ndarray of shape (n,)
     correlation : float
-        Of the two numbers.
+        Correlation of the two numbers.
 
     Returns
     -------

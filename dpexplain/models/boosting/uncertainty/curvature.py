@@ -50,7 +50,7 @@ class Curvature:
     step_weight: tuple[FloatArray, ...]
 
     def of_part(self, share: float) -> Curvature:
-        """Restrict to a random subset of the people; shared variance is unchanged."""
+        """Restrict to a random part of the people; their sampling error is that of all."""
         return replace(
             self,
             mass=tuple(share * m for m in self.mass),
@@ -60,8 +60,8 @@ class Curvature:
     def of_score(self, c: int) -> Curvature:
         """Return the curvature of one class, with its errors shared by the others.
 
-        Scores are relative to their mean over the classes. Only errors relative to it are
-        repaired, by ``n / (n - 1)`` times the curvature of the class alone.
+        Scores are relative to their mean over the classes. Only errors relative to that
+        mean are repaired, at ``n / (n - 1)`` times the curvature of the class alone.
         """
         if self.mass[0].ndim == 1:
             return self
@@ -174,8 +174,8 @@ def poisson_curvature(
     """Return curvature and clipped residual variance of the Poisson loss.
 
     When the score rises, a residual ``y - rate`` falls in proportion to the rate inside the clip.
-    Real counts vary more than Poisson counts; by how much is not released. They are assumed
-    geometric here, with variance ``rate + rate ** 2``, so that the sampling part is too wide for
+    Real counts vary more than Poisson counts, but the extent is not released. They are assumed
+    geometric here, with variance ``rate + rate ** 2``: the sampling part is then too wide for
     Poisson counts rather than too narrow for others.
 
     Parameters
@@ -259,7 +259,7 @@ def _clipped_classes(score: FloatArray, clip: float) -> tuple[FloatArray, FloatA
     """Return mean reaction and covariance of clipped residuals, by bin.
 
     With weights ``w = min(1, clip / (1 - p_y))`` the mean residual is ``sum_y q_y w_y (e_y - p)``,
-    outcomes ``q`` staying as they are; its derivative by the scores is taken at ``q = p``.
+    with fixed outcomes ``q``; its derivative by the scores is taken at ``q = p``.
     """
     p = np.exp(score - score.max(axis=-1, keepdims=True))
     p /= p.sum(axis=-1, keepdims=True)

@@ -1,10 +1,10 @@
 """Estimate of the population's true curves from all released sums.
 
 The fit is replayed over a synthetic population: released counts, estimated correlations, and
-curves assumed true. Every released sum has an expectation there, at the scores of its own visit,
+curves assumed true. Every released sum has an expected value there, given the scores at its visit,
 so early sums count as much as late ones. Gauss-Newton steps adjust curves and correlations until
 all sums are explained. The resulting posterior includes the privacy noise of the sums, the
-sampling of records, the uncertainty of correlations, and what a short fit leaves open.
+sampling of records, the uncertainty of correlations, and what a short fit leaves undetermined.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ _QUICK = _Effort(n_people=1024, n_steps=3, most_pairs=0)
 
 @dataclass(frozen=True, eq=False)
 class EffectDraws:
-    """Estimate of the true curves, with draws of its error.
+    """Estimate of the true curves, with draws of its errors.
 
     Attributes
     ----------
@@ -99,7 +99,7 @@ def estimate_effect(
     Parameters
     ----------
     fit : PrivateFit
-        The released explanation.
+        The released fit.
     terms : AdditiveTerms
         Its centered terms, in score units.
     objective : Objective
@@ -108,8 +108,8 @@ def estimate_effect(
     Returns
     -------
     EffectDraws or None
-        None for counts and for several classes, for which no estimate is available, and if noise
-        made released numbers overflow.
+        None for counts and for several classes, where no estimate is available, and if noise caused
+        an overflow of released numbers.
     """
     return _found(fit, terms, objective, _CAREFUL)
 

@@ -28,11 +28,11 @@ class Equations:
     sums : ndarray of shape (n_leaves,)
         Sums minus known contributions.
     own : ndarray of shape (n_leaves,)
-        Change expected from the roughness of the own curve, if fully repaired.
+        Change expected from the roughness of the feature's own curve, if it is fully repaired.
     loads : ndarray of shape (n_leaves, n_functions, n_functions_total)
         Change expected from each correlation.
     members : ndarray of shape (n_leaves, n_bins)
-        Bins of each leaf, in units of a leaf's noise: each bin keeps a residual.
+        Bins of each leaf, in units of a leaf's noise: each bin has a residual left.
     """
 
     sums: FloatArray
@@ -49,7 +49,7 @@ class LeafSums:
     ----------
     fit : PrivateFit
     path : Path
-        Of its curves.
+        Path of its curves.
     mass : sequence of ndarray of shape (n_bins, n_scores, n_scores)
         Curvature of each feature.
     mean_mass : sequence of ndarray of shape (n_bins,)

@@ -200,8 +200,8 @@ def _bin_means(
 def _shrunk(terms: AdditiveTerms, privacy: FloatArray) -> list[FloatArray]:
     """Remove noise roughness from curves by positive-part shrinkage.
 
-    A structure cannot be expected to follow noise; with the released curves as they are their
-    noise would be counted twice.
+    New structures do not reproduce noise. With unchanged released curves, their noise would be
+    counted twice.
     """
     curves, first = [], 0
     for scores, count in zip(terms.scores, terms.counts, strict=True):

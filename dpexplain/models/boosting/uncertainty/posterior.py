@@ -91,7 +91,7 @@ def posterior(
     usual: float,
     wider: FloatArray,
 ) -> Posterior:
-    """Combine the sums with smoothness priors, whose scales are estimated by term.
+    """Combine the sums with smoothness priors, estimating one scale per term.
 
     Parameters
     ----------

@@ -93,8 +93,8 @@ def _information(
 ) -> tuple[FloatArray, FloatArray]:
     """Return the precision of the curve given the sums, and its product.
 
-    Sums measure ``mass * (curve - final) + scatter``: all of them are over one sample of records,
-    whose residual sums scatter by `variance` from bin to bin.
+    Sums measure ``mass * (curve - final) + scatter``. All of them are taken over one sample of
+    records, whose residual sums have the variance `variance` in each bin.
     """
     together = bins.T @ bins
     spread = np.eye(len(mass)) + together * variance
@@ -106,8 +106,9 @@ def _information(
 def _axes(edges: FloatArray | None, shares: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return two smoothness scales of a curve, each from 0 to 1.
 
-    Values; and half way between values and ranks, where long tails are short. A bin at an end is
-    placed where its people are if they thin out exponentially from the density next to it.
+    The first uses values; the second is halfway between values and ranks, which shortens long
+    tails. Bins at the ends are placed at the mean of an exponential tail that continues the
+    density of the adjacent bin.
     """
     n = len(shares)
     if edges is None:

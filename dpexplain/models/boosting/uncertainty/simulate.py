@@ -1,22 +1,22 @@
 """Simulate the noise of a model's curves from released quantities.
 
-Three parts, each simulated in the space of bins, without records, so this is post-processing and
+There are three parts. Each is simulated on bins, without records, so this is post-processing and
 costs no privacy.
 
-* Privacy: the noise that went into every leaf sum is known in distribution, and so is how the
-  boosting recursion reacts to it: an error d of the score in a bin lowers the next residual sum
-  there by d times the curvature of the loss. Simply adding the injected variances would be too
-  wide, because later rounds repair errors from earlier noise.
+* Privacy: the distribution of the noise in every leaf sum is known, and so is the reaction of the
+  boosting recursion: an error d of the score in a bin lowers the next residual sum there by d times
+  the curvature of the loss. Bands that simply add up the injected variances would be too wide,
+  because later rounds repair errors from earlier noise.
 * Structure: the released curve plus a draw of sampling error is refitted without privacy noise,
   with histograms redrawn around the released ones, new merged bins, new random trees and a new
   order of the features.
 * Sampling: a different sample of records would have different residual sums, the same in every
   round. Their variance follows from the noisy counts: p (1 - p) for classes, minus the clipped
-  part; for a regression, that of normal residuals, of which the clip leaves a known share
-  unchanged.
+  part; for a regression, the variance of normal residuals, a known share
+  of which the clip leaves unchanged.
 
 Sums of pairs of features are not used here. Feature correlations are estimated from the
-released sums, and drawn anew for each group of simulations (`coupling.py`).
+released sums, and redrawn for each group of simulations (`correlation.py`).
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def simulate_noise(
     Parameters
     ----------
     fit : PrivateFit
-        The released explanation.
+        The released fit.
     terms : AdditiveTerms
         Its centered terms, in score units.
     objective : Objective
@@ -227,7 +227,7 @@ def _residual_errors(
 ) -> NDArray[np.float32]:
     """Draw residual sums per bin and score, consistent across features.
 
-    So totals agree, and what goes through the functions scatters together as these do.
+    The totals of all features agree, and the parts along the functions are correlated as these are.
     """
     n_scores, n_functions = len(curvature.mixing), coupling.draws.shape[-1]
     between = curvature.between_scores
@@ -274,8 +274,8 @@ def _fitted(visits: Sequence[Visit], feature: int) -> bool:
 def _std_of_two_halves(fit: PrivateFit, feature: int) -> float:
     """Return the noise of a term with too few people for two leaves.
 
-    Its curve is zero, which is not knowledge. It carries the noise that as many trees of two
-    equal leaves would have added up to.
+    A curve of zero does not mean that the effect is known to be zero. The term gets the noise that
+    the same number of trees with two equal leaves would have accumulated.
     """
     counts = fit.binned.counts[feature].counts
     people = max(float(np.maximum(counts, 0.0).sum()), 1.0)
