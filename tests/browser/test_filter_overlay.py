@@ -168,7 +168,7 @@ def test_opacity_is_set_by_keys_and_said_in_words(open_page, pictures_view):
     label = stage(page).get_attribute("aria-label").translate(ISOLATES)
     assert label.startswith("Evidence for “class 1”, contributions over the sample, ")
     best = explained(pictures_view, 1).contributions[0, 1].argmax()
-    assert f"most for: pixel {best // 6}, {best % 6} +" in label
+    assert f"most in favor: pixel {best // 6}, {best % 6} +" in label
     assert "of the contributions rise above the noise" in label
     sample = page.locator(".dpx-sample-input").get_attribute("aria-label").translate(ISOLATES)
     assert sample.startswith("sample 0, in gray: inputs from −")

@@ -69,7 +69,7 @@ def test_mask_greys_exactly_what_may_be_noise(open_page, pictures_view):
     comparison = pictures_view.origin.source.matched()
     weights = comparison.explanations[1.0][0].class_mean("class 1")
     np.testing.assert_array_equal(changed, ~weights.above_noise)
-    assert "grey pixels: inside 2 standard deviations" in words(page, ".dpx-filter > .dpx-note")
+    assert "gray pixels: inside 2 standard deviations" in words(page, ".dpx-filter > .dpx-note")
 
     page.get_by_label("Show", exact=True).select_option("filter")
     settle(page)
@@ -118,7 +118,7 @@ def test_weights_are_read_by_keys_and_by_pointer(open_page, pictures_view):
     page.keyboard.press("ArrowDown")
     read = words(page, ".dpx-filter-main .dpx-readout")
     assert read.startswith("pixel 1, 1: weight ")
-    assert "standard deviations of the privacy noise: " in read
+    assert "standard deviations of privacy noise: " in read
     assert stage.get_attribute("aria-valuenow") == "8"
     assert stage.get_attribute("aria-valuetext").translate(ISOLATES) == read
     box = stage.bounding_box()
@@ -150,8 +150,8 @@ def test_sample_is_explained_as_python_explains_it(open_page, pictures_view):
     explanation = bank.explain(bank.inputs(some_pictures()))
     best = explanation.predicted[2]
     text = words(page, ".dpx-filter-sample .dpx-sentence")
-    assert text.startswith(f"Predicted “{best}” with ")
-    shown = float(text.split(" with ")[1].split(" %")[0])
+    assert text.startswith(f"Predicted “{best}” (")
+    shown = float(text.split("(")[1].split("%")[0])
     assert shown == pytest.approx(100 * explanation.predictions[2].max(), rel=6e-3)
     contributions = explanation.contributions[2, 1]
     colours = picture(page, ".dpx-filter-sample [role=slider] canvas").astype(int)
@@ -166,9 +166,9 @@ def test_sample_is_explained_as_python_explains_it(open_page, pictures_view):
 def test_samples_that_are_not_public_are_called_so(open_page):
     view = Explorer(picture_comparison(), some_pictures())
     page = open_page(view)
-    assert "not marked public" in words(page, ".dpx-filter-sample")
+    assert "not marked as public" in words(page, ".dpx-filter-sample")
     public = open_page(Explorer(picture_comparison(), some_pictures(), samples_public=True))
-    assert "not marked public" not in words(public, ".dpx")
+    assert "not marked as public" not in words(public, ".dpx")
 
 
 def test_reference_is_called_not_releasable_and_hidden_by_a_key(open_page, pictures_view):

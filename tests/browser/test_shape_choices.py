@@ -104,11 +104,11 @@ def test_noise_is_replayed_step_by_step(open_page, comparison, term):
     assert len({before, *seen}) == 4
     assert "simulated rerun 4" in page.locator(".dpx-legend").inner_text()
     page.wait_for_timeout(900)
-    assert "draw 4" in page.locator(".dpx-legend").inner_text()
+    assert "simulated rerun 4" in page.locator(".dpx-legend").inner_text()
 
     page.get_by_role("button", name="Stop replay").click()
     settle(page)
-    assert "other noise" not in page.locator(".dpx-legend").inner_text()
+    assert "simulated rerun" not in page.locator(".dpx-legend").inner_text()
 
 
 def test_a_replay_plays_by_itself_and_stops(open_page, comparison):
@@ -178,12 +178,12 @@ def test_forty_terms_are_paged(open_page):
 def test_the_shape_view_alone_switches_to_all_terms_and_back(open_one, comparison):
     page = open_one(ShapeView(comparison, term="age"))
     page.locator(".dpx-plot svg").first.wait_for()
-    page.get_by_label("Show all as small pictures").check()
+    page.get_by_label("Show all as small charts").check()
     page.locator(".dpx-small svg").first.wait_for()
     page.locator(".dpx-small", has_text="children").dblclick()
     page.locator(".dpx-plot svg").first.wait_for()
 
     assert page.locator("h3").first.inner_text() == "Shape of children"
-    assert not page.get_by_label("Show all as small pictures").is_checked()
+    assert not page.get_by_label("Show all as small charts").is_checked()
     assert "ε = 1 · δ = 10⁻⁶" in page.locator(".dpx-standalone-words").inner_text()
     assert layout_problems(page) == []
