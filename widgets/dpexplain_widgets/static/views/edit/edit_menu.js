@@ -59,7 +59,7 @@ export function operationFrom(choice, term, { number, where, mean }) {
       { operation: "recover", ...base },
       { operation: "monotone", ...base, direction: choice.repair },
     ].map((step) => ({ ...step, ...where }));
-    return { operation: "composed", title: `repair ${term.name} as ${choice.repair}`, steps };
+    return { operation: "composed", title: `repair ${term.name}, known to be ${choice.repair}`, steps };
   }
   const { operation, ...more } = choice.make(number);
   const step = { operation, ...base, ...more };
