@@ -159,7 +159,7 @@ def test_sample_is_explained_as_python_explains_it(open_page, pictures_view):
     blue = (colours[:, 2] > colours[:, 0])[sized]
     np.testing.assert_array_equal(blue, contributions[sized] > 0)
     shares = page.locator(".dpx-filter-sample [role=img] rect title").all_text_contents()
-    largest = int(np.argmax([float(each.split(": ")[1].split(" ")[0]) for each in shares]))
+    largest = int(np.argmax([float(each.split(": ")[1].split("%")[0]) for each in shares]))
     assert largest == explanation.top_filters[2, 1]
 
 
