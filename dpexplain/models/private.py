@@ -304,9 +304,10 @@ class PrivateEstimator:
 
     def _kept_rows(self, groups: Any) -> NDArray[np.intp]:
         """Return the rows bounded per person; audits override it."""
-        seed = self.reproducible_seed
-        coins = secret_coins() if seed is None else SeededCoins(seed)
-        return _bounded_rows(groups, self.max_rows_per_person or 1, coins)
+        max_rows = self.max_rows_per_person or 1
+        if self.reproducible_seed is None:
+            return _bounded_rows(groups, max_rows)
+        return _bounded_rows(groups, max_rows, SeededCoins(self.reproducible_seed))
 
     def _fit_people(
         self, X: Any, y: Any, groups: Any, schema: Schema, mechanism: Mechanism
@@ -490,8 +491,10 @@ class PrivateEstimator:
         return ()
 
 
-def _bounded_rows(groups: Any, max_rows: int, coins: SecretCoins | SeededCoins) -> NDArray[np.intp]:
-    """Choose at most `max_rows` rows per person by random draws.
+def _bounded_rows(
+    groups: Any, max_rows: int, coins: SecretCoins | SeededCoins | None = None
+) -> NDArray[np.intp]:
+    """Choose at most `max_rows` rows per person by random draws, secret ones unless given.
 
     Rows of nobody are dropped. As rows of one person, two people without a name could push each
     other out, which is an exchange and twice the loss; as rows of a person each, one person
@@ -500,6 +503,7 @@ def _bounded_rows(groups: Any, max_rows: int, coins: SecretCoins | SeededCoins) 
     cells = cells_of(values_of(groups))
     people, _ = pd.factorize(np.array([person_of(cell) for cell in cells], dtype=object))
     named = np.flatnonzero(people >= 0)
+    coins = secret_coins() if coins is None else coins
     shuffled = named[coins.permutation(len(named))]
     order = shuffled[np.argsort(people[shuffled], kind="stable")]
     sorted_people = people[order]
