@@ -10,7 +10,7 @@ export function fromSteps([k, ...differences]) {
   });
 }
 
-/** The numbers of a list of whole steps, each of them so many percent larger than the one before. */
+/** Numbers from a list of relative differences, in whole multiples of `share`. */
 export function fromRatios([share, ...differences]) {
   let sum = 0;
   return differences.map((difference) => {
