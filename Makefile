@@ -33,12 +33,10 @@ endif
 
 PYTEST := $(BIN)/python -m pytest
 PYTEST_ARGS ?=
-# A file stays with one worker, so that what its tests share is made once. The daily tests are so
-# few that another process would take longer to start than it saves; lint runs beside them.
+# A file stays with one worker, so that what its tests share is made once.
 PARALLEL ?= -n auto --dist loadfile --no-loadscope-reorder
 # Only notebooks need nbval, which takes seconds to load.
 PLAIN := $(PARALLEL) -p no:nbval
-DAILY_PLAIN := $(if $(FULL),$(PLAIN),-n 0 -p no:nbval)
 NBVAL := --nbval-lax --nbval-current-env --nbval-cell-timeout=300 --nbval-kernel-startup-timeout=120
 NOTEBOOK ?= notebooks/01_explore.ipynb
 LAB_ARGS ?=
@@ -151,7 +149,7 @@ types: $(VENV)/.test $(VENV)/.tsc ## types alone: of Python (a part of lint), an
 
 .PHONY: unit
 unit: $(VENV)/.test $(if $(FULL),$(VENV)/.tsc) ## unit and property tests (PYTEST_ARGS="-k name"; FULL=1 for all of them)
-	$(PYTEST) $(DAILY_PLAIN) -m "not browser $(DAILY)" $(SEARCH) $(PYTEST_ARGS) tests
+	$(PYTEST) $(PLAIN) -m "not browser $(DAILY)" $(SEARCH) $(PYTEST_ARGS) tests
 
 .PHONY: guarantee
 guarantee: $(VENV)/.test ## every test of accounting, noise, models, audits, attacks and hardening

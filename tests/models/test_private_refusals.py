@@ -94,7 +94,7 @@ def test_a_wrong_parameter_is_named_before_data_are_read_and_costs_nothing(
 def test_wrong_columns_are_named_before_data_are_read_and_cost_nothing(name, untouched):
     ledger = PrivacyLedger("patients", cap_epsilon=10.0)
     X, y = untouched
-    for wrong in (X.rename(columns={"job": "Job"}), X[["age"]], X.assign(extra=1)):
+    for wrong in (X.rename(columns={"job": "Job"}), X[["age"]]):
         with pytest.raises((SchemaError, ValueError)):
             make(name, ledger=ledger).fit(wrong, y)
     with pytest.raises(ValueError, match="2"):
