@@ -21,6 +21,7 @@ from dpexplain._utils.validation import (
 )
 from dpexplain._utils.version import __version__
 from dpexplain.accounting import Event, NonPrivateEvent, PrivacyLedger, epsilon_from_mu
+from dpexplain.accounting._ledger.provenance import provenance_of
 from dpexplain.accounting.unit import Unit, unit_of
 from dpexplain.exceptions import PrivacyWarning
 from dpexplain.explain import Guarantee
@@ -450,7 +451,8 @@ class PrivateEstimator:
         if ledger is None:
             ledger = PrivacyLedger("this fit alone", delta=self.delta, adjacency=self.adjacency)
         unit = self._privacy_unit()
-        ledger.charge(events, label=label, adjacency=self.adjacency, unit=unit)
+        facts = provenance_of(self.schema)
+        ledger.charge(events, label=label, adjacency=self.adjacency, unit=unit, provenance=facts)
         return ledger
 
     def _drafted_schema(self, X: Any, y: Any) -> Schema:
