@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from typing import Protocol
 
 from dpexplain.accounting import Provenance
+from dpexplain.accounting.summary import counted_entries
 from dpexplain.certificate.odds import chance_words, guesses_of_hundred, odds_words
 from dpexplain.explain._text import shorten, upper_number
 
@@ -111,7 +112,7 @@ def page_of(stated: Stated, data: str | None) -> str:
     parts = [
         f"<h1>{_safe(title)}</h1>",
         _table(_release_rows(stated)),
-        "<h2>What this means for one of them</h2>",
+        f"<h2>{_safe(f'What this means for {stated.protects}', 120)}</h2>",
         *(f"<p>{_safe(text)}</p>" for text in _meaning(stated)),
         "<h2>The budget of this data set</h2>",
         *(f"<p>{_safe(text)}</p>" for text in _budget(stated)),
@@ -178,39 +179,36 @@ def _release_rows(stated: Stated) -> list[tuple[str, str]]:
 def _meaning(stated: Stated) -> list[str]:
     right = guesses_of_hundred(stated.epsilon, stated.delta)
     whole = guesses_of_hundred(stated.adaptive_epsilon, stated.total_delta)
-    several = (
-        "A person with several records is protected for each of them, but less for all together."
-    )
+    but = f", except with a chance of about {chance_words(stated.delta)}" if stated.delta else ""
     words = [
-        f"Protected is {stated.protects}. " + (several if stated.protects == "one record" else ""),
-        "Suppose someone knows everything else in the table and has to guess whether "
-        f"{stated.protects} is in it. Without the file, 50 of 100 guesses are right. With the "
-        f"file, at most {right} are. As odds: from 1 to 1 to at most "
-        f"{odds_words(stated.epsilon)}"
-        + (
-            "."
-            if stated.delta == 0
-            else f", except with a chance of about {chance_words(stated.delta)}."
-        ),
+        "Random noise was added, so that the file would look much the same without "
+        f"{stated.protects}. Suppose someone knows everything else in the table and has to guess "
+        f"whether {stated.protects} is in it. Without the file, 50 of 100 such guesses are right; "
+        f"with it, at most {right} are. As odds: from 1 to 1, to at most "
+        f"{odds_words(stated.epsilon)}{but}.",
     ]
+    if stated.protects == "one record":
+        words.append(
+            "A record is a row of the table. A person with several rows is protected for each of "
+            "them, but less for all together."
+        )
     if math.isfinite(stated.adaptive_epsilon):
         words.append(
-            f"With everything that was released from this data set so far: at most {whole} of 100."
+            f"With everything released from this data set so far, together: at most {whole} of 100."
         )
     return words
 
 
 def _budget(stated: Stated) -> list[str]:
-    count = f"{stated.n_entries} {'entry' if stated.n_entries == 1 else 'entries'}"
     if math.isinf(stated.total_epsilon):
         spent = f"for {stated.protects}, the ledger has no bound on everything together"
     else:
         spent = (
-            f"together ε = {upper_number(stated.total_epsilon)} if they were planned in advance, "
-            f"and ε = {upper_number(stated.adaptive_epsilon)} in any case "
+            f"ε = {upper_number(stated.total_epsilon)} is spent if all fits were planned in "
+            f"advance, and at most ε = {upper_number(stated.adaptive_epsilon)} in any case "
             f"(δ = {upper_number(stated.total_delta)})"
         )
-    words = [f"The ledger holds {count}: {spent}."]
+    words = [f"The ledger holds {counted_entries(stated.n_entries)}: {spent}."]
     if math.isinf(stated.cap_epsilon):
         return [*words, "It has no cap, so it refuses nothing."]
     left = f"ε = {stated.left_epsilon:g} is left for one more fit."
@@ -235,13 +233,13 @@ def _questions(stated: Stated) -> list[tuple[str, str]]:
         ("Which tables must look alike?", f"{adjacency}."),
         (
             "Privacy parameters",
-            f"ε = {upper_number(stated.epsilon)}, δ = {delta}, for this file and everything "
-            "computed from it.",
+            f"ε = {upper_number(stated.epsilon)} bounds what the file, and everything computed "
+            f"from it, can reveal; δ = {delta} is about the chance that this fails.",
         ),
         ("Mechanisms", _listed(stated.mechanisms)),
         (
             "Who is trusted?",
-            "Whoever holds the table and fits the model. Readers of the file need no trust.",
+            "Those who hold the table and fit the model. Readers of the file need not be trusted.",
         ),
         (
             "Floating-point safety",
@@ -272,7 +270,11 @@ def _hashes(stated: Stated) -> list[tuple[str, str]]:
     rows = [
         ("Released file", stated.release_sha256),
         ("Schema", schema),
-        ("Ledger", f"{stated.head} (after {stated.n_entries} entries; this is {stated.entry})"),
+        (
+            "Ledger",
+            f"{stated.head} after {counted_entries(stated.n_entries)}, with this fit at index "
+            f"{stated.entry}",
+        ),
         ("Versions", f"fitted with {stated.fitted_with}, certified with {stated.library}"),
     ]
     if stated.signature is not None:

@@ -12,6 +12,7 @@ from typing import Literal, TypeAlias
 from dpexplain.accounting._ledger.file import LedgerFile
 from dpexplain.accounting._ledger.provenance import schema_hash
 from dpexplain.accounting.ledger_state import LedgerState
+from dpexplain.accounting.summary import counted_entries
 from dpexplain.certificate.certificate import Certificate, load
 from dpexplain.certificate.releasing import (
     Released,
@@ -191,7 +192,7 @@ def _head(given: Certificate, state: LedgerState, then: LedgerState | None) -> C
     later = len(state.entries) - given.n_entries
     since = f", {later} charged since" if later else ""
     older = f"; {state.unchained} of them older than the chain" if state.unchained else ""
-    words = f"head {given.head[:16]}… after {given.n_entries} entries{since}{older}"
+    words = f"head {given.head[:16]}… after {counted_entries(given.n_entries)}{since}{older}"
     return Check("chain", "passed", words)
 
 
