@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
+
+from make_command import make
 
 PROMISED = {
     "attack",
@@ -38,20 +37,6 @@ PROMISED = {
     "binder-check",
     "fuzz",
 }
-
-
-def make(repository: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
-    # Make need not search for a Python, which takes a second.
-    inherited["PYTHON"] = sys.executable
-    return subprocess.run(
-        ["make", *arguments],
-        cwd=repository,
-        env={**inherited, **environment},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
 
 
 def listed(help_text: str) -> dict[str, str]:

@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from effort import waits_as_a_whole
+from make_command import make
 from tests_by_command import planted
 
 # Attacks and hostile input take long by nature; what they try is in the code of other areas.
@@ -17,10 +18,7 @@ ALL_WAIT = {"attacks", "hardening"}
 
 def expression(repository, command, **environment):
     """Marks that a command of make selects tests by."""
-    plan = subprocess.run(
-        ["make", "--dry-run", command, *(f"{k}={v}" for k, v in environment.items())],
-        cwd=repository, capture_output=True, text=True, check=True,
-    )  # fmt: skip
+    plan = make(repository, "--dry-run", command, **environment)
     return re.search(r'-m "([^"]+)"', plan.stdout)[1]
 
 
@@ -43,7 +41,7 @@ def area(name):
 def test_the_full_command_runs_every_test_and_the_daily_one_a_part_from_every_area(repository):
     parts = "unit", "browser"
     # Each test is in exactly one of these two.
-    whole = {expression(repository, part, FULL=1).strip() for part in parts}
+    whole = {expression(repository, part, FULL="1").strip() for part in parts}
     assert whole == {"not browser", "browser"}
 
     everything = names(repository)
