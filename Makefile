@@ -129,7 +129,7 @@ test: $(VENV)/.test ## does the product work? lint, unit tests, a notebook, the 
 
 .PHONY: test-all
 test-all: $(VENV)/.test $(VENV)/.tsc ## everything that is tested, which takes most of an hour
-	@FULL=1 $(BIN)/python $(SUPPORT)/parts.py lint unit doctest notebooks-full browser \
+	@FULL=1 $(BIN)/python $(SUPPORT)/parts.py lint unit doctest notebooks browser \
 		--beside audit oldest binder-check
 
 .PHONY: tests-by-command
