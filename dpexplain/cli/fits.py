@@ -21,6 +21,7 @@ from dpexplain.cli.options import (
 )
 from dpexplain.cli.tables import Records, private_records, read_schema
 from dpexplain.cli.text import fit_text, sweep_text
+from dpexplain.explain.health import Health
 from dpexplain.schema import Schema
 
 _JSON = (".json",)
@@ -94,8 +95,14 @@ def run_fit(asked: argparse.Namespace) -> None:
         dpexplain.io.save(explanation, asked.out)
         record_file(estimator, asked.out)
         if not asked.quiet:
-            health = estimator.health() if hasattr(estimator, "health") else None
-            print(fit_text(explanation, health, ledger, asked.out))
+            print(fit_text(explanation, _health(estimator), ledger, asked.out))
+
+
+def _health(estimator: Any) -> Health | None:
+    from dpexplain import DPExplainableBoostingClassifier, DPExplainableBoostingRegressor
+
+    checked = DPExplainableBoostingClassifier | DPExplainableBoostingRegressor
+    return estimator.health() if isinstance(estimator, checked) else None
 
 
 def record_file(estimator: Any, path: Path) -> None:
