@@ -177,6 +177,7 @@ class Certificate:
         Parameters
         ----------
         content : mapping
+            Output of `to_dict`.
 
         Returns
         -------

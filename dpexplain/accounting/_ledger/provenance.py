@@ -103,6 +103,7 @@ class Provenance:
         Parameters
         ----------
         content : mapping
+            Output of `to_dict`.
 
         Returns
         -------
