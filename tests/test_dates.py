@@ -163,6 +163,7 @@ def fitted():
     return days, model.fit(days, y)
 
 
+@pytest.mark.full
 def test_a_curve_over_dates_is_labelled_with_dates(fitted):
     days, model = fitted
     curve = model.explain_global()["visit"]
@@ -183,6 +184,7 @@ def test_a_curve_over_dates_is_labelled_with_dates(fitted):
     ]
 
 
+@pytest.mark.full
 def test_filters_read_dates_as_the_model_does(fitted):
     days, _ = fitted
     model = DPLocallyLinearClassifier(epsilon=4, delta=1e-3, schema=VISITS, n_steps=5)

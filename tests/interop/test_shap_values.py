@@ -16,6 +16,9 @@ from dpexplain.explain import LocalExplanation
 from example_explanations import classifier
 from fitted_models import dated, fitted_binary, fitted_classes, table
 
+pytestmark = pytest.mark.full
+
+
 shap = pytest.importorskip("shap")
 
 

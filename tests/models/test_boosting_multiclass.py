@@ -29,6 +29,9 @@ from dpexplain_widgets import Explorer
 from dpexplain_widgets.payload.payload import build_payload
 from effort import examples
 
+pytestmark = pytest.mark.full
+
+
 FEATURES = {"age": Numeric(0, 80, unit="years", step=1), "ward": Categorical(["A", "B"])}
 TRIAGE = Schema(FEATURES, target=Classes(["home", "bed", "theatre"], name="triage"))
 BOTH = [

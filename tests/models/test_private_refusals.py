@@ -23,6 +23,9 @@ from private_contract import (
 )
 from private_models import is_regression
 
+pytestmark = pytest.mark.full
+
+
 every_model = pytest.mark.parametrize("name", PRIVATE)
 
 

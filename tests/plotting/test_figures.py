@@ -108,6 +108,7 @@ def test_private_figures_have_no_watermark(name):
     assert not has_watermark(DRAWN[name]())
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", NOT_PRIVATE)
 def test_what_is_not_private_is_watermarked_in_the_picture(name):
     ax = NOT_PRIVATE[name]()
@@ -231,6 +232,7 @@ def test_comparison_without_a_term_takes_the_most_important_one():
     assert "job" in words_in(plotting.plot_comparison(comparison()))
 
 
+@pytest.mark.full
 def test_explanation_draws_one_term_or_all():
     explanation = classifier()
     assert len(explanation.plot()) == len(explanation.plot(None)) == 2

@@ -22,6 +22,9 @@ from example_filters import (
     some_inputs,
 )
 
+pytestmark = pytest.mark.full
+
+
 MAKES = {"table": filter_bank, "pictures": image_bank}
 
 
