@@ -56,7 +56,7 @@ class Training:
 
 
 def prepared(images: ArrayLike) -> Floats:
-    """Centre each image and bring it to mean square 1: needs no other image, so no privacy.
+    """Center each image and bring it to mean square 1: needs no other image, so no privacy.
 
     The zero image, from which explanations start, is a uniform picture: the same baseline that
     locally linear models have.

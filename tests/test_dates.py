@@ -163,7 +163,7 @@ def fitted():
     return days, model.fit(days, y)
 
 
-def test_a_curve_over_dates_is_labelled_with_dates(fitted):
+def test_a_curve_over_dates_is_labeled_with_dates(fitted):
     days, model = fitted
     curve = model.explain_global()["visit"]
     assert curve.bin_labels[0].startswith("2015-01-01")

@@ -250,9 +250,9 @@ def as_matrix(seen: list[dict[str, float]], learning: NDArray[np.bool_]) -> NDAr
     table = pd.DataFrame.from_records(seen).astype(np.float64)
     lacking = table.isna().astype(np.float64)
     matrix = np.hstack([table.fillna(table[learning].median()).fillna(0.0), lacking])
-    centre, spread = matrix[learning].mean(axis=0), matrix[learning].std(axis=0)
+    center, spread = matrix[learning].mean(axis=0), matrix[learning].std(axis=0)
     varies = spread > 0
-    standard = (matrix[:, varies] - centre[varies]) / spread[varies]
+    standard = (matrix[:, varies] - center[varies]) / spread[varies]
     # A discriminant needs some spread within each world: models without noise have none.
     jitter = np.random.default_rng(0).standard_normal(standard.shape)
     return np.asarray(standard + 1e-4 * jitter)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dpexplain._utils.splines import bend_covariance, line_covariance
+from dpexplain._utils.spline_covariance import bend_covariance, line_covariance
 from dpexplain.edit.kernels import FloatArray, positive_weights
 
 _BENDS = np.geomspace(0.05, 50.0, 10)

@@ -87,13 +87,13 @@ def _centred_unit_norm(graph: Graph, inputs: str) -> str:
     largest = graph.node("ReduceMax", graph.node("Abs", inputs), axes=[1], keepdims=1)
     small = graph.node("Less", largest, graph.constant(np.array(SMALL)))
     factor = graph.node("Where", small, graph.constant(np.array(ENLARGED)), one)
-    centred = graph.node("Mul", inputs, factor)
+    centered = graph.node("Mul", inputs, factor)
     for _ in range(2):
-        mean = graph.node("ReduceMean", centred, axes=[1], keepdims=1)
-        centred = graph.node("Sub", centred, mean)
+        mean = graph.node("ReduceMean", centered, axes=[1], keepdims=1)
+        centered = graph.node("Sub", centered, mean)
     squares = graph.node(
-        "ReduceSum", graph.node("Mul", centred, centred), graph.axes(1), keepdims=1
+        "ReduceSum", graph.node("Mul", centered, centered), graph.axes(1), keepdims=1
     )
     # An even picture has no direction: its inputs are 0, not 0 / 0.
     safe = graph.node("Where", graph.node("Greater", squares, zero), squares, one)
-    return graph.node("Div", centred, graph.node("Sqrt", safe))
+    return graph.node("Div", centered, graph.node("Sqrt", safe))

@@ -19,7 +19,7 @@ from dpexplain.accounting import (
     SubsampledGaussianEvent,
 )
 from dpexplain.mechanisms.laplace import LARGEST_SCALE
-from dpexplain.mechanisms.noise import NoiseSource, check_scale
+from dpexplain.mechanisms.noise_source import NoiseSource, check_scale
 
 __all__ = ["AnyPhase", "ChoicePhase", "LaplacePhase", "Phase", "SampledPhase"]
 

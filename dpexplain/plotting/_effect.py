@@ -40,18 +40,18 @@ def resolved_show(shape: ShapeFunction, show: Show) -> Show:
 
 
 def draw_steps(
-    ax: Axes, shape: ShapeFunction, place: Positions, colours: Theme, *, floor: float
+    ax: Axes, shape: ShapeFunction, place: Positions, colors: Theme, *, floor: float
 ) -> None:
     """Draw the estimate of a numeric term, its band down to a `floor` above the counts."""
     if shape.effect is None or shape.effect_band is None:
         return
     n = shape.n_value_bins
-    (low, high), centre = shape.effect_band, shape.effect
-    look: dict[str, Any] = {"color": colours.ink, "alpha": colours.effect_alpha, "lw": 0}
-    # One outline: where bands of neighbours overlap they would be darker.
+    (low, high), center = shape.effect_band, shape.effect
+    look: dict[str, Any] = {"color": colors.ink, "alpha": colors.effect_alpha, "lw": 0}
+    # One outline: where bands of neighbors overlap they would be darker.
     left, right = place.left[n:], place.right[n:]
     heights, widths = (high - low)[n:], right - left
-    thin: dict[str, Any] = {"color": colours.ink, "lw": 0.6, "alpha": 0.5, "baseline": None}
+    thin: dict[str, Any] = {"color": colors.ink, "lw": 0.6, "alpha": 0.5, "baseline": None}
     drawn = [
         ax.stairs(high[:n], place.edges, baseline=low[:n], fill=True, zorder=1.4, **look),
         *ax.bar(left, heights, widths, low[n:], align="edge", zorder=1.4, **look),
@@ -59,16 +59,16 @@ def draw_steps(
     ]
     _clip(ax, drawn, (0, floor), (1, 1))
     ax.stairs(
-        centre[:n],
+        center[:n],
         place.edges,
         baseline=None,
-        color=colours.ink,
+        color=colors.ink,
         lw=1.6,
         ls=DASHES,
         label=EFFECT_LABEL,
         zorder=3.5,
     )
-    ax.hlines(centre[n:], left, right, color=colours.ink, lw=1.6, ls=DASHES, zorder=3.5)
+    ax.hlines(center[n:], left, right, color=colors.ink, lw=1.6, ls=DASHES, zorder=3.5)
 
 
 def draw_points(
@@ -76,7 +76,7 @@ def draw_points(
     shape: ShapeFunction,
     bins: npt.NDArray[np.int64],
     place: FloatArray,
-    colours: Theme,
+    colors: Theme,
     *,
     alone: bool,
     right: float,
@@ -89,7 +89,7 @@ def draw_points(
         place + (0.0 if alone else _BELOW),
         xerr=shape.effect_factor * shape.effect_std[bins],
         label=EFFECT_LABEL,
-        **marker_look(colours),
+        **marker_look(colors),
     )
     _clip(ax, marks.get_children(), (0, 0), (right, 1))
 
@@ -103,15 +103,15 @@ def _clip(ax: Axes, drawn: Iterable[Artist], corner: Corner, opposite: Corner) -
         each.set_clip_path(Rectangle(corner, *size, transform=ax.transAxes))
 
 
-def marker_look(colours: Theme) -> dict[str, Any]:
+def marker_look(colors: Theme) -> dict[str, Any]:
     """Return what the marks of estimates look like: hollow diamonds with dashed whiskers."""
     return {
         "fmt": EFFECT_MARKER,
         "ms": 5,
-        "mfc": colours.paper,
-        "mec": colours.ink,
+        "mfc": colors.paper,
+        "mec": colors.ink,
         "mew": 1.2,
-        "ecolor": colours.ink,
+        "ecolor": colors.ink,
         "elinewidth": 1.1,
         "zorder": 3.5,
     }

@@ -54,16 +54,16 @@ def test_values_of_the_samples_go_along_only_when_given():
         )
 
 
-def test_the_beeswarm_is_coloured_by_the_values_given():
+def test_the_beeswarm_is_colored_by_the_values_given():
     X, _ = table(n=50, seed=4)
     local = fitted_binary().explain_local(X)
-    coloured = []
+    colored = []
     for values in (local.to_shap(), local.to_shap(X)):
         ax = shap.plots.beeswarm(values, show=False)
         clouds = [cloud.get_array() for cloud in ax.collections]
-        coloured.append(sum(np.size(cloud) > 1 for cloud in clouds if cloud is not None))
+        colored.append(sum(np.size(cloud) > 1 for cloud in clouds if cloud is not None))
         plt.close("all")
-    assert coloured == [0, 1]  # age alone is a number
+    assert colored == [0, 1]  # age alone is a number
 
 
 def test_a_pair_of_features_keeps_its_bin():

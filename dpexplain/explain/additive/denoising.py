@@ -17,7 +17,7 @@ import numpy as np
 from dpexplain.explain._record import FloatArray
 from dpexplain.explain.additive.global_explanation import GlobalExplanation
 from dpexplain.explain.additive.shape_function import ShapeFunction
-from dpexplain.explain.noise import LEVEL, NoiseModel
+from dpexplain.explain.noise_model import LEVEL, NoiseModel
 
 _REACHES = (0.075, 0.15, 0.3)
 """Correlation lengths of values, as shares of the records between them."""
@@ -147,9 +147,9 @@ def _prior(term: ShapeFunction, reach: float) -> FloatArray:
         apart = np.abs(middle[:, None] - middle)
         smooth = np.exp(-0.5 * (apart / reach) ** 2)
         prior[:n_values, :n_values] = smooth + _ROUGHNESS * np.exp(-apart / _ROUGH_REACH)
-    centring = np.eye(n) - term.weights
-    centred: FloatArray = centring @ prior @ centring.T
-    return centred
+    centering = np.eye(n) - term.weights
+    centered: FloatArray = centering @ prior @ centering.T
+    return centered
 
 
 def _roots(covariance: FloatArray) -> FloatArray:

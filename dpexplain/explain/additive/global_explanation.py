@@ -22,7 +22,7 @@ from dpexplain.explain.additive.shape_function import ShapeFunction
 from dpexplain.explain.bands._noisy_model import NoisyModel
 from dpexplain.explain.display import ModelDisplay
 from dpexplain.explain.guarantee import Guarantee
-from dpexplain.explain.noise import NoiseModel
+from dpexplain.explain.noise_model import NoiseModel
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -101,7 +101,7 @@ class ShapeFunction(NoisyShape, Binned, ModelDisplay):
         Half width, in standard deviations, of a band around the estimate that covers all bins
         simultaneously with 95% certainty.
     released : array-like of shape (n_bins,) or None, default=None
-        Contributions as released, if the curve was edited afterwards; standard deviations are
+        Contributions as released, if the curve was edited afterward; standard deviations are
         those of the released curve.
     edits : sequence of str, default=()
         Description of manual edits of the curve; a :class:`GlobalExplanation` fills it in.

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from dpexplain.explain._record import FloatArray
 from dpexplain.explain._text import shorten
-from dpexplain.explain.noise import NoiseModel
+from dpexplain.explain.noise_model import NoiseModel
 
 NOT_ESTIMATED = (
     "What is true of people is not estimated {}: bands and marks describe noise only, and the "

@@ -54,7 +54,7 @@ class SampleNoise(NamedTuple):
     own_score: FloatArray  # (n_classes,)
 
 
-class Linearised:
+class Linearized:
     """First-order noise of weighted filters and scores, for one model.
 
     A weighted filter W = sum_m s_m w_m moves with its filters and, through the shares, with what

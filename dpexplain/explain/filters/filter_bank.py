@@ -25,7 +25,7 @@ from dpexplain.explain import _html
 from dpexplain.explain._record import FloatArray, Record, bounded, distinct, finite, text, texts
 from dpexplain.explain._text import listing, short_number, shorten
 from dpexplain.explain.display import ModelDisplay
-from dpexplain.explain.filters._filter_math import Linearised, filter_shares, softmax
+from dpexplain.explain.filters._filter_math import Linearized, filter_shares, softmax
 from dpexplain.explain.filters._noisy_filters import NoisyFilters
 from dpexplain.explain.filters.filter_inputs import LARGEST, InputPreparation, checked_inputs
 from dpexplain.explain.filters.filter_local import FilterExplanation
@@ -413,7 +413,7 @@ def _spread(
 ) -> dict[str, FloatArray]:
     if bank.noise is None:
         return {}
-    noise = Linearised(bank.filters, bank.noise, bank.inverse_temperature)
+    noise = Linearized(bank.filters, bank.noise, bank.inverse_temperature)
     found = [noise.at(*row) for row in zip(inputs, said, shares, effective, strict=True)]
     by_input, by_class = effective.shape, effective.shape[:2]
     fields = {"effective_std": "effective", "own_std": "own", "score_std": "score"}

@@ -161,7 +161,7 @@ class InputPreparation(Record):
         Normalization of the inputs of each record: none, or subtract their mean and divide by
         their Euclidean norm, which needs no other record.
     scale : float, default=1.0
-        Factor applied to all inputs afterwards.
+        Factor applied to all inputs afterward.
 
     Raises
     ------
@@ -262,7 +262,7 @@ class InputPreparation(Record):
         """Return a one-line summary."""
         first = ", ".join(shorten(feature.name, 20) for feature in self.features[:3])
         more = ", \u2026" if len(self.features) > 3 else ""
-        each = "" if self.per_record == "none" else "; each record centred, of unit norm"
+        each = "" if self.per_record == "none" else "; each record centered, of unit norm"
         return f"InputPreparation({len(self.input_names)} inputs from {first}{more}{each})"
 
 

@@ -23,8 +23,7 @@ from dpexplain.models.boosted_trees.losses import (
     link,
     weight,
 )
-from dpexplain.models.trees.private_trees import PrivateTrees
-from dpexplain.models.trees.structure import (
+from dpexplain.models.trees.complete_trees import (
     Candidates,
     FloatArray,
     Integers,
@@ -35,6 +34,7 @@ from dpexplain.models.trees.structure import (
     leaf_sums,
     node_sums,
 )
+from dpexplain.models.trees.private_trees import PrivateTrees
 from dpexplain.schema import Classes, Schema
 from dpexplain.tables.encoding import encode_classes
 

@@ -268,11 +268,11 @@ def regression(name: RegressionObjective, schema: Schema) -> Objective:
 
 def _std_between(tables: NDArray[np.float64], shares: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the standard deviation between centered curves, (n_bins, ...)."""
-    centred = tables - np.tensordot(tables, shares, axes=(1, 0))[:, None]
-    return np.asarray(centred.std(axis=0, ddof=1), dtype=np.float64)
+    centered = tables - np.tensordot(tables, shares, axes=(1, 0))[:, None]
+    return np.asarray(centered.std(axis=0, ddof=1), dtype=np.float64)
 
 
-def centred_terms(
+def centered_terms(
     bins: Sequence[FeatureBins],
     bags: Sequence[Tables],
     counts: Sequence[NDArray[np.float64]],

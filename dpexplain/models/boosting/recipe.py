@@ -127,7 +127,7 @@ _CELLS_UNCOUNTED = 128
 CLASSIFIER_CLIPS = (0.5, 1.0)
 """Range of the derived clip of a classifier, in units of probability.
 
-A smaller clip means less noise for some bias (towards less certain probabilities): it pays
+A smaller clip means less noise for some bias (toward less certain probabilities): it pays
 where noise dominates.
 """
 

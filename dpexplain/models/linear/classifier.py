@@ -14,7 +14,7 @@ from dpexplain.models.boosting.objectives import Objective, classification
 from dpexplain.models.linear._kernels_moments import RESIDUAL_STEPS
 from dpexplain.models.linear.estimator import Scaling, _PrivateLinear
 from dpexplain.models.linear.fit import LinearBudget, LinearFit, fit_classification
-from dpexplain.models.linear.uncertainty import classification_noise
+from dpexplain.models.linear.simulate import classification_noise
 from dpexplain.schema import Classes, Schema
 
 

@@ -10,7 +10,7 @@ from dpexplain.models.additive.term_noise import NoiseDraws
 from dpexplain.models.boosting.objectives import Objective, squared
 from dpexplain.models.linear.estimator import _PrivateLinear
 from dpexplain.models.linear.fit import LinearBudget, LinearFit, fit_regression
-from dpexplain.models.linear.uncertainty import regression_noise
+from dpexplain.models.linear.simulate import regression_noise
 from dpexplain.schema import Range, Schema
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from dpexplain.explain.noise import normal_certainty
+from dpexplain.explain.noise_model import normal_certainty
 from dpexplain_widgets.export.bundle import bundle
 from dpexplain_widgets.views.base import View
 

@@ -114,7 +114,7 @@ class Team:
         Parameters
         ----------
         records : BinnedRecords
-            With scores of zero; must not be used afterwards.
+            With scores of zero; must not be used afterward.
 
         Returns
         -------

@@ -80,8 +80,8 @@ def basis_of_term(bins: FeatureBins, counts: BinCounts, n_terms: int) -> Basis:
     seen = share > 0.0
     weights = np.where(seen, np.maximum(share, _LEAST_SHARE), 0.0)
     weights /= weights.sum()
-    centring = np.eye(n_bins) - weights
-    covariance = centring @ covariance @ centring.T
+    centering = np.eye(n_bins) - weights
+    covariance = centering @ covariance @ centering.T
     variance = float(weights @ np.diag(covariance))
     if not variance > _LEAST_VARIANCE:
         return Basis(np.zeros((n_bins, 1)), np.ones(n_bins), share)

@@ -20,8 +20,8 @@ from dpexplain.models.boosting.pairs import order_of_bins
 from dpexplain.models.boosting.records.binned import LOGISTIC, SQUARED
 from dpexplain.models.boosting.released import PrivateFit
 from dpexplain.models.boosting.uncertainty.basis import Basis, basis_of_term
-from dpexplain.models.boosting.uncertainty.correlations import correlations
 from dpexplain.models.boosting.uncertainty.curvature import clipped_variance
+from dpexplain.models.boosting.uncertainty.pair_correlations import correlations
 from dpexplain.models.boosting.uncertainty.population import Population
 from dpexplain.models.boosting.uncertainty.posterior import Posterior, information, posterior
 from dpexplain.models.boosting.uncertainty.trajectory import Trajectory

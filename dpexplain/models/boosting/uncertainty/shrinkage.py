@@ -114,10 +114,10 @@ def stretches(
     factors = np.ones((n_scores, len(evidences)))
     shares = _shares(curvature)
     for k, (mass, seen) in enumerate(zip(curvature.per_score, evidences, strict=True)):
-        centred = seen.curve - shares[k] @ seen.curve
+        centered = seen.curve - shares[k] @ seen.curve
         for c in range(n_scores):
             # What a longer curve would leave.
-            along = seen.bins @ (mass[:, c] * centred).sum(axis=1)
+            along = seen.bins @ (mass[:, c] * centered).sum(axis=1)
             precision = along @ along / noise_std**2 + 1.0 / _USUAL_SPREAD**2
             factors[c, k] += along @ seen.left[:, c] / noise_std**2 / precision
     return list(np.clip(factors, *_LIMITS))

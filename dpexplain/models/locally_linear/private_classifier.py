@@ -18,13 +18,12 @@ from dpexplain.accounting import (
 )
 from dpexplain.accounting.pld import pld_available
 from dpexplain.mechanisms import Mechanism, NoiseBackend, Releases
-from dpexplain.models.inputs import person_of
 from dpexplain.models.locally_linear.arithmetic import lattice_bits
-from dpexplain.models.locally_linear.centring import longest_record, take_mean_off
+from dpexplain.models.locally_linear.centering import longest_record, take_mean_off
 from dpexplain.models.locally_linear.gradients import FilterShape, GradientSums
 from dpexplain.models.locally_linear.inputs import Features, preparation_of
 from dpexplain.models.locally_linear.model import LocallyLinearModel
-from dpexplain.models.locally_linear.optimiser import linear_rates, stepped_rates
+from dpexplain.models.locally_linear.optimizer import linear_rates, stepped_rates
 from dpexplain.models.locally_linear.projections import Basis
 from dpexplain.models.locally_linear.recipe import (
     COMPOSITIONS,
@@ -40,6 +39,7 @@ from dpexplain.models.locally_linear.training import (
     Progress,
     train_private,
 )
+from dpexplain.models.persons import person_of
 from dpexplain.models.private import PrivateEstimator
 from dpexplain.schema import Classes, Schema
 from dpexplain.tables.columns import cells_of, values_of

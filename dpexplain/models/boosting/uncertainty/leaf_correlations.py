@@ -203,8 +203,8 @@ class _Problem:
     def posterior(self, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
         """Draw correlations, (n_draws, n_total, n_total), and average the shares."""
         n, n_all = self._n, len(self._target)
-        centre, spread = _OWN_SHARE
-        mean = np.concatenate([np.zeros(n), np.full(n_all - n, centre)])
+        center, spread = _OWN_SHARE
+        mean = np.concatenate([np.zeros(n), np.full(n_all - n, center)])
         precision = np.full(n_all, 1.0 / spread**2)
         precision[:n] = 1.0 / _PRIOR_STD**2
         members = np.bincount(self._pair, minlength=1)
