@@ -3,7 +3,7 @@
 The audit uses nothing from the fit itself. Models are fitted many times with and without the
 canary. On some of them, a linear discriminant learns which numbers of the published model
 distinguish the two; on the others it guesses, and its errors bound epsilon from below. This is the
-classic audit by membership of a worst-case record [1]_: it makes no assumptions, needs a few
+classic membership audit with a worst-case record [1]_: it makes no assumptions, needs a few
 hundred fits, and can prove at most about the logarithm of their number.
 
 References

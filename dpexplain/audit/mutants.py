@@ -151,4 +151,4 @@ MUTANTS: tuple[Mutant, ...] = (
         _samples,
     ),
 )
-"""Every mistake, with the tiers that have to notice it."""
+"""Every mistake, with the tiers that must detect it."""

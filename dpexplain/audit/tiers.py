@@ -20,7 +20,7 @@ from dpexplain.audit.subjects import Subject, known_settings
 from dpexplain.mechanisms import AnyPhase, ChoicePhase
 
 CONFIDENCE = 1.0 - 1e-7
-"""Tiers 3 and 4 call a right estimator wrong once in ten million runs."""
+"""Tiers 3 and 4 reject a correct estimator once in ten million runs."""
 
 
 def hostile(seed: int) -> Forge:
@@ -118,7 +118,7 @@ def _final_model(case: CanaryCase, n_fits: int) -> list[str]:
 
 
 Tier = Callable[[CanaryCase, int], list[str]]
-"""Takes a case and a number of final models with, and without, the canary; says what is wrong."""
+"""Maps a case and a number of final models, with and without the canary, to the faults found."""
 
 TIERS: Mapping[int, Tier] = MappingProxyType(
     {1: _replay, 2: _noise, 3: _transcripts, 4: _final_model}

@@ -39,8 +39,8 @@ def smooth_as_noise_allows(
     -----
     A straight line of any level and slope, plus an integrated Wiener process, plus independent
     noise. The average is over ten scales of the process, weighted by marginal likelihood. Noise of
-    private curves is correlated between bins. Using the joint noise was tried and repairs
-    curves less well, because errors of short fits are correlated as well.
+    private curves is correlated between bins. Using the joint noise was tried and works less well,
+    because errors of short fits are correlated as well.
 
     References
     ----------

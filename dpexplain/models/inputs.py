@@ -1,4 +1,4 @@
-"""Input shapes, and person IDs of rows.
+"""Tables, columns and rows of input, without effects between cells.
 
 No cell may affect how another is read: numpy would choose one type for all cells of a list, so
 lists are kept cell by cell.
@@ -202,10 +202,10 @@ def n_features_of(X: Any, schema: Schema | None) -> int:
 
 
 def rows_of(values: Any, kept: Any) -> Any:
-    """Take some rows of a table or column, by position; never raises for a type of column.
+    """Take rows of a table or column by position; never raises, for any column type.
 
-    pandas holds types of which it cannot take rows (Arrow's ``string_view``). As rows are left out
-    only where a target is missing, an error would tell that one is.
+    pandas cannot select rows for some column types (Arrow's ``string_view``). Rows are left out
+    only if a target is missing, so an error would reveal that one is.
     """
     try:
         return values.iloc[kept] if hasattr(values, "iloc") else values[kept]

@@ -1,6 +1,6 @@
 """Colors, texts and marks shared by all figures.
 
-matplotlib is imported inside the functions: whoever only names a plot does not wait for it.
+matplotlib is imported inside the functions, so importing this package stays fast.
 """
 
 from __future__ import annotations

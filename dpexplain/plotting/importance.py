@@ -40,8 +40,8 @@ def plot_importance(
     If the noise is known, the hatched part of a bar is the average expected from noise alone, and
     a term that does not rise above it is pale. If the joint noise is known, the 95% rank interval
     of a term is next to its number. If the effect is estimated, a diamond with a whisker of two
-    standard deviations shows its size among people, filled if an effect is certain; ranks are those
-    of the effect then.
+    standard deviations shows its size among people, filled if an effect is certain; ranks then
+    refer to the effect.
 
     Parameters
     ----------
@@ -55,8 +55,8 @@ def plot_importance(
         Non-private model whose importances are marked by ticks; the figure is then
         watermarked.
     show : {"both", "released", "effect"}, default="both"
-        Bars of the released curves, marks of the estimated effects, or both. The largest of what
-        is shown stands on top: bars, unless the effect alone is drawn.
+        Bars of the released curves, marks of the estimated effects, or both. The term with the
+        largest bar is on top, or with the largest effect if only that is drawn.
 
     Returns
     -------

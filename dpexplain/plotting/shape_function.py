@@ -47,7 +47,8 @@ def plot_shape_function(
     count the records of each bin.
 
     Where the effect is estimated, a dashed line (diamonds for categories) with a light band shows
-    it: the noise bands say what is noise in the released curve, this one what is true of people.
+    it: the noise bands show what may be noise in the released curve, this band where the true
+    curve of the population lies.
 
     Parameters
     ----------

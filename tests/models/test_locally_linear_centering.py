@@ -221,8 +221,8 @@ def exact_mean(patch):
         features.integers[:, :-1] += (found / features.unit - mean).astype(np.float32)
         return found
 
-    honest = centering.take_mean_off
-    patch.setattr("dpexplain.models.locally_linear.private_classifier.take_mean_off", take_off)
+    honest = centering.subtract_mean
+    patch.setattr("dpexplain.models.locally_linear.private_classifier.subtract_mean", take_off)
 
 
 def report():

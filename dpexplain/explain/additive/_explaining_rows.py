@@ -63,10 +63,10 @@ class ExplainsRows:
         Raises
         ------
         TypeError
-            If `X` is no DataFrame.
+            If `X` is not a DataFrame.
         ValueError
-            If a column is missing, this explains one class of several, or it holds main effects
-            only.
+            If a column is missing, or this explanation covers one class of several, or main
+            effects only.
 
         Warns
         -----

@@ -23,7 +23,7 @@ _REACHES = (0.075, 0.15, 0.3)
 """Correlation lengths of values, as shares of the records between them."""
 
 _SIZES = np.geomspace(0.03, 3.0, 12)
-"""Standard deviations of the function, in those of the curve that was released."""
+"""Standard deviations of the function, relative to that of the released curve."""
 
 _ROUGHNESS = 0.15
 _ROUGH_REACH = 0.05
@@ -43,7 +43,7 @@ def denoised(explanation: GlobalExplanation) -> GlobalExplanation:
     -------
     GlobalExplanation
         The same terms with smoother curves, centered as before. Their standard deviations are
-        those of the estimate (the posterior), in `noise_std`, without separate parts. Predictions
+        those of the estimate (the posterior), in `noise_std`, not split by cause. Predictions
         of the model do not change.
 
     Raises

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _DRAWS = 2_000
 
 NOT_AVAILABLE = "How much of this is privacy noise is not available for this kind of model."
-"""What a private explanation says whose noise nothing is known about."""
+"""Words for a private explanation whose noise is unknown."""
 
 
 class NoisyModel:

@@ -57,8 +57,8 @@ class SampleNoise(NamedTuple):
 class Linearized:
     """First-order noise of weighted filters and scores, for one model.
 
-    A weighted filter W = sum_m s_m w_m moves with its filters and, through the shares, with what
-    they say: dW = sum_m s_m dw_m + beta sum_m s_m (w_m - W) dg_m, where dg_m = dw_m . x + db_m.
+    A weighted filter W = sum_m s_m w_m moves with its filters and, through the shares, with their
+    scores: dW = sum_m s_m dw_m + beta sum_m s_m (w_m - W) dg_m, where dg_m = dw_m . x + db_m.
     Filters scatter independently of each other, so variances add over m.
 
     Parameters
@@ -83,7 +83,7 @@ class Linearized:
         ----------
         inputs : ndarray of shape (n_inputs,)
         said, shares : ndarray of shape (n_classes, n_filters)
-            What filters say, and their shares.
+            Scores of the filters, and their shares.
         effective : ndarray of shape (n_classes, n_inputs)
             Weighted filters.
 

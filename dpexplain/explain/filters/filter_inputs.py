@@ -32,7 +32,8 @@ LARGEST = 1e30
 
 SMALL, ENLARGED = 2.0**-400, 2.0**600
 """Records whose inputs are all below the first are multiplied by the second before they are
-squared, lest the squares underflow. A power of two rounds nothing, and the norm takes it off."""
+squared, so that squares do not underflow. A power of two rounds nothing, and the norm cancels
+it."""
 
 PerRecord: TypeAlias = Literal["none", "centred_unit_norm"]
 PER_RECORD = ("none", "centred_unit_norm")

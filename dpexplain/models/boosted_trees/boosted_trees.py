@@ -45,7 +45,8 @@ LATTICE = 1 << 20
 """Criteria are multiples of ``2**-20``."""
 
 LARGEST_CRITERION = 1 << 29
-"""Criteria are cut off here, which lets no record do more, so that floats hold them to a step."""
+"""Criteria are capped here, so that floats represent them to within a step; capping does not
+increase the effect of a record."""
 
 # Lattice steps: two criteria, rounded, and their floats, which show where a sensitivity is no whole
 # number of steps; see `DPBoostedTreesClassifier._utilities`.

@@ -35,9 +35,9 @@ class ExplainableBoostingClassifier(AdditiveClassifier, _Reference):
     max_leaves : int, default=3
         Leaves of a tree.
     outer_bags : int, default=8
-        Number of fits on random parts of the records, whose curves are averaged.
+        Number of fits on random parts of the records (bags), whose curves are averaged.
     random_state : int or None, default=0
-        Seed of the parts.
+        Seed of the bags.
     monotone_constraints : mapping of str to {"increasing", "decreasing", 1, -1, 0} or None
         Direction of the curves of ordered features, by name: each update is projected onto the
         nearest monotone curve.
@@ -163,11 +163,11 @@ class DPExplainableBoostingClassifier(_PrivateBoosting, AdditiveClassifier):
         Direction of the curves of ordered features, by name. Each update is projected onto the
         nearest monotone curve, weighted by noisy counts, which costs no privacy.
     outer_bags : int, default=1
-        Number of fits on random parts of the records, whose curves are averaged; explanations then
-        show how much the bags differ. Each record may be in every bag, so the noise of a bag is
-        ``sqrt(outer_bags)`` times as large at the same guarantee. The mean again has the noise of
-        one fit, but the budget allows fewer passes over the features: a few bags cost almost no
-        accuracy, many bags cost some on large tables.
+        Number of fits on random parts of the records (bags), whose curves are averaged;
+        explanations then show how much the bags differ. Each record may be in every bag, so the
+        noise of a bag is ``sqrt(outer_bags)`` times as large at the same guarantee. The mean again
+        has the noise of one fit, but the budget allows fewer passes over the features: a few bags
+        cost almost no accuracy, many bags cost some on large tables.
     n_jobs : int or None, default=None
         Number of threads; -1 for the number of processors. None decides by the number of records
         in this process: one for small tables, and for fits that run in parallel. Affects only the

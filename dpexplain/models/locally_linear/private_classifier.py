@@ -19,7 +19,7 @@ from dpexplain.accounting import (
 from dpexplain.accounting.pld import pld_available
 from dpexplain.mechanisms import Mechanism, NoiseBackend, Releases
 from dpexplain.models.locally_linear.arithmetic import lattice_bits
-from dpexplain.models.locally_linear.centering import longest_record, take_mean_off
+from dpexplain.models.locally_linear.centering import longest_record, subtract_mean
 from dpexplain.models.locally_linear.gradients import FilterShape, GradientSums
 from dpexplain.models.locally_linear.inputs import Features, preparation_of
 from dpexplain.models.locally_linear.model import LocallyLinearModel
@@ -359,7 +359,7 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
             samples, mean = sampler.samples(steps.n_steps), None
             if steps.n_mean_steps:
                 longest = longest_record(preparation, basis)
-                mean = take_mean_off(
+                mean = subtract_mean(
                     features, samples, steps.n_mean_steps, plan, mechanism, longest
                 )
             sums = self._gradient_sums(features, labels, shape, basis, plan)

@@ -18,7 +18,7 @@ def fallback_html(payload: Mapping[str, Any], fit: Mapping[str, Any] | None) -> 
     """Describe the chosen fit in HTML.
 
     A saved notebook keeps this text, so it describes one fit only: the selected one, or the last
-    private one while the reference is selected. It contains no number of the reference and no
+    private one while the reference is selected. It contains no number from the reference and no
     metric measured on held-out records. The widget state, which a notebook may also save, contains
     the whole payload with both.
 

@@ -17,7 +17,7 @@ EFFECT_DIGITS = 3
 """Digits of estimates of the effect, whose bands are far wider than that."""
 
 STD_STEP = 0.01
-"""Standard deviations are rounded to so large a share of themselves, however small they are."""
+"""Relative rounding step of standard deviations, however small they are."""
 
 PRECISION_WORDS = (
     f"Lists of numbers are rounded so that their largest number has {DIGITS} digits "

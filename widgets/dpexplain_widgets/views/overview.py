@@ -7,7 +7,7 @@ from dpexplain_widgets.views.base import View
 
 
 class OverviewView(View):
-    """Epsilon scale, guarantee in words, and diagnostics with the reference.
+    """Choice of epsilon, its guarantee in words, and diagnostics next to the reference.
 
     Parameters
     ----------

@@ -32,14 +32,14 @@ _LONGEST_STEP = 4.0
 """Largest change of a score in one step, in log-odds (or standard deviations of a residual)."""
 
 _SHRINKAGE = 1.0
-"""The band allows for this multiple of what the prior takes away from the estimate."""
+"""The band allows for this multiple of the shrinkage of the estimate by the prior."""
 
 _WIDER = 0.6
-"""Scales of terms that go with others are used up to so much larger than estimated: what one of
-them lacks can hide behind another, and then it looks small."""
+"""Scales of correlated terms are enlarged by up to this share: the missing part of one term can
+hide behind another, and then looks small."""
 
 _SCALES = (1.0 / 3.0, 3.0)
-"""Scores are never stretched more than that."""
+"""Range of the factor that calibrates scores."""
 
 _LARGEST_CORRELATION = 0.98
 _USUAL = 0.7

@@ -16,7 +16,7 @@ _LEAST_EIGENVALUE = 0.02
 
 
 class Population:
-    """Quasi-random points with bins of all features.
+    """Synthetic people: quasi-random points with a bin in each feature.
 
     Parameters
     ----------

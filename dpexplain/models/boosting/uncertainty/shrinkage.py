@@ -23,7 +23,7 @@ _FIRST = 0.05
 """Share of early visits that is dropped, because reactions are linear only near the final curve."""
 
 _USUAL_SPREAD = 0.3
-"""Standard deviation of the share that curves fall short by, before anything was seen."""
+"""Prior standard deviation of the missing share of a curve."""
 
 _LIMITS = (0.5, 3.0)
 """Estimates are clipped to this range."""
