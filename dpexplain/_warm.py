@@ -1,4 +1,4 @@
-"""Compile the numeric kernels and fill caches before the first session: ``dpexplain warm``.
+"""Compile the numeric kernels before the first session: ``dpexplain warm``.
 
 It fits models on a few simulated rows, so the compiled kernels are on disk when real data come,
 and it imports the plotting packages of the notebooks. Models that share kernels run one after
@@ -46,7 +46,7 @@ def simulated_rows() -> pd.DataFrame:
 
 
 def warm_model(name: str, *, quick: bool = False) -> None:
-    """Fit, explain and predict once with one model, in each way that needs other kernels.
+    """Fit, explain and predict with one model, in each way that needs other kernels.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Compile kernels at first use, keep them on disk, and tell whoever waits for them why.
+"""Compile kernels at first use, keep them on disk, and say so to users who wait.
 
 Kernels take `njit` from here, so the notice appears whichever kernel is needed first.
 """
@@ -31,7 +31,7 @@ class Word(event.Listener):
         self.said = False
 
     def on_start(self, event: Any) -> None:
-        """Show the notice before our first kernel; kernels found on disk do not reach this."""
+        """Show the notice before our first kernel; kernels found on disk do not count."""
         ours = event.data["dispatcher"].py_func.__module__.startswith("dpexplain.")
         if ours and not self.said and _somebody_waits():
             self.said = True

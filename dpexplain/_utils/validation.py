@@ -219,7 +219,7 @@ def check_in_range(
     name : str
         The parameter's name, for the message.
     value : float
-        What the caller passed; a bool, a string or NaN is refused.
+        What the caller passed; a bool, a string or NaN is rejected.
     low, high : float
         Ends of the interval; an infinite end means no bound.
     include_low, include_high : bool, default=True
@@ -255,7 +255,7 @@ def check_count(name: str, value: object, minimum: int = 1) -> int:
     name : str
         The parameter's name, for the message.
     value : int
-        What the caller passed; a bool or a float is refused.
+        What the caller passed; a bool or a float is rejected.
     minimum : int, default=1
         The smallest accepted number.
 

@@ -141,7 +141,7 @@ class _Silence(NoiseSource):
 
     @property
     def private(self) -> bool:
-        """Whether the other source is private, so that the guarantee stays that of the fit."""
+        """Whether the other source is private, as the guarantee of the fit states."""
         return self._spoken_for.private
 
     @property

@@ -1,4 +1,4 @@
-"""Interpretable models. Contract tests, sweeps and dashboards list them from ``__all__``.
+"""Interpretable models, which tests, sweeps and dashboards find in ``__all__``.
 
 They are listed in :mod:`dpexplain.models.registry`; :func:`register` adds a model from another
 package.

@@ -1,4 +1,4 @@
-"""Rows per person: the ``groups`` of a fit, and which rows of each person are used."""
+"""Rows per person: the ``groups`` of a fit, and the rows used of each person."""
 
 from __future__ import annotations
 

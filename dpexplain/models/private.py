@@ -1,4 +1,4 @@
-"""Fit of all private estimators: check, charge the ledger, read records, state the guarantee."""
+"""Fit of all private estimators: check, charge, read records, state the guarantee."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a private estimator provides for its fit, and the draws that audits replace."""
+"""Methods that private estimators provide for a fit, or that audits replace."""
 
 from __future__ import annotations
 

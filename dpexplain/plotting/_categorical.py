@@ -45,7 +45,7 @@ def draw_values(
     *,
     released: bool = True,
 ) -> None:
-    """Draw contributions as bars with noise whiskers, pale if possibly noise, if `released`."""
+    """Draw contributions as bars with whiskers, pale if they may be noise."""
     values = shape.contribution[bins]
     noise = np.zeros(bins.size) if shape.noise_std is None else shape.noise_std[bins]
     marks = shape.signal

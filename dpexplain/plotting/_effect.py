@@ -42,7 +42,7 @@ def resolved_show(shape: ShapeFunction, show: Show) -> Show:
 def draw_steps(
     ax: Axes, shape: ShapeFunction, place: Positions, colors: Theme, *, floor: float
 ) -> None:
-    """Draw the estimate of a numeric term, its band down to a `floor` above the counts."""
+    """Draw the estimate of a numeric term, with its band above a `floor`."""
     if shape.effect is None or shape.effect_band is None:
         return
     n = shape.n_value_bins
@@ -81,7 +81,7 @@ def draw_points(
     alone: bool,
     right: float,
 ) -> None:
-    """Draw the estimate of each category as a diamond with its band, up to where counts begin."""
+    """Draw the estimate of each category as a diamond with its band."""
     if shape.effect is None or shape.effect_std is None or shape.effect_factor is None:
         return
     marks = ax.errorbar(
@@ -104,7 +104,7 @@ def _clip(ax: Axes, drawn: Iterable[Artist], corner: Corner, opposite: Corner) -
 
 
 def marker_look(colors: Theme) -> dict[str, Any]:
-    """Return what the marks of estimates look like: hollow diamonds with dashed whiskers."""
+    """Return the style of estimates: hollow diamonds with dashed whiskers."""
     return {
         "fmt": EFFECT_MARKER,
         "ms": 5,

@@ -76,7 +76,7 @@ def positions(shape: ShapeFunction, spacing: str) -> Positions:
 def draw_values(
     ax: Axes, shape: ShapeFunction, place: Positions, colors: Theme, *, released: bool = True
 ) -> None:
-    """Draw contributions and noise, if `released`: steps for value bins, points for others."""
+    """Draw contributions and noise: steps for value bins, points for others."""
     n = shape.n_value_bins
     ax.axhline(0, color=colors.muted, lw=0.9, ls=(0, (4, 3)), zorder=1)
     if shape.special:

@@ -361,7 +361,7 @@ ATTACKS = [
         "the number of records in a title",
     ),
     Attack(
-        "errors, warnings, logs or printed text tell of a cell",
+        "errors, warnings, logs or printed text reveal a cell",
         words_of_a_fit,
         unknown_labels_are_counted_aloud,
         "a warning about values outside of the schema",

@@ -51,7 +51,7 @@ _TIED = 0.8
 
 
 class Estimated(Protocol):
-    """The parts of a :class:`dpexplain.explain.ShapeFunction` on which warnings depend."""
+    """Parts of a shape function on which warnings depend."""
 
     @property
     def name(self) -> str: ...

@@ -185,7 +185,7 @@ class NoisyShape:
 
     @property
     def effect_caution(self) -> str:
-        """Warning if the effect estimate of this curve is missing or says little; else empty.
+        """Warning if the effect estimate of this curve is missing or weak; else empty.
 
         Warnings that depend on the whole model are in :attr:`GlobalExplanation.effect_cautions`.
         """

@@ -164,7 +164,7 @@ def _ratio_steps(value: float) -> int:
 
 
 def _differences(steps: Sequence[int]) -> list[int]:
-    """Return the first of the steps, then by how much each is larger than the one before."""
+    """Return the first step, then the difference of each from the previous one."""
     return [steps[0], *(after - before for before, after in itertools.pairwise(steps))]
 
 

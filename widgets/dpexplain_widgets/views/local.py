@@ -128,7 +128,7 @@ def shown_values(view: View) -> list[Any]:
 def _pair_values(
     axes: list[Mapping[str, Any]], values: Mapping[str, Any], read: list[Any] | None
 ) -> list[Any]:
-    """Values of two features: those of their own terms if present, else those of the sample."""
+    """Values of two features: from their own terms if present, else from the sample."""
     return [
         values[axis["name"]]
         if axis["name"] in values
