@@ -78,8 +78,8 @@ def prepared(images: ArrayLike) -> Floats:
 class Network(nn.Module):
     """Two convolutions and two dense layers, with tanh, which suits clipped gradients [1]_.
 
-    The mean over the classes is subtracted from scores, as in locally linear models: a number common
-    to all classes changes no probability.
+    The mean over the classes is subtracted from scores, as in locally linear models: a number
+    common to all classes changes no probability.
 
     .. [1] Papernot et al., "Tempered Sigmoid Activations for Deep Learning with Differential
        Privacy", AAAI 2021.
