@@ -20,8 +20,10 @@ from lower_bounds import is_broken, stands
 
 pytestmark = pytest.mark.full
 
-OURS_RUNS, MUTANT_RUNS = 40, 80
-OURS = [pytest.param(f, t, id=f"{f.letter}-{t.title}") for f in FAILURES for t in ours(f)]
+OURS_RUNS, MUTANT_RUNS, TREES = 40, 80, 5
+OURS = [
+    pytest.param(f, t, id=f"{f.letter}-{t.title}") for f in FAILURES for t in ours(f, n_trees=TREES)
+]
 THEIRS = [pytest.param(f, id=f.letter) for f in FAILURES if not f.only_ours]
 CONTROLS = [pytest.param(f, t, id=t.title) for f in FAILURES if f.only_ours for t in ours(f)]
 
