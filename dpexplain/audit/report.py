@@ -59,7 +59,7 @@ class PowerRow:
     powerful : frozenset of int
         Tiers that have power on these estimators; see `powerful_tiers`.
     runs : int
-        Audits per tier.
+        Number of audits per tier.
     noticed : dict of int to int
         Audits of each tier that detected it.
     """

@@ -77,8 +77,8 @@ def replays(case: CanaryCase, n_hostile: int = 3) -> list[ReplayReport]:
 def replay_of_rows(case: CanaryCase) -> ReplayReport:
     """Run tier 1: replay a per-person fit with a different row of one person.
 
-    Adding a row of a person can cause the coins to choose a different row. This is the distance
-    between two tables that differ by one *record*, for which the ledger has a separate price.
+    Adding a row of a person can cause the coins to choose a different row. Two tables that differ
+    by one *record* can differ in this way, and the ledger has a separate price for it.
 
     Parameters
     ----------

@@ -80,7 +80,7 @@ def run_trials(words, start, scale, step, width, thresholds, guide, drawn, n_dra
     scale, step : int
         The standard deviation is ``scale / step * STRIPS`` lattice steps.
     width : int
-        Lattice steps of a strip, at least ``scale / step``.
+        Number of lattice steps per strip, at least ``scale / step``.
     thresholds : ndarray of shape (n_strips,), dtype int64
         Cumulative probability of the strips times ``2**31``, rounded down; the last is ``2**31 -
         1``.

@@ -349,7 +349,7 @@ class ChoicePhase:
     epsilon : float
         Log-ratio of one release, positive and finite.
     n_candidates : int
-        Candidates of each group.
+        Number of candidates of each group.
     n_values : int
         Total number of groups in all releases.
     n_disjoint : int, default=1

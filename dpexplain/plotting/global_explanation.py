@@ -56,7 +56,7 @@ def plot_global(
     max_terms : int, default=12
         Maximum number of panels, if `terms` is None.
     n_columns : int, default=3
-        Panels in a row.
+        Number of panels per row.
     share_scale : bool, default=True
         Whether all panels have the same score axis, so that heights can be compared.
     spacing : {"auto", "value", "bins"}, default="auto"

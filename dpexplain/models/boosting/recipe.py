@@ -42,7 +42,7 @@ class Recipe:
         If the clip of a regression is derived, it follows a quantile of the residuals, which is
         queried at this interval of passes; 0 for a fixed clip.
     max_leaves : int
-        Leaves of a tree.
+        Number of leaves per tree.
     leaf_noise_ratio : float
         A leaf holds at least this many times the noise multiplier of its sum.
     n_epochs : int or None

@@ -39,7 +39,7 @@ class ExplainableBoostingRegressor(AdditiveRegressor, _Reference):
         Maximum number of passes over the features; each bag stops earlier if the held-out loss no
         longer improves.
     max_leaves : int, default=3
-        Leaves of a tree.
+        Number of leaves per tree.
     outer_bags : int, default=8
         Number of fits on random parts of the records (bags), whose curves are averaged.
     random_state : int or None, default=0
@@ -131,8 +131,8 @@ class DPExplainableBoostingRegressor(_PrivateBoosting, AdditiveRegressor):
     Parameters
     ----------
     epsilon : float, default=1.0
-        Privacy parameter of the whole fit, positive; above 10 warns, above 50 needs
-        `allow_weak`.
+        Privacy parameter of the whole fit, positive. Values above 10 give a warning, and those
+        above 50 need `allow_weak`.
     delta : float, default=1e-6
         Privacy parameter of the whole fit, in (0, 1); well below one over the number of people.
     schema : Schema or None, default=None
@@ -155,9 +155,9 @@ class DPExplainableBoostingRegressor(_PrivateBoosting, AdditiveRegressor):
         Share of a leaf's mean residual added per step, in (0, 1]. None: up to 1, larger with fewer
         passes.
     max_rounds : int or None, default=None
-        Passes over the features. None: 5 to 200, more with less noise.
+        Number of passes over the features. None: 5 to 200, more with less noise.
     max_leaves : int or None, default=None
-        Leaves of a tree, 2 to 255. None: 3.
+        Number of leaves per tree, 2 to 255. None: 3.
     clip : float or None, default=None
         Bound on a record's residual, in half-ranges of the target, in (0, 1]. None: it follows a
         quantile of the residuals, queried every second pass with the noise of a tree; 1 with the
@@ -215,7 +215,7 @@ class DPExplainableBoostingRegressor(_PrivateBoosting, AdditiveRegressor):
     ledger_ : PrivacyLedger
         `ledger`, or the ledger of this fit alone.
     n_rounds_ : int
-        Passes over the features, set by the recipe.
+        Number of passes over the features, set by the recipe.
     learning_rate_ : float
         Learning rate, set by the recipe.
     clip_ : float

@@ -52,7 +52,7 @@ class LinearBudget:
     histogram_factor, moment_factor, gradient_factor : float
         Sensitivities in multiples of those for adding or removing one record.
     n_steps : int
-        Gradients, or 1 for the target moments.
+        Number of gradients; 1 for the target moments.
     """
 
     mu_bins: float

@@ -70,7 +70,7 @@ def picture_of(payload: Mapping[str, Any], fit: Mapping[str, Any], term: str) ->
     payload : mapping
         Payload of a view.
     fit : mapping
-        The fit of it that is drawn.
+        Fit of the payload to draw.
     term : str
         Name of the term.
 

@@ -53,9 +53,9 @@ class _Effort:
     Attributes
     ----------
     n_people : int
-        Points of the population.
+        Number of points of the population.
     n_steps : int
-        Gauss-Newton steps.
+        Number of Gauss-Newton steps.
     most_pairs : int
         Maximum number of correlations that the sums may correct.
     """

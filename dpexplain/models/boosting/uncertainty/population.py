@@ -25,7 +25,7 @@ class Population:
     shares : sequence of ndarray of shape (n_bins,)
         Share of the records in each bin.
     n_people : int
-        Points; a power of two.
+        Number of points; a power of two.
     """
 
     def __init__(

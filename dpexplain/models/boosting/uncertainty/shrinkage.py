@@ -31,7 +31,7 @@ _LIMITS = (0.5, 3.0)
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """Estimated shrinkage of one curve, from released sums.
+    """Released sums that show how much one curve is shrunk.
 
     A sum is the residual left in its leaf at the final scores, ``bins @ (mass * missing)``, up
     to noise.

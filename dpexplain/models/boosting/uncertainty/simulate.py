@@ -80,7 +80,7 @@ def simulate_noise(
         Number of simulated fits for privacy noise, and also for sampling; fewer for several
         classes.
     n_structures : int, default=120
-        Simulated structures.
+        Number of simulated structures.
 
     Returns
     -------
