@@ -42,7 +42,7 @@ def add_commands(commands: Any) -> None:
         action="store_true",
         help='keep the non-private reference in the page; every view then says "do not share"',
     )
-    # A saved comparison needs neither a target nor a schema: what is missing is said by `run`.
+    # A saved comparison needs neither a target nor a schema: `run` names what is missing.
     for action in report._actions:
         if action.dest in _NEEDED:
             action.required = False

@@ -48,7 +48,7 @@ _USUAL = 0.7
 
 @dataclass(frozen=True)
 class _Effort:
-    """How much work goes into an estimate.
+    """Effort of an estimate.
 
     Attributes
     ----------
