@@ -48,7 +48,7 @@ class NoisyPhase:
         Returns
         -------
         float
-            Both as stated by the phase.
+            Ratio of the scale and the sensitivity that the phase states.
         """
         return float(getattr(self, self._scale)) / self.sensitivity_int
 

@@ -26,7 +26,7 @@ _ANCHORS = 8
 
 @dataclass(frozen=True, eq=False)
 class Sums:
-    """Expected sums for given true curves, with derivatives.
+    """Differences of released sums from those expected for given curves, with derivatives.
 
     Attributes
     ----------
