@@ -164,7 +164,7 @@ def fitted():
 
 
 @pytest.mark.full
-def test_a_curve_over_dates_is_labelled_with_dates(fitted):
+def test_a_curve_over_dates_is_labeled_with_dates(fitted):
     days, model = fitted
     curve = model.explain_global()["visit"]
     assert curve.bin_labels[0].startswith("2015-01-01")

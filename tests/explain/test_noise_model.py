@@ -11,7 +11,7 @@ import pytest
 from dpexplain.explain import NoiseModel
 from dpexplain.explain._normals import keeping_normals
 from dpexplain.explain.bands._noisy_model import rank_intervals
-from dpexplain.explain.noise import mean_absolute, normal_certainty
+from dpexplain.explain.noise_model import mean_absolute, normal_certainty
 from example_explanations import age, classifier, job, samples
 
 RNG = np.random.default_rng(0)

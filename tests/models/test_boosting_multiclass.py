@@ -89,7 +89,7 @@ def test_explanations_of_the_classes_add_up_to_the_scores_bit_by_bit(estimator):
 
 
 @both
-def test_curves_are_centred_over_classes_and_over_people(estimator):
+def test_curves_are_centered_over_classes_and_over_people(estimator):
     explanation = estimator.fit(*make_data(1000)).explain_global()
     for term in explanation.term_names:
         parts = [part[term] for part in explanation.by_class]

@@ -237,7 +237,7 @@ def test_health_follows_from_the_releases_alone():
     X, y = records(60)
     X.loc[:40, "age"] = np.nan
     model, transcript = record(estimator, X, y)
-    neighbour = (X.iloc[1:], y[1:])
-    assert replay(estimator, neighbour, model, transcript).holds
-    other, _ = record(estimator, *neighbour, answers=transcript.answers)
+    neighbor = (X.iloc[1:], y[1:])
+    assert replay(estimator, neighbor, model, transcript).holds
+    other, _ = record(estimator, *neighbor, answers=transcript.answers)
     assert other.health() == model.health()
