@@ -16,7 +16,6 @@ from dpexplain.explain import LocalExplanation
 from example_explanations import classifier
 from fitted_models import dated, fitted_binary, fitted_classes, table
 
-
 shap = pytest.importorskip("shap")
 
 
