@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dpexplain.accounting.unit import unit_of
-from dpexplain.mechanisms import SecretCoins, SeededCoins
+from dpexplain.mechanisms import SecretCoins, SeededCoins, secret_coins
 from dpexplain.models.inputs import as_column
 from dpexplain.schema import Schema
 from dpexplain.tables.cells import Unreadable
@@ -95,7 +95,9 @@ def checked_groups(groups: Any, X: Any, max_rows: int | None) -> tuple[str | Non
     return grouping.kind, as_column("groups", grouping.cells, X)
 
 
-def bounded_rows(groups: Any, max_rows: int, coins: SecretCoins | SeededCoins) -> NDArray[np.intp]:
+def bounded_rows(
+    groups: Any, max_rows: int, coins: SecretCoins | SeededCoins | None = None
+) -> NDArray[np.intp]:
     """Choose at most `max_rows` rows per person by random draws.
 
     Rows without a readable person ID are dropped. If all of them counted as one person, adding one
@@ -108,8 +110,8 @@ def bounded_rows(groups: Any, max_rows: int, coins: SecretCoins | SeededCoins) -
         Person of each row.
     max_rows : int
         Maximum number of rows per person.
-    coins : SecretCoins or SeededCoins
-        Source of the random draws.
+    coins : SecretCoins or SeededCoins, optional
+        Source of the random draws; secret by default.
 
     Returns
     -------
@@ -119,7 +121,7 @@ def bounded_rows(groups: Any, max_rows: int, coins: SecretCoins | SeededCoins) -
     cells = cells_of(values_of(groups))
     people, _ = pd.factorize(np.array([person_of(cell) for cell in cells], dtype=object))
     named = np.flatnonzero(people >= 0)
-    shuffled = named[coins.permutation(len(named))]
+    shuffled = named[(coins or secret_coins()).permutation(len(named))]
     order = shuffled[np.argsort(people[shuffled], kind="stable")]
     sorted_people = people[order]
     starts = np.flatnonzero(np.r_[True, sorted_people[1:] != sorted_people[:-1]])

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpexplain._utils.tracebacks import without_records
 from dpexplain._utils.version import __version__
@@ -14,7 +15,7 @@ from dpexplain.accounting import Event, NonPrivateEvent, PrivacyLedger
 from dpexplain.accounting.unit import Unit, unit_of
 from dpexplain.exceptions import PrivacyWarning
 from dpexplain.explain import Guarantee
-from dpexplain.mechanisms import NoiseSource
+from dpexplain.mechanisms import NoiseSource, SeededCoins
 from dpexplain.models.inputs import (
     as_column,
     as_table,
@@ -24,6 +25,7 @@ from dpexplain.models.inputs import (
     rows_with_target,
 )
 from dpexplain.models.persons import PERSONS_IN_PARTS, checked_groups, features_without_groups
+from dpexplain.models.persons import bounded_rows as _bounded_rows
 from dpexplain.models.private_checks import check_private_parameters
 from dpexplain.models.private_hooks import PrivateHooks
 from dpexplain.schema import Schema
@@ -213,6 +215,13 @@ class PrivateEstimator(PrivateHooks):
         self.feature_names_in_ = np.array(schema.feature_names, dtype=object)
         self.guarantee_ = self._guarantee(mechanism.source)
         return ""
+
+    def _kept_rows(self, groups: Any) -> NDArray[np.intp]:
+        """Return the rows bounded per person, by secret coins; audits override it."""
+        limit = self.max_rows_per_person or 1
+        if self.reproducible_seed is None:
+            return _bounded_rows(groups, limit)
+        return _bounded_rows(groups, limit, SeededCoins(self.reproducible_seed))
 
     def __sklearn_tags__(self) -> Any:
         """Return tags for scikit-learn's checks, whose small data are dominated by noise."""
