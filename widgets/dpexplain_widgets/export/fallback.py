@@ -7,7 +7,7 @@ import html
 from collections.abc import Mapping
 from typing import Any
 
-from dpexplain_widgets.export.picture import WIDTH, picture_of, shortened
+from dpexplain_widgets.export.picture import WIDTH, class_words, picture_of, shortened
 
 _ROWS = 10
 
@@ -90,7 +90,7 @@ def fallback_html(payload: Mapping[str, Any], fit: Mapping[str, Any] | None) -> 
     str
         Escaped HTML without scripts.
     """
-    title = f"<strong>{_escaped(payload['title'], 120)}</strong>"
+    title = f"<strong>{_escaped(payload['title'] + class_words(payload), 120)}</strong>"
     if fit is not None and fit == payload["reference"]:
         title += f"<div>{_escaped(_LEFT_OUT, 200)}</div>"
         fit = last_private(payload)

@@ -99,7 +99,8 @@ export interface Payload {
   name: string;
   link: string;
   score_unit: string;
-  target: { name: string; unit: string; classes: string[] | null; shown_class: string };
+  /** `by_class`: the models of the payload are the classes of one model. */
+  target: { name: string; unit: string; classes: string[] | null; shown_class: string; by_class?: boolean };
   terms: Term[];
   epsilons: number[];
   fits: Fit[][];

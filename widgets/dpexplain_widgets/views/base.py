@@ -14,6 +14,7 @@ from IPython.display import publish_display_data
 from dpexplain_widgets.export.bundle import stylesheet
 from dpexplain_widgets.export.export import Exports
 from dpexplain_widgets.export.fallback import beside_view, still_bundle
+from dpexplain_widgets.export.picture import class_words
 from dpexplain_widgets.payload.filter_payload import filters_payload, shows_filters
 from dpexplain_widgets.payload.payload import build_payload
 from dpexplain_widgets.state.editing import Editing
@@ -47,8 +48,9 @@ class View(Exports, Editing, ViewState, anywidget.AnyWidget):
     Parameters
     ----------
     source : Comparison, GlobalExplanation, FilterComparison, FilterBank, dict or View
-        What to show. A dict holds several sources by model name, or is a payload. A view passes on
-        its payload and its choices, which stay linked.
+        What to show. Of a model of three or more classes, all are shown, one at a time
+        (`model_name` is the class). A dict holds several sources by model name, or is a payload. A
+        view passes on its payload and its choices, which stay linked.
     samples : DataFrame or None, default=None
         Records for local explanations, with a column for every term.
     samples_public : bool, default=False
@@ -162,6 +164,7 @@ class View(Exports, Editing, ViewState, anywidget.AnyWidget):
         fit = self._fit()
         guarantee = "" if fit is None else f"; {fit['guarantee']['short']}"
         chosen = f", term {self.term[:60]!r}" if fit is not None and self.term else ""
+        chosen += class_words(self.shown)
         if self.filter_class:
             chosen = f", class {self.filter_class[:60]!r}"
         return f"{type(self).__name__}({shown!r}{chosen}{guarantee})"
