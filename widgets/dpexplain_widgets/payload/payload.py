@@ -13,6 +13,7 @@ from dpexplain.explain import GlobalExplanation
 from dpexplain.explain._by_class import ByClass, one_class_at_a_time
 from dpexplain.explain._normals import keeping_normals
 from dpexplain.tables.cells import DATE_UNIT
+from dpexplain_widgets.payload.claim_payload import claim_parts
 from dpexplain_widgets.payload.directions import packed_directions
 from dpexplain_widgets.payload.filter_payload import check_filters, shows_filters
 from dpexplain_widgets.payload.joint_cost import together_words
@@ -349,6 +350,7 @@ def _fit(
     cautions = explanation.effect_cautions
     places = {name: place for place, name in enumerate(explanation)}
     pairs = {pair.name: pair_fit(pair) for pair in explanation.pairs}
+    claims = dict(zip(names, claim_parts(explanation, names), strict=True))
     return {
         "epsilon": _plain(guarantee.epsilon),
         "guarantee": guarantee_payload(guarantee),
@@ -370,6 +372,7 @@ def _fit(
                 "ranks": None if ranking is None else _ranks(ranking, name),
                 **_effect_size(ranking, name),
                 "effect_caution": cautions.get(name, ""),
+                "claims": claims[name],
             }
             for name in names
         ],

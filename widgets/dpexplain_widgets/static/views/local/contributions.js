@@ -118,34 +118,6 @@ export function normalCertainty(size, std) {
   return 1 - 0.5 * poly * Math.exp(-z * z);
 }
 
-/**
- * The fits of all classes that belong to a fit of one class, by class; null for other models.
- * @param {import("../../types").State} state
- * @param {import("../../types").Fit} fit
- */
-function fitsOfClasses({ models, payload }, fit) {
-  if (!payload.target.by_class) return null;
-  const home = models.find((each) => each.reference === fit || each.fits.some((row) => row.includes(fit)));
-  if (home.reference === fit) return models.map(({ reference }) => reference);
-  const stop = home.fits.findIndex((row) => row.includes(fit));
-  const repeat = home.fits[stop].indexOf(fit);
-  return models.map(({ fits }) => fits[stop][repeat]);
-}
-
-/**
- * Probabilities of all classes of one model for a sample, in order; null for other models.
- * @param {import("../../types").State} state
- * @param {import("../../types").Fit} fit
- */
-export function classProbabilities(state, fit, values) {
-  const scores = fitsOfClasses(state, fit)?.map((each) => explainValues(each, values).score);
-  if (!scores) return null;
-  const largest = Math.max(...scores);
-  const sizes = scores.map((score) => Math.exp(score - largest));
-  const total = sizes.reduce((sum, size) => sum + size, 0);
-  return sizes.map((size) => size / total);
-}
-
 /** The prediction for a score; null if it depends on other classes too. */
 export function predictionOf(link, score) {
   if (link === "logit") return 1 / (1 + Math.exp(-score));

@@ -1,7 +1,8 @@
 // The local view: contributions to the score of one sample, and certainty of signs and decision.
 import {
-  classProbabilities, explainValues, flips, normalCertainty, predictionOf, shownValues, signWord, thresholdScore,
+  explainValues, flips, normalCertainty, predictionOf, shownValues, signWord, thresholdScore,
 } from "./contributions.js";
+import { chanceOf, classWords } from "./class_probabilities.js";
 import { choiceBox } from "../../kit/controls.js";
 import { html, listen, setText, svg, uniqueId } from "../../kit/dom.js";
 import {
@@ -19,7 +20,6 @@ import { whatIfInputs } from "./what_if.js";
 import { epsilonWords, otherWords, predictionName, scoreWords } from "../../kit/words.js";
 
 const LOCAL_KEYS = [...CHOICE_KEYS, "sample", "what_if", "threshold"];
-const MOST_CLASSES = 8;
 const TYPICAL = "typical (largest released bins)";
 
 /** Fits marked in addition to the selected one: [{role, words, explained}]. */
@@ -35,23 +35,6 @@ function comparedFits(state, values) {
   add("pinned", `pinned, ε = ${formatEpsilon(pinned)}`, state.pinned);
   if (state.other) add("other", otherWords(state), state.other);
   return others;
-}
-
-/** Probability of the class shown by one of several classes; null for other models. */
-function chanceOf(state, fit, values) {
-  const place = state.models.indexOf(state.payload);
-  return classProbabilities(state, fit, values)?.[place] ?? null;
-}
-
-/** Probabilities of all classes, most likely first; "" for other models. */
-function classWords(state, values) {
-  const chances = classProbabilities(state, state.fit, values);
-  if (chances === null) return "";
-  const order = chances.map((_, k) => k).sort((a, b) => chances[b] - chances[a]);
-  const listed = order.slice(0, MOST_CLASSES).map((k) =>
-    `“${quotedName(state.models[k].name, 24)}” ${formatNumber(chances[k])}`);
-  const more = order.length > MOST_CLASSES ? `, and ${order.length - MOST_CLASSES} less likely classes` : "";
-  return `Probabilities of the classes: ${listed.join(", ")}${more}.`;
 }
 
 /** Why the picture must not be shared, or null. */
