@@ -40,7 +40,7 @@ def add_commands(commands: Any) -> None:
         action="store_true",
         help='keep the non-private reference in the page; every view then says "do not share"',
     )
-    # A saved comparison needs neither a target nor a schema: what is missing is said by `run`.
+    # A saved comparison needs neither a target nor a schema: `run` names what is missing.
     for action in report._actions:
         if action.dest in _NEEDED:
             action.required = False
@@ -105,7 +105,7 @@ def _require_fit_options(asked: argparse.Namespace) -> None:
 
 
 def _check_class(asked: argparse.Namespace) -> None:
-    """Refuse a class that does not exist, before the charge."""
+    """Reject a class that does not exist, before the charge."""
     if asked.of_class is None:
         return
     target = read_schema(asked.schema).target
