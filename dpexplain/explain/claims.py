@@ -23,7 +23,7 @@ from dpexplain.explain._text import listing, short_number, shorten, signed_numbe
 from dpexplain.explain.additive.global_explanation import GlobalExplanation
 from dpexplain.explain.additive.shape_function import ShapeFunction
 from dpexplain.explain.guarantee import Guarantee
-from dpexplain.explain.noise import LEVEL, NoiseModel
+from dpexplain.explain.noise_model import LEVEL, NoiseModel
 
 Basis = Literal["effect", "noise"]
 State = Literal["holds", "reversed", "may be noise", "may be noise or hidden by shrinkage"]
