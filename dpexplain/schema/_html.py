@@ -50,7 +50,9 @@ def schema_table(features: Mapping[str, Feature], target: Target | None) -> str:
 def _row(name: str, part: Numeric | Categorical | Range | Classes) -> str:
     kind, values = _kind_and_values(part)
     unit = "" if isinstance(part, Date) else getattr(part, "unit", "")
-    texts = (kind, values, unit, part.description)
+    source = f"Source: {part.source}" if part.source else ""
+    notes = ". ".join(filter(None, (part.description.rstrip(". "), source)))
+    texts = (kind, "; ".join([values, *_rules(part)]), unit, notes)
     cells = "".join(f"<td style='text-align:left'>{_text(text)}</td>" for text in texts)
     return f"<tr><th scope='row' style='text-align:left'>{_text(name)}</th>{cells}</tr>"
 
@@ -69,6 +71,18 @@ def _kind_and_values(part: Numeric | Categorical | Range | Classes) -> tuple[str
     step = f", step {short(part.step)}" if isinstance(part, Numeric) and part.step else ""
     kind = "numeric" if isinstance(part, Numeric) else "range"
     return kind, f"{short(part.low)} to {short(part.high)}{step}"
+
+
+def _rules(part: Numeric | Categorical | Range | Classes) -> list[str]:
+    """Describe how cells are cleaned."""
+    aliases = [f"{spelling} = {name}" for spelling, name in getattr(part, "aliases", ())]
+    listed = {
+        "decimal comma": [""] if getattr(part, "decimal", ".") == "," else [],
+        "format ": list(getattr(part, "format", ())),
+        "alias ": aliases,
+        "missing ": list(part.missing),
+    }
+    return [words + _joined(tuple(found), ", ") for words, found in listed.items() if found]
 
 
 def _joined(values: tuple[Label, ...], separator: str) -> str:

@@ -29,6 +29,7 @@ from dpexplain.schema.features import (
 )
 
 if TYPE_CHECKING:
+    import pandas as pd
     from numpy.typing import ArrayLike
 
     from dpexplain.schema.report import SchemaReport
@@ -171,6 +172,38 @@ class Schema:
             stacklevel=2,
         )
         return cls._observed(X, y, task=task)
+
+    def clean(self, X: ArrayLike) -> pd.DataFrame:
+        """Return a table as models read it: aliases, markers, formats and bounds applied.
+
+        Fits and predictions do this by themselves. What does not know the schema needs it: an
+        explanation that is given rows, an ONNX model, a SHAP explainer.
+
+        Parameters
+        ----------
+        X : DataFrame or array of shape (n_samples, n_features)
+            The records. Each row of the result depends on that row only.
+
+        Returns
+        -------
+        DataFrame of shape (n_samples, n_features)
+            Numbers within the bounds, dates as ISO text, categories by name and other values as
+            text; NaN or None for a missing cell. As private as `X`.
+
+        Raises
+        ------
+        SchemaError
+            If columns are missing.
+
+        Examples
+        --------
+        >>> schema = Schema({"sex": Categorical(["male", "female"], aliases={"m": "male"})})
+        >>> schema.clean([["m"], ["female"], [None]])["sex"].tolist()
+        ['male', 'female', None]
+        """
+        from dpexplain.schema.report import cleaned_table
+
+        return cleaned_table(self, X)
 
     def check(self, X: ArrayLike, y: ArrayLike | None = None) -> SchemaReport:
         """Check a table against the schema. NOT PRIVATE: for the data holder only.

@@ -156,13 +156,16 @@ def _table(part: Numeric | Categorical | Range | Classes) -> dict[str, Any]:
             continue
         value = getattr(part, field.name)
         if field.default is MISSING or value != field.default:
-            table[field.name] = _value(value)
+            table[field.name] = dict(value) if field.name == "aliases" else _value(value)
+    if len(table.get("format", ())) == 1:
+        table["format"] = table["format"][0]
     return table
 
 
 def _fields(kind: Any) -> list[Field[Any]]:
-    """Return the stored fields; unit and step of a date are implied."""
-    return [f for f in fields(kind) if kind is not Date or f.name not in ("unit", "step")]
+    """Return the stored fields; those of a date that are implied are not."""
+    implied = ("unit", "step", "decimal") if kind is Date else ()
+    return [f for f in fields(kind) if f.name not in implied]
 
 
 def _value(value: Any) -> Any:
