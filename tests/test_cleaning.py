@@ -289,3 +289,80 @@ def test_rules_that_leave_a_doubt_are_refused(make: Any, message: str) -> None:
 def test_formats_with_other_parts_twice_are_refused() -> None:
     with pytest.raises(ValueError, match="exactly once"):
         day_format("%d.%d.%m.%Y")
+
+
+VISITS = Schema(
+    {"age": Numeric(0, 90)},
+    target=Classes(["no", "yes"], name="readmitted"),
+    id=["record", "name"],
+    person="patient",
+)
+
+
+def visits() -> pd.DataFrame:
+    age = np.arange(40.0)
+    table = {"record": range(40), "name": "x", "patient": range(40), "age": age}
+    return pd.DataFrame({**table, "readmitted": np.where(age < 20, "no", "yes")}).assign(
+        patient=lambda frame: frame["patient"] // 2
+    )
+
+
+def test_ids_and_persons_survive_toml_copies_and_are_shown() -> None:
+    import copy
+
+    assert Schema.from_toml(VISITS.to_toml()) == VISITS == copy.deepcopy(VISITS)
+    assert Schema(VISITS.features, VISITS.target) != VISITS
+    assert (VISITS.id, VISITS.person) == (("record", "name"), "patient")
+    assert "id=['record', 'name'], person='patient'" in repr(VISITS)
+    assert VISITS._repr_html_().count("never a feature") == 3
+
+
+def test_persons_of_the_schema_are_the_groups_of_a_fit_that_asks_for_them() -> None:
+    from dpexplain import sweep
+    from dpexplain.models import DPLogisticRegression
+
+    model = DPLogisticRegression(
+        epsilon=1.0, schema=VISITS, reproducible_seed=1, max_rows_per_person=2
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.fit(visits(), "readmitted")
+    assert model.guarantee_.unit == "one person (patient), of whom at most 2 rows are used"
+    assert list(model.feature_names_in_) == ["age"]
+    swept = sweep(model, visits(), "readmitted", epsilons=[1.0], reference=False, progress=False)
+    assert swept.explanations[1.0][0].guarantee.unit == model.guarantee_.unit
+
+
+def test_a_fit_that_protects_rows_says_so_where_the_schema_names_persons() -> None:
+    from dpexplain.exceptions import PrivacyWarning
+    from dpexplain.models import DPLogisticRegression
+
+    model = DPLogisticRegression(epsilon=1.0, schema=VISITS, reproducible_seed=1)
+    with pytest.warns(PrivacyWarning, match="'patient' names persons.*single rows"):
+        model.fit(visits(), "readmitted")
+    assert model.guarantee_.unit == "one record"
+
+
+@pytest.mark.parametrize("column", ["record", "patient"])
+def test_a_column_of_ids_or_persons_is_no_target(column: str) -> None:
+    from dpexplain.tables.targets import split_target
+
+    with pytest.raises(ValueError, match="identifies records or persons"):
+        split_target(visits(), column, VISITS)
+
+
+@pytest.mark.parametrize(
+    ("roles", "message"),
+    [
+        ({"id": "age"}, "'age' of id= or person= is a feature"),
+        ({"person": "readmitted"}, "is the target"),
+        ({"id": ["a", "a"]}, "is given twice"),
+        ({"id": "a", "person": "a"}, "is given twice"),
+        ({"id": 5}, "id=5 must be the name of a column or a list"),
+        ({"person": ["a", 1]}, "must be the name of a column"),
+        ({"person": ""}, "must be the name of a column"),
+    ],
+)
+def test_roles_that_a_column_cannot_have_are_refused(roles: Any, message: str) -> None:
+    with pytest.raises(SchemaError, match=re.escape(message)):
+        Schema(VISITS.features, VISITS.target, **roles)

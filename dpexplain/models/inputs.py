@@ -16,6 +16,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.exceptions import DataConversionWarning
 
+from dpexplain.exceptions import PrivacyWarning
 from dpexplain.schema import Classes, Range, Schema
 from dpexplain.tables import columns as _tables
 from dpexplain.tables.cells import Unreadable
@@ -197,6 +198,24 @@ def some_rows_with_target(X: Any, y: Any, schema: Schema) -> tuple[Any, Any]:
             "not fit."
         )
     return X, y
+
+
+def warn_of_persons(schema: Any, max_rows_per_person: int | None) -> None:
+    """Warn that a fit protects rows though the schema names persons: both are public.
+
+    Parameters
+    ----------
+    schema : Schema or None
+    max_rows_per_person : int or None
+    """
+    person = getattr(schema, "person", None)
+    if person is not None and max_rows_per_person is None:
+        warnings.warn(
+            f"the schema says that the column {person!r} names persons, but this fit protects "
+            "single rows; set max_rows_per_person (1 if everybody has one row).",
+            PrivacyWarning,
+            stacklevel=4,
+        )
 
 
 def n_features_of(X: Any, schema: Schema | None) -> int:

@@ -8,15 +8,22 @@ axis, the list of categories and the classes are fixed before any record is read
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from dpexplain._utils.json import cut
 from dpexplain.exceptions import PrivacyWarning, SchemaError
-from dpexplain.schema._checks import check_encodable, kind_of, short_list
+from dpexplain.schema._checks import (
+    as_columns,
+    check_encodable,
+    check_roles,
+    kind_of,
+    short_list,
+)
 from dpexplain.schema.features import (
     Categorical,
     Classes,
@@ -48,6 +55,13 @@ class Schema:
         of the terms of a model.
     target : Range, Classes or None, default=None
         The target to predict. Optional here; models need it.
+    id : str or sequence of str, default=()
+        Columns that identify a record (a record number, a name). They are never a feature or a
+        target. Kept as a tuple.
+    person : str or None, default=None
+        Column that says who a row belongs to, if one person may have several rows. It is never a
+        feature or a target, and it is the default of ``groups`` in a fit with
+        ``max_rows_per_person``. Without that parameter, a fit warns that it protects rows only.
 
     Attributes
     ----------
@@ -59,8 +73,8 @@ class Schema:
     Raises
     ------
     SchemaError
-        If there is no feature, a name is not a string, or a feature or the target is not of the
-        four kinds.
+        If there is no feature, a name is not a string, a feature or the target is not of the
+        four kinds, or a column of `id` or `person` is a feature or the target.
 
     Examples
     --------
@@ -76,9 +90,14 @@ class Schema:
 
     features: Mapping[str, Feature]
     target: Target | None = None
+    id: str | Sequence[str] = field(default=(), kw_only=True)
+    person: str | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         _check_parts(self.features, self.target)
+        object.__setattr__(self, "id", as_columns("id", self.id))
+        person = () if self.person is None else as_columns("person", self.person)
+        check_roles([*self.id, *person], self.features, self.target)
         object.__setattr__(self, "features", MappingProxyType(dict(self.features)))
 
     @property
@@ -106,7 +125,7 @@ class Schema:
         """
         from dpexplain.schema.toml import schema_text
 
-        text = schema_text(self.features, self.target)
+        text = schema_text(self)
         if path is not None:
             Path(path).write_text(text, encoding="utf-8", newline="\n")
         return text
@@ -135,7 +154,7 @@ class Schema:
         is_text = isinstance(path_or_text, str) and "\n" in path_or_text
         fields = read_fields(str(path_or_text)) if is_text else read_file(path_or_text)
         try:
-            return cls(*fields)
+            return cls(**fields)
         except SchemaError as error:
             raise SchemaError(cut(str(error))) from None
 
@@ -272,21 +291,24 @@ class Schema:
     def __hash__(self) -> int:
         return hash(self._key())
 
-    def _key(self) -> tuple[tuple[tuple[str, Feature], ...], Target | None]:
+    def _key(self) -> tuple[Any, ...]:
         # Two mappings are equal in any order, but the order of the features matters here.
-        return tuple(self.features.items()), self.target
+        return tuple(self.features.items()), self.target, self.id, self.person
 
-    def __reduce__(self) -> tuple[type[Schema], tuple[dict[str, Feature], Target | None]]:
+    def __reduce__(self) -> tuple[Any, ...]:
         # A read-only mapping cannot be pickled or copied, so the parts are.
-        return Schema, (dict(self.features), self.target)
+        made = partial(Schema, id=self.id, person=self.person)
+        return made, (dict(self.features), self.target)
 
     def __repr__(self) -> str:
-        return f"Schema({short_list(self.feature_names)}, target={self.target!r})"
+        roles = {"id": list(self.id) or None, "person": self.person}
+        shown = "".join(f", {name}={value!r}" for name, value in roles.items() if value)
+        return f"Schema({short_list(self.feature_names)}, target={self.target!r}{shown})"
 
     def _repr_html_(self) -> str:
         from dpexplain.schema._html import schema_table
 
-        return schema_table(self.features, self.target)
+        return schema_table(self)
 
 
 def _check_parts(features: Any, target: Any) -> None:
