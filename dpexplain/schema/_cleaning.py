@@ -163,7 +163,6 @@ def check_told_apart(
         for text in texts:
             key = cell_text(text)
             if key is not None and key in found:
-                raise SchemaError(
-                    f"{kind}: {text!r} is {found[key]} and also {role}; keep one of the two."
-                )
+                also = "twice" if found[key] == role else f"and also {role}"
+                raise SchemaError(f"{kind}: {text!r} is {found[key]} {also}; keep one of the two.")
             found[key] = role

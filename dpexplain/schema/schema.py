@@ -159,6 +159,56 @@ class Schema:
             raise SchemaError(cut(str(error))) from None
 
     @classmethod
+    def from_dictionary(cls, path: str | Path, *, target: str | None = None) -> Schema:
+        r"""Read a schema from a data dictionary, a CSV file with one line per column of the table.
+
+        Parameters
+        ----------
+        path : str or Path
+            UTF-8 text with commas, semicolons or tabs. Its first line names these columns, in any
+            order; other columns are ignored:
+
+            * ``name``: of the column;
+            * ``type``: number, integer, date, category, ordered, boolean, id, person or ignore;
+            * ``min``, ``max``, ``step``: bounds of numbers and dates, and the resolution;
+            * ``categories``: ``male|female``, or ``1=male|2=female`` if the table has codes;
+            * ``aliases``: other spellings, ``m=male|f=female``;
+            * ``missing``: markers of missing values, ``-99|unknown``;
+            * ``unit``, ``description``: for axes and pages;
+            * ``decimal``: point or comma;
+            * ``format``: of dates, ``%d.%m.%Y|%m/%d/%y``;
+            * ``source``: where the bounds come from; by default the file and line.
+
+            Lists are separated by ``|`` or ``;``.
+        target : str or None, default=None
+            Column to predict; None leaves it open.
+
+        Returns
+        -------
+        Schema
+            Each feature with its source.
+
+        Raises
+        ------
+        SchemaError
+            If a line is wrong. The message names the line and the column of the dictionary.
+        OSError
+            If the file cannot be read.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "dictionary.csv"
+        >>> _ = path.write_text("name,type,min,max,categories\n"
+        ...                     "age,integer,0,120,\nsex,category,,,1=male|2=female\n")
+        >>> Schema.from_dictionary(path).features["sex"]
+        Categorical(['male', 'female'], aliases={'1': 'male', '2': 'female'})
+        """
+        from dpexplain.schema.dictionary import dictionary_fields
+
+        return cls(**dictionary_fields(path, target))
+
+    @classmethod
     def from_frame(cls, X: ArrayLike, y: ArrayLike | None = None, *, task: Task = "auto") -> Schema:
         """Draft a schema from PUBLIC data, to be checked by hand.
 
