@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dpexplain.cli.errors import CommandError
 from dpexplain.cli.options import add_command, add_table, check_place
 from dpexplain.cli.tables import read_schema, whole_table
 from dpexplain.cli.text import table_text
-
-if TYPE_CHECKING:
-    from dpexplain.schema import Schema
-
-_MANY_CATEGORIES = 50  # of one feature; longer lists are mostly identifiers, dates and free text
 
 
 def add_commands(commands: Any) -> None:
@@ -33,6 +27,9 @@ def add_commands(commands: Any) -> None:
     )
     add_table(draft, private=False)
     draft.add_argument("--task", choices=("auto", "classification", "regression"), default="auto")
+    draft.add_argument(
+        "--exclude", metavar="COLUMN", action="extend", nargs="+", default=[], help="leave out"
+    )
     draft.add_argument("--out", type=Path, required=True, help="schema, as TOML")
     draft.add_argument("--replace", action="store_true", help="replace an existing file")
     draft.set_defaults(run=run_draft, command="schema draft")
@@ -70,18 +67,15 @@ def run_draft(asked: argparse.Namespace) -> None:
 
     _check_new(asked)
     X, y = whole_table(asked)
-    schema = Schema.from_frame(X, y, task=asked.task)
-    dpexplain.io.write_file(asked.out, schema.to_toml())
+    draft = Schema.draft(X, y, task=asked.task, exclude=asked.exclude)
+    dpexplain.io.write_file(asked.out, draft.to_toml())
     print(
-        f"saved to {asked.out}: {schema.n_features} features. Now check every bound and list in "
-        "it against the documentation of the data."
+        f"saved to {asked.out}: {draft.schema.n_features} features. Now check every bound and list "
+        "in it against the documentation of the data."
     )
-    if many := _long_lists(schema):
-        print(
-            f"long lists of categories: {', '.join(many)}. Take identifiers and dates out of the "
-            "schema, and group the rest: a category needs many people to rise above the noise.",
-            file=sys.stderr,
-        )
+    if draft.decisions:
+        print("To decide (NOT PRIVATE: read from the data):")
+        print("\n".join(f"- {text}" for text in draft.decisions))
 
 
 def run_from_dictionary(asked: argparse.Namespace) -> None:
@@ -100,14 +94,6 @@ def _check_new(asked: argparse.Namespace) -> None:
     check_place(asked.out, suffixes=(".toml",))
     if asked.out.exists() and not asked.replace:
         raise CommandError(f"--out {asked.out} exists; pass --replace to overwrite it.")
-
-
-def _long_lists(schema: Schema) -> list[str]:
-    """List features with too many categories."""
-    counts = {
-        name: len(getattr(feature, "categories", ())) for name, feature in schema.features.items()
-    }
-    return [f"{name} ({count:,})" for name, count in counts.items() if count > _MANY_CATEGORIES]
 
 
 def run_check(asked: argparse.Namespace) -> None:

@@ -393,8 +393,10 @@ def _set_rules(owner: Numeric | Range) -> None:
 def _set_spellings(owner: object, names: tuple[str, ...], aliases: object, missing: object) -> None:
     """Check and convert the rules for cells of a list."""
     kind = type(owner).__name__
-    pairs, markers = as_aliases(kind, aliases, names), as_markers(kind, missing)
-    check_told_apart(kind, names, pairs, markers)
+    markers = as_markers(kind, missing)
+    pairs = () if aliases == () else as_aliases(kind, aliases, names)
+    if pairs or markers:
+        check_told_apart(kind, names, pairs, markers)
     object.__setattr__(owner, "aliases", pairs)
     object.__setattr__(owner, "missing", markers)
 

@@ -242,6 +242,59 @@ class Schema:
         )
         return cls._observed(X, y, task=task)
 
+    @classmethod
+    def draft(
+        cls,
+        X: ArrayLike,
+        y: ArrayLike | None = None,
+        *,
+        task: Task = "auto",
+        exclude: Sequence[str] = (),
+    ) -> SchemaDraft:
+        """Draft a schema from a messy PUBLIC table, with a list of what you have to decide.
+
+        Like `from_frame`, but it also guesses rules: formats of dates, decimal commas, markers of
+        missing values, rare misspellings of categories, and columns of ids and persons, which
+        are kept out of the features.
+
+        Parameters
+        ----------
+        X : DataFrame or array of shape (n_samples, n_features)
+            Public data.
+        y : array of shape (n_samples,) or None, default=None
+            Public target; None leaves the target open.
+        task : {"auto", "classification", "regression"}, default="auto"
+            What `y` is; "auto" takes numbers with more than two values as a regression.
+        exclude : sequence of str, default=()
+            Columns to leave out.
+
+        Returns
+        -------
+        SchemaDraft
+            ``schema`` and ``decisions``. NOT PRIVATE: it is read from the data.
+
+        Raises
+        ------
+        SchemaError
+            If an excluded column does not exist, or no feature is left.
+
+        Warns
+        -----
+        PrivacyWarning
+            Always.
+        """
+        from dpexplain.schema.recognise import drafted
+
+        warnings.warn(
+            "Schema.draft reads bounds and categories from the data: use it with public "
+            "data only, and check the draft against the documentation of the data.",
+            PrivacyWarning,
+            stacklevel=2,
+        )
+        found = drafted(X, y, task=task, exclude=exclude)
+        schema = cls(found.features, found.target, id=found.id, person=found.person)
+        return SchemaDraft(schema, tuple(found.decisions))
+
     def clean(self, X: ArrayLike) -> pd.DataFrame:
         """Return a table as models read it: aliases, markers, formats and bounds applied.
 
@@ -359,6 +412,32 @@ class Schema:
         from dpexplain.schema._html import schema_table
 
         return schema_table(self)
+
+
+@dataclass(frozen=True)
+class SchemaDraft:
+    """A drafted schema, and what a person has to decide about it. NOT PRIVATE.
+
+    Parameters
+    ----------
+    schema : Schema
+    decisions : tuple of str
+        Guesses to confirm or correct, with the column and some of its values.
+    """
+
+    schema: Schema
+    decisions: tuple[str, ...]
+
+    def to_toml(self) -> str:
+        """Return the schema as TOML, with the decisions as comments before it.
+
+        Returns
+        -------
+        str
+        """
+        head = ["# DRAFT, read from the data: not private. To decide:", *self.decisions]
+        lines = [head[0], *(f"# - {text}" for text in head[1:])]
+        return "\n".join(lines) + "\n\n" + self.schema.to_toml()
 
 
 def _check_parts(features: Any, target: Any) -> None:
