@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, Generic, Protocol, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -54,6 +54,42 @@ _FORMATS: Final = (
     ("%d %b %Y",),
     ("%d %B %Y",),
 )
+
+
+class Written(Protocol):
+    """Interface of a schema that is written."""
+
+    def to_toml(self) -> str:
+        """Return the schema as TOML."""
+
+
+S = TypeVar("S", bound=Written)
+
+
+@dataclass(frozen=True)
+class SchemaDraft(Generic[S]):
+    """A drafted schema, and what a person has to decide about it. NOT PRIVATE.
+
+    Parameters
+    ----------
+    schema : Schema
+    decisions : tuple of str
+        Guesses to confirm or correct, with the column and some of its values.
+    """
+
+    schema: S
+    decisions: tuple[str, ...]
+
+    def to_toml(self) -> str:
+        """Return the schema as TOML, with the decisions as comments before it.
+
+        Returns
+        -------
+        str
+        """
+        lines = ["# DRAFT, read from the data: not private. To decide:"]
+        lines += [f"# - {text}" for text in self.decisions]
+        return "\n".join(lines) + "\n\n" + self.schema.to_toml()
 
 
 @dataclass

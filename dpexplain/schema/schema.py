@@ -39,7 +39,9 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import ArrayLike
 
+    from dpexplain.schema.recognise import SchemaDraft
     from dpexplain.schema.report import SchemaReport
+    from dpexplain.schema.simulate import Effect
 
 __all__ = ["Categorical", "Classes", "Date", "Numeric", "Range", "Schema"]
 
@@ -192,8 +194,6 @@ class Schema:
         ------
         SchemaError
             If a line is wrong. The message names the line and the column of the dictionary.
-        OSError
-            If the file cannot be read.
 
         Examples
         --------
@@ -250,7 +250,7 @@ class Schema:
         *,
         task: Task = "auto",
         exclude: Sequence[str] = (),
-    ) -> SchemaDraft:
+    ) -> SchemaDraft[Schema]:
         """Draft a schema from a messy PUBLIC table, with a list of what you have to decide.
 
         Like `from_frame`, but it also guesses rules: formats of dates, decimal commas, markers of
@@ -259,12 +259,8 @@ class Schema:
 
         Parameters
         ----------
-        X : DataFrame or array of shape (n_samples, n_features)
-            Public data.
-        y : array of shape (n_samples,) or None, default=None
-            Public target; None leaves the target open.
-        task : {"auto", "classification", "regression"}, default="auto"
-            What `y` is; "auto" takes numbers with more than two values as a regression.
+        X, y, task
+            As for `from_frame`.
         exclude : sequence of str, default=()
             Columns to leave out.
 
@@ -283,7 +279,7 @@ class Schema:
         PrivacyWarning
             Always.
         """
-        from dpexplain.schema.recognise import drafted
+        from dpexplain.schema.recognise import SchemaDraft, drafted
 
         warnings.warn(
             "Schema.draft reads bounds and categories from the data: use it with public "
@@ -294,6 +290,72 @@ class Schema:
         found = drafted(X, y, task=task, exclude=exclude)
         schema = cls(found.features, found.target, id=found.id, person=found.person)
         return SchemaDraft(schema, tuple(found.decisions))
+
+    def simulate(
+        self,
+        n: int,
+        *,
+        effects: Mapping[str, Effect] | None = None,
+        seed: int | None = None,
+        missing: float = 0.0,
+        positive_share: float = 0.5,
+        rows_per_person: int = 1,
+    ) -> tuple[pd.DataFrame, pd.Series]:
+        """Draw stand-in records from this schema alone, to plan a fit. No data are read.
+
+        Values are uniform over the public ones and features are independent. Real features are
+        neither: expect more noise than in the plan where records are rare.
+
+        Parameters
+        ----------
+        n : int
+            Rows, about as many as the table has.
+        effects : mapping of str to effect, or None, default=None
+            What each feature adds to the log-odds of the last class, or to the target in its unit.
+            A number is the difference between the ends of the range (or the first and last
+            category), a mapping gives the effect of each category, and a function maps an array
+            of values (numbers, days since 1970, or names) to effects. Other features have none.
+        seed : int or None, default=None
+            Seed of the records.
+        missing : float, default=0.0
+            Share of the cells of each feature that are empty. What is hidden keeps its effect.
+        positive_share : float, default=0.5
+            Probability of the second of two classes where all effects are 0.
+        rows_per_person : int, default=1
+            Rows of each person, if the schema names a column of persons.
+
+        Returns
+        -------
+        X : DataFrame of shape (n, n_features)
+            Without the columns of ids, but with that of persons.
+        y : Series of shape (n,)
+            The target. A numeric one has a standard deviation of a tenth of its range around its
+            mean.
+
+        Raises
+        ------
+        SchemaError, ValueError
+            If the schema has no target, an effect is not one of a feature, or another parameter
+            is wrong.
+
+        Examples
+        --------
+        >>> schema = Schema({"age": Numeric(18, 90, step=1)}, target=Classes(["home", "died"]))
+        >>> X, y = schema.simulate(1000, effects={"age": 4.0}, seed=1)
+        >>> bool(X["age"][y == "died"].mean() > X["age"][y == "home"].mean() + 10)
+        True
+        """
+        from dpexplain.schema.simulate import simulated
+
+        return simulated(
+            self,
+            n,
+            effects=effects,
+            seed=seed,
+            missing=missing,
+            positive_share=positive_share,
+            rows_per_person=rows_per_person,
+        )
 
     def clean(self, X: ArrayLike) -> pd.DataFrame:
         """Return a table as models read it: aliases, markers, formats and bounds applied.
@@ -412,32 +474,6 @@ class Schema:
         from dpexplain.schema._html import schema_table
 
         return schema_table(self)
-
-
-@dataclass(frozen=True)
-class SchemaDraft:
-    """A drafted schema, and what a person has to decide about it. NOT PRIVATE.
-
-    Parameters
-    ----------
-    schema : Schema
-    decisions : tuple of str
-        Guesses to confirm or correct, with the column and some of its values.
-    """
-
-    schema: Schema
-    decisions: tuple[str, ...]
-
-    def to_toml(self) -> str:
-        """Return the schema as TOML, with the decisions as comments before it.
-
-        Returns
-        -------
-        str
-        """
-        head = ["# DRAFT, read from the data: not private. To decide:", *self.decisions]
-        lines = [head[0], *(f"# - {text}" for text in head[1:])]
-        return "\n".join(lines) + "\n\n" + self.schema.to_toml()
 
 
 def _check_parts(features: Any, target: Any) -> None:
