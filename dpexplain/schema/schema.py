@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import ArrayLike
 
-    from dpexplain.schema.recognise import SchemaDraft
+    from dpexplain.schema.recognize import SchemaDraft
     from dpexplain.schema.report import SchemaReport
     from dpexplain.schema.simulate import Effect
 
@@ -279,7 +279,7 @@ class Schema:
         PrivacyWarning
             Always.
         """
-        from dpexplain.schema.recognise import SchemaDraft, drafted
+        from dpexplain.schema.recognize import SchemaDraft, drafted
 
         warnings.warn(
             "Schema.draft reads bounds and categories from the data: use it with public "

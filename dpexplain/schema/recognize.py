@@ -301,7 +301,7 @@ def _only(text: str) -> Any:
 
 
 def _some(counts: Counter[str]) -> Counter[str]:
-    """Return enough cells to recognise a column by."""
+    """Return enough cells to recognize a column by."""
     return Counter(dict(itertools.islice(counts.items(), _ENOUGH)))
 
 
