@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import warnings
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dpexplain.accounting.unit import unit_of
+from dpexplain.exceptions import PrivacyWarning
 from dpexplain.mechanisms import SecretCoins, SeededCoins, secret_coins
 from dpexplain.models.inputs import as_column
 from dpexplain.schema import Schema
@@ -53,6 +55,24 @@ def features_without_groups(X: Any, groups: Any, schema: Schema | None) -> Any:
             "it from the schema, or pass person IDs separately."
         )
     return without_groups(X, groups)
+
+
+def warn_of_persons(schema: Any, max_rows_per_person: int | None) -> None:
+    """Warn that a fit protects rows though the schema names persons: both are public.
+
+    Parameters
+    ----------
+    schema : Schema or None
+    max_rows_per_person : int or None
+    """
+    person = getattr(schema, "person", None)
+    if person is not None and max_rows_per_person is None:
+        warnings.warn(
+            f"the schema says that the column {person!r} names persons, but this fit protects "
+            "single rows; set max_rows_per_person (1 if everybody has one row).",
+            PrivacyWarning,
+            stacklevel=4,
+        )
 
 
 def checked_groups(groups: Any, X: Any, max_rows: int | None) -> tuple[str | None, Any]:

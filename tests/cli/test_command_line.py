@@ -146,11 +146,21 @@ def test_a_ledger_that_is_not_there_is_wrong_input(folder, capsys):
     assert "no such file" in capsys.readouterr().err
 
 
-def test_a_draft_points_at_identifiers(folder, capsys):
-    frame = pd.read_csv("data.csv").assign(id=[f"P{number}" for number in range(400)])
+def test_a_draft_keeps_identifiers_out_and_lists_what_to_decide(folder, capsys):
+    frame = pd.read_csv("data.csv").assign(code=[f"P{number}" for number in range(400)])
     frame.to_csv("public.csv", index=False)
-    assert main(["schema", "draft", "public.csv", "--target", "income", "--out", "d.toml"]) == 0
-    assert "long lists of categories: id (400)." in capsys.readouterr().err
+    draft = ["schema", "draft", "public.csv", "--target", "income", "--out", "d.toml"]
+    assert main(draft) == 0
+    printed = capsys.readouterr()
+    assert "- 'code': 400 different values; kept out of the features as an id." in printed.out
+    assert "NOT PRIVATE" in printed.out
+    assert "P399" not in (folder / "d.toml").read_text()
+    assert Schema.from_toml("d.toml").id == ("id", "code")
+    assert main([*draft, "--replace", "--exclude", "code", "age"]) == 0
+    assert Schema.from_toml("d.toml").feature_names == ("job",)
+    assert Schema.from_toml("d.toml").id == ("id",)
+    assert main([*draft, "--replace", "--exclude", "cod"]) == 2
+    assert "did you mean 'code'?" in capsys.readouterr().err
 
 
 def test_a_line_that_is_no_record_is_neither_refused_nor_mentioned(folder, capsys):
