@@ -1,10 +1,14 @@
-"""Kernels are compiled at first use and kept on disk; whoever waits for that is told why.
+"""Compile kernels at first use, keep them on disk, and say so to users who wait.
 
+<<<<<<< HEAD
 Kernels take `njit` from here, so the word is said whichever is needed first.
 
 What makes a kernel compile fast: it loops over scalars; its caller allocates; it calls little, as a
 function is optimized once by itself and again wherever it is called; and parts that few fits need
 depend on an argument that is None, for which they are not compiled.
+=======
+Kernels take `njit` from here, so the notice appears whichever kernel is needed first.
+>>>>>>> main
 """
 
 from __future__ import annotations
@@ -34,23 +38,30 @@ def _ours(given: Any) -> bool:
 
 
 class Word(event.Listener):
-    """Says once per process that kernels are compiled.
+    """Notice, shown once per process, that kernels are being compiled.
 
-    Which of them a fit needs follows from its settings and its schema, so that a word says nothing
-    of records. It is for people who wait, at a terminal or in a notebook: logs stay as they were.
+    Which of them a fit needs follows from its settings and its schema, so the notice reveals
+    nothing about records. It is for people who wait, at a terminal or in a notebook: logs stay
+    unchanged.
     """
 
     def __init__(self) -> None:
         self.said = False
 
     def on_start(self, event: Any) -> None:
+<<<<<<< HEAD
         """Say the word before the first kernel of ours; kernels found on disk do not come here."""
         if _ours(event) and not self.said and _somebody_waits():
+=======
+        """Show the notice before our first kernel; kernels found on disk do not count."""
+        ours = event.data["dispatcher"].py_func.__module__.startswith("dpexplain.")
+        if ours and not self.said and _somebody_waits():
+>>>>>>> main
             self.said = True
             print(SAID, file=sys.stderr, flush=True)
 
     def on_end(self, event: Any) -> None:
-        """Say no more."""
+        """Do nothing."""
 
 
 class Pause(event.Listener):

@@ -111,6 +111,10 @@ def check_pld() -> None:
         )
 
 
+# An epsilon from which on closer bounds are not worth their time, or leave the range of floats.
+_PROTECTS_NOBODY = 1e4
+
+
 @lru_cache(maxsize=4096)
 def epsilon_of(spending: Spending, delta: float) -> float:
     """Return the smallest valid bound on epsilon.
@@ -127,10 +131,9 @@ def epsilon_of(spending: Spending, delta: float) -> float:
     float
         Epsilon of everything together, rounded up.
     """
-    closed_form = epsilon_from_mu(spending.gaussian_bound, delta)
-    if spending.gaussian:
-        return closed_form
-    bounds = [closed_form, rdp_epsilon(spending, delta), pld_epsilon(spending, delta)]
-    if not (spending.squared_mu or spending.subsampled):
+    bounds = [epsilon_from_mu(spending.gaussian_bound, delta)]
+    if not (spending.gaussian or spending.squared_mu or spending.subsampled):
         bounds.append(spending.sum_of_pure)  # which a few pure mechanisms cannot beat
+    if not spending.gaussian and min(bounds) < _PROTECTS_NOBODY:
+        bounds += [rdp_epsilon(spending, delta), pld_epsilon(spending, delta)]
     return min(bounds)

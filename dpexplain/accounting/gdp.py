@@ -251,6 +251,8 @@ def _log_delta(mu: float, epsilon: float) -> float:
     if mu < _NARROW:
         return _log_density(near) + _log_mills_drop(near, mu)
     log_ratio = _log_mills(near + mu) - _log_mills(near)
+    if log_ratio >= 0.0:  # rounded away, for an epsilon of millions: the first term bounds delta
+        return _log_upper_tail(near)
     return _log_upper_tail(near) + math.log1p(-math.exp(log_ratio))
 
 

@@ -32,7 +32,10 @@ from dpexplain.accounting.accountant import epsilon_of
 from dpexplain.accounting.cap import Cap
 from dpexplain.accounting.events import (
     Event,
+    GaussianEvent,
+    LaplaceEvent,
     NonPrivateEvent,
+    SubsampledGaussianEvent,
     check_event,
     event_from_dict,
     event_to_dict,
@@ -60,6 +63,7 @@ _FORMAT = "dpexplain/ledger"
 _VERSION = 3
 _WITHOUT_UNITS = 1  # entries of version 1 did not name their unit
 _UNITS_IN_WORDS = 2
+_TOTALLED = 1e-20, 1e50  # noise multipliers, whose squares and prices for persons stay floats
 _ENDLESS = Spending(squared_mu=math.inf)
 
 
@@ -94,6 +98,7 @@ class LedgerEntry:
                 check_event(event)
             except TypeError as error:
                 raise ValueError(f"{self.label!r} has an unexpected charge: {error}") from None
+            _check_can_be_totalled(event)
 
     @property
     def private(self) -> bool:
@@ -448,6 +453,13 @@ def state_of_older_summary(
 def _start_unknown(entries: Sequence[LedgerEntry]) -> float | None:
     """Mark the cap at the first private charge as unknown, if there was a charge."""
     return math.inf if any(not entry.spending("add_remove").empty for entry in entries) else None
+
+
+def _check_can_be_totalled(event: Event) -> None:
+    """Reject noise so weak or so strong that sums over events would leave the range of floats."""
+    if isinstance(event, GaussianEvent | SubsampledGaussianEvent | LaplaceEvent):
+        low, high = _TOTALLED
+        check_in_range("noise_multiplier", event.noise_multiplier, low, high)
 
 
 def _alike(charge: list[Spending]) -> list[Spending]:

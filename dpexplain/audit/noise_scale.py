@@ -7,6 +7,7 @@ distribution (DKW), and correlations that vanish between fits and between releas
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -99,9 +100,11 @@ def audit_noise(
     -------
     list of NoiseAudit
     """
-    fits = [_noise(*record(estimator, *records)) for _ in range(2)]
-    while len(fits) < max_fits and min(_n_draws(fits, label) for label in fits[0]) < n_draws:
+    fits: list[dict[str, list[NDArray[np.float64]]]] = []
+    drawn: Counter[str] = Counter()
+    while len(fits) < 2 or (len(fits) < max_fits and min(drawn.values()) < n_draws):
         fits.append(_noise(*record(estimator, *records)))
+        drawn.update({label: sum(map(len, noise)) for label, noise in fits[-1].items()})
     return [_audit(label, [fit[label] for fit in fits], alpha) for label in fits[0]]
 
 
@@ -128,10 +131,6 @@ def _noise_of(
 ) -> NDArray[np.float64]:
     """Return the noise of one release in charged units."""
     return standard_noise(phase.with_noise(1.0 / factor), query, answer)
-
-
-def _n_draws(fits: list[dict[str, list[NDArray[np.float64]]]], label: str) -> int:
-    return sum(len(z) for fit in fits for z in fit.get(label, []))
 
 
 def _audit(label: str, fits: list[list[NDArray[np.float64]]], alpha: float) -> NoiseAudit:

@@ -39,7 +39,7 @@ def ledger_path(asked: argparse.Namespace) -> Path:
 
 @contextmanager
 def ledger_of_command(asked: argparse.Namespace) -> Iterator[PrivacyLedger]:
-    """Open or create the ledger; a refused command leaves no new, empty one without a cap.
+    """Open or create the ledger; a rejected command leaves no new, empty file.
 
     Parameters
     ----------

@@ -20,6 +20,7 @@ from dpexplain.cli.options import (
 )
 from dpexplain.cli.tables import Records, private_records, read_schema
 from dpexplain.cli.text import fit_text, sweep_text
+from dpexplain.explain.health import Health
 from dpexplain.schema import Schema
 
 _JSON = (".json",)
@@ -92,8 +93,14 @@ def run_fit(asked: argparse.Namespace) -> None:
         explanation = estimator.explain_global()
         dpexplain.io.save(explanation, asked.out)
         if not asked.quiet:
-            health = estimator.health() if hasattr(estimator, "health") else None
-            print(fit_text(explanation, health, ledger, asked.out))
+            print(fit_text(explanation, _health(estimator), ledger, asked.out))
+
+
+def _health(estimator: Any) -> Health | None:
+    from dpexplain import DPExplainableBoostingClassifier, DPExplainableBoostingRegressor
+
+    checked = DPExplainableBoostingClassifier | DPExplainableBoostingRegressor
+    return estimator.health() if isinstance(estimator, checked) else None
 
 
 def run_sweep(asked: argparse.Namespace) -> None:

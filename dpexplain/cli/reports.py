@@ -42,7 +42,7 @@ def add_commands(commands: Any) -> None:
         action="store_true",
         help='keep the non-private reference in the page; every view then says "do not share"',
     )
-    # A saved comparison needs neither a target nor a schema: what is missing is said by `run`.
+    # A saved comparison needs neither a target nor a schema: `run` names what is missing.
     for action in report._actions:
         if action.dest in _NEEDED:
             action.required = False
@@ -109,7 +109,7 @@ def _require_fit_options(asked: argparse.Namespace) -> None:
 
 
 def _check_class(asked: argparse.Namespace) -> None:
-    """Refuse a page of several classes, or of one that does not exist, before the charge."""
+    """Reject several classes, or one that does not exist, before the charge."""
     target = read_schema(asked.schema).target
     names = tuple(target.names) if isinstance(target, Classes) else ()
     by_class = len(names) > 2 and asked.model != "locally-linear"

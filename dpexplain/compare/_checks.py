@@ -126,7 +126,7 @@ class Payer(NamedTuple):
 
 
 def find_payer(ledger: PrivacyLedger | None, estimator: Any, kind: str | None = None) -> Payer:
-    """Find out who pays: the argument, the estimator's ledger, or one for this sweep."""
+    """Choose the ledger to charge: the argument, the estimator's, or a new one."""
     parameters = estimator.get_params(deep=False)
     own = parameters.get("ledger")
     adjacency = parameters.get("adjacency", "add_remove")

@@ -23,7 +23,7 @@ from dpexplain.explain.filters.filter_noise import FilterNoise
 from dpexplain.explain.filters.weight_map import WeightMap
 from dpexplain.explain.guarantee import Guarantee
 from dpexplain.explain.health import Finding, Health
-from dpexplain.explain.noise import NoiseModel
+from dpexplain.explain.noise_model import NoiseModel
 
 __all__ = [
     "EditEffect",

@@ -14,13 +14,20 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 from dpexplain.accounting import (
+    RECORD,
+    DiscreteLaplaceEvent,
     GaussianEvent,
+    LaplaceEvent,
+    LedgerEntry,
     NonPrivateEvent,
+    Person,
     PrivacyLedger,
+    SubsampledGaussianEvent,
     epsilon_from_mu,
     gdp_noise_multiplier,
     mu_from_epsilon,
 )
+from dpexplain.accounting.ledger_state import LedgerState
 from dpexplain.exceptions import BudgetError, PrivacyWarning
 
 DELTA = 1e-6
@@ -177,6 +184,52 @@ def test_charge_of_something_else_is_refused(events):
 def test_charge_needs_a_label(label):
     with pytest.raises(ValueError, match="label="):
         PrivacyLedger("survey").charge(REFERENCE, label=label)
+
+
+@pytest.mark.parametrize("multiplier", [5e-324, 1e-160, 1.1e290])
+def test_noise_whose_total_no_float_holds_is_refused(multiplier):
+    ledger = PrivacyLedger("extremes")
+    for event in (
+        GaussianEvent("sums", multiplier),
+        SubsampledGaussianEvent("gradients", multiplier, 0.1),
+        LaplaceEvent("counts", multiplier),
+    ):
+        with pytest.raises(ValueError, match=r"noise_multiplier=.* must be a number in"):
+            ledger.charge([event], label="fit")
+    assert ledger.entries == ()
+
+
+EXTREMES = st.sampled_from([1e-20, 1e-9, 1e-3, 0.1, 1.0, 1e3, 1e15, 1e50])
+
+
+@given(
+    charges=st.lists(
+        st.tuples(
+            EXTREMES,
+            st.sampled_from([1, 1000]),
+            st.sampled_from([GaussianEvent, LaplaceEvent]),
+            st.sampled_from([RECORD, Person("patient", 1), Person("patient", 10**6)]),
+        ),
+        min_size=1,
+        max_size=3,
+    )
+)
+def test_whatever_is_charged_has_a_total(charges):
+    entries = [
+        LedgerEntry("fit", (kind("sums", multiplier, count),), unit)
+        for multiplier, count, kind, unit in charges
+    ]
+    totals = LedgerState("extremes").with_entries(tuple(entries)).summary().units
+    assert all(total.epsilon >= 0 for total in totals)
+
+
+@pytest.mark.parametrize("unit", [RECORD, Person("patient", 10**6)])
+@pytest.mark.parametrize("multiplier", [1e-20, 1e50])
+def test_extreme_noise_beside_noise_of_another_kind_has_a_total(multiplier, unit):
+    ledger = PrivacyLedger("extremes")
+    events = [SubsampledGaussianEvent("gradients", multiplier, 0.1, 10)]
+    ledger.charge([*events, DiscreteLaplaceEvent("counts", 1, 1)], label="fit", unit=unit)
+    assert ledger.total_epsilon() >= 0
 
 
 def test_reference_makes_the_total_infinite_and_leaves_the_private_one():

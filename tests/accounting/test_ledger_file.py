@@ -52,6 +52,7 @@ def output_of(process: subprocess.Popen[str]) -> str:
     return out.strip()
 
 
+@pytest.mark.full
 @given(labels, charges, st.just(math.inf) | st.floats(1, 1e3), st.floats(1e-15, 0.1))
 def test_ledger_and_summary_survive_json(dataset, list_of_charges, cap, delta):
     ledger = PrivacyLedger(dataset, cap, delta, adjacency="replace")

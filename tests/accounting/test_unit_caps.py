@@ -82,6 +82,7 @@ def charge_in_process(path, unit, answers):
         answers.put("charged")
 
 
+@pytest.mark.full
 def test_processes_race_for_the_unit_of_a_cap_and_one_wins(tmp_path):
     path = tmp_path / "ledger.json"
     PrivacyLedger("survey", 9.0, path=path)

@@ -1,6 +1,6 @@
 """Failures of InterpretML's private models, and the same attacks on ours.
 
-Nine pairs of neighbouring tables (A to I) that InterpretML 0.7.8 can be told apart on better than
+Nine pairs of neighboring tables (A to I) that InterpretML 0.7.8 can be told apart on better than
 its epsilon allows; I is a control, on which it keeps its promise. On J and K every model of ours
 shows as much of a record as it ever does, those with pure mechanisms and with samples too. The
 attacker sees what a fitted model publishes, nothing else.
@@ -30,7 +30,7 @@ Adjacency = Literal["add_remove", "replace"]
 
 @dataclass(frozen=True)
 class Failure:
-    """A pair of neighbouring tables and how to look at what was published.
+    """A pair of neighboring tables and how to look at what was published.
 
     Attributes
     ----------
@@ -255,7 +255,7 @@ class Target:
     read : callable
         ``read(failure, model)`` gives what the attacker sees: numbers, always as many.
     stated : callable
-        ``stated(failure)`` is the epsilon of the promise for this kind of neighbour.
+        ``stated(failure)`` is the epsilon of the promise for this kind of neighbor.
     """
 
     title: str
@@ -264,10 +264,11 @@ class Target:
     stated: Callable[[Failure], float]
 
 
-def ours(failure: Failure) -> list[Target]:
+def ours(failure: Failure, *, n_trees: int | None = None) -> list[Target]:
     """Every private estimator that takes such a target, in each of its presets.
 
-    Models that take samples have no curves and no counts to read, but scores.
+    Models that take samples have no curves and no counts to read, but scores. With `n_trees`,
+    ensembles have so many trees, whose noise is smaller for it: the promise is about all of them.
     """
     targets = []
     for name in PRIVATE:
@@ -278,12 +279,12 @@ def ours(failure: Failure) -> list[Target]:
         known = getattr(models, name)().get_params()
         for preset in ("default", "paper") if "preset" in known else ("",):
             title = f"{name}, {preset}" if preset else name
-            fit = partial(_fit_ours, name, preset if preset == "paper" else "")
+            fit = partial(_fit_ours, name, preset if preset == "paper" else "", n_trees)
             targets.append(Target(title, fit, _read_ours, lambda _: EPSILON))
     return targets
 
 
-def _fit_ours(name: str, preset: str, failure: Failure, table: Table) -> Any:
+def _fit_ours(name: str, preset: str, n_trees: int | None, failure: Failure, table: Table) -> Any:
     X, y = table
     target = failure.target
     if is_regressor(name) != failure.regression:  # H: sizes only
@@ -293,6 +294,7 @@ def _fit_ours(name: str, preset: str, failure: Failure, table: Table) -> Any:
     known = made.get_params()
     wanted = {
         "delta": DELTA,
+        "n_trees": n_trees,
         **failure.settings,
         "adjacency": failure.adjacency,
         "preset": preset,
@@ -356,7 +358,8 @@ def _numbers_of(value: Any, depth: int = 0) -> Any:
     if isinstance(value, int | float | np.number):
         yield float(value)
     elif isinstance(value, np.ndarray) and value.dtype != object:
-        yield from map(float, (*value.ravel(), *value.shape))
+        yield from set(value.ravel().astype(float).tolist())
+        yield from map(float, value.shape)
     elif isinstance(value, dict):
         for item in value.values():
             yield from _numbers_of(item, depth + 1)
@@ -377,7 +380,7 @@ def _inverted(
 ) -> list[float]:
     """People per category and in all, solved for from scores and published denominators.
 
-    Repeated steps of share ``eta n / W`` towards the mean m lead to
+    Repeated steps of share ``eta n / W`` toward the mean m lead to
     ``f = m (1 - prod(1 - eta n / W))``; where the steps overshoot, the factors are negative.
     A fit that put the categories together (``apart`` is false) tells nothing about one of them:
     it stands at either end, so that a threshold can leave it on the side where it does no harm.

@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import dpexplain.models.private as private
+import dpexplain.models.persons as persons
 from attack_kit import Attack, Finding, estimator, first_find, replayed, saturated, table
-from dpexplain.models.inputs import person_of
+from dpexplain.models.persons import person_of
 
 _honest_person_of = person_of
 
@@ -56,7 +56,7 @@ def pushed_out_by_nobody(name: str) -> Finding:
 
 
 def empty_cells_are_one_person(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(private, "person_of", lambda cell: _honest_person_of(cell) or "empty")
+    patch.setattr(persons, "person_of", lambda cell: _honest_person_of(cell) or "empty")
 
 
 def spelled_differently(name: str) -> Finding:
@@ -70,7 +70,7 @@ def spelled_differently(name: str) -> Finding:
 
 
 def names_as_they_are_spelled(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(private, "person_of", repr)
+    patch.setattr(persons, "person_of", repr)
 
 
 def colliding_names(name: str) -> Finding:
@@ -80,7 +80,7 @@ def colliding_names(name: str) -> Finding:
 
 
 def names_by_hash(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(private, "person_of", lambda cell: str(hash(cell)))
+    patch.setattr(persons, "person_of", lambda cell: str(hash(cell)))
 
 
 class _Explosive:
@@ -119,7 +119,7 @@ def unreadable_name(name: str) -> Finding:
 
 
 def names_must_be_readable(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(private, "person_of", lambda cell: f"{cell}".strip())
+    patch.setattr(persons, "person_of", lambda cell: f"{cell}".strip())
 
 
 ATTACKS = [

@@ -217,6 +217,7 @@ def test_models_without_a_delta_say_so_in_files_and_reports(folder, capsys, mode
     assert "1-DP" in (folder / "report.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("model", ["locally-linear", "linear"])
 def test_other_models_are_fitted_explained_and_reported(folder, capsys, model):
     assert main([*SWEEP, "--model", model, "--out", "sweep.json"]) == 0
@@ -359,6 +360,7 @@ def test_schema_check_counts_lines_that_are_no_records_and_shows_none_of_them(fo
     assert "secret" not in printed.out + printed.err
 
 
+@pytest.mark.full
 def test_report_writes_a_page_with_the_statement_and_without_the_reference(folder, capsys):
     arguments = ["report", *SWEEP[1:], "--reference", "--out", "report.html"]
     assert main(arguments) == 0

@@ -19,8 +19,8 @@ from dpexplain.models.additive.terms import AdditiveTerms
 from dpexplain.models.boosting.uncertainty import _kernels_structures as kernels
 from dpexplain.models.boosting.uncertainty import simulate as noise
 from dpexplain.models.boosting.uncertainty._kernels_replay import replay_trees
-from dpexplain.models.boosting.uncertainty.correlation import estimate_correlation
 from dpexplain.models.boosting.uncertainty.curvature import logistic_curvature, squared_curvature
+from dpexplain.models.boosting.uncertainty.leaf_correlations import estimate_correlation
 from dpexplain.models.boosting.uncertainty.simulate import simulate_noise
 from dpexplain.models.boosting.uncertainty.structures import fresh_structures, merged_cells
 from dpexplain.schema import Categorical, Classes, Numeric, Schema
@@ -189,7 +189,7 @@ def settled(merge, share, correlation=0.0, own_share=1.0, n_rounds=600):
 @pytest.mark.parametrize("share", [1.0, 0.5])
 @pytest.mark.parametrize("correlation", [0.0, 0.6])
 def test_structures_without_noise_settle_at_their_target(merge, share, correlation):
-    """Every structure ends at the same centred curves, whatever of them goes together."""
+    """Every structure ends at the same centered curves, whatever of them goes together."""
     scores, intercepts, curves, _ = settled(merge, share, correlation, own_share=0.8)
     np.testing.assert_allclose(scores, np.tile(curves, (3, 1)), atol=1e-3)
     np.testing.assert_allclose(intercepts, 0.4, atol=1e-3)

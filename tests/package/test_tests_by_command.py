@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import sys
 import pytest
 
 from effort import waits_as_a_whole
+from make_command import make
 from tests_by_command import planted
 
 # Attacks and hostile input take long by nature; what they try is in the code of other areas.
@@ -17,22 +19,19 @@ ALL_WAIT = {"attacks", "hardening"}
 
 def expression(repository, command, **environment):
     """Marks that a command of make selects tests by."""
-    plan = subprocess.run(
-        ["make", "--dry-run", command, *(f"{k}={v}" for k, v in environment.items())],
-        cwd=repository, capture_output=True, text=True, check=True,
-    )  # fmt: skip
+    plan = make(repository, "--dry-run", command, **environment)
     return re.search(r'-m "([^"]+)"', plan.stdout)[1]
 
 
-def names(repository, marks=None):
-    """Names of the tests that pytest finds."""
-    chosen = [] if marks is None else ["-m", marks]
-    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:nbval", "-n", "0"]
+def collected(repository):
+    """Whether each test waits for the full command, by name, as pytest finds them."""
+    command = "import json, tests_by_command as t; print(json.dumps(t.collected()))"
     result = subprocess.run(
-        [*command, *chosen, "tests"], cwd=repository, capture_output=True, text=True, check=False
-    )
-    assert result.returncode == 0, result.stdout[-3000:]
-    return {line for line in result.stdout.splitlines() if line.startswith("tests/")}
+        [sys.executable, "-c", command], cwd=repository / "tests/support",
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert result.returncode == 0, result.stderr[-3000:]
+    return json.loads(result.stdout)
 
 
 def area(name):
@@ -41,15 +40,14 @@ def area(name):
 
 @pytest.mark.full
 def test_the_full_command_runs_every_test_and_the_daily_one_a_part_from_every_area(repository):
-    parts = "unit", "browser"
     # Each test is in exactly one of these two.
-    whole = {expression(repository, part, FULL=1).strip() for part in parts}
+    whole = {expression(repository, part, FULL="1").strip() for part in ("unit", "browser")}
     assert whole == {"not browser", "browser"}
 
-    everything = names(repository)
-    daily = set.union(*(names(repository, expression(repository, part)) for part in parts))
-    assert daily < everything
-    assert {area(name) for name in everything} - {area(name) for name in daily} == ALL_WAIT
+    waits = collected(repository)
+    daily = [name for name, full in waits.items() if not full]
+    assert 0 < len(daily) < len(waits)
+    assert {area(name) for name in waits} - {area(name) for name in daily} == ALL_WAIT
 
 
 def test_a_file_waits_as_a_whole_if_one_line_at_its_top_says_so(tmp_path):

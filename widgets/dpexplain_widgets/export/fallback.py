@@ -18,7 +18,7 @@ def fallback_html(payload: Mapping[str, Any], fit: Mapping[str, Any] | None) -> 
     """Describe the chosen fit in HTML.
 
     A saved notebook keeps this text, so it describes one fit only: the selected one, or the last
-    private one while the reference is selected. It contains no number of the reference and no
+    private one while the reference is selected. It contains no number from the reference and no
     metric measured on held-out records. The widget state, which a notebook may also save, contains
     the whole payload with both.
 
@@ -49,7 +49,7 @@ def fallback_html(payload: Mapping[str, Any], fit: Mapping[str, Any] | None) -> 
         f"<tr><td>{_escaped(name, 60)}</td><td>{term['importance']:.3g}</td></tr>"
         for name, term in ranked[:_ROWS]
     )
-    said = "".join(
+    effects = "".join(
         f"<div>{_escaped(fit[name], 400)}</div>"
         for name in ("effect_words", "effect_caution")
         if fit.get(name)
@@ -57,7 +57,7 @@ def fallback_html(payload: Mapping[str, Any], fit: Mapping[str, Any] | None) -> 
     more = len(ranked) - _ROWS
     rest = f"<div>{more} more terms</div>" if more > 0 else ""
     return (
-        f"<div>{title}<div>{_escaped(fit['guarantee']['short'], 200)}</div>{said}"
+        f"<div>{title}<div>{_escaped(fit['guarantee']['short'], 200)}</div>{effects}"
         f"<table><thead><tr><th>term</th><th>importance</th></tr></thead><tbody>{rows}</tbody>"
         f"</table>{rest}<div>Run the notebook to explore it.</div></div>"
     )

@@ -110,7 +110,7 @@ class View(Exports, Editing, ViewState, anywidget.AnyWidget):
             raise TypeError(f"{name} shows models; use LedgerView for a LedgerSummary.")
 
     def page_module(self) -> str:
-        """Return the script of the view for a page, without parts that this payload does not need.
+        """Return the script of the view for a page, with the parts this payload needs.
 
         Returns
         -------
@@ -139,7 +139,7 @@ class View(Exports, Editing, ViewState, anywidget.AnyWidget):
 
     @property
     def selection(self) -> pd.DataFrame:
-        """The selection: the bins of the term in the selected fit, or the one selected bin.
+        """Bins of the term in the selected fit, or the one selected bin.
 
         Columns as in :meth:`dpexplain.compare.Comparison.frame`. For filters, the weights shown:
         columns epsilon, repeat, private, map, and those of

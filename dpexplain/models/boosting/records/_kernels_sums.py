@@ -9,7 +9,7 @@ block position or thread. Each kernel has a naive numpy twin in its test.
 A value per bin that has few different values (an update, the leaves of a tree) is looked up by
 comparisons, which take a vector of records at a time, where a load per record would not.
 ``error_model="numpy"`` matters: the Python model checks every division for zero,
-and the check keeps the loop from being vectorised (3.3 times slower).
+and the check keeps the loop from being vectorized (3.3 times slower).
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def _lattice_steps(residual, inverse_clip):  # type: ignore[no-untyped-def]
 
 
 _GATHER, _BY_RUN, _BY_SET = 0, 1, 2
-_MOST_RUNS = 5  # neighbouring bins of one value: four leaves and a bin of missing values
+_MOST_RUNS = 5  # neighboring bins of one value: four leaves and a bin of missing values
 _MOST_SETS, _MOST_IN_SETS = 3, 64  # three leaves of categories, one bit for each
 
 
