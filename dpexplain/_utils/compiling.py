@@ -1,14 +1,10 @@
 """Compile kernels at first use, keep them on disk, and say so to users who wait.
 
-<<<<<<< HEAD
-Kernels take `njit` from here, so the word is said whichever is needed first.
-
-What makes a kernel compile fast: it loops over scalars; its caller allocates; it calls little, as a
-function is optimized once by itself and again wherever it is called; and parts that few fits need
-depend on an argument that is None, for which they are not compiled.
-=======
 Kernels take `njit` from here, so the notice appears whichever kernel is needed first.
->>>>>>> main
+
+A kernel compiles fast if it loops over scalars, leaves allocation to its caller, and calls few
+functions, because each is optimized once alone and again in its caller. A part that few fits need
+depends on an argument that is None in the others, for which it is not compiled.
 """
 
 from __future__ import annotations
@@ -49,14 +45,8 @@ class Word(event.Listener):
         self.said = False
 
     def on_start(self, event: Any) -> None:
-<<<<<<< HEAD
-        """Say the word before the first kernel of ours; kernels found on disk do not come here."""
-        if _ours(event) and not self.said and _somebody_waits():
-=======
         """Show the notice before our first kernel; kernels found on disk do not count."""
-        ours = event.data["dispatcher"].py_func.__module__.startswith("dpexplain.")
-        if ours and not self.said and _somebody_waits():
->>>>>>> main
+        if _ours(event) and not self.said and _somebody_waits():
             self.said = True
             print(SAID, file=sys.stderr, flush=True)
 
@@ -65,16 +55,16 @@ class Word(event.Listener):
 
 
 class Pause(event.Listener):
-    """Keeps Python from looking for cyclic garbage while a kernel of ours is compiled.
+    """Stops Python's garbage collector while one of our kernels is compiled.
 
-    It would look through all that is alive hundreds of times: a tenth of the time of compiling.
+    It would run hundreds of times and take about a tenth of the compile time.
     """
 
     def __init__(self) -> None:
         self._depth, self._on = 0, False
 
     def on_start(self, event: Any) -> None:
-        """Pause with the first kernel; those that it calls are compiled within."""
+        """Stop the collector before the first kernel; those that it calls are compiled within."""
         if _ours(event):
             if self._depth == 0:
                 self._on = gc.isenabled()
@@ -82,7 +72,7 @@ class Pause(event.Listener):
             self._depth += 1
 
     def on_end(self, event: Any) -> None:
-        """Go on after the first kernel, also where compiling failed."""
+        """Restart the collector after the first kernel, also after an error."""
         if _ours(event):
             self._depth -= 1
             if self._depth == 0 and self._on:

@@ -33,12 +33,7 @@ from dpexplain.models.boosting.monotone import SIGNS
 from dpexplain.models.boosting.objectives import Objective
 from dpexplain.models.boosting.released import PrivateFit, released_path
 from dpexplain.models.boosting.structure import Visit
-<<<<<<< HEAD
 from dpexplain.models.boosting.uncertainty._kernels_replay import replay_trees
-from dpexplain.models.boosting.uncertainty.correlation import Correlation, estimate_correlation
-=======
-from dpexplain.models.boosting.uncertainty._kernels_simulate import replay_trees
->>>>>>> main
 from dpexplain.models.boosting.uncertainty.curvature import Curvature
 from dpexplain.models.boosting.uncertainty.leaf_correlations import (
     Correlation,
