@@ -16,13 +16,13 @@ from dpexplain import DPExplainableBoostingClassifier, DPExplainableBoostingRegr
 from dpexplain.binning import FeatureBins, merge_sparse_cells
 from dpexplain.datasets import make_additive
 from dpexplain.models.additive.terms import AdditiveTerms
-from dpexplain.models.boosting.uncertainty import _kernels_structures as kernels
 from dpexplain.models.boosting.uncertainty import simulate as noise
-from dpexplain.models.boosting.uncertainty._kernels_replay import replay_trees
 from dpexplain.models.boosting.uncertainty.curvature import logistic_curvature, squared_curvature
 from dpexplain.models.boosting.uncertainty.leaf_correlations import estimate_correlation
+from dpexplain.models.boosting.uncertainty.refits import _kernels_structures as kernels
+from dpexplain.models.boosting.uncertainty.refits.replay import replay_trees
+from dpexplain.models.boosting.uncertainty.refits.structures import fresh_structures, merged_cells
 from dpexplain.models.boosting.uncertainty.simulate import simulate_noise
-from dpexplain.models.boosting.uncertainty.structures import fresh_structures, merged_cells
 from dpexplain.schema import Categorical, Classes, Numeric, Schema
 from effort import examples
 

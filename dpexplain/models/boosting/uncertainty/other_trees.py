@@ -12,7 +12,7 @@ from dpexplain.models.boosting.monotone import SIGNS
 from dpexplain.models.boosting.released import PrivateFit
 from dpexplain.models.boosting.uncertainty.curvature import Curvature
 from dpexplain.models.boosting.uncertainty.leaf_correlations import Correlation
-from dpexplain.models.boosting.uncertainty.structures import fresh_structures
+from dpexplain.models.boosting.uncertainty.refits.structures import fresh_structures
 
 FloatArray = NDArray[np.float64]
 

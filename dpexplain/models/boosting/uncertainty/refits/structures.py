@@ -11,7 +11,10 @@ import itertools
 import numpy as np
 from numpy.typing import NDArray
 
-from dpexplain.models.boosting.uncertainty._kernels_structures import draw_trees, follow_trees
+from dpexplain.models.boosting.uncertainty.refits._kernels_structures import (
+    draw_trees,
+    follow_trees,
+)
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
