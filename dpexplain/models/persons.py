@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import re
 import warnings
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -175,6 +177,12 @@ def _person_of(cell: Any) -> str | None:
         cell = cell.item()
     if isinstance(cell, str):
         cell = _number_of(cell.strip())
+    elif isinstance(cell, bytearray | memoryview):  # whose text says where they are in memory
+        cell = bytes(cell)
+    elif isinstance(cell, Decimal | Fraction | np.longdouble):
+        cell = _plain_number(cell)
+    elif isinstance(cell, complex) and cell.imag == 0:
+        cell = cell.real
     if isinstance(cell, bool):
         return f"number {int(cell)}"
     if isinstance(cell, float):
@@ -186,6 +194,17 @@ def _person_of(cell: Any) -> str | None:
     if cell is None or cell is pd.NA or cell is pd.NaT or isinstance(cell, Unreadable):
         return None
     return f"{type(cell).__name__} {cell!r}"
+
+
+def _plain_number(cell: Decimal | Fraction | np.longdouble) -> Any:
+    """Return the integer or float of equal value or spelling; raise for one that is no number."""
+    if isinstance(cell, Decimal) and abs(cell.adjusted()) > 4000:
+        raise ValueError("a number whose digits fill the memory")
+    exact = Fraction(*cell.as_integer_ratio())
+    if exact.denominator == 1:
+        return exact.numerator
+    nearest = float(exact)
+    return nearest if exact in (Fraction(nearest), Fraction(repr(nearest))) else exact
 
 
 _WHOLE = re.compile(r"[+-]?[0-9]{1,4000}(\.0*)?")
