@@ -4,7 +4,7 @@ Every file is read with its own stated types, never with those of other files, a
 store missing cells separately from values. So each cell is read independently: pandas would turn a
 batch of integers into floats if one of them is missing. Folders named ``key=value`` are columns,
 and each name is read by itself: pyarrow would choose one type for the values of all folders, and
-refuse them all if none has a value or one is not text, which would reveal the records of one folder.
+refuse them all if none has a value or one is not text, which would reveal records.
 """
 
 from __future__ import annotations
