@@ -259,7 +259,7 @@ class Schema:
 
         Parameters
         ----------
-        X, y, task
+        X, y, task : DataFrame or array, array or None, str
             As for `from_frame`.
         exclude : sequence of str, default=()
             Columns to leave out.
