@@ -168,7 +168,7 @@ def sweep(
         event = NonPrivateEvent("reference", "non-private reference model fitted for comparison")
         charges.append((type(fits[-1].estimator).__name__, (event,)))
 
-    payer.charge(charges)
+    payer.charge(charges, schema)
     data = _Data(X, y, None if grouping is None else grouping.argument, held_out)
     results = _fit_all(fits, data, n_jobs, progress)
     return _comparison(ascending, results, payer.ledger, estimator)

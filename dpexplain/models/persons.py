@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import re
 import warnings
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -13,7 +15,7 @@ from numpy.typing import NDArray
 
 from dpexplain.accounting.unit import unit_of
 from dpexplain.exceptions import PrivacyWarning
-from dpexplain.mechanisms import SecretCoins, SeededCoins
+from dpexplain.mechanisms import SecretCoins, SeededCoins, secret_coins
 from dpexplain.models.inputs import as_column
 from dpexplain.schema import Schema
 from dpexplain.tables.cells import Unreadable
@@ -115,7 +117,9 @@ def checked_groups(groups: Any, X: Any, max_rows: int | None) -> tuple[str | Non
     return grouping.kind, as_column("groups", grouping.cells, X)
 
 
-def bounded_rows(groups: Any, max_rows: int, coins: SecretCoins | SeededCoins) -> NDArray[np.intp]:
+def bounded_rows(
+    groups: Any, max_rows: int, coins: SecretCoins | SeededCoins | None = None
+) -> NDArray[np.intp]:
     """Choose at most `max_rows` rows per person by random draws.
 
     Rows without a readable person ID are dropped. If all of them counted as one person, adding one
@@ -128,8 +132,8 @@ def bounded_rows(groups: Any, max_rows: int, coins: SecretCoins | SeededCoins) -
         Person of each row.
     max_rows : int
         Maximum number of rows per person.
-    coins : SecretCoins or SeededCoins
-        Source of the random draws.
+    coins : SecretCoins or SeededCoins, optional
+        Source of the random draws; secret by default.
 
     Returns
     -------
@@ -139,7 +143,7 @@ def bounded_rows(groups: Any, max_rows: int, coins: SecretCoins | SeededCoins) -
     cells = cells_of(values_of(groups))
     people, _ = pd.factorize(np.array([person_of(cell) for cell in cells], dtype=object))
     named = np.flatnonzero(people >= 0)
-    shuffled = named[coins.permutation(len(named))]
+    shuffled = named[(coins or secret_coins()).permutation(len(named))]
     order = shuffled[np.argsort(people[shuffled], kind="stable")]
     sorted_people = people[order]
     starts = np.flatnonzero(np.r_[True, sorted_people[1:] != sorted_people[:-1]])
@@ -173,6 +177,12 @@ def _person_of(cell: Any) -> str | None:
         cell = cell.item()
     if isinstance(cell, str):
         cell = _number_of(cell.strip())
+    elif isinstance(cell, bytearray | memoryview):  # whose text says where they are in memory
+        cell = bytes(cell)
+    elif isinstance(cell, Decimal | Fraction | np.longdouble):
+        cell = _plain_number(cell)
+    elif isinstance(cell, complex) and cell.imag == 0:
+        cell = cell.real
     if isinstance(cell, bool):
         return f"number {int(cell)}"
     if isinstance(cell, float):
@@ -184,6 +194,17 @@ def _person_of(cell: Any) -> str | None:
     if cell is None or cell is pd.NA or cell is pd.NaT or isinstance(cell, Unreadable):
         return None
     return f"{type(cell).__name__} {cell!r}"
+
+
+def _plain_number(cell: Decimal | Fraction | np.longdouble) -> Any:
+    """Return the integer or float of equal value or spelling; raise for one that is no number."""
+    if isinstance(cell, Decimal) and abs(cell.adjusted()) > 4000:
+        raise ValueError("a number whose digits fill the memory")
+    exact = Fraction(*cell.as_integer_ratio())
+    if exact.denominator == 1:
+        return exact.numerator
+    nearest = float(exact)
+    return nearest if exact in (Fraction(nearest), Fraction(repr(nearest))) else exact
 
 
 _WHOLE = re.compile(r"[+-]?[0-9]{1,4000}(\.0*)?")

@@ -7,14 +7,16 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpexplain._utils.tracebacks import without_records
 from dpexplain._utils.version import __version__
 from dpexplain.accounting import Event, NonPrivateEvent, PrivacyLedger
+from dpexplain.accounting._ledger.provenance import provenance_of
 from dpexplain.accounting.unit import Unit, unit_of
 from dpexplain.exceptions import PrivacyWarning
 from dpexplain.explain import Guarantee
-from dpexplain.mechanisms import NoiseSource
+from dpexplain.mechanisms import NoiseSource, SeededCoins
 from dpexplain.models.inputs import (
     as_column,
     as_table,
@@ -29,6 +31,7 @@ from dpexplain.models.persons import (
     features_without_groups,
     warn_of_persons,
 )
+from dpexplain.models.persons import bounded_rows as _bounded_rows
 from dpexplain.models.private_checks import check_private_parameters
 from dpexplain.models.private_hooks import PrivateHooks
 from dpexplain.schema import Schema
@@ -223,6 +226,13 @@ class PrivateEstimator(PrivateHooks):
         self.guarantee_ = self._guarantee(mechanism.source)
         return ""
 
+    def _kept_rows(self, groups: Any) -> NDArray[np.intp]:
+        """Return the rows bounded per person, by secret coins; audits override it."""
+        limit = self.max_rows_per_person or 1
+        if self.reproducible_seed is None:
+            return _bounded_rows(groups, limit)
+        return _bounded_rows(groups, limit, SeededCoins(self.reproducible_seed))
+
     def __sklearn_tags__(self) -> Any:
         """Return tags for scikit-learn's checks, whose small data are dominated by noise."""
         tags = super().__sklearn_tags__()  # type: ignore[misc]
@@ -288,7 +298,8 @@ class PrivateEstimator(PrivateHooks):
         if ledger is None:
             ledger = PrivacyLedger("this fit alone", delta=self.delta, adjacency=self.adjacency)
         unit = self._privacy_unit()
-        ledger.charge(events, label=label, adjacency=self.adjacency, unit=unit)
+        facts = provenance_of(self.schema)
+        ledger.charge(events, label=label, adjacency=self.adjacency, unit=unit, provenance=facts)
         return ledger
 
     def _drafted_schema(self, X: Any, y: Any) -> Schema:

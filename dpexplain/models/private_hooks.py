@@ -6,7 +6,6 @@ from abc import abstractmethod
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpexplain.accounting import Event, PrivacyLedger, epsilon_from_mu
 from dpexplain.mechanisms import (
@@ -18,7 +17,6 @@ from dpexplain.mechanisms import (
     SeededCoins,
     secret_coins,
 )
-from dpexplain.models.persons import bounded_rows
 from dpexplain.schema import Classes, Range, Schema
 
 
@@ -62,12 +60,6 @@ class PrivateHooks:
         if self.structure_seed is None and self.reproducible_seed is not None:
             return np.random.default_rng((self.reproducible_seed, 1))
         return np.random.default_rng(self.structure_seed)
-
-    def _kept_rows(self, groups: Any) -> NDArray[np.intp]:
-        """Return the rows bounded per person; audits override it."""
-        seed = self.reproducible_seed
-        coins = secret_coins() if seed is None else SeededCoins(seed)
-        return bounded_rows(groups, self.max_rows_per_person or 1, coins)
 
     def _fit_people(
         self, X: Any, y: Any, groups: Any, schema: Schema, mechanism: Mechanism

@@ -159,7 +159,7 @@ def values_of(column: Column) -> Values:
     if isinstance(column, pd.Series | pd.Index):
         column = column.to_numpy() if isinstance(column.dtype, np.dtype) else column.array
     if isinstance(column, np.ma.MaskedArray):
-        column = np.ma.filled(column.astype(object), None)
+        column = np.where(np.ma.getmaskarray(column), None, column.data.astype(object))
     if not isinstance(column, np.ndarray | pd.api.extensions.ExtensionArray | pd.DataFrame):
         cells = list(column)  # type: ignore[arg-type]
         column = np.fromiter(cells, dtype=object, count=len(cells))

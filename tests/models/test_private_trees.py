@@ -23,7 +23,7 @@ from dpexplain.models.boosted_trees import losses
 from dpexplain.models.dpboost import boosting
 from dpexplain.models.random_forest import forest
 from dpexplain.models.trees import _kernels_nodes as _kernels
-from dpexplain.models.trees.complete_trees import Trees, candidates_of, grid_of, leaf_of
+from dpexplain.models.trees.structure import Trees, candidates_of, grid_of, leaf_of
 from dpexplain.models.trees.terms import counted_spread, ways_of
 from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
 

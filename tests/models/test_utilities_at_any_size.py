@@ -10,7 +10,7 @@ from dpexplain.binning import FeatureBins
 from dpexplain.models.boosted_trees import boosted_trees as boosted
 from dpexplain.models.boosted_trees.losses import CRITERIA, WITHOUT_BOUND
 from dpexplain.models.dpboost import boosting
-from dpexplain.models.trees.complete_trees import candidates_of
+from dpexplain.models.trees.structure import candidates_of
 from dpexplain.schema import Numeric, Range, Schema
 
 pytestmark = pytest.mark.full

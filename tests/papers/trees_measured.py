@@ -19,7 +19,7 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from dpexplain import Classes, Numeric, Range, Schema
 from dpexplain.datasets import Dataset
 from dpexplain.exceptions import PrivacyWarning
-from dpexplain.models.trees.complete_trees import candidates_of, leaf_of
+from dpexplain.models.trees.structure import candidates_of, leaf_of
 
 FloatArray = NDArray[np.float64]
 SIMULATED = (50_000, 100)

@@ -23,7 +23,8 @@ from dpexplain.models.boosted_trees.losses import (
     link,
     weight,
 )
-from dpexplain.models.trees.complete_trees import (
+from dpexplain.models.trees.private_trees import PrivateTrees
+from dpexplain.models.trees.structure import (
     Candidates,
     FloatArray,
     Integers,
@@ -34,7 +35,6 @@ from dpexplain.models.trees.complete_trees import (
     leaf_sums,
     node_sums,
 )
-from dpexplain.models.trees.private_trees import PrivateTrees
 from dpexplain.schema import Classes, Schema
 from dpexplain.tables.encoding import encode_classes
 

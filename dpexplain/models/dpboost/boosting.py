@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from dpexplain.mechanisms import ChoicePhase, Coins, LaplacePhase, Mechanism
 from dpexplain.models.trees import _kernels_nodes as _kernels
-from dpexplain.models.trees.complete_trees import (
+from dpexplain.models.trees.structure import (
     Candidates,
     FloatArray,
     Integers,

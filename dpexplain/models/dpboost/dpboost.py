@@ -23,8 +23,8 @@ from dpexplain.models.dpboost.boosting import (
     Variant,
     grow,
 )
-from dpexplain.models.trees.complete_trees import FloatArray, Trees, candidates_of, grid_of
 from dpexplain.models.trees.private_trees import PrivateTrees
+from dpexplain.models.trees.structure import FloatArray, Trees, candidates_of, grid_of
 from dpexplain.schema import Classes, Range, Schema
 from dpexplain.tables.encoding import encode_classes
 

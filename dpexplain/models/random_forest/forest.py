@@ -12,8 +12,8 @@ from dpexplain.explain.additive.links import Link
 from dpexplain.mechanisms import ChoicePhase, LaplacePhase, Mechanism, Releases
 from dpexplain.models.additive.model import AdditiveClassifier
 from dpexplain.models.additive.targets import classes_of
-from dpexplain.models.trees.complete_trees import FloatArray, Integers, Trees, leaf_of, leaf_sums
 from dpexplain.models.trees.private_trees import PrivateTrees
+from dpexplain.models.trees.structure import FloatArray, Integers, Trees, leaf_of, leaf_sums
 from dpexplain.schema import Classes, Schema
 from dpexplain.tables.encoding import encode_classes
 

@@ -21,7 +21,7 @@ from dpexplain.mechanisms import NoiseSource
 from dpexplain.models.additive.model import AdditiveModel
 from dpexplain.models.noiseless import NoiselessModel
 from dpexplain.models.private import PrivateEstimator
-from dpexplain.models.trees.complete_trees import (
+from dpexplain.models.trees.structure import (
     Candidates,
     FloatArray,
     Trees,

@@ -20,7 +20,7 @@ from dpexplain.binning.bins import Encoded
 from dpexplain.explain.additive.links import Link
 from dpexplain.models.additive.terms import AdditiveTerms
 from dpexplain.models.trees import _kernels_nodes as _kernels
-from dpexplain.models.trees.complete_trees import Candidates, FloatArray, Integers, Trees
+from dpexplain.models.trees.structure import Candidates, FloatArray, Integers, Trees
 
 
 @dataclass(frozen=True, eq=False)

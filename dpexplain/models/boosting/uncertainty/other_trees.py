@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from dpexplain.models.additive.terms import AdditiveTerms
 from dpexplain.models.boosting.monotone import SIGNS
 from dpexplain.models.boosting.released import PrivateFit
-from dpexplain.models.boosting.uncertainty._kernels_simulate import fresh_structures
 from dpexplain.models.boosting.uncertainty.curvature import Curvature
 from dpexplain.models.boosting.uncertainty.leaf_correlations import Correlation
+from dpexplain.models.boosting.uncertainty.refits.structures import fresh_structures
 
 FloatArray = NDArray[np.float64]
 

@@ -33,7 +33,6 @@ from dpexplain.models.boosting.monotone import SIGNS
 from dpexplain.models.boosting.objectives import Objective
 from dpexplain.models.boosting.released import PrivateFit, released_path
 from dpexplain.models.boosting.structure import Visit
-from dpexplain.models.boosting.uncertainty._kernels_simulate import replay_trees
 from dpexplain.models.boosting.uncertainty.curvature import Curvature
 from dpexplain.models.boosting.uncertainty.leaf_correlations import (
     Correlation,
@@ -42,6 +41,7 @@ from dpexplain.models.boosting.uncertainty.leaf_correlations import (
 from dpexplain.models.boosting.uncertainty.leaf_equations import SMOOTH_SHARE
 from dpexplain.models.boosting.uncertainty.other_trees import restructured
 from dpexplain.models.boosting.uncertainty.recovery import recovered_curves
+from dpexplain.models.boosting.uncertainty.refits.replay import replay_trees
 from dpexplain.models.boosting.uncertainty.shrinkage import evidence, stretches
 
 FloatArray = NDArray[np.float64]
