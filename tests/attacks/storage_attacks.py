@@ -1,4 +1,4 @@
-"""Attacks on tables in files and on clusters: what a path, a file's types or a graph's size tell."""
+"""Attacks on tables in files and on clusters: values in paths, coded texts, sizes of graphs."""
 
 from __future__ import annotations
 
