@@ -1,7 +1,8 @@
-"""Compile the numeric kernels and fill caches before the first session: ``dpexplain warm``.
+"""Compile the numeric kernels before the first session: ``dpexplain warm``.
 
 It fits models on a few simulated rows, so the compiled kernels are on disk when real data come,
-and imports what the notebooks draw with. Models that share kernels take turns in one process.
+and it imports the plotting packages of the notebooks. Models that share kernels run one after
+another in one process.
 """
 
 from __future__ import annotations
@@ -45,14 +46,14 @@ def simulated_rows() -> pd.DataFrame:
 
 
 def warm_model(name: str, *, quick: bool = False) -> None:
-    """Fit, explain and predict once with one model, in each way that has kernels of its own.
+    """Fit, explain and predict with one model, in each way that needs other kernels.
 
     Parameters
     ----------
     name : str
         Class of the model.
     quick : bool, default=False
-        Whether to do so with default settings and at most two classes only.
+        Whether to use only default settings and at most two classes.
     """
     features: dict[str, Numeric | Categorical] = {
         "age": Numeric(18, 70),
@@ -98,7 +99,7 @@ def _warm_one(model: Any, X: pd.DataFrame, y: pd.Series) -> None:
 
 
 def _warm_all(names: Collection[str], quick: bool) -> None:
-    """Warm models that share kernels, in a process that has nothing to announce."""
+    """Warm models that share kernels, in a process that shows no notice."""
     WORD.said = True
     for name in names:
         warm_model(name, quick=quick)
@@ -110,10 +111,10 @@ def warm(modules: Collection[str] = (), *, quick: bool = False) -> None:
     Parameters
     ----------
     modules : collection of str, default=()
-        Modules of the models, as the registry has them; empty for all.
+        Modules of the models, as in the registry; empty for all.
     quick : bool, default=False
-        Whether to compile only what the first notebook needs: private boosting of two classes and
-        of a number, with default settings.
+        Whether to compile only what the first notebook needs: private boosting for two classes and
+        for regression, with default settings.
     """
     shared: dict[str, list[str]] = {}
     for name, listed in MODELS.items():

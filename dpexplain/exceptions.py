@@ -8,8 +8,8 @@ __all__ = ["BudgetError", "PrivacyWarning", "SchemaError"]
 class PrivacyWarning(UserWarning):
     """Warning: outside the stated guarantee, or the guarantee is weak.
 
-    Examples are bounds read from the data, an epsilon above 10, or a delta that is
-    not small against the number of records.
+    Examples are bounds read from the data, an epsilon above 10, or a delta that is not well below
+    one over the number of records.
     """
 
 

@@ -1,10 +1,10 @@
 """A small convolutional network with and without privacy, and gradient-based explanations of it.
 
-What the notebook beside this file sets against locally linear models: training with Opacus
+The notebook next to this file compares it with locally linear models: training with Opacus
 (DP-SGD), Integrated Gradients and SmoothGrad with Captum. It needs the extra ``deep``.
 
 Opacus adds floating-point noise from PyTorch's generator to floating-point sums, so its guarantee
-is one of idealised real arithmetic. It is here to be compared with, not to release a model.
+is one of idealized real arithmetic. It is here to be compared with, not to release a model.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Training:
 
 
 def prepared(images: ArrayLike) -> Floats:
-    """Centre each image and bring it to mean square 1: needs no other image, so no privacy.
+    """Center each image and bring it to mean square 1: needs no other image, so no privacy.
 
     The zero image, from which explanations start, is a uniform picture: the same baseline that
     locally linear models have.
@@ -78,8 +78,8 @@ def prepared(images: ArrayLike) -> Floats:
 class Network(nn.Module):
     """Two convolutions and two dense layers, with tanh, which suits clipped gradients [1]_.
 
-    Scores have their mean over the classes taken off, as those of locally linear models have: what
-    is common to all classes changes no probability.
+    The mean over the classes is subtracted from scores, as in locally linear models: a number
+    common to all classes changes no probability.
 
     .. [1] Papernot et al., "Tempered Sigmoid Activations for Deep Learning with Differential
        Privacy", AAAI 2021.

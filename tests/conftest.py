@@ -17,6 +17,8 @@ for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_variable, "1")
 os.environ.setdefault("MPLBACKEND", "Agg")
 
+BROWSER = Path(__file__).parent / "browser"
+
 register_profiles()
 
 
@@ -29,6 +31,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Leave a file unread whose tests all wait, in a run without them: importing takes long."""
+    if "not browser" in config.option.markexpr and collection_path == BROWSER:
+        return True
     is_test = collection_path.suffix == ".py" and collection_path.name.startswith("test_")
     if is_test and "not full" in config.option.markexpr and waits_as_a_whole(collection_path):
         return True

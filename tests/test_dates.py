@@ -163,7 +163,8 @@ def fitted():
     return days, model.fit(days, y)
 
 
-def test_a_curve_over_dates_is_labelled_with_dates(fitted):
+@pytest.mark.full
+def test_a_curve_over_dates_is_labeled_with_dates(fitted):
     days, model = fitted
     curve = model.explain_global()["visit"]
     assert curve.bin_labels[0].startswith("2015-01-01")
@@ -183,6 +184,7 @@ def test_a_curve_over_dates_is_labelled_with_dates(fitted):
     ]
 
 
+@pytest.mark.full
 def test_filters_read_dates_as_the_model_does(fitted):
     days, _ = fitted
     model = DPLocallyLinearClassifier(epsilon=4, delta=1e-3, schema=VISITS, n_steps=5)

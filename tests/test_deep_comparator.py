@@ -30,7 +30,7 @@ def images(deep):
     return deep.prepared(pictures.reshape(60, -1)), labels
 
 
-def test_images_are_centred_and_of_one_size_and_a_uniform_one_is_zero(deep):
+def test_images_are_centered_and_of_one_size_and_a_uniform_one_is_zero(deep):
     pictures = deep.prepared([[1.0, 2.0, 3.0, 6.0], [5.0, 5.0, 5.0, 5.0]])
 
     np.testing.assert_allclose(pictures.mean(axis=1), 0.0, atol=1e-12)

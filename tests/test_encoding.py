@@ -1,4 +1,4 @@
-"""The code of a cell is a function of the cell and the schema: no dtype, no neighbour, no error."""
+"""The code of a cell is a function of the cell and the schema: no dtype, no neighbor, no error."""
 
 from __future__ import annotations
 

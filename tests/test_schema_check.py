@@ -111,6 +111,7 @@ def test_html_of_a_report_shows_hostile_cells_and_names_as_text(name):
     assert "<b>" not in page
 
 
+@pytest.mark.full
 @given(st.data())
 def test_the_report_agrees_with_what_a_fit_reads_and_never_fails(data):
     known = data.draw(features())

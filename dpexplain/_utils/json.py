@@ -1,6 +1,6 @@
 """Strict JSON: limited in size, no NaN, no repeated fields, no enormous numbers.
 
-A document of dpexplain has a format, a version and a content.
+A document of dpexplain has a format, a version and content.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ def parse(text: str, max_bytes: int = MAX_BYTES) -> Any:
     Raises
     ------
     ValueError
-        If the text is too long, no JSON, nested too deeply, holds very many values, or repeats a
-        field or holds half a character.
+        If the text is too long, not JSON, nested too deeply, or contains too many values, a
+        repeated field or a lone surrogate.
     """
     if not isinstance(text, str):
         raise ValueError(f"expected JSON text, got {type(text).__name__}.")
@@ -153,12 +153,12 @@ def read_document(
     Returns
     -------
     object
-        What `read` makes of the content.
+        Result of `read`.
 
     Raises
     ------
     ValueError
-        If the text is no such document, or its content is malformed.
+        If the text is not such a document, or its content is malformed.
     """
     document = parse(text, max_bytes)
     kind = _kind_of(document, kinds)

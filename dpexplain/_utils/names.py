@@ -17,15 +17,15 @@ def closest_name(name: str, known: Iterable[str]) -> str | None:
     name : str
         The wrong name.
     known : iterable of str
-        Names there are. Names of thousands of terms are compared without regard to case
-        only: comparing letter by letter would take long.
+        Existing names. Among thousands of names, only those that differ in case are found:
+        comparing letter by letter would take too long.
 
     Returns
     -------
     str or None
-        The name that differs in case and outer blanks only, else the only one that a
-        transformer of scikit-learn put its own name before (``"scale__age"`` for ``"age"``),
-        else the most similar one; None if none is similar.
+        The name that differs only in case and outer spaces; else the only one that adds the prefix
+        of a scikit-learn transformer (``"scale__age"`` for ``"age"``); else the most similar one.
+        None if none is similar.
     """
     names = list(known)
     same = [each for each in names if _folded(each) == _folded(name)]

@@ -1,7 +1,7 @@
 """Errors without references to records.
 
-A traceback keeps the frames it passed through, and with them their local variables. What reports
-errors for a living (IPython's verbose mode, `cgitb`, services that collect crashes) prints them.
+A traceback keeps the frames it passed through, and with them their local variables. Error
+reporters (IPython's verbose mode, `cgitb`, crash collectors) print them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def without_records(function: Callable[P, T]) -> Callable[P, T]:
     Returns
     -------
     callable
-        The same function. It adds one frame, which warnings have to count.
+        The same function. It adds one stack frame, which ``stacklevel`` of a warning must include.
     """
 
     @functools.wraps(function)

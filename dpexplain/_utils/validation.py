@@ -1,7 +1,7 @@
 """Checks of public scalars. Each returns the value or raises with advice.
 
-The checks see parameters only, never data. A text shows the value it got if that is a plain
-scalar, and its type otherwise, so that a table passed by mistake does not end up in a log.
+The checks see parameters only, never data. A message shows the value if it is a plain scalar, else
+its type, so that a table passed by mistake does not end up in a log.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def shown(value: object) -> str:
     Returns
     -------
     str
-        The value of a short scalar or string, ``"<a DataFrame>"`` and the like otherwise.
+        A short scalar or string as it is; else its type, such as ``"<a DataFrame>"``.
     """
     if value is None or isinstance(value, bool | int | float | complex | str):
         # A subclass of float may print its type too: np.float64(0.5) is just 0.5 to a reader.
@@ -72,7 +72,7 @@ def check_epsilon(epsilon: object, *, allow_weak: bool = False) -> float:
     epsilon : float
         Log-ratio of the guarantee, positive and finite.
     allow_weak : bool, default=False
-        Accept values above 50, which promise next to nothing.
+        Accept values above 50, which guarantee next to nothing.
 
     Returns
     -------
@@ -82,7 +82,7 @@ def check_epsilon(epsilon: object, *, allow_weak: bool = False) -> float:
     Raises
     ------
     ValueError
-        If `epsilon` is no positive finite number (a bool is none), or above 50 without
+        If `epsilon` is not a positive finite number (a bool does not count), or above 50 without
         `allow_weak`.
 
     Warns
@@ -130,13 +130,13 @@ def check_delta(delta: object, *, n_public: int | None = None) -> float:
     Raises
     ------
     ValueError
-        If `delta` is no number inside (0, 1).
+        If `delta` is not a number inside (0, 1).
 
     Warns
     -----
     PrivacyWarning
-        If `delta` is at least ``1 / n_public``: publishing one whole record at random would
-        then keep the promise.
+        If `delta` is at least ``1 / n_public``: publishing one whole record at random would then
+        satisfy the guarantee.
     """
     value = _as_float(delta)
     if not 0 < value < 1:
@@ -219,9 +219,9 @@ def check_in_range(
     name : str
         The parameter's name, for the message.
     value : float
-        What the caller passed; a bool, a string or NaN is refused.
+        What the caller passed; a bool, a string or NaN is rejected.
     low, high : float
-        Ends of the interval; an infinite end stands for no bound.
+        Ends of the interval; an infinite end means no bound.
     include_low, include_high : bool, default=True
         Whether the ends belong to it.
 
@@ -255,7 +255,7 @@ def check_count(name: str, value: object, minimum: int = 1) -> int:
     name : str
         The parameter's name, for the message.
     value : int
-        What the caller passed; a bool or a float is refused.
+        What the caller passed; a bool or a float is rejected.
     minimum : int, default=1
         The smallest accepted number.
 

@@ -1,3 +1,3 @@
-"""The version of the library; what is written to files and statements names it."""
+"""The version of the library, which files and statements contain."""
 
 __version__ = "0.1.0"

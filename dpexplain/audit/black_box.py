@@ -3,7 +3,7 @@
 The audit uses nothing from the fit itself. Models are fitted many times with and without the
 canary. On some of them, a linear discriminant learns which numbers of the published model
 distinguish the two; on the others it guesses, and its errors bound epsilon from below. This is the
-classic audit by membership of a worst-case record [1]_: it makes no assumptions, needs a few
+classic membership audit with a worst-case record [1]_: it makes no assumptions, needs a few
 hundred fits, and can prove at most about the logarithm of their number.
 
 References
@@ -250,9 +250,9 @@ def as_matrix(seen: list[dict[str, float]], learning: NDArray[np.bool_]) -> NDAr
     table = pd.DataFrame.from_records(seen).astype(np.float64)
     lacking = table.isna().astype(np.float64)
     matrix = np.hstack([table.fillna(table[learning].median()).fillna(0.0), lacking])
-    centre, spread = matrix[learning].mean(axis=0), matrix[learning].std(axis=0)
+    center, spread = matrix[learning].mean(axis=0), matrix[learning].std(axis=0)
     varies = spread > 0
-    standard = (matrix[:, varies] - centre[varies]) / spread[varies]
+    standard = (matrix[:, varies] - center[varies]) / spread[varies]
     # A discriminant needs some spread within each world: models without noise have none.
     jitter = np.random.default_rng(0).standard_normal(standard.shape)
     return np.asarray(standard + 1e-4 * jitter)

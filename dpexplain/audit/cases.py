@@ -65,7 +65,7 @@ def canary_case(
     epsilon : float, default=8.0
         Epsilon of the guarantee. Violations of a large epsilon need the fewest fits to detect.
     n_background : int, default=20
-        Records besides the canary.
+        Number of records besides the canary.
     lone_class : bool, default=False
         Whether no other record has the canary's class. Otherwise the residuals of the other
         records nearly cancel, and a final model reveals the canary best.
@@ -94,7 +94,7 @@ def canary_case(
 
 
 def row_exchange(case: CanaryCase) -> tuple[Any, tuple[Any, ...], list[int], list[int]]:
-    """Give the canary's person a second row, and list both choices of a row.
+    """Give the canary's person a second row; list the rows used with each of them.
 
     Parameters
     ----------

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from dpexplain.audit.mistakes import (
+from dpexplain.audit.mutant_mixins import (
     CategoriesSeen,
     ClassesSeen,
     CountedTwice,
@@ -22,7 +22,7 @@ from dpexplain.audit.mistakes import (
     NoiseOfTheMean,
     NoMargin,
     RangeSeen,
-    RealisedBatchSize,
+    RealizedBatchSize,
     RecordsForPersons,
     SameEachTime,
     ShuffledBatches,
@@ -139,7 +139,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "division by the realized batch size",
         frozenset({1}),
-        RealisedBatchSize,
+        RealizedBatchSize,
         _samples,
         settings=_SAMPLED,
     ),
@@ -151,4 +151,4 @@ MUTANTS: tuple[Mutant, ...] = (
         _samples,
     ),
 )
-"""Every mistake, with the tiers that have to notice it."""
+"""Every mistake, with the tiers that must detect it."""

@@ -20,7 +20,7 @@ _COINS = 2718
 _EXACT = NonPrivateEvent("audit", "exact sums were recorded beside the answers")
 
 Forge = Callable[[AnyPhase, Integers], Integers]
-"""Makes up an answer from the phase and the answer that was drawn."""
+"""Maps the phase and the drawn answer to the forced answer."""
 
 
 @dataclass
@@ -141,7 +141,7 @@ class _Silence(NoiseSource):
 
     @property
     def private(self) -> bool:
-        """Whether the other source is private, for the guarantee to stay that of the fit."""
+        """Whether the other source is private, as the guarantee of the fit states."""
         return self._spoken_for.private
 
     @property

@@ -79,7 +79,7 @@ class ReplayReport:
 
 def replay(
     estimator: Any,
-    neighbour: tuple[Any, ...],
+    neighbor: tuple[Any, ...],
     model: Any,
     transcript: Transcript,
     *,
@@ -92,7 +92,7 @@ def replay(
     ----------
     estimator : private estimator
         As given to `record`.
-    neighbour : tuple of X, y or X, y, groups
+    neighbor : tuple of X, y or X, y, groups
         Data set that differs by one person.
     model : private estimator
         Model that `record` returned.
@@ -110,8 +110,8 @@ def replay(
     """
     mu, epsilon, reach = _claims(model, unit)
     try:
-        other, second = record(estimator, *neighbour, answers=transcript.answers, kept=kept)
-    except RuntimeError as error:  # one that asks of its neighbour what cannot be answered
+        other, second = record(estimator, *neighbor, answers=transcript.answers, kept=kept)
+    except RuntimeError as error:  # one that asks of its neighbor what cannot be answered
         return ReplayReport(
             spent_mu=0.0,
             claimed_mu=mu,

@@ -59,7 +59,7 @@ class PowerRow:
     powerful : frozenset of int
         Tiers that have power on these estimators; see `powerful_tiers`.
     runs : int
-        Audits per tier.
+        Number of audits per tier.
     noticed : dict of int to int
         Audits of each tier that detected it.
     """
@@ -145,7 +145,7 @@ def _finds(tier: int, case: CanaryCase, n_fits: int) -> bool:
 
 
 Verdict = tuple[Mutant, Subject, dict[int, bool] | None]
-"""A mistake, whom it was planted into, and what `noticed` said."""
+"""A mistake, the subject it was planted in, and the result of `noticed`."""
 
 
 def power_rows(results: Iterable[Verdict]) -> list[PowerRow]:

@@ -288,7 +288,7 @@ def audited(subject: Subject, *, epsilon: float = 1.0, **settings: Any) -> Any:
 
 
 def variants(subject: Subject) -> dict[str, tuple[Any, ...]]:
-    """Return the estimator's parameters that tier 1 crosses.
+    """Return the parameter values of an estimator that tier 1 combines.
 
     Parameters
     ----------

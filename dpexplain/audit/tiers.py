@@ -20,7 +20,7 @@ from dpexplain.audit.subjects import Subject, known_settings
 from dpexplain.mechanisms import AnyPhase, ChoicePhase
 
 CONFIDENCE = 1.0 - 1e-7
-"""Tiers 3 and 4 call a right estimator wrong once in ten million runs."""
+"""Tiers 3 and 4 reject a correct estimator once in ten million runs."""
 
 
 def hostile(seed: int) -> Forge:
@@ -77,8 +77,8 @@ def replays(case: CanaryCase, n_hostile: int = 3) -> list[ReplayReport]:
 def replay_of_rows(case: CanaryCase) -> ReplayReport:
     """Run tier 1: replay a per-person fit with a different row of one person.
 
-    Adding a row of a person can cause the coins to choose a different row. This is the distance
-    between two tables that differ by one *record*, for which the ledger has a separate price.
+    Adding a row of a person can cause the coins to choose a different row. Two tables that differ
+    by one *record* can differ in this way, and the ledger has a separate price for it.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def _final_model(case: CanaryCase, n_fits: int) -> list[str]:
 
 
 Tier = Callable[[CanaryCase, int], list[str]]
-"""Takes a case and a number of final models with, and without, the canary; says what is wrong."""
+"""Maps a case and a number of final models, with and without the canary, to the faults found."""
 
 TIERS: Mapping[int, Tier] = MappingProxyType(
     {1: _replay, 2: _noise, 3: _transcripts, 4: _final_model}

@@ -151,7 +151,7 @@ def coarse_cells(cells: FeatureBins, n_cells: int) -> tuple[FeatureBins, Index]:
     Parameters
     ----------
     cells : FeatureBins
-        Public grid. Categories are never joined.
+        Public grid. Categories are never merged.
     n_cells : int
         Maximum number of value cells kept.
 
@@ -243,7 +243,7 @@ def merge_sparse_cells(
         Noise standard deviation of one cell, in records.
     noise_ratio : float
         A bin of k cells has a count of at least ``noise_ratio * noise_std * sqrt(k)``;
-        0 for the rule of Algorithm 3.
+        0 for the rule of Algorithm 3 of Nori et al. (2021).
 
     Returns
     -------

@@ -42,8 +42,8 @@ def filter_effects(bank: FilterBank) -> FloatArray:
 
 def _on_sphere(filters: FloatArray, scale: float) -> FloatArray:
     """Return deviations over centered records of norm `scale`."""
-    centred = filters - filters.mean(axis=2, keepdims=True)
-    return np.asarray(centred * (scale / math.sqrt(max(filters.shape[2] - 1, 1))))
+    centered = filters - filters.mean(axis=2, keepdims=True)
+    return np.asarray(centered * (scale / math.sqrt(max(filters.shape[2] - 1, 1))))
 
 
 def _within_bounds(

@@ -67,7 +67,7 @@ def macro_auroc(
     Returns
     -------
     float
-        Averaged over the classes that occur along with others; NaN if there are none.
+        Averaged over the classes that occur; NaN unless at least two occur.
     """
     found = np.array(
         [auroc(texts == cell_text(label), probability[:, c]) for c, label in enumerate(classes)]
@@ -129,11 +129,11 @@ def measure(model: Any, X: Any, y: Sequence[object]) -> tuple[str, float]:
     With more than two classes it is the mean of the AUROC of each class against the rest, over
     the classes that occur.
 
-    The error is the Poisson deviance of a model that was fitted to it, else the root of the
-    mean squared error.
+    The error is the Poisson deviance for a model with the Poisson objective, else the root mean
+    squared error.
 
-    Cells of `y` are read one by one as the models read them, and no value raises: a budget
-    that is already spent is not lost to a cell that cannot be read.
+    Cells of `y` are read one by one as the models read them, and no value raises an error: an
+    unreadable cell must not waste a budget that is already spent.
 
     Parameters
     ----------

@@ -36,8 +36,8 @@ class Faithfulness:
     rank_correlation : float
         Kendall's tau-b of the importances.
     rank_correlation_low, rank_correlation_high : float
-        Where tau lies in 95% of simulated noise around the curves; NaN if the noise is unknown
-        jointly.
+        Range of tau in 95% of simulations with noise around the curves; NaN if the joint noise is
+        unknown.
     sign_agreement : float
         Share of contributions, weighted by records and size, with the same sign as in the other
         explanation.

@@ -150,7 +150,7 @@ class Refitter:
         Returns
         -------
         GlobalExplanation
-            Of stand-in data without the estimate of the effect, which takes longest.
+            For stand-in data, without the effect estimate, which takes longest.
         """
         model = self._copy(epsilon).fit(*self._records)
         # While epsilon is dragged, a fit must not take seconds: the effect is left out.

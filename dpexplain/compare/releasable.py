@@ -21,7 +21,7 @@ def releasable(source: Source) -> Source:
     Dropped parts are absent from the result, not hidden, so nothing drawn, ordered or written from
     it can depend on them. A comparison loses its non-private reference, metrics measured on
     records, and fits with seeded noise. The ledger still names what was taken without noise, which
-    is not a number from the data. Any other object is private as a whole or rejected.
+    is not a number from the data. Any other object is rejected unless all of it is private.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def releasable(source: Source) -> Source:
 
 
 def is_private(source: Any) -> bool:
-    """Return whether an entire object is releasable, as its kind declares.
+    """Return whether everything in an object may be released.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def is_private(source: Any) -> bool:
     Raises
     ------
     TypeError
-        If it is of another kind, which does not say so.
+        If `source` does not state whether it is private.
     """
     if isinstance(source, Display):
         return source.releasable

@@ -30,10 +30,10 @@ class DataFile:
     sha256 : str
         Checksum of the file, after `convert`.
     convert : callable or None, default=None
-        What turns the bytes downloaded into the bytes of the file.
+        Converts the downloaded bytes to the bytes of the file.
     unpack : callable or None, default=None
-        What turns the bytes of the file into those that the checksum is of: archives of one
-        content differ by the program that wrote them.
+        Unpacks the bytes of the file before the checksum: archives with the same content differ
+        between the programs that wrote them.
     """
 
     folder: str

@@ -16,7 +16,7 @@ from dpexplain.schema import Classes, Numeric, Schema
 Subset = Literal["train", "test"]
 
 IMAGE_SHAPE: Final = (28, 28)
-"""Rows and columns of an image; the features of the data sets go along the rows."""
+"""Rows and columns of an image; the features of the data sets are its pixels, row by row."""
 
 _PARTS: Final = {"train": "train", "test": "t10k"}
 _FASHION: Final = (
@@ -37,7 +37,7 @@ _SHA256: Final[dict[str, dict[str, str]]] = {
         "t10k-labels-idx1": ("0402a96d92fd2663957122ceb108a494c5af83dab82d92729df917d7dec38c34"),
     },
 }
-"""Of the files once they are unpacked."""
+"""Checksums of the unpacked files."""
 _URLS: Final = {
     "mnist": "https://ossci-datasets.s3.amazonaws.com/mnist",
     "fashion_mnist": "http://fashion-mnist.s3-website.eu-central-1.amazonaws.com",
@@ -55,7 +55,7 @@ def load_mnist(subset: Subset = "train") -> Dataset:
     Returns
     -------
     Dataset
-        784 gray levels from 0 to 255 along the rows of each image, and the digit.
+        784 gray levels from 0 to 255, row by row, and the digit.
 
     Raises
     ------
@@ -93,7 +93,7 @@ def load_fashion_mnist(subset: Subset = "train") -> Dataset:
     Returns
     -------
     Dataset
-        784 gray levels from 0 to 255 along the rows of each image, and the kind of article.
+        784 gray levels from 0 to 255, row by row, and the kind of article.
 
     Raises
     ------

@@ -147,7 +147,7 @@ def make_additive(
         correlation 0.7, some of which have no effect themselves. "clinical": readmission to a
         hospital, with skewed laboratory values, missing ones, and uninformative features.
     n_samples : int, default=10_000
-        Rows.
+        Number of rows.
     task : {"classification", "regression"}, default="classification"
         Whether the score is the log-odds of the second class, or the mean of the target.
     strength : float, default=1.0

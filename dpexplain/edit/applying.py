@@ -170,8 +170,8 @@ def _with_stretches(curve: Curve, given: GlobalExplanation) -> Curve:
         for step in operation_from_text(record.operation).steps:
             ours = step.term == curve.released.name and step.of_class in ("", given.of_class)
             if ours and isinstance(step, Stretch | Recover | Revert):
-                now = dataclasses.replace(curve, values=curve.said)
-                curve = dataclasses.replace(curve, said=step.on(now).said)
+                now = dataclasses.replace(curve, values=curve.band_center)
+                curve = dataclasses.replace(curve, band_center=step.on(now).band_center)
     return curve
 
 
@@ -238,7 +238,9 @@ def _effect(score: _Score, before: Curve, after: Curve) -> EditEffect:
     change = after.values - before.values
     weights, changed = term.weights, change != 0.0
     std = term.total_std
-    outside = None if std is None else int((np.abs(after.values - after.said) > _BAND * std).sum())
+    outside = (
+        None if std is None else int((np.abs(after.values - after.band_center) > _BAND * std).sum())
+    )
     return EditEffect(
         term.name,
         int(changed.sum()),

@@ -9,7 +9,7 @@ from dpexplain.edit.whole import Composed
 from dpexplain.explain._record import text
 
 START = -1
-"""Place of the state without any edit."""
+"""Index of the state without any edit."""
 
 
 @dataclasses.dataclass(frozen=True)

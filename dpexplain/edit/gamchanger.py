@@ -106,8 +106,8 @@ def _operation(entry: Any, explanation: GlobalExplanation, encoder: Any) -> tupl
     term = explanation[name]
     values = _numeric(term, points) if term.kind == "numeric" else _named(term, points, encoder)
     kind, words = (entry.get(key) for key in ("type", "description"))
-    said = [part for part in (kind, words) if isinstance(part, str) and part]
-    note = shorten(f"GAM Changer: {', '.join(said)}", 1_000) if said else "GAM Changer"
+    named = [part for part in (kind, words) if isinstance(part, str) and part]
+    note = shorten(f"GAM Changer: {', '.join(named)}", 1_000) if named else "GAM Changer"
     return Set(name, bins=range(term.n_value_bins), value=values), note  # type: ignore[arg-type]
 
 

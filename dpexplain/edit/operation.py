@@ -30,7 +30,7 @@ class Curve:
         The term as released.
     values : ndarray of shape (n_bins,)
         Contributions now.
-    said : ndarray of shape (n_bins,)
+    band_center : ndarray of shape (n_bins,)
         Center of the noise band: the released curve, stretched if an edit undid its shrinkage.
     shift : float
         Amount that edits of this term added to the intercept.
@@ -40,7 +40,7 @@ class Curve:
 
     released: ShapeFunction
     values: FloatArray
-    said: FloatArray
+    band_center: FloatArray
     shift: float
     denoised: Callable[[], FloatArray]
 

@@ -153,8 +153,8 @@ class Stretch(Operation):
         -------
         Curve
         """
-        said = super().on(dataclasses.replace(curve, values=curve.said))
-        return dataclasses.replace(super().on(curve), said=said.values)
+        band_center = super().on(dataclasses.replace(curve, values=curve.band_center))
+        return dataclasses.replace(super().on(curve), band_center=band_center.values)
 
 
 def _stretched(curve: Curve, values: FloatArray, bins: IndexArray) -> FloatArray:
@@ -197,9 +197,9 @@ class Recover(Operation):
             raise ValueError(
                 f"the released sums of {shorten(self.term)!r} are unknown; use smooth instead."
             )
-        said = _stretched(curve, curve.released.contribution, bins)
+        band_center = _stretched(curve, curve.released.contribution, bins)
         reach = _RECOVERED_WITHIN * std[bins]
-        return np.clip(recovered[bins], said - reach, said + reach)
+        return np.clip(recovered[bins], band_center - reach, band_center + reach)
 
     def on(self, curve: Curve) -> Curve:
         """Apply the operation to a curve; center the noise band on the stretched curve.
@@ -214,9 +214,9 @@ class Recover(Operation):
         Curve
         """
         after, bins = super().on(curve), self._checked_bins(curve)
-        said = curve.said.copy()
-        said[bins] = _stretched(curve, curve.released.contribution, bins)
-        return dataclasses.replace(after, said=said)
+        band_center = curve.band_center.copy()
+        band_center[bins] = _stretched(curve, curve.released.contribution, bins)
+        return dataclasses.replace(after, band_center=band_center)
 
 
 @dataclasses.dataclass(frozen=True)

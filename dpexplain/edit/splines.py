@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dpexplain._utils.splines import bend_covariance, line_covariance
+from dpexplain._utils.spline_covariance import bend_covariance, line_covariance
 from dpexplain.edit.kernels import FloatArray, positive_weights
 
 _BENDS = np.geomspace(0.05, 50.0, 10)
@@ -39,8 +39,8 @@ def smooth_as_noise_allows(
     -----
     A straight line of any level and slope, plus an integrated Wiener process, plus independent
     noise. The average is over ten scales of the process, weighted by marginal likelihood. Noise of
-    private curves is correlated between bins. Using the joint noise was tried and repairs
-    curves less well, because errors of short fits are correlated as well.
+    private curves is correlated between bins. Using the joint noise was tried and works less well,
+    because errors of short fits are correlated as well.
 
     References
     ----------

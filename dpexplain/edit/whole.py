@@ -112,7 +112,7 @@ class Revert(_WholeTerm):
         Curve
         """
         released = curve.released.contribution.copy()
-        return dataclasses.replace(curve, values=released, said=released, shift=0.0)
+        return dataclasses.replace(curve, values=released, band_center=released, shift=0.0)
 
 
 @dataclasses.dataclass(frozen=True)

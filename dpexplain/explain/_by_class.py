@@ -14,7 +14,7 @@ from dpexplain.explain.additive.local_explanation import LocalExplanation
 from dpexplain.explain.display import Display
 
 Part = TypeVar("Part")
-"""What there is one of for each class; it has a frame."""
+"""Type of the part for one class; it has a frame."""
 Checked = TypeVar("Checked", GlobalExplanation, LocalExplanation)
 
 
@@ -50,7 +50,7 @@ def one_class_at_a_time(what: str, classes: tuple[str, ...]) -> NoReturn:
     Raises
     ------
     ValueError
-        Always; it names the method to call and the classes there are.
+        Always; it names the method to call and the existing classes.
     """
     raise ValueError(
         f"{what} shows one class at a time; pass .for_class(label), where label is one of "

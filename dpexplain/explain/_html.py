@@ -21,7 +21,7 @@ _WARNING = (
 )
 _BAR = (
     "display:inline-block;height:.7em;min-width:1px;vertical-align:baseline;"
-    "background:{colour};width:{width:.1f}em"
+    "background:{color};width:{width:.1f}em"
 )
 
 
@@ -35,10 +35,8 @@ def escaped(text: str, limit: int = 60) -> str:
 
 def bar(share: float, *, negative: bool = False) -> str:
     """Draw a horizontal bar of `share` (0 to 1) of the full width."""
-    colour = "#d55e00" if negative else "#0072b2"
-    return (
-        f'<span style="{_BAR.format(colour=colour, width=6 * min(max(share, 0.0), 1.0))}"></span>'
-    )
+    color = "#d55e00" if negative else "#0072b2"
+    return f'<span style="{_BAR.format(color=color, width=6 * min(max(share, 0.0), 1.0))}"></span>'
 
 
 def note(text: str) -> str:

@@ -45,8 +45,8 @@ def normals(seed: int, count: int) -> FloatArray:
 def keeping_normals() -> Iterator[None]:
     """Cache the numbers drawn inside, so that several models share them.
 
-    They take most of the time of a simulation and are the same for every model. They are let go
-    of afterwards: of 4,000 draws they take about 30 kB for every bin.
+    They take most of the time of a simulation and are the same for every model. They are discarded
+    afterward: 4,000 draws take about 30 kB per bin.
     """
     token = _kept.set({})
     try:

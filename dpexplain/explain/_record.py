@@ -19,8 +19,8 @@ class Record:
     """Base of frozen dataclasses that hold arrays.
 
     ``dataclass`` compares fields as a tuple, which fails for arrays, and pickling brings
-    arrays back writeable; both are put right here once. What follows from the fields may be
-    kept by ``functools.cached_property``, since they never change; copies and pickles leave it out.
+    arrays back writeable; both are fixed here once. Values derived from the fields may be cached
+    with ``functools.cached_property``, because fields never change; copies and pickles omit them.
     """
 
     def __eq__(self, other: object) -> bool:
@@ -71,7 +71,7 @@ def read_only(name: str, values: npt.ArrayLike, shape: tuple[int | None, ...]) -
     name : str
         Name of the field, for the message.
     values : array-like
-        What the caller gave.
+        Values from the caller.
     shape : tuple of int or None
         Expected shape; ``None`` accepts any length.
 

@@ -79,8 +79,8 @@ def interval_labels(edges: Sequence[float], step: float | None, unit: str = "") 
     """Label the bins between `edges`, by possible values if a step is known.
 
     With a step, values are multiples of it: the half-open ``[30, 35)`` in whole years holds
-    30 to 34 and is called so, while the last bin is closed and keeps its right edge. Days are
-    called by their dates.
+    30 to 34 and is labeled so, while the last bin is closed and keeps its right edge. Days are
+    labeled with their dates.
     """
     shown = list(map(day_text, edges)) if unit == DATE_UNIT else edge_texts(edges)
     labels = [f"{left} {EN_DASH} {right}" for left, right in pairwise(shown)]

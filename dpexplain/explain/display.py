@@ -1,4 +1,4 @@
-"""What an explanation or a comparison can do, declared once by its kind.
+"""Methods of explanations and comparisons, declared once by each kind.
 
 Commands, figures and exports use the members of :class:`Display` alone, never ``hasattr``. Packages
 that build on explanations have a table with one line per kind: ``dpexplain.io.kinds`` for files,

@@ -1,4 +1,4 @@
-"""What released numbers say about mistakes in a table, and about noise."""
+"""Findings of a health check: mistakes in a table and too much noise."""
 
 from __future__ import annotations
 

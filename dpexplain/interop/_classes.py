@@ -51,8 +51,8 @@ def explained_classes(
     TypeError
         If it is another object.
     ValueError
-        If it is the explanation of one class of several, which has no probabilities of its own;
-        or one of main effects only, from which no score of the model follows.
+        If it is the explanation of one class of several, which has no probabilities; or of main
+        effects only, which do not determine the scores.
     """
     if isinstance(explanation, MulticlassExplanation):
         _check_whole(explanation.by_class[0])

@@ -132,8 +132,8 @@ def _even_edges(bins: Binned) -> FloatArray | None:
 def _spread_evenly(bins: Binned) -> FloatArray | None:
     """Spread bin counts evenly over the bins of `_even_edges`.
 
-    As InterpretML keeps them: "missing" first and "unseen" last. A feature of pairs alone has no
-    counts of its own.
+    As InterpretML keeps them: "missing" first and "unseen" last. A feature that occurs only in
+    pairs has no counts.
     """
     even = _even_edges(bins)
     if even is None:

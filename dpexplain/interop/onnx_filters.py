@@ -37,13 +37,13 @@ def filter_graph(bank: FilterBank) -> Any:
     inputs = _inputs(graph, bank.preparation)
     n_classes, n_filters = bank.biases.shape
     weights = graph.constant(bank.filters.reshape(n_classes * n_filters, -1).T.copy())
-    said = graph.node("MatMul", inputs, weights)
-    said = graph.node("Add", said, graph.constant(bank.biases.reshape(1, -1).copy()))
+    responses = graph.node("MatMul", inputs, weights)
+    responses = graph.node("Add", responses, graph.constant(bank.biases.reshape(1, -1).copy()))
     shape = graph.axes(-1, n_classes, n_filters)
-    said = graph.node("Reshape", said, shape)
+    responses = graph.node("Reshape", responses, shape)
     temperature = graph.constant(np.array(bank.inverse_temperature))
-    shares = graph.node("Softmax", graph.node("Mul", said, temperature), axis=2)
-    mixed = graph.node("Mul", shares, said)
+    shares = graph.node("Softmax", graph.node("Mul", responses, temperature), axis=2)
+    mixed = graph.node("Mul", shares, responses)
     score = graph.node("ReduceSum", mixed, graph.axes(2), keepdims=0)
     graph.output("score", score, n_classes)
     graph.output("probability", graph.node("Softmax", score, axis=1), n_classes)
@@ -87,13 +87,13 @@ def _centred_unit_norm(graph: Graph, inputs: str) -> str:
     largest = graph.node("ReduceMax", graph.node("Abs", inputs), axes=[1], keepdims=1)
     small = graph.node("Less", largest, graph.constant(np.array(SMALL)))
     factor = graph.node("Where", small, graph.constant(np.array(ENLARGED)), one)
-    centred = graph.node("Mul", inputs, factor)
+    centered = graph.node("Mul", inputs, factor)
     for _ in range(2):
-        mean = graph.node("ReduceMean", centred, axes=[1], keepdims=1)
-        centred = graph.node("Sub", centred, mean)
+        mean = graph.node("ReduceMean", centered, axes=[1], keepdims=1)
+        centered = graph.node("Sub", centered, mean)
     squares = graph.node(
-        "ReduceSum", graph.node("Mul", centred, centred), graph.axes(1), keepdims=1
+        "ReduceSum", graph.node("Mul", centered, centered), graph.axes(1), keepdims=1
     )
     # An even picture has no direction: its inputs are 0, not 0 / 0.
     safe = graph.node("Where", graph.node("Greater", squares, zero), squares, one)
-    return graph.node("Div", centred, graph.node("Sqrt", safe))
+    return graph.node("Div", centered, graph.node("Sqrt", safe))

@@ -23,9 +23,9 @@ class Fields:
     Parameters
     ----------
     value : object
-        What stands in the document.
+        Object in the document.
     path : str
-        Where it stands, for messages.
+        Its location in the document, for messages.
     """
 
     def __init__(self, value: Any, path: str) -> None:

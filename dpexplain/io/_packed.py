@@ -54,7 +54,7 @@ def array_of(shape: Sequence[int | None]) -> Callable[[Any, str], Floats]:
     Returns
     -------
     callable
-        It refuses another shape, another number of bytes, and numbers that are not finite.
+        It rejects another shape, another number of bytes, and numbers that are not finite.
     """
 
     def read_array(value: Any, path: str) -> Floats:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dpexplain.mechanisms.coins import Coins, SecretCoins, SeededCoins, secret_coins
 from dpexplain.mechanisms.mechanism import Mechanism
-from dpexplain.mechanisms.noise import NOISE_BACKENDS, NoiseBackend, NoiseSource
+from dpexplain.mechanisms.noise_source import NOISE_BACKENDS, NoiseBackend, NoiseSource
 from dpexplain.mechanisms.phases import AnyPhase, ChoicePhase, LaplacePhase, Phase, SampledPhase
 from dpexplain.mechanisms.plan import Allowance, Releases
 

@@ -63,8 +63,8 @@ def run(
     Parameters
     ----------
     trials : callable
-        ``trials(words, start, n_done)`` gives how many outcomes there are now, the first word of
-        the trial that was not ended, and why not.
+        ``trials(words, start, n_done)`` returns the number of outcomes so far, the first word of
+        the unfinished trial, and why it is unfinished.
     settle : callable
         ``settle(words, n_done)`` runs one trial and says whether it had an outcome.
     random_bytes : callable

@@ -18,7 +18,7 @@ INDEX_BITS = 31
 """Random bits that choose the strip, before more are needed."""
 
 GUIDE_BITS = 8
-"""Leading bits of those that say where the search for the strip starts."""
+"""Their leading bits, which determine where the search for the strip starts."""
 
 COIN_BITS = 32
 """Random bits of the coin that accepts, before more are needed."""
@@ -80,20 +80,21 @@ def run_trials(words, start, scale, step, width, thresholds, guide, drawn, n_dra
     scale, step : int
         The standard deviation is ``scale / step * STRIPS`` lattice steps.
     width : int
-        Lattice steps of a strip, at least ``scale / step``.
+        Number of lattice steps per strip, at least ``scale / step``.
     thresholds : ndarray of shape (n_strips,), dtype int64
-        Cumulated chance of the strips times ``2**31``, rounded down; the last is ``2**31 - 1``.
+        Cumulative probability of the strips times ``2**31``, rounded down; the last is ``2**31 -
+        1``.
     guide : ndarray of shape (256,), dtype int64
         First strip that the search can end at, by the eight leading bits.
     drawn : ndarray of shape (size,), dtype int64
         Filled with the accepted values.
     n_drawn : int
-        How many are filled already.
+        Number already filled.
 
     Returns
     -------
     n_drawn : int
-        How many are filled now.
+        Number filled now.
     trial : int
         The undecided trial, or else the first that was not run.
     undecided : bool

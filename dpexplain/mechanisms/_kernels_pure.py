@@ -1,9 +1,9 @@
 """Fast trials of the exact discrete Laplace and exact choices.
 
 Nothing here rounds an outcome: a comparison that lies within the error of its floats is handed
-back undecided, to be settled in exact arithmetic on the same bits. A trial for which the words do
-not reach is handed back as well and run again with more words behind the same ones; leaving it
-out would prefer short trials.
+back undecided, to be settled in exact arithmetic on the same bits. A trial that runs out of words
+is handed back as well and rerun with more words after the same ones; dropping it would favor short
+trials.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ DONE, UNDECIDED, MORE_WORDS = 0, 1, 2
 _REJECT, _OPEN = 0, 2
 
 PART = 2.0
-"""Exponents are taken off in parts of this size, with a coin for each."""
+"""Exponents are split into parts of this size, with a coin for each."""
 
 LAST = 3.5
-"""Up to here an exponent is one part."""
+"""Largest exponent that is a single part."""
 
 MOST_PARTS = 1 << 14
 """Maximum run length of coins without heads; beyond it, floats could not represent the rest."""
@@ -51,14 +51,14 @@ def laplace_trials(words, start, scale, drawn, n_drawn):  # type: ignore[no-unty
     drawn : ndarray of shape (size,), dtype int64
         Filled with the accepted values.
     n_drawn : int
-        How many are filled already.
+        Number already filled.
 
     Returns
     -------
     n_drawn : int
-        How many are filled now.
+        Number filled now.
     start : int
-        First word of the trial that was not ended.
+        First word of the unfinished trial.
     state : int
         `DONE`, `UNDECIDED` or `MORE_WORDS`.
     """
@@ -99,7 +99,7 @@ def laplace_trials(words, start, scale, drawn, n_drawn):  # type: ignore[no-unty
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def choice_trials(words, start, utilities, best, ratio, chosen, n_chosen):  # type: ignore[no-untyped-def]
-    """Run trials of choices until each group has one.
+    """Run trials of the exponential mechanism until each group has a choice.
 
     Parameters
     ----------
@@ -117,14 +117,14 @@ def choice_trials(words, start, utilities, best, ratio, chosen, n_chosen):  # ty
     chosen : ndarray of shape (n_groups,), dtype int64
         Filled with candidates.
     n_chosen : int
-        How many are filled already.
+        Number already filled.
 
     Returns
     -------
     n_chosen : int
-        How many are filled now.
+        Number filled now.
     start : int
-        First word of the trial that was not ended.
+        First word of the unfinished trial.
     state : int
         `DONE`, `UNDECIDED` or `MORE_WORDS`.
     """

@@ -213,7 +213,7 @@ class SeededCoins:
         Parameters
         ----------
         n : int
-            Number of things to order.
+            Number of items to order.
 
         Returns
         -------

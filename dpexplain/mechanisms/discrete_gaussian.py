@@ -19,12 +19,12 @@ trial ends with it, with a given sign, with probability
 with a factor that is the same for all v. Trials are independent, so the first accepted value has
 the target distribution, and later ones are independent of it. About 1.03 trials make a draw.
 
-**Exactness.** The scale is a rational number, ``s = p / q`` with q a power of two: the float that
-was asked for, rounded up at its 41st bit. Random choices compare a uniform number U, whose
-leading bits are known, with a real number x, for which bounds are known. If all possible values of
-U are on the same side of the bounds, the comparison is decided; otherwise it continues with more
-bits of U and tighter bounds on x (`_Uniform`). So a comparison is never rounded, and it ends with
-probability one.
+**Exactness.** The scale is a rational number, ``s = p / q`` with q a power of two: the requested
+float, rounded up at its 41st bit. Random choices compare a uniform number U, whose leading bits
+are known, with a real number x, for which bounds are known. If all possible values of U are on the
+same side of the bounds, the comparison is decided; otherwise it continues with more bits of U and
+tighter bounds on x (`_Uniform`). So a comparison is never rounded, and it ends with probability
+one.
 
 * Strip: U < P(strip <= i). Compiled code knows ``floor(2**31 P(strip <= i))`` and 31 bits of U.
   If these integers differ, they decide; if not, more bits are needed. The table ends where it

@@ -45,7 +45,7 @@ from dpexplain.mechanisms.discrete_gaussian import RandomBytes
 __all__ = ["draw"]
 
 LARGEST_SCALE = 2.0**50
-"""A draw of 4000 scales, which never comes, still fits 62 bits."""
+"""Even a draw of 4000 scales, which never occurs, fits in 62 bits."""
 
 
 def draw(scale: float, size: int, random_bytes: RandomBytes = os.urandom) -> NDArray[np.int64]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from dpexplain._utils.validation import shown
 from dpexplain.accounting import Event
-from dpexplain.mechanisms.noise import NoiseSource
+from dpexplain.mechanisms.noise_source import NoiseSource
 from dpexplain.mechanisms.phases import AnyPhase, ChoicePhase
 from dpexplain.mechanisms.plan import Allowance
 

@@ -19,7 +19,7 @@ from dpexplain.accounting import (
     SubsampledGaussianEvent,
 )
 from dpexplain.mechanisms.laplace import LARGEST_SCALE
-from dpexplain.mechanisms.noise import NoiseSource, check_scale
+from dpexplain.mechanisms.noise_source import NoiseSource, check_scale
 
 __all__ = ["AnyPhase", "ChoicePhase", "LaplacePhase", "Phase", "SampledPhase"]
 
@@ -48,7 +48,7 @@ class NoisyPhase:
         Returns
         -------
         float
-            Both as stated by the phase.
+            Ratio of the scale and the sensitivity that the phase states.
         """
         return float(getattr(self, self._scale)) / self.sensitivity_int
 
@@ -349,7 +349,7 @@ class ChoicePhase:
     epsilon : float
         Log-ratio of one release, positive and finite.
     n_candidates : int
-        Candidates of each group.
+        Number of candidates of each group.
     n_values : int
         Total number of groups in all releases.
     n_disjoint : int, default=1

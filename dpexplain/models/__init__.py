@@ -1,6 +1,6 @@
-"""Interpretable models. Contract tests, sweeps and dashboards list them from ``__all__``.
+"""Interpretable models, which tests, sweeps and dashboards find in ``__all__``.
 
-They are listed in :mod:`dpexplain.models.registry`; :func:`register` adds a model of another
+They are listed in :mod:`dpexplain.models.registry`; :func:`register` adds a model from another
 package.
 """
 
@@ -41,7 +41,7 @@ __all__ = sorted(MODELS)
 def register(
     model: type[Any], target: Literal["classes", "range"], command: str = "", **listed: Any
 ) -> type[Any]:
-    """Register a model of another package.
+    """Register a model from another package.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Input shapes, and person IDs of rows.
+"""Tables, columns and rows of input, without effects between cells.
 
 No cell may affect how another is read: numpy would choose one type for all cells of a list, so
 lists are kept cell by cell.
@@ -6,11 +6,7 @@ lists are kept cell by cell.
 
 from __future__ import annotations
 
-import math
-import re
 import warnings
-from decimal import Decimal
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -20,7 +16,6 @@ from sklearn.exceptions import DataConversionWarning
 
 from dpexplain.schema import Classes, Range, Schema
 from dpexplain.tables import columns as _tables
-from dpexplain.tables.cells import Unreadable
 from dpexplain.tables.encoding import encode_classes, encode_range
 from dpexplain.tables.frames import column_of
 
@@ -207,10 +202,10 @@ def n_features_of(X: Any, schema: Schema | None) -> int:
 
 
 def rows_of(values: Any, kept: Any) -> Any:
-    """Take some rows of a table or column, by position; never raises for a type of column.
+    """Take rows of a table or column by position; never raises, for any column type.
 
-    pandas holds types of which it cannot take rows (Arrow's ``string_view``). As rows are left out
-    only where a target is missing, an error would tell that one is.
+    pandas cannot select rows for some column types (Arrow's ``string_view``). Rows are left out
+    only if a target is missing, so an error would reveal that one is.
     """
     try:
         return values.iloc[kept] if hasattr(values, "iloc") else values[kept]
@@ -230,73 +225,3 @@ def _as_series(cells: Any) -> pd.Series:
 def _cells_of_rows(column: Any, kept: Any) -> NDArray[np.object_]:
     cells = _tables.cells_of(_tables.values_of(column))
     return np.fromiter(cells, dtype=object, count=len(cells))[kept]
-
-
-def person_of(cell: Any) -> str | None:
-    """Person key of a ``groups`` cell; never raises.
-
-    Different persons get different keys, and the same person gets the same key for any type of
-    cell: 7, 7.0 and "7" are one person.
-
-    Parameters
-    ----------
-    cell : object
-
-    Returns
-    -------
-    str or None
-        None for a cell that is empty or unreadable, and thus names no person.
-    """
-    try:
-        return _person_of(cell)
-    except Exception:  # an object may raise anything, and Python spells no number of 5,000 digits
-        return None
-
-
-def _person_of(cell: Any) -> str | None:
-    if isinstance(cell, np.generic):
-        cell = cell.item()
-    if isinstance(cell, str):
-        cell = _number_of(cell.strip())
-    elif isinstance(cell, bytearray | memoryview):  # whose text says where they are in memory
-        cell = bytes(cell)
-    elif isinstance(cell, Decimal | Fraction | np.longdouble):
-        cell = _plain_number(cell)
-    elif isinstance(cell, complex) and cell.imag == 0:
-        cell = cell.real
-    if isinstance(cell, bool):
-        return f"number {int(cell)}"
-    if isinstance(cell, float):
-        if math.isnan(cell):
-            return None
-        return f"number {int(cell)}" if cell.is_integer() else f"number {cell!r}"
-    if isinstance(cell, int):
-        return f"number {cell}"
-    if cell is None or cell is pd.NA or cell is pd.NaT or isinstance(cell, Unreadable):
-        return None
-    return f"{type(cell).__name__} {cell!r}"
-
-
-def _plain_number(cell: Decimal | Fraction | np.longdouble) -> Any:
-    """Return the integer or float of equal value or spelling; raise for one that is no number."""
-    if isinstance(cell, Decimal) and abs(cell.adjusted()) > 4000:
-        raise ValueError("a number whose digits fill the memory")
-    exact = Fraction(*cell.as_integer_ratio())
-    if exact.denominator == 1:
-        return exact.numerator
-    nearest = float(exact)
-    return nearest if exact in (Fraction(nearest), Fraction(repr(nearest))) else exact
-
-
-_WHOLE = re.compile(r"[+-]?[0-9]{1,4000}(\.0*)?")
-
-
-def _number_of(text: str) -> Any:
-    """Return the number that a string uniquely spells, else the string."""
-    if _WHOLE.fullmatch(text):
-        return int(text.split(".")[0])
-    try:
-        number = float(text)
-    except ValueError:
-        return text or None
-    return number if repr(number) == text.lower() else text

@@ -1,54 +1,44 @@
-"""Base of private estimators: checks, ledger, mechanism and guarantee."""
+"""Fit of all private estimators: check, charge, read records, state the guarantee."""
 
 from __future__ import annotations
 
 import warnings
-from abc import abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from dpexplain._utils.tracebacks import without_records
-from dpexplain._utils.validation import (
-    check_adjacency,
-    check_choice,
-    check_count,
-    check_delta,
-    check_epsilon,
-)
 from dpexplain._utils.version import __version__
-from dpexplain.accounting import Event, NonPrivateEvent, PrivacyLedger, epsilon_from_mu
+from dpexplain.accounting import Event, NonPrivateEvent, PrivacyLedger
+from dpexplain.accounting._ledger.provenance import provenance_of
 from dpexplain.accounting.unit import Unit, unit_of
 from dpexplain.exceptions import PrivacyWarning
 from dpexplain.explain import Guarantee
-from dpexplain.mechanisms import (
-    NOISE_BACKENDS,
-    Coins,
-    Mechanism,
-    NoiseBackend,
-    NoiseSource,
-    Releases,
-    SecretCoins,
-    SeededCoins,
-    secret_coins,
-)
+from dpexplain.mechanisms import NoiseSource, SeededCoins
 from dpexplain.models.inputs import (
     as_column,
     as_table,
     n_features_of,
     observed_schema,
-    person_of,
     rows_of,
     rows_with_target,
 )
-from dpexplain.schema import Classes, Range, Schema
+from dpexplain.models.persons import (
+    PERSONS_IN_PARTS,
+    checked_groups,
+    features_without_groups,
+    warn_of_persons,
+)
+from dpexplain.models.persons import bounded_rows as _bounded_rows
+from dpexplain.models.private_checks import check_private_parameters
+from dpexplain.models.private_hooks import PrivateHooks
+from dpexplain.schema import Schema
 from dpexplain.tables.chunked import ChunkedTable, PartError
-from dpexplain.tables.columns import cells_of, kind_in_parts, values_of
+from dpexplain.tables.columns import kind_in_parts
 from dpexplain.tables.encoding import check_columns
-from dpexplain.tables.groups import grouping_of, without_groups
+from dpexplain.tables.groups import groups_or_declared
 from dpexplain.tables.opening import chunked_table
 from dpexplain.tables.targets import split_target
 
@@ -56,36 +46,14 @@ if TYPE_CHECKING:
     from dpexplain.statement import PrivacyStatement
 
 _SEEDED = "noise was drawn from reproducible_seed, so anybody who knows the seed can subtract it"
-_PERSONS_IN_PARTS = (
-    "groups= and max_rows_per_person need a table in memory, because the rows of a person may be "
-    "in several chunks; load the table."
-)
 _DRAFTED = "bounds and categories were read from the data"
 
 
-class PrivateEstimator:
-    """Mixin: checks, ledger, mechanism and guarantee of a private fit.
+class PrivateEstimator(PrivateHooks):
+    """Base of private estimators: checks, ledger, mechanism and guarantee of a fit."""
 
-    A concrete estimator provides the abstract methods below; `_fit_released` does
-    everything that touches records, and releases only through its mechanism.
-    """
-
-    epsilon: float
-    delta: float
-    schema: Schema | None
-    ledger: PrivacyLedger | None
-    adjacency: str
-    structure_seed: int | None
-    noise_backend: NoiseBackend
-    reproducible_seed: int | None
-    allow_weak: bool
-    n_public: int | None
-    max_rows_per_person: int | None
-    ledger_: PrivacyLedger
-    _has_delta: ClassVar[bool] = True
     _person_kind: str | None
     _charged: tuple[Event, ...]
-    _target_kind: type[Range] | type[Classes]
 
     @without_records
     def fit(self, X: Any, y: Any, *, groups: Any = None, **unsupported: Any) -> Any:
@@ -105,8 +73,9 @@ class PrivateEstimator:
             with the partitions of `X`.
         groups : str, (str, array-like), array-like of shape (n_samples,) or None, default=None
             Person of each row: the name of a column of `X`, which is then not a feature; a name
-            and the person IDs; or the IDs alone. At most `max_rows_per_person` rows of a person
-            are used, chosen by secret coins; rows without a readable person ID are dropped. The
+            and the person IDs; or the IDs alone; by default the column of persons of the schema if
+            `max_rows_per_person` is set. At most `max_rows_per_person` rows of a person are used,
+            chosen by secret coins; rows without a readable person ID are dropped. The
             name is public, and tells a ledger which fits protect the same persons. Unnamed IDs are
             a separate kind of person in each fit (the name of a Series does not count, because
             pandas keeps it when IDs are mapped to other persons).
@@ -152,15 +121,17 @@ class PrivateEstimator:
                 "Remove it."
             )
         X, y = split_target(self._as_table(X), y, self.schema)
+        groups = groups_or_declared(groups, self.max_rows_per_person, self.schema)
+        warn_of_persons(self.schema, self.max_rows_per_person)
         table = X
         # Parameters that another thread sets from here on reach the next fit: what is charged,
         # fitted and promised must be one and the same.
         work = type(self).__new__(type(self))
         vars(work).update(vars(self))
-        given, X = groups, work._without_groups(X, groups)
+        given, X = groups, features_without_groups(X, groups, work.schema)
         events = work.planned_events(X)
         y = work._as_target(y, X)
-        kind, groups = work._checked_groups(given, table)
+        kind, groups = checked_groups(given, table, work.max_rows_per_person)
         work._forget_fit()
         work._person_kind = kind
         work.ledger_, work._charged = work._charged_ledger(events), events
@@ -212,34 +183,6 @@ class PrivateEstimator:
         X.check_target(y, self.schema)
         return y
 
-    def _without_groups(self, X: Any, groups: Any) -> Any:
-        if not isinstance(groups, str) or isinstance(X, ChunkedTable):
-            return X
-        if self.schema is not None and groups in self.schema.features:
-            raise ValueError(
-                f"groups={groups!r} is a feature of the schema, and features are released; remove "
-                "it from the schema, or pass person IDs separately."
-            )
-        return without_groups(X, groups)
-
-    def _checked_groups(self, groups: Any, X: Any) -> tuple[str | None, Any]:
-        """Name of the grouping and person of each row, or nothing where rows are not bounded."""
-        bound = self.max_rows_per_person
-        if isinstance(X, ChunkedTable) and groups is not None:
-            raise ValueError(_PERSONS_IN_PARTS)
-        if (groups is None) != (bound is None):
-            raise ValueError(
-                f"max_rows_per_person={bound} and groups= must be given together: groups= says "
-                "who each row belongs to, and max_rows_per_person how many rows per person to "
-                "use."
-            )
-        if groups is None:
-            return None, None
-        grouping = grouping_of(groups, X)
-        if grouping.kind is not None:
-            unit_of(bound, grouping.kind)  # which refuses what is no name
-        return grouping.kind, as_column("groups", grouping.cells, X)
-
     def _privacy_unit(self) -> Unit:
         """Return the unit that the running fit protects."""
         return unit_of(self.max_rows_per_person, vars(self).get("_person_kind"))
@@ -283,74 +226,12 @@ class PrivateEstimator:
         self.guarantee_ = self._guarantee(mechanism.source)
         return ""
 
-    def _mechanism(self) -> Mechanism:
-        """Create the mechanism of the fit; audits override it."""
-        return Mechanism(self._noise_source())
-
-    def _noise_source(self) -> NoiseSource:
-        return NoiseSource(self.noise_backend, reproducible_seed=self.reproducible_seed)
-
-    def _coins(self) -> Coins:
-        """Create the coins that assign bags: secret, unless noise is seeded."""
-        if self.reproducible_seed is None:
-            return secret_coins()
-        return SeededCoins(self.reproducible_seed)
-
-    def _structure_rng(self) -> np.random.Generator:
-        """Create the generator of the public structure; a noise seed also fixes it."""
-        if self.structure_seed is None and self.reproducible_seed is not None:
-            return np.random.default_rng((self.reproducible_seed, 1))
-        return np.random.default_rng(self.structure_seed)
-
     def _kept_rows(self, groups: Any) -> NDArray[np.intp]:
-        """Return the rows bounded per person; audits override it."""
-        max_rows = self.max_rows_per_person or 1
+        """Return the rows bounded per person, by secret coins; audits override it."""
+        limit = self.max_rows_per_person or 1
         if self.reproducible_seed is None:
-            return _bounded_rows(groups, max_rows)
-        return _bounded_rows(groups, max_rows, SeededCoins(self.reproducible_seed))
-
-    def _fit_people(
-        self, X: Any, y: Any, groups: Any, schema: Schema, mechanism: Mechanism
-    ) -> None:
-        """Fit on rows bounded per person; override if a model needs person IDs."""
-        self._fit_released(X, y, schema, mechanism)
-
-    @abstractmethod
-    def _fit_released(self, X: Any, y: Any, schema: Schema, mechanism: Mechanism) -> None:
-        """Fit on records; keep only what passed through `mechanism`."""
-
-    def _fit_noiseless(self, X: Any, y: Any, schema: Schema, mechanism: Mechanism) -> None:
-        """Fit the noiseless version, whose mechanism adds nothing.
-
-        Models that also sample or filter records for privacy leave that out here.
-        """
-        self._fit_released(X, y, schema, mechanism)
-
-    @abstractmethod
-    def _check_settings(self) -> None:
-        """Check the parameters of the concrete estimator; raise ValueError."""
-
-    @abstractmethod
-    def _check_plan(self, n_features: int) -> None:
-        """Check that the public plan of the fit can be made; raise ValueError."""
-
-    @abstractmethod
-    def _releases(self, n_features: int) -> tuple[Releases, ...]:
-        """Plan the releases of a fit on a number of features."""
-
-    def _events(self, n_features: int) -> tuple[Event, ...]:
-        """Return the private events of a fit on a number of features."""
-        return tuple(planned.event for planned in self._releases(n_features))
-
-    @abstractmethod
-    def _mu(self) -> float | None:
-        """Return the Gaussian-DP parameter of the fit, or None."""
-
-    def _epsilon_replaced(self) -> float:
-        """Return the epsilon of the fit under replace-one adjacency."""
-        mu = self._mu()
-        assert mu is not None
-        return epsilon_from_mu(mu if self.adjacency == "replace" else 2.0 * mu, self.delta)
+            return _bounded_rows(groups, limit)
+        return _bounded_rows(groups, limit, SeededCoins(self.reproducible_seed))
 
     def __sklearn_tags__(self) -> Any:
         """Return tags for scikit-learn's checks, whose small data are dominated by noise."""
@@ -384,7 +265,8 @@ class PrivateEstimator:
         X = self._as_table(X)
         if isinstance(y, str):
             X, _ = split_target(X, y, self.schema)
-        self._check_parameters()
+        check_private_parameters(self)
+        self._check_settings()
         if isinstance(X, ChunkedTable):
             self._check_parts(X, y)
         elif self.schema is not None:
@@ -405,44 +287,10 @@ class PrivateEstimator:
                 "chunks, so pass schema=Schema(...)."
             )
         if self.max_rows_per_person is not None:
-            raise ValueError(_PERSONS_IN_PARTS)
+            raise ValueError(PERSONS_IN_PARTS)
         X.check_columns(self.schema)
         if y is not None:
             X.check_target(y, self.schema)
-
-    def _check_parameters(self) -> None:
-        check_epsilon(self.epsilon, allow_weak=self.allow_weak)
-        if self.n_public is not None:
-            check_count("n_public", self.n_public)
-        check_delta(self.delta, n_public=self.n_public)
-        check_adjacency(self.adjacency)
-        check_choice("noise_backend", self.noise_backend, NOISE_BACKENDS)
-        if self.max_rows_per_person is not None:
-            check_count("max_rows_per_person", self.max_rows_per_person)
-        if not isinstance(self.allow_weak, bool | np.bool_):
-            raise ValueError(f"allow_weak={self.allow_weak!r} must be True or False.")
-        for name in ("structure_seed", "reproducible_seed"):
-            if getattr(self, name) is not None:
-                check_count(name, getattr(self, name), 0)
-        if self.schema is not None and not isinstance(self.schema, Schema):
-            raise TypeError(
-                f"schema is a {type(self.schema).__name__}; expected a dpexplain.Schema."
-            )
-        if self.schema is not None and not isinstance(self.schema.target, self._target_kind):
-            raise ValueError(
-                f"{type(self).__name__} needs a schema with "
-                f"target={self._target_kind.__name__}(...), got {self.schema.target!r}."
-            )
-        if self.ledger is not None and not isinstance(self.ledger, PrivacyLedger):
-            raise TypeError(
-                f"ledger is a {type(self.ledger).__name__}; expected a dpexplain.PrivacyLedger."
-            )
-        if self.ledger is not None and self.reproducible_seed is not None:
-            raise ValueError(
-                f"reproducible_seed={self.reproducible_seed!r} makes a model that is not private, "
-                "and a shared ledger rejects it; omit the seed or the ledger."
-            )
-        self._check_settings()
 
     def _charged_ledger(self, events: Sequence[Event]) -> PrivacyLedger:
         label = f"{type(self).__name__} (epsilon={self.epsilon:g})"
@@ -450,7 +298,8 @@ class PrivateEstimator:
         if ledger is None:
             ledger = PrivacyLedger("this fit alone", delta=self.delta, adjacency=self.adjacency)
         unit = self._privacy_unit()
-        ledger.charge(events, label=label, adjacency=self.adjacency, unit=unit)
+        facts = provenance_of(self.schema)
+        ledger.charge(events, label=label, adjacency=self.adjacency, unit=unit, provenance=facts)
         return ledger
 
     def _drafted_schema(self, X: Any, y: Any) -> Schema:
@@ -485,28 +334,3 @@ class PrivateEstimator:
             notes=self._notes(),
             epsilon_replace=self._epsilon_replaced(),
         )
-
-    def _notes(self) -> tuple[str, ...]:
-        """Return notes for the guarantee of the fit."""
-        return ()
-
-
-def _bounded_rows(
-    groups: Any, max_rows: int, coins: SecretCoins | SeededCoins | None = None
-) -> NDArray[np.intp]:
-    """Choose at most `max_rows` rows per person by random draws, secret ones unless given.
-
-    Rows of nobody are dropped. As rows of one person, two people without a name could push each
-    other out, which is an exchange and twice the loss; as rows of a person each, one person
-    without a name could have any number of them.
-    """
-    cells = cells_of(values_of(groups))
-    people, _ = pd.factorize(np.array([person_of(cell) for cell in cells], dtype=object))
-    named = np.flatnonzero(people >= 0)
-    coins = secret_coins() if coins is None else coins
-    shuffled = named[coins.permutation(len(named))]
-    order = shuffled[np.argsort(people[shuffled], kind="stable")]
-    sorted_people = people[order]
-    starts = np.flatnonzero(np.r_[True, sorted_people[1:] != sorted_people[:-1]])
-    place = np.arange(len(order)) - np.repeat(starts, np.diff(np.r_[starts, len(order)]))
-    return np.sort(order[place < max_rows])

@@ -38,13 +38,14 @@ class Listed:
 
 _MODELS = "dpexplain.models"
 _COUNTS = {"objective": "poisson"}
+_RISING = {"monotone_constraints": {"age": "increasing"}}
 
 MODELS: dict[str, Listed] = {
     "ExplainableBoostingClassifier": Listed(f"{_MODELS}.boosting", "classes"),
     "ExplainableBoostingRegressor": Listed(f"{_MODELS}.boosting", "range", warm=({}, _COUNTS)),
     "DPExplainableBoostingClassifier": Listed(f"{_MODELS}.boosting", "classes", "boosting"),
     "DPExplainableBoostingRegressor": Listed(
-        f"{_MODELS}.boosting", "range", "boosting", ({}, _COUNTS)
+        f"{_MODELS}.boosting", "range", "boosting", ({}, _COUNTS, _RISING)
     ),
     "DPLocallyLinearClassifier": Listed(
         f"{_MODELS}.locally_linear",

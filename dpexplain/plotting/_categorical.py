@@ -41,32 +41,32 @@ def draw_values(
     shape: ShapeFunction,
     bins: IndexArray,
     place: FloatArray,
-    colours: Theme,
+    colors: Theme,
     *,
     released: bool = True,
 ) -> None:
-    """Draw contributions as bars with noise whiskers, pale if possibly noise, if `released`."""
+    """Draw contributions as bars with whiskers, pale if they may be noise."""
     values = shape.contribution[bins]
     noise = np.zeros(bins.size) if shape.noise_std is None else shape.noise_std[bins]
     marks = shape.signal
     unsure = np.zeros(bins.size, dtype=bool) if marks is None else ~marks[bins]
-    ax.axvline(0, color=colours.muted, lw=0.9, zorder=1)
+    ax.axvline(0, color=colors.muted, lw=0.9, zorder=1)
     if bins[-1] >= shape.n_value_bins and bins[0] < shape.n_value_bins:
         border = place[bins >= shape.n_value_bins][0] - 0.5 - _GAP / 2
-        ax.axhline(border, color=colours.muted, lw=0.9, ls=":", zorder=1)
+        ax.axhline(border, color=colors.muted, lw=0.9, ls=":", zorder=1)
     if not released:
         return
-    ax.barh(place[~unsure], values[~unsure], 0.68, color=colours.main, zorder=2)
+    ax.barh(place[~unsure], values[~unsure], 0.68, color=colors.main, zorder=2)
     if unsure.any():
         ax.barh(
             place[unsure],
             values[unsure],
             0.68,
-            color=colours.main,
+            color=colors.main,
             alpha=0.35,
             zorder=2,
             hatch="////",
-            edgecolor=colours.hatch,
+            edgecolor=colors.hatch,
             lw=0,
             label=MAY_BE_NOISE,
         )
@@ -76,7 +76,7 @@ def draw_values(
             place + 0.16,
             xerr=shape.bag_std[bins],
             fmt="none",
-            ecolor=colours.muted,
+            ecolor=colors.muted,
             elinewidth=1.1,
             label=BAG_LABEL,
             zorder=3,
@@ -90,7 +90,7 @@ def draw_values(
             place,
             xerr=half,
             fmt="none",
-            ecolor=colours.ink,
+            ecolor=colors.ink,
             elinewidth=width,
             capsize=cap,
             alpha=0.8,
@@ -100,13 +100,13 @@ def draw_values(
 
 
 def draw_counts(
-    ax: Axes, shape: ShapeFunction, bins: IndexArray, place: FloatArray, colours: Theme
+    ax: Axes, shape: ShapeFunction, bins: IndexArray, place: FloatArray, colors: Theme
 ) -> None:
     """Draw records per bin as a strip along the right side of `ax`."""
     strip = ax.inset_axes((1 - STRIP, 0, STRIP, 1))
     strip.set_axis_off()
     lengths = np.maximum(shape.count[bins], 0.0)
-    strip.barh(place, lengths, 0.5, color=colours.muted, alpha=0.55)
+    strip.barh(place, lengths, 0.5, color=colors.muted, alpha=0.55)
     strip.set_xlim(0, max(float(lengths.max()), 1.0))
     strip.set_ylim(ax.get_ylim())
     strip.annotate(
@@ -117,7 +117,7 @@ def draw_counts(
         ha="right",
         textcoords="offset points",
         fontsize="x-small",
-        color=colours.muted,
+        color=colors.muted,
         annotation_clip=False,
     )
 
@@ -131,7 +131,7 @@ def set_ticks(ax: Axes, shape: ShapeFunction, bins: IndexArray, place: FloatArra
             tick.set_fontstyle("italic")
 
 
-def say_hidden(ax: Axes, hidden: int, colours: Theme) -> None:
+def say_hidden(ax: Axes, hidden: int, colors: Theme) -> None:
     """Note that categories were omitted."""
     if hidden:
         ax.annotate(
@@ -141,5 +141,5 @@ def say_hidden(ax: Axes, hidden: int, colours: Theme) -> None:
             xycoords="axes fraction",
             textcoords="offset points",
             fontsize="x-small",
-            color=colours.muted,
+            color=colors.muted,
         )

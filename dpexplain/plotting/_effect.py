@@ -1,4 +1,4 @@
-"""The estimate of the effect as a layer of its own: dashed, with a light band."""
+"""The effect estimate as a separate layer: dashed, with a light band."""
 
 from __future__ import annotations
 
@@ -28,30 +28,30 @@ _CHARACTERS = 22.0  # of small print in an inch
 
 
 def checked_show(show: str) -> Show:
-    """Check the name of what is drawn of a curve."""
+    """Check which of the curve and its estimate to draw."""
     if show not in get_args(Show):
         raise ValueError(f"show={show!r} must be 'both', 'released' or 'effect'.")
     return cast(Show, show)
 
 
 def resolved_show(shape: ShapeFunction, show: Show) -> Show:
-    """Leave out an estimate that there is none of."""
+    """Draw the released curve alone if there is no estimate."""
     return "released" if shape.effect is None else show
 
 
 def draw_steps(
-    ax: Axes, shape: ShapeFunction, place: Positions, colours: Theme, *, floor: float
+    ax: Axes, shape: ShapeFunction, place: Positions, colors: Theme, *, floor: float
 ) -> None:
-    """Draw the estimate of a numeric term, its band down to a `floor` above the counts."""
+    """Draw the estimate of a numeric term, with its band above a `floor`."""
     if shape.effect is None or shape.effect_band is None:
         return
     n = shape.n_value_bins
-    (low, high), centre = shape.effect_band, shape.effect
-    look: dict[str, Any] = {"color": colours.ink, "alpha": colours.effect_alpha, "lw": 0}
-    # One outline: where bands of neighbours overlap they would be darker.
+    (low, high), center = shape.effect_band, shape.effect
+    look: dict[str, Any] = {"color": colors.ink, "alpha": colors.effect_alpha, "lw": 0}
+    # One outline: where bands of neighbors overlap they would be darker.
     left, right = place.left[n:], place.right[n:]
     heights, widths = (high - low)[n:], right - left
-    thin: dict[str, Any] = {"color": colours.ink, "lw": 0.6, "alpha": 0.5, "baseline": None}
+    thin: dict[str, Any] = {"color": colors.ink, "lw": 0.6, "alpha": 0.5, "baseline": None}
     drawn = [
         ax.stairs(high[:n], place.edges, baseline=low[:n], fill=True, zorder=1.4, **look),
         *ax.bar(left, heights, widths, low[n:], align="edge", zorder=1.4, **look),
@@ -59,16 +59,16 @@ def draw_steps(
     ]
     _clip(ax, drawn, (0, floor), (1, 1))
     ax.stairs(
-        centre[:n],
+        center[:n],
         place.edges,
         baseline=None,
-        color=colours.ink,
+        color=colors.ink,
         lw=1.6,
         ls=DASHES,
         label=EFFECT_LABEL,
         zorder=3.5,
     )
-    ax.hlines(centre[n:], left, right, color=colours.ink, lw=1.6, ls=DASHES, zorder=3.5)
+    ax.hlines(center[n:], left, right, color=colors.ink, lw=1.6, ls=DASHES, zorder=3.5)
 
 
 def draw_points(
@@ -76,12 +76,12 @@ def draw_points(
     shape: ShapeFunction,
     bins: npt.NDArray[np.int64],
     place: FloatArray,
-    colours: Theme,
+    colors: Theme,
     *,
     alone: bool,
     right: float,
 ) -> None:
-    """Draw the estimate of each category as a diamond with its band, up to where counts begin."""
+    """Draw the estimate of each category as a diamond with its band."""
     if shape.effect is None or shape.effect_std is None or shape.effect_factor is None:
         return
     marks = ax.errorbar(
@@ -89,13 +89,13 @@ def draw_points(
         place + (0.0 if alone else _BELOW),
         xerr=shape.effect_factor * shape.effect_std[bins],
         label=EFFECT_LABEL,
-        **marker_look(colours),
+        **marker_look(colors),
     )
     _clip(ax, marks.get_children(), (0, 0), (right, 1))
 
 
 def _clip(ax: Axes, drawn: Iterable[Artist], corner: Corner, opposite: Corner) -> None:
-    """Let what runs out of the picture end at a rectangle, given in shares of the axes."""
+    """Clip marks to a rectangle, given in shares of the axes."""
     from matplotlib.patches import Rectangle
 
     size = (opposite[0] - corner[0], opposite[1] - corner[1])
@@ -103,15 +103,15 @@ def _clip(ax: Axes, drawn: Iterable[Artist], corner: Corner, opposite: Corner) -
         each.set_clip_path(Rectangle(corner, *size, transform=ax.transAxes))
 
 
-def marker_look(colours: Theme) -> dict[str, Any]:
-    """Return what the marks of estimates look like: hollow diamonds with dashed whiskers."""
+def marker_look(colors: Theme) -> dict[str, Any]:
+    """Return the style of estimates: hollow diamonds with dashed whiskers."""
     return {
         "fmt": EFFECT_MARKER,
         "ms": 5,
-        "mfc": colours.paper,
-        "mec": colours.ink,
+        "mfc": colors.paper,
+        "mec": colors.ink,
         "mew": 1.2,
-        "ecolor": colours.ink,
+        "ecolor": colors.ink,
         "elinewidth": 1.1,
         "zorder": 3.5,
     }

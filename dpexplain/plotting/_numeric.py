@@ -74,39 +74,37 @@ def positions(shape: ShapeFunction, spacing: str) -> Positions:
 
 
 def draw_values(
-    ax: Axes, shape: ShapeFunction, place: Positions, colours: Theme, *, released: bool = True
+    ax: Axes, shape: ShapeFunction, place: Positions, colors: Theme, *, released: bool = True
 ) -> None:
-    """Draw contributions and noise, if `released`: steps for value bins, points for others."""
+    """Draw contributions and noise: steps for value bins, points for others."""
     n = shape.n_value_bins
-    ax.axhline(0, color=colours.muted, lw=0.9, ls=(0, (4, 3)), zorder=1)
+    ax.axhline(0, color=colors.muted, lw=0.9, ls=(0, (4, 3)), zorder=1)
     if shape.special:
         middle = (place.edges[-1] + place.left[n]) / 2
-        ax.axvline(middle, color=colours.muted, lw=0.9, ls=":", zorder=1)
+        ax.axvline(middle, color=colors.muted, lw=0.9, ls=":", zorder=1)
     if not released:
         return
     if shape.noise_std is not None:
-        _draw_band(ax, shape, place, colours)
+        _draw_band(ax, shape, place, colors)
     if shape.bag_std is not None:
-        _draw_bags(ax, shape, place, colours)
-    ax.stairs(
-        shape.contribution[:n], place.edges, color=colours.main, lw=2, baseline=None, zorder=3
-    )
+        _draw_bags(ax, shape, place, colors)
+    ax.stairs(shape.contribution[:n], place.edges, color=colors.main, lw=2, baseline=None, zorder=3)
     ax.hlines(
-        shape.contribution[n:], place.left[n:], place.right[n:], color=colours.main, lw=2, zorder=3
+        shape.contribution[n:], place.left[n:], place.right[n:], color=colors.main, lw=2, zorder=3
     )
 
 
-def _draw_bags(ax: Axes, shape: ShapeFunction, place: Positions, colours: Theme) -> None:
+def _draw_bags(ax: Axes, shape: ShapeFunction, place: Positions, colors: Theme) -> None:
     assert shape.bag_std is not None
     n = shape.n_value_bins
     for sign, label in ((1, BAG_LABEL), (-1, None)):
         ends = shape.contribution + sign * shape.bag_std
-        look: dict[str, Any] = {"color": colours.main, "lw": 0.8, "alpha": 0.7, "zorder": 2.5}
+        look: dict[str, Any] = {"color": colors.main, "lw": 0.8, "alpha": 0.7, "zorder": 2.5}
         ax.stairs(ends[:n], place.edges, baseline=None, label=label, **look)
         ax.hlines(ends[n:], place.left[n:], place.right[n:], **look)
 
 
-def _draw_band(ax: Axes, shape: ShapeFunction, place: Positions, colours: Theme) -> None:
+def _draw_band(ax: Axes, shape: ShapeFunction, place: Positions, colors: Theme) -> None:
     assert shape.noise_std is not None
     assert shape.band is not None
     assert shape.signal is not None
@@ -114,16 +112,16 @@ def _draw_band(ax: Axes, shape: ShapeFunction, place: Positions, colours: Theme)
     privacy = (shape.contribution - half, shape.contribution + half)
     known = shape.structure_std is not None
     everywhere = np.ones(shape.n_bins, dtype=bool)
-    look: dict[str, Any] = {"color": colours.main, "alpha": colours.band_alpha}
+    look: dict[str, Any] = {"color": colors.main, "alpha": colors.band_alpha}
     hatched: dict[str, Any] = {
         "facecolor": "none",
-        "edgecolor": colours.hatch,
+        "edgecolor": colors.hatch,
         "hatch": "////",
         "alpha": 0.55,
         "label": MAY_BE_NOISE,
     }
     if known:
-        pale = {**look, "alpha": 0.5 * colours.band_alpha, "label": ALL_LABEL}
+        pale = {**look, "alpha": 0.5 * colors.band_alpha, "label": ALL_LABEL}
         _draw_ends(ax, shape.band, place, everywhere, pale)
     _draw_ends(ax, privacy, place, everywhere, {**look, "label": NOISE_LABEL})
     _draw_ends(ax, shape.band, place, ~shape.signal, hatched)
@@ -149,7 +147,7 @@ def _draw_ends(
         low[chosen],
         align="edge",
         lw=0,
-        antialiased=False,  # seams between neighbours would show
+        antialiased=False,  # seams between neighbors would show
         zorder=2,
         **look,
     )
@@ -158,7 +156,7 @@ def _draw_ends(
         bar.set_clip_path(above_counts)
 
 
-def draw_counts(ax: Axes, shape: ShapeFunction, place: Positions, colours: Theme) -> None:
+def draw_counts(ax: Axes, shape: ShapeFunction, place: Positions, colors: Theme) -> None:
     """Draw records per bin as a strip along the bottom of `ax`."""
     strip = ax.inset_axes((0, 0, 1, STRIP))
     strip.set_axis_off()
@@ -168,9 +166,9 @@ def draw_counts(ax: Axes, shape: ShapeFunction, place: Positions, colours: Theme
         heights,
         place.right - place.left,
         align="edge",
-        color=colours.muted,
+        color=colors.muted,
         alpha=0.55,
-        edgecolor=colours.paper,
+        edgecolor=colors.paper,
         lw=0.4,
     )
     strip.set_xlim(ax.get_xlim())
@@ -182,7 +180,7 @@ def draw_counts(ax: Axes, shape: ShapeFunction, place: Positions, colours: Theme
         xycoords="axes fraction",
         textcoords="offset points",
         fontsize="x-small",
-        color=colours.muted,
+        color=colors.muted,
         annotation_clip=False,
     )
 

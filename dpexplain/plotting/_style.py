@@ -1,6 +1,6 @@
 """Colors, texts and marks shared by all figures.
 
-matplotlib is imported inside the functions: whoever only names a plot does not wait for it.
+matplotlib is imported inside the functions, so importing this package stays fast.
 """
 
 from __future__ import annotations
@@ -130,12 +130,12 @@ def guarantee_words(guarantee: Guarantee) -> str:
 
 def title(ax: Axes, heading: str, small_print: Sequence[str], warning: str = "") -> None:
     """Write a heading, small print and a colored warning above `ax`."""
-    colours = theme(ax)
-    lines = [(line, colours.muted) for line in small_print if line]
-    lines += [(warning, colours.opposite)] if warning else []
+    colors = theme(ax)
+    lines = [(line, colors.muted) for line in small_print if line]
+    lines += [(warning, colors.opposite)] if warning else []
     pad = 8 + _LINE * len(lines)
     ax.set_title(plain(heading, 60), loc="left", fontweight="bold", pad=pad)
-    for above, (line, colour) in enumerate(reversed(lines)):
+    for above, (line, color) in enumerate(reversed(lines)):
         ax.annotate(
             line.replace("$", r"\$"),
             (0, 1),
@@ -143,7 +143,7 @@ def title(ax: Axes, heading: str, small_print: Sequence[str], warning: str = "")
             xycoords="axes fraction",
             textcoords="offset points",
             fontsize="x-small",
-            color=colour,
+            color=color,
             annotation_clip=False,
         )
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.cm import ScalarMappable
 
 _MOST_NAMES = 60
-_GREY_SHARE = 0.7
+_GRAY_SHARE = 0.7
 
 
 def picture(values: npt.NDArray[np.generic], grid_shape: Sequence[int]) -> npt.NDArray[np.generic]:
@@ -50,12 +50,12 @@ def symmetric_limit(*values: FloatArray) -> float:
     return max((float(np.abs(each).max(initial=0.0)) for each in values), default=0.0) or 1.0
 
 
-def colour_scale(colours: Theme, limit: float) -> ScalarMappable:
+def color_scale(colors: Theme, limit: float) -> ScalarMappable:
     """Return a diverging color map, with the background as zero."""
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import LinearSegmentedColormap, Normalize
 
-    ends = [colours.opposite, colours.paper, colours.main]
+    ends = [colors.opposite, colors.paper, colors.main]
     return ScalarMappable(
         Normalize(-limit, limit), LinearSegmentedColormap.from_list("signed", ends)
     )
@@ -81,17 +81,17 @@ def draw_picture(ax: Axes, weights: WeightMap, *, limit: float, mask_noise: bool
     from matplotlib.colors import to_rgb
 
     assert weights.grid_shape is not None  # the caller has looked
-    colours = theme(ax)
-    shown = colour_scale(colours, limit).to_rgba(picture(weights.weights, weights.grid_shape))
+    colors = theme(ax)
+    shown = color_scale(colors, limit).to_rgba(picture(weights.weights, weights.grid_shape))
     if mask_noise and weights.above_noise is not None:
         noisy = ~picture(weights.above_noise, weights.grid_shape).astype(bool)
-        grey = np.array(to_rgb("#4a4a4a" if colours.dark else "#b4b4b4"))
-        shown[noisy, :3] += _GREY_SHARE * (grey - shown[noisy, :3])
+        gray = np.array(to_rgb("#4a4a4a" if colors.dark else "#b4b4b4"))
+        shown[noisy, :3] += _GRAY_SHARE * (gray - shown[noisy, :3])
     ax.imshow(shown, interpolation="nearest", aspect="equal")
     ax.set_xticks([])
     ax.set_yticks([])
     for side in ax.spines.values():
-        side.set_color(colours.muted)
+        side.set_color(colors.muted)
         side.set_linewidth(0.6)
 
 
@@ -99,14 +99,14 @@ def draw_strip(
     ax: Axes, weights: WeightMap, *, limit: float, mask_noise: bool, names: bool
 ) -> None:
     """Draw signed bars, one per input, with two-standard-deviation whiskers."""
-    colours = theme(ax)
+    colors = theme(ax)
     tidy(ax)
     n = len(weights.weights)
     place = np.arange(n)
     above = np.ones(n, bool) if weights.above_noise is None else weights.above_noise
     for chosen, alpha in ((above, 1.0), (~above, 0.15 if mask_noise else 0.45)):
         values = weights.weights[chosen]
-        signs = np.where(values >= 0, colours.main, colours.opposite)
+        signs = np.where(values >= 0, colors.main, colors.opposite)
         ax.bar(place[chosen], values, 0.76, color=signs, alpha=alpha, zorder=2)
     if weights.noise_std is not None:
         ax.errorbar(
@@ -114,11 +114,11 @@ def draw_strip(
             weights.weights,
             yerr=BAND * weights.noise_std,
             fmt="none",
-            ecolor=colours.ink,
+            ecolor=colors.ink,
             elinewidth=0.8 if n <= _MOST_NAMES else 0.3,
             zorder=3,
         )
-    ax.axhline(0, color=colours.muted, lw=0.9, zorder=1)
+    ax.axhline(0, color=colors.muted, lw=0.9, zorder=1)
     ax.set_xlim(-0.7, n - 0.3)
     ax.set_ylim(-limit, limit)
     _name_inputs(ax, weights.input_names, names)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 class _Curve(NamedTuple):
     shape: ShapeFunction
-    colour: str
+    color: str
     label: str
     first: bool
     reference: bool
@@ -81,12 +81,12 @@ def plot_comparison(
         largest = comparison.explanations[comparison.epsilons[-1]][0]
         term = str(largest.importances().index[0])
     ax = new_axes(ax, (6.8, 4.2))
-    colours = theme(ax)
-    curves = list(_curves(comparison, term, colours, show_reference, show))
+    colors = theme(ax)
+    curves = list(_curves(comparison, term, colors, show_reference, show))
     if curves[0].shape.kind == "numeric":
-        _draw_numeric(ax, curves, colours)
+        _draw_numeric(ax, curves, colors)
     else:
-        _draw_categorical(ax, curves, colours)
+        _draw_categorical(ax, curves, colors)
     ax.legend(fontsize="x-small", frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
     private = all(curve.shape.guarantee.private for curve in curves)
     words = [f"{words[0].upper()}{words[1:]}" for words in comparison.guarantee_words]
@@ -100,16 +100,16 @@ def plot_comparison(
 
 
 def _curves(
-    comparison: Comparison, term: str, colours: Theme, show_reference: bool, show: Show
+    comparison: Comparison, term: str, colors: Theme, show_reference: bool, show: Show
 ) -> Iterator[_Curve]:
     from matplotlib import colormaps
     from matplotlib.colors import to_hex
 
     # Lightness alone tells the epsilons apart: most contrast for the least noise.
-    darkest, lightest = (0.75, 0.1) if colours.dark else (0.4, 1.0)
+    darkest, lightest = (0.75, 0.1) if colors.dark else (0.4, 1.0)
     shades = np.linspace(darkest, lightest, len(comparison.epsilons))
     for shade, (epsilon, repeats) in zip(shades, comparison.explanations.items(), strict=True):
-        colour = to_hex(colormaps["Blues"](shade))
+        color = to_hex(colormaps["Blues"](shade))
         for index, explanation in enumerate(repeats):
             label = f"ε = {epsilon:g}" if index == 0 else ""
             shape = explanation[term]
@@ -117,10 +117,10 @@ def _curves(
                 shape = dataclasses.replace(
                     shape, contribution=shape.effect, monotone=None, released=None
                 )
-            yield _Curve(shape, colour, label, index == 0, False)
+            yield _Curve(shape, color, label, index == 0, False)
     if show_reference and comparison.reference is not None:
         shape = comparison.reference[term]
-        yield _Curve(shape, colours.reference, "non-private\nreference", True, True)
+        yield _Curve(shape, colors.reference, "non-private\nreference", True, True)
 
 
 def _effect_words(comparison: Comparison, term: str) -> str:
@@ -130,15 +130,15 @@ def _effect_words(comparison: Comparison, term: str) -> str:
     return "Estimates of the effect on people; not the released curves."
 
 
-def _draw_numeric(ax: Axes, curves: list[_Curve], colours: Theme) -> None:
+def _draw_numeric(ax: Axes, curves: list[_Curve], colors: Theme) -> None:
     tidy(ax, grid="y")
-    ax.axhline(0, color=colours.muted, lw=0.9, ls=(0, (4, 3)), zorder=1)
+    ax.axhline(0, color=colors.muted, lw=0.9, ls=(0, (4, 3)), zorder=1)
     for curve in curves:
         shape = curve.shape
         place = _numeric.positions(shape, "value")
         n = shape.n_value_bins
         style: dict[str, Any] = {
-            "color": curve.colour,
+            "color": curve.color,
             "lw": 1.9 if curve.first else 0.8,
             "alpha": 1.0 if curve.first else 0.45,
             "ls": (0, (3, 1.5)) if curve.reference else "-",
@@ -156,12 +156,12 @@ def _draw_numeric(ax: Axes, curves: list[_Curve], colours: Theme) -> None:
     ax.set_ylabel(contribution_label(shape.score_unit))
     if shape.special:
         middle = (place.edges[-1] + place.left[shape.n_value_bins]) / 2
-        ax.axvline(middle, color=colours.muted, lw=0.9, ls=":", zorder=1)
+        ax.axvline(middle, color=colors.muted, lw=0.9, ls=":", zorder=1)
 
 
-def _draw_categorical(ax: Axes, curves: list[_Curve], colours: Theme) -> None:
+def _draw_categorical(ax: Axes, curves: list[_Curve], colors: Theme) -> None:
     tidy(ax, grid="x")
-    ax.axvline(0, color=colours.muted, lw=0.9, zorder=1)
+    ax.axvline(0, color=colors.muted, lw=0.9, zorder=1)
     shape = curves[-1].shape if not curves[-1].reference else curves[0].shape
     bins = _categorical.chosen_bins(shape, 20)
     place = _categorical.rows(shape, bins)
@@ -174,11 +174,11 @@ def _draw_categorical(ax: Axes, curves: list[_Curve], colours: Theme) -> None:
             place + offset,
             ls="none",
             label=curve.label or None,
-            color=curve.colour,
+            color=curve.color,
             marker="D" if curve.reference else "o",
             ms=5.5 if curve.first else 3,
             alpha=1.0 if curve.first else 0.45,
-            mfc="none" if curve.reference else curve.colour,
+            mfc="none" if curve.reference else curve.color,
             mew=1.6 if curve.reference else 0,
         )
     _categorical.set_ticks(ax, shape, bins, place)
@@ -186,7 +186,7 @@ def _draw_categorical(ax: Axes, curves: list[_Curve], colours: Theme) -> None:
     ax.set_xlabel(contribution_label(shape.score_unit))
     if shape.special and shape.n_value_bins:
         border = place[bins >= shape.n_value_bins][0] - 0.8
-        ax.axhline(border, color=colours.muted, lw=0.9, ls=":", zorder=1)
+        ax.axhline(border, color=colors.muted, lw=0.9, ls=":", zorder=1)
 
 
 def _without_noise(shape: ShapeFunction) -> ShapeFunction:
@@ -230,13 +230,13 @@ def plot_metric(
     rows = table[table["metric"] == metric]
     private = rows[np.isfinite(rows["epsilon"])]
     ax = new_axes(ax, (5.6, 3.6))
-    colours = theme(ax)
+    colors = theme(ax)
     tidy(ax)
-    ax.plot(private["epsilon"], private["value"], "o", ms=4, alpha=0.55, color=colours.main)
+    ax.plot(private["epsilon"], private["value"], "o", ms=4, alpha=0.55, color=colors.main)
     means = private.groupby("epsilon")["value"].mean()
-    ax.plot(means.index, means, "-", lw=1.8, color=colours.main, label="private models")
+    ax.plot(means.index, means, "-", lw=1.8, color=colors.main, label="private models")
     for value in rows[~np.isfinite(rows["epsilon"])]["value"]:
-        ax.axhline(value, ls=(0, (3, 1.5)), lw=1.8, color=colours.reference, label="non-private")
+        ax.axhline(value, ls=(0, (3, 1.5)), lw=1.8, color=colors.reference, label="non-private")
     ax.set_xscale("log")
     ax.set_xticks(comparison.epsilons, [f"{epsilon:g}" for epsilon in comparison.epsilons])
     ax.set_xticks([], minor=True)

@@ -18,7 +18,7 @@ from dpexplain.plotting._style import (
     watermark,
 )
 from dpexplain.plotting._weights import (
-    colour_scale,
+    color_scale,
     draw_weights,
     scale_words,
     strip_limit,
@@ -71,7 +71,7 @@ def plot_weights(
     scale = strip_limit([weights]) if limit is None else float(limit)
     draw_weights(ax, weights, limit=scale, mask_noise=mask_noise)
     if on_grid:
-        shown = colour_scale(theme(ax), scale)
+        shown = color_scale(theme(ax), scale)
         bar = ax.figure.colorbar(shown, ax=ax, shrink=0.7)
         bar.set_label(plain(weights.unit), fontsize="small")
         bar.ax.tick_params(labelsize="x-small")

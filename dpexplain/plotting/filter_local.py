@@ -155,21 +155,21 @@ def _panels(explanation: FilterExplanation, figure: FigureBase | None) -> npt.ND
 
 
 def _draw_input(ax: Axes, explanation: FilterExplanation, sample: int) -> None:
-    colours = theme(ax)
+    colors = theme(ax)
     values = explanation.inputs[sample]
     ax.set_title("input, as the model reads it", loc="left", fontsize="medium")
     if explanation.grid_shape is not None:
         ax.imshow(
             picture(values, explanation.grid_shape),
-            cmap="gray" if colours.dark else "gray_r",
+            cmap="gray" if colors.dark else "gray_r",
             interpolation="nearest",
         )
         ax.set_xticks([])
         ax.set_yticks([])
     else:
         tidy(ax)
-        ax.bar(np.arange(len(values)), values, 0.76, color=colours.muted, zorder=2)
-        ax.axhline(0, color=colours.muted, lw=0.9)
+        ax.bar(np.arange(len(values)), values, 0.76, color=colors.muted, zorder=2)
+        ax.axhline(0, color=colors.muted, lw=0.9)
         ax.set_xlim(-0.7, len(values) - 0.3)
         ax.set_xticks([])
     if not explanation.samples_public:
@@ -179,13 +179,13 @@ def _draw_input(ax: Axes, explanation: FilterExplanation, sample: int) -> None:
 def _draw_weightings(ax: Axes, explanation: FilterExplanation, sample: int, k: int) -> None:
     from matplotlib.ticker import MaxNLocator
 
-    colours = theme(ax)
+    colors = theme(ax)
     tidy(ax)
     shares = explanation.weightings[sample, k]
     top = int(shares.argmax())
-    hues = [colours.opposite if place == top else colours.main for place in range(len(shares))]
+    hues = [colors.opposite if place == top else colors.main for place in range(len(shares))]
     ax.bar(np.arange(len(shares)), shares, 0.76, color=hues, zorder=2)
-    ax.axhline(1.0 / len(shares), color=colours.muted, lw=0.9, ls=(0, (4, 3)))
+    ax.axhline(1.0 / len(shares), color=colors.muted, lw=0.9, ls=(0, (4, 3)))
     ax.set_ylim(0, max(1.05 * float(shares.max()), 1.6 / len(shares)))
     ax.set_xlabel("filter (dashed: all alike)", fontsize="small")
     ax.set_ylabel("share", fontsize="small")
@@ -198,7 +198,7 @@ def _draw_weightings(ax: Axes, explanation: FilterExplanation, sample: int, k: i
         ha="right",
         va="top",
         fontsize="x-small",
-        color=colours.ink,
+        color=colors.ink,
     )
 
 

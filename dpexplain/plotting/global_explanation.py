@@ -56,7 +56,7 @@ def plot_global(
     max_terms : int, default=12
         Maximum number of panels, if `terms` is None.
     n_columns : int, default=3
-        Panels in a row.
+        Number of panels per row.
     share_scale : bool, default=True
         Whether all panels have the same score axis, so that heights can be compared.
     spacing : {"auto", "value", "bins"}, default="auto"
@@ -117,7 +117,7 @@ def _new_figure(figure: FigureBase | None, n_columns: int, n_rows: int) -> Figur
 
 
 def _head(
-    figure: FigureBase, explanation: GlobalExplanation, colour: str, show: Show, *, shown: int
+    figure: FigureBase, explanation: GlobalExplanation, color: str, show: Show, *, shown: int
 ) -> None:
     """Write model, target, guarantee and band legend above the panels."""
     model = f"{plain(explanation.model_name)}: " if explanation.model_name else ""
@@ -141,4 +141,4 @@ def _head(
         lines.append(f"Thin lines: {BAG_LABEL}")
     if hidden > 0:
         lines.append(f"{hidden} more terms not drawn")
-    figure.suptitle("\n".join(lines), x=0.01, ha="left", fontsize="medium", color=colour)
+    figure.suptitle("\n".join(lines), x=0.01, ha="left", fontsize="medium", color=color)

@@ -40,8 +40,8 @@ def plot_importance(
     If the noise is known, the hatched part of a bar is the average expected from noise alone, and
     a term that does not rise above it is pale. If the joint noise is known, the 95% rank interval
     of a term is next to its number. If the effect is estimated, a diamond with a whisker of two
-    standard deviations shows its size among people, filled if an effect is certain; ranks are those
-    of the effect then.
+    standard deviations shows its size among people, filled if an effect is certain; ranks then
+    refer to the effect.
 
     Parameters
     ----------
@@ -55,8 +55,8 @@ def plot_importance(
         Non-private model whose importances are marked by ticks; the figure is then
         watermarked.
     show : {"both", "released", "effect"}, default="both"
-        Bars of the released curves, marks of the estimated effects, or both. The largest of what
-        is shown stands on top: bars, unless the effect alone is drawn.
+        Bars of the released curves, marks of the estimated effects, or both. The term with the
+        largest bar is on top, or with the largest effect if only that is drawn.
 
     Returns
     -------
@@ -70,14 +70,14 @@ def plot_importance(
     show = checked_show(show) if estimated else "released"
     names = _listed(explanation, show)[:max_terms]
     ax = new_axes(ax, (6.4, min(12.0, 1.5 + 0.3 * len(names))))
-    colours = theme(ax)
+    colors = theme(ax)
     tidy(ax, grid="x")
     if show != "effect":
-        _draw_bars(ax, explanation, reference, names, colours, marked=show == "both")
+        _draw_bars(ax, explanation, reference, names, colors, marked=show == "both")
     if show != "released":
-        _draw_effects(ax, explanation, names, colours, written=show == "effect")
+        _draw_effects(ax, explanation, names, colors, written=show == "effect")
     if reference is not None:
-        _draw_reference(ax, reference, names, colours)
+        _draw_reference(ax, reference, names, colors)
     _label(ax, explanation, names, effects=show != "released")
     caution = caution_lines(ax, explanation.effect_caution)
     privacy_title(ax, "Importance", explanation.guarantee, caution)
@@ -89,7 +89,7 @@ def plot_importance(
 
 
 def _listed(explanation: GlobalExplanation, show: Show) -> list[str]:
-    """List terms and pairs, largest first; terms by their effect where that alone is shown."""
+    """List terms and pairs, largest first; by effect if only that is shown."""
     names = [str(name) for name in explanation.importances().index]
     if show != "effect":
         return names
@@ -101,7 +101,7 @@ def _draw_effects(
     ax: Axes,
     explanation: GlobalExplanation,
     names: list[str],
-    colours: Theme,
+    colors: Theme,
     *,
     written: bool,
 ) -> None:
@@ -109,8 +109,8 @@ def _draw_effects(
     ranking = explanation.ranking()
     rows = [(row, name) for row, name in enumerate(names) if name in ranking.index]
     for certain, fill, words in (
-        (True, colours.ink, "estimated effect on people (±2σ), certain"),
-        (False, colours.paper, "the same, not certain"),
+        (True, colors.ink, "estimated effect on people (±2σ), certain"),
+        (False, colors.paper, "the same, not certain"),
     ):
         kept = [(row, name) for row, name in rows if ranking["has_effect"][name] == certain]
         if not kept:
@@ -122,14 +122,14 @@ def _draw_effects(
             [row for row, _ in kept],
             xerr=(np.minimum(spread, sizes), spread),
             label=words,
-            **{**marker_look(colours), "mfc": fill, "zorder": 5},
+            **{**marker_look(colors), "mfc": fill, "zorder": 5},
         )
     if not written:
         return
     places, ends = _places(explanation, names), _effect_ends(explanation, names)
     for row, name in rows:
         words = short_number(ranking["effect"][name], 3) + places[row]
-        _write_number(ax, words, float(ends[row]), row, colours)
+        _write_number(ax, words, float(ends[row]), row, colors)
 
 
 def _effect_ends(explanation: GlobalExplanation, names: list[str]) -> FloatArray:
@@ -138,7 +138,7 @@ def _effect_ends(explanation: GlobalExplanation, names: list[str]) -> FloatArray
     return np.array([ends.get(name, 0.0) for name in names], dtype=np.float64)
 
 
-def _write_number(ax: Axes, words: str, end: float, row: int, colours: Theme) -> None:
+def _write_number(ax: Axes, words: str, end: float, row: int, colors: Theme) -> None:
     ax.annotate(
         words,
         (end, row),
@@ -146,7 +146,7 @@ def _write_number(ax: Axes, words: str, end: float, row: int, colours: Theme) ->
         va="center",
         textcoords="offset points",
         fontsize="x-small",
-        color=colours.muted,
+        color=colors.muted,
     )
 
 
@@ -155,7 +155,7 @@ def _draw_bars(
     explanation: GlobalExplanation,
     reference: GlobalExplanation | None,
     names: list[str],
-    colours: Theme,
+    colors: Theme,
     *,
     marked: bool,
 ) -> None:
@@ -166,15 +166,15 @@ def _draw_bars(
     rows = np.arange(len(names))
     standing = explanation.terms_above_noise
     above = values > floors if standing is None else np.isin(names, standing)
-    ax.barh(rows[above], values[above], 0.66, color=colours.main, zorder=2)
-    ax.barh(rows[~above], values[~above], 0.66, color=colours.main, alpha=0.35, zorder=2)
+    ax.barh(rows[above], values[above], 0.66, color=colors.main, zorder=2)
+    ax.barh(rows[~above], values[~above], 0.66, color=colors.main, alpha=0.35, zorder=2)
     if floors.any():
         ax.barh(
             rows,
             floors,
             0.66,
             facecolor="none",
-            edgecolor=colours.ink,
+            edgecolor=colors.ink,
             hatch="////",
             lw=0,
             alpha=0.6,
@@ -190,7 +190,7 @@ def _draw_bars(
         ends = np.maximum(ends, _effect_ends(explanation, names))
     places = _places(explanation, names)
     for row, value, end, place in zip(rows, values, ends, places, strict=True):
-        _write_number(ax, short_number(value, 3) + place, end, int(row), colours)
+        _write_number(ax, short_number(value, 3) + place, end, int(row), colors)
 
 
 def _places(explanation: GlobalExplanation, names: list[str]) -> list[str]:
@@ -211,7 +211,7 @@ def _places(explanation: GlobalExplanation, names: list[str]) -> list[str]:
 
 
 def _draw_reference(
-    ax: Axes, reference: GlobalExplanation, names: list[str], colours: Theme
+    ax: Axes, reference: GlobalExplanation, names: list[str], colors: Theme
 ) -> None:
     values = [reference.part(name).importance for name in names]
     ax.plot(
@@ -221,7 +221,7 @@ def _draw_reference(
         marker="|",
         ms=15,
         mew=2.5,
-        color=colours.reference,
+        color=colors.reference,
         label="non-private reference",
         zorder=4,
     )

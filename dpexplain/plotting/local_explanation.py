@@ -78,15 +78,15 @@ def plot_local(
     longest = max(len(row.label) for row in rows)
     # Inches: the small print, which begins above the bars, is as long as 4.9 of them.
     ax = new_axes(ax, (max(6.8, 4.9 + 0.07 * longest), 1.9 + 0.34 * len(rows)))
-    colours = theme(ax)
+    colors = theme(ax)
     tidy(ax, grid="x")
-    end = _draw_steps(ax, rows, explanation.intercept, colours)
+    end = _draw_steps(ax, rows, explanation.intercept, colors)
     ax.set_yticks(range(len(rows)), [row.label for row in rows])
     ax.set_ylim(len(rows) + 0.35, -1.35)
     ax.use_sticky_edges = False  # room for the labels at both ends
     ax.margins(x=0.14)
-    _write_values(ax, rows, explanation.intercept, colours)
-    _mark_ends(ax, explanation, sample, end, len(rows), colours)
+    _write_values(ax, rows, explanation.intercept, colors)
+    _mark_ends(ax, explanation, sample, end, len(rows), colors)
     score = f"score for {explanation.target_name}" + (
         f" = {explanation.shown_class}" if explanation.classes else ""
     )
@@ -118,7 +118,7 @@ def _rows(explanation: LocalExplanation, sample: int, max_terms: int) -> list[_R
     return rows
 
 
-def _draw_steps(ax: Axes, rows: list[_Row], start: float, colours: Theme) -> float:
+def _draw_steps(ax: Axes, rows: list[_Row], start: float, colors: Theme) -> float:
     """Draw consecutive waterfall bars; return the last end."""
     for place, row in enumerate(rows):
         end = start + row.contribution
@@ -131,16 +131,16 @@ def _draw_steps(ax: Axes, rows: list[_Row], start: float, colours: Theme) -> flo
             left=start,
             alpha=0.4 if unsure else 1.0,
             zorder=2,
-            color=colours.main if positive else colours.opposite,
+            color=colors.main if positive else colors.opposite,
         )
-        ax.plot([end, end], [place - 0.31, place + 1.31], color=colours.muted, lw=0.9, zorder=1)
+        ax.plot([end, end], [place - 0.31, place + 1.31], color=colors.muted, lw=0.9, zorder=1)
         if row.whisker > 0:
-            ax.errorbar(end, place, xerr=row.whisker, color=colours.ink, lw=1, capsize=2.5)
+            ax.errorbar(end, place, xerr=row.whisker, color=colors.ink, lw=1, capsize=2.5)
         start = end
     return start
 
 
-def _write_values(ax: Axes, rows: list[_Row], start: float, colours: Theme) -> None:
+def _write_values(ax: Axes, rows: list[_Row], start: float, colors: Theme) -> None:
     """Write each contribution next to its bar, inside the axes."""
     for place, row in enumerate(rows):
         end = start + row.contribution
@@ -158,13 +158,13 @@ def _write_values(ax: Axes, rows: list[_Row], start: float, colours: Theme) -> N
             va="center",
             textcoords="offset points",
             fontsize="x-small",
-            color=colours.ink,
+            color=colors.ink,
         )
         start = end
 
 
 def _mark_ends(
-    ax: Axes, explanation: LocalExplanation, sample: int, end: float, n_rows: int, colours: Theme
+    ax: Axes, explanation: LocalExplanation, sample: int, end: float, n_rows: int, colors: Theme
 ) -> None:
     """Label the intercept and the total score."""
     prediction = short_number(float(explanation.predictions[sample]), 3)
@@ -173,7 +173,7 @@ def _mark_ends(
     else:
         what = f"prediction {with_unit(prediction, explanation.target_unit)}"
     intercept = explanation.intercept
-    ax.plot([intercept, intercept], [-0.75, 0.31], color=colours.muted, lw=0.9, zorder=1)
+    ax.plot([intercept, intercept], [-0.75, 0.31], color=colors.muted, lw=0.9, zorder=1)
     score = short_number(float(explanation.scores[sample]), 3)
     for x, y, words in (
         (intercept, -0.95, f"intercept {short_number(intercept, 3)}"),
@@ -185,7 +185,7 @@ def _mark_ends(
             ha=_inward(ax, x),
             va="center",
             fontsize="small",
-            color=colours.ink,
+            color=colors.ink,
             fontweight="bold",
             annotation_clip=False,
         )

@@ -18,7 +18,7 @@ from dpexplain.plotting._style import (
     watermark,
     with_unit,
 )
-from dpexplain.plotting._weights import colour_scale, symmetric_limit
+from dpexplain.plotting._weights import color_scale, symmetric_limit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -52,24 +52,24 @@ def plot_pair(pair: PairCurve, *, ax: Axes | None = None) -> Axes:
 
 
 def draw_pair(
-    ax: Axes, pair: PairCurve, *, limit: float | None = None, colour_bar: bool = True
+    ax: Axes, pair: PairCurve, *, limit: float | None = None, color_bar: bool = True
 ) -> None:
     """Draw a pair without title; `limit` fixes the scale for a row of panels."""
-    colours = theme(ax)
+    colors = theme(ax)
     limit = symmetric_limit(pair.contribution) if limit is None else limit
-    scale = colour_scale(colours, limit)
+    scale = color_scale(colors, limit)
     ax.imshow(
         scale.to_rgba(pair.contribution), origin="lower", interpolation="nearest", aspect="auto"
     )
     rows, columns = np.nonzero(pair.count <= 0)
     if len(rows) < pair.count.size:
-        ax.scatter(columns, rows, s=2, color=colours.muted, linewidths=0)
+        ax.scatter(columns, rows, s=2, color=colors.muted, linewidths=0)
     _name_bins(ax.yaxis, pair.axes[0])
     _name_bins(ax.xaxis, pair.axes[1])
     ax.tick_params(length=0)
     ax.tick_params(axis="x", labelrotation=45)
     ax.grid(visible=False)
-    if colour_bar:
+    if color_bar:
         bar = ax.figure.colorbar(scale, ax=ax)
         bar.set_label(contribution_label(pair.score_unit))
     watermark(ax, pair.guarantee)

@@ -47,7 +47,8 @@ def plot_shape_function(
     count the records of each bin.
 
     Where the effect is estimated, a dashed line (diamonds for categories) with a light band shows
-    it: the noise bands say what is noise in the released curve, this one what is true of people.
+    it: the noise bands show what may be noise in the released curve, this band where the true
+    curve of the population lies.
 
     Parameters
     ----------
@@ -107,13 +108,13 @@ def draw_shape(
 def _draw_numeric(
     ax: Axes, shape: ShapeFunction, spacing: Spacing, limits: Limits, show: Show, *, legend: bool
 ) -> None:
-    colours = theme(ax)
+    colors = theme(ax)
     tidy(ax, grid="y")
     spacing = "bins" if _numeric.resolved_spacing(shape, spacing) == "bins" else "value"
     place = _numeric.positions(shape, spacing)
-    _numeric.draw_values(ax, shape, place, colours, released=show != "effect")
+    _numeric.draw_values(ax, shape, place, colors, released=show != "effect")
     if show != "released":
-        _effect.draw_steps(ax, shape, place, colours, floor=_numeric.CAPTION_TOP)
+        _effect.draw_steps(ax, shape, place, colors, floor=_numeric.CAPTION_TOP)
     _numeric.set_ticks(ax, shape, place, spacing)
     has_legend = legend and bool(ax.get_legend_handles_labels()[0])
     low, high = limits
@@ -123,7 +124,7 @@ def _draw_numeric(
         low - (_numeric.STRIP + 0.13) * (high - low),
         high + (0.16 if has_legend else 0) * (high - low),
     )
-    _numeric.draw_counts(ax, shape, place, colours)
+    _numeric.draw_counts(ax, shape, place, colors)
     equal = "\nbins not to scale" if spacing == "bins" else ""
     constraint = f"\n{shape.constraint_words}" if shape.monotone else ""
     ax.set_xlabel(with_unit(shape.name, shape.unit) + equal + constraint)
@@ -141,15 +142,15 @@ def _draw_categorical(
     *,
     legend: bool,
 ) -> None:
-    colours = theme(ax)
+    colors = theme(ax)
     tidy(ax, grid="x")
     bins = _categorical.chosen_bins(shape, max_categories)
     place = _categorical.rows(shape, bins)
-    _categorical.draw_values(ax, shape, bins, place, colours, released=show != "effect")
+    _categorical.draw_values(ax, shape, bins, place, colors, released=show != "effect")
     if show != "released":
         right = 1 - _categorical.STRIP - 0.02
         alone = show == "effect"
-        _effect.draw_points(ax, shape, bins, place, colours, alone=alone, right=right)
+        _effect.draw_points(ax, shape, bins, place, colors, alone=alone, right=right)
     _categorical.set_ticks(ax, shape, bins, place)
     has_legend = legend and bool(ax.get_legend_handles_labels()[0])
     low, high = limits
@@ -158,8 +159,8 @@ def _draw_categorical(
     n_rows = place[-1] + 1
     room = min(0.11 * n_rows, 1.4)  # for the legend above and the captions below
     ax.set_ylim(place[-1] + 0.6 + 0.7 * room, -0.7 - (room if has_legend else 0))
-    _categorical.draw_counts(ax, shape, bins, place, colours)
-    _categorical.say_hidden(ax, shape.n_bins - bins.size, colours)
+    _categorical.draw_counts(ax, shape, bins, place, colors)
+    _categorical.say_hidden(ax, shape.n_bins - bins.size, colors)
     constraint = f"\n{shape.constraint_words}" if shape.monotone else ""
     ax.set_xlabel(contribution_label(shape.score_unit) + constraint)
     if has_legend:

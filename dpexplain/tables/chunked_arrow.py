@@ -2,9 +2,9 @@
 
 Every file is read with its own stated types, never with those of other files, and Arrow columns
 store missing cells separately from values. So each cell is read independently: pandas would turn a
-batch of integers into floats if one of them is missing. Folders named ``key=value`` are columns.
-Each name is read by itself: pyarrow would choose one type for the values of all folders, and refuse
-them all if none has a value or one is no text, which tells of the records of one folder.
+batch of integers into floats if one of them is missing. Folders named ``key=value`` are columns,
+and each name is read by itself: pyarrow would choose one type for the values of all folders, and
+refuse them all if none has a value or one is not text, which would reveal the records of one folder.
 """
 
 from __future__ import annotations

@@ -146,10 +146,10 @@ def test_mu_of_mixed_releases_covers_their_whole_curve(event, tail):
 
 @examples(50)
 @given(st.floats(1e-6, 10))
-def test_mu_of_a_pure_mechanism_covers_randomised_response(epsilon):
+def test_mu_of_a_pure_mechanism_covers_randomized_response(epsilon):
     mu = mu_of_pure(epsilon)
     for share in (0.0, 0.3, 0.9, 0.999):
-        # Delta of randomised response at a share of its epsilon.
+        # Delta of randomized response at a share of its epsilon.
         needed = -math.expm1(-(1 - share) * epsilon) / (1 + math.exp(-epsilon))
         assert delta_from_mu(mu, share * epsilon) >= needed * (1 - 1e-9)
     assert delta_from_mu(mu * (1 - 1e-6), 0.0) < math.tanh(epsilon / 2)

@@ -86,7 +86,7 @@ def test_more_delta_buys_more_mu(epsilon, first, second):
 def test_delta_falls_with_epsilon(mu, first, second):
     low, high = sorted((first, second))
 
-    # Two neighbouring values may differ by the error of the computation, never by more.
+    # Two neighboring values may differ by the error of the computation, never by more.
     assert delta_from_mu(mu, low) >= delta_from_mu(mu, high) * (1 - 1e-10)
 
 

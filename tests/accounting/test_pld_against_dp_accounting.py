@@ -84,7 +84,7 @@ def test_mixed_releases_agree_to_a_ten_thousandth(noise, rate, count, sums, lapl
 
 
 @pytest.mark.parametrize("count", [1, 10, 300])
-def test_pure_releases_agree_with_randomised_response(count):
+def test_pure_releases_agree_with_randomized_response(count):
     one = pld.privacy_loss_distribution.from_privacy_parameters(
         pld.common.DifferentialPrivacyParameters(0.1, 0.0), value_discretization_interval=1e-4
     )

@@ -148,7 +148,7 @@ def test_losses_on_a_grid_give_away_more_and_at_its_points_the_same(scale, chang
 
 @pytest.mark.parametrize(("epsilon", "count"), [(1e-3, 1000), (0.1, 60), (1.0, 12), (5.0, 4)])
 def test_totals_of_choices_hold_for_the_worst_and_for_real_ones(epsilon, count):
-    """Randomised response on its own lattice, and the exponential mechanism within its spread."""
+    """Randomized response on its own lattice, and the exponential mechanism within its spread."""
     event = ChoicePhase("splits", 4.0, epsilon, 3, 1).event(count)
     assert event == PureEvent("splits", epsilon, count)
     true, _ = response_chances(epsilon)

@@ -87,7 +87,7 @@ def test_samples_that_are_counted_as_exchanged_cover_those_with_one_record_more(
 
 
 @given(st.integers(1, 12), st.integers(0, 12), st.integers(0, 2**32 - 1))
-def test_coins_of_neighbours_can_be_paired_so_that_one_row_is_exchanged_at_most(k, m, seed):
+def test_coins_of_neighbors_can_be_paired_so_that_one_row_is_exchanged_at_most(k, m, seed):
     """The pairing of the proof: its rows of D are an even choice, and differ in one row."""
     rng = np.random.default_rng(seed)
     new = set(rng.permutation(m + 1)[:k].tolist())  # row m is the one that is added

@@ -145,7 +145,7 @@ def saturated(name: str, n: int) -> tuple[pd.DataFrame, pd.Series]:
 
 
 def without(data: tuple[Any, ...], row: int) -> tuple[Any, ...]:
-    """The neighbour that lacks one record."""
+    """The neighbor that lacks one record."""
     return tuple(part.drop(index=part.index[row]) for part in data)
 
 
@@ -175,31 +175,31 @@ def drawn_noise(transcript: Any) -> list[np.ndarray]:
 def replayed(
     fitted: Any,
     data: tuple[Any, ...],
-    neighbour: tuple[Any, ...],
+    neighbor: tuple[Any, ...],
     *,
     allowed: float | None = None,
     extreme_seed: int | None = None,
     refitted: Any = None,
 ) -> Finding:
-    """Refit on a neighbour with the same answers forced; more than the guarantee is a find.
+    """Refit on a neighbor with the same answers forced; more than the guarantee is a find.
 
     Parameters
     ----------
     fitted : private estimator
         What to fit, with schema and structure seed.
-    data, neighbour : tuple of X, y or X, y, groups
+    data, neighbor : tuple of X, y or X, y, groups
     allowed : float or None, default=None
         Share of the guarantee that is no find; None for all of it.
     extreme_seed : int or None, default=None
         Seed of answers that make scores diverge; None for the drawn ones.
     refitted : private estimator or None, default=None
-        What to fit on the neighbour; None for the same.
+        What to fit on the neighbor; None for the same.
     """
     model, transcript = record(fitted, *data)
     if extreme_seed is not None:
         answers = extreme_answers(transcript, extreme_seed)
         model, transcript = record(fitted, *data, answers=answers)
-    report = replay(fitted if refitted is None else refitted, neighbour, model, transcript)
+    report = replay(fitted if refitted is None else refitted, neighbor, model, transcript)
     if report.differences:
         return Finding(True, f"differs in {report.differences[0]}")
     spent = f"spent {report.spent_share:.7g} of what is stated"

@@ -407,7 +407,7 @@ ATTACKS = [
         "a budget is spent again through a copy of the ledger",
         copies_of_a_ledger,
         ledgers_are_copied,
-        "a deep copy of a ledger is a ledger of its own",
+        "a deep copy of a ledger is a separate ledger",
         every_model=False,
     ),
     Attack(

@@ -1,6 +1,6 @@
 """Failures of InterpretML's private models, and the same attacks on ours.
 
-Nine pairs of neighbouring tables (A to I) that InterpretML 0.7.8 can be told apart on better than
+Nine pairs of neighboring tables (A to I) that InterpretML 0.7.8 can be told apart on better than
 its epsilon allows; I is a control, on which it keeps its promise. On J and K every model of ours
 shows as much of a record as it ever does, those with pure mechanisms and with samples too. The
 attacker sees what a fitted model publishes, nothing else.
@@ -30,7 +30,7 @@ Adjacency = Literal["add_remove", "replace"]
 
 @dataclass(frozen=True)
 class Failure:
-    """A pair of neighbouring tables and how to look at what was published.
+    """A pair of neighboring tables and how to look at what was published.
 
     Attributes
     ----------
@@ -255,7 +255,7 @@ class Target:
     read : callable
         ``read(failure, model)`` gives what the attacker sees: numbers, always as many.
     stated : callable
-        ``stated(failure)`` is the epsilon of the promise for this kind of neighbour.
+        ``stated(failure)`` is the epsilon of the promise for this kind of neighbor.
     """
 
     title: str
@@ -380,7 +380,7 @@ def _inverted(
 ) -> list[float]:
     """People per category and in all, solved for from scores and published denominators.
 
-    Repeated steps of share ``eta n / W`` towards the mean m lead to
+    Repeated steps of share ``eta n / W`` toward the mean m lead to
     ``f = m (1 - prod(1 - eta n / W))``; where the steps overshoot, the factors are negative.
     A fit that put the categories together (``apart`` is false) tells nothing about one of them:
     it stands at either end, so that a threshold can leave it on the side where it does no harm.

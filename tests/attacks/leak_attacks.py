@@ -43,7 +43,7 @@ from dpexplain_widgets.payload.payload import build_payload
 
 
 def published_forms(name: str) -> Finding:
-    """Fit on two neighbours with the same answers forced: is all that can be shown the same?
+    """Fit on two neighbors with the same answers forced: is all that can be shown the same?
 
     File, text, HTML, table, figure, payload of the dashboards, predictions: byte by byte.
     """
@@ -201,7 +201,7 @@ def unknown_labels_are_counted_aloud(patch: pytest.MonkeyPatch) -> None:
 
 
 class _Changing:
-    """A table that holds a record once when it is looked at first, and often afterwards."""
+    """A table that holds a record once when it is looked at first, and often afterward."""
 
     def __init__(self, frame: pd.DataFrame) -> None:
         self.frame, self.looks = frame, 0
@@ -285,7 +285,7 @@ def alike_categories(name: str) -> Finding:
     return first_find(attempts())
 
 
-def normalised_where_unambiguous(patch: pytest.MonkeyPatch) -> None:
+def normalized_where_unambiguous(patch: pytest.MonkeyPatch) -> None:
     """Spellings are made one unless both of them occur."""
     honest = PrivateEstimator._failure_of_fit
 
@@ -361,7 +361,7 @@ ATTACKS = [
         "the number of records in a title",
     ),
     Attack(
-        "errors, warnings, logs or printed text tell of a cell",
+        "errors, warnings, logs or printed text reveal a cell",
         words_of_a_fit,
         unknown_labels_are_counted_aloud,
         "a warning about values outside of the schema",
@@ -381,7 +381,7 @@ ATTACKS = [
     Attack(
         "categories that look alike change how others are read",
         alike_categories,
-        normalised_where_unambiguous,
+        normalized_where_unambiguous,
         "spellings are made one unless they occur together",
     ),
     Attack(

@@ -79,7 +79,7 @@ def second_names_are_not_refused(patch: pytest.MonkeyPatch) -> None:
 def record_in_a_ledger_of_both(name: str) -> Finding:
     """Fit once for records and once for persons: is the total for one record true?
 
-    Neighbours: a table, and the same with a second row of one person. With a chance of a half the
+    Neighbors: a table, and the same with a second row of one person. With a chance of a half the
     coins exchange the row in use, and the exact distance of the two fits gives the exact delta.
     """
     subject = next(s for s in subjects([getattr(models, name)]) if len(s.settings) == 0)
@@ -204,18 +204,18 @@ def words_of_two_ledgers(name: str) -> Finding:
     return Finding(without != with_one, f"without: {without}, with: {with_one}"[:300])
 
 
-def tables_are_recognised(patch: pytest.MonkeyPatch) -> None:
+def tables_are_recognized(patch: pytest.MonkeyPatch) -> None:
     """Warn of the same data under another name, as the library once did."""
     honest = PrivateEstimator._failure_of_fit
 
-    def recognising(self: Any, X: Any, y: Any, groups: Any) -> str:
+    def recognizing(self: Any, X: Any, y: Any, groups: Any) -> str:
         digest = hashlib.sha256(repr(X.to_numpy().tolist()).encode()).digest()
         known_as = _SEEN.setdefault(digest, self.ledger_.dataset)
         if known_as != self.ledger_.dataset and self.ledger is not None:
             warnings.warn(f"seen before as {known_as}", UserWarning, stacklevel=2)
         return honest(self, X, y, groups)
 
-    patch.setattr(PrivateEstimator, "_failure_of_fit", recognising)
+    patch.setattr(PrivateEstimator, "_failure_of_fit", recognizing)
 
 
 # --- uses ---------------------------------------------------------------------------------------
@@ -270,7 +270,7 @@ ATTACKS = [
     Attack(
         "a warning without noise tells whether one record is there",
         words_of_two_ledgers,
-        tables_are_recognised,
+        tables_are_recognized,
         "the same data under another name are noticed",
     ),
     Attack(

@@ -21,7 +21,7 @@ from dpexplain import PrivacyLedger
 from dpexplain.audit import record
 from dpexplain.mechanisms import Mechanism, NoiseSource, Phase, SecretCoins, coins
 from dpexplain.mechanisms import mechanism as mechanism_module
-from dpexplain.models import private
+from dpexplain.models import private_hooks
 from dpexplain.models.locally_linear.sampling import representable
 from dpexplain.models.private import PrivateEstimator
 
@@ -205,7 +205,7 @@ class _CoinsOfEverybody:
 
 
 def coins_of_everybody(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(private, "secret_coins", _CoinsOfEverybody)
+    patch.setattr(private_hooks, "secret_coins", _CoinsOfEverybody)
 
 
 _CHANCES = (1e-9, 0.0153557, 0.1, 1 / 3, 0.5, 0.85, 0.999, 1.0)
@@ -250,7 +250,7 @@ def coins_of_one_byte(patch: pytest.MonkeyPatch) -> None:
 
 
 def seeded_as_private(name: str) -> Finding:
-    """Fit with a seed that is known, in every way, and ask for the guarantee afterwards."""
+    """Fit with a seed that is known, in every way, and ask for the guarantee afterward."""
 
     def attempts() -> Iterator[Finding]:
         for seed in (0, 1, np.int64(0)):

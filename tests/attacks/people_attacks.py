@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import dpexplain.models.private as private
+import dpexplain.models.persons as persons
 from attack_kit import Attack, Finding, estimator, first_find, replayed, saturated, table
-from dpexplain.models.inputs import person_of
+from dpexplain.models.persons import person_of
 from dpexplain.tables.columns import values_of
 
 _honest_person_of = person_of
@@ -73,11 +73,11 @@ def masks_are_filled(patch: pytest.MonkeyPatch) -> None:
         masked = isinstance(column, np.ma.MaskedArray)
         return np.ma.filled(column.astype(object)) if masked else _honest_values_of(column)
 
-    patch.setattr(private, "values_of", values_of)
+    patch.setattr(persons, "values_of", values_of)
 
 
 def empty_cells_are_one_person(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(private, "person_of", lambda cell: _honest_person_of(cell) or "empty")
+    patch.setattr(persons, "person_of", lambda cell: _honest_person_of(cell) or "empty")
 
 
 def spelled_differently(name: str) -> Finding:
@@ -101,7 +101,7 @@ def bytes_of_a_database(name: str) -> Finding:
 
 
 def names_as_they_are_spelled(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(private, "person_of", repr)
+    patch.setattr(persons, "person_of", repr)
 
 
 def colliding_names(name: str) -> Finding:
@@ -111,7 +111,7 @@ def colliding_names(name: str) -> Finding:
 
 
 def names_by_hash(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(private, "person_of", lambda cell: str(hash(cell)))
+    patch.setattr(persons, "person_of", lambda cell: str(hash(cell)))
 
 
 class _Explosive:
@@ -150,7 +150,7 @@ def unreadable_name(name: str) -> Finding:
 
 
 def names_must_be_readable(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(private, "person_of", lambda cell: f"{cell}".strip())
+    patch.setattr(persons, "person_of", lambda cell: f"{cell}".strip())
 
 
 ATTACKS = [

@@ -1,4 +1,4 @@
-"""Attacks on tables in files and on clusters: values in paths, coded texts, sizes of graphs."""
+"""Attacks on tables in files and on clusters: what paths, types and graph sizes tell."""
 
 from __future__ import annotations
 

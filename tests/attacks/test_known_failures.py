@@ -47,7 +47,7 @@ def test_attack_that_breaks_interpretml_proves_nothing_against_us(failure, targe
 # --- the same mistakes planted into ours -------------------------------------------------------
 
 
-def unclipped_and_not_centred(patch, failure):
+def unclipped_and_not_centered(patch, failure):
     """Targets as they are, residuals without a bound: noise covers a change of label only."""
     half, middle = (failure.target.high - failure.target.low) / 2, failure.target.midpoint
 
@@ -70,7 +70,7 @@ def denominators_near_zero(patch, failure):
     def without_floor(feature, leaf_of_bin, min_leaf_count):
         return [np.full(int(tree.max()) + 1, 2.0) for tree in leaf_of_bin]
 
-    unclipped_and_not_centred(patch, failure)
+    unclipped_and_not_centered(patch, failure)
     patch.setattr(structure, "_leaf_weights", without_floor)
 
 
@@ -107,9 +107,9 @@ def size_kept(patch, failure):
 
 
 MUTANTS = {
-    "A": unclipped_and_not_centred,
-    "B": unclipped_and_not_centred,
-    "C": unclipped_and_not_centred,
+    "A": unclipped_and_not_centered,
+    "B": unclipped_and_not_centered,
+    "C": unclipped_and_not_centered,
     "D": denominators_near_zero,
     "E": categories_from_data,
     "F": categories_from_data,

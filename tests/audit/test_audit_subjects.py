@@ -80,7 +80,7 @@ def test_the_canary_alone_has_its_category_and_if_so_asked_its_class():
 
 
 @pytest.mark.parametrize("target", [Range(0, 4), Classes(["no", "yes"])], ids=["range", "classes"])
-def test_neighbours_differ_by_one_record(target):
+def test_neighbors_differ_by_one_record(target):
     schema = audited(next(s for s in subjects() if isinstance(s.target, type(target)))).schema
     X, y = made_up_records(schema, 9, 0, wild=True)
     less = without((X, y), 4)

@@ -305,8 +305,8 @@ def test_a_report_with_a_difference_does_not_hold():
     assert not dataclasses.replace(report, spent_mu=report.claimed_mu * 1.001).holds
 
 
-def test_a_fit_that_ends_on_the_neighbour_alone_is_a_difference():
-    """A mistake may ask of the neighbour what the recorded answers cannot say."""
+def test_a_fit_that_ends_on_the_neighbor_alone_is_a_difference():
+    """A mistake may ask of the neighbor what the recorded answers cannot say."""
 
     class StopsWithoutTheLastRecord(models.DPExplainableBoostingClassifier):
         def fit(self, X, y, **more):

@@ -63,11 +63,11 @@ def test_an_adapted_clip_stays_within_the_guarantee(n, seed, adjacency, epsilon)
     model, transcript = record(estimator, *data)
     model, transcript = record(estimator, *data, answers=driven(transcript, seed))
     if adjacency == "replace":
-        neighbour = tuple(part.copy() for part in data)
-        neighbour[0].iloc[0], neighbour[1].iloc[0] = [100.0, 1.0], -1.0
+        neighbor = tuple(part.copy() for part in data)
+        neighbor[0].iloc[0], neighbor[1].iloc[0] = [100.0, 1.0], -1.0
     else:
-        neighbour = without(data, 0)
-    report = replay(estimator, neighbour, model, transcript)
+        neighbor = without(data, 0)
+    report = replay(estimator, neighbor, model, transcript)
     assert report.holds, report
 
 

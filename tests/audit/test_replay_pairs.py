@@ -80,11 +80,11 @@ def test_sums_of_pairs_stay_within_the_guarantee(n, seed, adjacency, epsilon, ki
     model, transcript = record(estimator, *data, answers=driven(transcript, seed))
     assert transcript.phases[-1].label == "pairs"
     if adjacency == "replace":
-        neighbour = tuple(part.copy() for part in data)
-        neighbour[0].iloc[0] = [100.0, 0.0, "c", 9.0]
+        neighbor = tuple(part.copy() for part in data)
+        neighbor[0].iloc[0] = [100.0, 0.0, "c", 9.0]
     else:
-        neighbour = without(data, 0)
-    report = replay(estimator, neighbour, model, transcript)
+        neighbor = without(data, 0)
+    report = replay(estimator, neighbor, model, transcript)
     assert report.holds, report
 
 

@@ -50,8 +50,8 @@ def test_a_present_or_absent_record_stays_within_the_guarantee(
     estimator = drawn_estimator(data, subject, "add_remove")
     records = made_up_records(estimator.schema, n, seed, wild=wild)
     model, transcript = record(estimator, *records, answers=hostile(seed) if forged else None)
-    neighbour = without(records, changed_place(data, estimator, n))
-    report = replay(estimator, neighbour, model, transcript)
+    neighbor = without(records, changed_place(data, estimator, n))
+    report = replay(estimator, neighbor, model, transcript)
     assert report.holds, report
 
 
@@ -68,8 +68,8 @@ def test_an_exchanged_record_stays_within_a_replace_one_guarantee(
     records = exchanged(records, 0, records)
     model, transcript = record(estimator, *records, answers=hostile(seed) if forged else None)
     other = made_up_records(estimator.schema, 1, seed + 1, wild=wild)
-    neighbour = exchanged(records, changed_place(data, estimator, n), other)
-    report = replay(estimator, neighbour, model, transcript)
+    neighbor = exchanged(records, changed_place(data, estimator, n), other)
+    report = replay(estimator, neighbor, model, transcript)
     assert report.holds, report
 
 

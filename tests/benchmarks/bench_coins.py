@@ -16,7 +16,7 @@ from bench_print import machine, table, versions
 from dpexplain import DPExplainableBoostingClassifier, DPLocallyLinearClassifier
 from dpexplain.datasets import Dataset, load_adult
 from dpexplain.mechanisms import SecretCoins, SeededCoins
-from dpexplain.models import private
+from dpexplain.models import private_hooks
 
 HEADER = ("fit", "wanted", "CPU s", "of it secret coins", "of it coins of a seed", "met")
 WANTED = 0.05
@@ -54,7 +54,7 @@ def coin_costs(dataset: Dataset, n_fits: int = 3) -> Iterator[tuple[str, ...]]:
     for title, (model, arguments) in fits.items():
         model.fit(X, y, **arguments)  # loads and compiles
         secret = _quickest(SecretCoins, model, X, y, arguments, n_fits)
-        with mock.patch.object(private, "secret_coins", side_effect=lambda: SeededCoins(0)):
+        with mock.patch.object(private_hooks, "secret_coins", side_effect=lambda: SeededCoins(0)):
             seeded = _quickest(SeededCoins, model, X, y, arguments, n_fits)
         fit, coins = secret
         met = coins - seeded[1] <= WANTED * fit

@@ -139,9 +139,9 @@ class Coverage:
 def privacy_coverage(data: Dataset, epsilon: float, n_refits: int) -> Coverage:
     """Nominal 95 % privacy band around the noiseless fit with the same bins and trees."""
     first = refit(estimator(data, epsilon, structure_seed=5), data)
-    centre = _curves(refit(first, data, first.histograms, quiet=True))
+    center = _curves(refit(first, data, first.histograms, quiet=True))
     stds = _noise_stds(first)
-    inside: list[list[FloatArray]] = [[] for _ in centre]
+    inside: list[list[FloatArray]] = [[] for _ in center]
     for _ in range(n_refits):
         again = refit(first, data, first.histograms)
         # Each refit has its own band; every tenth is asked for it, others take the last one.
@@ -149,7 +149,7 @@ def privacy_coverage(data: Dataset, epsilon: float, n_refits: int) -> Coverage:
             stds = _noise_stds(again)
         for k, curve in enumerate(_curves(again)):
             shown = ~first._fit.binned.counts[k].perhaps_nobody
-            error = np.abs(curve - centre[k])[shown]
+            error = np.abs(curve - center[k])[shown]
             inside[k].append(error <= POINTWISE * stds[k][shown])
     return Coverage.of([np.stack(i) for i in inside], list(data.schema.feature_names))
 

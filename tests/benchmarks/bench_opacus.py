@@ -15,7 +15,7 @@ from dpexplain.models.locally_linear._kernels_clipping import clipped_factors
 from dpexplain.models.locally_linear.arithmetic import FEATURE_BITS, ROW_BITS, to_integers
 from dpexplain.models.locally_linear.gradients import FilterShape, GradientSums
 from dpexplain.models.locally_linear.inputs import Features
-from dpexplain.models.locally_linear.optimiser import Adam
+from dpexplain.models.locally_linear.optimizer import Adam
 from dpexplain.models.locally_linear.projections import Basis
 from dpexplain.models.locally_linear.training import NoisePlan
 
@@ -160,15 +160,15 @@ def _opacus_step(torch: Any, projected: bool, mode: str) -> Callable[[], object]
     loss_of = torch.nn.CrossEntropyLoss(reduction="mean" if mode == "hooks" else "none")
     if mode == "hooks":
         module = GradSampleModule(model)
-        optimiser = DPOptimizer(
+        optimizer = DPOptimizer(
             torch.optim.Adam(module.parameters(), lr=1e-3),
             noise_multiplier=1.3, max_grad_norm=0.5, expected_batch_size=BATCH,
         )  # fmt: skip
 
         def step() -> None:
-            optimiser.zero_grad()
+            optimizer.zero_grad()
             loss_of(module(X), y).backward()
-            optimiser.step()
+            optimizer.step()
 
         return step
     from opacus.grad_sample import GradSampleModuleFastGradientClipping
@@ -177,18 +177,18 @@ def _opacus_step(torch: Any, projected: bool, mode: str) -> Callable[[], object]
     module = GradSampleModuleFastGradientClipping(
         model, max_grad_norm=0.5, use_ghost_clipping=True, loss_reduction="mean"
     )
-    optimiser = DPOptimizerFastGradientClipping(
+    optimizer = DPOptimizerFastGradientClipping(
         torch.optim.Adam(module.parameters(), lr=1e-3),
         noise_multiplier=1.3, max_grad_norm=0.5, expected_batch_size=BATCH,
     )  # fmt: skip
     criterion = DPLossFastGradientClipping(
-        module, optimiser, torch.nn.CrossEntropyLoss(reduction="mean"), loss_reduction="mean"
+        module, optimizer, torch.nn.CrossEntropyLoss(reduction="mean"), loss_reduction="mean"
     )
 
     def step() -> None:
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         criterion(module(X), y).backward()
-        optimiser.step()
+        optimizer.step()
 
     return step
 

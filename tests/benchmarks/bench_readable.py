@@ -1,4 +1,4 @@
-"""What repeats under fresh noise, and whether the stated noise is the realised one."""
+"""What repeats under fresh noise, and whether the stated noise is the realized one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Coverage:
     share : float
         Weights within 1.96 stated standard deviations.
     spread : float
-        Realised over stated standard deviation, pooled.
+        Realized over stated standard deviation, pooled.
     """
 
     share: float

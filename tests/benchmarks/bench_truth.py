@@ -256,7 +256,7 @@ def fitted(name: str, epsilon: float, seed: int, **settings: Any) -> Any:
 
 
 def truth(name: str, model: Any) -> tuple[list[FloatArray], list[FloatArray]]:
-    """True curve per bin of each term, and true share of people; not centred.
+    """True curve per bin of each term, and true share of people; not centered.
 
     With interactions the best additive model of the population, found by backfitting.
     """
@@ -342,16 +342,16 @@ def _row(term: Any, curve: FloatArray, share: FloatArray) -> dict[str, Any]:
         "effect": (term.effect, term.effect_std, term.effect_factor),
     }
     for kind, (estimate, std, factor) in bands.items():
-        centred = estimate - weights @ estimate
-        error = np.abs(centred - true)[there]
+        centered = estimate - weights @ estimate
+        error = np.abs(centered - true)[there]
         wide = factor * std[there]
         marked = np.abs(estimate[there]) > wide
         row[kind] = {
             "inside": float((error <= POINTWISE * std[there]).mean()),
             "whole": bool((error <= wide + 1e-12).all()),
-            "squared error": float(weights @ (centred - true) ** 2),
-            "importance": float(weights @ np.abs(centred)),
-            "along": float(weights @ (centred * true)),
+            "squared error": float(weights @ (centered - true) ** 2),
+            "importance": float(weights @ np.abs(centered)),
+            "along": float(weights @ (centered * true)),
             "width": float(weights @ std),
             "marked": bool(marked.any()),
             "hatched and wrong": bool(not marked.any() and (error > wide).any()),

@@ -211,7 +211,7 @@ def _population(family: Family, n: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def truth_of_bins(family: Family, edges: np.ndarray, n: int = 200_000) -> tuple[np.ndarray, ...]:
-    """Risk of each bin, centred over the population, and its share of people.
+    """Risk of each bin, centered over the population, and its share of people.
 
     Parameters
     ----------

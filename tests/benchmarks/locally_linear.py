@@ -181,7 +181,7 @@ def _band(names: Sequence[str], arguments: Any, keep: Path) -> None:
             rows.append((name, what, f"{held.share:.3f}", f"{held.spread:.3f}"))
     epsilon = f"epsilon {arguments.band_epsilon:g}"
     print(f"\nNoise band, {epsilon}, {arguments.refits} fits to the same images:\n")
-    header = ("images", "weights", "within the 95 % band", "realised over stated deviation")
+    header = ("images", "weights", "within the 95 % band", "realized over stated deviation")
     print(table(header, rows))
 
 

@@ -21,7 +21,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 PIXELS = """canvas => Array.from(
   canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data)"""
 
-# Colours of the light theme.
+# Colors of the light theme.
 POSITIVE, NEGATIVE, ZERO = (0, 114, 178), (213, 94, 0), (255, 255, 255)
 PAPER, INK, MASK = (255, 255, 255), (27, 32, 39), (195, 200, 206)
 
@@ -67,7 +67,7 @@ def scale_end(view, column, n, k):
 
 
 def overlay(view, n, k, opacity, *, column=1, read=None, masked=False):
-    """Colours of contributions over a sample at an epsilon while one is read, (n_pixels, 3)."""
+    """Colors of contributions over a sample at an epsilon while one is read, (n_pixels, 3)."""
     explanation = explained(view, column)
     inputs, values = explanation.inputs[n], explanation.contributions[n, k]
     limit = scale_end(view, column if read is None else read, n, k)
@@ -76,11 +76,11 @@ def overlay(view, n, k, opacity, *, column=1, read=None, masked=False):
     below += opacity * (np.array(ZERO) - below)
     ends = np.where(values[:, None] < 0, NEGATIVE, POSITIVE)
     share = min(1, 2 * opacity) * np.abs(values[:, None]) / limit
-    colours = below + share * (ends - below)
+    colors = below + share * (ends - below)
     if not masked:
-        return colours
+        return colors
     signal = np.abs(values) > 2 * explanation.contribution_std[n, k]
-    return np.where(signal[:, None], colours, below)
+    return np.where(signal[:, None], colors, below)
 
 
 def slide(page, opacity):
@@ -146,10 +146,10 @@ def test_what_may_be_noise_is_not_drawn_over_the_sample(open_page, pictures_view
     expected = overlay(pictures_view, 0, 1, 0.5, masked=True)
     np.testing.assert_allclose(pixels(stage(page)), expected, atol=2.5)
     slide(page, 1.0)
-    grey = (pixels(stage(page)) == MASK).all(axis=1)
+    gray = (pixels(stage(page)) == MASK).all(axis=1)
     noisy = np.abs(explanation.contributions[0, 1]) <= 2 * explanation.contribution_std[0, 1]
     assert 0 < noisy.sum() < len(noisy)
-    np.testing.assert_array_equal(grey, noisy)
+    np.testing.assert_array_equal(gray, noisy)
 
 
 def test_opacity_is_set_by_keys_and_said_in_words(open_page, pictures_view):
@@ -241,9 +241,9 @@ def test_saved_picture_holds_the_overlay_as_it_is_drawn(open_page, pictures_view
     assert "add up to" in text
     assert "not releasable" not in text
     with Image.open(save(page, tmp_path, "One sample", "PNG")) as image:
-        colours = np.asarray(image.convert("RGB")).reshape(-1, 3)
+        colors = np.asarray(image.convert("RGB")).reshape(-1, 3)
     shown = {tuple(each) for each in pixels(stage(page)).astype(int).tolist()}
-    found = set(map(tuple, colours.tolist()))
+    found = set(map(tuple, colors.tolist()))
     assert len(shown) > 10
     assert shown <= found
     table = pd.read_csv(save(page, tmp_path, "One sample", "CSV"))

@@ -32,7 +32,7 @@ def pictures_view():
 
 
 def picture(view, selector):
-    """Colours of a picture, shape (n_pixels, 4)."""
+    """Colors of a picture, shape (n_pixels, 4)."""
     return np.reshape(view.locator(selector).first.evaluate(PIXELS), (-1, 4))
 
 
@@ -51,15 +51,13 @@ def test_pictures_have_the_signs_of_the_weights(open_page, pictures_view):
         bank = comparison.explanations[epsilon][0]
         for k in range(3):
             weights = bank.class_means()[k]
-            colours = picture(page, f"[data-class='{k}'][data-column='{column}'] canvas").astype(
-                int
-            )
+            colors = picture(page, f"[data-class='{k}'][data-column='{column}'] canvas").astype(int)
             sized = np.abs(weights) > 0.05 * np.abs(weights).max()
-            blue = colours[:, 2] > colours[:, 0]
+            blue = colors[:, 2] > colors[:, 0]
             np.testing.assert_array_equal(blue[sized], weights[sized] > 0)
 
 
-def test_mask_greys_exactly_what_may_be_noise(open_page, pictures_view):
+def test_mask_grays_exactly_what_may_be_noise(open_page, pictures_view):
     page = open_page(pictures_view)
     before = picture(page, ".dpx-filter-main .dpx-picture-stage canvas")
     page.get_by_label("Hide weights that may be noise").check()
@@ -75,8 +73,8 @@ def test_mask_greys_exactly_what_may_be_noise(open_page, pictures_view):
     settle(page)
     bank = comparison.explanations[1.0][0]
     single = picture(page, ".dpx-filter-main .dpx-picture-stage canvas")
-    grey = (single == after[changed][0]).all(axis=1)
-    np.testing.assert_array_equal(grey, np.abs(bank.filters[1, 0]) <= 2 * bank.filter_std[1, 0])
+    gray = (single == after[changed][0]).all(axis=1)
+    np.testing.assert_array_equal(gray, np.abs(bank.filters[1, 0]) <= 2 * bank.filter_std[1, 0])
 
 
 def test_class_and_epsilon_are_chosen_in_the_grid_by_pointer_and_keys(open_page, pictures_view):
@@ -103,9 +101,9 @@ def test_contrast_is_taken_against_the_chosen_class(open_page, pictures_view):
     page.get_by_role("slider", name="“").first.focus()
     comparison = pictures_view.origin.source.matched()
     weights = comparison.explanations[1.0][0].contrast("class 1", "class 2").weights
-    colours = picture(page, ".dpx-filter-main .dpx-picture-stage canvas").astype(int)
+    colors = picture(page, ".dpx-filter-main .dpx-picture-stage canvas").astype(int)
     sized = np.abs(weights) > 0.05 * np.abs(weights).max()
-    np.testing.assert_array_equal((colours[:, 2] > colours[:, 0])[sized], weights[sized] > 0)
+    np.testing.assert_array_equal((colors[:, 2] > colors[:, 0])[sized], weights[sized] > 0)
 
 
 def test_weights_are_read_by_keys_and_by_pointer(open_page, pictures_view):
@@ -154,9 +152,9 @@ def test_sample_is_explained_as_python_explains_it(open_page, pictures_view):
     shown = float(text.split("(")[1].split("%")[0])
     assert shown == pytest.approx(100 * explanation.predictions[2].max(), rel=6e-3)
     contributions = explanation.contributions[2, 1]
-    colours = picture(page, ".dpx-filter-sample [role=slider] canvas").astype(int)
+    colors = picture(page, ".dpx-filter-sample [role=slider] canvas").astype(int)
     sized = np.abs(contributions) > 0.05 * np.abs(contributions).max()
-    blue = (colours[:, 2] > colours[:, 0])[sized]
+    blue = (colors[:, 2] > colors[:, 0])[sized]
     np.testing.assert_array_equal(blue, contributions[sized] > 0)
     shares = page.locator(".dpx-filter-sample [role=img] rect title").all_text_contents()
     largest = int(np.argmax([float(each.split(": ")[1].split("%")[0]) for each in shares]))
@@ -257,7 +255,7 @@ def test_filters_are_laid_out_without_cut_or_touching_labels(
     page.locator(".dpx").nth(1).screenshot(path=pictures / f"strips-{scheme}-{width}.png")
 
 
-def test_colours_of_pictures_follow_the_theme(new_page, open_page, pictures_view):
+def test_colors_of_pictures_follow_the_theme(new_page, open_page, pictures_view):
     page = open_page(pictures_view)
     light = picture(page, ".dpx-filter-main .dpx-picture-stage canvas")
     page.emulate_media(color_scheme="dark")

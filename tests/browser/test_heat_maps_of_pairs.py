@@ -56,11 +56,11 @@ def test_a_cell_is_read_by_keys_and_by_pointing(open_pairs):
     assert layout_problems(page) == []
 
 
-def test_colours_are_symmetric_at_zero(open_pairs):
+def test_colors_are_symmetric_at_zero(open_pairs):
     page = open_pairs()
     image = page.locator(".dpx-plot image")
     image.wait_for()
-    colours = page.evaluate(
+    colors = page.evaluate(
         """async (image) => {
           const picture = new Image();
           picture.src = image.getAttribute("href");
@@ -75,9 +75,9 @@ def test_colours_are_symmetric_at_zero(open_pairs):
         image.element_handle(),
     )
     # Rows go upwards: cell 5, which adds nothing, is the second of the middle row.
-    assert colours["zero"] == [255, 255, 255]
-    assert colours["most"][2] > colours["most"][0]
-    assert colours["least"][0] > colours["least"][2]
+    assert colors["zero"] == [255, 255, 255]
+    assert colors["most"][2] > colors["most"][0]
+    assert colors["least"][0] > colors["least"][2]
 
 
 def test_other_parts_show_the_pair_or_say_why_not(open_pairs):

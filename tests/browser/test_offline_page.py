@@ -156,7 +156,7 @@ def test_playing_walks_through_the_private_epsilons_and_stops(open_page, survey)
     page.get_by_role("button", name="Play through ε").wait_for()
 
 
-def test_small_epsilon_is_coloured_as_any_other(open_page, survey):
+def test_small_epsilon_is_colored_as_any_other(open_page, survey):
     page = open_page(survey)
     looks = []
     page.locator(".dpx-scrubber").focus()

@@ -11,6 +11,8 @@ import dpexplain.io
 import view_examples
 from dpexplain.cli import main
 
+pytestmark = pytest.mark.full
+
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):

@@ -123,6 +123,7 @@ def test_a_good_fit_is_faithful_to_the_truth_and_zeros_are_not(fitted):
         assert faithfulness(nothing, truth).relative_distance == pytest.approx(1.0)
 
 
+@pytest.mark.full
 def test_a_clear_term_stands_out_at_a_smaller_epsilon_than_a_faint_one(fitted):
     _, explanation = fitted
     clear = epsilon_to_stand_out(explanation, "x1")

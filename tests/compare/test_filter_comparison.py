@@ -76,7 +76,7 @@ def test_distance_of_filters_is_that_of_what_they_say(per_record):
         pixels = tuple(InputFeature(f"pixel {place}") for place in range(20))
         preparation = InputPreparation(pixels, "centred_unit_norm", scale=30.0)
         bank = image_bank(preparation=preparation)
-        # The axes of a simplex, each centred: their second moments are those of the sphere.
+        # The axes of a simplex, each centered: their second moments are those of the sphere.
         records = np.concatenate([np.eye(20), 1.0 - np.eye(20)])
         inputs = bank.inputs(records)
     else:

@@ -111,6 +111,7 @@ def test_classifier_sweep_spends_its_composition_and_explains_every_fit(tmp_path
     assert io.load(io.save(comparison, tmp_path / "sweep.json")) == comparison
 
 
+@pytest.mark.full
 def test_regression_sweep_measures_in_the_unit_of_the_target():
     X, _, y = simulated(1)
     comparison = sweep(

@@ -15,6 +15,8 @@ from dpexplain.edit.kernels import convex, monotone, positive_weights, smooth, w
 from dpexplain.explain import GlobalExplanation
 from edit_examples import explanations, multiclass_explanations, operations, terms
 
+pytestmark = pytest.mark.full
+
 
 def touched_bins(operation, term):
     if operation.kind in ("remove", "revert"):

@@ -65,7 +65,7 @@ def test_pure_noise_becomes_flat():
     assert np.mean([denoised(e)["age"].importance for e in seen]) < 0.35 * before
 
 
-def test_estimates_are_centred_and_empty_bins_stay_at_zero():
+def test_estimates_are_centered_and_empty_bins_stay_at_zero():
     term = denoised(noisy(smooth()))["age"]
     assert abs(term.weights @ term.contribution) < 1e-9
     assert term.contribution[-1] == 0.0

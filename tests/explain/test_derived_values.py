@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpexplain.explain import NoiseModel
-from dpexplain.explain.noise import mean_absolute
+from dpexplain.explain.noise_model import mean_absolute
 from example_explanations import age, classifier
 
 ERRORS = 0.1 * np.random.default_rng(0).standard_normal((500, 9))

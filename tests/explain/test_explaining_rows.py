@@ -22,7 +22,7 @@ def explanation(**changes) -> GlobalExplanation:
     return GlobalExplanation((bare_age, bare_job), 0.25, "logit", **fields)
 
 
-def test_a_value_without_a_bin_contributes_nothing_and_is_labelled_so():
+def test_a_value_without_a_bin_contributes_nothing_and_is_labeled_so():
     with pytest.warns(UserWarning, match="no bin in 'age', 'job' and contribute 0") as caught:
         local = explanation().explain_local(PEOPLE)
     assert caught[0].filename == __file__

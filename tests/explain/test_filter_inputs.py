@@ -57,7 +57,7 @@ def test_inputs_of_a_table():
 @example([[0.0, 0.0, 0.0, 0.0, 0.0, 5e-324]])  # the smallest number there is
 @example([[25.5] * 6])  # the mean rounds, and what is left is no picture
 @example([[255.0] * 5 + [np.nextafter(255.0, 0.0)]])  # even but for the last bit
-def test_pictures_are_centred_and_of_unit_norm_each_by_itself(rows):
+def test_pictures_are_centered_and_of_unit_norm_each_by_itself(rows):
     pixels = tuple(InputFeature(f"pixel {i}", low=0, high=255, spread=255) for i in range(6))
     preparation = InputPreparation(pixels, per_record="centred_unit_norm", scale=340.0)
     inputs = preparation.inputs(rows)

@@ -98,6 +98,7 @@ def test_explained_scores_are_those_of_the_model():
     assert explanation.predicted == tuple(bank.classes[place] for place in best)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("make", [filter_bank, image_bank])
 def test_deviations_are_those_of_models_with_fresh_noise(make):
     """Noise is small against the weights, so that the first order is nearly all of it."""

@@ -11,7 +11,7 @@ import pytest
 from dpexplain.explain import NoiseModel
 from dpexplain.explain._normals import keeping_normals
 from dpexplain.explain.bands._noisy_model import rank_intervals
-from dpexplain.explain.noise import mean_absolute, normal_certainty
+from dpexplain.explain.noise_model import mean_absolute, normal_certainty
 from example_explanations import age, classifier, job, samples
 
 RNG = np.random.default_rng(0)
@@ -97,6 +97,7 @@ def test_a_bin_is_signal_where_the_band_from_all_causes_excludes_zero():
     assert quiet.signal is quiet.band is quiet.total_std is quiet.noise_floor is None
 
 
+@pytest.mark.full
 def test_corrected_importance_is_zero_under_the_floor_and_unbiased_well_above():
     """2,000 noisy copies of a curve; the bias of the mean is held to 5 % of the importance."""
     truth = age(contribution=[-0.2, 0.1, 0.12, 0.0], noise_std=[0.15] * 4)

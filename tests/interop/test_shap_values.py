@@ -27,6 +27,7 @@ def test_values_and_base_add_up_to_the_scores():
     np.testing.assert_allclose(values.base_values + values.values.sum(axis=1), local.scores)
 
 
+@pytest.mark.full
 @pytest.mark.filterwarnings("ignore:the model is NOT PRIVATE")
 def test_several_classes_have_a_last_axis():
     X, _ = table(n=50, seed=4)
@@ -54,16 +55,16 @@ def test_values_of_the_samples_go_along_only_when_given():
         )
 
 
-def test_the_beeswarm_is_coloured_by_the_values_given():
+def test_the_beeswarm_is_colored_by_the_values_given():
     X, _ = table(n=50, seed=4)
     local = fitted_binary().explain_local(X)
-    coloured = []
+    colored = []
     for values in (local.to_shap(), local.to_shap(X)):
         ax = shap.plots.beeswarm(values, show=False)
         clouds = [cloud.get_array() for cloud in ax.collections]
-        coloured.append(sum(np.size(cloud) > 1 for cloud in clouds if cloud is not None))
+        colored.append(sum(np.size(cloud) > 1 for cloud in clouds if cloud is not None))
         plt.close("all")
-    assert coloured == [0, 1]  # age alone is a number
+    assert colored == [0, 1]  # age alone is a number
 
 
 def test_a_pair_of_features_keeps_its_bin():
@@ -91,6 +92,7 @@ def test_other_rows_than_those_explained_are_refused():
         local.to_shap(X.to_numpy()[:, :2])
 
 
+@pytest.mark.full
 def test_plots_of_shap_draw_dates_and_one_of_several_classes():
     model, X = dated(DPExplainableBoostingClassifier)
     shap.plots.waterfall(model.explain_local(X.head(3)).to_shap()[0], show=False)
@@ -101,6 +103,7 @@ def test_plots_of_shap_draw_dates_and_one_of_several_classes():
     plt.close("all")
 
 
+@pytest.mark.full
 def test_contributions_of_filters_add_up_and_are_drawn():
     model, X = dated(DPLocallyLinearClassifier, n_steps=5)
     local = model.explain_local(X.head(6))

@@ -215,7 +215,7 @@ def rounding_of_all_words(sigma: float) -> float:
 
     Rounding a threshold moves at most 2**-31 of all words from a strip to the next, coins as much
     in all: 102 such shares. A trial is accepted with a chance of about sigma / (16 width), at
-    least 0.9 of that here, and normalising can double the difference. Values beyond eight
+    least 0.9 of that here, and normalizing can double the difference. Values beyond eight
     standard deviations have less than 1e-14 in all.
     """
     return 2 * 102 * 2.0**-31 * 16 * Scale(sigma).width / (0.9 * sigma)
@@ -245,12 +245,12 @@ def test_bounds_of_the_exponential_hold_it_tightly(numerator, denominator, bits)
 @given(st.floats(2.0**-20, 2.0**56))
 def test_scale_is_never_smaller_than_asked_for_and_hardly_larger(sigma):
     scale = Scale(sigma)
-    realised = Fraction(16 * scale.numerator, scale.step)
+    realized = Fraction(16 * scale.numerator, scale.step)
 
-    assert Fraction(sigma) <= realised <= Fraction(sigma) * (1 + Fraction(1, 2**28))
+    assert Fraction(sigma) <= realized <= Fraction(sigma) * (1 + Fraction(1, 2**28))
     if sigma >= 1:
-        assert realised <= Fraction(sigma) * (1 + Fraction(1, 2**40))
-    assert scale.width - 1 < realised / 16 <= scale.width
+        assert realized <= Fraction(sigma) * (1 + Fraction(1, 2**40))
+    assert scale.width - 1 < realized / 16 <= scale.width
 
 
 # --- the distribution of what is drawn -------------------------------------------------------
@@ -289,7 +289,7 @@ def test_draws_on_a_fine_lattice_are_normal_to_the_tails(sigma):
 
 
 def test_a_draw_says_nothing_about_the_next():
-    """Signs, sizes and parities of neighbours in a table of two by two: chi-square, one degree."""
+    """Signs, sizes and parities of neighbors in a table of two by two: chi-square, one degree."""
     noise = draw(2.0**20 + 0.3, 200_000)
     for mark in (noise > 0, np.abs(noise) > 2**20, noise & 1 == 1, noise & 2**16 == 0):
         for lag in (1, 2, 3):

@@ -80,7 +80,7 @@ def test_noise_uses_every_step_of_the_lattice(backend):
 
 
 @pytest.mark.parametrize("backend", NOISE_BACKENDS)
-def test_draws_are_independent_of_their_neighbours(backend):
+def test_draws_are_independent_of_their_neighbors(backend):
     noise = NoiseSource(backend).draw_int(2.0**20, 10_000) / 2.0**20
     correlation = np.mean(noise[1:] * noise[:-1])
 
@@ -216,7 +216,7 @@ def test_smallest_scale_of_a_phase_spends_no_more_than_gaussian_dp_accounts_for(
     outputs = np.arange(np.floor(threshold) + 1, max(threshold, 0) + 12 * sigma)
     with_record = np.exp(-(outputs**2) / (2 * sigma**2))
     without = np.exp(epsilon - (outputs + sensitivity) ** 2 / (2 * sigma**2))
-    # The normalising sum differs from the integral by less than exp(-2 pi^2 sigma^2).
+    # The normalizing sum differs from the integral by less than exp(-2 pi^2 sigma^2).
     discrete = np.sum(with_record - without) / (np.sqrt(2 * np.pi) * sigma)
 
     claimed = delta_from_mu(mu, epsilon)

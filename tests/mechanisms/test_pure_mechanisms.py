@@ -180,7 +180,7 @@ def test_choices_have_the_exponential_distribution(epsilon):
     )
 
 
-def test_neighbouring_utilities_stay_within_epsilon():
+def test_neighboring_utilities_stay_within_epsilon():
     """The mechanism's own chances, over changes that lie within the spread."""
     rng = np.random.default_rng(0)
     for _ in range(2000):

@@ -60,16 +60,16 @@ def test_one_bag_shows_no_difference_between_bags(estimator):
 
 
 @private
-def test_bags_are_averaged_and_compared_after_each_is_centred(estimator):
+def test_bags_are_averaged_and_compared_after_each_is_centered(estimator):
     model = type(estimator)(schema=estimator.schema, outer_bags=3, max_rounds=10)
     model.fit(*make_data(estimator))
     shape, bags = model.explain_global()["ward"], [tables[1] for tables in model._fit.bags]
     nobody = model._fit.binned.counts[1].perhaps_nobody  # as good as always both special bins
     weights = np.where(nobody, 0, np.maximum(shape.count, 0))
-    centred = [bag - weights @ bag / weights.sum() for bag in bags]
+    centered = [bag - weights @ bag / weights.sum() for bag in bags]
     unit = 4.0 if estimator.schema is NUMBERS else 1.0
-    assert shape.contribution[:2] == pytest.approx(unit * np.mean(centred, axis=0)[:2])
-    assert shape.bag_std[:2] == pytest.approx(unit * np.std(centred, axis=0, ddof=1)[:2])
+    assert shape.contribution[:2] == pytest.approx(unit * np.mean(centered, axis=0)[:2])
+    assert shape.bag_std[:2] == pytest.approx(unit * np.std(centered, axis=0, ddof=1)[:2])
 
 
 @private

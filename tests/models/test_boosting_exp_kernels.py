@@ -117,7 +117,7 @@ def test_leaf_sums_and_scores_are_bit_identical_under_row_permutations(loss, n):
 @every_loss
 @pytest.mark.parametrize("place", [0, 3, _BLOCK - 1, _BLOCK, 2999])
 def test_one_record_moves_the_sums_of_one_leaf_by_itself_alone(loss, place):
-    """Removing a record shifts its neighbours between vector body, tail and blocks."""
+    """Removing a record shifts its neighbors between vector body, tail and blocks."""
     case = draw_case(5, 3000, loss)
     sums, _ = kernel_sums(loss, case, 0.3)
     difference = sums - kernel_sums(loss, rows(case, np.arange(3000) != place), 0.3)[0]

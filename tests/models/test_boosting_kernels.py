@@ -77,11 +77,11 @@ def test_leaf_sum_kernel_equals_naive_numpy_for_every_tail_length(loss, seed, n,
     np.testing.assert_array_equal(score, naive["score"])
 
 
-def draw_table(rng, n_bins, n_values, *, neighbours):
-    """Values per bin: in runs of neighbours, or scattered."""
+def draw_table(rng, n_bins, n_values, *, neighbors):
+    """Values per bin: in runs of neighbors, or scattered."""
     value_of_bin = np.sort(rng.integers(0, n_values, n_bins))
     value_of_bin[-1] = rng.integers(0, n_values)  # missing values take a random side
-    return value_of_bin if neighbours else rng.permutation(value_of_bin)
+    return value_of_bin if neighbors else rng.permutation(value_of_bin)
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -91,9 +91,9 @@ def draw_table(rng, n_bins, n_values, *, neighbours):
     n=st.sampled_from([0, 1, 31, 64, _BLOCK, _BLOCK + 64]),
     n_bins=st.sampled_from([1, 2, 5, 17, 63, 64, 65, 256, 300]),
     n_values=st.integers(1, 7),
-    neighbours=st.booleans(),
+    neighbors=st.booleans(),
 )
-def test_every_way_to_look_up_a_bin_gives_the_same(loss, seed, n, n_bins, n_values, neighbours):
+def test_every_way_to_look_up_a_bin_gives_the_same(loss, seed, n, n_bins, n_values, neighbors):
     """Few values in runs, few values among few bins, and neither; one and two bytes per bin."""
     rng = np.random.default_rng(seed)
     update = rng.normal(0, 1, n_values).astype(np.float32)
@@ -102,9 +102,9 @@ def test_every_way_to_look_up_a_bin_gives_the_same(loss, seed, n, n_bins, n_valu
     case = {
         **draw_case(seed, n, loss),
         "last_bins": rng.integers(0, n_bins, n).astype(bin_type),
-        "last_update": update[draw_table(rng, n_bins, n_values, neighbours=neighbours)],
+        "last_update": update[draw_table(rng, n_bins, n_values, neighbors=neighbors)],
         "bins": rng.integers(0, n_bins, n).astype(bin_type),
-        "leaf_of_bin": draw_table(rng, n_bins, n_values, neighbours=neighbours).astype(np.uint8),
+        "leaf_of_bin": draw_table(rng, n_bins, n_values, neighbors=neighbors).astype(np.uint8),
     }
     sums, score = kernel_sums(loss, case, 0.3, n_leaves=n_values)
     naive = {**case, "score": case["score"].copy()}
@@ -129,7 +129,7 @@ def test_leaf_sums_and_scores_are_bit_identical_under_row_permutations(loss, n):
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("place", [0, 3, _BLOCK - 1, _BLOCK, 2999])
 def test_one_record_moves_one_leaf_sum_by_at_most_the_clip(loss, place):
-    """Removing a record shifts its neighbours between vector body, tail and blocks."""
+    """Removing a record shifts its neighbors between vector body, tail and blocks."""
     case = draw_case(5, 3000, loss)
     case["score"] *= 100  # far beyond the clip
     sums, _ = kernel_sums(loss, case, 0.3)

@@ -55,6 +55,7 @@ def targets(estimator, X, score, rng):
     return np.where(rng.random(len(X)) < 1 / (1 + np.exp(-score)), "yes", "no")
 
 
+@pytest.mark.full
 @by_name
 @examples(15)
 @given(seed=st.integers(0, 2**32 - 1), n_rows=st.integers(0, 30))
@@ -136,6 +137,7 @@ def test_row_order_changes_no_bit_of_a_private_model(estimator, preset):
     assert other.explain_global() == model.explain_global()
 
 
+@pytest.mark.full
 @pytest.mark.named_entropy
 @pytest.mark.parametrize("estimator", ALL[2:], ids=lambda e: type(e).__name__)
 def test_more_privacy_means_a_wider_noise_band(estimator):
@@ -206,6 +208,7 @@ def test_a_private_model_comes_close_to_its_reference_at_a_generous_epsilon():
     assert np.sqrt(np.mean((private.predict(X) - truth) ** 2)) < 0.25
 
 
+@pytest.mark.full
 @pytest.mark.named_entropy
 @pytest.mark.parametrize("estimator", ALL[2:], ids=lambda e: type(e).__name__)
 def test_a_special_bin_contributes_only_where_people_are_in_it(estimator):

@@ -29,6 +29,9 @@ from dpexplain_widgets import Explorer
 from dpexplain_widgets.payload.payload import build_payload
 from effort import examples
 
+pytestmark = pytest.mark.full
+
+
 FEATURES = {"age": Numeric(0, 80, unit="years", step=1), "ward": Categorical(["A", "B"])}
 TRIAGE = Schema(FEATURES, target=Classes(["home", "bed", "theatre"], name="triage"))
 BOTH = [
@@ -86,7 +89,7 @@ def test_explanations_of_the_classes_add_up_to_the_scores_bit_by_bit(estimator):
 
 
 @both
-def test_curves_are_centred_over_classes_and_over_people(estimator):
+def test_curves_are_centered_over_classes_and_over_people(estimator):
     explanation = estimator.fit(*make_data(1000)).explain_global()
     for term in explanation.term_names:
         parts = [part[term] for part in explanation.by_class]
@@ -201,8 +204,6 @@ def test_views_of_several_classes_say_how_to_choose_one():
         (plot_global, explanation),
         (plot_importance, explanation),
         (plot_local, local),
-        (Explorer, explanation),
-        (Explorer, comparison),
         (plot_comparison, comparison),
     ):
         arguments = {"term": "age"} if draw is plot_comparison else {}

@@ -16,10 +16,12 @@ from dpexplain import DPExplainableBoostingClassifier, DPExplainableBoostingRegr
 from dpexplain.binning import FeatureBins, merge_sparse_cells
 from dpexplain.datasets import make_additive
 from dpexplain.models.additive.terms import AdditiveTerms
-from dpexplain.models.boosting.uncertainty import _kernels_simulate as kernels
 from dpexplain.models.boosting.uncertainty import simulate as noise
-from dpexplain.models.boosting.uncertainty.correlation import estimate_correlation
 from dpexplain.models.boosting.uncertainty.curvature import logistic_curvature, squared_curvature
+from dpexplain.models.boosting.uncertainty.leaf_correlations import estimate_correlation
+from dpexplain.models.boosting.uncertainty.refits import _kernels_structures as kernels
+from dpexplain.models.boosting.uncertainty.refits.replay import replay_trees
+from dpexplain.models.boosting.uncertainty.refits.structures import fresh_structures, merged_cells
 from dpexplain.models.boosting.uncertainty.simulate import simulate_noise
 from dpexplain.schema import Categorical, Classes, Numeric, Schema
 from effort import examples
@@ -118,7 +120,7 @@ def nearest(curve, p, k):
 def test_replayed_errors_equal_a_naive_recursion(n_scores, direction):
     problem = small_problem(np.random.default_rng(direction + 7), n_scores, direction)
     state = np.zeros(problem["persistent"].shape, F)
-    kernels.replay_trees(state, *problem.values())
+    replay_trees(state, *problem.values())
     np.testing.assert_allclose(state, naive_replay(problem), rtol=2e-3, atol=2e-4)
 
 
@@ -130,26 +132,32 @@ def test_cells_merge_in_the_simulation_as_in_a_fit(seed):
     bins, bin_of_cell = merge_sparse_cells(
         grid, np.append(counts, 0.0), min_count=25.0, noise_std=8.0, noise_ratio=1.5
     )
-    found = np.zeros(30, np.int64)
-    assert kernels.merge_cells(counts, 25.0, 8.0, 1.5, found) == bins.n_value_bins
-    np.testing.assert_array_equal(found, bin_of_cell[:30])
+    both = np.stack([np.full(30, 100.0), counts])  # another simulation has no say
+    found, n_bins = merged_cells(both, 25.0, 8.0, 1.5)
+    assert n_bins.tolist() == [30, bins.n_value_bins]
+    np.testing.assert_array_equal(found[1], bin_of_cell[:30])
 
 
 def test_simulated_trees_leave_enough_people_in_every_leaf():
     rng = np.random.default_rng(0)
     counts = np.append(rng.uniform(5, 60, 12), 3.0)
-    order, leaves = np.zeros(13, np.int64), np.zeros(13, np.int64)
-    seed = np.array([7], np.uint64)
-    seen = set()
-    for shuffled in (False, True):
-        for _ in range(200):
-            n = kernels._draw_tree(counts, 12, 13, shuffled, 3, 90.0, order, leaves, seed)
-            held = np.bincount(leaves[:12], weights=counts[:12], minlength=n)
-            assert (held >= 90.0).all()
-            assert 0 <= leaves[12] < n
-            if not shuffled:
-                assert (np.diff(leaves[:12]) >= 0).all()
-            seen.add(n)
+    start, sizes = np.array([0, 13, 26]), np.full(2, 13)
+    feature, n_leaves = np.zeros((2, 400), np.int64)
+    leaves = np.zeros((400, 13), np.uint8)
+    kernels.draw_trees(
+        np.tile(counts, 2), start, sizes, sizes - 1, np.array([False, True]), 3, 90.0, np.arange(2),
+        feature, n_leaves, leaves, np.zeros(13, np.int64), np.zeros(14), np.zeros(4, np.int64),
+        np.array([7], np.uint64),
+    )  # fmt: skip
+    assert (feature.reshape(-1, 2).sum(axis=1) == 1).all()  # each feature once per pass
+    for k, n, leaf in zip(feature, n_leaves, leaves, strict=True):
+        held = np.bincount(leaf[:12], weights=counts[:12], minlength=n)
+        assert len(held) == n
+        assert (held >= 90.0).all()
+        assert leaf[12] < n
+        if k == 0:  # bins that are not shuffled
+            assert (np.diff(leaf[:12].astype(int)) >= 0).all()
+    seen = set(n_leaves.tolist())
     assert seen == {2, 3}
 
 
@@ -165,7 +173,7 @@ def settled(merge, share, correlation=0.0, own_share=1.0, n_rounds=600):
     slope /= np.sqrt(share * people[:6] @ slope**2)
     reactions = np.full((1, 2, 2), correlation)
     np.fill_diagonal(reactions[0], 1.0 - own_share)
-    scores, intercepts = kernels.fresh_structures(
+    scores, intercepts = fresh_structures(
         np.tile(people, (3, 1)), start, np.array([1, 1]), np.array([merge, False]),
         np.array([False, True]), np.tile(np.arange(6), 2), np.array([0, 0]), share * people,
         curves, 0.4, np.zeros((1, n)), np.full(12, 0.25),
@@ -181,7 +189,7 @@ def settled(merge, share, correlation=0.0, own_share=1.0, n_rounds=600):
 @pytest.mark.parametrize("share", [1.0, 0.5])
 @pytest.mark.parametrize("correlation", [0.0, 0.6])
 def test_structures_without_noise_settle_at_their_target(merge, share, correlation):
-    """Every structure ends at the same centred curves, whatever of them goes together."""
+    """Every structure ends at the same centered curves, whatever of them goes together."""
     scores, intercepts, curves, _ = settled(merge, share, correlation, own_share=0.8)
     np.testing.assert_allclose(scores, np.tile(curves, (3, 1)), atol=1e-3)
     np.testing.assert_allclose(intercepts, 0.4, atol=1e-3)

@@ -10,12 +10,12 @@ import pandas as pd
 import pytest
 
 from dpexplain import DPExplainableBoostingClassifier, DPExplainableBoostingRegressor, sweep
-from dpexplain.explain.noise import normal_certainty
+from dpexplain.explain.noise_model import normal_certainty
 from dpexplain.io import from_json, to_json
 from dpexplain.models.additive.term_noise import stds_against_rest
 from dpexplain.models.boosting.released import released_path
-from dpexplain.models.boosting.uncertainty.correlation import estimate_correlation
 from dpexplain.models.boosting.uncertainty.curvature import _clipped_classes, _clipped_counts
+from dpexplain.models.boosting.uncertainty.leaf_correlations import estimate_correlation
 from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
 from dpexplain_widgets.payload.payload import build_payload
 
@@ -78,12 +78,12 @@ def test_a_band_holds_around_the_noiseless_fit_and_is_no_wider_than_it_has_to_be
     refit = importlib.import_module("bench_noise").refit
     data, model = make(kind)
     first = refit(model, data)
-    centre = curves(refit(first, data, first.histograms, quiet=True))
+    center = curves(refit(first, data, first.histograms, quiet=True))
     shown = np.concatenate([~c.perhaps_nobody for c in first._fit.binned.counts])
     errors, bands = [], []
     for i in range(N_REFITS):
         again = refit(first, data, first.histograms)
-        errors.append((curves(again) - centre)[shown])
+        errors.append((curves(again) - center)[shown])
         if i % 16 == 0:
             bands.append(stds(again)[shown])
     band = np.sqrt(np.mean(np.square(bands), axis=0))

@@ -18,8 +18,8 @@ from dpexplain.models.boosting.records.binned import LOGISTIC, Records
 from dpexplain.models.boosting.records.chunked import ChunkedRecords
 from dpexplain.models.boosting.records.threads import Team
 from dpexplain.models.boosting.uncertainty import _kernels_expected as _kernels
-from dpexplain.models.boosting.uncertainty.correlations import both_above, correlations
 from dpexplain.models.boosting.uncertainty.effect import estimate_effect, logistic_line
+from dpexplain.models.boosting.uncertainty.pair_correlations import both_above, correlations
 from dpexplain.models.boosting.uncertainty.population import Population
 from dpexplain.models.boosting.uncertainty.posterior import information
 from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
@@ -56,7 +56,7 @@ def fitted(n=4_000, seed=0, epsilon=1.0, kind="classes", **settings):
 
 
 def truth(term):
-    """True curve per bin, centred as the term is."""
+    """True curve per bin, centered as the term is."""
     if term.name == "z":
         curve = np.zeros(term.n_bins)
     elif term.name == "job":

@@ -24,6 +24,7 @@ def visits(name=FAST, n=40):
     return X, y, pd.Series(np.arange(n) // 2)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", PRIVATE)
 def test_column_of_the_table_names_the_persons_and_is_no_feature(name):
     X, y, people = visits(name)

@@ -190,6 +190,7 @@ def noisy_fit(rng, missing, other, n=2_000.0, std=30.0):
 LIMITS = (health_tests.MOST_MISSING, health_tests.MOST_OTHER)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("level", [0.01, 0.5])
 def test_false_alarms_are_at_most_as_frequent_as_stated(monkeypatch, level):
     """Five of nine limits are just reached, which is the worst for those tests."""
@@ -236,7 +237,7 @@ def test_health_follows_from_the_releases_alone():
     X, y = records(60)
     X.loc[:40, "age"] = np.nan
     model, transcript = record(estimator, X, y)
-    neighbour = (X.iloc[1:], y[1:])
-    assert replay(estimator, neighbour, model, transcript).holds
-    other, _ = record(estimator, *neighbour, answers=transcript.answers)
+    neighbor = (X.iloc[1:], y[1:])
+    assert replay(estimator, neighbor, model, transcript).holds
+    other, _ = record(estimator, *neighbor, answers=transcript.answers)
     assert other.health() == model.health()

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpexplain.mechanisms import SecretCoins, SeededCoins
-from dpexplain.models.inputs import as_column, as_table, person_of
-from dpexplain.models.private import _bounded_rows
+from dpexplain.models.inputs import as_column, as_table
+from dpexplain.models.persons import bounded_rows, person_of
 
 cells = st.one_of(
     st.integers(), st.floats(), st.text(max_size=5), st.none(), st.booleans(), st.binary(max_size=3)
@@ -20,7 +20,7 @@ cells = st.one_of(
 @given(people=st.lists(cells, max_size=60), max_rows=st.integers(1, 4))
 def test_nobody_keeps_more_rows_than_the_bound_and_nobody_below_it_loses_one(people, max_rows):
     keys = [person_of(cell) for cell in people]
-    kept = _bounded_rows(people, max_rows, SecretCoins())
+    kept = bounded_rows(people, max_rows, SecretCoins())
     assert len(set(kept)) == len(kept)
     for key in set(keys):
         rows = [i for i, other in enumerate(keys) if other == key]
@@ -30,11 +30,11 @@ def test_nobody_keeps_more_rows_than_the_bound_and_nobody_below_it_loses_one(peo
 
 def test_the_rows_that_are_kept_change_from_fit_to_fit():
     """One of 40 rows of a person: 20 draws agree with chance 40 ** -19."""
-    assert len({tuple(_bounded_rows(["same"] * 40, 1, SecretCoins())) for _ in range(20)}) > 1
+    assert len({tuple(bounded_rows(["same"] * 40, 1, SecretCoins())) for _ in range(20)}) > 1
 
 
 def test_the_rows_that_are_kept_repeat_with_a_seed():
-    kept = [_bounded_rows(["same"] * 40, 1, SeededCoins(3)).tolist() for _ in range(3)]
+    kept = [bounded_rows(["same"] * 40, 1, SeededCoins(3)).tolist() for _ in range(3)]
     assert kept[0] == kept[1] == kept[2]
 
 

@@ -181,7 +181,7 @@ def spent(estimator, present, absent):
     return reports
 
 
-def neighbours(model, adjacency):
+def neighbors(model, adjacency):
     """Records at the upper ends, the last of which goes or is exchanged for one at the lower."""
     n, target = 9, TARGETS[model]
     ends = target.labels if isinstance(target, Classes) else (target.low, target.high)
@@ -200,7 +200,7 @@ def neighbours(model, adjacency):
 def test_the_farthest_records_stay_within_the_guarantee(model, adjacency):
     reports = spent(
         make(model, adjacency=adjacency, structure_seed=1, scaling="public"),
-        *neighbours(model, adjacency),
+        *neighbors(model, adjacency),
     )
     assert all(report.holds for report in reports), reports
 
@@ -208,7 +208,7 @@ def test_the_farthest_records_stay_within_the_guarantee(model, adjacency):
 @models_
 def test_a_scale_that_is_not_clamped_is_noticed(model, monkeypatch):
     monkeypatch.setattr(linear_design, "_scaled", beyond_the_scale)
-    reports = spent(make(model, structure_seed=1), *neighbours(model, "add_remove"))
+    reports = spent(make(model, structure_seed=1), *neighbors(model, "add_remove"))
     assert any("second moments" in text for report in reports for text in report.overspent)
 
 
@@ -216,5 +216,5 @@ def test_a_scale_that_is_not_clamped_is_noticed(model, monkeypatch):
 def test_moments_of_an_exchanged_record_with_the_noise_of_one_are_noticed(model, monkeypatch):
     monkeypatch.setattr(LinearBudget, "moment_phase", moments_of_replaced_records)
     estimator = make(model, structure_seed=1, adjacency="replace", scaling="public")
-    reports = spent(estimator, *neighbours(model, "replace"))
+    reports = spent(estimator, *neighbors(model, "replace"))
     assert any("second moments" in text for report in reports for text in report.overspent)

@@ -180,7 +180,7 @@ def test_weights_that_are_not_finite_numbers_of_a_score_add_nothing_and_no_nan()
 
 @every_projection
 @pytest.mark.parametrize("image", [False, True])
-def test_features_of_a_record_do_not_depend_on_its_neighbours(projection, image):
+def test_features_of_a_record_do_not_depend_on_its_neighbors(projection, image):
     if projection == "frequency" and not image:
         image = True
     many, *_ = problem(projection, n=60, seed=5, image=image, scale=340.0)

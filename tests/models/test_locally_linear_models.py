@@ -9,7 +9,7 @@ import pytest
 from dpexplain import Categorical, Classes, Numeric, PrivacyLedger, Schema
 from dpexplain.accounting import SubsampledGaussianEvent, accountant
 from dpexplain.models import DPLocallyLinearClassifier, LocallyLinearClassifier
-from dpexplain.models.locally_linear import private as private_module
+from dpexplain.models.locally_linear import private_classifier as private_module
 from dpexplain.models.locally_linear import recipe
 
 GRID = Schema({f"p{i}": Numeric(0, 255) for i in range(16)}, target=Classes(["bar", "column"]))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from dpexplain.accounting import subsampled_noise_multiplier
 from dpexplain.mechanisms import SeededCoins, secret_coins
-from dpexplain.models.locally_linear.optimiser import Adam, linear_rates, stepped_rates
+from dpexplain.models.locally_linear.optimizer import Adam, linear_rates, stepped_rates
 from dpexplain.models.locally_linear.projections import cosine_basis, make_basis
 from dpexplain.models.locally_linear.sampling import PoissonSampler, representable
 
@@ -78,9 +78,9 @@ def test_people_come_independently_and_as_often_as_stated():
         taken[t, rows] = 1.0
     spread = np.sqrt(q * (1 - q))
     assert abs(taken.mean() - q) < 6 * spread / np.sqrt(n * n_steps)
-    centred = (taken - q) / spread
-    # Neighbouring people and neighbouring steps: products of mean 0 and variance 1.
-    for a, b in ((centred[1:], centred[:-1]), (centred[:, 1:], centred[:, :-1])):
+    centered = (taken - q) / spread
+    # Neighboring people and neighboring steps: products of mean 0 and variance 1.
+    for a, b in ((centered[1:], centered[:-1]), (centered[:, 1:], centered[:, :-1])):
         assert abs((a * b).mean()) < 6 / np.sqrt(a.size)
     sizes = taken.sum(axis=1)
     assert sizes.std() > 0.0  # no fixed size

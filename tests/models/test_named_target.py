@@ -19,6 +19,9 @@ from dpexplain import (
     sweep,
 )
 
+pytestmark = pytest.mark.full
+
+
 SCHEMA = Schema(
     {"age": Numeric(17, 90), "job": Categorical(["a", "b"])},
     target=Classes(["no", "yes"], name="income"),

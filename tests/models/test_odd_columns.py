@@ -14,7 +14,7 @@ import pytest
 from dpexplain import Categorical, Classes, Date, Numeric, Range
 from dpexplain.mechanisms import secret_coins
 from dpexplain.models.inputs import rows_of
-from dpexplain.models.private import _bounded_rows
+from dpexplain.models.persons import bounded_rows
 from dpexplain.tables.encoding import (
     encode_categorical,
     encode_classes,
@@ -62,7 +62,7 @@ def test_no_cell_raises_or_warns_even_where_a_program_asks_for_errors(kind):
         encode_categorical(column, Categorical(["1", "a"]))
         encode_range(column, Range(0, 1))
         encode_classes(column, Classes(["1", "a"]))
-        _bounded_rows(column, 1, secret_coins())
+        bounded_rows(column, 1, secret_coins())
 
 
 @pytest.mark.parametrize("kind", COLUMNS)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from dpexplain.models.inputs import person_of
+from dpexplain.models.persons import person_of
 from dpexplain.tables.columns import as_table, cells_of, values_of
 from dpexplain.tables.encoding import days_of, numbers_of, texts_of
 from dpexplain.tables.frames import column_of, frame_of

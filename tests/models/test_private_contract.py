@@ -104,6 +104,7 @@ def test_a_failing_fit_stays_charged_and_its_error_holds_no_value(name, monkeypa
 # --- what a fitted model says and keeps -------------------------------------------------------
 
 
+@pytest.mark.full
 @every_model
 def test_the_guarantee_states_what_was_asked_for_under_both_adjacencies(name):
     X, y = make_data(name)
@@ -125,6 +126,7 @@ def test_planned_events_are_the_ones_that_a_fit_charges(name, untouched):
     assert estimator.fit(X, y).ledger_.entries[0].events == planned
 
 
+@pytest.mark.full
 @every_model
 def test_a_seeded_model_repeats_says_it_is_not_private_and_no_shared_ledger_takes_it(
     name, untouched
@@ -140,6 +142,7 @@ def test_a_seeded_model_repeats_says_it_is_not_private_and_no_shared_ledger_take
         make(name, reproducible_seed=3, ledger=PrivacyLedger("patients")).fit(*untouched)
 
 
+@pytest.mark.full
 @every_model
 def test_a_reproducible_seed_alone_makes_fits_equal(name):
     X, y = make_data(name)
@@ -178,6 +181,7 @@ def test_a_pickled_model_predicts_the_same(name):
     assert again.explain_global() == model.explain_global()
 
 
+@pytest.mark.full
 @every_model
 def test_no_attribute_of_a_fitted_model_tells_the_number_of_records(name):
     X, y = make_data(name, 397)

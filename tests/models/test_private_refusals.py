@@ -23,6 +23,9 @@ from private_contract import (
 )
 from private_models import is_regression
 
+pytestmark = pytest.mark.full
+
+
 every_model = pytest.mark.parametrize("name", PRIVATE)
 
 
@@ -42,7 +45,7 @@ BAD_PARAMETERS = {
     "delta NaN": {"delta": float("nan")},
     "bin share zero": {"bin_budget_frac": 0.0},
     "bin share above one": {"bin_budget_frac": 1.5},
-    "unknown adjacency": {"adjacency": "neighbour"},
+    "unknown adjacency": {"adjacency": "neighbor"},
     "unknown preset": {"preset": "best"},
     "unknown composition": {"composition": "naive"},
     "unknown backend": {"noise_backend": "numpy"},

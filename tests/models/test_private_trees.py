@@ -350,6 +350,7 @@ def reports(estimator, n=1):
     return found
 
 
+@pytest.mark.full
 @models_
 @pytest.mark.parametrize("n", [1, 2, 6])
 def test_extreme_records_stay_within_the_guarantee(model, n):

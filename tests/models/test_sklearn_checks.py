@@ -12,7 +12,7 @@ from private_models import known
 
 pytestmark = pytest.mark.full
 
-# A private fit must treat neighbouring data sets alike, so it never raises because of a value
+# A private fit must treat neighboring data sets alike, so it never raises because of a value
 # and accepts any number of records; without a schema it reports only that it stopped.
 NO_ERROR_MAY_DEPEND_ON_A_VALUE = {
     "check_complex_data": "a cell that is no number goes to the missing bin",

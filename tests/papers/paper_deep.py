@@ -184,7 +184,7 @@ def _linear(data: str, epsilon: float | None, place: int) -> Explained:
 
 
 _NEEDS = ("torch", "opacus", "captum")
-_PROTOCOL = """Both models see images that are centred and of one norm; delta 1e-5, add/remove.
+_PROTOCOL = """Both models see images that are centered and of one norm; delta 1e-5, add/remove.
 CNN of two convolutions, trained with Opacus (DP-SGD, noise by privacy loss distributions,
 idealised real arithmetic) and without privacy; rates were chosen on held-out training images of
 digits and MNIST at epsilon 2. Locally linear: recipe accurate. Two fits each, which differ in

@@ -165,7 +165,7 @@ deviation between them; single EBM: one of them. Both are not private, shown sin
 public."""
 ADULT_PROTOCOL = f"{_CURVES} All rows of adult."
 CLINICAL_PROTOCOL = f"""{_CURVES} {N_PATIENTS:,} simulated patients in place of the records of the
-paper's hospital; the truth is that of the simulation, centred on the patients."""
+paper's hospital; the truth is that of the simulation, centered on the patients."""
 
 STUDIES = (
     Study(

@@ -81,7 +81,7 @@ STUDIES = (
     Study(
         name="ebm_teaching",
         paper=PAPER_NAME,
-        shows="what the full algorithm buys, beside a simplified one that is NOT PRIVATE",
+        shows="what the full algorithm gains over a simplified one that is NOT PRIVATE",
         protocol=PROTOCOL.replace("\n", " "),
         cells=cells,
         measure=measure,

@@ -105,7 +105,7 @@ def cells(fast: bool) -> list[Cell]:
 
 PROTOCOL = f"""AUROC, as InterpretML's README and the notebook behind it have it: {N_SPLITS}
 stratified random splits, a quarter for testing, seed {SEED}; the published sd is that of theirs.
-Logistic regression on standardised columns, one per category; 100 trees; histogram gradient
+Logistic regression on standardized columns, one per category; 100 trees; histogram gradient
 boosting where they had XGBoost; EBM without pairs of features, ours and, but for adult,
 InterpretML's. Bounds of breast cancer are read from the data. Nothing is private. Not available:
 heart disease and credit-fraud, which their table has too."""

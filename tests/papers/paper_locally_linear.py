@@ -143,7 +143,7 @@ _PUBLISHED = tuple(
 _CAUSES = (
     {
         "data": "fashion_mnist",
-        "cause": "inputs are centred by the constants of MNIST; the paper leaves clothing in "
+        "cause": "inputs are centered by the constants of MNIST; the paper leaves clothing in "
         "[0, 1]",
     },
 )

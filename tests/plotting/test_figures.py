@@ -1,4 +1,4 @@
-"""Every figure: composable, labelled, and honest about what it shows."""
+"""Every figure: composable, labeled, and honest about what it shows."""
 
 from __future__ import annotations
 
@@ -108,6 +108,7 @@ def test_private_figures_have_no_watermark(name):
     assert not has_watermark(DRAWN[name]())
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", NOT_PRIVATE)
 def test_what_is_not_private_is_watermarked_in_the_picture(name):
     ax = NOT_PRIVATE[name]()
@@ -129,17 +130,17 @@ def test_text_and_curves_stand_out_from_the_background(name, style):
             assert np.abs(np.array(matplotlib.colors.to_rgb(text.get_color())) - face).max() > 0.3
 
 
-def test_colours_follow_the_style():
-    def colour():
+def test_colors_follow_the_style():
+    def color():
         ax = plotting.plot_importance(classifier())
         return ax.patches[0].get_facecolor()
 
-    light = colour()
+    light = color()
     with matplotlib.style.context("dark_background"):
-        assert colour() != light
+        assert color() != light
 
 
-def test_transparent_figure_takes_its_colours_from_the_text():
+def test_transparent_figure_takes_its_colors_from_the_text():
     from dpexplain.plotting._style import theme
 
     with matplotlib.rc_context({"axes.facecolor": "none", "figure.facecolor": "none"}):
@@ -231,6 +232,7 @@ def test_comparison_without_a_term_takes_the_most_important_one():
     assert "job" in words_in(plotting.plot_comparison(comparison()))
 
 
+@pytest.mark.full
 def test_explanation_draws_one_term_or_all():
     explanation = classifier()
     assert len(explanation.plot()) == len(explanation.plot(None)) == 2

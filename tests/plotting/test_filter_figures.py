@@ -22,6 +22,9 @@ from example_filters import (
     some_inputs,
 )
 
+pytestmark = pytest.mark.full
+
+
 MAKES = {"table": filter_bank, "pictures": image_bank}
 
 
@@ -73,7 +76,7 @@ def test_figures_state_the_guarantee_and_have_no_watermark_if_private(name, make
 
 @pytest.mark.parametrize("style", ["default", "dark_background"])
 @pytest.mark.parametrize("make", MAKES.values(), ids=MAKES)
-def test_zero_is_the_colour_of_the_paper_and_signs_have_two_hues(make, style):
+def test_zero_is_the_color_of_the_paper_and_signs_have_two_hues(make, style):
     with matplotlib.style.context(style):
         bank = image_bank() if make is image_bank else filter_bank()
         panels = plotting.plot_filters(bank)

@@ -22,7 +22,7 @@ import numpy as np
 import pytest
 from numpy.random import bit_generator
 
-from dpexplain.mechanisms import coins, discrete_gaussian, noise
+from dpexplain.mechanisms import coins, discrete_gaussian, noise_source
 
 VARIABLE = "DPEXPLAIN_TEST_ENTROPY"
 MARKERS = {
@@ -53,7 +53,7 @@ class NamedEntropy:
         self._draw = os.urandom
         self._patch = pytest.MonkeyPatch()
         system = SimpleNamespace(urandom=self._bytes)
-        self._patch.setattr(noise, "os", system)
+        self._patch.setattr(noise_source, "os", system)
         self._patch.setattr(coins, "ssl", SimpleNamespace(RAND_bytes=self._bytes))
         self._patch.setattr(discrete_gaussian.draw, "__defaults__", (self._bytes,))
         # What numpy seeds a generator with that was given no seed, as for public structure.

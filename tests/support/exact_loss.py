@@ -1,7 +1,7 @@
 """What draws give away, from the definition: exact losses of mechanisms, composed, never raised.
 
 Nothing here knows dp-accounting or the formulas of `dpexplain.accounting`. A mechanism is a pair of
-lists of probabilities, of the same outcomes on two neighbouring data sets. Where losses have to be
+lists of probabilities, of the same outcomes on two neighboring data sets. Where losses have to be
 put on a grid to be composed they are rounded down, and what is cut off is left out, so that a delta
 from here is never above the true one: a stated total that lies below it is false.
 """
@@ -90,7 +90,7 @@ def laplace_loss(scale, change):
 
 
 def response_chances(epsilon):
-    """Chances of randomised response, true and false."""
+    """Chances of randomized response, true and false."""
     true = 1 / (1 + math.exp(-epsilon))
     return np.array([true, 1 - true]), np.array([1 - true, true])
 
@@ -118,9 +118,9 @@ def sampled_chances(sigma, change, probability, adjacency, reach=9.0):
         return [(with_record, still), (still, with_record)]
     # The other record pulls the other way: the same chances, read backwards around zero.
     x = np.arange(len(still))
-    centre = math.ceil(reach * sigma)
+    center = math.ceil(reach * sigma)
     mirrored = np.zeros_like(moved)
-    back = 2 * centre - x
+    back = 2 * center - x
     inside = (back >= 0) & (back < len(x))
     mirrored[inside] = moved[back[inside]]
     return [(with_record, (1 - probability) * still + probability * mirrored)]

@@ -311,7 +311,7 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--inputs", type=int, default=50_000, help="documents to read")
     parser.add_argument("--seed", type=int, default=0, help="which documents")
-    parser.add_argument("--atheris", type=int, default=0, help="seconds to search afterwards")
+    parser.add_argument("--atheris", type=int, default=0, help="seconds to search afterward")
     chosen = parser.parse_args(arguments)
     np.seterr(all="ignore")
     for outcome, count in sorted(run(chosen.inputs, chosen.seed).items()):

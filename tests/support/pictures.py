@@ -20,7 +20,7 @@ from dpexplain_widgets import Explorer
 
 FOLDER = Path(__file__).parents[2] / "docs"
 PICTURES = (("light", 1240, "light"), ("dark", 1240, "dark"), ("narrow", 430, "light"))
-COLOURS = 96
+COLORS = 96
 
 
 def survey_explorer() -> Explorer:
@@ -63,9 +63,9 @@ def main() -> None:
 
 
 def save_small(png: bytes, path: Path) -> None:
-    """Keep a picture with few colours: a quarter of the size, and nobody sees it."""
+    """Keep a picture with few colors: a quarter of the size, and nobody sees it."""
     image = Image.open(io.BytesIO(png)).convert("RGB")
-    image.quantize(COLOURS, dither=Image.Dither.NONE).save(path, optimize=True)
+    image.quantize(COLORS, dither=Image.Dither.NONE).save(path, optimize=True)
 
 
 if __name__ == "__main__":

@@ -66,6 +66,7 @@ def test_curves_with_other_bins_are_compared_on_the_common_ones(comparison):
     assert disagreement(one, one) == 0.0
 
 
+@pytest.mark.full
 @given(factor=st.floats(-3.0, 3.0))
 def test_a_curve_and_its_multiple_differ_by_the_difference_of_the_factors(comparison, factor):
     one = build_payload(comparison)["reference"]["terms"][0]

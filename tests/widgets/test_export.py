@@ -371,6 +371,7 @@ def test_the_same_page_comes_out_twice(comparison, tmp_path):
 VIEWS = sorted(set(dpexplain_widgets.__all__) - {"write_page"})
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("edited", [False, True])
 @pytest.mark.parametrize("kind", VIEWS)
 def test_a_page_edits_exactly_if_its_script_reads_what_sums_say(kind, edited):

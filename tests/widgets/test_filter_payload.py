@@ -187,7 +187,7 @@ def test_inputs_of_a_table_are_read_back_as_its_columns_have_them():
     assert inputs[0, 1:].tolist() == [0, 1, 0]
     assert filters_payload(filter_bank())[0]["filters"]["readings"] is None
     pictures, _ = filters_payload(picture_comparison(), some_pictures())
-    assert pictures["filters"]["readings"] is None  # a pixel of a normalised image depends on all
+    assert pictures["filters"]["readings"] is None  # a pixel of a normalized image depends on all
 
 
 def test_selection_is_the_map_that_is_read():

@@ -49,7 +49,7 @@ def test_contributions_are_those_of_the_shape_functions(comparison, rows, epsilo
 
 
 def test_certainty_of_signs_is_that_of_all_noise(comparison, rows):
-    from dpexplain.explain.noise import normal_certainty
+    from dpexplain.explain.noise_model import normal_certainty
 
     view = LocalView(comparison, samples=rows, sample=7)
     frame = view.selection

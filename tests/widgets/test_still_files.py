@@ -16,6 +16,9 @@ import view_examples
 from dpexplain_widgets import Explorer, LedgerView
 from dpexplain_widgets.export.figure_files import csv_text
 
+pytestmark = pytest.mark.full
+
+
 FIGURES = ("shape", "importance", "epsilons")
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -227,8 +227,8 @@ def stated_mu(model: Any) -> dict[str, float]:
         sampled = any(isinstance(event, SubsampledGaussianEvent) for event in events)
         if sampled and len(by_release) > 1:
             raise ValueError(
-                "releases about samples beside others have no parameter together; audit models "
-                "with either."
+                "releases from samples and other releases have no common parameter; audit models "
+                "with only one of the two."
             )
         whole = next(iter(by_release.values())) if sampled else error_mu(events)
     return {ALL: whole} | by_release

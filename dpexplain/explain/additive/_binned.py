@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 NO_BIN = -1
-"""In place of a bin, where a value has none."""
+"""Index of a value that has no bin."""
 
 
 class Binned(Record):
@@ -86,7 +86,7 @@ class Binned(Record):
         ----------
         values : array-like of shape (n,)
             Numbers in the unit of the feature, dates, or category names. Numbers beyond the edges
-            fall into the outermost bins; NaN, None and text that is no number are missing.
+            fall into the outermost bins; NaN, None and text that is not a number count as missing.
 
         Returns
         -------
@@ -116,7 +116,7 @@ class Binned(Record):
         Returns
         -------
         ndarray of int64, shape (n,)
-            Position among the bins; -1 where a value needs a special bin that there is not.
+            Position among the bins; -1 if a value needs a special bin that does not exist.
         """
         cells = pd.Series(values, dtype=object)
         if self.bin_edges is not None:

@@ -63,10 +63,10 @@ class ExplainsRows:
         Raises
         ------
         TypeError
-            If `X` is no DataFrame.
+            If `X` is not a DataFrame.
         ValueError
-            If a column is missing, this explains one class of several, or it holds main effects
-            only.
+            If a column is missing, or this explanation covers one class of several, or main
+            effects only.
 
         Warns
         -----
@@ -154,7 +154,7 @@ def _warn_where_no_bin(explanation: ExplainsRows, places: Sequence[npt.NDArray[n
     parts = zip(explanation.parts, places, strict=True)
     if lacking := [part.name for part, at in parts if (at == NO_BIN).any()]:
         warnings.warn(
-            f"cells of X have no bin in {listing(lacking)} and contribute 0 there, labelled "
+            f"cells of X have no bin in {listing(lacking)} and contribute 0 there, labeled "
             f'"{_NO_BIN_LABEL}": the explanation does not say what the model makes of missing or '
             "unknown values. Fill them or drop these rows to get the model's scores.",
             UserWarning,

@@ -17,13 +17,13 @@ import numpy as np
 from dpexplain.explain._record import FloatArray
 from dpexplain.explain.additive.global_explanation import GlobalExplanation
 from dpexplain.explain.additive.shape_function import ShapeFunction
-from dpexplain.explain.noise import LEVEL, NoiseModel
+from dpexplain.explain.noise_model import LEVEL, NoiseModel
 
 _REACHES = (0.075, 0.15, 0.3)
 """Correlation lengths of values, as shares of the records between them."""
 
 _SIZES = np.geomspace(0.03, 3.0, 12)
-"""Standard deviations of the function, in those of the curve that was released."""
+"""Standard deviations of the function, relative to that of the released curve."""
 
 _ROUGHNESS = 0.15
 _ROUGH_REACH = 0.05
@@ -43,7 +43,7 @@ def denoised(explanation: GlobalExplanation) -> GlobalExplanation:
     -------
     GlobalExplanation
         The same terms with smoother curves, centered as before. Their standard deviations are
-        those of the estimate (the posterior), in `noise_std`, without separate parts. Predictions
+        those of the estimate (the posterior), in `noise_std`, not split by cause. Predictions
         of the model do not change.
 
     Raises
@@ -147,9 +147,9 @@ def _prior(term: ShapeFunction, reach: float) -> FloatArray:
         apart = np.abs(middle[:, None] - middle)
         smooth = np.exp(-0.5 * (apart / reach) ** 2)
         prior[:n_values, :n_values] = smooth + _ROUGHNESS * np.exp(-apart / _ROUGH_REACH)
-    centring = np.eye(n) - term.weights
-    centred: FloatArray = centring @ prior @ centring.T
-    return centred
+    centering = np.eye(n) - term.weights
+    centered: FloatArray = centering @ prior @ centering.T
+    return centered
 
 
 def _roots(covariance: FloatArray) -> FloatArray:

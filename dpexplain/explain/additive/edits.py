@@ -10,7 +10,7 @@ from dpexplain.explain._record import finite, text
 from dpexplain.explain._text import shorten, signed_number
 
 EDITED = "Edited by hand after the fit"
-"""How the note of an edited explanation begins."""
+"""Start of the note of an edited explanation."""
 
 _CONDITION = (
     "an edit is computed from released numbers, so it costs epsilon 0, as long as the editor uses "

@@ -83,12 +83,12 @@ def from_interpret(
         pairs = tuple(_pair_curve(model, term, guarantee) for term in doubles)
         return GlobalExplanation(terms, float(intercept[0]), _link(model), pairs=pairs, **shared)
     # Adding one number to all scores changes no probability; explanations keep their mean at 0.
-    centred = intercept - intercept.mean()
+    centered = intercept - intercept.mean()
     return MulticlassExplanation(
         tuple(
             GlobalExplanation(
                 tuple(_shape_function(model, term, guarantee, of_class=k) for term in singles),
-                float(centred[k]),
+                float(centered[k]),
                 "softmax",
                 pairs=tuple(_pair_curve(model, term, guarantee, of_class=k) for term in doubles),
                 of_class=name,
@@ -171,13 +171,13 @@ def _shape_function(
     return ShapeFunction(
         name=str(model.term_names_[term]),
         contribution=_reordered(
-            _of_class(model.term_scores_[term], of_class, centre=True), special
+            _of_class(model.term_scores_[term], of_class, center=True), special
         ),
         count=_reordered(np.asarray(model.bin_weights_[term], dtype=np.float64), special),
         guarantee=guarantee,
         bag_std=None
         if deviations is None
-        else _reordered(_of_class(deviations[term], of_class, centre=False), special),
+        else _reordered(_of_class(deviations[term], of_class, center=False), special),
         **bins,
     )
 
@@ -199,7 +199,7 @@ def _pair_curve(
     return PairCurve(
         str(model.term_names_[term]),
         (axes[0], axes[1]),
-        ordered(_of_class(model.term_scores_[term], of_class, centre=True)),
+        ordered(_of_class(model.term_scores_[term], of_class, center=True)),
         ordered(np.asarray(model.bin_weights_[term], dtype=np.float64)),
         guarantee=guarantee,
     )
@@ -216,11 +216,11 @@ def _bins(model: Any, feature: int, n_features: int) -> dict[str, Any]:
     return {"kind": "numeric", "special": ("missing",), "bin_edges": _edges(model, feature, bins)}
 
 
-def _of_class(values: npt.ArrayLike, of_class: int | None, *, centre: bool) -> FloatArray:
+def _of_class(values: npt.ArrayLike, of_class: int | None, *, center: bool) -> FloatArray:
     array = np.asarray(values, dtype=np.float64)
     if of_class is None:
         return array
-    return array[..., of_class] - (array.mean(axis=-1) if centre else 0.0)
+    return array[..., of_class] - (array.mean(axis=-1) if center else 0.0)
 
 
 def _reordered(values: FloatArray, special: Sequence[str]) -> FloatArray:

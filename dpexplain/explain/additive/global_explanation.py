@@ -22,7 +22,7 @@ from dpexplain.explain.additive.shape_function import ShapeFunction
 from dpexplain.explain.bands._noisy_model import NoisyModel
 from dpexplain.explain.display import ModelDisplay
 from dpexplain.explain.guarantee import Guarantee
-from dpexplain.explain.noise import NoiseModel
+from dpexplain.explain.noise_model import NoiseModel
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -291,7 +291,7 @@ class GlobalExplanation(
         Returns
         -------
         DataFrame
-            Terms in model order; columns as of :meth:`ShapeFunction.frame`. Cells of a pair are
+            Terms in model order; columns as in :meth:`ShapeFunction.frame`. Cells of a pair are
             in :meth:`PairCurve.frame`.
         """
         return pd.concat([term.frame() for term in self.terms], ignore_index=True)
@@ -322,7 +322,7 @@ class GlobalExplanation(
         return {**super().term_frames(), **{pair.name: pair.frame() for pair in self.pairs}}
 
     def term_words(self, term: str) -> Iterator[str]:
-        """Yield which question the columns of a term answer, and what its estimate cannot say.
+        """Yield what the columns of a term mean, and the limits of its estimate.
 
         Parameters
         ----------

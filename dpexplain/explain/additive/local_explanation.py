@@ -16,7 +16,7 @@ from dpexplain.explain._text import short_number, signed_number
 from dpexplain.explain.additive.links import Link, checked_classes, score_unit, shown_class
 from dpexplain.explain.display import LocalDisplay
 from dpexplain.explain.guarantee import Guarantee
-from dpexplain.explain.noise import normal_certainty
+from dpexplain.explain.noise_model import normal_certainty
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

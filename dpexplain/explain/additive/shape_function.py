@@ -83,9 +83,9 @@ class ShapeFunction(NoisyShape, Binned, ModelDisplay):
     monotone : {"increasing", "decreasing"} or None, default=None
         Direction that the curve was constrained to over the value bins; None if unconstrained.
     bag_std : array-like of shape (n_bins,) or None, default=None
-        Standard deviation of the contribution between the bags averaged in the curve, in
-        `score_unit`: they differ in records, trees and, in a private model, noise. The mean of all
-        bags varies less.
+        Standard deviation of the contribution across the bags whose mean is the curve, in
+        `score_unit`. Bags differ in records, trees and, in a private model, noise; their mean
+        varies less.
     stretch : float or None, default=None
         Factor on the curve that undoes the shrinkage of a short fit, estimated from released sums;
         None if unknown.
@@ -96,12 +96,12 @@ class ShapeFunction(NoisyShape, Binned, ModelDisplay):
         Estimate of the true curve of the population, in `score_unit`: the result of the fit
         without noise and early stopping. None if not available.
     effect_std : array-like of shape (n_bins,) or None, default=None
-        Its standard deviation, from noise, sampling, and what a short fit leaves open.
+        Its standard deviation, from noise, sampling, and what a short fit leaves undetermined.
     effect_factor : float or None, default=None
         Half width, in standard deviations, of a band around the estimate that covers all bins
         simultaneously with 95% certainty.
     released : array-like of shape (n_bins,) or None, default=None
-        Contributions as released, if the curve was edited afterwards; standard deviations are
+        Contributions as released, if the curve was edited afterward; standard deviations are
         those of the released curve.
     edits : sequence of str, default=()
         Description of manual edits of the curve; a :class:`GlobalExplanation` fills it in.

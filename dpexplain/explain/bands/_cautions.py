@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from dpexplain.explain._record import FloatArray
 from dpexplain.explain._text import shorten
-from dpexplain.explain.noise import NoiseModel
+from dpexplain.explain.noise_model import NoiseModel
 
 NOT_ESTIMATED = (
     "What is true of people is not estimated {}: bands and marks describe noise only, and the "
@@ -41,17 +41,17 @@ _HATCHED = (
 )
 
 _FEW = 500
-"""People, or people of the rarer class, from which curves are estimated rather than assumed."""
+"""With fewer people, in total or in the rarer class, curves are assumed rather than estimated."""
 
 _NEARLY_ALL = 0.9
-"""Share of the people in bins that may be noise from which a released curve says nothing."""
+"""A released curve says nothing if at least this share of people is in bins that may be noise."""
 
 _TIED = 0.8
-"""Correlation of the errors of two estimates from which they are not told apart."""
+"""Two estimates cannot be separated if their errors have at least this correlation."""
 
 
 class Estimated(Protocol):
-    """The parts of a :class:`dpexplain.explain.ShapeFunction` on which warnings depend."""
+    """Parts of a shape function on which warnings depend."""
 
     @property
     def name(self) -> str: ...

@@ -14,7 +14,7 @@ from dpexplain.explain.bands._noisy_model import (
     rank_intervals,
     words_of_noise,
 )
-from dpexplain.explain.noise import STANDS_OUT_LEVEL
+from dpexplain.explain.noise_model import STANDS_OUT_LEVEL
 
 if TYPE_CHECKING:
     from dpexplain.explain.additive.global_explanation import GlobalExplanation

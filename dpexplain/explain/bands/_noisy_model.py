@@ -16,7 +16,7 @@ from dpexplain.explain.bands._cautions import (
     missing_words,
     people_caution,
 )
-from dpexplain.explain.noise import LEVEL, STANDS_OUT_LEVEL, NoiseModel, normal_certainty
+from dpexplain.explain.noise_model import LEVEL, STANDS_OUT_LEVEL, NoiseModel, normal_certainty
 
 if TYPE_CHECKING:
     from dpexplain.explain.additive.links import Link
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _DRAWS = 2_000
 
 NOT_AVAILABLE = "How much of this is privacy noise is not available for this kind of model."
-"""What a private explanation says whose noise nothing is known about."""
+"""Words for a private explanation whose noise is unknown."""
 
 
 class NoisyModel:
@@ -198,7 +198,7 @@ class NoisyModel:
         References
         ----------
         .. [1] Mogstad, Romano, Shaikh, Wilhelm, "Inference for Ranks with Applications to
-           Mobility across Neighbourhoods and Academic Achievement across Countries", Review of
+           Mobility across Neighborhoods and Academic Achievement across Countries", Review of
            Economic Studies 91 (2024), section 3.2, with simulated differences.
         """
         return self._ranking.copy()
@@ -337,12 +337,12 @@ def rank_intervals(
     """
     n_terms = len(importance)
     low, high = np.ones(n_terms), np.full(n_terms, float(n_terms))
-    centred = [d - d.mean(axis=0) for d in draws]
+    centered = [d - d.mean(axis=0) for d in draws]
     for k in range(n_terms):
         others = np.arange(n_terms) != k
         if not others.any():
             continue
-        gaps = [d[:, others] - d[:, [k]] for d in centred]
+        gaps = [d[:, others] - d[:, [k]] for d in centered]
         # Correlations between the noise of classes are not kept, so it is assumed to add up fully.
         stds = [np.maximum(g.std(axis=0), 1e-300) for g in gaps]
         std = np.mean(stds, axis=0)
@@ -395,8 +395,8 @@ def drawn_effects(
     ndarray of shape (n_draws, n_values)
         Bins of all terms, one after the other.
     """
-    centre = np.concatenate([np.zeros(t.n_bins) if t.effect is None else t.effect for t in terms])
-    return np.asarray(scatter.draws(n_draws)[:, :-1] + centre)
+    center = np.concatenate([np.zeros(t.n_bins) if t.effect is None else t.effect for t in terms])
+    return np.asarray(scatter.draws(n_draws)[:, :-1] + center)
 
 
 def _largest_effect(term: ShapeFunction) -> float:

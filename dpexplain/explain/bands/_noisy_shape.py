@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from dpexplain.explain._record import FloatArray, finite, frozen, read_only
 from dpexplain.explain.bands._cautions import Estimated, term_caution
-from dpexplain.explain.noise import mean_absolute, normal_certainty
+from dpexplain.explain.noise_model import mean_absolute, normal_certainty
 
 # Without joint draws a band is drawn bin by bin.
 _POINTWISE = 2.0
@@ -185,7 +185,7 @@ class NoisyShape:
 
     @property
     def effect_caution(self) -> str:
-        """Warning if the effect estimate of this curve is missing or says little; else empty.
+        """Warning if the effect estimate of this curve is missing or weak; else empty.
 
         Warnings that depend on the whole model are in :attr:`GlobalExplanation.effect_cautions`.
         """

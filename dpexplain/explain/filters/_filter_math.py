@@ -54,11 +54,11 @@ class SampleNoise(NamedTuple):
     own_score: FloatArray  # (n_classes,)
 
 
-class Linearised:
+class Linearized:
     """First-order noise of weighted filters and scores, for one model.
 
-    A weighted filter W = sum_m s_m w_m moves with its filters and, through the shares, with what
-    they say: dW = sum_m s_m dw_m + beta sum_m s_m (w_m - W) dg_m, where dg_m = dw_m . x + db_m.
+    A weighted filter W = sum_m s_m w_m moves with its filters and, through the shares, with their
+    responses: dW = sum_m s_m dw_m + beta sum_m s_m (w_m - W) dg_m, where dg_m = dw_m . x + db_m.
     Filters scatter independently of each other, so variances add over m.
 
     Parameters
@@ -75,15 +75,15 @@ class Linearised:
         self._class_variance = self._variance.sum(axis=1)
 
     def at(
-        self, inputs: FloatArray, said: FloatArray, shares: FloatArray, effective: FloatArray
+        self, inputs: FloatArray, responses: FloatArray, shares: FloatArray, effective: FloatArray
     ) -> SampleNoise:
         """Return the standard deviations of the explanation of one sample.
 
         Parameters
         ----------
         inputs : ndarray of shape (n_inputs,)
-        said, shares : ndarray of shape (n_classes, n_filters)
-            What filters say, and their shares.
+        responses, shares : ndarray of shape (n_classes, n_filters)
+            Responses of the filters, and their shares.
         effective : ndarray of shape (n_classes, n_inputs)
             Weighted filters.
 
@@ -92,8 +92,8 @@ class Linearised:
         SampleNoise
         """
         linear = self._noise.linear_variance(inputs[None])[0]
-        score = (shares * said).sum(axis=1, keepdims=True)
-        slope = shares * (1.0 + self._beta * (said - score))
+        score = (shares * responses).sum(axis=1, keepdims=True)
+        slope = shares * (1.0 + self._beta * (responses - score))
         n = shares.size
         own = self._effective_variance(inputs, shares, shares, linear, effective)
         less = self._effective_variance(inputs, shares, shares - 1.0 / n, linear, effective)

@@ -142,14 +142,14 @@ class NoisyFilters:
         Returns
         -------
         WeightMap
-            Free of the choice of a common mean.
+            Independent of the common mean.
 
         Raises
         ------
         KeyError
             If the class does not exist.
         ValueError
-            If both are one class.
+            If both are the same class.
         """
         a, b = (class_position(self.classes, name) for name in (label, against))
         if a == b:

@@ -25,7 +25,7 @@ from dpexplain.explain import _html
 from dpexplain.explain._record import FloatArray, Record, bounded, distinct, finite, text, texts
 from dpexplain.explain._text import listing, short_number, shorten
 from dpexplain.explain.display import ModelDisplay
-from dpexplain.explain.filters._filter_math import Linearised, filter_shares, softmax
+from dpexplain.explain.filters._filter_math import Linearized, filter_shares, softmax
 from dpexplain.explain.filters._noisy_filters import NoisyFilters
 from dpexplain.explain.filters.filter_inputs import LARGEST, InputPreparation, checked_inputs
 from dpexplain.explain.filters.filter_local import FilterExplanation
@@ -250,9 +250,9 @@ class FilterBank(NoisyFilters, Record, ModelDisplay):
         values = checked_inputs(inputs, len(self.input_names))
         found = np.empty((len(values), len(self.classes)))
         for start in range(0, len(values), _BLOCK):
-            said = self.filter_scores(values[start : start + _BLOCK])
-            shares = filter_shares(said, self.inverse_temperature)
-            found[start : start + _BLOCK] = (shares * said).sum(axis=2)
+            responses = self.filter_scores(values[start : start + _BLOCK])
+            shares = filter_shares(responses, self.inverse_temperature)
+            found[start : start + _BLOCK] = (shares * responses).sum(axis=2)
         return found
 
     def probabilities(self, inputs: npt.ArrayLike) -> FloatArray:
@@ -386,8 +386,8 @@ def _explained(bank: FilterBank, inputs: FloatArray, public: bool) -> FilterExpl
     -------
     FilterExplanation
     """
-    said = bank.filter_scores(inputs)
-    shares = filter_shares(said, bank.inverse_temperature)
+    responses = bank.filter_scores(inputs)
+    shares = filter_shares(responses, bank.inverse_temperature)
     effective = np.einsum("nkm,kmd->nkd", shares, bank.filters, optimize=True)
     return FilterExplanation(
         inputs,
@@ -400,21 +400,21 @@ def _explained(bank: FilterBank, inputs: FloatArray, public: bool) -> FilterExpl
         grid_shape=bank.grid_shape,
         samples_public=public,
         target_name=bank.target_name,
-        **_spread(bank, inputs, said, shares, effective),
+        **_spread(bank, inputs, responses, shares, effective),
     )
 
 
 def _spread(
     bank: FilterBank,
     inputs: FloatArray,
-    said: FloatArray,
+    responses: FloatArray,
     shares: FloatArray,
     effective: FloatArray,
 ) -> dict[str, FloatArray]:
     if bank.noise is None:
         return {}
-    noise = Linearised(bank.filters, bank.noise, bank.inverse_temperature)
-    found = [noise.at(*row) for row in zip(inputs, said, shares, effective, strict=True)]
+    noise = Linearized(bank.filters, bank.noise, bank.inverse_temperature)
+    found = [noise.at(*row) for row in zip(inputs, responses, shares, effective, strict=True)]
     by_input, by_class = effective.shape, effective.shape[:2]
     fields = {"effective_std": "effective", "own_std": "own", "score_std": "score"}
     fields["own_score_std"] = "own_score"

@@ -32,7 +32,8 @@ LARGEST = 1e30
 
 SMALL, ENLARGED = 2.0**-400, 2.0**600
 """Records whose inputs are all below the first are multiplied by the second before they are
-squared, lest the squares underflow. A power of two rounds nothing, and the norm takes it off."""
+squared, so that squares do not underflow. A power of two rounds nothing, and the norm cancels
+it."""
 
 PerRecord: TypeAlias = Literal["none", "centred_unit_norm"]
 PER_RECORD = ("none", "centred_unit_norm")
@@ -161,7 +162,7 @@ class InputPreparation(Record):
         Normalization of the inputs of each record: none, or subtract their mean and divide by
         their Euclidean norm, which needs no other record.
     scale : float, default=1.0
-        Factor applied to all inputs afterwards.
+        Factor applied to all inputs afterward.
 
     Raises
     ------
@@ -262,7 +263,7 @@ class InputPreparation(Record):
         """Return a one-line summary."""
         first = ", ".join(shorten(feature.name, 20) for feature in self.features[:3])
         more = ", \u2026" if len(self.features) > 3 else ""
-        each = "" if self.per_record == "none" else "; each record centred, of unit norm"
+        each = "" if self.per_record == "none" else "; each record centered, of unit norm"
         return f"InputPreparation({len(self.input_names)} inputs from {first}{more}{each})"
 
 

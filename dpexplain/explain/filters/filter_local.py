@@ -174,7 +174,7 @@ class FilterExplanation(Record, LocalDisplay):
     def lead_certainty(self) -> FloatArray | None:
         """Probability that the predicted class beats the runner-up under noise.
 
-        Shape (n_samples,), from 0.5 (a coin) to 1; None for a model without noise.
+        Shape (n_samples,), from 0.5 (a coin flip) to 1; None for a model without noise.
         """
         if self.own_score_std is None:
             return None

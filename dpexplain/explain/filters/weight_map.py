@@ -15,7 +15,7 @@ from dpexplain.explain._record import FloatArray, Record, bounded, distinct, fin
 from dpexplain.explain._text import short_number, signed_number
 from dpexplain.explain.display import ModelDisplay
 from dpexplain.explain.guarantee import Guarantee
-from dpexplain.explain.noise import normal_certainty
+from dpexplain.explain.noise_model import normal_certainty
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

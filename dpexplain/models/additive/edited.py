@@ -77,7 +77,7 @@ def with_scores(terms: AdditiveTerms, parts: tuple[GlobalExplanation, ...]) -> A
 
 
 def edits_of(parts: tuple[GlobalExplanation, ...]) -> Edited:
-    """Collect the edits of an explanation, and what each score was before them.
+    """Collect the edits of an explanation, and each score before them.
 
     Parameters
     ----------

@@ -50,7 +50,7 @@ class TermEffect:
 
 
 def term_effect(draws: EffectDraws, sizes: Sequence[int]) -> TermEffect:
-    """Summarize an estimate.
+    """Summarize an effect estimate as curves, joint errors and bands.
 
     Parameters
     ----------

@@ -19,14 +19,15 @@ _PARTS = {"noise_std": "privacy", "structure_std": "structure", "sampling_std": 
 
 @dataclass(frozen=True, eq=False)
 class TermNoise:
-    """Standard deviations by cause, and joint errors.
+    """Errors of all terms: standard deviations by cause, and their joint distribution.
 
     Attributes
     ----------
     stds : dict of str to ndarray of shape (n_values,)
-        By the name of the field of a shape function.
+        By the name of a field of :class:`ShapeFunction`, such as ``noise_std``; all bins, then the
+        intercept.
     joint : NoiseModel
-        All causes together.
+        Joint errors from all causes.
     factors : ndarray of shape (n_terms,)
         Factor of the simultaneous band of each term.
     stretch : ndarray of shape (n_terms,) or None
@@ -52,7 +53,7 @@ class TermNoise:
         return {**fields, "simultaneous_factor": float(self.factors[place])}
 
     def of_samples(self, bins: Sequence[Index]) -> dict[str, FloatArray]:
-        """Return the fields of a local explanation from row bins."""
+        """Return the noise fields of a local explanation, for rows given by their bins."""
         total = np.sqrt(np.sum(np.square(list(self.stds.values())), axis=0))
 
         def chosen(std: FloatArray) -> FloatArray:
@@ -66,7 +67,7 @@ class TermNoise:
 
 
 def term_noise(draws: NoiseDraws, sizes: Sequence[int]) -> TermNoise:
-    """Summarize simulated errors.
+    """Summarize simulated errors as standard deviations and joint noise.
 
     Parameters
     ----------

@@ -45,7 +45,8 @@ LATTICE = 1 << 20
 """Criteria are multiples of ``2**-20``."""
 
 LARGEST_CRITERION = 1 << 29
-"""Criteria are cut off here, which lets no record do more, so that floats hold them to a step."""
+"""Criteria are capped here, so that floats represent them to within a step; capping does not
+increase the effect of a record."""
 
 # Lattice steps: two criteria, rounded, and their floats, which show where a sensitivity is no whole
 # number of steps; see `DPBoostedTreesClassifier._utilities`.
@@ -73,17 +74,17 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
     Parameters
     ----------
     epsilon : float, default=1.0
-        Privacy parameter of the whole fit (delta is 0), positive; above 10 warns, above 50 needs
-        `allow_weak`.
+        Privacy parameter of the whole fit (delta is 0), positive. Values above 10 give a warning,
+        and those above 50 need `allow_weak`.
     schema : Schema or None, default=None
         Public bounds, categories and classes. Without it they are read from the data, with a
         `PrivacyWarning`, and the model is not private.
     ledger : PrivacyLedger or None, default=None
         Ledger of the data set. If None, this fit gets its own ledger.
     n_trees : int, default=20
-        Trees per score, which share the budget.
+        Number of trees per score, which share the budget.
     depth : int, default=4
-        Levels of splits, 1 to 10.
+        Number of levels of splits, 1 to 10.
     max_bins : int, default=32
         Cells of equal width per numeric feature, between which trees may cut.
     criterion : {"gini", "zero_one", "matsushita", "log", "m_alpha"}, default="gini"

@@ -42,7 +42,7 @@ def criterion_value(name: str, p: FloatArray, q: FloatArray, alpha: float = 1.0)
     p, q : ndarray
         Summed weights, not negative.
     alpha : float, default=1.0
-        Of "m_alpha": 1 is Matsushita's criterion, 0 is the 0/1 criterion.
+        Parameter of "m_alpha": 1 is Matsushita's criterion, 0 is the 0/1 criterion.
 
     Returns
     -------

@@ -33,11 +33,11 @@ class ExplainableBoostingClassifier(AdditiveClassifier, _Reference):
         Maximum number of passes over the features; each bag stops earlier if the held-out loss no
         longer improves.
     max_leaves : int, default=3
-        Leaves of a tree.
+        Number of leaves per tree.
     outer_bags : int, default=8
-        Number of fits on random parts of the records, whose curves are averaged.
+        Number of fits on random parts of the records (bags), whose curves are averaged.
     random_state : int or None, default=0
-        Seed of the parts.
+        Seed of the bags.
     monotone_constraints : mapping of str to {"increasing", "decreasing", 1, -1, 0} or None
         Direction of the curves of ordered features, by name: each update is projected onto the
         nearest monotone curve.
@@ -105,8 +105,8 @@ class DPExplainableBoostingClassifier(_PrivateBoosting, AdditiveClassifier):
     Parameters
     ----------
     epsilon : float, default=1.0
-        Privacy parameter of the whole fit, positive; above 10 warns, above 50 needs
-        `allow_weak`.
+        Privacy parameter of the whole fit, positive. Values above 10 give a warning, and those
+        above 50 need `allow_weak`.
     delta : float, default=1e-6
         Privacy parameter of the whole fit, in (0, 1); well below one over the number of people.
     schema : Schema or None, default=None
@@ -129,9 +129,9 @@ class DPExplainableBoostingClassifier(_PrivateBoosting, AdditiveClassifier):
         Share of a leaf's mean residual added per step, in (0, 1]. None: up to 1, larger with fewer
         passes.
     max_rounds : int or None, default=None
-        Passes over the features. None: 5 to 200, more with less noise.
+        Number of passes over the features. None: 5 to 200, more with less noise.
     max_leaves : int or None, default=None
-        Leaves of a tree, 2 to 255. None: 3.
+        Number of leaves per tree, 2 to 255. None: 3.
     clip : float or None, default=None
         Bound on a record's residual (with several classes, on that of its own class), in units of
         probability, in (0, 1]; 1 clips nothing. None: 0.5 to 1, wider with less noise; 1 with the
@@ -163,11 +163,11 @@ class DPExplainableBoostingClassifier(_PrivateBoosting, AdditiveClassifier):
         Direction of the curves of ordered features, by name. Each update is projected onto the
         nearest monotone curve, weighted by noisy counts, which costs no privacy.
     outer_bags : int, default=1
-        Number of fits on random parts of the records, whose curves are averaged; explanations then
-        show how much the bags differ. Each record may be in every bag, so the noise of a bag is
-        ``sqrt(outer_bags)`` times as large at the same guarantee. The mean again has the noise of
-        one fit, but the budget allows fewer passes over the features: a few bags cost almost no
-        accuracy, many bags cost some on large tables.
+        Number of fits on random parts of the records (bags), whose curves are averaged;
+        explanations then show how much the bags differ. Each record may be in every bag, so the
+        noise of a bag is ``sqrt(outer_bags)`` times as large at the same guarantee. The mean again
+        has the noise of one fit, but the budget allows fewer passes over the features: a few bags
+        cost almost no accuracy, many bags cost some on large tables.
     n_jobs : int or None, default=None
         Number of threads; -1 for the number of processors. None decides by the number of records
         in this process: one for small tables, and for fits that run in parallel. Affects only the
@@ -191,7 +191,7 @@ class DPExplainableBoostingClassifier(_PrivateBoosting, AdditiveClassifier):
     ledger_ : PrivacyLedger
         `ledger`, or the ledger of this fit alone.
     n_rounds_ : int
-        Passes over the features, set by the recipe.
+        Number of passes over the features, set by the recipe.
     learning_rate_ : float
         Learning rate, set by the recipe.
     clip_ : float

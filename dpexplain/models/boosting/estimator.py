@@ -35,7 +35,7 @@ from dpexplain.models.boosting.fit import (
 from dpexplain.models.boosting.health import alarms, note_of_bins, note_of_terms
 from dpexplain.models.boosting.monotone import Constraints, checked_constraints
 from dpexplain.models.boosting.nonprivate.reference import _Reference
-from dpexplain.models.boosting.objectives import Objective, centred_terms
+from dpexplain.models.boosting.objectives import Objective, centered_terms
 from dpexplain.models.boosting.pairs import pair_phase
 from dpexplain.models.boosting.recipe import (
     CLASSIFIER_CLIPS,
@@ -329,7 +329,7 @@ class _PrivateBoosting(PrivateEstimator):
 
     def _keep(self, fit: PrivateFit, objective: Objective) -> None:
         counts = [c.counts for c in fit.binned.counts]
-        self._released_terms = centred_terms(
+        self._released_terms = centered_terms(
             fit.binned.bins,
             fit.bags,
             counts,

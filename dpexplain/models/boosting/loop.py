@@ -80,7 +80,7 @@ def started(
         Bins of each feature.
     score : float
     n_scores : int, default=1
-        Scores of a record.
+        Number of scores per record.
 
     Returns
     -------

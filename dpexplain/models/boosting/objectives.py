@@ -50,7 +50,7 @@ HALF_RANGE_BOUND = 8.0
 
 _CLASS_STEP = 0.4
 """Steps of several classes over those of two, per root of their number: the more classes, the
-smaller the curvature p (1 - p) of each, and the smaller its residuals beside the noise."""
+smaller the curvature p (1 - p) of each, and the smaller its residuals compared with the noise."""
 
 
 @dataclass(frozen=True)
@@ -66,11 +66,12 @@ class Objective:
     encode_target : callable
         ``encode_target(y, schema)`` is what the kernels expect.
     scale, offset : float
-        A score s of the loop means ``offset + scale * s`` on the link scale.
+        A score s of the boosting loop is ``offset + scale * s`` on the link scale.
     residual_unit : float
-        One unit of a residual of the loop, in the unit of the target (probability for classes).
+        Size of one residual unit of the boosting loop, in the unit of the target (probability for
+        classes).
     half_range : float
-        Half the public range of the target, in units of a residual of the loop.
+        Half the public range of the target, in residual units of the boosting loop.
     start : float
         Initial score of a private fit: a public number.
     bound : float
@@ -268,11 +269,11 @@ def regression(name: RegressionObjective, schema: Schema) -> Objective:
 
 def _std_between(tables: NDArray[np.float64], shares: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the standard deviation between centered curves, (n_bins, ...)."""
-    centred = tables - np.tensordot(tables, shares, axes=(1, 0))[:, None]
-    return np.asarray(centred.std(axis=0, ddof=1), dtype=np.float64)
+    centered = tables - np.tensordot(tables, shares, axes=(1, 0))[:, None]
+    return np.asarray(centered.std(axis=0, ddof=1), dtype=np.float64)
 
 
-def centred_terms(
+def centered_terms(
     bins: Sequence[FeatureBins],
     bags: Sequence[Tables],
     counts: Sequence[NDArray[np.float64]],

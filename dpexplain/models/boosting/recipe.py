@@ -42,7 +42,7 @@ class Recipe:
         If the clip of a regression is derived, it follows a quantile of the residuals, which is
         queried at this interval of passes; 0 for a fixed clip.
     max_leaves : int
-        Leaves of a tree.
+        Number of leaves per tree.
     leaf_noise_ratio : float
         A leaf holds at least this many times the noise multiplier of its sum.
     n_epochs : int or None
@@ -50,9 +50,9 @@ class Recipe:
     learning_rate : float or None
         Share of the leaf mean added per step; None to derive it from the passes.
     merge_rare : bool
-        Whether to follow the paper's implementation: categories with too few records for a bin of
-        their own are merged into one, the others are split in their declared order or else by name,
-        and negative noisy counts are treated as zero.
+        Whether to follow the paper's implementation: categories with too few records for a
+        separate bin are merged into one, the others are split in their declared order or else by
+        name, and negative noisy counts are treated as zero.
     shuffle_categories : bool
         Whether categories without an order are shuffled before each cut.
     """
@@ -109,7 +109,7 @@ PAPER = Recipe(
     merge_rare=True,
     shuffle_categories=False,
 )
-"""Hyper-parameters of Nori et al., ICML 2021 (section 4), with a true guarantee.
+"""Hyper-parameters of Nori et al., ICML 2021 (section 4), with a valid guarantee.
 
 Residuals of a regression are clipped to half the target range around its middle, since
 the noise of the paper does not cover unclipped ones.
@@ -122,13 +122,13 @@ CELLS = (32, 256)
 """Range of the derived number of cells of a numeric feature."""
 
 _CELLS_UNCOUNTED = 128
-"""Cells where nobody was counted before."""
+"""Number of cells if the records were not counted first."""
 
 CLASSIFIER_CLIPS = (0.5, 1.0)
 """Range of the derived clip of a classifier, in units of probability.
 
-A smaller clip means less noise for some bias (towards less certain probabilities): it pays
-where noise dominates.
+A smaller clip means less noise but some bias (toward less certain probabilities): it is worthwhile
+if noise dominates.
 """
 
 _FIRST_CLIP = 0.2

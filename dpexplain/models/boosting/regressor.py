@@ -39,11 +39,11 @@ class ExplainableBoostingRegressor(AdditiveRegressor, _Reference):
         Maximum number of passes over the features; each bag stops earlier if the held-out loss no
         longer improves.
     max_leaves : int, default=3
-        Leaves of a tree.
+        Number of leaves per tree.
     outer_bags : int, default=8
-        Number of fits on random parts of the records, whose curves are averaged.
+        Number of fits on random parts of the records (bags), whose curves are averaged.
     random_state : int or None, default=0
-        Seed of the parts.
+        Seed of the bags.
     monotone_constraints : mapping of str to {"increasing", "decreasing", 1, -1, 0} or None
         Direction of the curves of ordered features, by name: each update is projected onto the
         nearest monotone curve.
@@ -131,8 +131,8 @@ class DPExplainableBoostingRegressor(_PrivateBoosting, AdditiveRegressor):
     Parameters
     ----------
     epsilon : float, default=1.0
-        Privacy parameter of the whole fit, positive; above 10 warns, above 50 needs
-        `allow_weak`.
+        Privacy parameter of the whole fit, positive. Values above 10 give a warning, and those
+        above 50 need `allow_weak`.
     delta : float, default=1e-6
         Privacy parameter of the whole fit, in (0, 1); well below one over the number of people.
     schema : Schema or None, default=None
@@ -155,9 +155,9 @@ class DPExplainableBoostingRegressor(_PrivateBoosting, AdditiveRegressor):
         Share of a leaf's mean residual added per step, in (0, 1]. None: up to 1, larger with fewer
         passes.
     max_rounds : int or None, default=None
-        Passes over the features. None: 5 to 200, more with less noise.
+        Number of passes over the features. None: 5 to 200, more with less noise.
     max_leaves : int or None, default=None
-        Leaves of a tree, 2 to 255. None: 3.
+        Number of leaves per tree, 2 to 255. None: 3.
     clip : float or None, default=None
         Bound on a record's residual, in half-ranges of the target, in (0, 1]. None: it follows a
         quantile of the residuals, queried every second pass with the noise of a tree; 1 with the
@@ -189,11 +189,11 @@ class DPExplainableBoostingRegressor(_PrivateBoosting, AdditiveRegressor):
         Direction of the curves of ordered features, by name. Each update is projected onto the
         nearest monotone curve, weighted by noisy counts, which costs no privacy.
     outer_bags : int, default=1
-        Number of fits on random parts of the records, whose curves are averaged; explanations then
-        show how much the bags differ. Each record may be in every bag, so the noise of a bag is
-        ``sqrt(outer_bags)`` times as large at the same guarantee. The mean again has the noise of
-        one fit, but the budget allows fewer passes over the features: a few bags cost almost no
-        accuracy, many bags cost some on large tables.
+        Number of fits on random parts of the records (bags), whose curves are averaged;
+        explanations then show how much the bags differ. Each record may be in every bag, so the
+        noise of a bag is ``sqrt(outer_bags)`` times as large at the same guarantee. The mean again
+        has the noise of one fit, but the budget allows fewer passes over the features: a few bags
+        cost almost no accuracy, many bags cost some on large tables.
     n_jobs : int or None, default=None
         Number of threads; -1 for the number of processors. None decides by the number of records
         in this process: one for small tables, and for fits that run in parallel. Affects only the
@@ -215,7 +215,7 @@ class DPExplainableBoostingRegressor(_PrivateBoosting, AdditiveRegressor):
     ledger_ : PrivacyLedger
         `ledger`, or the ledger of this fit alone.
     n_rounds_ : int
-        Passes over the features, set by the recipe.
+        Number of passes over the features, set by the recipe.
     learning_rate_ : float
         Learning rate, set by the recipe.
     clip_ : float

@@ -55,7 +55,7 @@ def random_visits(
     n_epochs : int
         Passes over the features.
     max_leaves : int
-        Leaves of a tree if there are enough records.
+        Number of leaves per tree if there are enough records.
     min_leaf_count : float
         Minimum noisy count per leaf.
     rng : numpy.random.Generator

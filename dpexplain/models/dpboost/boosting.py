@@ -42,7 +42,8 @@ LATTICE = 1 << 20
 _LEAST = 1e-9  # people of an empty node, where nothing is added to them
 
 LARGEST_GAIN = 1 << 29
-"""Gains are cut off here, which lets no record do more, so that floats hold them to a step."""
+"""Gains are capped here, so that floats represent them to within a step; capping does not increase
+the effect of a record."""
 
 _ROUNDING = 2.0  # lattice steps: two gains, rounded; see `_gains` for their floats
 

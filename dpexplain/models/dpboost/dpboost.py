@@ -140,20 +140,20 @@ class DPBoostClassifier(_DPBoost, AdditiveClassifier):
     Parameters
     ----------
     epsilon : float, default=1.0
-        Privacy parameter of the whole fit (delta is 0), positive; above 10 warns, above 50 needs
-        `allow_weak`.
+        Privacy parameter of the whole fit (delta is 0), positive. Values above 10 give a warning,
+        and those above 50 need `allow_weak`.
     schema : Schema or None, default=None
         Public bounds, categories and classes. Without it they are read from the data, with a
         `PrivacyWarning`, and the model is not private.
     ledger : PrivacyLedger or None, default=None
         Ledger of the data set. If None, this fit gets its own ledger.
     n_trees : int, default=50
-        Trees per score.
+        Number of trees per score.
     trees_per_ensemble : int, default=50
         Trees on disjoint records, each with the full budget of their ensemble. Ensembles share the
         budget, and each uses all records. Ignored by the variant "seq".
     depth : int, default=6
-        Levels of splits, 1 to 10.
+        Number of levels of splits, 1 to 10.
     max_bins : int, default=32
         Cells of equal width per numeric feature, between which trees may cut.
     learning_rate : float, default=0.1
@@ -291,20 +291,20 @@ class DPBoostRegressor(_DPBoost, AdditiveRegressor):
     Parameters
     ----------
     epsilon : float, default=1.0
-        Privacy parameter of the whole fit (delta is 0), positive; above 10 warns, above 50 needs
-        `allow_weak`.
+        Privacy parameter of the whole fit (delta is 0), positive. Values above 10 give a warning,
+        and those above 50 need `allow_weak`.
     schema : Schema or None, default=None
         Public bounds, categories and target range. Without it they are read from the data, with a
         `PrivacyWarning`, and the model is not private.
     ledger : PrivacyLedger or None, default=None
         Ledger of the data set. If None, this fit gets its own ledger.
     n_trees : int, default=50
-        Trees per score.
+        Number of trees per score.
     trees_per_ensemble : int, default=50
         Trees on disjoint records, each with the full budget of their ensemble. Ensembles share the
         budget, and each uses all records. Ignored by the variant "seq".
     depth : int, default=6
-        Levels of splits, 1 to 10.
+        Number of levels of splits, 1 to 10.
     max_bins : int, default=32
         Cells of equal width per numeric feature, between which trees may cut.
     learning_rate : float, default=0.1

@@ -1,7 +1,7 @@
 """Exact integer sums of coordinate products for linear models.
 
-A record has one value per feature, and the constant 1: one coordinate of each block is not zero.
-So its share of a sum takes a few additions, whatever the number of coordinates. The rules are
+A record has one value per feature, and the constant 1: one coordinate of each block is nonzero. So
+its share of a sum takes a few additions, regardless of the number of coordinates. The rules are
 those of the boosting kernels: element-wise IEEE arithmetic of a record's own values in a fixed
 order, and integer sums. Each kernel has a naive numpy twin in its test.
 """
@@ -18,8 +18,8 @@ VALUE_STEPS = 1 << 10
 """Number of steps of a coordinate of 1: coordinates are multiples of ``2**-10``."""
 
 RESIDUAL_STEPS = 1 << 12
-"""Number of steps of a residual at its bound. Finer ones would need noise on a wider scale than
-every sampler has."""
+"""Number of steps of a residual at its bound. Finer steps would need a wider noise scale than some
+samplers support."""
 
 _F = np.float32
 _ZERO, _ONE = _F(0.0), _F(1.0)
@@ -43,11 +43,11 @@ def second_moments(cells, start, coordinate, value, n_coordinates):  # type: ign
     start : ndarray of shape (n_features,), dtype int64
         Index of the first bin of each feature among all bins.
     coordinate : ndarray of shape (n_bins,), dtype int64
-        Coordinate that is not zero in each bin; increasing from feature to feature, from 1 on.
+        Nonzero coordinate of each bin, at least 1; increasing from feature to feature.
     value : ndarray of shape (n_bins,), dtype int64
         Its value in steps, at most `VALUE_STEPS` in size.
     n_coordinates : int
-        The constant, coordinate 0, included.
+        Number of coordinates, including the constant (coordinate 0).
 
     Returns
     -------

@@ -14,7 +14,7 @@ from dpexplain.models.boosting.objectives import Objective, classification
 from dpexplain.models.linear._kernels_moments import RESIDUAL_STEPS
 from dpexplain.models.linear.estimator import Scaling, _PrivateLinear
 from dpexplain.models.linear.fit import LinearBudget, LinearFit, fit_classification
-from dpexplain.models.linear.uncertainty import classification_noise
+from dpexplain.models.linear.simulate import classification_noise
 from dpexplain.schema import Classes, Schema
 
 
@@ -33,8 +33,8 @@ class DPLogisticRegression(_PrivateLinear, AdditiveClassifier):
     Parameters
     ----------
     epsilon : float, default=1.0
-        Privacy parameter of the whole fit, positive; above 10 warns, above 50 needs
-        `allow_weak`.
+        Privacy parameter of the whole fit, positive. Values above 10 give a warning, and those
+        above 50 need `allow_weak`.
     delta : float, default=1e-6
         Privacy parameter of the whole fit, in (0, 1); well below one over the number of people.
     schema : Schema or None, default=None
@@ -50,7 +50,7 @@ class DPLogisticRegression(_PrivateLinear, AdditiveClassifier):
     bin_budget_frac : float, default=0.2
         Share of mu squared for the histograms, in (0, 1).
     max_rounds : int, default=6
-        Gradient steps.
+        Number of gradient steps.
     learning_rate : float, default=1.0
         Step length, in (0, 1]; 1 is the step of the quadratic bound on the loss.
     clip : float, default=1.0

@@ -14,7 +14,7 @@ from dpexplain.binning.bins import index_dtype
 from dpexplain.mechanisms import Mechanism, NoiseBackend, Phase, Releases
 from dpexplain.models.additive.model import AdditiveModel
 from dpexplain.models.boosting.fit import release_factors
-from dpexplain.models.boosting.objectives import Objective, centred_terms
+from dpexplain.models.boosting.objectives import Objective, centered_terms
 from dpexplain.models.linear.fit import N_CELLS, LinearBudget, LinearFit
 from dpexplain.models.noiseless import NoiselessModel
 from dpexplain.models.private import PrivateEstimator
@@ -141,8 +141,8 @@ class _PrivateLinear(PrivateEstimator, AdditiveModel):
             for table in fit.design.by_feature(tables)
         ]
         start = fit.weights[0] if objective.loss.n_scores > 1 else fit.weights[0, 0]
-        parts[0] = parts[0] + start  # centring moves it on into the intercept
-        self._terms = centred_terms(
+        parts[0] = parts[0] + start  # centering moves it on into the intercept
+        self._terms = centered_terms(
             fit.bins,
             [parts],
             [c.counts for c in fit.counts],

@@ -52,7 +52,7 @@ class LinearBudget:
     histogram_factor, moment_factor, gradient_factor : float
         Sensitivities in multiples of those for adding or removing one record.
     n_steps : int
-        Gradients, or 1 for the target moments.
+        Number of gradients; 1 for the target moments.
     """
 
     mu_bins: float
@@ -82,8 +82,8 @@ class LinearBudget:
 
         A record has ``K + 1`` coordinates of size at most 1, so its products ``x_i x_j`` with
         ``i <= j`` have a norm of at most ``sqrt((K + 1) (K + 2) / 2)``. The products of two
-        records are never at an obtuse angle: ``2 <x x', z z'> = (x'z)^2 + sum x_i^2 z_i^2``. So
-        an exchange changes their sum by ``sqrt(2)`` of that.
+        records are never at an obtuse angle: ``2 <x x', z z'> = (x'z)^2 + sum x_i^2 z_i^2``. So an
+        exchange changes their sum by at most ``sqrt(2)`` times that norm.
         """
         norm = np.sqrt((n_features + 1) * (n_features + 2) / 2.0) * _VALUE**2
         return _phase("second moments", norm * self.moment_factor, self.moment_multiplier, n_values)

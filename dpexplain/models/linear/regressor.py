@@ -10,7 +10,7 @@ from dpexplain.models.additive.term_noise import NoiseDraws
 from dpexplain.models.boosting.objectives import Objective, squared
 from dpexplain.models.linear.estimator import _PrivateLinear
 from dpexplain.models.linear.fit import LinearBudget, LinearFit, fit_regression
-from dpexplain.models.linear.uncertainty import regression_noise
+from dpexplain.models.linear.simulate import regression_noise
 from dpexplain.schema import Range, Schema
 
 
@@ -28,8 +28,8 @@ class DPLinearRegression(_PrivateLinear, AdditiveRegressor):
     Parameters
     ----------
     epsilon : float, default=1.0
-        Privacy parameter of the whole fit, positive; above 10 warns, above 50 needs
-        `allow_weak`.
+        Privacy parameter of the whole fit, positive. Values above 10 give a warning, and those
+        above 50 need `allow_weak`.
     delta : float, default=1e-6
         Privacy parameter of the whole fit, in (0, 1); well below one over the number of people.
     schema : Schema or None, default=None

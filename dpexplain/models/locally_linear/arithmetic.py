@@ -43,7 +43,7 @@ FEATURE_BITS = 18
 """Features of a record are integers up to ``2**18``; float32 holds them exactly."""
 
 COARSE_BITS = 12
-"""The same where every filter number has a projection of its own, whose rows take bits as well."""
+"""The same if every filter number has a separate projection, whose rows take bits as well."""
 
 ROW_BITS = 8
 """Rows of such a projection: random numbers, which lose nothing by being rounded."""
@@ -55,7 +55,8 @@ BLOCK = 1 << 12
 """Maximum number of records whose contributions are summed in floating point."""
 
 CLIP_MARGIN = 1.0 - 2.0**-30
-"""Clips are so much tighter than stated: more than all roundings of a record's own factors."""
+"""Clips are tighter than stated by this share, which exceeds all roundings of a record's
+factors."""
 
 _WIDEST_LATTICE, _NARROWEST_LATTICE = 38, 24
 _NOISE_BITS = 43  # rounded normals have enough bits up to 2**44

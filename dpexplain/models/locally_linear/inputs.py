@@ -151,11 +151,11 @@ def _input_steps(X: Any, schema: Schema, preparation: InputPreparation) -> Float
     plain = replace(preparation, per_record="none", scale=1.0)
     values = plain.of_columns(list(encoded_columns(X, schema)))
     if preparation.per_record != "none":
-        _normalise(values)
+        _normalize(values)
     return to_integers(values, INPUT_BITS, 1.0)[0]
 
 
-def _normalise(values: Floats) -> None:
+def _normalize(values: Floats) -> None:
     """Center and normalize each row in place, on a lattice.
 
     `InputPreparation` does the same in floating point. Here sums over a row are exact, so its

@@ -24,7 +24,7 @@ from dpexplain.models.locally_linear.inputs import (
     features_of,
     preparation_of,
 )
-from dpexplain.models.locally_linear.optimiser import start_reach, start_weights
+from dpexplain.models.locally_linear.optimizer import start_reach, start_weights
 from dpexplain.models.locally_linear.projections import PROJECTIONS, Basis, make_basis
 from dpexplain.models.locally_linear.recipe import PRESETS, Recipe, recipe_for
 from dpexplain.models.locally_linear.training import Progress, Trained

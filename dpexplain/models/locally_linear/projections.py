@@ -15,7 +15,7 @@ from dpexplain.models.locally_linear.arithmetic import ROW_BITS, projection_bits
 Floats = NDArray[np.float64]
 
 Projection = Literal["none", "per_filter", "shared", "frequency"]
-"""How filters are parametrised."""
+"""How filters are parametrized."""
 
 PROJECTIONS: tuple[str, ...] = get_args(Projection)
 

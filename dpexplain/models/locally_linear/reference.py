@@ -52,7 +52,7 @@ class LocallyLinearClassifier(LocallyLinearModel):
     learning_rate : float or None, default=None
         First step of Adam, per weight.
     max_epochs : int, default=20
-        Passes over the records.
+        Number of passes over the records.
     random_state : int or None, default=0
         Seed of start, projection and batches.
     progress : callable or None, default=None

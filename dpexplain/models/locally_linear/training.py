@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dpexplain.mechanisms import Mechanism, SampledPhase
 from dpexplain.models.locally_linear.gradients import GradientSums, Sample
-from dpexplain.models.locally_linear.optimiser import Adam
+from dpexplain.models.locally_linear.optimizer import Adam
 
 Floats = NDArray[np.float64]
 

@@ -33,17 +33,17 @@ class DPRandomForestClassifier(PrivateTrees, AdditiveClassifier):
     Parameters
     ----------
     epsilon : float, default=1.0
-        Privacy parameter of the whole fit (delta is 0), positive; above 10 warns, above 50 needs
-        `allow_weak`.
+        Privacy parameter of the whole fit (delta is 0), positive. Values above 10 give a warning,
+        and those above 50 need `allow_weak`.
     schema : Schema or None, default=None
         Public bounds, categories and classes. Without it they are read from the data, with a
         `PrivacyWarning`, and the model is not private.
     ledger : PrivacyLedger or None, default=None
         Ledger of the data set. If None, this fit gets its own ledger.
     n_trees : int, default=21
-        Trees, which share the budget.
+        Number of trees, which share the budget.
     depth : int, default=5
-        Levels of splits, 1 to 10.
+        Number of levels of splits, 1 to 10.
     max_bins : int, default=32
         Cells of equal width per numeric feature, between which trees may cut.
     leaf_mechanism : {"laplace", "exponential"}, default="laplace"

@@ -21,7 +21,7 @@ def descend(cells, place, feature, low, high, first):  # type: ignore[no-untyped
     cells : ndarray of shape (n_samples, n_features), dtype uint16
         Bin of each record in each feature.
     place : ndarray of shape (n_samples,), dtype int64
-        Place of each record among the nodes of its level; negative where it takes no part.
+        Position of each record among the nodes of its level; negative if it is left out.
     feature, low, high : ndarray of shape (n_nodes,), dtype int64
         Feature of each node of the tree, level by level, and the first and last bin that go right.
     first : int
@@ -107,19 +107,19 @@ def chances(score):  # type: ignore[no-untyped-def]
 def shapley_values(cells, slot_feature, slot_share, inside, values, n_features):  # type: ignore[no-untyped-def]
     """Compute Shapley values of released trees, leaf by leaf.
 
-    A leaf adds its value times one factor for each feature on its way: whether the record passes
-    there, or, for a feature that is not known, the share of people who do. The Shapley value of a
-    product is a sum over the elementary symmetric polynomials of the other factors.
+    A leaf adds its value times one factor for each feature on its path: whether the record passes,
+    or, for an unknown feature, the share of people who do. The Shapley value of a product is a sum
+    over the elementary symmetric polynomials of the other factors.
 
     Parameters
     ----------
     cells : ndarray of shape (n_samples, n_features), dtype uint16
     slot_feature : ndarray of shape (n_leaves, depth), dtype int64
-        Different features on the way to each leaf; -1 where there are fewer.
+        Distinct features on the path to each leaf; -1 if there are fewer.
     slot_share : ndarray of shape (n_leaves, depth)
-        Share of people who pass there.
+        Share of people who pass.
     inside : ndarray of shape (n_leaves, depth, n_bins), dtype uint8
-        Bins that pass there.
+        Bins that pass.
     values : ndarray of shape (n_leaves, n_scores)
     n_features : int
 

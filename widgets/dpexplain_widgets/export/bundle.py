@@ -18,6 +18,7 @@ STYLES = (
     "overview.css",
     "terms.css",
     "shape.css",
+    "claim.css",
     "edit.css",
     "heat.css",
     "multiples.css",
@@ -76,7 +77,7 @@ def bundle(entry: str, without: tuple[str, ...] = ()) -> str:
 
 
 def page_script(view_script: str) -> str:
-    """Build the script of a page without a kernel from that of a view.
+    """Turn the script of a view into that of a page, which needs no kernel.
 
     Parameters
     ----------

@@ -48,7 +48,7 @@ def state_of(view: Any, names: Sequence[str]) -> dict[str, Any]:
 
 
 def content_policy(*scripts: str) -> str:
-    """Return the policy of a page: it may run its own scripts and style itself, nothing else.
+    """Return the policy of a page: it may run its own scripts and styles only.
 
     Parameters
     ----------

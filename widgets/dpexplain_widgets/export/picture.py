@@ -15,7 +15,7 @@ _TOP, _ROW, _BARS = 62, 24, 12
 _LEFT = 160  # left end of the bars, after their names
 _SHAPE = 520  # left end of the shape
 _PLOT_HEIGHT, _COUNT_HEIGHT = 230, 40
-_BLUE, _BAND, _GREY, _INK, _MUTED = "#0072b2", "#cfe4f2", "#b3bac3", "#1b2027", "#555e6b"
+_BLUE, _BAND, _GRAY, _INK, _MUTED = "#0072b2", "#cfe4f2", "#b3bac3", "#1b2027", "#555e6b"
 _ABOUT_BARS = "Mean absolute contribution. Pale: does not rise above the noise."
 _ABOUT_BAND = "The band shows total uncertainty; the true effect can lie outside it."
 
@@ -70,7 +70,7 @@ def picture_of(payload: Mapping[str, Any], fit: Mapping[str, Any], term: str) ->
     payload : mapping
         Payload of a view.
     fit : mapping
-        The fit of it that is drawn.
+        Fit of the payload to draw.
     term : str
         Name of the term.
 
@@ -86,7 +86,7 @@ def picture_of(payload: Mapping[str, Any], fit: Mapping[str, Any], term: str) ->
     marks: list[Mark] = [
         _text(0, 18, payload["title"], 90, size=16, bold=True),
         _text(0, 38, guarantee, 110, fill=_MUTED),
-        _text(_SHAPE, 38, f"Shape of {term}", 60, bold=True),
+        _text(_SHAPE, 38, f"Shape of {term}{class_words(payload)}", 60, bold=True),
         *_importances(names, fit["terms"]),
         _text(0, height - 6, _ABOUT_BARS, 90, size=11, fill=_MUTED),
         _text(
@@ -105,6 +105,21 @@ def picture_of(payload: Mapping[str, Any], fit: Mapping[str, Any], term: str) ->
     label = shortened(f"Importances, and the shape of {term}: {guarantee}", 300)
     statement = shortened(fit["guarantee"]["statement"], 2000)
     return Picture(WIDTH, height, marks, label, statement)
+
+
+def class_words(payload: Mapping[str, Any]) -> str:
+    """Name the class shown of a model of several classes, as ``", class x"``; else empty.
+
+    Parameters
+    ----------
+    payload : mapping
+        Payload of a view.
+
+    Returns
+    -------
+    str
+    """
+    return f", class {payload['name']}" if payload["target"].get("by_class") else ""
 
 
 def static_svg(payload: Mapping[str, Any], fit: Mapping[str, Any], term: str) -> str:
@@ -188,7 +203,7 @@ def _shape(term: Mapping[str, Any], fit: Mapping[str, Any], *, private: bool) ->
         lower = _steps(edges, [y(v - h) for v, h in zip(values, half, strict=True)])
         parts.append(Area([*upper, *reversed(lower)], _BAND))
     parts += [
-        Line([(edges[0], round(y(0))), (edges[-1], round(y(0)))], _GREY),
+        Line([(edges[0], round(y(0))), (edges[-1], round(y(0)))], _GRAY),
         Line(line, _BLUE, 2.5),
         *(_text(_SHAPE - 6, y(v) + 4, f"{v:.2g}", 10, anchor="end") for v in (low, 0.0, high)),
     ]
@@ -199,7 +214,7 @@ def _counts(edges: Sequence[float], counts: Sequence[float]) -> list[Mark]:
     bottom = _TOP + _PLOT_HEIGHT + 20 + _COUNT_HEIGHT
     most = max(max(counts), 1.0)
     heights = [bottom - _COUNT_HEIGHT * max(0.0, count) / most for count in counts]
-    return [Area([(edges[0], bottom), *_steps(edges, heights), (edges[-1], bottom)], _GREY)]
+    return [Area([(edges[0], bottom), *_steps(edges, heights), (edges[-1], bottom)], _GRAY)]
 
 
 def _ends(

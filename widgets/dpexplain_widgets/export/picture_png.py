@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 SCALE = 2
 """Pixels per unit of the picture."""
 
-_COLOURS = 32  # shades of a few inks: a third of the size of true color
+_COLORS = 32  # shades of a few inks: a third of the size of true color
 _ANCHORS = {"start": "ls", "middle": "ms", "end": "rs"}
 
 
@@ -43,7 +43,7 @@ def png_of(picture: Picture) -> bytes:
     texts.add_itxt("Title", picture.title)
     texts.add_itxt("Description", picture.statement)
     file = io.BytesIO()
-    small = image.quantize(_COLOURS, dither=Image.Dither.NONE)
+    small = image.quantize(_COLORS, dither=Image.Dither.NONE)
     small.save(file, format="PNG", optimize=True, pnginfo=texts)
     return file.getvalue()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dpexplain.explain.noise import NoiseModel
+from dpexplain.explain.noise_model import NoiseModel
 
 DIRECTIONS = 6
 """Maximum number of joint error directions per curve; the rest is independent."""
@@ -46,7 +46,7 @@ def packed_directions(noise: NoiseModel, place: int) -> str:
     # An eigenvector is known up to its sign only; the largest entry becomes positive.
     largest = np.abs(kept).argmax(axis=0)
     kept = kept * np.where(kept[largest, np.arange(kept.shape[1])] < 0, -1.0, 1.0)
-    # Rounded towards zero, so that no variance is exceeded.
+    # Rounded toward zero, so that no variance is exceeded.
     steps = np.trunc(kept.T * STEPS).astype(np.int8)
     # One character per number: repeated numbers become repeated characters, which compress well.
     return (steps + ord("?")).astype(np.uint8).tobytes().decode("ascii")

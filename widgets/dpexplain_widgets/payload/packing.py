@@ -17,7 +17,7 @@ EFFECT_DIGITS = 3
 """Digits of estimates of the effect, whose bands are far wider than that."""
 
 STD_STEP = 0.01
-"""Standard deviations are rounded to so large a share of themselves, however small they are."""
+"""Relative rounding step of standard deviations, however small they are."""
 
 PRECISION_WORDS = (
     f"Lists of numbers are rounded so that their largest number has {DIGITS} digits "
@@ -28,8 +28,8 @@ PRECISION_WORDS = (
 
 _EXACT = frozenset(
     {
-        "edges", "edits", "epsilons", "guarantee", "ledger", "metrics", "pinned_epsilon", "samples",
-        "filters", "step", "threshold", "what_if",
+        "claims", "edges", "edits", "epsilons", "guarantee", "ledger", "metrics", "pinned_epsilon",
+        "samples", "filters", "step", "threshold", "what_if",
     }
 )  # fmt: skip
 _MARKS = frozenset({"$n", "$l", "$b", "$r", "$x", "$q"})
@@ -164,7 +164,7 @@ def _ratio_steps(value: float) -> int:
 
 
 def _differences(steps: Sequence[int]) -> list[int]:
-    """Return the first of the steps, then by how much each is larger than the one before."""
+    """Return the first step, then the difference of each from the previous one."""
     return [steps[0], *(after - before for before, after in itertools.pairwise(steps))]
 
 

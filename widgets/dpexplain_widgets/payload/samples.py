@@ -1,4 +1,4 @@
-"""Samples of a local view: the given records, read cell by cell by the rules of the terms."""
+"""Samples of a local view, read cell by cell by the rules of the terms."""
 
 from __future__ import annotations
 

@@ -123,7 +123,7 @@ def _same_repeat(row: list[Fit], repeat: int) -> Fit:
 
 
 def disagreement(one: Mapping[str, Any], other: Mapping[str, Any]) -> float:
-    """Return the mean absolute difference of two curves over the mean size of the second.
+    """Return the mean absolute difference of two curves, relative to the second.
 
     Parameters
     ----------

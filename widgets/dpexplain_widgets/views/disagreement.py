@@ -10,7 +10,7 @@ from dpexplain_widgets.views.comparing import disagreement_frame
 
 
 class DisagreementView(View):
-    """Heat map by term and epsilon of the distance between each curve and its comparison.
+    """Heat map by term and epsilon: distance of each curve from its comparison.
 
     Numbers are mean absolute differences over the (noisy) counts, divided by the mean absolute
     size of the comparison curve. A click or Enter on a cell chooses its term and epsilon.

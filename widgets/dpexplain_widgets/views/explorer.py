@@ -59,7 +59,7 @@ class Explorer(Planning, View):
         return bool(self.edits) and not self.payload.get("filters")
 
     def page_module(self) -> str:
-        """Return the script of the Explorer for a page, without views that it does not need.
+        """Return the script of the Explorer for a page, with the views it needs.
 
         Views of other kinds of models are left out, and the edit view unless there are edits.
 

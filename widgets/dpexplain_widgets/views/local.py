@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from dpexplain.explain.noise import normal_certainty
+from dpexplain.explain.noise_model import normal_certainty
 from dpexplain_widgets.export.bundle import bundle
 from dpexplain_widgets.views.base import View
 
@@ -128,7 +128,7 @@ def shown_values(view: View) -> list[Any]:
 def _pair_values(
     axes: list[Mapping[str, Any]], values: Mapping[str, Any], read: list[Any] | None
 ) -> list[Any]:
-    """Values of two features: those of their own terms if present, else those of the sample."""
+    """Values of two features: from their own terms if present, else from the sample."""
     return [
         values[axis["name"]]
         if axis["name"] in values

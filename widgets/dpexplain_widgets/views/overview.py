@@ -1,4 +1,4 @@
-"""The overview: the choice of epsilon, its guarantee, and the quality of the model there."""
+"""The overview: the choice of epsilon, its guarantee, and the model's quality."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dpexplain_widgets.views.base import View
 
 
 class OverviewView(View):
-    """Epsilon scale, guarantee in words, and diagnostics with the reference.
+    """Choice of epsilon, its guarantee, and diagnostics next to the reference.
 
     Parameters
     ----------

@@ -48,12 +48,12 @@ def rank_frame(view: View) -> pd.DataFrame:
     Parameters
     ----------
     view : View
-        Its choices determine the repeat and whether the reference is shown.
+        Its choices determine the repeat shown, and whether the reference is shown.
 
     Returns
     -------
     DataFrame
-        Columns as of :attr:`RankView.selection`.
+        Columns as in :attr:`RankView.selection`.
     """
     payload = view.shown
     fits = [row[min(view.repeat, len(row) - 1)] for row in payload["fits"]]

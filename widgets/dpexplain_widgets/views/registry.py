@@ -22,7 +22,7 @@ class Listed(NamedTuple):
     module : str
         Module of ``dpexplain_widgets.views`` that contains the class.
     create : str
-        Function of its front end; "" for a view that is no part of the Explorer.
+        Function of its front end; "" for a view that is not part of the Explorer.
     shows : {"terms", "filters", "anything"}
         Models it applies to.
     tab : str
@@ -79,7 +79,7 @@ def frame_of_tab(tab: str) -> Any:
 
 
 def view_class(name: str) -> type[Any] | None:
-    """Import a view by the name of its class; None if there is none of that name."""
+    """Import a view by the name of its class; None if no view has that name."""
     found = next((view for view in VIEWS if view.name == name != ""), None)
     if found is None:
         return None

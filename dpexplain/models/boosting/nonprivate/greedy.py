@@ -161,7 +161,7 @@ class GreedyStep:
     learning_rate : float
         Share of the leaf value that is added.
     max_leaves : int
-        Leaves of a tree over the value bins.
+        Number of leaves of a tree over the value bins.
     min_curvature : float
         Minimum curvature (for the squared loss: records) per leaf.
     """

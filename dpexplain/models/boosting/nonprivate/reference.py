@@ -16,7 +16,7 @@ from dpexplain.models.additive.terms import AdditiveTerms
 from dpexplain.models.boosting.monotone import Constraints, checked_constraints, projections
 from dpexplain.models.boosting.nonprivate.bagging import fit_bag
 from dpexplain.models.boosting.nonprivate.greedy import GreedyStep
-from dpexplain.models.boosting.objectives import Objective, centred_terms
+from dpexplain.models.boosting.objectives import Objective, centered_terms
 from dpexplain.models.inputs import as_column, as_table, observed_schema, some_rows_with_target
 from dpexplain.models.noiseless import keep_not_private
 from dpexplain.schema import Classes, Range, Schema
@@ -147,7 +147,7 @@ class _Reference(AdditiveModel):
             (np.arange(b.n_bins) >= b.n_value_bins) & (c == 0)
             for b, c in zip(bins, counts, strict=True)
         ]
-        return centred_terms(bins, bags, counts, objective, neutral=nobody, monotone=monotone)
+        return centered_terms(bins, bags, counts, objective, neutral=nobody, monotone=monotone)
 
     def _check_values(self, X: Any, y: Any) -> None:
         """Check data values, which only a non-private fit may do."""

@@ -25,7 +25,7 @@ def _exp32(exponent):  # type: ignore[no-untyped-def]
     """Compute the exponential, with arguments clamped to [-16, 0].
 
     ``exp(x / 16)`` is a quotient of polynomials of degree 4 (Pade), within 1e-8; four squarings
-    make ``exp(x)`` of it, within a share of 5e-6.
+    give ``exp(x)``, with a relative error below 5e-6.
     """
     z = exponent
     z = _ZERO if z > _ZERO else z

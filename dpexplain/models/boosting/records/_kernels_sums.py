@@ -9,7 +9,7 @@ block position or thread. Each kernel has a naive numpy twin in its test.
 A value per bin that has few different values (an update, the leaves of a tree) is looked up by
 comparisons, which take a vector of records at a time, where a load per record would not.
 ``error_model="numpy"`` matters: the Python model checks every division for zero,
-and the check keeps the loop from being vectorised (3.3 times slower).
+and the check keeps the loop from being vectorized (3.3 times slower).
 """
 
 from __future__ import annotations
@@ -66,17 +66,17 @@ def _lattice_steps(residual, inverse_clip):  # type: ignore[no-untyped-def]
 
 
 _GATHER, _BY_RUN, _BY_SET = 0, 1, 2
-_MOST_RUNS = 5  # neighbouring bins of one value: four leaves and a bin of missing values
+_MOST_RUNS = 5  # neighboring bins of one value: four leaves and a bin of missing values
 _MOST_SETS, _MOST_IN_SETS = 3, 64  # three leaves of categories, one bit for each
 
 
-@njit(error_model="numpy")
+@njit(no_cpython_wrapper=True, error_model="numpy")
 def _lookup(table):  # type: ignore[no-untyped-def]
     """Look up values per bin without a load per record.
 
     Parameters
     ----------
-    table : ndarray of shape (n_bins,)
+    table : ndarray of shape (n_bins,), dtype float32
 
     Returns
     -------
@@ -85,14 +85,14 @@ def _lookup(table):  # type: ignore[no-untyped-def]
         `_GATHER` otherwise.
     first : ndarray of shape (5,), dtype int64
         First bin of each run; the last run is repeated.
-    members : ndarray of shape (5,), dtype uint64
+    members : ndarray of shape (5,), dtype int64
         Bins that have each value, one bit for each; of sets there are three at most.
-    values : ndarray of shape (5,)
+    values : ndarray of shape (5,), dtype float32
         Values of runs or sets.
     """
     first = np.zeros(_MOST_RUNS, np.int64)
-    members = np.zeros(_MOST_RUNS, np.uint64)
-    values = np.empty(_MOST_RUNS, table.dtype)
+    members = np.zeros(_MOST_RUNS, np.int64)
+    values = np.empty(_MOST_RUNS, np.float32)
     for k in range(_MOST_RUNS):
         values[k] = table[0]
     last = 0
@@ -116,16 +116,25 @@ def _lookup(table):  # type: ignore[no-untyped-def]
             if n_values == _MOST_SETS:
                 return _GATHER, first, members, values
             values[k], n_values = table[b], n_values + 1
-        members[k] |= np.uint64(1) << np.uint64(b)
+        members[k] |= np.int64(np.uint64(1) << np.uint64(b))
     return _BY_SET, first, members, values
 
 
 @njit(inline="always", error_model="numpy")
+def _leaf_codes(leaf_of_bin):  # type: ignore[no-untyped-def]
+    """Return leaves as numbers of the kind that `_lookup` takes, so that it is compiled once."""
+    codes = np.empty(leaf_of_bin.shape[0], np.float32)
+    for b in range(leaf_of_bin.shape[0]):
+        codes[b] = leaf_of_bin[b]
+    return codes
+
+
+@njit(inline="always", error_model="numpy")
 def _has(members, b):  # type: ignore[no-untyped-def]
-    return (members >> np.uint64(b)) & np.uint64(1) == np.uint64(1)
+    return (np.uint64(members) >> np.uint64(b)) & np.uint64(1) == np.uint64(1)
 
 
-@njit(error_model="numpy")
+@njit(no_cpython_wrapper=True, error_model="numpy")
 def _add_values(score, bins, table, lookup):  # type: ignore[no-untyped-def]
     """Add to each record's score the value of its bin."""
     kind, first, members, values = lookup
@@ -153,7 +162,7 @@ def _add_values(score, bins, table, lookup):  # type: ignore[no-untyped-def]
             score[i] += table[bins[i]]
 
 
-@njit(error_model="numpy")
+@njit(no_cpython_wrapper=True, error_model="numpy")
 def _add_leaf_sums(sums, steps, bins, leaf_of_bin, lookup):  # type: ignore[no-untyped-def]
     """Add lattice steps of at most `_BLOCK` records to their leaf sums."""
     kind, first, members, leaves = lookup
@@ -170,11 +179,11 @@ def _add_leaf_sums(sums, steps, bins, leaf_of_bin, lookup):  # type: ignore[no-u
             t2 = np.int32(t2 + (step if b >= b2 else none))
             t3 = np.int32(t3 + (step if b >= b3 else none))
             t4 = np.int32(t4 + (step if b >= b4 else none))
-        sums[leaves[0]] += t0 - t1
-        sums[leaves[1]] += t1 - t2
-        sums[leaves[2]] += t2 - t3
-        sums[leaves[3]] += t3 - t4
-        sums[leaves[4]] += t4
+        sums[np.int64(leaves[0])] += t0 - t1
+        sums[np.int64(leaves[1])] += t1 - t2
+        sums[np.int64(leaves[2])] += t2 - t3
+        sums[np.int64(leaves[3])] += t3 - t4
+        sums[np.int64(leaves[4])] += t4
     elif kind == _BY_SET:
         m1, m2 = members[1], members[2]
         for i in range(bins.shape[0]):
@@ -182,9 +191,9 @@ def _add_leaf_sums(sums, steps, bins, leaf_of_bin, lookup):  # type: ignore[no-u
             t0 = np.int32(t0 + step)
             t1 = np.int32(t1 + (step if _has(m1, b) else none))
             t2 = np.int32(t2 + (step if _has(m2, b) else none))
-        sums[leaves[0]] += np.int64(t0) - t1 - t2
-        sums[leaves[1]] += t1
-        sums[leaves[2]] += t2
+        sums[np.int64(leaves[0])] += np.int64(t0) - t1 - t2
+        sums[np.int64(leaves[1])] += t1
+        sums[np.int64(leaves[2])] += t2
     else:
         for i in range(bins.shape[0]):
             sums[leaf_of_bin[bins[i]]] += steps[i]
@@ -222,7 +231,7 @@ def logistic_leaf_sums(  # type: ignore[no-untyped-def]
     """
     sums = np.zeros(n_leaves, np.int64)
     steps = np.empty(_BLOCK, np.int32)
-    update, leaf = _lookup(last_update), _lookup(leaf_of_bin)
+    update, leaf = _lookup(last_update), _lookup(_leaf_codes(leaf_of_bin))
     for start in range(0, score.shape[0], _BLOCK):
         if start % _STRETCH == 0:
             end = start + _STRETCH
@@ -246,7 +255,7 @@ def squared_leaf_sums(  # type: ignore[no-untyped-def]
     """
     sums = np.zeros(n_leaves, np.int64)
     steps = np.empty(_BLOCK, np.int32)
-    update, leaf = _lookup(last_update), _lookup(leaf_of_bin)
+    update, leaf = _lookup(last_update), _lookup(_leaf_codes(leaf_of_bin))
     for start in range(0, score.shape[0], _BLOCK):
         if start % _STRETCH == 0:
             end = start + _STRETCH

@@ -35,7 +35,7 @@ class Loss:
     mean : callable
         Mean loss of given scores (non-private fits).
     n_scores : int, default=1
-        Scores per record, and sums per leaf: 1, or one per class.
+        Number of scores per record, and of sums per leaf: 1, or one per class.
     within : callable or None, default=None
         Number of residuals inside the clip, and in total (private fits with an adaptive clip).
     """

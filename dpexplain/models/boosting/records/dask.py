@@ -36,7 +36,7 @@ _ROUNDS = 5
 """Number of consecutive recoveries before the fit fails."""
 
 _PATIENCE_SECONDS = 10.0
-"""How often to look whether a worker that does not answer is still there."""
+"""How often to check whether a silent worker is still alive."""
 
 
 class Encoded(NamedTuple):

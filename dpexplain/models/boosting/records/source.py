@@ -32,7 +32,7 @@ class Encoding:
     Attributes
     ----------
     schema : Schema
-        What is known about the columns.
+        Names and kinds of the columns.
     target : callable
         Encodes the target by the schema: ``target(y, schema)`` is a float32 array. It must be a
         module-level function, because it is sent to other processes by name.

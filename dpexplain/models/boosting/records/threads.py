@@ -23,7 +23,7 @@ from dpexplain.models.boosting.records.binned import BinnedRecords, Records
 from dpexplain.models.boosting.records.chunked import ChunkedRecords, total
 
 LEAST_SHARE: Final = 200_000
-"""Records of a thread at least, where nobody said how many threads there are to be.
+"""Minimum number of records per thread if the number of threads is not given.
 
 A pass over this many takes 84 microseconds of a processor, and passing it to a thread and back 25
 more. Two threads with this many each therefore save a third of the time if a second processor is
@@ -31,7 +31,7 @@ free, and cost a fifth more otherwise.
 """
 
 MOST_THREADS: Final = 1024
-"""A number beyond it is a mistake, which is better found before the charge."""
+"""A larger number is a mistake, which is better found before the charge."""
 
 
 def check_n_jobs(n_jobs: object) -> None:
@@ -114,7 +114,7 @@ class Team:
         Parameters
         ----------
         records : BinnedRecords
-            With scores of zero; must not be used afterwards.
+            With scores of zero; must not be used afterward.
 
         Returns
         -------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpexplain._utils.compiling import njit
 
@@ -21,17 +22,6 @@ def _clipped_normal(apart, spread, clip):  # type: ignore[no-untyped-def]
     return apart * inside + spread * density + clip * (above - below), inside
 
 
-@njit(inline="always", error_model="numpy")
-def _variance(values, weights):  # type: ignore[no-untyped-def]
-    """Variance of values; weights add up to 1."""
-    mean, square = 0.0, 0.0
-    for i in range(len(values)):
-        mean += weights[i] * values[i]
-        square += weights[i] * values[i] * values[i]
-    return max(square - mean * mean, 0.0)
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
 def expected_sums(  # type: ignore[no-untyped-def]
     bins, start, truth, each, spread, kind, first_score, visit_feature, leaf_of_bin, bin_start,
     updates, leaf_start, clips, anchor, columns, scores, left, shares, together,
@@ -84,20 +74,48 @@ def expected_sums(  # type: ignore[no-untyped-def]
         Filled: summed reactions of the people in a leaf, times the standard deviation of the
         missing parts of other curves, as far as their features are correlated with the visited one.
     """
-    n_people, n_columns, n_pairs = len(bins), columns.shape[1], scores.shape[1]
-    score, chance = np.empty(n_people), np.empty(n_people)
-    lack = np.zeros(len(together))
-    for k in range(len(lack)):
-        lack[k] = _variance(left[start[k] : start[k + 1]], shares[start[k] : start[k + 1]])
+    chance = np.empty(len(bins))
+    _add_up(
+        bins, start, truth, each, spread, kind, np.full(len(bins), first_score), chance,
+        visit_feature, leaf_of_bin, bin_start, updates, leaf_start, clips, anchor, columns, scores,
+        sums, slopes, reach,
+    )  # fmt: skip
+    lack = np.empty((len(visit_feature), len(together)))
+    for k in range(len(together)):
+        own = slice(start[k], start[k + 1])
+        visits = np.flatnonzero(visit_feature == k)
+        changes = updates[bin_start[visits][:, None] + np.arange(start[k + 1] - start[k])]
+        path = np.subtract.accumulate(np.concatenate([left[None, own], changes]))
+        left[own] = path[-1]
+        done = np.searchsorted(visits, np.arange(len(visit_feature)))
+        lack[:, k] = _variance(path, shares[own])[done]
+    of_others = np.cumsum(together[visit_feature] * lack, axis=1)[:, -1]
+    reach *= np.repeat(np.sqrt(of_others), np.diff(leaf_start))
+
+
+def _variance(values: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Variance of each row of values; weights add up to 1."""
+    mean = np.cumsum(weights * values, axis=1)[:, -1]
+    square = np.cumsum(weights * values * values, axis=1)[:, -1]
+    return np.maximum(square - mean * mean, 0.0)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _add_up(  # type: ignore[no-untyped-def]
+    bins, start, truth, each, spread, kind, score, chance, visit_feature, leaf_of_bin, bin_start,
+    updates, leaf_start, clips, anchor, columns, scores, sums, slopes, reach,
+):  # fmt: skip
+    """Do the part of `expected_sums` that takes every point at every visit."""
+    n_people, n_columns, n_pairs = bins.shape[0], columns.shape[1], scores.shape[1]
     for m in range(n_people):
-        score[m] = first_score
         chance[m] = 1.0 / (1.0 + math.exp(-truth[m]))
-    for v in range(len(visit_feature)):
+    for v in range(visit_feature.shape[0]):
         k, clip, a, first = visit_feature[v], clips[v], anchor[v], bin_start[v]
         for m in range(n_people):
             if kind == LOGISTIC:
                 p = 1.0 / (1.0 + math.exp(-score[m]))
-                up, down = min(1.0 - p, clip), min(p, clip)
+                up, down = 1.0 - p, p
+                up, down = clip if clip < up else up, clip if clip < down else down
                 residual = chance[m] * up - (1.0 - chance[m]) * down
                 reaction = chance[m] * (1.0 - chance[m]) * (up + down)
             else:
@@ -107,17 +125,8 @@ def expected_sums(  # type: ignore[no-untyped-def]
             sums[leaf] += each * residual
             reach[leaf] += each * reaction
             if a >= 0:
-                row = slopes[a, start[k] + b]
                 for j in range(n_columns):
-                    row[j] += each * reaction * columns[m, j]
+                    slopes[a, start[k] + b, j] += each * reaction * columns[m, j]
                 for j in range(n_pairs):
-                    row[n_columns + j] += each * residual * scores[m, j]
+                    slopes[a, start[k] + b, n_columns + j] += each * residual * scores[m, j]
             score[m] += updates[first + b]
-        of_others = 0.0
-        for j in range(len(lack)):
-            of_others += together[k, j] * lack[j]
-        for leaf in range(leaf_start[v], leaf_start[v + 1]):
-            reach[leaf] *= math.sqrt(of_others)
-        for b in range(start[k + 1] - start[k]):
-            left[start[k] + b] -= updates[first + b]
-        lack[k] = _variance(left[start[k] : start[k + 1]], shares[start[k] : start[k + 1]])

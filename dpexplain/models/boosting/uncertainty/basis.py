@@ -22,10 +22,10 @@ MOST = 400
 _MOST_ORDERED, _LEAST_ORDERED = 24, 4
 _MOST_CATEGORIES = 250
 _LENGTH = 0.25
-"""Distance, over the range of a feature, at which the smooth part of a curve forgets itself."""
+"""Correlation length of the smooth part of a curve, as a share of the range of the feature."""
 
 _JUMPS = 0.5
-"""Share of the prior variance that may jump."""
+"""Share of the prior variance in the part of a curve that may jump."""
 
 _KEPT = 0.9995
 _LEAST_SHARE = 1e-5
@@ -80,8 +80,8 @@ def basis_of_term(bins: FeatureBins, counts: BinCounts, n_terms: int) -> Basis:
     seen = share > 0.0
     weights = np.where(seen, np.maximum(share, _LEAST_SHARE), 0.0)
     weights /= weights.sum()
-    centring = np.eye(n_bins) - weights
-    covariance = centring @ covariance @ centring.T
+    centering = np.eye(n_bins) - weights
+    covariance = centering @ covariance @ centering.T
     variance = float(weights @ np.diag(covariance))
     if not variance > _LEAST_VARIANCE:
         return Basis(np.zeros((n_bins, 1)), np.ones(n_bins), share)

@@ -17,8 +17,8 @@ FloatArray = NDArray[np.float64]
 INSIDE_CLIP = 0.8
 """Assumed share of regression residuals inside a user-defined clip.
 
-Where it is wider the sampling part comes out too wide. A clip that the recipe chose follows a
-quantile, and then the share is known.
+If the clip is wider, the sampling part is too wide. A clip chosen by the recipe follows a
+quantile, so the share is known.
 """
 
 _N_NODES = 15
@@ -58,10 +58,11 @@ class Curvature:
         )
 
     def of_score(self, c: int) -> Curvature:
-        """Return the curvature of one class, with its errors shared by the others.
+        """Return the curvature of one class, for errors relative to all classes.
 
-        Scores are relative to their mean over the classes. Only errors relative to that
-        mean are repaired, at ``n / (n - 1)`` times the curvature of the class alone.
+        Adding one number to the scores of all classes changes nothing. So only errors relative to
+        the mean over the classes are corrected, at ``n / (n - 1)`` times the curvature of the
+        class alone.
         """
         if self.mass[0].ndim == 1:
             return self
@@ -74,12 +75,12 @@ class Curvature:
 
     @property
     def per_score(self) -> tuple[FloatArray, ...]:
-        """Mass of each feature, shape (n_bins, n_scores, n_scores)."""
+        """Curvature of each feature, shape (n_bins, n_scores, n_scores)."""
         return tuple(m[:, None, None] if m.ndim == 1 else m for m in self.mass)
 
     @property
     def mean_mass(self) -> tuple[FloatArray, ...]:
-        """Mass of each feature, averaged over scores, shape (n_bins,)."""
+        """Curvature of each feature, averaged over scores, shape (n_bins,)."""
         return tuple(np.trace(m, axis1=1, axis2=2) / m.shape[1] for m in self.per_score)
 
     @property

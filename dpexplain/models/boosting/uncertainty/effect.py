@@ -20,8 +20,8 @@ from dpexplain.models.boosting.pairs import order_of_bins
 from dpexplain.models.boosting.records.binned import LOGISTIC, SQUARED
 from dpexplain.models.boosting.released import PrivateFit
 from dpexplain.models.boosting.uncertainty.basis import Basis, basis_of_term
-from dpexplain.models.boosting.uncertainty.correlations import correlations
 from dpexplain.models.boosting.uncertainty.curvature import clipped_variance
+from dpexplain.models.boosting.uncertainty.pair_correlations import correlations
 from dpexplain.models.boosting.uncertainty.population import Population
 from dpexplain.models.boosting.uncertainty.posterior import Posterior, information, posterior
 from dpexplain.models.boosting.uncertainty.trajectory import Trajectory
@@ -32,14 +32,14 @@ _LONGEST_STEP = 4.0
 """Largest change of a score in one step, in log-odds (or standard deviations of a residual)."""
 
 _SHRINKAGE = 1.0
-"""The band allows for this multiple of what the prior takes away from the estimate."""
+"""The band allows for this multiple of the shrinkage of the estimate by the prior."""
 
 _WIDER = 0.6
-"""Scales of terms that go with others are used up to so much larger than estimated: what one of
-them lacks can hide behind another, and then it looks small."""
+"""Scales of correlated terms are enlarged by up to this share: the missing part of one term can
+hide behind another, and then looks small."""
 
 _SCALES = (1.0 / 3.0, 3.0)
-"""Scores are never stretched more than that."""
+"""Range of the factor that calibrates scores."""
 
 _LARGEST_CORRELATION = 0.98
 _USUAL = 0.7
@@ -48,14 +48,14 @@ _USUAL = 0.7
 
 @dataclass(frozen=True)
 class _Effort:
-    """How much work goes into an estimate.
+    """Effort of an estimate.
 
     Attributes
     ----------
     n_people : int
-        Points of the population.
+        Number of points of the population.
     n_steps : int
-        Gauss-Newton steps.
+        Number of Gauss-Newton steps.
     most_pairs : int
         Maximum number of correlations that the sums may correct.
     """

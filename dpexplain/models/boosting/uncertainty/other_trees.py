@@ -10,18 +10,18 @@ from numpy.typing import NDArray
 from dpexplain.models.additive.terms import AdditiveTerms
 from dpexplain.models.boosting.monotone import SIGNS
 from dpexplain.models.boosting.released import PrivateFit
-from dpexplain.models.boosting.uncertainty._kernels_simulate import fresh_structures
-from dpexplain.models.boosting.uncertainty.correlation import Correlation
 from dpexplain.models.boosting.uncertainty.curvature import Curvature
+from dpexplain.models.boosting.uncertainty.leaf_correlations import Correlation
+from dpexplain.models.boosting.uncertainty.refits.structures import fresh_structures
 
 FloatArray = NDArray[np.float64]
 
 _N_SAMPLES = 6
-"""Simulated samples of people, each with a coupling of its own, that the structures are shared
-out among."""
+"""Number of simulated samples of people, each with a separate coupling; structures are divided
+among them."""
 
 _FIRST = 24
-"""Structures that tell how far a fit falls short of its aim."""
+"""Number of structures for estimating how far a fit falls short of its target."""
 
 
 def restructured(

@@ -16,7 +16,7 @@ _LEAST_EIGENVALUE = 0.02
 
 
 class Population:
-    """Quasi-random points with bins of all features.
+    """Synthetic people: quasi-random points with a bin in each feature.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ class Population:
     shares : sequence of ndarray of shape (n_bins,)
         Share of the records in each bin.
     n_people : int
-        Points; a power of two.
+        Number of points; a power of two.
     """
 
     def __init__(

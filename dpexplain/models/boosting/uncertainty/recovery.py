@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from dpexplain._utils.splines import bend_covariance
+from dpexplain._utils.spline_covariance import bend_covariance
 from dpexplain.models.additive.terms import AdditiveTerms
 from dpexplain.models.boosting.uncertainty.curvature import Curvature
 from dpexplain.models.boosting.uncertainty.shrinkage import Evidence

@@ -23,7 +23,7 @@ _FIRST = 0.05
 """Share of early visits that is dropped, because reactions are linear only near the final curve."""
 
 _USUAL_SPREAD = 0.3
-"""Standard deviation of the share that curves fall short by, before anything was seen."""
+"""Prior standard deviation of the missing share of a curve."""
 
 _LIMITS = (0.5, 3.0)
 """Estimates are clipped to this range."""
@@ -31,7 +31,7 @@ _LIMITS = (0.5, 3.0)
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """Estimated shrinkage of one curve, from released sums.
+    """Released sums that show how much one curve is shrunk.
 
     A sum is the residual left in its leaf at the final scores, ``bins @ (mass * missing)``, up
     to noise.
@@ -114,10 +114,10 @@ def stretches(
     factors = np.ones((n_scores, len(evidences)))
     shares = _shares(curvature)
     for k, (mass, seen) in enumerate(zip(curvature.per_score, evidences, strict=True)):
-        centred = seen.curve - shares[k] @ seen.curve
+        centered = seen.curve - shares[k] @ seen.curve
         for c in range(n_scores):
             # What a longer curve would leave.
-            along = seen.bins @ (mass[:, c] * centred).sum(axis=1)
+            along = seen.bins @ (mass[:, c] * centered).sum(axis=1)
             precision = along @ along / noise_std**2 + 1.0 / _USUAL_SPREAD**2
             factors[c, k] += along @ seen.left[:, c] / noise_std**2 / precision
     return list(np.clip(factors, *_LIMITS))

@@ -16,7 +16,7 @@ costs no privacy.
   of which the clip leaves unchanged.
 
 Sums of pairs of features are not used here. Feature correlations are estimated from the
-released sums, and redrawn for each group of simulations (`correlation.py`).
+released sums, and redrawn for each group of simulations (`leaf_correlations.py`).
 """
 
 from __future__ import annotations
@@ -33,12 +33,15 @@ from dpexplain.models.boosting.monotone import SIGNS
 from dpexplain.models.boosting.objectives import Objective
 from dpexplain.models.boosting.released import PrivateFit, released_path
 from dpexplain.models.boosting.structure import Visit
-from dpexplain.models.boosting.uncertainty._kernels_simulate import replay_trees
-from dpexplain.models.boosting.uncertainty.correlation import Correlation, estimate_correlation
 from dpexplain.models.boosting.uncertainty.curvature import Curvature
+from dpexplain.models.boosting.uncertainty.leaf_correlations import (
+    Correlation,
+    estimate_correlation,
+)
 from dpexplain.models.boosting.uncertainty.leaf_equations import SMOOTH_SHARE
 from dpexplain.models.boosting.uncertainty.other_trees import restructured
 from dpexplain.models.boosting.uncertainty.recovery import recovered_curves
+from dpexplain.models.boosting.uncertainty.refits.replay import replay_trees
 from dpexplain.models.boosting.uncertainty.shrinkage import evidence, stretches
 
 FloatArray = NDArray[np.float64]
@@ -77,7 +80,7 @@ def simulate_noise(
         Number of simulated fits for privacy noise, and also for sampling; fewer for several
         classes.
     n_structures : int, default=120
-        Simulated structures.
+        Number of simulated structures.
 
     Returns
     -------
@@ -188,7 +191,7 @@ def _replayed(
     errors = state.transpose(1, 2, 0).astype(np.float64)
     if n_scores > 1:  # a score that all classes share changes nothing
         errors -= errors.mean(axis=0)
-    both = [_centred(e, counts, start) for e in errors]
+    both = [_centered(e, counts, start) for e in errors]
     privacy = [e[:n_simulations] for e in both]
     for k, feature in enumerate(counts):
         if not _fitted(visits, k):
@@ -252,7 +255,7 @@ def _residual_errors(
     return np.concatenate(parts).astype(np.float32)
 
 
-def _centred(
+def _centered(
     errors: FloatArray, counts: Sequence[BinCounts], start: NDArray[np.int64]
 ) -> FloatArray:
     """Center each term with the fit's weights; shift the mean to the intercept."""

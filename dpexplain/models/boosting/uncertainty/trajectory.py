@@ -17,8 +17,8 @@ from dpexplain.models.boosting.uncertainty.population import Population
 FloatArray = NDArray[np.float64]
 
 _MISFIT = 0.02
-"""Beyond correlations, the mean of what other curves lack in a bin is wrong by this many of their
-standard deviations, as far as features are correlated."""
+"""Error, beyond correlations, of the mean missing part of other curves in a bin, in their standard
+deviations, if features are fully correlated."""
 
 _ANCHORS = 8
 """Passes at which derivatives are taken; sums of other passes use those of the nearest."""
@@ -26,7 +26,7 @@ _ANCHORS = 8
 
 @dataclass(frozen=True, eq=False)
 class Sums:
-    """Expected sums for given true curves, with derivatives.
+    """Differences of released sums from those expected for given curves, with derivatives.
 
     Attributes
     ----------

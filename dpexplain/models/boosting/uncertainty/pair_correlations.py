@@ -18,7 +18,7 @@ from dpexplain.models.boosting.pairs import PairSums, shares
 FloatArray = NDArray[np.float64]
 
 PRIOR_STD = 0.35
-"""Of the Fisher transform of a correlation, before anything was seen."""
+"""Prior standard deviation of the Fisher transform of a correlation."""
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)
 _GRID = np.linspace(-0.995, 0.995, 399)

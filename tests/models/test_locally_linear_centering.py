@@ -14,9 +14,9 @@ from dpexplain import Categorical, Classes, Numeric, Schema
 from dpexplain.audit import record, replay
 from dpexplain.explain import FilterNoise
 from dpexplain.models import DPLocallyLinearClassifier
-from dpexplain.models.locally_linear import centring
+from dpexplain.models.locally_linear import centering
 from dpexplain.models.locally_linear.arithmetic import BLOCK, FEATURE_BITS
-from dpexplain.models.locally_linear.centring import longest_record, mean_record, record_sums
+from dpexplain.models.locally_linear.centering import longest_record, mean_record, record_sums
 from dpexplain.models.locally_linear.inputs import Features, features_of, preparation_of
 from dpexplain.models.locally_linear.projections import make_basis
 from dpexplain.models.locally_linear.recipe import recipe_for, schedule
@@ -197,19 +197,19 @@ def test_an_origin_of_another_size_is_refused():
 
 def unclipped(patch):
     """Records of a table are as long as those of a picture, and nothing shortens longer ones."""
-    honest = centring.record_sums
+    honest = centering.record_sums
 
     def too_long(features, rows, longest, lattice_bits):
         sums = honest(features, rows, longest, lattice_bits)
         sums[:-1] *= 2
         return sums
 
-    patch.setattr(centring, "record_sums", too_long)
+    patch.setattr(centering, "record_sums", too_long)
 
 
 def counted_beside(patch):
     """The count has the whole clip to itself, as if it were released alone."""
-    patch.setattr(centring, "_COUNT_SHARE", 1.0)
+    patch.setattr(centering, "_COUNT_SHARE", 1.0)
 
 
 def exact_mean(patch):
@@ -221,8 +221,8 @@ def exact_mean(patch):
         features.integers[:, :-1] += (found / features.unit - mean).astype(np.float32)
         return found
 
-    honest = centring.take_mean_off
-    patch.setattr("dpexplain.models.locally_linear.private.take_mean_off", take_off)
+    honest = centering.subtract_mean
+    patch.setattr("dpexplain.models.locally_linear.private_classifier.subtract_mean", take_off)
 
 
 def report():

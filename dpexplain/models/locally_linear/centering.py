@@ -26,7 +26,7 @@ Floats = NDArray[np.float64]
 Sample = NDArray[np.int64]
 
 _SHARE, _COUNT_SHARE = 0.8, 0.6
-"""How much of the clip a record's features get, and how much its count: squares add up to 1."""
+"""Shares of the clip for a record's features and for its count; their squares add up to 1."""
 
 _LEAST_COUNT = 3.0
 """Standard deviations that a noisy count must have, to be divided by."""
@@ -118,7 +118,7 @@ def mean_record(
     return np.clip(np.rint(mean), -(2.0**FEATURE_BITS), 2.0**FEATURE_BITS)
 
 
-def take_mean_off(
+def subtract_mean(
     features: Features,
     samples: Iterator[Sample],
     n_steps: int,

@@ -49,11 +49,11 @@ def normal_certainty(ratio: npt.ArrayLike) -> FloatArray:
     return np.asarray(0.5 + 0.5 * erf.reshape(values.shape))
 
 
-def mean_absolute(centre: FloatArray, std: FloatArray) -> FloatArray:
+def mean_absolute(center: FloatArray, std: FloatArray) -> FloatArray:
     """Return the mean of ``abs(N(center, std))``, element by element."""
-    ratio = np.divide(centre, std, out=np.full(centre.shape, np.inf), where=std > 0)
+    ratio = np.divide(center, std, out=np.full(center.shape, np.inf), where=std > 0)
     spread = std * math.sqrt(2.0 / math.pi) * np.exp(-0.5 * np.minimum(np.abs(ratio), 40.0) ** 2)
-    return np.asarray(spread + np.abs(centre) * (2.0 * normal_certainty(ratio) - 1.0))
+    return np.asarray(spread + np.abs(center) * (2.0 * normal_certainty(ratio) - 1.0))
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)

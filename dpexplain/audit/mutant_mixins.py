@@ -343,7 +343,7 @@ class _Averaging(_Tampered):
         return np.rint(noisy / max(self._owner.counted.size, 1)).astype(np.int64)
 
 
-class RealisedBatchSize:
+class RealizedBatchSize:
     """Mutant: divides the sums of each step by the realized sample size."""
 
     def _sampler(self, person: Any, probability: float) -> Any:

@@ -31,7 +31,7 @@ NoiseBackend = Literal["exact", "opendp", "rounded"]
 """Samplers that a `NoiseSource` can draw with."""
 
 NOISE_BACKENDS: tuple[str, ...] = get_args(NoiseBackend)
-"""Their names, to check one against."""
+"""Their names, for checks."""
 
 # The noise is this much wider than asked for. The discrete Gaussian spends a little more than
 # the continuous one on the same scale, by a share that falls with the square of the scale and

@@ -29,23 +29,23 @@ from dpexplain.models.boosting.uncertainty.leaf_equations import Equations, Leaf
 FloatArray = NDArray[np.float64]
 
 N_DRAWS = 20
-"""Couplings drawn from the posterior, among which simulations are shared out."""
+"""Number of posterior draws of couplings; simulations are divided among them."""
 
 _PRIOR_STD = 0.25
-"""Of one correlation, before anything was seen and on average over pairs."""
+"""Prior standard deviation of one correlation, on average over pairs."""
 
 _PAIR_WEIGHT = 1.0
 """The spread of a pair is estimated as if this many correlations with the prior spread belonged to
 it."""
 
 _OWN_SHARE = (0.85, 0.25)
-"""Mean and spread of the share of its own roughness that a term repairs: what is finer than the
+"""Mean and spread of the share of its own roughness that a term repairs: detail finer than the
 functions here is correlated as well."""
 
 _OWN_LIMITS = (0.3, 1.0)
 _FUNCTIONS = (3, 2, 1)
 _MOST_FUNCTIONS = 36
-"""Functions of all features together: pairs of them are what is estimated."""
+"""Maximum number of functions of all features together; their pairs are estimated."""
 
 _ROUNDS = 4
 _LEAST_EIGENVALUE = 0.01
@@ -203,8 +203,8 @@ class _Problem:
     def posterior(self, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
         """Draw correlations, (n_draws, n_total, n_total), and average the shares."""
         n, n_all = self._n, len(self._target)
-        centre, spread = _OWN_SHARE
-        mean = np.concatenate([np.zeros(n), np.full(n_all - n, centre)])
+        center, spread = _OWN_SHARE
+        mean = np.concatenate([np.zeros(n), np.full(n_all - n, center)])
         precision = np.full(n_all, 1.0 / spread**2)
         precision[:n] = 1.0 / _PRIOR_STD**2
         members = np.bincount(self._pair, minlength=1)

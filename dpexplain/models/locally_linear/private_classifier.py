@@ -18,13 +18,12 @@ from dpexplain.accounting import (
 )
 from dpexplain.accounting.pld import pld_available
 from dpexplain.mechanisms import Mechanism, NoiseBackend, Releases
-from dpexplain.models.inputs import person_of
 from dpexplain.models.locally_linear.arithmetic import lattice_bits
-from dpexplain.models.locally_linear.centring import longest_record, take_mean_off
+from dpexplain.models.locally_linear.centering import longest_record, subtract_mean
 from dpexplain.models.locally_linear.gradients import FilterShape, GradientSums
 from dpexplain.models.locally_linear.inputs import Features, preparation_of
 from dpexplain.models.locally_linear.model import LocallyLinearModel
-from dpexplain.models.locally_linear.optimiser import linear_rates, stepped_rates
+from dpexplain.models.locally_linear.optimizer import linear_rates, stepped_rates
 from dpexplain.models.locally_linear.projections import Basis
 from dpexplain.models.locally_linear.recipe import (
     COMPOSITIONS,
@@ -40,6 +39,7 @@ from dpexplain.models.locally_linear.training import (
     Progress,
     train_private,
 )
+from dpexplain.models.persons import person_of
 from dpexplain.models.private import PrivateEstimator
 from dpexplain.schema import Classes, Schema
 from dpexplain.tables.columns import cells_of, values_of
@@ -62,8 +62,8 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
     Parameters
     ----------
     epsilon : float, default=1.0
-        Privacy parameter of the whole fit, positive; above 10 warns, above 50 needs
-        `allow_weak`.
+        Privacy parameter of the whole fit, positive. Values above 10 give a warning, and those
+        above 50 need `allow_weak`.
     delta : float, default=1e-6
         Privacy parameter of the whole fit, in (0, 1); well below one over the number of people.
     schema : Schema or None, default=None
@@ -359,7 +359,7 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
             samples, mean = sampler.samples(steps.n_steps), None
             if steps.n_mean_steps:
                 longest = longest_record(preparation, basis)
-                mean = take_mean_off(
+                mean = subtract_mean(
                     features, samples, steps.n_mean_steps, plan, mechanism, longest
                 )
             sums = self._gradient_sums(features, labels, shape, basis, plan)

@@ -1,0 +1,147 @@
+"""Errors of the score propagated along the released trees.
+
+What a visit does to rows of simulations is to add a multiple of one row to another, so one small
+kernel does that everywhere: its loop is compiled once. The caller allocates all arrays.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dpexplain._utils.compiling import njit
+from dpexplain.models.boosting.monotone import pool_adjacent_violators
+
+
+@njit(no_cpython_wrapper=True, error_model="numpy")
+def _add(out, row, factor, given, other, first, last):  # type: ignore[no-untyped-def]
+    """Add a multiple of a row of simulations to a row, from one simulation to another."""
+    mine, theirs = out[row, first:last], given[other, first:last]
+    for s in range(len(mine)):
+        mine[s] += factor * theirs[s]
+
+
+@njit(no_cpython_wrapper=True, error_model="numpy")
+def _put(out, row, given, other, first, last):  # type: ignore[no-untyped-def]
+    """Replace a row of simulations by another, from one simulation to another."""
+    mine, theirs = out[row, first:last], given[other, first:last]
+    for s in range(len(mine)):
+        mine[s] = theirs[s]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def replay(  # type: ignore[no-untyped-def]
+    state, persistent, noise, start, mass, mean_weight, visit_feature, visit_bins, leaf_of_bin,
+    leaf_start, gain, together, functions, function_start, reactions, mixing, own_share, direction,
+    people, unbound, unbound_start, loads, leaf_mass, means, total, elsewhere, nothing, values,
+    cross, sums,
+):  # fmt: skip
+    """Do what `replay_trees` says, with a row of simulations per bin and score.
+
+    `unbound` is None if no curve is constrained: the projection is then not compiled. `loads` and
+    `leaf_mass` are the functions and the mass of each leaf, summed over its bins. `means` has a row
+    per feature and score, `values` per function and score, `cross` per function of the visited
+    feature and score, `sums` per leaf and score, `total` and `elsewhere` per score. Rows of
+    `nothing` are zero.
+    """
+    n_scores, n_sim, n_fresh = mass.shape[1], state.shape[1], noise.shape[1]
+    n_functions, n_groups = reactions.shape[1], reactions.shape[0]
+    per_group = n_sim // n_groups
+    one = np.float32(1.0)
+    for v in range(visit_feature.shape[0]):
+        k = visit_feature[v]
+        first, own_first, at = start[k], function_start[k], visit_bins[v]
+        n_bins, n_own = start[k + 1] - first, function_start[k + 1] - own_first
+        first_leaf, share = leaf_start[v], own_share[k]
+        n_leaves = leaf_start[v + 1] - first_leaf
+        for row in range(n_own * n_scores):
+            _put(cross, row, nothing, 0, 0, n_sim)
+            own = own_first + row // n_scores
+            for q in range(n_functions):
+                given = q * n_scores + row % n_scores
+                for g in range(n_groups):
+                    r = reactions[g, own, q]
+                    if r != 0.0:
+                        _add(cross, row, r, values, given, g * per_group, (g + 1) * per_group)
+        for c in range(n_scores):
+            _put(elsewhere, c, total, c, 0, n_sim)
+            _add(elsewhere, c, -share, means, k * n_scores + c, 0, n_sim)
+        for leaf in range(n_leaves):
+            for c in range(n_scores):
+                row = leaf * n_scores + c
+                _put(sums, row, noise, first_leaf * n_scores + row, 0, n_fresh)
+                _put(sums, row, nothing, 0, n_fresh, n_sim)
+        for b in range(n_bins):
+            leaf = np.int64(leaf_of_bin[at + b])
+            for c in range(n_scores):
+                row, bin_row = leaf * n_scores + c, (first + b) * n_scores
+                _add(sums, row, one, persistent, bin_row + c, 0, n_sim)
+                for d in range(n_scores):
+                    reacts = share * mass[first + b, c, d]
+                    _add(sums, row, -reacts, state, bin_row + d, 0, n_sim)
+        for leaf in range(n_leaves):
+            for c in range(n_scores):
+                row = leaf * n_scores + c
+                for d in range(n_scores):
+                    m = leaf_mass[first_leaf + leaf, c, d]
+                    _add(sums, row, -m, elsewhere, d, 0, n_sim)
+                    for i in range(n_own):
+                        load = loads[first_leaf + leaf, i] * mixing[c, d]
+                        _add(sums, row, -load, cross, i * n_scores + d, 0, n_sim)
+        if together[v]:
+            for row in range(n_scores, n_leaves * n_scores):
+                _add(sums, row % n_scores, one, sums, row, 0, n_sim)
+            for row in range(n_scores, n_leaves * n_scores):
+                _put(sums, row, sums, row % n_scores, 0, n_sim)
+        for b in range(n_bins):
+            leaf = np.int64(leaf_of_bin[at + b])
+            for c in range(n_scores):
+                row = (first + b) * n_scores + c
+                _add(state, row, gain[first_leaf + leaf], sums, leaf * n_scores + c, 0, n_sim)
+        if unbound is not None and direction[k] != 0:
+            curve = unbound[unbound_start[v] : unbound_start[v] + n_bins]
+            # Models with constraints have one score: a row per bin.
+            _move(state[first : first + n_bins], curve, people[first : first + n_bins],
+                  direction[k])  # fmt: skip
+        for c in range(n_scores):
+            row = k * n_scores + c
+            _add(total, c, -one, means, row, 0, n_sim)
+            _put(means, row, nothing, 0, 0, n_sim)
+            for i in range(n_own):
+                _put(values, (own_first + i) * n_scores + c, nothing, 0, 0, n_sim)
+            for b in range(n_bins):
+                own = (first + b) * n_scores + c
+                _add(means, row, mean_weight[first + b], state, own, 0, n_sim)
+                for i in range(n_own):
+                    load, other = functions[first + b, i], (own_first + i) * n_scores + c
+                    _add(values, other, load, state, own, 0, n_sim)
+            _add(total, c, one, means, row, 0, n_sim)
+
+
+@njit(no_cpython_wrapper=True, error_model="numpy")
+def _move(errors, curve, people, direction):  # type: ignore[no-untyped-def]
+    """Project errors of a curve onto monotone curves, in place.
+
+    Parameters
+    ----------
+    errors : ndarray of shape (n_bins, n_simulations), dtype float32
+    curve : ndarray of shape (n_bins,), dtype float64
+        Released curve before projection.
+    people : ndarray of shape (n_bins,), dtype float64
+        Weights; bins with zero weight come last and do not change.
+    direction : int
+        1 or -1.
+    """
+    n = 0
+    while n < len(people) and people[n] > 0.0:
+        n += 1
+    weights = people[:n]
+    trial = np.empty(n)
+    for b in range(n):
+        trial[b] = direction * curve[b]
+    moved = pool_adjacent_violators(trial, weights)
+    for s in range(errors.shape[1]):
+        for b in range(n):
+            trial[b] = direction * (curve[b] + errors[b, s])
+        found = pool_adjacent_violators(trial, weights)
+        for b in range(n):
+            errors[b, s] = direction * (found[b] - moved[b])

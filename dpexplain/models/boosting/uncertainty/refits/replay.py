@@ -1,0 +1,92 @@
+"""Errors of the score propagated through the released trees, without records.
+
+All simulations advance together, one column each; the test has a naive numpy twin.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dpexplain.models.boosting.uncertainty.refits._kernels_replay import replay
+
+_MOST_LEAVES = 256
+
+
+def replay_trees(  # type: ignore[no-untyped-def]
+    state, persistent, noise, start, mass, mean_weight, visit_feature, visit_bins, leaf_of_bin,
+    leaf_start, gain, together, functions, function_start, reactions, mixing, own_share, direction,
+    people, unbound, unbound_start,
+):  # fmt: skip
+    """Propagate errors through the released trees.
+
+    An error of the visited feature changes a leaf sum by minus the curvature mass times the error.
+    Errors of other features act through their means, and through those of their functions that are
+    correlated with the functions of the visited feature.
+
+    Parameters
+    ----------
+    state : ndarray of shape (n_bins_total, n_scores, n_simulations), dtype float32
+        Error of the score per bin; changed in place.
+    persistent : ndarray of shape (n_bins_total, n_scores, n_simulations), dtype float32
+        Error of the residual sum of each bin that is the same at every visit (sampling).
+    noise : ndarray of shape (n_leaves_total, n_scores, n_fresh), dtype float32
+        Noise of each leaf sum for the first `n_fresh` simulations; the others get none.
+    start : ndarray of shape (n_features + 1,), dtype int64
+        First bin of each feature.
+    mass : ndarray of shape (n_bins_total, n_scores, n_scores), dtype float32
+        Curvature of the loss, summed over the people of each bin.
+    mean_weight : ndarray of shape (n_bins_total,), dtype float32
+        Share of each bin in the mean of its feature; sums to one within a feature.
+    visit_feature : ndarray of shape (n_visits,), dtype int64
+        Feature of each visit.
+    visit_bins : ndarray of shape (n_visits,), dtype int64
+        Index in `leaf_of_bin` at which each visit starts.
+    leaf_of_bin : ndarray of dtype uint8
+        Leaf of each bin, visit after visit.
+    leaf_start : ndarray of shape (n_visits + 1,), dtype int64
+        First leaf of each visit.
+    gain : ndarray of shape (n_leaves_total,), dtype float32
+        Change in the score per unit of a leaf sum.
+    together : ndarray of shape (n_visits,), dtype bool
+        Whether all leaves of a visit change by the total of their sums.
+    functions : ndarray of shape (n_bins_total, most), dtype float32
+        Functions of the bins of each feature, mass included, in the first columns.
+    function_start : ndarray of shape (n_features + 1,), dtype int64
+        First function of each feature among all.
+    reactions : ndarray of shape (n_groups, n_functions, n_functions), dtype float32
+        How functions react to each other, one matrix per group of adjacent simulations.
+    mixing : ndarray of shape (n_scores, n_scores), dtype float32
+        How scores react to each other through functions.
+    own_share : ndarray of shape (n_features,), dtype float32
+        Share of its errors, beyond functions and mean, to which a feature reacts.
+    direction : ndarray of shape (n_features,), dtype int64
+        1 or -1 for curves that are projected onto rising or falling ones, else 0.
+    people : ndarray of shape (n_bins_total,), dtype float64
+        Weights of that projection; 0 for bins that do not change.
+    unbound : ndarray of dtype float64
+        Released curves before projection, visit after visit, if there is a direction.
+    unbound_start : ndarray of shape (n_visits,), dtype int64
+        Index in `unbound` at which each visit starts.
+    """
+    n_scores, n_sim = state.shape[1:]
+
+    def rows(n):  # type: ignore[no-untyped-def]
+        return np.zeros((n * n_scores, n_sim), np.float32)
+
+    most = functions.shape[1]
+    n_bins = np.diff(start)[visit_feature]
+    place = np.arange(len(leaf_of_bin)) - np.repeat(visit_bins, n_bins)
+    bins = np.repeat(start[visit_feature], n_bins) + place
+    leaves = np.repeat(leaf_start[:-1], n_bins) + leaf_of_bin
+    leaf_mass = np.zeros((leaf_start[-1], n_scores, n_scores), np.float32)
+    np.add.at(leaf_mass, leaves, mass[bins])
+    loads = np.zeros((leaf_start[-1], most), np.float32)
+    np.add.at(loads, leaves, functions[bins])
+    replay(
+        state.reshape(-1, n_sim), persistent.reshape(-1, n_sim), noise.reshape(-1, noise.shape[2]),
+        start, mass, mean_weight, visit_feature, visit_bins, leaf_of_bin, leaf_start, gain,
+        together, functions, function_start, reactions, mixing, own_share,
+        direction, people, unbound if direction.any() else None, unbound_start,
+        loads, leaf_mass, rows(len(start) - 1), rows(1), rows(1), rows(1),
+        rows(reactions.shape[1]), rows(most), rows(_MOST_LEAVES),
+    )  # fmt: skip

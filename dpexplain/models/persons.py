@@ -1,0 +1,221 @@
+"""Rows per person: the ``groups`` of a fit, and the rows used of each person."""
+
+from __future__ import annotations
+
+import math
+import re
+import warnings
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from dpexplain.accounting.unit import unit_of
+from dpexplain.exceptions import PrivacyWarning
+from dpexplain.mechanisms import SecretCoins, SeededCoins, secret_coins
+from dpexplain.models.inputs import as_column
+from dpexplain.schema import Schema
+from dpexplain.tables.cells import Unreadable
+from dpexplain.tables.chunked import ChunkedTable
+from dpexplain.tables.columns import cells_of, values_of
+from dpexplain.tables.groups import grouping_of, without_groups
+
+PERSONS_IN_PARTS = (
+    "groups= and max_rows_per_person need a table in memory, because the rows of a person may be "
+    "in several chunks; load the table."
+)
+
+
+def features_without_groups(X: Any, groups: Any, schema: Schema | None) -> Any:
+    """Return a table without the column that names the person of each row.
+
+    Parameters
+    ----------
+    X : DataFrame, array or ChunkedTable
+    groups : object
+        As in ``fit``; only a string names a column.
+    schema : Schema or None
+        Schema of the features.
+
+    Returns
+    -------
+    DataFrame, array or ChunkedTable
+
+    Raises
+    ------
+    ValueError
+        If the column is also a feature.
+    """
+    if not isinstance(groups, str) or isinstance(X, ChunkedTable):
+        return X
+    if schema is not None and groups in schema.features:
+        raise ValueError(
+            f"groups={groups!r} is a feature of the schema, and features are released; remove "
+            "it from the schema, or pass person IDs separately."
+        )
+    return without_groups(X, groups)
+
+
+def warn_of_persons(schema: Any, max_rows_per_person: int | None) -> None:
+    """Warn that a fit protects rows though the schema names persons: both are public.
+
+    Parameters
+    ----------
+    schema : Schema or None
+    max_rows_per_person : int or None
+    """
+    person = getattr(schema, "person", None)
+    if person is not None and max_rows_per_person is None:
+        warnings.warn(
+            f"the schema says that the column {person!r} names persons, but this fit protects "
+            "single rows; set max_rows_per_person (1 if everybody has one row).",
+            PrivacyWarning,
+            stacklevel=4,
+        )
+
+
+def checked_groups(groups: Any, X: Any, max_rows: int | None) -> tuple[str | None, Any]:
+    """Return the kind of person that rows are grouped by, and the person of each row.
+
+    Parameters
+    ----------
+    groups : object
+        As in ``fit``.
+    X : DataFrame, array or ChunkedTable
+        Table with all its columns.
+    max_rows : int or None
+        Maximum number of rows per person; None if rows are not bounded.
+
+    Returns
+    -------
+    kind : str or None
+        Name of the grouping, if it has one.
+    persons : Series, array or None
+        None if rows are not bounded.
+
+    Raises
+    ------
+    ValueError
+        If only one of `groups` and `max_rows` is given, or the table is read in chunks.
+    """
+    if isinstance(X, ChunkedTable) and groups is not None:
+        raise ValueError(PERSONS_IN_PARTS)
+    if (groups is None) != (max_rows is None):
+        raise ValueError(
+            f"max_rows_per_person={max_rows} and groups= must be given together: groups= says "
+            "who each row belongs to, and max_rows_per_person how many rows per person to "
+            "use."
+        )
+    if groups is None:
+        return None, None
+    grouping = grouping_of(groups, X)
+    if grouping.kind is not None:
+        unit_of(max_rows, grouping.kind)  # rejects a kind that is not a name
+    return grouping.kind, as_column("groups", grouping.cells, X)
+
+
+def bounded_rows(
+    groups: Any, max_rows: int, coins: SecretCoins | SeededCoins | None = None
+) -> NDArray[np.intp]:
+    """Choose at most `max_rows` rows per person by random draws.
+
+    Rows without a readable person ID are dropped. If all of them counted as one person, adding one
+    person could displace the row of another, an exchange with twice the privacy loss. If each
+    counted as a person, somebody without an ID could contribute any number of rows.
+
+    Parameters
+    ----------
+    groups : array or Series of shape (n_samples,)
+        Person of each row.
+    max_rows : int
+        Maximum number of rows per person.
+    coins : SecretCoins or SeededCoins, optional
+        Source of the random draws; secret by default.
+
+    Returns
+    -------
+    ndarray of shape (n_kept,), dtype intp
+        Positions of the rows to use, in increasing order.
+    """
+    cells = cells_of(values_of(groups))
+    people, _ = pd.factorize(np.array([person_of(cell) for cell in cells], dtype=object))
+    named = np.flatnonzero(people >= 0)
+    shuffled = named[(coins or secret_coins()).permutation(len(named))]
+    order = shuffled[np.argsort(people[shuffled], kind="stable")]
+    sorted_people = people[order]
+    starts = np.flatnonzero(np.r_[True, sorted_people[1:] != sorted_people[:-1]])
+    place = np.arange(len(order)) - np.repeat(starts, np.diff(np.r_[starts, len(order)]))
+    return np.sort(order[place < max_rows])
+
+
+def person_of(cell: Any) -> str | None:
+    """Person key of a ``groups`` cell; never raises.
+
+    Different persons get different keys, and the same person gets the same key for any type of
+    cell: 7, 7.0 and "7" are one person.
+
+    Parameters
+    ----------
+    cell : object
+
+    Returns
+    -------
+    str or None
+        None for a cell that is empty or unreadable, and thus names no person.
+    """
+    try:
+        return _person_of(cell)
+    except Exception:  # an object may raise anything, and Python spells no number of 5,000 digits
+        return None
+
+
+def _person_of(cell: Any) -> str | None:
+    if isinstance(cell, np.generic):
+        cell = cell.item()
+    if isinstance(cell, str):
+        cell = _number_of(cell.strip())
+    elif isinstance(cell, bytearray | memoryview):  # whose text says where they are in memory
+        cell = bytes(cell)
+    elif isinstance(cell, Decimal | Fraction | np.longdouble):
+        cell = _plain_number(cell)
+    elif isinstance(cell, complex) and cell.imag == 0:
+        cell = cell.real
+    if isinstance(cell, bool):
+        return f"number {int(cell)}"
+    if isinstance(cell, float):
+        if math.isnan(cell):
+            return None
+        return f"number {int(cell)}" if cell.is_integer() else f"number {cell!r}"
+    if isinstance(cell, int):
+        return f"number {cell}"
+    if cell is None or cell is pd.NA or cell is pd.NaT or isinstance(cell, Unreadable):
+        return None
+    return f"{type(cell).__name__} {cell!r}"
+
+
+def _plain_number(cell: Decimal | Fraction | np.longdouble) -> Any:
+    """Return the integer or float of equal value or spelling; raise for one that is no number."""
+    if isinstance(cell, Decimal) and abs(cell.adjusted()) > 4000:
+        raise ValueError("a number whose digits fill the memory")
+    exact = Fraction(*cell.as_integer_ratio())
+    if exact.denominator == 1:
+        return exact.numerator
+    nearest = float(exact)
+    return nearest if exact in (Fraction(nearest), Fraction(repr(nearest))) else exact
+
+
+_WHOLE = re.compile(r"[+-]?[0-9]{1,4000}(\.0*)?")
+
+
+def _number_of(text: str) -> Any:
+    """Return the number that a string uniquely spells, else the string."""
+    if _WHOLE.fullmatch(text):
+        return int(text.split(".")[0])
+    try:
+        number = float(text)
+    except ValueError:
+        return text or None
+    return number if repr(number) == text.lower() else text

@@ -1,0 +1,63 @@
+"""Checks of the parameters that all private estimators share."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dpexplain._utils.validation import (
+    check_adjacency,
+    check_choice,
+    check_count,
+    check_delta,
+    check_epsilon,
+)
+from dpexplain.accounting import PrivacyLedger
+from dpexplain.mechanisms import NOISE_BACKENDS
+from dpexplain.models.private_hooks import PrivateHooks
+from dpexplain.schema import Schema
+
+
+def check_private_parameters(model: PrivateHooks) -> None:
+    """Check the parameters of a private fit, before data are read.
+
+    Parameters
+    ----------
+    model : PrivateHooks
+        The estimator. Parameters that only its kind has are checked by its ``_check_settings``.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+    TypeError
+        If the schema or the ledger is of another type.
+    """
+    check_epsilon(model.epsilon, allow_weak=model.allow_weak)
+    if model.n_public is not None:
+        check_count("n_public", model.n_public)
+    check_delta(model.delta, n_public=model.n_public)
+    check_adjacency(model.adjacency)
+    check_choice("noise_backend", model.noise_backend, NOISE_BACKENDS)
+    if model.max_rows_per_person is not None:
+        check_count("max_rows_per_person", model.max_rows_per_person)
+    if not isinstance(model.allow_weak, bool | np.bool_):
+        raise ValueError(f"allow_weak={model.allow_weak!r} must be True or False.")
+    for name in ("structure_seed", "reproducible_seed"):
+        if getattr(model, name) is not None:
+            check_count(name, getattr(model, name), 0)
+    if model.schema is not None and not isinstance(model.schema, Schema):
+        raise TypeError(f"schema is a {type(model.schema).__name__}; expected a dpexplain.Schema.")
+    if model.schema is not None and not isinstance(model.schema.target, model._target_kind):
+        raise ValueError(
+            f"{type(model).__name__} needs a schema with "
+            f"target={model._target_kind.__name__}(...), got {model.schema.target!r}."
+        )
+    if model.ledger is not None and not isinstance(model.ledger, PrivacyLedger):
+        raise TypeError(
+            f"ledger is a {type(model.ledger).__name__}; expected a dpexplain.PrivacyLedger."
+        )
+    if model.ledger is not None and model.reproducible_seed is not None:
+        raise ValueError(
+            f"reproducible_seed={model.reproducible_seed!r} makes a model that is not private, "
+            "and a shared ledger rejects it; omit the seed or the ledger."
+        )

@@ -1,0 +1,109 @@
+"""Methods that private estimators provide for a fit, or that audits replace."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, ClassVar
+
+import numpy as np
+
+from dpexplain.accounting import Event, PrivacyLedger, epsilon_from_mu
+from dpexplain.mechanisms import (
+    Coins,
+    Mechanism,
+    NoiseBackend,
+    NoiseSource,
+    Releases,
+    SeededCoins,
+    secret_coins,
+)
+from dpexplain.schema import Classes, Range, Schema
+
+
+class PrivateHooks:
+    """Base of `PrivateEstimator`: methods that an estimator or an audit overrides.
+
+    A concrete estimator implements the abstract methods. Its `_fit_released` does everything that
+    touches records, and releases only through its mechanism.
+    """
+
+    epsilon: float
+    delta: float
+    schema: Schema | None
+    ledger: PrivacyLedger | None
+    adjacency: str
+    structure_seed: int | None
+    noise_backend: NoiseBackend
+    reproducible_seed: int | None
+    allow_weak: bool
+    n_public: int | None
+    max_rows_per_person: int | None
+    ledger_: PrivacyLedger
+    _has_delta: ClassVar[bool] = True
+    _target_kind: type[Range] | type[Classes]
+
+    def _mechanism(self) -> Mechanism:
+        """Create the mechanism of the fit; audits override it."""
+        return Mechanism(self._noise_source())
+
+    def _noise_source(self) -> NoiseSource:
+        return NoiseSource(self.noise_backend, reproducible_seed=self.reproducible_seed)
+
+    def _coins(self) -> Coins:
+        """Create the coins that assign bags: secret, unless noise is seeded."""
+        if self.reproducible_seed is None:
+            return secret_coins()
+        return SeededCoins(self.reproducible_seed)
+
+    def _structure_rng(self) -> np.random.Generator:
+        """Create the generator of the public structure; a noise seed also fixes it."""
+        if self.structure_seed is None and self.reproducible_seed is not None:
+            return np.random.default_rng((self.reproducible_seed, 1))
+        return np.random.default_rng(self.structure_seed)
+
+    def _fit_people(
+        self, X: Any, y: Any, groups: Any, schema: Schema, mechanism: Mechanism
+    ) -> None:
+        """Fit on rows bounded per person; override if a model needs person IDs."""
+        self._fit_released(X, y, schema, mechanism)
+
+    @abstractmethod
+    def _fit_released(self, X: Any, y: Any, schema: Schema, mechanism: Mechanism) -> None:
+        """Fit on records; keep only what passed through `mechanism`."""
+
+    def _fit_noiseless(self, X: Any, y: Any, schema: Schema, mechanism: Mechanism) -> None:
+        """Fit the noiseless version, whose mechanism adds nothing.
+
+        Models that also sample or filter records for privacy leave that out here.
+        """
+        self._fit_released(X, y, schema, mechanism)
+
+    @abstractmethod
+    def _check_settings(self) -> None:
+        """Check the parameters of the concrete estimator; raise ValueError."""
+
+    @abstractmethod
+    def _check_plan(self, n_features: int) -> None:
+        """Check that the public plan of the fit can be made; raise ValueError."""
+
+    @abstractmethod
+    def _releases(self, n_features: int) -> tuple[Releases, ...]:
+        """Plan the releases of a fit on a number of features."""
+
+    def _events(self, n_features: int) -> tuple[Event, ...]:
+        """Return the private events of a fit on a number of features."""
+        return tuple(planned.event for planned in self._releases(n_features))
+
+    @abstractmethod
+    def _mu(self) -> float | None:
+        """Return the Gaussian-DP parameter of the fit, or None."""
+
+    def _epsilon_replaced(self) -> float:
+        """Return the epsilon of the fit under replace-one adjacency."""
+        mu = self._mu()
+        assert mu is not None
+        return epsilon_from_mu(mu if self.adjacency == "replace" else 2.0 * mu, self.delta)
+
+    def _notes(self) -> tuple[str, ...]:
+        """Return notes for the guarantee of the fit."""
+        return ()
