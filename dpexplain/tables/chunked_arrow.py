@@ -4,7 +4,7 @@ Every file is read with its own stated types, never with those of other files, a
 store missing cells separately from values. So each cell is read independently: pandas would turn a
 batch of integers into floats if one of them is missing. Folders named ``key=value`` are columns,
 and each name is read by itself: pyarrow would choose one type for the values of all folders, and
-refuse them all if none has a value or one is not text, which would reveal records of one folder.
+refuse them all if none has a value or one is not text, which would reveal records.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class ArrowTable(ChunkedTable):
             ) from None
         except UnicodeDecodeError:
             raise ValueError(
-                f"{str(Path(X))!r} holds a file or folder whose name is not UTF-8; rename it."
+                f"{str(Path(X))!r} holds a file or folder whose name is no UTF-8; rename it."
             ) from None
 
     def __repr__(self) -> str:
