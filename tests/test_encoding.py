@@ -126,6 +126,14 @@ def test_whole_numbers_have_one_code_in_every_column_type(kind: str, spelling: s
 
 
 @pytest.mark.parametrize("kind", ENCODERS)
+@pytest.mark.parametrize("dtype", [int, float, object])
+def test_masked_cell_is_an_empty_one(kind: str, dtype: type) -> None:
+    encode = ENCODERS[kind]
+    masked = np.ma.masked_array(np.array([7, 1], dtype=dtype), mask=[True, False])
+    np.testing.assert_array_equal(encode(masked), encode(as_object_array([None, 1])))
+
+
+@pytest.mark.parametrize("kind", ENCODERS)
 @pytest.mark.parametrize("bad", ["oops", None, pd.NA, pd.NaT, np.nan, [1], b"1", 1j, "", {}])
 def test_one_bad_cell_changes_no_other_code(kind: str, bad: object) -> None:
     whole = [0, 1, 1, 7, -5, 60, 3]

@@ -159,9 +159,8 @@ def values_of(column: Column) -> Values:
     if isinstance(column, pd.Series | pd.Index):
         column = column.to_numpy() if isinstance(column.dtype, np.dtype) else column.array
     if isinstance(column, np.ma.MaskedArray):
-        cells, missing = column.data.astype(object), np.ma.getmaskarray(column)
-        cells[missing] = None
-        column = cells
+        masked, column = np.ma.getmaskarray(column), column.data.astype(object)
+        column[masked] = None  # NumPy would fill them with a question mark
     if not isinstance(column, np.ndarray | pd.api.extensions.ExtensionArray | pd.DataFrame):
         cells = list(column)  # type: ignore[arg-type]
         column = np.fromiter(cells, dtype=object, count=len(cells))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+from fractions import Fraction
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -46,7 +49,13 @@ def test_different_whole_numbers_are_different_people(first, second):
 
 def test_a_number_is_one_person_in_every_type_and_an_empty_cell_is_nobody_in_every_spelling():
     assert len({person_of(c) for c in (7, 7.0, "7", "7.0", np.int8(7), np.float32(7))}) == 1
+    sevens = (7, Decimal("7"), Decimal("7.00"), Fraction(7), np.longdouble(7), 7 + 0j)
+    assert len({person_of(c) for c in sevens}) == 1
+    assert len({person_of(c) for c in ("0.1", 0.1, Decimal("0.10"))}) == 1
+    assert len({person_of(kind(b"7")) for kind in (bytes, bytearray, memoryview)}) == 1
     assert {person_of(c) for c in (None, np.nan, pd.NA, pd.NaT, "", " ", "nan")} == {None}
+    nameless = (Decimal("NaN"), np.longdouble("nan"), complex("nan"), Decimal("1e999999999"))
+    assert {person_of(c) for c in nameless} == {None}
     assert len({person_of(c) for c in ("a", "A", "7a", b"7", 7, None)}) == 6
     digits = "9007199254740992", "9007199254740993", "9007199254740993.0", "9" * 5000, "9" * 5001
     assert len({person_of(c) for c in (*digits, "0.1", "0.10000000000000001", 0.1)}) == 6
