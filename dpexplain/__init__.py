@@ -101,6 +101,7 @@ _PART_OF_NAME = {name: part for part, names in _NAMES_BY_PART.items() for name i
 _PUBLIC_PARTS = frozenset(
     (
         "accounting",
+        "certificate",
         "compare",
         "datasets",
         "edit",

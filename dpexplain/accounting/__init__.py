@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dpexplain.accounting._ledger.provenance import Provenance, ReleasedFile
 from dpexplain.accounting._units.totals import UnitTotal
 from dpexplain.accounting.accountant import epsilon_from_events
 from dpexplain.accounting.calibrate import BudgetSplit, additive_budget, joint_budget
@@ -43,9 +44,11 @@ __all__ = [
     "Person",
     "PrivacyLedger",
     "PrivateEvent",
+    "Provenance",
     "PureEvent",
     "Record",
     "ReleaseSet",
+    "ReleasedFile",
     "SubsampledGaussianEvent",
     "UnitTotal",
     "additive_budget",

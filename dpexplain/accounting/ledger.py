@@ -13,6 +13,7 @@ from weakref import WeakValueDictionary
 from dpexplain._utils.validation import Adjacency, check_adjacency
 from dpexplain.accounting._ledger.duplicates import warn_of_duplicates
 from dpexplain.accounting._ledger.file import LedgerFile
+from dpexplain.accounting._ledger.provenance import Provenance, ReleasedFile, utc_day
 from dpexplain.accounting._ledger.reading import LedgerReading
 from dpexplain.accounting._ledger.store import LedgerStore
 from dpexplain.accounting._ledger.text import no_bound, refusal
@@ -60,6 +61,8 @@ class PrivacyLedger(LedgerReading):
     unit : Record, Person or None, default=None
         Unit of the cap and the totals. None means the unit of the first private charge for the
         cap; for totals, the unit of all entries or, if they differ, one record.
+    person, purpose : str, default=""
+        Person responsible and purpose, recorded with each charge made through this object.
 
     See Also
     --------
@@ -83,7 +86,10 @@ class PrivacyLedger(LedgerReading):
         *,
         adjacency: Adjacency | str = "add_remove",
         unit: Unit | None = None,
+        person: str = "",
+        purpose: str = "",
     ) -> None:
+        facts = Provenance(person=person, purpose=purpose)
         state = LedgerState(
             dataset,
             cap_epsilon,
@@ -93,29 +99,35 @@ class PrivacyLedger(LedgerReading):
         )
         self._store = LedgerStore(state, None if path is None else LedgerFile(path))
         self._store.create_or_join()
-        self._register(uuid.uuid4().hex)
+        self._register(uuid.uuid4().hex, facts)
         warn_of_duplicates(self, charged=False)
 
     @classmethod
-    def _of(cls, store: LedgerStore, identity: str | None = None) -> PrivacyLedger:
+    def _of(
+        cls, store: LedgerStore, identity: str | None = None, facts: Provenance | None = None
+    ) -> PrivacyLedger:
         ledger = cls.__new__(cls)
         ledger._store = store
-        ledger._register(identity or uuid.uuid4().hex)
+        ledger._register(identity or uuid.uuid4().hex, facts or Provenance())
         return ledger
 
-    def _register(self, identity: str) -> None:
-        self._identity = identity
+    def _register(self, identity: str, facts: Provenance) -> None:
+        self._identity, self._facts = identity, facts
         self._has_twin = False
         _LIVE[identity] = self
 
     @classmethod
-    def open(cls, path: str | os.PathLike[str]) -> PrivacyLedger:
+    def open(
+        cls, path: str | os.PathLike[str], *, person: str = "", purpose: str = ""
+    ) -> PrivacyLedger:
         """Open an existing ledger file with its stored limits.
 
         Parameters
         ----------
         path : str or Path
             File created by an earlier ``PrivacyLedger(..., path=path)``.
+        person, purpose : str, default=""
+            Person responsible and purpose, recorded with each charge made through this object.
 
         Returns
         -------
@@ -125,9 +137,10 @@ class PrivacyLedger(LedgerReading):
         Raises
         ------
         BudgetError
-            If the file is missing or cannot be read.
+            If the file is missing, cannot be read, or was changed by hand.
         """
-        return cls._of(LedgerStore.opened(LedgerFile(path)))
+        facts = Provenance(person=person, purpose=purpose)
+        return cls._of(LedgerStore.opened(LedgerFile(path)), facts=facts)
 
     def charge(
         self,
@@ -137,6 +150,7 @@ class PrivacyLedger(LedgerReading):
         adjacency: Adjacency | str = "add_remove",
         what: str = "fit",
         unit: Unit = RECORD,
+        provenance: Provenance | None = None,
     ) -> LedgerEntry:
         """Charge releases before they are made; reject all if they exceed the cap.
 
@@ -152,6 +166,9 @@ class PrivacyLedger(LedgerReading):
             Noun for the error message: "this fit needs ...".
         unit : Record or Person, default=RECORD
             Unit that the events protect.
+        provenance : Provenance or None, default=None
+            Public facts about the charge. Today's date in UTC, and the person and purpose of the
+            ledger, are added where it leaves them out.
 
         Returns
         -------
@@ -169,7 +186,10 @@ class PrivacyLedger(LedgerReading):
         TypeError
             If `unit` is not a unit.
         """
-        return self.charge_all([(label, events)], adjacency=adjacency, what=what, unit=unit)[0]
+        charges = [(label, events)]
+        return self.charge_all(
+            charges, adjacency=adjacency, what=what, unit=unit, provenance=provenance
+        )[0]
 
     def charge_all(
         self,
@@ -178,6 +198,7 @@ class PrivacyLedger(LedgerReading):
         adjacency: Adjacency | str = "add_remove",
         what: str = "fit",
         unit: Unit = RECORD,
+        provenance: Provenance | None = None,
     ) -> tuple[LedgerEntry, ...]:
         """Charge several entries atomically.
 
@@ -191,6 +212,8 @@ class PrivacyLedger(LedgerReading):
             Noun for the error message: "this sweep needs ...".
         unit : Record or Person, default=RECORD
             Unit that the events protect.
+        provenance : Provenance or None, default=None
+            Public facts about all of them, as for `charge`.
 
         Returns
         -------
@@ -203,7 +226,8 @@ class PrivacyLedger(LedgerReading):
             As for `charge`. In these cases nothing has changed.
         """
         check_unit(unit)
-        entries = tuple(LedgerEntry(label, tuple(events), unit) for label, events in charges)
+        facts = self._filled(provenance)
+        entries = tuple(LedgerEntry(label, tuple(events), unit, facts) for label, events in charges)
         if not entries:
             raise ValueError("no charges given; pass at least one (label, events).")
         if check_adjacency(adjacency) != self.adjacency:
@@ -218,6 +242,51 @@ class PrivacyLedger(LedgerReading):
             self._store.write(state.with_entries(entries))
         warn_of_duplicates(self, charged=True)
         return entries
+
+    def add_release(
+        self, entry: int, sha256: str, provenance: Provenance | None = None
+    ) -> ReleasedFile:
+        """Record the hash of a released file of an entry; this costs nothing.
+
+        The hash of something that is not private would let others test guesses about records. So
+        pass hashes of released files only; `dpexplain.certificate.release` checks that.
+
+        Parameters
+        ----------
+        entry : int
+            Index of the entry in `entries`.
+        sha256 : str
+            SHA-256 of the file's bytes, 64 hexadecimal digits.
+        provenance : Provenance or None, default=None
+            Public facts about the release, completed as for `charge`.
+
+        Returns
+        -------
+        ReleasedFile
+            What was recorded; the same file is recorded once per entry and provenance.
+
+        Raises
+        ------
+        ValueError
+            If the entry does not exist or is not private, or the hash is none.
+        BudgetError
+            If the ledger belongs to another process, or its file cannot be read or written.
+        """
+        released = ReleasedFile(entry, sha256, self._filled(provenance))
+        with self._store.exclusive() as state:
+            if entry >= len(state.entries) or not state.entries[entry].private:
+                raise ValueError(
+                    f"entry={entry} must be one of the {len(state.entries)} entries of the ledger, "
+                    "and private; see ledger.frame()."
+                )
+            if released not in state.releases:
+                releases = (*state.releases, released)
+                self._store.write(dataclasses.replace(state, releases=releases))
+        return released
+
+    def _filled(self, provenance: Provenance | None) -> Provenance:
+        given = Provenance() if provenance is None else provenance
+        return given.filled(self._facts).filled(Provenance(date=utc_day()))
 
     def lower_cap(self, cap_epsilon: float, *, unit: Unit | None = None) -> None:
         """Set or lower the cap; it can never be raised.
@@ -324,14 +393,16 @@ class PrivacyLedger(LedgerReading):
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _revived, (self._identity, self._store.known.to_json(), self.path)
+        return _revived, (self._identity, self._store.known.to_json(), self.path, self._facts)
 
 
-def _revived(identity: str, text: str, path: str | None) -> PrivacyLedger:
+def _revived(
+    identity: str, text: str, path: str | None, facts: Provenance | None = None
+) -> PrivacyLedger:
     """Unpickle the ledger, its file, or a read-only copy in another process."""
     live = _LIVE.get(identity)
     if live is not None:
         return live
     file = None if path is None else LedgerFile(path)
     store = LedgerStore(LedgerState.from_json(text), file, from_elsewhere=True)
-    return PrivacyLedger._of(store, identity)
+    return PrivacyLedger._of(store, identity, facts)

@@ -20,7 +20,20 @@ from dpexplain._utils.validation import (
     check_in_range,
     shown,
 )
+from dpexplain.accounting._ledger.chain import chained, check_links, first_link, head_of
+from dpexplain.accounting._ledger.entry import (
+    UNCHAINED,
+    VERSION,
+    WITHOUT_UNITS,
+    LedgerEntry,
+    as_list,
+    check_object,
+    entry_from_dict,
+    entry_to_dict,
+    release_from_dict,
+)
 from dpexplain.accounting._ledger.odometer import odometer_epsilon
+from dpexplain.accounting._ledger.provenance import ReleasedFile
 from dpexplain.accounting._units.prices import (
     common_unit,
     exchanged_spending,
@@ -30,16 +43,7 @@ from dpexplain.accounting._units.prices import (
 from dpexplain.accounting._units.totals import UnitTotal
 from dpexplain.accounting.accountant import epsilon_of
 from dpexplain.accounting.cap import Cap
-from dpexplain.accounting.events import (
-    Event,
-    GaussianEvent,
-    LaplaceEvent,
-    NonPrivateEvent,
-    SubsampledGaussianEvent,
-    check_event,
-    event_from_dict,
-    event_to_dict,
-)
+from dpexplain.accounting.events import Event, event_from_dict, event_to_dict
 from dpexplain.accounting.spending import Spending
 from dpexplain.accounting.summary import (
     EntrySummary,
@@ -60,101 +64,7 @@ from dpexplain.accounting.unit import (
 __all__ = ["LedgerEntry", "LedgerState", "state_of_older_summary"]
 
 _FORMAT = "dpexplain/ledger"
-_VERSION = 3
-_WITHOUT_UNITS = 1  # entries of version 1 did not name their unit
-_UNITS_IN_WORDS = 2
-_TOTALLED = 1e-20, 1e50  # noise multipliers, whose squares and prices for persons stay floats
 _ENDLESS = Spending(squared_mu=math.inf)
-
-
-@dataclass(frozen=True)
-class LedgerEntry:
-    """One charge: events released together under one label.
-
-    Parameters
-    ----------
-    label : str
-        What was charged, for example the name of an estimator.
-    events : tuple of Event
-        The releases, at least one.
-    unit : Record or Person, default=RECORD
-        Unit that their noise protects.
-    """
-
-    label: str
-    events: tuple[Event, ...]
-    unit: Unit = RECORD
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.label, str) or not self.label.strip():
-            raise ValueError(f"label={shown(self.label)} must name what is charged.")
-        if not isinstance(self.unit, Unit):
-            raise ValueError(f"unit={shown(self.unit)} must be a unit, such as RECORD.")
-        object.__setattr__(self, "events", tuple(self.events))
-        if not self.events:
-            raise ValueError(f"{self.label!r} charges no event; pass at least one.")
-        for event in self.events:
-            try:
-                check_event(event)
-            except TypeError as error:
-                raise ValueError(f"{self.label!r} has an unexpected charge: {error}") from None
-            _check_can_be_totalled(event)
-
-    @property
-    def private(self) -> bool:
-        """Whether every event of the entry is private.
-
-        Returns
-        -------
-        bool
-            False if one of them is a `NonPrivateEvent`.
-        """
-        return not any(isinstance(event, NonPrivateEvent) for event in self.events)
-
-    def spending(self, adjacency: Adjacency) -> Spending:
-        """Merge the private events of the entry.
-
-        Parameters
-        ----------
-        adjacency : {"add_remove", "replace"}
-            Adjacency for which the events are stated.
-
-        Returns
-        -------
-        Spending
-            Empty if none of them is private.
-        """
-        return Spending.of(self.events, adjacency)
-
-    @cached_property
-    def mu(self) -> float | None:
-        """Gaussian-DP parameter of the entry's private events, composed.
-
-        Returns
-        -------
-        float or None
-            0 if none of them is private; None if no such parameter describes all events, because
-            one is not Gaussian.
-        """
-        spending = self.spending("add_remove")
-        return spending.mu if spending.gaussian else None
-
-    def epsilon(self, delta: float, adjacency: Adjacency = "add_remove") -> float:
-        """Epsilon of the entry alone.
-
-        Parameters
-        ----------
-        delta : float
-            Delta at which it is stated.
-        adjacency : {"add_remove", "replace"}, default="add_remove"
-            Adjacency for which the events are stated.
-
-        Returns
-        -------
-        float
-            Infinite if an event is not private.
-        """
-        return epsilon_of(self.spending(adjacency), delta) if self.private else math.inf
 
 
 @dataclass(frozen=True)
@@ -178,6 +88,12 @@ class LedgerState:
     cap_at_start : float or None, default=None
         Cap at the first private charge, which therefore cannot depend on results; None before the
         first private charge.
+    releases : tuple of ReleasedFile, default=()
+        Released files that belong to entries, oldest first.
+    unchained : int, default=0
+        Number of first entries that were written before the ledger had a chain of hashes.
+    chained : bool, default=True
+        False if the state was read from a file without a chain.
     """
 
     dataset: str
@@ -187,6 +103,9 @@ class LedgerState:
     entries: tuple[LedgerEntry, ...] = ()
     unit: Unit | None = None
     cap_at_start: float | None = None
+    releases: tuple[ReleasedFile, ...] = ()
+    unchained: int = 0
+    chained: bool = True
 
     def __post_init__(self) -> None:
         if not isinstance(self.dataset, str) or not self.dataset.strip():
@@ -200,6 +119,10 @@ class LedgerState:
         check_adjacency(self.adjacency)
         if self.cap_at_start is not None:
             check_in_range("cap_at_start", self.cap_at_start, 0.0, math.inf, include_low=False)
+        if type(self.unchained) is not int or not 0 <= self.unchained <= len(self.entries):
+            raise ValueError(f"unchained={shown(self.unchained)} must count first entries.")
+        if any(file.entry >= len(self.entries) for file in self.releases):
+            raise ValueError("a released file names an entry that does not exist.")
 
     @property
     def header(self) -> tuple[object, ...]:
@@ -360,11 +283,9 @@ class LedgerState:
             unbounded=self.without_bound(unit),
         )
 
-    def to_json(self) -> str:
-        """Write the state as JSON; numbers round-trip exactly."""
-        content = {
-            "format": _FORMAT,
-            "version": _VERSION,
+    def to_dict(self) -> dict[str, Any]:
+        """Write the state as plain data, with its chain of hashes."""
+        limits = {
             "dataset": self.dataset,
             "cap_epsilon": number_to_json(self.cap_epsilon),
             "delta": self.delta,
@@ -373,38 +294,77 @@ class LedgerState:
             "cap_at_start": (
                 None if self.cap_at_start is None else number_to_json(self.cap_at_start)
             ),
-            "entries": [
-                {
-                    "label": entry.label,
-                    "unit": unit_to_dict(entry.unit),
-                    "events": [event_to_dict(event) for event in entry.events],
-                }
-                for entry in self.entries
-            ],
+            "unchained": self.unchained,
         }
-        return json.dumps(content, indent=1, allow_nan=False)
+        entries, last = chained(map(entry_to_dict, self.entries), first_link(limits, "entries"))
+        released = (file.to_dict() for file in self.releases)
+        releases, latest = chained(released, first_link(limits, "releases"))
+        head = head_of(limits, (last, latest), (len(entries), len(releases)))
+        format_of = {"format": _FORMAT, "version": VERSION}
+        return {**format_of, **limits, "entries": entries, "releases": releases, "head": head}
+
+    @property
+    def head(self) -> str:
+        """Hash of limits, entries and released files."""
+        return str(self.to_dict()["head"])
+
+    def at(
+        self, n_entries: int, n_releases: int, cap_epsilon: float, unit: Unit | None
+    ) -> LedgerState:
+        """Return the state as it was with these first entries and released files.
+
+        Parameters
+        ----------
+        n_entries, n_releases : int
+            Numbers at that time.
+        cap_epsilon : float
+            Cap at that time, which may have been lowered since.
+        unit : Record, Person or None
+            Unit of the cap at that time.
+
+        Returns
+        -------
+        LedgerState
+            Its head tells whether the ledger really was in this state.
+        """
+        entries = self.entries[:n_entries]
+        spends = any(not entry.spending(self.adjacency).empty for entry in entries)
+        return replace(
+            self,
+            entries=entries,
+            releases=self.releases[:n_releases],
+            cap_epsilon=cap_epsilon,
+            unit=unit,
+            cap_at_start=self.cap_at_start if spends else None,
+        )
+
+    def to_json(self) -> str:
+        """Write the state as JSON; numbers round-trip exactly."""
+        return json.dumps(self.to_dict(), indent=1, allow_nan=False)
 
     @classmethod
     def from_json(cls, text: str) -> LedgerState:
-        """Read the output of `to_json` strictly."""
+        """Read the output of `to_json` strictly; a broken chain is an error."""
         content = parse(text)
         version: Any = content.get("version") if isinstance(content, Mapping) else None
         fields = {"format", "version", "dataset", "cap_epsilon", "delta", "adjacency", "entries"}
-        if version == _VERSION:
+        if version in (UNCHAINED, VERSION):
             fields |= {"unit", "cap_at_start"}
-        _check_object(content, fields, "a ledger")
+        if version == VERSION:
+            fields |= {"unchained", "releases", "head"}
+        check_object(content, fields, "a ledger")
         if content["format"] != _FORMAT or not _is_version(version):
             raise ValueError(
                 f"the format is {shown(content['format'])}, version {shown(version)}; "
-                f"expected {_FORMAT!r}, version {_VERSION} or older."
+                f"expected {_FORMAT!r}, version {VERSION} or older."
             )
         entries = tuple(
-            _entry_from_json(entry, version, place)
-            for place, entry in enumerate(_as_list(content["entries"]))
+            entry_from_dict(entry, version, place)
+            for place, entry in enumerate(as_list(content["entries"]))
         )
         unit = content.get("unit")
         start = content.get("cap_at_start") or _start_unknown(entries)
-        return cls(
+        state = cls(
             dataset=content["dataset"],
             cap_epsilon=number_from_json(content["cap_epsilon"]),  # type: ignore[arg-type]
             delta=content["delta"],
@@ -412,6 +372,24 @@ class LedgerState:
             entries=entries,
             unit=None if unit is None else unit_from_dict(unit),
             cap_at_start=None if start is None else number_from_json(start),  # type: ignore[arg-type]
+            releases=tuple(map(release_from_dict, as_list(content.get("releases", [])))),
+            unchained=content.get("unchained", len(entries)),
+            chained=version == VERSION,
+        )
+        if state.chained:
+            _check_chain(content, state.to_dict())
+        return state
+
+
+def _check_chain(found: Mapping[str, Any], expected: Mapping[str, Any]) -> None:
+    """Compare a file with the chain of hashes that its content requires."""
+    check_links(found["entries"], expected["entries"], "entry")
+    check_links(found["releases"], expected["releases"], "released file")
+    if found["head"] != expected["head"]:
+        raise ValueError(
+            "the chain of hashes does not end in the head of the file: the limits (data set, cap, "
+            "delta, adjacency, unit), the last entry or the last released file were changed or "
+            "removed by hand."
         )
 
 
@@ -455,13 +433,6 @@ def _start_unknown(entries: Sequence[LedgerEntry]) -> float | None:
     return math.inf if any(not entry.spending("add_remove").empty for entry in entries) else None
 
 
-def _check_can_be_totalled(event: Event) -> None:
-    """Reject noise so weak or so strong that sums over events would leave the range of floats."""
-    if isinstance(event, GaussianEvent | SubsampledGaussianEvent | LaplaceEvent):
-        low, high = _TOTALLED
-        check_in_range("noise_multiplier", event.noise_multiplier, low, high)
-
-
 def _alike(charge: list[Spending]) -> list[Spending]:
     """Restate all events of a charge as replace-one if any of them is."""
     adjacency = max(spending.adjacency for spending in charge)
@@ -469,26 +440,4 @@ def _alike(charge: list[Spending]) -> list[Spending]:
 
 
 def _is_version(value: object) -> bool:
-    return type(value) is int and _WITHOUT_UNITS <= value <= _VERSION
-
-
-def _entry_from_json(content: Any, version: int, place: int) -> LedgerEntry:
-    named = {"unit"} if version > _WITHOUT_UNITS else set()
-    _check_object(content, {"label", "events"} | named, "an entry")
-    events = tuple(event_from_dict(event) for event in _as_list(content["events"]))
-    if version > _UNITS_IN_WORDS:
-        unit = unit_from_dict(content["unit"])
-    else:
-        unit = unit_from_text(content.get("unit"), place)
-    return LedgerEntry(content["label"], events, unit)
-
-
-def _as_list(content: Any) -> list[Any]:
-    if not isinstance(content, list):
-        raise ValueError(f"expected a list, got {shown(content)}.")
-    return content
-
-
-def _check_object(content: Any, fields: set[str], what: str) -> None:
-    if not isinstance(content, Mapping) or set(content) != fields:
-        raise ValueError(f"{what} needs exactly these fields: {', '.join(sorted(fields))}.")
+    return type(value) is int and WITHOUT_UNITS <= value <= VERSION

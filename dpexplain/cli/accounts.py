@@ -66,7 +66,8 @@ def opened_ledger(asked: argparse.Namespace) -> PrivacyLedger:
     Parameters
     ----------
     asked : argparse.Namespace
-        With ``table``, ``ledger``, ``dataset``, ``delta`` and ``cap_epsilon``.
+        With ``table``, ``ledger``, ``dataset``, ``delta``, ``cap_epsilon``, ``person`` and
+        ``purpose``.
 
     Returns
     -------
@@ -92,8 +93,10 @@ def opened_ledger(asked: argparse.Namespace) -> PrivacyLedger:
             cap_epsilon=math.inf if asked.cap_epsilon is None else asked.cap_epsilon,
             delta=_DELTA if asked.delta is None else asked.delta,
             path=path,
+            person=asked.person,
+            purpose=asked.purpose,
         )
-    ledger = PrivacyLedger.open(path)
+    ledger = PrivacyLedger.open(path, person=asked.person, purpose=asked.purpose)
     for option, wanted, held in (
         ("--dataset", asked.dataset, ledger.dataset),
         ("--delta", asked.delta, ledger.delta),

@@ -1,20 +1,15 @@
-"""``dpexplain schema draft`` and ``check``. Neither is private."""
+"""``dpexplain schema draft``, ``from-dictionary`` and ``check``; only the second reads no data."""
 
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from dpexplain.cli.errors import CommandError
 from dpexplain.cli.options import add_command, add_table, check_place
 from dpexplain.cli.tables import read_schema, whole_table
 from dpexplain.cli.text import table_text
-
-if TYPE_CHECKING:
-    from dpexplain.schema import Schema
-
-_MANY_CATEGORIES = 50  # of one feature; longer lists are mostly identifiers, dates and free text
 
 
 def add_commands(commands: Any) -> None:
@@ -32,9 +27,27 @@ def add_commands(commands: Any) -> None:
     )
     add_table(draft, private=False)
     draft.add_argument("--task", choices=("auto", "classification", "regression"), default="auto")
+    draft.add_argument(
+        "--exclude", metavar="COLUMN", action="extend", nargs="+", default=[], help="leave out"
+    )
     draft.add_argument("--out", type=Path, required=True, help="schema, as TOML")
     draft.add_argument("--replace", action="store_true", help="replace an existing file")
     draft.set_defaults(run=run_draft, command="schema draft")
+
+    read = add_command(
+        parts,
+        "from-dictionary",
+        summary="Write the schema that a data dictionary describes: a CSV file with the columns "
+        "name and type, and as needed min, max, step, categories, aliases, missing, unit, decimal, "
+        "format, description and source. No data are read.",
+        examples="dpexplain schema from-dictionary dictionary.csv --target income "
+        "--out schema.toml",
+    )
+    read.add_argument("dictionary", type=Path, help="CSV file with one line per column")
+    read.add_argument("--target", metavar="COLUMN", help="column to predict", required=True)
+    read.add_argument("--out", type=Path, required=True, help="schema, as TOML")
+    read.add_argument("--replace", action="store_true", help="replace an existing file")
+    read.set_defaults(run=run_from_dictionary, command="schema from-dictionary")
 
     check = add_command(
         parts,
@@ -50,33 +63,37 @@ def add_commands(commands: Any) -> None:
 def run_draft(asked: argparse.Namespace) -> None:
     """Write a draft, without overwriting an edited schema by accident."""
     import dpexplain.io
-    from dpexplain.cli.errors import CommandError
     from dpexplain.schema import Schema
 
+    _check_new(asked)
+    X, y = whole_table(asked)
+    draft = Schema.draft(X, y, task=asked.task, exclude=asked.exclude)
+    dpexplain.io.write_file(asked.out, draft.to_toml())
+    print(
+        f"saved to {asked.out}: {draft.schema.n_features} features. Now check every bound and list "
+        "in it against the documentation of the data."
+    )
+    if draft.decisions:
+        print("To decide (NOT PRIVATE: read from the data):")
+        print("\n".join(f"- {text}" for text in draft.decisions))
+
+
+def run_from_dictionary(asked: argparse.Namespace) -> None:
+    """Write the schema of a data dictionary."""
+    import dpexplain.io
+    from dpexplain.schema import Schema
+
+    _check_new(asked)
+    schema = Schema.from_dictionary(asked.dictionary, target=asked.target)
+    dpexplain.io.write_file(asked.out, schema.to_toml())
+    print(f"saved to {asked.out}: {schema.n_features} features.")
+
+
+def _check_new(asked: argparse.Namespace) -> None:
+    """Check that no schema that somebody may have edited is overwritten by accident."""
     check_place(asked.out, suffixes=(".toml",))
     if asked.out.exists() and not asked.replace:
         raise CommandError(f"--out {asked.out} exists; pass --replace to overwrite it.")
-    X, y = whole_table(asked)
-    schema = Schema.from_frame(X, y, task=asked.task)
-    dpexplain.io.write_file(asked.out, schema.to_toml())
-    print(
-        f"saved to {asked.out}: {schema.n_features} features. Now check every bound and list in "
-        "it against the documentation of the data."
-    )
-    if many := _long_lists(schema):
-        print(
-            f"long lists of categories: {', '.join(many)}. Take identifiers and dates out of the "
-            "schema, and group the rest: a category needs many people to rise above the noise.",
-            file=sys.stderr,
-        )
-
-
-def _long_lists(schema: Schema) -> list[str]:
-    """List features with too many categories."""
-    counts = {
-        name: len(getattr(feature, "categories", ())) for name, feature in schema.features.items()
-    }
-    return [f"{name} ({count:,})" for name, count in counts.items() if count > _MANY_CATEGORIES]
 
 
 def run_check(asked: argparse.Namespace) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import dpexplain.io
+from dpexplain.certificate import file_hash
 from dpexplain.cli.accounts import ledger_of_command, ledger_path
 from dpexplain.cli.errors import CommandError, after_the_charge
 from dpexplain.cli.options import (
@@ -92,6 +93,7 @@ def run_fit(asked: argparse.Namespace) -> None:
     with after_the_charge():
         explanation = estimator.explain_global()
         dpexplain.io.save(explanation, asked.out)
+        record_file(estimator, asked.out)
         if not asked.quiet:
             print(fit_text(explanation, _health(estimator), ledger, asked.out))
 
@@ -101,6 +103,19 @@ def _health(estimator: Any) -> Health | None:
 
     checked = DPExplainableBoostingClassifier | DPExplainableBoostingRegressor
     return estimator.health() if isinstance(estimator, checked) else None
+
+
+def record_file(estimator: Any, path: Path) -> None:
+    """Record the hash of a private explanation at the entry of its fit, so it can be found."""
+    if not estimator.guarantee_.private:
+        return
+    ledger = estimator.ledger_
+    label = f"{type(estimator).__name__} (epsilon={estimator.epsilon:g})"
+    recorded = {file.entry for file in ledger.releases}
+    places = [place for place, entry in enumerate(ledger.entries) if entry.label == label]
+    # Entries of processes that charge at the same time promise the same if they have one label.
+    open_places = [place for place in places if place not in recorded]
+    ledger.add_release((open_places or places)[-1], file_hash(path))
 
 
 def run_sweep(asked: argparse.Namespace) -> None:

@@ -104,9 +104,16 @@ def add_model(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--cap-epsilon", type=float, help="cap of a new ledger; charges beyond it are refused"
     )
+    add_responsible(command)
     command.add_argument(
         "--quiet", action="store_true", help="print no progress and no summary, only errors"
     )
+
+
+def add_responsible(command: argparse.ArgumentParser) -> None:
+    """Add who is responsible and why, which the ledger records."""
+    command.add_argument("--person", default="", help="person responsible, for the ledger")
+    command.add_argument("--purpose", default="", help="what the release is for, for the ledger")
 
 
 def private_estimator(asked: argparse.Namespace, schema: Any, **parameters: Any) -> Any:

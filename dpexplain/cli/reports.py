@@ -14,11 +14,9 @@ from dpexplain.cli.options import add_command, check_place
 from dpexplain.cli.show import add_class, of_class
 from dpexplain.cli.tables import read_schema
 from dpexplain.cli.text import account_line, described
-from dpexplain.explain._by_class import ByClass
 from dpexplain.explain._text import listing
 from dpexplain.schema import Classes
 
-_ONE_CLASS = "a page shows one class; pass --class with one of {classes}."
 _NEEDED = ("target", "schema", "epsilons")
 _OF_EVERY_REPORT = ("table", "quiet", "out", "not_for_release", "of_class", "help")
 
@@ -61,8 +59,6 @@ def run_report(asked: argparse.Namespace) -> None:
     if asked.table.suffix.lower() == ".json":
         _refuse_fit_options(asked)
         source = of_class(dpexplain.io.load(asked.table), asked)
-        if isinstance(source, ByClass):
-            raise CommandError(_ONE_CLASS.format(classes=listing(source.classes)))
     else:
         _require_fit_options(asked)
         _check_class(asked)
@@ -109,13 +105,13 @@ def _require_fit_options(asked: argparse.Namespace) -> None:
 
 
 def _check_class(asked: argparse.Namespace) -> None:
-    """Reject several classes, or one that does not exist, before the charge."""
+    """Reject a class that does not exist, before the charge."""
+    if asked.of_class is None:
+        return
     target = read_schema(asked.schema).target
     names = tuple(target.names) if isinstance(target, Classes) else ()
     by_class = len(names) > 2 and asked.model != "locally-linear"
-    if by_class and asked.of_class is None:
-        raise CommandError(_ONE_CLASS.format(classes=listing(names)))
-    if asked.of_class is not None and not (by_class and asked.of_class in names):
+    if not (by_class and asked.of_class in names):
         expected = f"expected one of {listing(names)}." if by_class else "omit it."
         raise CommandError(f"--class {asked.of_class}: {expected}")
 

@@ -212,7 +212,7 @@ def run_ledger(asked: argparse.Namespace) -> None:
         ]()
     )
     if asked.format == "text":
-        print("\n" + _left_words(ledger))
+        print(f"\n{_left_words(ledger)}\n{ledger.chain_words()}")
 
 
 def _why_no_ledger(file: Path, error: BudgetError) -> str:

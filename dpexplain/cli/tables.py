@@ -52,13 +52,18 @@ def private_records(asked: argparse.Namespace, schema: Schema) -> Records:
             f"--target {asked.target}: {asked.schema} has it as a feature, and "
             f"{_described(schema)} as what is predicted; name that column, or correct the schema."
         )
+    if asked.target in (*schema.id, schema.person):
+        raise CommandError(
+            f"--target {asked.target}: {asked.schema} says that it identifies records or persons; "
+            "name the column to predict."
+        )
     if not _in_lines(asked):
         return _parquet_records(asked, schema)
     frame = read_texts(asked.table, asked.sep, asked.encoding)
     _check_column(frame, asked.target, asked.table)
     _check_meant(asked, schema, list(frame.columns))
-    known = [name for name in frame.columns if name in schema.features]
-    rest = [str(name) for name in frame.columns if name not in (*known, asked.target)]
+    known = [name for name in frame.columns if name in schema.features or name == schema.person]
+    rest = [str(n) for n in frame.columns if n not in (*known, *schema.id, asked.target)]
     if rest and not getattr(asked, "quiet", False):
         print(f"columns not in the schema are ignored: {', '.join(rest)}", file=sys.stderr)
     return Records(frame[known], frame[asked.target])

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from dpexplain._utils.validation import check_epsilon
+from dpexplain.accounting._ledger.provenance import provenance_of
 from dpexplain.accounting.events import Event
 from dpexplain.accounting.ledger import PrivacyLedger
 from dpexplain.accounting.unit import Unit, unit_of
 from dpexplain.tables.columns import kind_in_parts
 from dpexplain.tables.groups import Grouping, grouping_of
 from dpexplain.tables.targets import split_target
+
+if TYPE_CHECKING:
+    from dpexplain.schema import Schema
 
 
 def check_estimator(estimator: Any) -> None:
@@ -120,9 +124,15 @@ class Payer(NamedTuple):
     shared: bool
     unit: Unit
 
-    def charge(self, charges: list[Charge]) -> None:
+    def charge(self, charges: list[Charge], schema: Schema | None) -> None:
         """Charge one entry per fit atomically, or raise."""
-        self.ledger.charge_all(charges, adjacency=self.adjacency, what="sweep", unit=self.unit)
+        self.ledger.charge_all(
+            charges,
+            adjacency=self.adjacency,
+            what="sweep",
+            unit=self.unit,
+            provenance=provenance_of(schema),
+        )
 
 
 def find_payer(ledger: PrivacyLedger | None, estimator: Any, kind: str | None = None) -> Payer:

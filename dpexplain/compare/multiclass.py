@@ -18,7 +18,7 @@ from dpexplain.explain._text import listing, short_number
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class MulticlassComparison(ByClass[Comparison]):
-    """Result of a sweep over a multiclass model; views show one class.
+    """Result of a sweep over a multiclass model; figures show one class.
 
     Parameters
     ----------

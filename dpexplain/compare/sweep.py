@@ -29,7 +29,7 @@ from dpexplain.compare.comparison import Comparison
 from dpexplain.compare.filters import FilterComparison
 from dpexplain.compare.multiclass import MulticlassComparison
 from dpexplain.explain import FilterBank, GlobalExplanation, MulticlassExplanation
-from dpexplain.tables.groups import without_groups
+from dpexplain.tables.groups import groups_or_declared, without_groups
 from dpexplain.tables.targets import split_target
 
 DEFAULT_EPSILONS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
@@ -111,6 +111,7 @@ def sweep(
         Whether to show a progress bar, which counts only finished fits.
     groups : str, (str, array-like), array-like of shape (n_samples,) or None, default=None
         Person of each row, for an estimator with ``max_rows_per_person``, as ``fit`` takes it.
+        None takes the column of persons that the schema names.
 
     Returns
     -------
@@ -145,6 +146,8 @@ def sweep(
     check_n_jobs(n_jobs)
     schema = estimator.get_params(deep=False).get("schema")
     held_out = checked_evaluate(evaluate, schema)
+    bound = estimator.get_params(deep=False).get("max_rows_per_person")
+    groups = groups_or_declared(groups, bound, schema)
     in_parts = check_parts(X, reference, groups)
     grouping = None
     if not in_parts:
@@ -165,7 +168,7 @@ def sweep(
         event = NonPrivateEvent("reference", "non-private reference model fitted for comparison")
         charges.append((type(fits[-1].estimator).__name__, (event,)))
 
-    payer.charge(charges)
+    payer.charge(charges, schema)
     data = _Data(X, y, None if grouping is None else grouping.argument, held_out)
     results = _fit_all(fits, data, n_jobs, progress)
     return _comparison(ascending, results, payer.ledger, estimator)

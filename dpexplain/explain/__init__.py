@@ -16,6 +16,8 @@ from dpexplain.explain.additive.multiclass import MulticlassExplanation
 from dpexplain.explain.additive.multiclass_local import MulticlassLocalExplanation
 from dpexplain.explain.additive.pair_curve import PairAxis, PairCurve
 from dpexplain.explain.additive.shape_function import ShapeFunction
+from dpexplain.explain.claim_strip import ClaimStrip, claim_strip
+from dpexplain.explain.claims import Claim, claim
 from dpexplain.explain.filters.filter_bank import FilterBank
 from dpexplain.explain.filters.filter_inputs import InputFeature, InputPreparation
 from dpexplain.explain.filters.filter_local import FilterExplanation
@@ -26,6 +28,8 @@ from dpexplain.explain.health import Finding, Health
 from dpexplain.explain.noise_model import NoiseModel
 
 __all__ = [
+    "Claim",
+    "ClaimStrip",
     "EditEffect",
     "EditRecord",
     "FilterBank",
@@ -45,6 +49,8 @@ __all__ = [
     "PairCurve",
     "ShapeFunction",
     "WeightMap",
+    "claim",
+    "claim_strip",
     "denoised",
     "from_interpret",
     "inverse_link",

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import math
 import re
+import warnings
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -11,6 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dpexplain.accounting.unit import unit_of
+from dpexplain.exceptions import PrivacyWarning
 from dpexplain.mechanisms import SecretCoins, SeededCoins, secret_coins
 from dpexplain.models.inputs import as_column
 from dpexplain.schema import Schema
@@ -53,6 +57,24 @@ def features_without_groups(X: Any, groups: Any, schema: Schema | None) -> Any:
             "it from the schema, or pass person IDs separately."
         )
     return without_groups(X, groups)
+
+
+def warn_of_persons(schema: Any, max_rows_per_person: int | None) -> None:
+    """Warn that a fit protects rows though the schema names persons: both are public.
+
+    Parameters
+    ----------
+    schema : Schema or None
+    max_rows_per_person : int or None
+    """
+    person = getattr(schema, "person", None)
+    if person is not None and max_rows_per_person is None:
+        warnings.warn(
+            f"the schema says that the column {person!r} names persons, but this fit protects "
+            "single rows; set max_rows_per_person (1 if everybody has one row).",
+            PrivacyWarning,
+            stacklevel=4,
+        )
 
 
 def checked_groups(groups: Any, X: Any, max_rows: int | None) -> tuple[str | None, Any]:
@@ -155,6 +177,12 @@ def _person_of(cell: Any) -> str | None:
         cell = cell.item()
     if isinstance(cell, str):
         cell = _number_of(cell.strip())
+    elif isinstance(cell, bytearray | memoryview):  # whose text says where they are in memory
+        cell = bytes(cell)
+    elif isinstance(cell, Decimal | Fraction | np.longdouble):
+        cell = _plain_number(cell)
+    elif isinstance(cell, complex) and cell.imag == 0:
+        cell = cell.real
     if isinstance(cell, bool):
         return f"number {int(cell)}"
     if isinstance(cell, float):
@@ -166,6 +194,17 @@ def _person_of(cell: Any) -> str | None:
     if cell is None or cell is pd.NA or cell is pd.NaT or isinstance(cell, Unreadable):
         return None
     return f"{type(cell).__name__} {cell!r}"
+
+
+def _plain_number(cell: Decimal | Fraction | np.longdouble) -> Any:
+    """Return the integer or float of equal value or spelling; raise for one that is no number."""
+    if isinstance(cell, Decimal) and abs(cell.adjusted()) > 4000:
+        raise ValueError("a number whose digits fill the memory")
+    exact = Fraction(*cell.as_integer_ratio())
+    if exact.denominator == 1:
+        return exact.numerator
+    nearest = float(exact)
+    return nearest if exact in (Fraction(nearest), Fraction(repr(nearest))) else exact
 
 
 _WHOLE = re.compile(r"[+-]?[0-9]{1,4000}(\.0*)?")

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from dpexplain._utils.tracebacks import without_records
 from dpexplain._utils.version import __version__
 from dpexplain.accounting import Event, NonPrivateEvent, PrivacyLedger
+from dpexplain.accounting._ledger.provenance import provenance_of
 from dpexplain.accounting.unit import Unit, unit_of
 from dpexplain.exceptions import PrivacyWarning
 from dpexplain.explain import Guarantee
@@ -24,7 +25,12 @@ from dpexplain.models.inputs import (
     rows_of,
     rows_with_target,
 )
-from dpexplain.models.persons import PERSONS_IN_PARTS, checked_groups, features_without_groups
+from dpexplain.models.persons import (
+    PERSONS_IN_PARTS,
+    checked_groups,
+    features_without_groups,
+    warn_of_persons,
+)
 from dpexplain.models.persons import bounded_rows as _bounded_rows
 from dpexplain.models.private_checks import check_private_parameters
 from dpexplain.models.private_hooks import PrivateHooks
@@ -32,6 +38,7 @@ from dpexplain.schema import Schema
 from dpexplain.tables.chunked import ChunkedTable, PartError
 from dpexplain.tables.columns import kind_in_parts
 from dpexplain.tables.encoding import check_columns
+from dpexplain.tables.groups import groups_or_declared
 from dpexplain.tables.opening import chunked_table
 from dpexplain.tables.targets import split_target
 
@@ -66,8 +73,9 @@ class PrivateEstimator(PrivateHooks):
             with the partitions of `X`.
         groups : str, (str, array-like), array-like of shape (n_samples,) or None, default=None
             Person of each row: the name of a column of `X`, which is then not a feature; a name
-            and the person IDs; or the IDs alone. At most `max_rows_per_person` rows of a person
-            are used, chosen by secret coins; rows without a readable person ID are dropped. The
+            and the person IDs; or the IDs alone; by default the column of persons of the schema if
+            `max_rows_per_person` is set. At most `max_rows_per_person` rows of a person are used,
+            chosen by secret coins; rows without a readable person ID are dropped. The
             name is public, and tells a ledger which fits protect the same persons. Unnamed IDs are
             a separate kind of person in each fit (the name of a Series does not count, because
             pandas keeps it when IDs are mapped to other persons).
@@ -113,6 +121,8 @@ class PrivateEstimator(PrivateHooks):
                 "Remove it."
             )
         X, y = split_target(self._as_table(X), y, self.schema)
+        groups = groups_or_declared(groups, self.max_rows_per_person, self.schema)
+        warn_of_persons(self.schema, self.max_rows_per_person)
         table = X
         # Parameters that another thread sets from here on reach the next fit: what is charged,
         # fitted and promised must be one and the same.
@@ -288,7 +298,8 @@ class PrivateEstimator(PrivateHooks):
         if ledger is None:
             ledger = PrivacyLedger("this fit alone", delta=self.delta, adjacency=self.adjacency)
         unit = self._privacy_unit()
-        ledger.charge(events, label=label, adjacency=self.adjacency, unit=unit)
+        facts = provenance_of(self.schema)
+        ledger.charge(events, label=label, adjacency=self.adjacency, unit=unit, provenance=facts)
         return ledger
 
     def _drafted_schema(self, X: Any, y: Any) -> Schema:

@@ -66,6 +66,31 @@ def as_listed(kind: str, name: str, values: Iterable[Label]) -> tuple[Label, ...
     return tuple(values)
 
 
+def as_columns(role: str, names: object) -> tuple[str, ...]:
+    """Return the names of columns with a role; a list of them only where several may have it."""
+    listed = [names] if isinstance(names, str) or role == "person" else names
+    if not isinstance(listed, list | tuple) or not all(
+        isinstance(name, str) and name for name in listed
+    ):
+        several = "" if role == "person" else " or a list of such names"
+        raise SchemaError(f"Schema: {role}={names!r} must be the name of a column{several}.")
+    for name in listed:
+        check_encodable("Schema", role, name)
+    return tuple(listed)
+
+
+def check_roles(columns: list[str], features: Mapping[str, Any], target: Any) -> None:
+    """Check that columns of ids and persons have no other role."""
+    for name in columns:
+        other = "a feature" if name in features else "given twice"
+        other = "the target" if target is not None and name == target.name else other
+        if other != "given twice" or columns.count(name) > 1:
+            raise SchemaError(
+                f"Schema: the column {name!r} of id= or person= is {other}; a column that "
+                "identifies records or persons has no other role."
+            )
+
+
 def as_plain(value: Any) -> Label:
     """Return a label as a plain Python value."""
     item = value.item() if hasattr(value, "dtype") and hasattr(value, "item") else value

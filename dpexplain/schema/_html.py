@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html import escape
+from typing import Protocol
 
 from dpexplain.schema._checks import Label, short
 from dpexplain.schema.features import (
@@ -23,23 +24,44 @@ _N_CHARACTERS_SHOWN = 300
 _HEADINGS = ("feature", "kind", "public values", "unit", "description")
 
 
-def schema_table(features: Mapping[str, Feature], target: Target | None) -> str:
+class Described(Protocol):
+    """Interface of a schema that is shown or written."""
+
+    @property
+    def features(self) -> Mapping[str, Feature]:
+        """The features by column name."""
+
+    @property
+    def target(self) -> Target | None:
+        """The target."""
+
+    @property
+    def id(self) -> str | Sequence[str]:
+        """Columns that identify a record."""
+
+    @property
+    def person(self) -> str | None:
+        """Column of persons."""
+
+
+def schema_table(schema: Described) -> str:
     """Return a schema as an HTML table.
 
     Parameters
     ----------
-    features : mapping of str to feature
-    target : Range, Classes or None
-        What to show.
+    schema : Schema
 
     Returns
     -------
     str
         HTML in which names, categories, units and descriptions are escaped.
     """
-    rows = [_row(name, feature) for name, feature in features.items()]
-    if target is not None:
-        rows.append(_row(f"{target.name or 'target'} (target)", target))
+    rows = [_row(name, feature) for name, feature in schema.features.items()]
+    if schema.target is not None:
+        rows.append(_row(f"{schema.target.name or 'target'} (target)", schema.target))
+    rows += [_cells(name, "id", "never a feature", "", "") for name in schema.id]
+    if schema.person is not None:
+        rows.append(_cells(schema.person, "person", "never a feature", "", ""))
     head = "".join(f"<th scope='col' style='text-align:left'>{title}</th>" for title in _HEADINGS)
     return (
         "<table class='dpexplain-schema'>"
@@ -50,7 +72,12 @@ def schema_table(features: Mapping[str, Feature], target: Target | None) -> str:
 def _row(name: str, part: Numeric | Categorical | Range | Classes) -> str:
     kind, values = _kind_and_values(part)
     unit = "" if isinstance(part, Date) else getattr(part, "unit", "")
-    texts = (kind, values, unit, part.description)
+    source = f"Source: {part.source}" if part.source else ""
+    notes = ". ".join(filter(None, (part.description.rstrip(". "), source)))
+    return _cells(name, kind, "; ".join([values, *_rules(part)]), unit, notes)
+
+
+def _cells(name: str, *texts: str) -> str:
     cells = "".join(f"<td style='text-align:left'>{_text(text)}</td>" for text in texts)
     return f"<tr><th scope='row' style='text-align:left'>{_text(name)}</th>{cells}</tr>"
 
@@ -69,6 +96,18 @@ def _kind_and_values(part: Numeric | Categorical | Range | Classes) -> tuple[str
     step = f", step {short(part.step)}" if isinstance(part, Numeric) and part.step else ""
     kind = "numeric" if isinstance(part, Numeric) else "range"
     return kind, f"{short(part.low)} to {short(part.high)}{step}"
+
+
+def _rules(part: Numeric | Categorical | Range | Classes) -> list[str]:
+    """Describe how cells are cleaned."""
+    aliases = [f"{spelling} = {name}" for spelling, name in getattr(part, "aliases", ())]
+    listed = {
+        "decimal comma": [""] if getattr(part, "decimal", ".") == "," else [],
+        "format ": list(getattr(part, "format", ())),
+        "alias ": aliases,
+        "missing ": list(part.missing),
+    }
+    return [words + _joined(tuple(found), ", ") for words, found in listed.items() if found]
 
 
 def _joined(values: tuple[Label, ...], separator: str) -> str:

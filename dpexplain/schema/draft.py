@@ -49,14 +49,25 @@ def observed_fields(
     """
     if task not in ("auto", "classification", "regression"):
         raise ValueError(f"task={task!r} must be 'auto', 'classification' or 'regression'.")
-    table = as_table(X)
-    named: dict[str, Column] = (
-        {str(name): table.iloc[:, index] for index, name in enumerate(table.columns)}
-        if isinstance(table, pd.DataFrame)
-        else {f"feature_{index}": table[:, index] for index in range(table.shape[1])}
-    )
-    features = {name: observed_feature(column) for name, column in named.items()}
+    features = {name: observed_feature(column) for name, column in named_columns(X).items()}
     return features, None if y is None else observed_target(y, task=task)
+
+
+def named_columns(X: ArrayLike) -> dict[str, Column]:
+    """Return the columns of a table by name; those of an array are numbered.
+
+    Parameters
+    ----------
+    X : DataFrame or array of shape (n_samples, n_features)
+
+    Returns
+    -------
+    dict
+    """
+    table = as_table(X)
+    if isinstance(table, pd.DataFrame):
+        return {str(name): table.iloc[:, index] for index, name in enumerate(table.columns)}
+    return {f"feature_{index}": table[:, index] for index in range(table.shape[1])}
 
 
 def observed_feature(column: Column) -> Feature:
@@ -83,7 +94,7 @@ def observed_feature(column: Column) -> Feature:
         return dates
     finite = numbers[np.isfinite(numbers)]
     if all(text is None for text in texts[np.isnan(numbers)]):
-        low, high = _outward(finite)
+        low, high = outward(finite)
         step = 1.0 if finite.size and np.all(finite == np.rint(finite)) else None
         return Numeric(low, high, step=step)
     return Categorical(sorted({text for text in texts if text}) or ["unreadable"])
@@ -120,7 +131,7 @@ def observed_target(y: ArrayLike, *, task: Task = "auto") -> Target:
     finite = numbers[np.isfinite(numbers)]
     few = _is_truth(values) or np.unique(finite).size <= 2
     if task == "regression" or (task == "auto" and finite.size and not few):
-        return Range(*_outward(finite), name=name)
+        return Range(*outward(finite), name=name)
     label_of_text = dict(zip(texts_of(values), cells_of(values), strict=True))
     labels: list[Any] = [label for text, label in label_of_text.items() if text]
     if any(isinstance(label, str) for label in labels):
@@ -141,8 +152,18 @@ def _name(category: Any) -> Any:
     return category if isinstance(category, str | bool | int | float) else str(category)
 
 
-def _outward(finite: NDArray[np.float64]) -> tuple[float, float]:
-    """Round the bounds of the data outward to two digits of their range."""
+def outward(finite: NDArray[np.float64]) -> tuple[float, float]:
+    """Round the bounds of the data outward to two digits of their range.
+
+    Parameters
+    ----------
+    finite : ndarray of shape (n,), dtype float64
+        May be empty.
+
+    Returns
+    -------
+    low, high : float
+    """
     if not finite.size:
         return 0.0, 1.0
     low, high = np.clip([finite.min(), finite.max()], -_LARGEST, _LARGEST).tolist()

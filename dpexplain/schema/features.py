@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from datetime import date
 from typing import Literal, TypeAlias
 
@@ -23,7 +23,16 @@ from dpexplain.schema._checks import (
     short,
     short_list,
 )
-from dpexplain.tables.cells import DATE_UNIT, day_text
+from dpexplain.schema._cleaning import (
+    Aliases,
+    as_aliases,
+    as_decimal,
+    as_formats,
+    as_markers,
+    check_told_apart,
+)
+from dpexplain.tables.cells import DATE_UNIT, cell_number, day_text
+from dpexplain.tables.spellings import comma_number
 
 
 @dataclass(frozen=True)
@@ -40,12 +49,20 @@ class Numeric:
         What was measured, and where the bounds come from.
     step : float or None, default=None
         Public resolution of the values: 1 for whole years. None for a continuous feature.
+    missing : str, number or sequence of them, default=()
+        Cells that stand for a missing value: ``["-99", "unknown"]``. Numbers match in any
+        spelling.
+    decimal : {".", ","}, default="."
+        Decimal sign of numbers that are stored as text. With a comma, text with a point is
+        missing, because the point could separate thousands.
+    source : str, default=""
+        Where the bounds come from: a page of the data dictionary, a law, a person.
 
     Raises
     ------
     SchemaError
-        If a bound is not a finite number, `low` is not below `high`, or `step` is not
-        positive and at most ``high - low``.
+        If a bound is not a finite number, `low` is not below `high`, `step` is not
+        positive and at most ``high - low``, or a rule for cells is not one of the above.
 
     Examples
     --------
@@ -58,9 +75,13 @@ class Numeric:
     unit: str = ""
     description: str = ""
     step: float | None = None
+    missing: Sequence[Label] = field(default=(), kw_only=True)
+    decimal: str = field(default=".", kw_only=True)
+    source: str = field(default="", kw_only=True)
 
     def __post_init__(self) -> None:
         set_bounds(self)
+        _set_rules(self)
         if self.step is not None:
             step = as_finite("Numeric", "step", self.step)
             if not 0 < step <= self.high - self.low:
@@ -69,10 +90,17 @@ class Numeric:
                     f"{short(self.high - self.low)}; omit it for a continuous feature."
                 )
             object.__setattr__(self, "step", step)
-        check_texts(self, "unit", "description")
+        check_texts(self, "unit", "description", "source")
 
     def __repr__(self) -> str:
-        return call_text(self, short(self.low), short(self.high), unit=self.unit, step=self.step)
+        return call_text(
+            self,
+            short(self.low),
+            short(self.high),
+            unit=self.unit,
+            step=self.step,
+            **_rules(self),
+        )
 
 
 @dataclass(frozen=True, repr=False)
@@ -80,10 +108,10 @@ class Date(Numeric):
     """A date feature with public bounds.
 
     Cells are dates of any library, or text that begins with a date in ISO format (``2024-01-31``,
-    ``2024-01-31T08:30``); of a time, only the day is used, as written. Anything else, including
-    numbers, counts as missing. Read private files without ``parse_dates``: a reader that converts
-    either all dates of a column or, if one cell is not a date, none of them, would reveal that
-    cell by how all others are read.
+    ``2024-01-31T08:30``) or in one of the formats given here; of a time, only the day is used, as
+    written. Anything else, including numbers, counts as missing. Read private files without
+    ``parse_dates``: a reader that converts either all dates of a column or, if one cell is not a
+    date, none of them, would reveal that cell by how all others are read.
 
     Parameters
     ----------
@@ -91,6 +119,15 @@ class Date(Numeric):
         First and last day, in ISO format. Days outside are clipped.
     description : str, default=""
         What was recorded, and where the bounds come from.
+    format : str or sequence of str, default=()
+        Further formats of text, such as ``"%d.%m.%Y"``, of the parts %d, %m, %b, %B (English
+        names), %Y, %y, %H, %M and %S. The first that a cell looks like decides. A year of two
+        digits is the last such year up to that of `high`. Formats of digits only, such as
+        ``"%Y%m%d"``, also read numbers.
+    missing : str or sequence of str, default=()
+        Days that stand for a missing value (``"1900-01-01"``), in any of the formats.
+    source : str, default=""
+        Where the bounds come from.
 
     Attributes
     ----------
@@ -100,22 +137,43 @@ class Date(Numeric):
     Raises
     ------
     SchemaError
-        If a bound is not a date, or `low` is not before `high`.
+        If a bound is not a date, `low` is not before `high`, or a format is not one of dates or
+        cannot be told apart from another.
 
     Examples
     --------
-    >>> Date("2015-01-01", "2024-12-31", description="day of admission")
-    Date('2015-01-01', '2024-12-31')
+    >>> Date("2015-01-01", "2024-12-31", format="%d.%m.%Y")
+    Date('2015-01-01', '2024-12-31', format='%d.%m.%Y')
     """
 
-    def __init__(self, low: str | date, high: str | date, description: str = "") -> None:
+    format: tuple[str, ...] = field(default=(), kw_only=True)
+
+    def __init__(
+        self,
+        low: str | date,
+        high: str | date,
+        description: str = "",
+        *,
+        format: str | Sequence[str] = (),
+        missing: Sequence[Label] = (),
+        source: str = "",
+    ) -> None:
         first, last = as_day("low", low), as_day("high", high)
         if not first < last:
             raise SchemaError(
                 f"Date: low={day_text(first)} must be before high={day_text(last)}; give the ends "
                 "that the documentation of the data names."
             )
-        super().__init__(first, last, unit=DATE_UNIT, description=description, step=1.0)
+        object.__setattr__(self, "format", as_formats(format))
+        super().__init__(
+            first,
+            last,
+            unit=DATE_UNIT,
+            description=description,
+            step=1.0,
+            missing=missing,
+            source=source,
+        )
 
     @property
     def days(self) -> tuple[date, date]:
@@ -123,7 +181,9 @@ class Date(Numeric):
         return date.fromisoformat(day_text(self.low)), date.fromisoformat(day_text(self.high))
 
     def __repr__(self) -> str:
-        return f"Date({day_text(self.low)!r}, {day_text(self.high)!r})"
+        formats = self.format[0] if len(self.format) == 1 else list(self.format) or None
+        ends = repr(day_text(self.low)), repr(day_text(self.high))
+        return call_text(self, *ends, format=formats, **_rules(self))
 
 
 @dataclass(frozen=True)
@@ -142,12 +202,18 @@ class Categorical:
         Whether the categories are ordered ("poor" < "fair" < "good").
     description : str, default=""
         What was recorded, and where the list comes from.
+    aliases : mapping, default={}
+        Other spellings of categories: ``{"m": "male", "f": "female"}``. Kept as pairs.
+    missing : str, number or sequence of them, default=()
+        Cells that stand for a missing value: ``["-99", "unknown"]``.
+    source : str, default=""
+        Where the list comes from: a page of the data dictionary, a standard, a person.
 
     Raises
     ------
     SchemaError
         If the list is empty, has two categories that match the same values, or contains something
-        that reads as a missing value.
+        that reads as a missing value; or if a cell would be two of category, alias and marker.
 
     Examples
     --------
@@ -158,12 +224,19 @@ class Categorical:
     categories: tuple[str, ...]
     ordered: bool = False
     description: str = ""
+    aliases: tuple[tuple[str, str], ...] = ()
+    missing: tuple[str, ...] = ()
+    source: str = ""
 
     def __init__(
         self,
         categories: Iterable[Label],
         ordered: bool = False,
         description: str = "",
+        *,
+        aliases: Aliases = (),
+        missing: Sequence[Label] = (),
+        source: str = "",
     ) -> None:
         listed = as_listed("Categorical", "categories", categories)
         texts = tuple(category_text(value) for value in listed)
@@ -171,10 +244,12 @@ class Categorical:
         object.__setattr__(self, "categories", texts)
         object.__setattr__(self, "ordered", as_truth("Categorical", "ordered", ordered))
         object.__setattr__(self, "description", description)
-        check_texts(self, "description")
+        object.__setattr__(self, "source", source)
+        _set_spellings(self, texts, aliases, missing)
+        check_texts(self, "description", "source")
 
     def __repr__(self) -> str:
-        return call_text(self, short_list(self.categories), ordered=self.ordered)
+        return call_text(self, short_list(self.categories), ordered=self.ordered, **_rules(self))
 
 
 @dataclass(frozen=True)
@@ -191,11 +266,14 @@ class Range:
         What was measured, and where the bounds come from.
     name : str, default=""
         Name of the target.
+    missing, decimal, source : optional
+        As for :class:`Numeric`. A row whose target is missing is dropped.
 
     Raises
     ------
     SchemaError
-        If a bound is not a finite number or `low` is not below `high`.
+        If a bound is not a finite number, `low` is not below `high`, or a marker of missing values
+        is an end of the range, which values beyond it count as.
     """
 
     low: float
@@ -203,13 +281,31 @@ class Range:
     unit: str = ""
     description: str = ""
     name: str = ""
+    missing: Sequence[Label] = field(default=(), kw_only=True)
+    decimal: str = field(default=".", kw_only=True)
+    source: str = field(default="", kw_only=True)
 
     def __post_init__(self) -> None:
         set_bounds(self)
-        check_texts(self, "unit", "description", "name")
+        _set_rules(self)
+        for marker in self.missing:
+            # A target is read twice, and clipped the first time.
+            if {cell_number(marker), comma_number(marker)} & {self.low, self.high}:
+                raise SchemaError(
+                    f"Range: missing={marker!r} is an end of the range, which values beyond it "
+                    "count as; move that end."
+                )
+        check_texts(self, "unit", "description", "name", "source")
 
     def __repr__(self) -> str:
-        return call_text(self, short(self.low), short(self.high), unit=self.unit, name=self.name)
+        return call_text(
+            self,
+            short(self.low),
+            short(self.high),
+            unit=self.unit,
+            name=self.name,
+            **_rules(self),
+        )
 
     @property
     def midpoint(self) -> float:
@@ -230,6 +326,8 @@ class Classes:
         What was recorded.
     name : str, default=""
         Name of the target.
+    aliases, missing, source : optional
+        As for :class:`Categorical`. A row whose target is missing is dropped.
 
     Attributes
     ----------
@@ -239,8 +337,8 @@ class Classes:
     Raises
     ------
     SchemaError
-        If there are fewer than two labels, two that match the same values, or one that
-        reads as a missing value.
+        If there are fewer than two labels, two that match the same values, one that
+        reads as a missing value, or a cell that would be two of class, alias and marker.
 
     Examples
     --------
@@ -251,8 +349,20 @@ class Classes:
     labels: tuple[Label, ...]
     description: str = ""
     name: str = ""
+    aliases: tuple[tuple[str, str], ...] = ()
+    missing: tuple[str, ...] = ()
+    source: str = ""
 
-    def __init__(self, labels: Iterable[Label], description: str = "", name: str = "") -> None:
+    def __init__(
+        self,
+        labels: Iterable[Label],
+        description: str = "",
+        name: str = "",
+        *,
+        aliases: Aliases = (),
+        missing: Sequence[Label] = (),
+        source: str = "",
+    ) -> None:
         listed = tuple(as_plain(value) for value in as_listed("Classes", "labels", labels))
         if len(listed) < 2:
             raise SchemaError(f"Classes: labels={list(listed)!r} must hold at least two classes.")
@@ -260,15 +370,45 @@ class Classes:
         object.__setattr__(self, "labels", listed)
         object.__setattr__(self, "description", description)
         object.__setattr__(self, "name", name)
-        check_texts(self, "description", "name")
+        object.__setattr__(self, "source", source)
+        _set_spellings(self, self.names, aliases, missing)
+        check_texts(self, "description", "name", "source")
 
     def __repr__(self) -> str:
-        return call_text(self, short_list(self.labels), name=self.name)
+        return call_text(self, short_list(self.labels), name=self.name, **_rules(self))
 
     @property
     def names(self) -> tuple[str, ...]:
         """Labels as strings, in the same order."""
         return tuple(category_text(label) for label in self.labels)
+
+
+def _set_rules(owner: Numeric | Range) -> None:
+    """Check and convert the rules for cells that are numbers."""
+    kind = type(owner).__name__
+    object.__setattr__(owner, "missing", as_markers(kind, owner.missing))
+    object.__setattr__(owner, "decimal", as_decimal(kind, owner.decimal))
+
+
+def _set_spellings(owner: object, names: tuple[str, ...], aliases: object, missing: object) -> None:
+    """Check and convert the rules for cells of a list."""
+    kind = type(owner).__name__
+    markers = as_markers(kind, missing)
+    pairs = () if aliases == () else as_aliases(kind, aliases, names)
+    if pairs or markers:
+        check_told_apart(kind, names, pairs, markers)
+    object.__setattr__(owner, "aliases", pairs)
+    object.__setattr__(owner, "missing", markers)
+
+
+def _rules(owner: object) -> dict[str, object]:
+    """Return the rules for cells that are not the default, as arguments."""
+    decimal = getattr(owner, "decimal", ".")
+    return {
+        "aliases": dict(getattr(owner, "aliases", ())) or None,
+        "missing": list(getattr(owner, "missing", ())) or None,
+        "decimal": None if decimal == "." else decimal,
+    }
 
 
 Feature: TypeAlias = Numeric | Categorical

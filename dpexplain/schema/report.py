@@ -28,7 +28,7 @@ from dpexplain.tables.columns import (
     one_column,
     values_of,
 )
-from dpexplain.tables.encoding import days_of, encode_categorical, numbers_of, texts_of
+from dpexplain.tables.encoding import encode_categorical, encode_numeric, read_numbers, texts_of
 
 _N_EXAMPLES: Final = 3
 _LONGEST_EXAMPLE: Final = 30
@@ -124,7 +124,44 @@ def schema_report(
     return SchemaReport(tuple(rows))
 
 
+def cleaned_table(schema: KnownColumns, X: ArrayLike) -> pd.DataFrame:
+    """Return a table as models read it; see :meth:`dpexplain.Schema.clean`.
+
+    Parameters
+    ----------
+    schema : Schema
+    X : DataFrame or array of shape (n_samples, n_features)
+
+    Returns
+    -------
+    DataFrame of shape (n_samples, n_features)
+        As private as `X`.
+    """
+    columns = columns_in_order(X, schema)
+    cleaned = {
+        name: pd.Series(cells := _cleaned(column, feature), dtype=cells.dtype)
+        for (name, feature), column in zip(schema.features.items(), columns, strict=True)
+    }
+    table = pd.DataFrame(cleaned)
+    return table.set_index(X.index) if isinstance(X, pd.DataFrame) else table
+
+
+def _cleaned(column: Column, feature: Numeric | Categorical) -> NDArray[Any]:
+    if isinstance(feature, Categorical):
+        codes, names = encode_categorical(column, feature), (*feature.categories, None, None)
+        other = codes == len(feature.categories)
+        cells = np.array(names, dtype=object)[codes]
+        cells[other] = texts_of(column)[other]
+        return cells
+    numbers = encode_numeric(column, feature)
+    if not isinstance(feature, Date):
+        return numbers
+    days = [None if np.isnan(day) else day_text(day) for day in numbers]
+    return np.array(days, dtype=object)
+
+
 _LEFT_OUT = "the row is dropped"
+_MARKED = "marked as missing"
 # Problem, what a private fit does about it, and which cells have it.
 Found = list[tuple[str, str, NDArray[np.bool_]]]
 
@@ -138,12 +175,12 @@ def _feature(column: Column, feature: Numeric | Categorical) -> Found:
 
 
 def _numbers(column: Column, bounds: Numeric | Range, unread: str, empty: str) -> Found:
-    numbers, texts = numbers_of(column), texts_of(column)
-    lacks = np.array([text is None for text in texts], dtype=bool)
+    numbers, lacks, marked = _read(column, bounds)
     dates = np.array([_is_date(cell) for cell in cells_of(values_of(column))], dtype=bool)
-    no_number = np.isnan(numbers) & ~lacks
+    no_number = np.isnan(numbers) & ~lacks & ~marked
     return [
         ("empty", empty, lacks),
+        (_MARKED, empty, marked),
         ("a date where a number is expected", unread, no_number & dates),
         ("no number", unread, no_number & ~dates),
         (f"below {short(bounds.low)}", f"counted as {short(bounds.low)}", numbers < bounds.low),
@@ -152,15 +189,28 @@ def _numbers(column: Column, bounds: Numeric | Range, unread: str, empty: str) -
 
 
 def _days(column: Column, bounds: Date) -> Found:
-    days, texts = days_of(column), texts_of(column)
-    lacks = np.array([text is None for text in texts], dtype=bool)
+    days, lacks, marked = _read(column, bounds)
     low, high = day_text(bounds.low), day_text(bounds.high)
     return [
         ("empty", "counted as missing", lacks),
-        ("no date", "counted as missing", np.isnan(days) & ~lacks),
+        (_MARKED, "counted as missing", marked),
+        ("no date", "counted as missing", np.isnan(days) & ~lacks & ~marked),
         (f"before {low}", f"counted as {low}", days < bounds.low),
         (f"after {high}", f"counted as {high}", days > bounds.high),
     ]
+
+
+def _read(
+    column: Column, part: Numeric | Range
+) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return the numbers, and which cells are empty or stand for a missing value."""
+    texts = texts_of(column)
+    lacks = np.array([text is None for text in texts], dtype=bool)
+    numbers = read_numbers(column, part)
+    known = read_numbers(column, part, keep_markers=True) if part.missing else numbers
+    words = {cell_text(marker) for marker in part.missing} - {None}
+    marked = np.array([text in words for text in texts], dtype=bool)
+    return numbers, lacks, (marked | (np.isnan(numbers) & ~np.isnan(known))) & ~lacks
 
 
 def _is_date(cell: object) -> bool:
@@ -169,21 +219,29 @@ def _is_date(cell: object) -> bool:
 
 def _categories(column: Column, feature: Categorical) -> Found:
     codes = encode_categorical(column, feature)
-    n_categories = len(feature.categories)
+    n_categories, marked = len(feature.categories), _is_marked(column, feature)
     return [
         ("not in the list of categories", 'counted as "other"', codes == n_categories),
-        ("empty", "counted as missing", codes == n_categories + 1),
+        ("empty", "counted as missing", (codes == n_categories + 1) & ~marked),
+        (_MARKED, "counted as missing", marked),
     ]
+
+
+def _is_marked(column: Column, listed: Categorical | Classes) -> NDArray[np.bool_]:
+    words = {cell_text(marker) for marker in listed.missing} - {None}
+    return np.array([text in words for text in texts_of(column)], dtype=bool)
 
 
 def _target(column: Column, target: Range | Classes) -> Found:
     if isinstance(target, Range):
         return _numbers(column, target, _LEFT_OUT, _LEFT_OUT)
-    codes = encode_categorical(column, Categorical(target.names))
-    n_classes = len(target.names)
+    listed = Categorical(target.names, aliases=target.aliases, missing=target.missing)
+    codes = encode_categorical(column, listed)
+    n_classes, marked = len(target.names), _is_marked(column, target)
     return [
         ("not in the list of classes", _LEFT_OUT, codes == n_classes),
-        ("empty", _LEFT_OUT, codes == n_classes + 1),
+        ("empty", _LEFT_OUT, (codes == n_classes + 1) & ~marked),
+        (_MARKED, _LEFT_OUT, marked),
     ]
 
 

@@ -8,15 +8,22 @@ axis, the list of categories and the classes are fixed before any record is read
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from dpexplain._utils.json import cut
 from dpexplain.exceptions import PrivacyWarning, SchemaError
-from dpexplain.schema._checks import check_encodable, kind_of, short_list
+from dpexplain.schema._checks import (
+    as_columns,
+    check_encodable,
+    check_roles,
+    kind_of,
+    short_list,
+)
 from dpexplain.schema.features import (
     Categorical,
     Classes,
@@ -29,9 +36,12 @@ from dpexplain.schema.features import (
 )
 
 if TYPE_CHECKING:
+    import pandas as pd
     from numpy.typing import ArrayLike
 
+    from dpexplain.schema.recognize import SchemaDraft
     from dpexplain.schema.report import SchemaReport
+    from dpexplain.schema.stand_ins import Effect
 
 __all__ = ["Categorical", "Classes", "Date", "Numeric", "Range", "Schema"]
 
@@ -47,6 +57,13 @@ class Schema:
         of the terms of a model.
     target : Range, Classes or None, default=None
         The target to predict. Optional here; models need it.
+    id : str or sequence of str, default=()
+        Columns that identify a record (a record number, a name). They are never a feature or a
+        target. Kept as a tuple.
+    person : str or None, default=None
+        Column that says who a row belongs to, if one person may have several rows. It is never a
+        feature or a target, and it is the default of ``groups`` in a fit with
+        ``max_rows_per_person``. Without that parameter, a fit warns that it protects rows only.
 
     Attributes
     ----------
@@ -58,8 +75,8 @@ class Schema:
     Raises
     ------
     SchemaError
-        If there is no feature, a name is not a string, or a feature or the target is not of the
-        four kinds.
+        If there is no feature, a name is not a string, a feature or the target is not of the
+        four kinds, or a column of `id` or `person` is a feature or the target.
 
     Examples
     --------
@@ -75,9 +92,14 @@ class Schema:
 
     features: Mapping[str, Feature]
     target: Target | None = None
+    id: str | Sequence[str] = field(default=(), kw_only=True)
+    person: str | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         _check_parts(self.features, self.target)
+        object.__setattr__(self, "id", as_columns("id", self.id))
+        person = () if self.person is None else as_columns("person", self.person)
+        check_roles([*self.id, *person], self.features, self.target)
         object.__setattr__(self, "features", MappingProxyType(dict(self.features)))
 
     @property
@@ -105,7 +127,7 @@ class Schema:
         """
         from dpexplain.schema.toml import schema_text
 
-        text = schema_text(self.features, self.target)
+        text = schema_text(self)
         if path is not None:
             Path(path).write_text(text, encoding="utf-8", newline="\n")
         return text
@@ -134,9 +156,57 @@ class Schema:
         is_text = isinstance(path_or_text, str) and "\n" in path_or_text
         fields = read_fields(str(path_or_text)) if is_text else read_file(path_or_text)
         try:
-            return cls(*fields)
+            return cls(**fields)
         except SchemaError as error:
             raise SchemaError(cut(str(error))) from None
+
+    @classmethod
+    def from_dictionary(cls, path: str | Path, *, target: str | None = None) -> Schema:
+        r"""Read a schema from a data dictionary, a CSV file with one line per column of the table.
+
+        Parameters
+        ----------
+        path : str or Path
+            UTF-8 text with commas, semicolons or tabs. Its first line names these columns, in any
+            order; other columns are ignored:
+
+            * ``name``: of the column;
+            * ``type``: number, integer, date, category, ordered, boolean, id, person or ignore;
+            * ``min``, ``max``, ``step``: bounds of numbers and dates, and the resolution;
+            * ``categories``: ``male|female``, or ``1=male|2=female`` if the table has codes;
+            * ``aliases``: other spellings, ``m=male|f=female``;
+            * ``missing``: markers of missing values, ``-99|unknown``;
+            * ``unit``, ``description``: for axes and pages;
+            * ``decimal``: point or comma;
+            * ``format``: of dates, ``%d.%m.%Y|%m/%d/%y``;
+            * ``source``: where the bounds come from; by default the file and line.
+
+            Lists are separated by ``|`` or ``;``.
+        target : str or None, default=None
+            Column to predict; None leaves it open.
+
+        Returns
+        -------
+        Schema
+            Each feature with its source.
+
+        Raises
+        ------
+        SchemaError
+            If a line is wrong. The message names the line and the column of the dictionary.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "dictionary.csv"
+        >>> _ = path.write_text("name,type,min,max,categories\n"
+        ...                     "age,integer,0,120,\nsex,category,,,1=male|2=female\n")
+        >>> Schema.from_dictionary(path).features["sex"]
+        Categorical(['male', 'female'], aliases={'1': 'male', '2': 'female'})
+        """
+        from dpexplain.schema.dictionary import dictionary_fields
+
+        return cls(**dictionary_fields(path, target))
 
     @classmethod
     def from_frame(cls, X: ArrayLike, y: ArrayLike | None = None, *, task: Task = "auto") -> Schema:
@@ -171,6 +241,153 @@ class Schema:
             stacklevel=2,
         )
         return cls._observed(X, y, task=task)
+
+    @classmethod
+    def draft(
+        cls,
+        X: ArrayLike,
+        y: ArrayLike | None = None,
+        *,
+        task: Task = "auto",
+        exclude: Sequence[str] = (),
+    ) -> SchemaDraft[Schema]:
+        """Draft a schema from a messy PUBLIC table, with a list of what you have to decide.
+
+        Like `from_frame`, but it also guesses rules: formats of dates, decimal commas, markers of
+        missing values, rare misspellings of categories, and columns of ids and persons, which
+        are kept out of the features.
+
+        Parameters
+        ----------
+        X, y, task : DataFrame or array, array or None, str
+            As for `from_frame`.
+        exclude : sequence of str, default=()
+            Columns to leave out.
+
+        Returns
+        -------
+        SchemaDraft
+            ``schema`` and ``decisions``. NOT PRIVATE: it is read from the data.
+
+        Raises
+        ------
+        SchemaError
+            If an excluded column does not exist, or no feature is left.
+
+        Warns
+        -----
+        PrivacyWarning
+            Always.
+        """
+        from dpexplain.schema.recognize import SchemaDraft, drafted
+
+        warnings.warn(
+            "Schema.draft reads bounds and categories from the data: use it with public "
+            "data only, and check the draft against the documentation of the data.",
+            PrivacyWarning,
+            stacklevel=2,
+        )
+        found = drafted(X, y, task=task, exclude=exclude)
+        schema = cls(found.features, found.target, id=found.id, person=found.person)
+        return SchemaDraft(schema, tuple(found.decisions))
+
+    def simulate(
+        self,
+        n: int,
+        *,
+        effects: Mapping[str, Effect] | None = None,
+        seed: int | None = None,
+        missing: float = 0.0,
+        positive_share: float = 0.5,
+        rows_per_person: int = 1,
+    ) -> tuple[pd.DataFrame, pd.Series]:
+        """Draw stand-in records from this schema alone, to plan a fit. No data are read.
+
+        Values are uniform over the public ones and features are independent. Real features are
+        neither: expect more noise than in the plan where records are rare.
+
+        Parameters
+        ----------
+        n : int
+            Rows, about as many as the table has.
+        effects : mapping of str to effect, or None, default=None
+            What each feature adds to the log-odds of the last class, or to the target in its unit.
+            A number is the difference between the ends of the range (or the first and last
+            category), a mapping gives the effect of each category, and a function maps an array
+            of values (numbers, days since 1970, or names) to effects. Other features have none.
+        seed : int or None, default=None
+            Seed of the records.
+        missing : float, default=0.0
+            Share of the cells of each feature that are empty. What is hidden keeps its effect.
+        positive_share : float, default=0.5
+            Probability of the second of two classes where all effects are 0.
+        rows_per_person : int, default=1
+            Rows of each person, if the schema names a column of persons.
+
+        Returns
+        -------
+        X : DataFrame of shape (n, n_features)
+            Without the columns of ids, but with that of persons.
+        y : Series of shape (n,)
+            The target. A numeric one has a standard deviation of a tenth of its range around its
+            mean.
+
+        Raises
+        ------
+        SchemaError, ValueError
+            If the schema has no target, an effect is not one of a feature, or another parameter
+            is wrong.
+
+        Examples
+        --------
+        >>> schema = Schema({"age": Numeric(18, 90, step=1)}, target=Classes(["home", "died"]))
+        >>> X, y = schema.simulate(1000, effects={"age": 4.0}, seed=1)
+        >>> bool(X["age"][y == "died"].mean() > X["age"][y == "home"].mean() + 10)
+        True
+        """
+        from dpexplain.schema.stand_ins import simulated
+
+        return simulated(
+            self,
+            n,
+            effects=effects,
+            seed=seed,
+            missing=missing,
+            positive_share=positive_share,
+            rows_per_person=rows_per_person,
+        )
+
+    def clean(self, X: ArrayLike) -> pd.DataFrame:
+        """Return a table as models read it: aliases, markers, formats and bounds applied.
+
+        Fits and predictions do this by themselves. What does not know the schema needs it: an
+        explanation that is given rows, an ONNX model, a SHAP explainer.
+
+        Parameters
+        ----------
+        X : DataFrame or array of shape (n_samples, n_features)
+            The records. Each row of the result depends on that row only.
+
+        Returns
+        -------
+        DataFrame of shape (n_samples, n_features)
+            Numbers within the bounds, dates as ISO text, categories by name and other values as
+            text; NaN or None for a missing cell. As private as `X`.
+
+        Raises
+        ------
+        SchemaError
+            If columns are missing.
+
+        Examples
+        --------
+        >>> schema = Schema({"sex": Categorical(["male", "female"], aliases={"m": "male"})})
+        >>> schema.clean([["m"], ["female"], [None]])["sex"].tolist()
+        ['male', 'female', None]
+        """
+        from dpexplain.schema.report import cleaned_table
+
+        return cleaned_table(self, X)
 
     def check(self, X: ArrayLike, y: ArrayLike | None = None) -> SchemaReport:
         """Check a table against the schema. NOT PRIVATE: for the data holder only.
@@ -239,21 +456,24 @@ class Schema:
     def __hash__(self) -> int:
         return hash(self._key())
 
-    def _key(self) -> tuple[tuple[tuple[str, Feature], ...], Target | None]:
+    def _key(self) -> tuple[Any, ...]:
         # Two mappings are equal in any order, but the order of the features matters here.
-        return tuple(self.features.items()), self.target
+        return tuple(self.features.items()), self.target, self.id, self.person
 
-    def __reduce__(self) -> tuple[type[Schema], tuple[dict[str, Feature], Target | None]]:
+    def __reduce__(self) -> tuple[Any, ...]:
         # A read-only mapping cannot be pickled or copied, so the parts are.
-        return Schema, (dict(self.features), self.target)
+        made = partial(Schema, id=self.id, person=self.person)
+        return made, (dict(self.features), self.target)
 
     def __repr__(self) -> str:
-        return f"Schema({short_list(self.feature_names)}, target={self.target!r})"
+        roles = {"id": list(self.id) or None, "person": self.person}
+        shown = "".join(f", {name}={value!r}" for name, value in roles.items() if value)
+        return f"Schema({short_list(self.feature_names)}, target={self.target!r}{shown})"
 
     def _repr_html_(self) -> str:
         from dpexplain.schema._html import schema_table
 
-        return schema_table(self.features, self.target)
+        return schema_table(self)
 
 
 def _check_parts(features: Any, target: Any) -> None:

@@ -15,19 +15,12 @@ import tomli_w
 from dpexplain._utils.json import cut
 from dpexplain._utils.validation import shown
 from dpexplain.exceptions import SchemaError
-from dpexplain.schema.features import (
-    Categorical,
-    Classes,
-    Date,
-    Feature,
-    Numeric,
-    Range,
-    Target,
-)
+from dpexplain.schema._html import Described
+from dpexplain.schema.features import Categorical, Classes, Date, Numeric, Range
 
 _MAX_BYTES: Final = 16 * 2**20
 _LONG_KEY: Final = re.compile(r"""(?<![\w-])(?:(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){32}""")
-Fields: TypeAlias = tuple[dict[str, Feature], Target | None]
+Fields: TypeAlias = dict[str, Any]
 
 _FORMAT: Final = "dpexplain/schema"
 _VERSION: Final = 1
@@ -41,14 +34,12 @@ _TARGET_KINDS: Final[dict[str, Callable[..., Any]]] = {"range": Range, "classes"
 _NAME_OF_KIND: Final = {kind: name for name, kind in {**_FEATURE_KINDS, **_TARGET_KINDS}.items()}
 
 
-def schema_text(features: Mapping[str, Feature], target: Target | None) -> str:
+def schema_text(schema: Described) -> str:
     """Write a schema as TOML, without default fields.
 
     Parameters
     ----------
-    features : mapping of str to feature
-    target : Range, Classes or None
-        What to write.
+    schema : Schema
 
     Returns
     -------
@@ -56,9 +47,13 @@ def schema_text(features: Mapping[str, Feature], target: Target | None) -> str:
         TOML with one table per feature, in order.
     """
     document: dict[str, Any] = {"format": _FORMAT, "version": _VERSION}
-    if target is not None:
-        document["target"] = _table(target)
-    document["features"] = {name: _table(part) for name, part in features.items()}
+    if schema.id:
+        document["id"] = list(schema.id)
+    if schema.person is not None:
+        document["person"] = schema.person
+    if schema.target is not None:
+        document["target"] = _table(schema.target)
+    document["features"] = {name: _table(part) for name, part in schema.features.items()}
     return tomli_w.dumps(document)
 
 
@@ -72,9 +67,8 @@ def read_fields(text: str) -> Fields:
 
     Returns
     -------
-    features : dict
-        By column name.
-    target : Range, Classes or None
+    dict
+        Arguments of a schema.
 
     Raises
     ------
@@ -128,7 +122,8 @@ def _has_endless_number(value: object) -> bool:
 
 
 def _from_document(document: dict[str, Any]) -> Fields:
-    _check_keys("the schema", document, {"format", "version", "features"}, {"target"})
+    further = {"target", "id", "person"}
+    _check_keys("the schema", document, {"format", "version", "features"}, further)
     if document["format"] != _FORMAT or document["version"] != _VERSION:
         raise SchemaError(
             f"format={shown(document['format'])}, version={shown(document['version'])} is not a "
@@ -138,13 +133,14 @@ def _from_document(document: dict[str, Any]) -> Fields:
     if not isinstance(features, dict):
         raise SchemaError("'features' must be a table with one table per feature.")
     target = document.get("target")
-    return (
-        {
-            name: _part(f"feature {name!r}", table, _FEATURE_KINDS)
-            for name, table in features.items()
-        },
-        None if target is None else _part("the target", target, _TARGET_KINDS),
-    )
+    parts = {
+        name: _part(f"feature {name!r}", table, _FEATURE_KINDS) for name, table in features.items()
+    }
+    return {
+        "features": parts,
+        "target": None if target is None else _part("the target", target, _TARGET_KINDS),
+        **{role: document[role] for role in ("id", "person") if role in document},
+    }
 
 
 def _table(part: Numeric | Categorical | Range | Classes) -> dict[str, Any]:
@@ -156,13 +152,16 @@ def _table(part: Numeric | Categorical | Range | Classes) -> dict[str, Any]:
             continue
         value = getattr(part, field.name)
         if field.default is MISSING or value != field.default:
-            table[field.name] = _value(value)
+            table[field.name] = dict(value) if field.name == "aliases" else _value(value)
+    if len(table.get("format", ())) == 1:
+        table["format"] = table["format"][0]
     return table
 
 
 def _fields(kind: Any) -> list[Field[Any]]:
-    """Return the stored fields; unit and step of a date are implied."""
-    return [f for f in fields(kind) if kind is not Date or f.name not in ("unit", "step")]
+    """Return the stored fields; those of a date that are implied are not."""
+    implied = ("unit", "step", "decimal") if kind is Date else ()
+    return [f for f in fields(kind) if f.name not in implied]
 
 
 def _value(value: Any) -> Any:

@@ -264,8 +264,8 @@ def statement_of(
         adjacency=summary.adjacency,
         release=_release(summary, entries, guarantee, epsilons, total),
         everything=_everything(total, summary.delta),
-        mechanisms=_mechanisms(entries),
-        not_private=_open(summary.entries),
+        mechanisms=mechanism_words(entries),
+        not_private=open_words(summary.entries),
         sampler=(
             "named in the guarantee of each model"
             if guarantee is None or not guarantee.sampler
@@ -319,7 +319,7 @@ def _release(
     return Promise(covers[:LONGEST_TEXT] or "nothing", one, summary.delta, replaced)
 
 
-def _mechanisms(entries: Sequence[EntrySummary]) -> tuple[str, ...]:
+def mechanism_words(entries: Sequence[EntrySummary]) -> tuple[str, ...]:
     """Describe the private events; count equal ones."""
     words: Counter[str] = Counter()
     for entry in entries:
@@ -330,7 +330,7 @@ def _mechanisms(entries: Sequence[EntrySummary]) -> tuple[str, ...]:
     return tuple(text if n == 1 else f"{text} ({n} times)" for text, n in words.items())
 
 
-def _open(entries: Sequence[EntrySummary]) -> tuple[str, ...]:
+def open_words(entries: Sequence[EntrySummary]) -> tuple[str, ...]:
     """List the non-private uses of the data, each once."""
     events = (event_from_dict(content) for entry in entries for content in entry.events)
     texts = (f"{e.label}: {e.reason}" for e in events if isinstance(e, NonPrivateEvent))

@@ -102,6 +102,11 @@ def check_name(y: Any, names: list[str], schema: Schema | None) -> None:
         )
     if schema is not None and y in schema.features:
         raise ValueError(f"y={y!r} is a feature of the schema; name the column of the target.")
+    if schema is not None and y in (*schema.id, schema.person):
+        raise ValueError(
+            f"y={y!r} identifies records or persons, as the schema says; name the column of the "
+            "target."
+        )
     if names.count(y) != 1:
         raise ValueError(
             f"y={y!r} is not the name of one column of the table; it has "

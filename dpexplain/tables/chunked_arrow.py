@@ -2,7 +2,9 @@
 
 Every file is read with its own stated types, never with those of other files, and Arrow columns
 store missing cells separately from values. So each cell is read independently: pandas would turn a
-batch of integers into floats if one of them is missing.
+batch of integers into floats if one of them is missing. Folders named ``key=value`` are columns,
+and each name is read by itself: pyarrow would choose one type for the values of all folders, and
+refuse them all if none has a value or one is not text, which would reveal records.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import unquote, unquote_to_bytes
 
 import numpy as np
 import pandas as pd
@@ -25,6 +28,9 @@ from dpexplain.tables.columns import Column, check_names
 BATCH_ROWS: Final = 1 << 16
 """Rows that are decoded at a time."""
 
+_NO_VALUE: Final = "__HIVE_DEFAULT_PARTITION__"
+"""What Hive, Spark and Arrow call the folder of rows whose cell is missing."""
+
 _TYPED_FORMATS: Final = frozenset({"parquet", "arrow", "orc"})
 
 
@@ -34,9 +40,11 @@ class ArrowTable(ChunkedTable):
     Parameters
     ----------
     dataset : pyarrow.dataset.Dataset
+    named_folders : bool, default=False
+        Whether folders named ``key=value`` are columns beside those that the dataset states.
     """
 
-    def __init__(self, dataset: Any) -> None:
+    def __init__(self, dataset: Any, *, named_folders: bool = False) -> None:
         try:
             self._fragments = list(dataset.get_fragments())
         except ValueError:
@@ -48,7 +56,8 @@ class ArrowTable(ChunkedTable):
             raise ValueError("X holds no file; pass a Parquet file, or a folder of such files.")
         for fragment in self._fragments:
             _check_format(fragment)
-        self._keys = [_partition_keys(fragment) for fragment in self._fragments]
+        keys_of = _named_folders if named_folders else _partition_keys
+        self._keys = [keys_of(fragment) for fragment in self._fragments]
 
     @classmethod
     def open(cls, X: Any) -> ArrowTable:
@@ -60,7 +69,7 @@ class ArrowTable(ChunkedTable):
         if not isinstance(X, str | os.PathLike):
             return cls(X)
         try:
-            return cls(pyarrow.dataset.dataset(X, format="parquet", partitioning="hive"))
+            return cls(pyarrow.dataset.dataset(X, format="parquet"), named_folders=True)
         except FileNotFoundError:
             raise ValueError(
                 f"no file or folder {str(Path(X))!r}; pass the path of a Parquet file or of a "
@@ -70,6 +79,10 @@ class ArrowTable(ChunkedTable):
             raise ValueError(
                 f"{str(Path(X))!r} holds a file that is not Parquet; pass a Parquet file or a "
                 "folder of them."
+            ) from None
+        except UnicodeDecodeError:
+            raise ValueError(
+                f"{str(Path(X))!r} holds a file or folder whose name is no UTF-8; rename it."
             ) from None
 
     def __repr__(self) -> str:
@@ -114,7 +127,10 @@ def _batches(fragment: Any, columns: list[str]) -> Iterator[Any]:
         from pyarrow.parquet import ParquetFile
 
         with fragment.open() as file:
-            yield from ParquetFile(file, pre_buffer=False).iter_batches(
+            # Without the list, texts of a pandas Categorical are checked while they are read, and
+            # one that is no text would stop the fit.
+            coded = _coded_texts(fragment.physical_schema)
+            yield from ParquetFile(file, pre_buffer=False, read_dictionary=coded).iter_batches(
                 batch_size=BATCH_ROWS,
                 row_groups=[group.id for group in fragment.row_groups],
                 columns=columns,
@@ -129,6 +145,30 @@ def _batches(fragment: Any, columns: list[str]) -> Iterator[Any]:
         fragment_readahead=1,
         cache_metadata=False,
     )
+
+
+def _coded_texts(schema: Any) -> list[str]:
+    """Name the dictionary-encoded columns of texts or bytes."""
+    import pyarrow as pa
+
+    texts = (pa.string(), pa.large_string(), pa.binary(), pa.large_binary())
+    return [
+        field.name
+        for field in schema
+        if pa.types.is_dictionary(field.type) and field.type.value_type in texts
+    ]
+
+
+def _named_folders(fragment: Any) -> Mapping[str, object]:
+    """Read the folders of a path that are named ``key=value``; never raises for a value."""
+    stored = set(fragment.physical_schema.names)
+    folders = [name.partition("=") for name in fragment.path.split("/")[:-1] if "=" in name]
+    keys = {unquote(key): _value_of_folder(value) for key, _, value in folders}
+    return {key: value for key, value in keys.items() if key not in stored}
+
+
+def _value_of_folder(value: str) -> str | bytes | None:
+    return None if value == _NO_VALUE else _decoded(unquote_to_bytes(value))
 
 
 def _partition_keys(fragment: Any) -> Mapping[str, object]:

@@ -159,7 +159,9 @@ def values_of(column: Column) -> Values:
     if isinstance(column, pd.Series | pd.Index):
         column = column.to_numpy() if isinstance(column.dtype, np.dtype) else column.array
     if isinstance(column, np.ma.MaskedArray):
-        column = np.ma.filled(column.astype(object), None)
+        cells, missing = column.data.astype(object), np.ma.getmaskarray(column)
+        cells[missing] = None
+        column = cells
     if not isinstance(column, np.ndarray | pd.api.extensions.ExtensionArray | pd.DataFrame):
         cells = list(column)  # type: ignore[arg-type]
         column = np.fromiter(cells, dtype=object, count=len(cells))

@@ -29,6 +29,7 @@ from dpexplain.tables.columns import (
     one_column,
     values_of,
 )
+from dpexplain.tables.spellings import comma_number, day_reader, hide_markers, number_reader
 
 # Cells of these very types are hashable and equal only where they read the same (1, 1.0 and
 # True do), so each distinct one is read once.
@@ -76,10 +77,41 @@ def encode_numeric(column: Column, feature: Numeric) -> NDArray[np.float64]:
     -------
     ndarray of shape (n_samples,), dtype float64
         Values in ``[low, high]``, clipped, including infinite ones; NaN if a cell is empty or not
-        a number, or, for a :class:`Date`, not a date.
+        a number, or, for a :class:`Date`, not a date, or a marker of missing values.
     """
-    numbers = days_of(column) if isinstance(feature, Date) else numbers_of(column)
+    numbers = read_numbers(column, feature)
     return np.clip(numbers, feature.low, feature.high, out=numbers)
+
+
+def read_numbers(
+    column: Column, part: Numeric | Range, *, keep_markers: bool = False
+) -> NDArray[np.float64]:
+    """Read a column of numbers or days as the schema spells them, without bounds.
+
+    Parameters
+    ----------
+    column : array or Series of shape (n_samples,)
+        Cells of any kind.
+    part : Numeric or Range
+    keep_markers : bool, default=False
+        Whether markers of missing values stay numbers, for a report.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,), dtype float64
+        A new array; NaN if a cell is empty, cannot be read, or stands for a missing value.
+    """
+    markers = () if keep_markers else part.missing
+    if isinstance(part, Date):
+        read = day_reader(part.format, part.days[1].year)
+        numbers = days_of(column, read)
+        if markers:
+            hide_markers(numbers, markers, read)
+        return numbers
+    numbers = numbers_of(column, number_reader(part.decimal))
+    if markers:
+        hide_markers(numbers, markers, cell_number, comma_number)
+    return numbers
 
 
 def encode_categorical(column: Column, feature: Categorical) -> NDArray[np.int32]:
@@ -95,10 +127,11 @@ def encode_categorical(column: Column, feature: Categorical) -> NDArray[np.int32
     Returns
     -------
     ndarray of shape (n_samples,), dtype int32
-        0 to k − 1 for the categories, k for any other value, k + 1 for an empty cell.
+        0 to k − 1 for the categories and their aliases, k for any other value, k + 1 for an empty
+        cell or a marker of missing values.
     """
     n_categories = len(feature.categories)
-    code = _reader(feature.categories, other=n_categories, missing=n_categories + 1)
+    code = _reader(feature, feature.categories, other=n_categories, missing=n_categories + 1)
     return _read(column, code, dtype=np.int32)
 
 
@@ -160,15 +193,15 @@ def encode_range(y: ArrayLike, target: Range) -> NDArray[np.float64]:
     Returns
     -------
     ndarray of shape (n_samples,), dtype float64
-        Values in ``[low, high]``, clipped, including infinite ones; NaN if a cell is empty or not
-        a number: fits drop such a row.
+        Values in ``[low, high]``, clipped, including infinite ones; NaN if a cell is empty, not
+        a number or a marker of missing values: fits drop such a row.
 
     Raises
     ------
     ValueError
         If `y` has more than one column.
     """
-    values = numbers_of(one_column(y))
+    values = read_numbers(one_column(y), target)
     return np.clip(values, target.low, target.high, out=values)
 
 
@@ -192,16 +225,21 @@ def encode_classes(y: ArrayLike, target: Classes) -> NDArray[np.int64]:
     ValueError
         If `y` has more than one column.
     """
-    return _read(one_column(y), _reader(target.names, other=-1, missing=-1), dtype=np.int64)
+    code = _reader(target, target.names, other=-1, missing=-1)
+    return _read(one_column(y), code, dtype=np.int64)
 
 
-def numbers_of(column: Column) -> NDArray[np.float64]:
+def numbers_of(
+    column: Column, of_cell: Callable[[object], float] = cell_number
+) -> NDArray[np.float64]:
     """Read a column as numbers, without bounds.
 
     Parameters
     ----------
     column : array or Series of shape (n_samples,)
         Cells of any kind.
+    of_cell : callable, default=cell_number
+        Reader of one cell; cells that are numbers already are not passed to it.
 
     Returns
     -------
@@ -216,16 +254,18 @@ def numbers_of(column: Column) -> NDArray[np.float64]:
                 numbers += 0.0
                 return numbers
             return values.to_numpy(dtype=np.float64, na_value=np.nan) + 0.0
-    return _read(values, cell_number, dtype=np.float64)
+    return _read(values, of_cell, dtype=np.float64)
 
 
-def days_of(column: Column) -> NDArray[np.float64]:
+def days_of(column: Column, of_cell: Callable[[object], float] = cell_day) -> NDArray[np.float64]:
     """Read a column as days, without bounds.
 
     Parameters
     ----------
     column : array or Series of shape (n_samples,)
         Cells of any kind.
+    of_cell : callable, default=cell_day
+        Reader of one cell; a column of NumPy dates is not passed to it.
 
     Returns
     -------
@@ -236,7 +276,7 @@ def days_of(column: Column) -> NDArray[np.float64]:
     if isinstance(values, np.ndarray) and values.dtype.kind == "M":
         days = values.astype("datetime64[D]")
         return np.where(np.isnat(days), np.nan, days.astype(np.int64).astype(np.float64))
-    return _read(values, cell_day, dtype=np.float64)
+    return _read(values, of_cell, dtype=np.float64)
 
 
 def texts_of(column: Column) -> NDArray[Any]:
@@ -255,9 +295,13 @@ def texts_of(column: Column) -> NDArray[Any]:
     return _read(column, cell_text, dtype=object)
 
 
-def _reader(names: Sequence[str], *, other: int, missing: int) -> Callable[[object], int]:
+def _reader(
+    listed: Categorical | Classes, names: Sequence[str], *, other: int, missing: int
+) -> Callable[[object], int]:
     """Return the function that encodes one cell."""
     code_of_text = {cell_text(name): code for code, name in enumerate(names)}
+    code_of_text |= {cell_text(a): code_of_text[cell_text(name)] for a, name in listed.aliases}
+    code_of_text |= {cell_text(marker): missing for marker in listed.missing}
 
     def code(cell: object) -> int:
         text = cell_text(cell)

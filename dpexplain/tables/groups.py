@@ -9,7 +9,7 @@ import pandas as pd
 
 from dpexplain.tables.columns import as_table, kind_in_parts
 
-__all__ = ["Grouping", "grouping_of", "without_groups"]
+__all__ = ["Grouping", "grouping_of", "groups_or_declared", "without_groups"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +67,26 @@ def grouping_of(groups: Any, X: Any) -> Grouping:
     if named and not isinstance(groups[1], str | bytes) and hasattr(groups[1], "__len__"):
         return Grouping(groups[1], groups[0])
     return Grouping(groups)
+
+
+def groups_or_declared(groups: Any, max_rows_per_person: int | None, schema: Any) -> Any:
+    """Return ``groups``, or the schema's column of persons if a fit needs it and has none.
+
+    Parameters
+    ----------
+    groups : object
+        As given to ``fit``.
+    max_rows_per_person : int or None
+        None for a fit that protects rows, which has no groups.
+    schema : Schema or None
+
+    Returns
+    -------
+    object
+    """
+    if groups is not None or max_rows_per_person is None:
+        return groups
+    return getattr(schema, "person", None)
 
 
 def without_groups(X: Any, groups: Any) -> Any:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from dpexplain import PrivacyLedger
 from dpexplain.accounting import GaussianEvent
 from dpexplain.exceptions import BudgetError
+from ledger_files import anew, by_hand
 
 EVENT = GaussianEvent("counts", noise_multiplier=4.0)  # epsilon 1.06 at delta 1e-6
 
@@ -59,7 +58,12 @@ def test_file_holds_a_lowered_cap_and_other_ledgers_of_it_follow(tmp_path):
 def test_file_whose_cap_was_raised_by_hand_is_refused(tmp_path):
     path = tmp_path / "ledger.json"
     ledger = PrivacyLedger("survey", cap_epsilon=2.0, path=path)
-    path.write_text(json.dumps({**json.loads(path.read_text()), "cap_epsilon": 9.0}))
+    before = path.read_text()
+    by_hand(path, cap_epsilon=9.0)
+    with pytest.raises(BudgetError, match=r"limits .* by hand"):
+        ledger.charge([EVENT], label="first")
 
+    path.write_text(before)
+    anew(path, cap_epsilon=9.0)
     with pytest.raises(BudgetError, match="cap_epsilon=9"):
         ledger.charge([EVENT], label="first")

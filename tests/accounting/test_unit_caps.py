@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import json
 import math
 import multiprocessing
 import pickle
@@ -19,6 +18,7 @@ from dpexplain.accounting import (
     epsilon_from_mu,
 )
 from dpexplain.exceptions import BudgetError
+from ledger_files import anew
 from unit_examples import DELTA, EVENT, HOSPITAL, PATIENT, charged
 
 
@@ -121,7 +121,7 @@ def test_file_keeps_the_unit_and_ledgers_of_another_unit_do_not_join(tmp_path):
 def test_file_whose_cap_was_given_another_unit_by_hand_is_refused(tmp_path, change):
     path = tmp_path / "ledger.json"
     ledger = charged((PATIENT, [EVENT]), cap_epsilon=2.0, path=path)
-    path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
+    anew(path, **change)
 
     with pytest.raises(BudgetError, match="holds dataset='survey"):
         ledger.charge([EVENT], label="second", unit=PATIENT)

@@ -77,7 +77,7 @@ def test_older_file_is_charged_and_written_anew(tmp_path):
     ledger.charge([EVENT], label="new")
 
     assert PrivacyLedger.open(path).entries[:2] == before
-    assert json.loads(path.read_text())["version"] == 3
+    assert json.loads(path.read_text())["version"] == 4
 
 
 def test_summary_that_words_its_units_is_read_and_its_totals_computed_anew():

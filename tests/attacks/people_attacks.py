@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -12,8 +14,10 @@ import pytest
 import dpexplain.models.persons as persons
 from attack_kit import Attack, Finding, estimator, first_find, replayed, saturated, table
 from dpexplain.models.persons import person_of
+from dpexplain.tables.columns import values_of
 
 _honest_person_of = person_of
+_honest_values_of = values_of
 
 
 def _names(*cells: Any) -> pd.Series:
@@ -52,7 +56,24 @@ def _pushing(name: str, first: Any, second: Any, attempts: int) -> Iterator[Find
 
 def pushed_out_by_nobody(name: str) -> Finding:
     """Two people without a name: does the second one push the first out of the fit?"""
-    return first_find(_pushing(name, None, np.nan, 32))
+    pairs = [(None, np.nan), (Decimal("NaN"), Decimal("NaN")), (np.longdouble("nan"),) * 2]
+    return first_find(found for pair in pairs for found in _pushing(name, *pair, 32))
+
+
+def pushed_out_behind_a_mask(name: str) -> Finding:
+    """Two people whose names are masked: does one of them push the other out of the fit?"""
+    X, y = table(name, 10)
+    people = np.ma.masked_array(range(10), mask=[True, True] + [False] * 8)
+    used = _rows_in_use(name, X, y, people)
+    return Finding(bool(used & {0, 1}), f"{len(used & {0, 1})} of 2 people without a name in use")
+
+
+def masks_are_filled(patch: pytest.MonkeyPatch) -> None:
+    def values_of(column: Any) -> Any:
+        masked = isinstance(column, np.ma.MaskedArray)
+        return np.ma.filled(column.astype(object)) if masked else _honest_values_of(column)
+
+    patch.setattr(persons, "values_of", values_of)
 
 
 def empty_cells_are_one_person(patch: pytest.MonkeyPatch) -> None:
@@ -62,11 +83,21 @@ def empty_cells_are_one_person(patch: pytest.MonkeyPatch) -> None:
 def spelled_differently(name: str) -> Finding:
     """One person whose name comes as 7, "7", " 7 ", 7.0 ...: are all rows used?"""
     spellings = [7, "7", " 7 ", 7.0, "7.0", np.int8(7), np.float32(7), "+7", "07"]
+    spellings += [Decimal("7"), Decimal("7.00"), Fraction(7), np.longdouble(7), 7 + 0j]
     X, y = saturated(name, 30 + len(spellings))
     people = _names(*spellings, *(f"p{i}" for i in range(30)))
     fitted = estimator(name, max_rows_per_person=1)
     rest = tuple(part.iloc[len(spellings) :] for part in (X, y, people))
     return replayed(fitted, (X, y, people), rest)
+
+
+def bytes_of_a_database(name: str) -> Finding:
+    """One person whose name comes as bytes in a view of memory: are all rows used?"""
+    views = [kind(b"Zorblax") for kind in (bytes, bytearray, memoryview) for _ in range(3)]
+    X, y = saturated(name, 30 + len(views))
+    people = _names(*views, *(f"p{i}" for i in range(30)))
+    rest = tuple(part.iloc[len(views) :] for part in (X, y, people))
+    return replayed(estimator(name, max_rows_per_person=1), (X, y, people), rest)
 
 
 def names_as_they_are_spelled(patch: pytest.MonkeyPatch) -> None:
@@ -130,10 +161,22 @@ ATTACKS = [
         "all empty names are one person",
     ),
     Attack(
-        "one person spelled in nine ways",
+        "one person spelled in fourteen ways",
         spelled_differently,
         names_as_they_are_spelled,
         "names are compared as they are spelled",
+    ),
+    Attack(
+        "one person whose name is in nine places of the memory",
+        bytes_of_a_database,
+        names_as_they_are_spelled,
+        "names are compared as they are spelled",
+    ),
+    Attack(
+        "people whose names are masked push each other out",
+        pushed_out_behind_a_mask,
+        masks_are_filled,
+        "a mask is filled with a question mark",
     ),
     Attack(
         "two people whose names have one hash",

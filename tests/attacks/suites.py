@@ -12,6 +12,7 @@ import pair_attacks
 import people_attacks
 import pricing_attacks
 import reader_attacks
+import storage_attacks
 
 SUITES = (
     arithmetic_attacks,
@@ -22,6 +23,7 @@ SUITES = (
     people_attacks,
     budget_attacks,
     reader_attacks,
+    storage_attacks,
     ledger_attacks,
     pricing_attacks,
 )

@@ -159,6 +159,6 @@ def test_words_of_the_command_line_do_not_tell_whether_an_odd_record_is_there(
         )  # fmt: skip
         heard = capsys.readouterr()
         said.append((status, heard.err, len(heard.out.split("\n\n"))))
-        assert json.loads((folder / "data.ledger.json").read_text())["version"] == 3
+        assert json.loads((folder / "data.ledger.json").read_text())["version"] == 4
 
     assert said[0] == said[1]

@@ -204,8 +204,6 @@ def test_views_of_several_classes_say_how_to_choose_one():
         (plot_global, explanation),
         (plot_importance, explanation),
         (plot_local, local),
-        (Explorer, explanation),
-        (Explorer, comparison),
         (plot_comparison, comparison),
     ):
         arguments = {"term": "age"} if draw is plot_comparison else {}

@@ -16,6 +16,7 @@ PARTS = (
     "dpexplain.accounting",
     "dpexplain.audit",
     "dpexplain.binning",
+    "dpexplain.certificate",
     "dpexplain.compare",
     "dpexplain.datasets",
     "dpexplain.edit",

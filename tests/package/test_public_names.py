@@ -12,6 +12,7 @@ import dpexplain
 
 PARTS = (
     "accounting",
+    "certificate",
     "compare",
     "datasets",
     "edit",

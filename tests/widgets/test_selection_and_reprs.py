@@ -15,6 +15,7 @@ from PIL import Image
 import dpexplain_widgets
 import view_examples
 from dpexplain_widgets import Explorer, LedgerView, ShapeView
+from dpexplain_widgets.views import base as base_module
 from example_explanations import age, classifier, job
 
 VIEWS = [getattr(dpexplain_widgets, name) for name in view_examples.view_names()]
@@ -31,7 +32,8 @@ class Elements(html.parser.HTMLParser):
 
     def handle_starttag(self, tag, attrs):
         self.names.append(tag)
-        assert not attrs
+        assert {name for name, _ in attrs} <= {"src", "width", "alt", "style"}
+        assert tag == "img" or not attrs
 
     def handle_data(self, data):
         self.text += data
@@ -103,7 +105,47 @@ def test_bundle_of_a_view_has_a_widget_a_text_a_static_table_and_a_picture(view,
         "image/png",
         "application/vnd.jupyter.widget-view+json",
     }
-    assert "(1, 1e-06)-DP, add/remove" in Elements(data["text/html"]).text
+    elements = Elements(data["text/html"])
+    assert "(1, 1e-06)-DP, add/remove" in elements.text
+    assert elements.names.count("img") == 1
+    assert f'src="data:image/png;base64,{data["image/png"]}"' in data["text/html"]
+
+
+def sent_outputs(view, monkeypatch):
+    """What a notebook keeps after the view was shown."""
+    sent = []
+    monkeypatch.setattr(base_module, "publish_display_data", lambda data, _: sent.append(data))
+    view._ipython_display_()
+    return sent
+
+
+def test_a_notebook_keeps_the_view_and_next_to_it_the_table_with_the_picture(
+    comparison, monkeypatch
+):
+    view = Explorer(comparison)
+    shown, kept = sent_outputs(view, monkeypatch)
+
+    assert set(shown) == {"text/plain", "application/vnd.jupyter.widget-view+json"}
+    assert set(kept) == {"text/html", "image/png"}
+    assert "data:image/png" in kept["text/html"]
+    assert f'data-dpx-still="{view._still}"' in kept["text/html"]
+    assert Explorer(comparison)._still != view._still
+
+
+def test_a_notebook_keeps_nothing_of_the_reference_and_no_metric(comparison, monkeypatch):
+    kept = [
+        sent_outputs(Explorer(source, epsilon_index=index, **choices), monkeypatch)[1]
+        for source, index, choices in (
+            (comparison, 6, {"term": "age"}),
+            (dataclasses.replace(comparison, reference=None, metrics=None), 5,
+             {"term": "age", "repeat": 1}),
+        )
+    ]  # fmt: skip
+
+    assert kept[0]["image/png"] == kept[1]["image/png"]
+    for term in comparison.reference.terms:
+        assert f"{term.importance:.3g}</td>" not in kept[0]["text/html"]
+    assert "AUROC" not in kept[0]["text/html"]
 
 
 def test_static_table_holds_the_shown_fit_and_nothing_of_the_reference(comparison):
@@ -161,10 +203,11 @@ def test_static_table_of_hostile_names_has_no_element_of_theirs():
     hostile = view_examples.comparison(
         view_examples.hostile_terms(), title=view_examples.HOSTILE_NAMES[1]
     )
-    text = Explorer(hostile)._repr_mimebundle_()[0]["text/html"]
+    data = Explorer(hostile)._repr_mimebundle_()[0]
+    text = data["text/html"].replace(data["image/png"], "")
     elements = Elements(text)
 
-    allowed = {"div", "strong", "bdi", "table", "thead", "tbody", "tr", "th", "td"}
+    allowed = {"img", "div", "strong", "bdi", "table", "thead", "tbody", "tr", "th", "td"}
     assert set(elements.names) <= allowed
     assert "$\\input" in elements.text
     assert len(text) < 6_000

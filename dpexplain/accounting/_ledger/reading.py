@@ -7,12 +7,13 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from dpexplain._utils.validation import Adjacency, check_count
+from dpexplain.accounting._ledger.provenance import ReleasedFile
 from dpexplain.accounting._ledger.store import LedgerStore
 from dpexplain.accounting._ledger.text import ledger_frame, ledger_html, ledger_line
 from dpexplain.accounting._units.prices import common_unit
 from dpexplain.accounting.events import Event
 from dpexplain.accounting.ledger_state import LedgerEntry, LedgerState
-from dpexplain.accounting.summary import LedgerSummary, ReleaseSet
+from dpexplain.accounting.summary import LedgerSummary, ReleaseSet, counted_entries
 from dpexplain.accounting.unit import RECORD, Unit, check_unit
 from dpexplain.exceptions import BudgetError
 
@@ -105,6 +106,57 @@ class LedgerReading:
             Oldest first; a ledger with a file sees the charges of other processes too.
         """
         return self._store.current().entries
+
+    @property
+    def releases(self) -> tuple[ReleasedFile, ...]:
+        """Released files that belong to entries, oldest first.
+
+        Returns
+        -------
+        tuple of ReleasedFile
+            See `PrivacyLedger.add_release`.
+        """
+        return self._store.current().releases
+
+    @property
+    def head(self) -> str:
+        """Hash that covers the limits, all entries and all released files.
+
+        Returns
+        -------
+        str
+            64 hexadecimal digits. Kept elsewhere, on a certificate or on paper, it shows later that
+            nothing before it was changed.
+        """
+        return self._store.current().head
+
+    @property
+    def chained(self) -> bool:
+        """Whether the entries are protected by a chain of hashes.
+
+        Returns
+        -------
+        bool
+            False for a file of an older version that was not charged since, because nobody can
+            tell whether it was changed by hand. The next charge starts the chain.
+        """
+        return self._store.current().chained
+
+    def chain_words(self) -> str:
+        """Describe the chain of hashes in a sentence.
+
+        Returns
+        -------
+        str
+        """
+        state = self._store.current()
+        if not state.chained:
+            return (
+                "Not chained: an older version wrote this ledger, so changes by hand would not be "
+                "noticed; the next charge starts a chain of hashes."
+            )
+        first = f" after the first {state.unchained}, which are older" if state.unchained else ""
+        return f"Chained: {counted_entries(len(state.entries))}{first}; head {state.head}."
 
     def total_epsilon(self, delta: float | None = None) -> float:
         """Total epsilon of all charges.

@@ -7,6 +7,7 @@ import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 
 from dpexplain.accounting._ledger.file import LedgerFile, Signature
 from dpexplain.accounting.ledger_state import LedgerState
@@ -95,7 +96,7 @@ class LedgerStore:
         if self.file is not None:
             self.file.write(state.to_json())
             self._signature = self.file.signature()
-        self.known = state
+        self.known = replace(state, chained=True)
 
     def _join(self, file: LedgerFile) -> None:
         """Adopt the state of a file whose limits match the requested ones."""
@@ -116,8 +117,9 @@ class LedgerStore:
         state = _parsed(file)
         if not state.follows(self.known):
             raise self._other_limits(file, state)
-        before = self.known.entries
-        if state.entries[: len(before)] != before:
+        before, released = self.known.entries, self.known.releases
+        kept = state.entries[: len(before)] == before
+        if not kept or state.releases[: len(released)] != released:
             raise BudgetError(
                 f"ledger file {str(file.path)!r} is missing earlier charges; restore the newest "
                 "copy. Nothing was charged."

@@ -2,8 +2,8 @@
 
 A multiclass model has a score for each class; probabilities are the exponentials of the scores
 over their sum (softmax). Adding the same number to all scores changes nothing, so scores are
-centered: that of a class is its log-probability relative to the average of all classes. All views,
-figures and files support the explanation of one class, returned by :meth:`for_class`.
+centered: that of a class is its log-probability relative to the average of all classes. Figures
+show the explanation of one class, returned by :meth:`for_class`; dashboards switch between classes.
 """
 
 from __future__ import annotations

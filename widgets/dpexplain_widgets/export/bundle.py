@@ -18,6 +18,7 @@ STYLES = (
     "overview.css",
     "terms.css",
     "shape.css",
+    "claim.css",
     "edit.css",
     "heat.css",
     "multiples.css",

@@ -15,8 +15,8 @@ import traitlets
 import dpexplain.io
 from dpexplain._utils.version import __version__
 from dpexplain.accounting.summary import LedgerSummary
-from dpexplain.compare import Comparison, FilterComparison, releasable
-from dpexplain.explain import GlobalExplanation
+from dpexplain.compare import Comparison, FilterComparison, MulticlassComparison, releasable
+from dpexplain.explain import GlobalExplanation, MulticlassExplanation
 from dpexplain.statement import PrivacyStatement, statement_of
 from dpexplain_widgets.export.fallback import fallback_html
 from dpexplain_widgets.export.figure_files import csv_text, figure_file, table_of
@@ -254,7 +254,8 @@ def _notes(
 def _paper_trail(source: Any) -> str:
     """List the edits stored in explanations, each with its reason and effect."""
     explanations = source.values() if isinstance(source, dict) else [source]
-    edited = [each for each in explanations if isinstance(each, GlobalExplanation)]
+    kinds = GlobalExplanation | MulticlassExplanation
+    edited = [each for each in explanations if isinstance(each, kinds)]
     records = [record for each in edited for record in each.edits]
     if not records:
         return ""
@@ -268,7 +269,7 @@ def _statements(source: Any) -> list[PrivacyStatement]:
         models = [] if "version" in source else source.values()
         found = [statement for model in models for statement in _statements(model)]
         return [each for place, each in enumerate(found) if each not in found[:place]]
-    if isinstance(source, Comparison | FilterComparison):
+    if isinstance(source, Comparison | FilterComparison | MulticlassComparison):
         source = source.ledger
     return [statement_of(source)] if isinstance(source, LedgerSummary) else []
 

@@ -1,17 +1,73 @@
-"""Static fallback table for hosts that cannot run a view."""
+"""Static table and picture for hosts that cannot run a view."""
 
 from __future__ import annotations
 
+import base64
 import html
 from collections.abc import Mapping
 from typing import Any
 
-from dpexplain_widgets.export.picture import picture_of, shortened
+from dpexplain_widgets.export.picture import WIDTH, class_words, picture_of, shortened
 
 _ROWS = 10
 
-
+# A saved notebook has two outputs: the view, and this text. JupyterLab and Notebook 7 show only
+# the first while its kernel runs, and only the second where the view is gone (there, the output
+# itself gets the class of a widget, with an error text in it).
+_ONE_OF_BOTH = (
+    "<style>.jp-OutputArea-child:has(.dpx)+.jp-OutputArea-child:has(.dpx-still),"
+    ".jp-OutputArea-child:has(>.lm-Panel.jp-OutputArea-output.jupyter-widgets):has("
+    "+.jp-OutputArea-child .dpx-still){display:none}</style>"
+)
 _LEFT_OUT = "The non-private reference is left out here."
+
+
+def still_bundle(
+    payload: Mapping[str, Any], fit: Mapping[str, Any] | None, term: str
+) -> tuple[dict[str, str], dict[str, Any]]:
+    """Describe and draw the selected fit for pages that cannot run the view.
+
+    Parameters
+    ----------
+    payload, fit, term
+        As in :func:`fallback_html` and :func:`fallback_png`.
+
+    Returns
+    -------
+    data : dict
+        ``text/html`` with the picture inside, and the picture alone, for PDF files.
+    metadata : dict
+    """
+    text, picture = fallback_html(payload, fit), fallback_png(payload, fit, term)
+    if picture is None:
+        return {"text/html": text}, {}
+    encoded = base64.b64encode(picture).decode("ascii")
+    title = _escaped_attribute(f"Importances, and the shape of {term}; the table has the numbers")
+    image = (
+        f'<img src="data:image/png;base64,{encoded}" width="{WIDTH}" alt="{title}" '
+        'style="max-width:100%;height:auto">'
+    )
+    size = {"image/png": {"width": WIDTH}}
+    return {"text/html": f"<div>{image}{text}</div>", "image/png": encoded}, size
+
+
+def beside_view(still: Mapping[str, str], name: str) -> dict[str, str]:
+    """Mark the static output that follows a view, which a page shows instead of it.
+
+    Parameters
+    ----------
+    still : mapping
+        Data of :func:`still_bundle`.
+    name : str
+        Tells the view which output to hide where it runs; letters and digits.
+
+    Returns
+    -------
+    dict
+    """
+    text = still["text/html"]
+    marked = f'<div class="dpx-still" data-dpx-still="{name}">{_ONE_OF_BOTH}{text}</div>'
+    return {**still, "text/html": marked}
 
 
 def fallback_html(payload: Mapping[str, Any], fit: Mapping[str, Any] | None) -> str:
@@ -34,7 +90,7 @@ def fallback_html(payload: Mapping[str, Any], fit: Mapping[str, Any] | None) -> 
     str
         Escaped HTML without scripts.
     """
-    title = f"<strong>{_escaped(payload['title'], 120)}</strong>"
+    title = f"<strong>{_escaped(payload['title'] + class_words(payload), 120)}</strong>"
     if fit is not None and fit == payload["reference"]:
         title += f"<div>{_escaped(_LEFT_OUT, 200)}</div>"
         fit = last_private(payload)
@@ -130,3 +186,7 @@ def last_private(payload: Mapping[str, Any]) -> Mapping[str, Any] | None:
 def _escaped(text: str, limit: int) -> str:
     """Escape a string for HTML, isolating its text direction."""
     return f"<bdi>{html.escape(shortened(text, limit), quote=True)}</bdi>"
+
+
+def _escaped_attribute(text: str) -> str:
+    return html.escape(shortened(text, 300), quote=True)

@@ -15,6 +15,7 @@ from dpexplain.accounting.summary import number_from_json
 from dpexplain.compare import Comparison
 from dpexplain.explain import GlobalExplanation
 from dpexplain_widgets.state.selection import bins_frame
+from dpexplain_widgets.state.sources import source_of
 from dpexplain_widgets.state.state import ViewState
 
 if TYPE_CHECKING:
@@ -137,9 +138,7 @@ def _choice(known: dict[str, Any], kind: str, name: str) -> Any:
 
 
 def _shown(view: ViewState) -> _Shown:
-    source = view.origin.source
-    if isinstance(source, dict):
-        source = source.get(view.model_name)
+    source = source_of(view)
     if isinstance(source, GlobalExplanation):
         return _Shown(None, source, view)
     if not isinstance(source, Comparison):

@@ -86,7 +86,7 @@ def picture_of(payload: Mapping[str, Any], fit: Mapping[str, Any], term: str) ->
     marks: list[Mark] = [
         _text(0, 18, payload["title"], 90, size=16, bold=True),
         _text(0, 38, guarantee, 110, fill=_MUTED),
-        _text(_SHAPE, 38, f"Shape of {term}", 60, bold=True),
+        _text(_SHAPE, 38, f"Shape of {term}{class_words(payload)}", 60, bold=True),
         *_importances(names, fit["terms"]),
         _text(0, height - 6, _ABOUT_BARS, 90, size=11, fill=_MUTED),
         _text(
@@ -105,6 +105,21 @@ def picture_of(payload: Mapping[str, Any], fit: Mapping[str, Any], term: str) ->
     label = shortened(f"Importances, and the shape of {term}: {guarantee}", 300)
     statement = shortened(fit["guarantee"]["statement"], 2000)
     return Picture(WIDTH, height, marks, label, statement)
+
+
+def class_words(payload: Mapping[str, Any]) -> str:
+    """Name the class shown of a model of several classes, as ``", class x"``; else empty.
+
+    Parameters
+    ----------
+    payload : mapping
+        Payload of a view.
+
+    Returns
+    -------
+    str
+    """
+    return f", class {payload['name']}" if payload["target"].get("by_class") else ""
 
 
 def static_svg(payload: Mapping[str, Any], fit: Mapping[str, Any], term: str) -> str:

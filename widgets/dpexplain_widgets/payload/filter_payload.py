@@ -241,6 +241,7 @@ def filters_payload(
             "unit": "",
             "classes": list(bank.classes),
             "shown_class": "",
+            "by_class": False,
         },
         "terms": [],
         "samples": _samples_outline(samples, samples_public),

@@ -28,8 +28,8 @@ PRECISION_WORDS = (
 
 _EXACT = frozenset(
     {
-        "edges", "edits", "epsilons", "guarantee", "ledger", "metrics", "pinned_epsilon", "samples",
-        "filters", "step", "threshold", "what_if",
+        "claims", "edges", "edits", "epsilons", "guarantee", "ledger", "metrics", "pinned_epsilon",
+        "samples", "filters", "step", "threshold", "what_if",
     }
 )  # fmt: skip
 _MARKS = frozenset({"$n", "$l", "$b", "$r", "$x", "$q"})

@@ -13,6 +13,7 @@ from dpexplain.explain import GlobalExplanation
 from dpexplain.explain._by_class import ByClass, one_class_at_a_time
 from dpexplain.explain._normals import keeping_normals
 from dpexplain.tables.cells import DATE_UNIT
+from dpexplain_widgets.payload.claim_payload import claim_parts
 from dpexplain_widgets.payload.directions import packed_directions
 from dpexplain_widgets.payload.filter_payload import check_filters, shows_filters
 from dpexplain_widgets.payload.joint_cost import together_words
@@ -41,8 +42,10 @@ def build_payload(
 
     Parameters
     ----------
-    source : Comparison, GlobalExplanation, LedgerSummary or dict
-        A dictionary maps model names to comparisons or explanations of the same terms; the first
+    source : Comparison, GlobalExplanation, LedgerSummary, one per class, or dict
+        A :class:`dpexplain.compare.MulticlassComparison` or
+        :class:`dpexplain.explain.MulticlassExplanation` is shown class by class, as one model. A
+        dictionary maps model names to comparisons or explanations of the same terms; the first
         one is shown first. Or it is already a payload, which is checked and used unchanged.
     samples : DataFrame or None, default=None
         Records that a local view may show, with a column for every term.
@@ -62,7 +65,7 @@ def build_payload(
         If `source` is something else.
     ValueError
         If a dictionary is not a complete payload, models have different terms, samples lack a
-        column, or `source` has several classes.
+        column, or a model of several classes is to be shown next to another model.
     """
     with keeping_normals():
         payload = _payload(source)
@@ -85,7 +88,7 @@ def _payload(source: Any) -> dict[str, Any]:
             "separate Explorer or FilterView."
         )
     if isinstance(source, ByClass):
-        one_class_at_a_time("a view", source.classes)
+        return _classes_payload(source)
     for kind, write in _KINDS.items():
         if isinstance(source, kind):
             return write(source)
@@ -150,6 +153,9 @@ def _models_payload(sources: Mapping[str, Any]) -> dict[str, Any]:
     names = [name for name in sources if isinstance(name, str) and name]
     if len(names) < len(sources):
         raise TypeError("pass models by name: Explorer({'DP-EBM': comparison, ...}).")
+    for source in sources.values():
+        if isinstance(source, ByClass):
+            one_class_at_a_time("a view of several models", source.classes)
     payloads = [{**_payload(source), "name": name} for name, source in sources.items()]
     first, *others = payloads
     if not all(payload["terms"] for payload in payloads):
@@ -160,6 +166,22 @@ def _models_payload(sources: Mapping[str, Any]) -> dict[str, Any]:
     for payload in payloads:
         payload["guarantee_words"] = [*payload["guarantee_words"], words]
     return {**first, "others": [_in_order_of(first, other) for other in others]}
+
+
+def _classes_payload(source: ByClass[Any]) -> dict[str, Any]:
+    """Combine the classes of one model: one guarantee for all, and the same terms."""
+    if not isinstance(source.by_class[0], Comparison | GlobalExplanation):
+        raise TypeError(
+            f"a view shows curves, got {type(source).__name__}; pass the explanation or the "
+            "comparison, and rows as samples=."
+        )
+    first, *others = (
+        {**_payload(part), "name": name}
+        for name, part in zip(source.classes, source.by_class, strict=True)
+    )
+    for payload in (first, *others):
+        payload["target"] = {**payload["target"], "by_class": True}
+    return {**first, "others": others}
 
 
 def _check_same_terms(first: Mapping[str, Any], other: Mapping[str, Any]) -> None:
@@ -256,7 +278,13 @@ def _ledger_payload(summary: LedgerSummary) -> dict[str, Any]:
         "name": "",
         "link": "identity",
         "score_unit": "",
-        "target": {"name": "", "unit": "", "classes": None, "shown_class": ""},
+        "target": {
+            "name": "",
+            "unit": "",
+            "classes": None,
+            "shown_class": "",
+            "by_class": False,
+        },
         "terms": [],
         "epsilons": [],
         "fits": [],
@@ -294,6 +322,7 @@ def _outline(explanation: GlobalExplanation, title: str) -> dict[str, Any]:
             "unit": explanation.target_unit,
             "classes": None if explanation.classes is None else list(explanation.classes),
             "shown_class": explanation.shown_class,
+            "by_class": False,
         },
         "terms": [
             {
@@ -321,6 +350,7 @@ def _fit(
     cautions = explanation.effect_cautions
     places = {name: place for place, name in enumerate(explanation)}
     pairs = {pair.name: pair_fit(pair) for pair in explanation.pairs}
+    claims = dict(zip(names, claim_parts(explanation, names), strict=True))
     return {
         "epsilon": _plain(guarantee.epsilon),
         "guarantee": guarantee_payload(guarantee),
@@ -342,6 +372,7 @@ def _fit(
                 "ranks": None if ranking is None else _ranks(ranking, name),
                 **_effect_size(ranking, name),
                 "effect_caution": cautions.get(name, ""),
+                "claims": claims[name],
             }
             for name in names
         ],

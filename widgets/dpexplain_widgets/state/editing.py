@@ -12,7 +12,7 @@ from dpexplain.edit import EditLog
 from dpexplain.explain._text import upper_number
 from dpexplain.explain.additive.denoising import denoised_curve
 from dpexplain.io._edits import log_from_plain, log_to_plain
-from dpexplain_widgets.state.sources import explanation_of
+from dpexplain_widgets.state.sources import explanation_of, whole_explanation_of
 
 Measure = Callable[[Any], Mapping[str, float]]
 
@@ -66,9 +66,10 @@ class Editing(traitlets.HasTraits):
     def edited(self) -> Any:
         """The selected explanation, with the edits of the current state applied.
 
-        A GlobalExplanation marked as edited.
+        A GlobalExplanation marked as edited; of several classes, a MulticlassExplanation, as an
+        edit changes the curves of all classes.
         """
-        return self.edit_log.apply(explanation_of(self))
+        return self.edit_log.apply(whole_explanation_of(self))
 
     def to_model(self, model: Any) -> Any:
         """Apply the edits to a fitted model.

@@ -5,8 +5,30 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from dpexplain.compare import Comparison
-from dpexplain.explain import GlobalExplanation
+from dpexplain.compare import Comparison, MulticlassComparison
+from dpexplain.explain import GlobalExplanation, MulticlassExplanation
+from dpexplain.explain._by_class import ByClass
+
+
+def source_of(view: Any) -> Any:
+    """Find the source of the model or class selected in a view.
+
+    Parameters
+    ----------
+    view : View
+        Its choices determine which one.
+
+    Returns
+    -------
+    object
+        A Comparison, an explanation, or what else the view was created from.
+    """
+    source = view.origin.source
+    if isinstance(source, ByClass):
+        return source.for_class(view.shown["name"])
+    if isinstance(source, Mapping) and not isinstance(source, GlobalExplanation):
+        return source.get(view.shown["name"], source)
+    return source
 
 
 def explanation_of(view: Any) -> GlobalExplanation:
@@ -26,9 +48,7 @@ def explanation_of(view: Any) -> GlobalExplanation:
     ValueError
         If the view was created from a payload, which holds no explanation.
     """
-    source = view.origin.source
-    if isinstance(source, Mapping) and not isinstance(source, GlobalExplanation):
-        source = source.get(view.shown["name"], source)
+    source = source_of(view)
     if isinstance(source, GlobalExplanation):
         return source
     if not isinstance(source, Comparison):
@@ -40,4 +60,30 @@ def explanation_of(view: Any) -> GlobalExplanation:
         assert source.reference is not None  # it can be chosen only where there is one
         return source.reference
     repeats = source.explanations[source.epsilons[view.epsilon_index]]
+    return repeats[min(view.repeat, len(repeats) - 1)]
+
+
+def whole_explanation_of(view: Any) -> GlobalExplanation | MulticlassExplanation:
+    """Find the explanation selected in a view, with all its classes.
+
+    Parameters
+    ----------
+    view : View
+        Its choices determine which one.
+
+    Returns
+    -------
+    GlobalExplanation or MulticlassExplanation
+
+    Raises
+    ------
+    ValueError
+        As :func:`explanation_of`.
+    """
+    source = view.origin.source
+    if not isinstance(source, MulticlassComparison | MulticlassExplanation):
+        return explanation_of(view)
+    if isinstance(source, MulticlassExplanation):
+        return source
+    repeats = source.fits_by_epsilon()[view.epsilon]
     return repeats[min(view.repeat, len(repeats) - 1)]

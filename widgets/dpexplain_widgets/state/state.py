@@ -19,8 +19,9 @@ from dpexplain_widgets.state.trait_types import Index
 
 STATE_TRAITS = (
     "payload", "model_name", "other_model", "against", "epsilon_index", "term", "bin_index",
-    "bin_range", "sample", "what_if", "threshold", "edits", "pinned_epsilon", "show_reference",
-    "repeat", "tab", "term_order", "term_search", "above_noise_only", "same_axis", "even_bins",
+    "second_bin", "bin_range", "sample", "what_if", "threshold", "edits", "pinned_epsilon",
+    "show_reference", "repeat", "tab", "term_order", "term_search", "above_noise_only",
+    "same_axis", "even_bins",
     "shown_curve", "small_multiples", "page_index", "replay_draw", "filter_arrays", "shown_map",
     "filter_class", "against_class", "filter_index", "input_index", "mask_noise", "sort_filters",
     "contribution_opacity",
@@ -51,6 +52,8 @@ class ViewState(ModelChoice, LocalChoice, FilterChoice, DisplayTraits):
         Name of the term shown.
     bin_index : int or None
         Selected bin, special bins last.
+    second_bin : int or None
+        Bin that the selected one is compared with, in a claim.
     bin_range : list of two int or None
         First and last bin of the selected range, without special bins.
     pinned_epsilon : float or None
@@ -64,6 +67,7 @@ class ViewState(ModelChoice, LocalChoice, FilterChoice, DisplayTraits):
     epsilon_index = Index().tag(sync=True)
     term = traitlets.Unicode().tag(sync=True)
     bin_index = Index(None, allow_none=True).tag(sync=True)
+    second_bin = Index(None, allow_none=True).tag(sync=True)
     bin_range: traitlets.TraitType[Any, Any] = traitlets.List(Index(), None, allow_none=True).tag(
         sync=True
     )
@@ -128,7 +132,7 @@ class ViewState(ModelChoice, LocalChoice, FilterChoice, DisplayTraits):
             return name
         raise traitlets.TraitError(_unknown_term(name, names))
 
-    @traitlets.validate("bin_index")
+    @traitlets.validate("bin_index", "second_bin")
     def _check_bin_index(self, proposal: Mapping[str, Any]) -> int | None:
         return self._checked_place(proposal, len(self._labels()), "a bin of the term")
 
@@ -179,7 +183,7 @@ class ViewState(ModelChoice, LocalChoice, FilterChoice, DisplayTraits):
         if self.bin_index is not None and self.bin_index >= len(self._labels()):
             self.bin_index = None
         if change["old"]:  # the first term comes with its range
-            self.bin_range = None
+            self.bin_range = self.second_bin = None
 
     @traitlets.observe("payload")
     def _keep_choices_of_payload(self, change: Mapping[str, Any]) -> None:
@@ -209,6 +213,8 @@ class ViewState(ModelChoice, LocalChoice, FilterChoice, DisplayTraits):
             self.pinned_epsilon = None
         if self.bin_index is not None and self.bin_index >= len(self._labels()):
             self.bin_index = None
+        if self.second_bin is not None and self.second_bin >= len(self._labels()):
+            self.second_bin = None
         if self.bin_range is not None and self.bin_range[1] >= self._value_bins():
             self.bin_range = None
         self.repeat = min(self.repeat, repeats - 1)

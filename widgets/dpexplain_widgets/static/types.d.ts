@@ -50,8 +50,16 @@ export interface TermFit {
   directions: string | null;
   above_noise: boolean | null;
   ranks: [number, number] | null;
+  claims?: ClaimPart | null;
   /** Of a pair of features: its rows, its columns. Its bins are cells, row by row. */
   axes?: [PairAxis, PairAxis];
+}
+
+/** What a comparison of two bins needs; `apart` has a letter for each pair of bins. */
+export interface ClaimPart {
+  basis: "effect" | "noise";
+  factor: number;
+  apart: string | null;
 }
 
 /** The bins of one feature of a pair. */
@@ -99,7 +107,8 @@ export interface Payload {
   name: string;
   link: string;
   score_unit: string;
-  target: { name: string; unit: string; classes: string[] | null; shown_class: string };
+  /** `by_class`: the models of the payload are the classes of one model. */
+  target: { name: string; unit: string; classes: string[] | null; shown_class: string; by_class?: boolean };
   terms: Term[];
   epsilons: number[];
   fits: Fit[][];
@@ -136,5 +145,6 @@ export interface State {
   termIndex: number;
   term: Term | undefined;
   binIndex: number | null;
+  secondBin: number | null;
   binRange: [number, number] | null;
 }

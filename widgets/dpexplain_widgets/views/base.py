@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import base64
+import secrets
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
 import anywidget
 import pandas as pd
+import traitlets
+from IPython.display import publish_display_data
 
 from dpexplain_widgets.export.bundle import stylesheet
 from dpexplain_widgets.export.export import Exports
-from dpexplain_widgets.export.fallback import fallback_html, fallback_png
-from dpexplain_widgets.export.picture import WIDTH as PICTURE_WIDTH
+from dpexplain_widgets.export.fallback import beside_view, still_bundle
+from dpexplain_widgets.export.picture import class_words
 from dpexplain_widgets.payload.filter_payload import filters_payload, shows_filters
 from dpexplain_widgets.payload.payload import build_payload
 from dpexplain_widgets.state.editing import Editing
@@ -46,8 +48,9 @@ class View(Exports, Editing, ViewState, anywidget.AnyWidget):
     Parameters
     ----------
     source : Comparison, GlobalExplanation, FilterComparison, FilterBank, dict or View
-        What to show. A dict holds several sources by model name, or is a payload. A view passes on
-        its payload and its choices, which stay linked.
+        What to show. Of a model of three or more classes, all are shown, one at a time
+        (`model_name` is the class). A dict holds several sources by model name, or is a payload. A
+        view passes on its payload and its choices, which stay linked.
     samples : DataFrame or None, default=None
         Records for local explanations, with a column for every term.
     samples_public : bool, default=False
@@ -65,6 +68,9 @@ class View(Exports, Editing, ViewState, anywidget.AnyWidget):
     """
 
     _css = stylesheet()
+    _still = traitlets.Unicode().tag(sync=True)
+    """Name of the static output that a running view hides."""
+
     _shows: ClassVar[str] = "terms"
     """What a source must contain: "terms", "filters", "models" (either) or "anything"."""
 
@@ -93,6 +99,10 @@ class View(Exports, Editing, ViewState, anywidget.AnyWidget):
         self._made = (self.payload, given)
         if leader is not None:
             self.link(leader)
+
+    @traitlets.default("_still")
+    def _name_still(self) -> str:
+        return secrets.token_hex(8)
 
     def _check_shows(self, payload: dict[str, Any]) -> None:
         name, needs = type(self).__name__, self._shows
@@ -154,6 +164,7 @@ class View(Exports, Editing, ViewState, anywidget.AnyWidget):
         fit = self._fit()
         guarantee = "" if fit is None else f"; {fit['guarantee']['short']}"
         chosen = f", term {self.term[:60]!r}" if fit is not None and self.term else ""
+        chosen += class_words(self.shown)
         if self.filter_class:
             chosen = f", class {self.filter_class[:60]!r}"
         return f"{type(self).__name__}({shown!r}{chosen}{guarantee})"
@@ -163,10 +174,20 @@ class View(Exports, Editing, ViewState, anywidget.AnyWidget):
         bundle = super()._repr_mimebundle_(**kwargs)
         if bundle is None:
             return None
-        data, metadata = bundle
-        fit = self._fit()
-        still = {"text/html": fallback_html(self.shown, fit)}
-        if (picture := fallback_png(self.shown, fit, self.term)) is not None:
-            still["image/png"] = base64.b64encode(picture).decode("ascii")
-            metadata = {**metadata, "image/png": {"width": PICTURE_WIDTH}}
-        return {**data, **still}, metadata
+        (data, metadata), (still, sizes) = bundle, self._still_bundle()
+        return {**data, **still}, {**metadata, **sizes}
+
+    def _ipython_display_(self, **kwargs: Any) -> None:
+        """Send the view, then its table and picture, which stay when the kernel is gone.
+
+        JupyterLab chooses one format of an output, the view, and shows an error where the view no
+        longer exists. So the static formats are an output of their own.
+        """
+        if (view := super()._repr_mimebundle_(**kwargs)) is None:
+            return
+        still, sizes = self._still_bundle()
+        for data, metadata in (view, (beside_view(still, self._still), sizes)):
+            publish_display_data(data, metadata)  # type: ignore[no-untyped-call]
+
+    def _still_bundle(self) -> tuple[dict[str, str], dict[str, Any]]:
+        return still_bundle(self.shown, self._fit(), self.term)

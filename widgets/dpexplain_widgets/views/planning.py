@@ -13,6 +13,7 @@ from dpexplain.accounting.summary import LedgerSummary
 from dpexplain.compare import Comparison, Refitter, epsilon_for_metric, epsilons_to_stand_out
 from dpexplain.explain import GlobalExplanation
 from dpexplain_widgets.payload.payload import fit_payload
+from dpexplain_widgets.state.sources import source_of
 from dpexplain_widgets.state.state import Origin, ViewState
 from dpexplain_widgets.state.worker import LatestWins
 
@@ -76,7 +77,10 @@ class Planning(ViewState):
             raise TypeError(f"refit must be callable with an epsilon, got {type(refit).__name__}.")
         super().__init__(source, samples, samples_public=samples_public, **state)
         if refit is not None and not isinstance(self.origin.source, Comparison):
-            raise TypeError("refit= adds fits to a Comparison; pass one as source.")
+            raise TypeError(
+                "refit= adds fits to a Comparison; pass one as source. For three or more classes, "
+                "pass comparison.for_class(label)."
+            )
         self._refit = refit
         self._asked: list[float] = []
         self._live: float | None = None
@@ -270,7 +274,8 @@ class Planning(ViewState):
         self.plan = {**self.plan, **changes}
 
     def _abilities(self) -> dict[str, Any]:
-        comparison = self.origin.source if isinstance(self.origin.source, Comparison) else None
+        source = source_of(self)
+        comparison = source if isinstance(source, Comparison) else None
         metrics = None if comparison is None else comparison.metrics
         names = [] if metrics is None else [str(name) for name in metrics["metric"].unique()]
         return {
@@ -283,7 +288,7 @@ class Planning(ViewState):
 
     def _needed(self) -> dict[str, Any]:
         """Which epsilon each term needs: term, epsilon or None, and words, smallest first."""
-        source = self.origin.source
+        source = source_of(self)
         if not isinstance(source, Comparison | GlobalExplanation):
             return {"needed": []}
         try:
@@ -304,7 +309,7 @@ class Planning(ViewState):
             self._say(**self._needed())
 
     def _metric_words(self, target: float | None) -> str:
-        source = self.origin.source
+        source = source_of(self)
         if target is None or not isinstance(source, Comparison):
             return ""
         try:

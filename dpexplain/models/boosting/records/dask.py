@@ -11,6 +11,7 @@ exact sums, so the cluster must be trusted like that process.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
@@ -319,7 +320,8 @@ class Shards:
             )
             for i in partitions
         ]
-        return list(self._client.compute(tasks))
+        with _no_word_of_size():
+            return list(self._client.compute(tasks))
 
     def _submitted(self, worker: str, held: list[Any]) -> Any:
         where = {"workers": [worker], "allow_other_workers": True} if worker else {}
@@ -344,6 +346,16 @@ class Shards:
             _value(_called(lambda m: m.actor.bin(*bins), member), member)
             past = self._updates[: self._n_applied]
             _value(_called(lambda m: m.actor.ask("", (), 0, past), member), member)
+
+
+def _no_word_of_size() -> Any:
+    """Return a context in which Dask does not warn of a large graph, telling its size.
+
+    A graph may hold the records themselves (``dask.dataframe.from_pandas``).
+    """
+    import dask
+
+    return dask.config.set({"distributed.admin.large-graph-warning-threshold": sys.maxsize})
 
 
 def _called(call: Callable[[_Member], Any], member: _Member) -> Any:

@@ -35,7 +35,7 @@ export function importanceTable(state, listed) {
     ["standard deviation of the effect", numbers((term) => term.effect_size_std)],
     ["effect is certain", terms.map(({ has_effect: certain }) => (isKnown(certain) ? String(certain) : ""))],
     ["importance, pinned ε", beside(state.pinned)],
-    ["importance, other model", beside(state.other)],
+    [state.payload.target.by_class ? "importance, other class" : "importance, other model", beside(state.other)],
     ["importance, non-private reference", beside(state.atReference ? null : state.reference)],
   ]);
 }

@@ -81,6 +81,13 @@ function toggleOnKey(model, root) {
   });
 }
 
+/** Hide the table and picture that a notebook keeps beside the view, while the view runs. */
+function hideStill(root, model) {
+  const name = model.get("_still");
+  if (!name) return;
+  root.append(html("style", {}, `[data-dpx-still="${name}"] { display: none; }`));
+}
+
 /**
  * Put a view into `el`. `create(model, host, options)` fills its host and returns a function
  * that ends the view. Returns a function that ends everything.
@@ -90,6 +97,7 @@ export function mountView(name, create, model, el) {
   const host = html("section", { class: `dpx-panel dpx-${name}` });
   const root = html("div", { class: "dpx" }, host);
   el.append(root);
+  hideStill(root, model);
   const stops = [
     followTheme(root),
     toggleOnKey(model, root),

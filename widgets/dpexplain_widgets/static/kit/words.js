@@ -7,7 +7,9 @@ const ADJACENCIES = { add_remove: "add/remove adjacency", replace: "replace-one 
 
 /** Name of the sum of the curves; for trees this is not the model's prediction. */
 export function predictionName({ link, target, main_effects_only: isPart }) {
-  const name = link === "logit" ? `Probability of “${quotedName(target.classes.at(-1), 24)}”` : "Prediction";
+  const likely = target.by_class ? target.shown_class : target.classes?.at(-1);
+  const share = link === "logit" || target.by_class;
+  const name = share ? `Probability of “${quotedName(likely, 24)}”` : "Prediction";
   return isPart ? `${name} from curves only, without the model's interactions` : name;
 }
 
@@ -216,11 +218,11 @@ export function epsilonWords(state) {
 }
 
 /**
- * The other model that is drawn, with its epsilon.
+ * The other model or class that is drawn, with its epsilon.
  * @param {import("../types").State} state
  */
 export function otherWords(state) {
-  const name = quotedName(state.otherName, 40);
+  const name = `${state.payload.target.by_class ? "class " : ""}${quotedName(state.otherName, 40)}`;
   if (state.otherStop < 0) return `${name}, not private, not releasable`;
   return `${name}, ε = ${formatEpsilon(state.otherEpsilon)}`;
 }

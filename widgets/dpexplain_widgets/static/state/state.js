@@ -15,6 +15,7 @@ export const CHOICE_KEYS = [
   "term",
   "bin_index",
   "bin_range",
+  "second_bin",
   "pinned_epsilon",
   "show_reference",
   "repeat",
@@ -100,6 +101,7 @@ export function readState(model) {
     termIndex,
     term: terms[termIndex],
     binIndex: model.get("bin_index"),
+    secondBin: model.get("second_bin") ?? null,
     binRange: model.get("bin_range") ?? null,
   };
 }
@@ -155,7 +157,7 @@ export function toggleReference(model) {
  */
 export function chooseTerm(model, name) {
   if (readState(model).term?.name === name) return;
-  choose(model, { term: name, bin_index: null, bin_range: null });
+  choose(model, { term: name, bin_index: null, second_bin: null, bin_range: null });
 }
 
 /**

@@ -14,7 +14,7 @@ import { LIST_KEYS, listControls, listedTerms } from "../../state/term_list.js";
 import { viewWidget } from "../../kit/view.js";
 
 const KIND_NAMES = {
-  reference: "the non-private reference", epsilon: "one ε", model: "the other model", repeat: "another fit",
+  reference: "the non-private reference", epsilon: "one ε", model: "the other model or class", repeat: "another fit",
 };
 const HEAT_ROW = 30;
 const MARK = "not releasable: based on a non-private model";

@@ -26,6 +26,8 @@ const EDIT_KEYS = [...CHOICE_KEYS, "edits", "denoised", "evaluation"];
 const EDIT_HINT = "Drag over bins to select them; drag the curve to move it. Keyboard: arrow keys, " +
   "Shift and arrow keys for a range, Space for single bins, Up and Down to nudge, Ctrl-Z and Ctrl-Y.";
 
+const ALL_CLASSES = "An edit changes the curve of every class; choose another class to see its curve.";
+
 function problemOnly(problem) {
   return { operation: null, curve: null, problem };
 }
@@ -68,6 +70,8 @@ class EditPanel {
     this.legend = html("ul", { class: "dpx-legend" });
     this.plot = html("div", { class: "dpx-plot dpx-edit-plot", role: "slider", tabindex: "0" });
     this.chosenWords = html("p", { class: "dpx-note" });
+    const { by_class: byClass } = readState(this.model).payload.target;
+    this.classes = byClass ? html("p", { class: "dpx-note" }, ALL_CLASSES) : null;
     this.warning = html("p", { class: "dpx-edit-warning", role: "status" });
     this.caution = html("p", { class: "dpx-edit-caution", role: "status" });
     this.effect = html("p", { class: "dpx-note dpx-edit-effect" });
@@ -84,6 +88,7 @@ class EditPanel {
       this.legend,
       this.plot,
       this.chosenWords,
+      ...[this.classes].filter(Boolean),
       this.warning,
       this.caution,
       this.effect,

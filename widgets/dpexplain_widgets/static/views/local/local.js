@@ -2,6 +2,7 @@
 import {
   explainValues, flips, normalCertainty, predictionOf, shownValues, signWord, thresholdScore,
 } from "./contributions.js";
+import { chanceOf, classWords } from "./class_probabilities.js";
 import { choiceBox } from "../../kit/controls.js";
 import { html, listen, setText, svg, uniqueId } from "../../kit/dom.js";
 import {
@@ -25,7 +26,9 @@ const TYPICAL = "typical (largest released bins)";
 function comparedFits(state, values) {
   const others = [];
   const add = (role, words, fit) => {
-    if (fit) others.push({ role, words, explained: { ...explainValues(fit, values), intercept: fit.intercept } });
+    if (!fit) return;
+    const explained = { ...explainValues(fit, values), intercept: fit.intercept };
+    others.push({ role, words, explained, chance: chanceOf(state, fit, values) });
   };
   if (!state.atReference) add("reference", "non-private reference, not releasable", state.reference);
   const pinned = state.payload.epsilons[state.pinnedStop];
@@ -82,6 +85,7 @@ class LocalPanel {
     this.origin = html("p", { class: "dpx-note" });
     this.prediction = html("p", { class: "dpx-local-sum", role: "status" });
     this.crossing = html("p", { class: "dpx-note" });
+    this.classes = html("p", { class: "dpx-note" });
     const id = uniqueId("threshold");
     this.threshold = html("input", { id, type: "number", step: "any" });
     this.threshold.addEventListener("change", () => this.setThreshold());
@@ -94,7 +98,7 @@ class LocalPanel {
     this.table = numbersTable(() => this.asTable());
     host.append(
       html("header", { class: "dpx-head" }, html("h3", {}, "Why this prediction?"), this.sampleBox.element),
-      this.origin, this.prediction, this.crossing, this.legend, this.plot, this.readout,
+      this.origin, this.prediction, this.classes, this.crossing, this.legend, this.plot, this.readout,
       html("div", { class: "dpx-controls" }, this.alone?.controls, this.thresholdBox),
       ...[this.alone?.sentence].filter(Boolean),
       this.inputs.element, this.table.element,
@@ -163,6 +167,8 @@ class LocalPanel {
     const crossing = crossingWords(state.payload, this.explained, this.model.get("threshold") ?? null);
     setText(this.crossing, crossing === "" ? "" : `The prediction is ${crossing}.`);
     this.crossing.hidden = crossing === "";
+    setText(this.classes, classWords(state, this.values));
+    this.classes.hidden = !state.payload.target.by_class;
     this.thresholdBox.hidden = state.payload.link === "softmax";
     if (document.activeElement !== this.threshold) {
       const usual = state.payload.link === "logit" ? 0.5 : "";
@@ -186,13 +192,14 @@ class LocalPanel {
 
   predictionWords(state) {
     const { payload } = state;
-    const text = (explained) => {
-      const value = predictionOf(payload.link, explained.score);
+    const text = (explained, chance) => {
+      const value = chance ?? predictionOf(payload.link, explained.score);
       return value === null ? `score ${formatSigned(explained.score)}` : formatNumber(value);
     };
     const where = state.atReference ? "non-private reference" : epsilonWords(state);
-    const others = this.others.map(({ words, explained }) => `${text(explained)} (${words})`);
-    return [`${predictionName(payload)}: ${text(this.explained)} (${where})`, ...others].join(" · ");
+    const others = this.others.map(({ words, explained, chance }) => `${text(explained, chance)} (${words})`);
+    const own = text(this.explained, chanceOf(state, state.fit, this.values));
+    return [`${predictionName(payload)}: ${own} (${where})`, ...others].join(" · ");
   }
 
   drawLegend(state) {

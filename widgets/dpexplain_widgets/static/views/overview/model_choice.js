@@ -1,4 +1,4 @@
-// Choice of the model shown and of the one compared with it.
+// Choice of the model shown, or of the class of one model, and of the one compared with it.
 import { choiceBox } from "../../kit/controls.js";
 import { html } from "../../kit/dom.js";
 import { shortName } from "../../kit/format.js";
@@ -9,14 +9,15 @@ import { choose, nearestStop, readState } from "../../state/state.js";
  * @param {import("../../types").Model} model
  */
 export function modelChoice(model) {
-  const read = choiceBox("Model", (name) => {
+  const words = readState(model).payload.target.by_class ? ["Class", "Compare with class"] : ["Model", "Second model"];
+  const read = choiceBox(words[0], (name) => {
     const { models, payload, stop, atReference } = readState(model);
     const other = model.get("other_model") === name ? payload.name : model.get("other_model");
     const { epsilons } = models.find((each) => each.name === name);
     const same = atReference ? epsilons.length : nearestStop(epsilons, payload.epsilons[stop]);
     choose(model, { model_name: name, other_model: other, epsilon_index: Math.max(0, same) });
   });
-  const beside = choiceBox("Second model", (name) => choose(model, { other_model: name }));
+  const beside = choiceBox(words[1], (name) => choose(model, { other_model: name }));
   const element = html("div", { class: "dpx-controls dpx-models" }, read.element, beside.element);
   const draw = () => {
     const { models, payload } = readState(model);

@@ -222,8 +222,8 @@ function body(view, layout) {
   picture.append(
     svg("defs", {}, hatchPattern(ids.hatch), clipRectangle(ids.clip, frame)),
     ...rowsBetween(view.range).map((i) => rowBackground(layout, i, "range")),
-    ...[rowBackground(layout, view.bin, "chosen"), rowBackground(layout, view.hovered, "hovered")]
-      .filter(Boolean),
+    ...[[view.bin, "chosen"], [view.second, "second"], [view.hovered, "hovered"]]
+      .map(([i, kind]) => rowBackground(layout, i, kind)).filter(Boolean),
     ...gridLines(layout),
     ...[divider(layout), inPlot].filter(Boolean),
     ...otherFits(state, layout, view.replayed),

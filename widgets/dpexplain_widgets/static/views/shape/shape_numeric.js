@@ -282,8 +282,8 @@ export function drawNumericShape(view) {
   picture.append(
     svg("defs", {}, hatchPattern(ids.hatch), clipRectangle(ids.clip, frame)),
     ...[rangeFrame(layout, view.range)].filter(Boolean),
-    ...[highlight(layout, view.bin, "chosen"), highlight(layout, view.hovered, "hovered")]
-      .filter(Boolean),
+    ...[[view.bin, "chosen"], [view.second, "second"], [view.hovered, "hovered"]]
+      .map(([bin, kind]) => highlight(layout, bin, kind)).filter(Boolean),
     ...grid(layout),
     ...histogram(layout),
     ...[slotDivider(layout), inPlot, watermarkOver(view, layout, frame)].filter(Boolean),

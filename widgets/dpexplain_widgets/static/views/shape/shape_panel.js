@@ -1,5 +1,6 @@
 // One term of one fit, with its noise, counts and comparisons.
 import { orderedRange, rangeSentence, rangeTitle } from "./ranges.js";
+import { claimPanel } from "./claim_panel.js";
 import { button, checkbox, choiceBox } from "../../kit/controls.js";
 import { mainTerm, shownLayer } from "../../charts/curves.js";
 import { html, listen, setText, uniqueId } from "../../kit/dom.js";
@@ -18,7 +19,8 @@ import { observeWidth } from "../../kit/view.js";
 import { BAND_MEANING, EFFECT_MEANING, binSentence, binTitle, causeWords, shapeSummary } from "../../kit/words.js";
 
 const HINT = "Point at a bin, or focus the chart and use the arrow keys, to read its numbers. Drag over bins, or " +
-  "hold Shift with the arrow keys, to read a range.";
+  "hold Shift with the arrow keys, to read a range. To compare two bins, Ctrl-click the second, or press c and " +
+  "move on.";
 const CURVES = [
   ["both", "Released curve and estimate"], ["released", "Released curve"], ["effect", "Estimate of the effect"],
 ];
@@ -62,6 +64,7 @@ class ShapePanel {
       html("summary", {}, "What the bands mean"), this.bandWords);
     this.table = numbersTable(() => shapeTable(readState(this.model)));
     this.termBox.element.hidden = !standalone;
+    this.claim = claimPanel(this.model);
     const controls = [
       this.curveBox, this.repeatBox, this.sameAxis, this.evenBins, this.replay,
     ].map((each) => each.element);
@@ -72,6 +75,7 @@ class ShapePanel {
       this.caution,
       this.plot,
       html("p", { class: "dpx-readout" }, this.readoutTitle, this.readoutText),
+      this.claim.element,
       html("div", { class: "dpx-controls" }, controls, this.clear),
       this.bandLimits, this.table.element,
     );
@@ -102,7 +106,8 @@ class ShapePanel {
     const contribution = this.draws === null ? null : replayedCurve(termFit, this.draws, state.termIndex);
     this.drawText(state);
     const view = {
-      state, bin, range, ids: this.ids, width: this.width, options: this.options, font: this.font,
+      state, bin, second: state.secondBin, range, ids: this.ids, width: this.width, options: this.options,
+      font: this.font,
       replayed: contribution === null ? null : { ...termFit, contribution },
       hovered: this.hovered !== null && this.hovered < termFit.labels.length ? this.hovered : null,
     };
@@ -122,6 +127,7 @@ class ShapePanel {
     this.replay.draw(Boolean(termFit.total_std) && shownLayer(state) !== "effect");
     this.clear.hidden = range === null;
     this.describe(state, termFit, bin, range);
+    this.claim.draw(state, termFit);
     this.table.draw();
   }
 
@@ -186,7 +192,7 @@ class ShapePanel {
       listen(this.plot, "pointerup", () => this.endDrag()),
       listen(this.plot, "pointercancel", () => this.endDrag()),
       listen(this.plot, "pointerleave", () => this.hover(null)),
-      listen(this.plot, "click", (event) => this.pick(binUnder(event))),
+      listen(this.plot, "click", (event) => this.pick(binUnder(event), event.ctrlKey || event.metaKey)),
     ];
   }
 
@@ -223,9 +229,13 @@ class ShapePanel {
     this.draw();
   }
 
-  pick(bin) {
+  pick(bin, second) {
     if (bin === null || this.isDragged) return;
     const state = readState(this.model);
+    if (second && state.binIndex !== null) {
+      choose(this.model, { second_bin: bin === state.secondBin ? null : bin, bin_range: null });
+      return;
+    }
     choose(this.model, { bin_index: bin === state.binIndex ? null : bin, bin_range: null });
   }
 
@@ -236,6 +246,8 @@ class ShapePanel {
     const layout = state.term.kind === "numeric" ? "line" : "list";
     const before = chosenBin(state, count);
     const bin = indexAfterKey(event, before, count, layout);
+    const plain = !event.ctrlKey && !event.metaKey && !event.altKey;
+    if (event.key === "c" && plain && before !== null) choose(this.model, { second_bin: before });
     if (bin === null) return;
     event.preventDefault();
     this.anchor = event.shiftKey ? this.anchor ?? before ?? bin : null;

@@ -1,0 +1,196 @@
+"""One charge of a ledger, and how a file holds it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from dpexplain._utils.validation import Adjacency, check_in_range, shown
+from dpexplain.accounting._ledger.chain import BEFORE
+from dpexplain.accounting._ledger.provenance import Provenance, ReleasedFile
+from dpexplain.accounting.accountant import epsilon_of
+from dpexplain.accounting.events import (
+    Event,
+    GaussianEvent,
+    LaplaceEvent,
+    NonPrivateEvent,
+    SubsampledGaussianEvent,
+    check_event,
+    event_from_dict,
+    event_to_dict,
+)
+from dpexplain.accounting.spending import Spending
+from dpexplain.accounting.unit import (
+    RECORD,
+    Unit,
+    unit_from_dict,
+    unit_from_text,
+    unit_to_dict,
+)
+
+__all__ = [
+    "UNCHAINED",
+    "VERSION",
+    "WITHOUT_UNITS",
+    "LedgerEntry",
+    "as_list",
+    "check_object",
+    "entry_from_dict",
+    "entry_to_dict",
+    "release_from_dict",
+]
+
+VERSION = 4
+UNCHAINED = 3  # the last version without hashes and provenance
+WITHOUT_UNITS = 1  # entries of version 1 did not name their unit
+_UNITS_IN_WORDS = 2
+_TOTALLED = 1e-20, 1e50  # noise multipliers, whose squares and prices for persons stay floats
+
+
+@dataclass(frozen=True)
+class LedgerEntry:
+    """One charge: events released together under one label.
+
+    Parameters
+    ----------
+    label : str
+        What was charged, for example the name of an estimator.
+    events : tuple of Event
+        The releases, at least one.
+    unit : Record or Person, default=RECORD
+        Unit that their noise protects.
+    provenance : Provenance, optional
+        Date, person responsible, purpose, target and hash of the schema, as far as known.
+    """
+
+    label: str
+    events: tuple[Event, ...]
+    unit: Unit = RECORD
+    provenance: Provenance = field(default_factory=Provenance)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.label, str) or not self.label.strip():
+            raise ValueError(f"label={shown(self.label)} must name what is charged.")
+        if not isinstance(self.unit, Unit):
+            raise ValueError(f"unit={shown(self.unit)} must be a unit, such as RECORD.")
+        if not isinstance(self.provenance, Provenance):
+            raise ValueError(f"provenance={shown(self.provenance)} must be a Provenance.")
+        object.__setattr__(self, "events", tuple(self.events))
+        if not self.events:
+            raise ValueError(f"{self.label!r} charges no event; pass at least one.")
+        for event in self.events:
+            try:
+                check_event(event)
+            except TypeError as error:
+                raise ValueError(f"{self.label!r} has an unexpected charge: {error}") from None
+            _check_can_be_totalled(event)
+
+    @property
+    def private(self) -> bool:
+        """Whether every event of the entry is private.
+
+        Returns
+        -------
+        bool
+            False if one of them is a `NonPrivateEvent`.
+        """
+        return not any(isinstance(event, NonPrivateEvent) for event in self.events)
+
+    def spending(self, adjacency: Adjacency) -> Spending:
+        """Merge the private events of the entry.
+
+        Parameters
+        ----------
+        adjacency : {"add_remove", "replace"}
+            Adjacency for which the events are stated.
+
+        Returns
+        -------
+        Spending
+            Empty if none of them is private.
+        """
+        return Spending.of(self.events, adjacency)
+
+    @cached_property
+    def mu(self) -> float | None:
+        """Gaussian-DP parameter of the entry's private events, composed.
+
+        Returns
+        -------
+        float or None
+            0 if none of them is private; None if no such parameter describes all events, because
+            one is not Gaussian.
+        """
+        spending = self.spending("add_remove")
+        return spending.mu if spending.gaussian else None
+
+    def epsilon(self, delta: float, adjacency: Adjacency = "add_remove") -> float:
+        """Epsilon of the entry alone.
+
+        Parameters
+        ----------
+        delta : float
+            Delta at which it is stated.
+        adjacency : {"add_remove", "replace"}, default="add_remove"
+            Adjacency for which the events are stated.
+
+        Returns
+        -------
+        float
+            Infinite if an event is not private.
+        """
+        return epsilon_of(self.spending(adjacency), delta) if self.private else math.inf
+
+
+def entry_to_dict(entry: LedgerEntry) -> dict[str, Any]:
+    """Write an entry as plain data; numbers round-trip exactly."""
+    return {
+        "label": entry.label,
+        "unit": unit_to_dict(entry.unit),
+        "events": [event_to_dict(event) for event in entry.events],
+        "provenance": entry.provenance.to_dict(),
+    }
+
+
+def entry_from_dict(content: Any, version: int, place: int) -> LedgerEntry:
+    """Read an entry of a file of some version strictly."""
+    added = {"unit"} if version > WITHOUT_UNITS else set()
+    added |= {"provenance", BEFORE} if version > UNCHAINED else set()
+    check_object(content, {"label", "events"} | added, "an entry")
+    events = tuple(event_from_dict(event) for event in as_list(content["events"]))
+    if version > _UNITS_IN_WORDS:
+        unit = unit_from_dict(content["unit"])
+    else:
+        unit = unit_from_text(content.get("unit"), place)
+    facts = Provenance.from_dict(content.get("provenance", {}))
+    return LedgerEntry(content["label"], events, unit, facts)
+
+
+def release_from_dict(content: Any) -> ReleasedFile:
+    """Read a released file strictly."""
+    check_object(content, {"entry", "sha256", "provenance", BEFORE}, "a released file")
+    facts = Provenance.from_dict(content["provenance"])
+    return ReleasedFile(content["entry"], content["sha256"], facts)
+
+
+def as_list(content: Any) -> list[Any]:
+    """Return a list as it is; raise ValueError for anything else."""
+    if not isinstance(content, list):
+        raise ValueError(f"expected a list, got {shown(content)}.")
+    return content
+
+
+def check_object(content: Any, fields: set[str], what: str) -> None:
+    """Raise ValueError unless plain data have exactly these fields."""
+    if not isinstance(content, Mapping) or set(content) != fields:
+        raise ValueError(f"{what} needs exactly these fields: {', '.join(sorted(fields))}.")
+
+
+def _check_can_be_totalled(event: Event) -> None:
+    """Reject noise so weak or so strong that sums over events would leave the range of floats."""
+    if isinstance(event, GaussianEvent | SubsampledGaussianEvent | LaplaceEvent):
+        low, high = _TOTALLED
+        check_in_range("noise_multiplier", event.noise_multiplier, low, high)

@@ -1,0 +1,321 @@
+"""A certificate as plain data, as JSON and as a page."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from dpexplain._utils.json import check_size, read_document, write_document
+from dpexplain._utils.validation import (
+    Adjacency,
+    check_adjacency,
+    check_count,
+    check_delta,
+    check_in_range,
+    shown,
+)
+from dpexplain.accounting import Provenance
+from dpexplain.accounting._ledger.plain import not_negative, number_to_json
+from dpexplain.accounting._ledger.provenance import check_hash
+from dpexplain.accounting.unit import Unit, unit_from_dict, unit_to_dict
+from dpexplain.certificate.printed import data_of_page, page_of
+from dpexplain.io.files import write_file
+
+__all__ = ["Certificate", "load"]
+
+_KIND = "certificate"
+_MAX_BYTES = 2**22
+_TEXTS = ("dataset", "model", "target", "protects", "sampler", "fitted_with", "library")
+_LISTS = ("features", "mechanisms", "not_private")
+_NUMBERS = ("epsilon", "total_epsilon", "adaptive_epsilon", "cap_epsilon", "left_epsilon")
+_COUNTS = ("entry", "n_entries", "n_releases")
+_HASHES = ("release_sha256", "head")
+_PAGES = (".html", ".htm")
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What a released file promises, and where its ledger says so.
+
+    Every field follows from the released file, the ledger and the version of this library, so
+    `verify` can make it again. Epsilons are rounded up, what is left of a cap is rounded down.
+
+    Parameters
+    ----------
+    dataset : str
+        Name of the data set in the ledger.
+    model : str
+        Model that made the file.
+    target : str
+        Name of what it predicts.
+    features : tuple of str
+        What it predicts from.
+    protects : str
+        Unit of privacy of the file, such as "one record".
+    adjacency : {"add_remove", "replace"}
+        Which data sets count as neighbors.
+    epsilon, delta : float
+        Guarantee of the file.
+    total_epsilon, adaptive_epsilon : float
+        Epsilon of all private entries of the ledger together, for the same unit: if they were fixed
+        in advance, and in any case. Infinite without a bound.
+    total_delta : float
+        Delta of both.
+    cap_epsilon, left_epsilon : float
+        Cap of the ledger, and the epsilon of one more fit that it leaves room for; infinite
+        without a cap.
+    cap_unit : Unit or None
+        Unit of the cap as the ledger states it.
+    mechanisms : tuple of str
+        What was released for the file, and with how much noise.
+    not_private : tuple of str
+        What the ledger holds that is not private.
+    sampler : str
+        Source of the noise.
+    fit, release : Provenance
+        Date, person, purpose, target and hash of the schema, of the fit and of the release.
+    release_sha256 : str
+        Hash of the released file.
+    entry : int
+        Index of its entry in the ledger.
+    n_entries, n_releases : int
+        Numbers of entries and released files in the ledger when the certificate was made.
+    head : str
+        Hash of the ledger at that time.
+    fitted_with, library : str
+        Versions that made the file and the certificate.
+    signature : tuple of (str, str) or None, default=None
+        Public key and Ed25519 signature, in hexadecimal digits.
+
+    See Also
+    --------
+    release : Make one.
+    verify : Check one.
+    """
+
+    dataset: str
+    model: str
+    target: str
+    features: tuple[str, ...]
+    protects: str
+    adjacency: Adjacency
+    epsilon: float
+    delta: float
+    total_epsilon: float
+    adaptive_epsilon: float
+    total_delta: float
+    cap_epsilon: float
+    left_epsilon: float
+    cap_unit: Unit | None
+    mechanisms: tuple[str, ...]
+    not_private: tuple[str, ...]
+    sampler: str
+    fit: Provenance
+    release: Provenance
+    release_sha256: str
+    entry: int
+    n_entries: int
+    n_releases: int
+    head: str
+    fitted_with: str
+    library: str
+    signature: tuple[str, str] | None = None
+
+    def __post_init__(self) -> None:
+        for name in _TEXTS:
+            if not isinstance(getattr(self, name), str):
+                raise ValueError(f"{name}={shown(getattr(self, name))} must be a text.")
+        for name in _LISTS:
+            values = tuple(getattr(self, name))
+            if not all(isinstance(value, str) for value in values):
+                raise ValueError(f"{name} must be a list of texts.")
+            object.__setattr__(self, name, values)
+        for name in _NUMBERS:
+            object.__setattr__(self, name, not_negative(name, getattr(self, name)))
+        for name in _COUNTS:
+            check_count(name, getattr(self, name), 0)
+        for name in _HASHES:
+            check_hash(name, getattr(self, name))
+        check_adjacency(self.adjacency)
+        check_in_range("delta", self.delta, 0.0, 1.0)
+        check_delta(self.total_delta)
+
+    def promise(self) -> dict[str, Any]:
+        """Write everything but the signature as plain data; this is what a signature covers.
+
+        Returns
+        -------
+        dict
+        """
+        content: dict[str, Any] = {each.name: getattr(self, each.name) for each in fields(self)}
+        del content["signature"]
+        content.update({name: number_to_json(content[name]) for name in _NUMBERS})
+        content.update({name: list(content[name]) for name in _LISTS})
+        content.update({name: content[name].to_dict() for name in ("fit", "release")})
+        content["cap_unit"] = None if self.cap_unit is None else unit_to_dict(self.cap_unit)
+        return content
+
+    def to_dict(self) -> dict[str, Any]:
+        """Write the certificate as plain data.
+
+        Returns
+        -------
+        dict
+            Ready for JSON; infinity as the string ``"inf"``.
+        """
+        signature = None if self.signature is None else list(self.signature)
+        return {**self.promise(), "signature": signature}
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> Certificate:
+        """Read the output of `to_dict` strictly.
+
+        Parameters
+        ----------
+        content : mapping
+            Output of `to_dict`.
+
+        Returns
+        -------
+        Certificate
+
+        Raises
+        ------
+        ValueError
+            If a field is missing, unknown or out of range.
+        """
+        names = {each.name for each in fields(cls)}
+        if not isinstance(content, Mapping) or set(content) != names:
+            raise ValueError(
+                f"a certificate needs exactly these fields: {', '.join(sorted(names))}."
+            )
+        values = dict(content)
+        for name in _LISTS:
+            if not isinstance(values[name], list):
+                raise ValueError(f"{name} must be a list of texts.")
+        for name in ("fit", "release"):
+            values[name] = Provenance.from_dict(values[name])
+        unit, signature = values["cap_unit"], values["signature"]
+        values["cap_unit"] = None if unit is None else unit_from_dict(unit)
+        values["signature"] = None if signature is None else _signature(signature)
+        return cls(**values)
+
+    def to_json(self) -> str:
+        """Write the certificate as JSON.
+
+        Returns
+        -------
+        str
+        """
+        return write_document(_KIND, self.to_dict()) + "\n"
+
+    def html(self) -> str:
+        """Write the certificate as a page that prints on one sheet of paper.
+
+        Returns
+        -------
+        str
+            HTML without scripts, pictures or links; it also holds the certificate as JSON.
+            "Print to PDF" of a browser makes a PDF file of it.
+        """
+        return page_of(self, self.to_json())
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write a page or a JSON file.
+
+        Parameters
+        ----------
+        path : path-like
+            Ends in ``.html``, ``.htm`` or ``.json``; an existing file is replaced.
+
+        Returns
+        -------
+        Path
+
+        Raises
+        ------
+        ValueError
+            If the name has another ending.
+        OSError
+            If the file cannot be written.
+        """
+        suffix = Path(path).suffix.lower()
+        if suffix not in (*_PAGES, ".json"):
+            raise ValueError(f"{str(path)!r} must end in .html or .json.")
+        return write_file(path, self.html() if suffix in _PAGES else self.to_json())
+
+    def signed(self, public_key: str, signature: str) -> Certificate:
+        """Add a signature.
+
+        Parameters
+        ----------
+        public_key, signature : str
+            In hexadecimal digits, see `dpexplain.certificate.signing`.
+
+        Returns
+        -------
+        Certificate
+        """
+        return dataclasses.replace(self, signature=(public_key, signature))
+
+    def _repr_html_(self) -> str:
+        return page_of(self, None)
+
+
+def load(path: str | os.PathLike[str]) -> Certificate:
+    """Read a certificate that `Certificate.save` wrote.
+
+    The content is not checked against anything; `verify` does that.
+
+    Parameters
+    ----------
+    path : path-like
+        A page or a JSON file.
+
+    Returns
+    -------
+    Certificate
+
+    Raises
+    ------
+    ValueError
+        If the file is no certificate, or was changed after it was written.
+    OSError
+        If it cannot be read.
+    """
+    raw = Path(path).read_bytes()
+    try:
+        check_size(len(raw), _MAX_BYTES)
+        text = raw.decode()
+        is_page = Path(path).suffix.lower() in _PAGES
+        certificate: Certificate = read_document(
+            data_of_page(text) if is_page else text,
+            (_KIND,),
+            lambda _, content: Certificate.from_dict(content),
+            _MAX_BYTES,
+        )
+    except ValueError as error:
+        why = "not UTF-8 text." if isinstance(error, UnicodeDecodeError) else error
+        raise ValueError(f"{str(path)!r} is no certificate: {why}") from None
+    written = certificate.html() if is_page else certificate.to_json()
+    if written != text:
+        raise ValueError(
+            f"{str(path)!r} is not as {certificate.library[:60]!r} wrote it: it was changed, or "
+            "this is another version of dpexplain, which words its pages differently."
+        )
+    return certificate
+
+
+def _signature(content: object) -> tuple[str, str]:
+    if not isinstance(content, list) or len(content) != 2:
+        raise ValueError("signature must be a public key and a signature.")
+    key, signature = content
+    for name, value, length in (("public key", key, 64), ("signature", signature, 128)):
+        known = isinstance(value, str) and len(value) == length
+        if not known or not set(value) <= set("0123456789abcdef"):
+            raise ValueError(f"the {name} must have {length} hexadecimal digits.")
+    return key, signature

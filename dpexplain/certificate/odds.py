@@ -1,0 +1,80 @@
+"""Epsilon and delta as odds and natural frequencies, always rounded against the promise."""
+
+from __future__ import annotations
+
+import math
+from decimal import ROUND_FLOOR, Context, Decimal
+
+__all__ = ["chance_words", "guesses_of_hundred", "odds_words"]
+
+_LARGEST = 700.0  # exp of more is no float
+
+
+def guesses_of_hundred(epsilon: float, delta: float) -> int:
+    """Bound how many of 100 guesses about one unit are right, where 50 are by chance.
+
+    Parameters
+    ----------
+    epsilon, delta : float
+        Guarantee; epsilon may be infinite.
+
+    Returns
+    -------
+    int
+        The whole number above ``100 (exp(epsilon) + delta) / (1 + exp(epsilon))``, at most 100.
+
+    Examples
+    --------
+    >>> guesses_of_hundred(1.0, 1e-6)
+    74
+    """
+    if epsilon > _LARGEST:
+        return 100
+    odds = math.exp(epsilon)
+    return min(100, math.ceil(100.0 * (odds + delta) / (1.0 + odds)))
+
+
+def odds_words(epsilon: float) -> str:
+    """Say how far even odds can move.
+
+    Parameters
+    ----------
+    epsilon : float
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> odds_words(1.0)
+    '2.8 to 1'
+    """
+    if epsilon > math.log(1e6):
+        return "more than a million to 1"
+    odds = math.exp(epsilon)
+    rounded = math.ceil(10.0 * odds) / 10.0 if odds < 10 else float(math.ceil(odds))
+    return f"{rounded:,.10g} to 1"
+
+
+def chance_words(delta: float) -> str:
+    """Say how large a small probability is.
+
+    Parameters
+    ----------
+    delta : float
+        In [0, 1).
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> chance_words(1e-6)
+    '1 in 1,000,000'
+    """
+    if delta <= 0.0:
+        return "0"
+    times = Decimal(1) / Decimal(repr(delta))
+    return f"1 in {int(Context(prec=3, rounding=ROUND_FLOOR).plus(times)):,}"

@@ -1,0 +1,273 @@
+"""Make a certificate of a released file."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeAlias
+
+import dpexplain.io
+from dpexplain._utils.version import __version__
+from dpexplain.accounting import LedgerEntry, PrivacyLedger, Provenance, ReleasedFile
+from dpexplain.accounting._ledger.provenance import schema_hash
+from dpexplain.accounting.ledger_state import LedgerState
+from dpexplain.certificate.certificate import Certificate
+from dpexplain.certificate.signing import sign
+from dpexplain.explain import FilterBank, GlobalExplanation, Guarantee, MulticlassExplanation
+from dpexplain.explain._text import upper_number
+from dpexplain.schema import Schema
+from dpexplain.statement.statement import mechanism_words, open_words
+
+__all__ = ["certificate_of", "entry_epsilon", "file_hash", "release", "released_model"]
+
+Released: TypeAlias = GlobalExplanation | MulticlassExplanation | FilterBank
+# Of the epsilon that a fit was asked for: calibration rounds noise up, never down.
+_ROUNDING = 1e-9
+_NO_LESS_THAN = 0.5
+
+
+def release(
+    path: str | os.PathLike[str],
+    ledger: PrivacyLedger,
+    *,
+    schema: Schema | None = None,
+    entry: int | None = None,
+    person: str = "",
+    purpose: str = "",
+    key: str | os.PathLike[str] | None = None,
+) -> Certificate:
+    """Record a released file in its ledger and make a certificate of it.
+
+    It spends nothing and needs no data.
+
+    Parameters
+    ----------
+    path : path-like
+        File that ``dpexplain fit`` or `dpexplain.io.save` wrote: an explanation of one private
+        model.
+    ledger : PrivacyLedger
+        Ledger that the fit was charged to.
+    schema : Schema or None, default=None
+        Schema of the fit; its hash is compared with the one in the ledger.
+    entry : int or None, default=None
+        Index of the entry of the fit in ``ledger.entries``; None finds it.
+    person, purpose : str, default=""
+        Person who releases the file and what for; the ones of the fit by default.
+    key : path-like or None, default=None
+        Private Ed25519 key (PEM) that signs the certificate; needs the extra ``sign``.
+
+    Returns
+    -------
+    Certificate
+        With ``save(path)`` for a page or JSON.
+
+    Raises
+    ------
+    ValueError
+        If the file is not such an explanation, it is not private, no entry fits it or several do,
+        or the schema is another one. Nothing was recorded.
+    ImportError
+        If `key` is given without the package ``cryptography``. Nothing was recorded.
+    BudgetError
+        If the ledger cannot be read or written.
+    """
+    shown, sha256 = released_model(path), file_hash(path)
+    signing = None if key is None else sign(key)
+    state = LedgerState.from_json(ledger.to_json())
+    place = _entry_of(shown.guarantee, shown.model_name, sha256, state, entry)
+    facts = Provenance(person=person, purpose=purpose)
+    if schema is not None:
+        known = state.entries[place].provenance.schema
+        if known and known != schema_hash(schema):
+            raise ValueError(
+                f"the schema is not the one of the fit, whose hash is {known}; pass the TOML file "
+                "that the fit used. Nothing was recorded."
+            )
+        facts = replace(facts, schema=schema_hash(schema))
+    recorded = ledger.add_release(place, sha256, facts)
+    certificate = certificate_of(shown, recorded, LedgerState.from_json(ledger.to_json()))
+    return certificate if signing is None else certificate.signed(*signing(certificate.promise()))
+
+
+def certificate_of(shown: Released, recorded: ReleasedFile, state: LedgerState) -> Certificate:
+    """Make a certificate from a released file and the state of its ledger, without a signature.
+
+    Parameters
+    ----------
+    shown : GlobalExplanation, MulticlassExplanation or FilterBank
+        Content of the file.
+    recorded : ReleasedFile
+        Its record in the ledger.
+    state : LedgerState
+        The ledger at that time.
+
+    Returns
+    -------
+    Certificate
+    """
+    guarantee, summary = shown.guarantee, state.summary()
+    total = summary.total_for(guarantee.unit)
+    return Certificate(
+        dataset=state.dataset,
+        model=shown.model_name,
+        target=shown.target_name,
+        features=_features(shown),
+        protects=guarantee.unit,
+        adjacency=state.adjacency,
+        epsilon=_up(guarantee.epsilon),
+        delta=guarantee.delta,
+        total_epsilon=_up(total.epsilon),
+        adaptive_epsilon=_up(total.adaptive_epsilon),
+        total_delta=state.delta,
+        cap_epsilon=state.cap_epsilon,
+        left_epsilon=_down(state.remaining_epsilon),
+        cap_unit=state.unit,
+        mechanisms=mechanism_words(summary.entries[recorded.entry : recorded.entry + 1]),
+        not_private=open_words(summary.entries),
+        sampler=guarantee.sampler or "not stated",
+        fit=state.entries[recorded.entry].provenance,
+        release=recorded.provenance,
+        release_sha256=recorded.sha256,
+        entry=recorded.entry,
+        n_entries=len(state.entries),
+        n_releases=len(state.releases),
+        head=state.head,
+        fitted_with=f"dpexplain {guarantee.version or 'of unknown version'}",
+        library=f"dpexplain {__version__}",
+    )
+
+
+def released_model(path: str | os.PathLike[str]) -> Released:
+    """Load the explanation of one private model.
+
+    Parameters
+    ----------
+    path : path-like
+        File that `dpexplain.io.save` wrote.
+
+    Returns
+    -------
+    GlobalExplanation, MulticlassExplanation or FilterBank
+
+    Raises
+    ------
+    ValueError
+        If the file holds something else, or something that is not private.
+    """
+    shown = dpexplain.io.load(path)
+    if not isinstance(shown, GlobalExplanation | MulticlassExplanation | FilterBank):
+        raise ValueError(
+            f"{str(path)!r} holds a {type(shown).__name__}; a certificate is for the explanation "
+            "of one fit, as `dpexplain fit` writes it. Save that one."
+        )
+    if not shown.guarantee.private or not shown.releasable:
+        raise ValueError(f"{str(path)!r} is NOT PRIVATE, so it must not be released.")
+    return shown
+
+
+def file_hash(path: str | os.PathLike[str]) -> str:
+    """Hash a file.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+
+    Returns
+    -------
+    str
+        SHA-256 of its bytes, which `sha256sum` prints as well.
+    """
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+
+
+def entry_epsilon(entry: LedgerEntry, delta: float, state: LedgerState) -> float:
+    """Compute epsilon of an entry from its events.
+
+    Parameters
+    ----------
+    entry : LedgerEntry
+    delta : float
+        Delta of a guarantee; 0 for pure differential privacy.
+    state : LedgerState
+        Ledger of the entry.
+
+    Returns
+    -------
+    float
+        Infinite if there is no bound at this delta.
+    """
+    if not entry.private:
+        return math.inf
+    if delta > 0.0:
+        return entry.epsilon(delta, state.adjacency)
+    spending = entry.spending(state.adjacency)
+    pure = spending.squared_mu == 0.0 and not spending.subsampled
+    return spending.sum_of_pure if pure else math.inf
+
+
+def _entry_of(
+    guarantee: Guarantee, model: str, sha256: str, state: LedgerState, entry: int | None
+) -> int:
+    """Find the entry of a released file: as given, as recorded before, or the one that fits."""
+    fitting = [n for n, e in enumerate(state.entries) if fits_guarantee(e, guarantee, state)]
+    if entry is not None:
+        if entry not in fitting:
+            raise ValueError(
+                f"entry={entry} does not promise what the file does ({guarantee.short} for "
+                f"{guarantee.unit}); {_advice(fitting)} Nothing was recorded."
+            )
+        return entry
+    recorded = {file.entry for file in state.releases if file.sha256 == sha256} & set(fitting)
+    named = [n for n in fitting if state.entries[n].label.startswith(model)]
+    for found in (sorted(recorded), fitting, named):
+        if len(found) == 1:
+            return found[0]
+    raise ValueError(
+        f"the ledger of {state.dataset!r} has {len(fitting)} entries that promise what the file "
+        f"does ({guarantee.short} for {guarantee.unit}); {_advice(fitting)} Nothing was recorded."
+    )
+
+
+def _advice(fitting: list[int]) -> str:
+    if not fitting:
+        return "pass the ledger that this fit was charged to."
+    return f"pass entry= with one of {', '.join(map(str, fitting[:20]))}; see ledger.frame()."
+
+
+def fits_guarantee(entry: LedgerEntry, guarantee: Guarantee, state: LedgerState) -> bool:
+    """Whether the events of an entry cost what a guarantee says.
+
+    Parameters
+    ----------
+    entry : LedgerEntry
+    guarantee : Guarantee
+    state : LedgerState
+        Ledger of the entry.
+
+    Returns
+    -------
+    bool
+        False as well if they cost much less, because then they are those of another fit.
+    """
+    if entry.unit.words != guarantee.unit or state.adjacency != guarantee.adjacency:
+        return False
+    cost = entry_epsilon(entry, guarantee.delta, state)
+    return _NO_LESS_THAN <= cost / guarantee.epsilon <= 1.0 + _ROUNDING
+
+
+def _features(shown: Released) -> tuple[str, ...]:
+    if isinstance(shown, FilterBank):
+        return shown.input_names
+    return shown.term_names if isinstance(shown, MulticlassExplanation) else tuple(shown)
+
+
+def _up(value: float) -> float:
+    return value if math.isinf(value) else float(upper_number(value))
+
+
+def _down(value: float) -> float:
+    return value if math.isinf(value) else math.floor(1000.0 * value) / 1000.0

@@ -1,0 +1,136 @@
+"""Signatures with the officer's Ed25519 key, from the package ``cryptography``."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from dpexplain._utils.extras import needed
+from dpexplain.accounting._ledger.chain import digest
+
+__all__ = ["public_key_of", "sign", "signature_holds"]
+
+_PURPOSE = b"dpexplain certificate 1\n"  # so that the signature fits no other kind of document
+
+
+def sign(key: str | os.PathLike[str]) -> Callable[[Mapping[str, Any]], tuple[str, str]]:
+    """Read a private key and return the function that signs with it.
+
+    Parameters
+    ----------
+    key : path-like
+        Unencrypted Ed25519 key as PEM, such as ``openssl genpkey -algorithm ed25519`` writes.
+
+    Returns
+    -------
+    function
+        Takes the promise of a certificate; returns the public key and the signature, as hexadecimal
+        digits.
+
+    Raises
+    ------
+    ImportError
+        If ``cryptography`` is not installed.
+    ValueError
+        If the file is no such key. The message shows nothing of it.
+    """
+    serialization, ed25519 = _library()
+    held = Path(key).read_bytes()
+    try:
+        private = serialization.load_pem_private_key(held, password=None)
+    except Exception:  # what the library says of a damaged key may quote it
+        raise ValueError(_no_key(key, "private")) from None
+    if not isinstance(private, ed25519.Ed25519PrivateKey):
+        raise ValueError(_no_key(key, "private"))
+
+    def signed(promise: Mapping[str, Any]) -> tuple[str, str]:
+        return _hex(private.public_key()), private.sign(_message(promise)).hex()
+
+    return signed
+
+
+def public_key_of(path: str | os.PathLike[str]) -> str:
+    """Read a public key.
+
+    Parameters
+    ----------
+    path : path-like
+        PEM file, such as ``openssl pkey -in key.pem -pubout`` writes.
+
+    Returns
+    -------
+    str
+        64 hexadecimal digits.
+
+    Raises
+    ------
+    ImportError
+        If ``cryptography`` is not installed.
+    ValueError
+        If the file is no such key.
+    """
+    serialization, ed25519 = _library()
+    held = Path(path).read_bytes()
+    try:
+        public = serialization.load_pem_public_key(held)
+    except Exception:
+        raise ValueError(_no_key(path, "public")) from None
+    if not isinstance(public, ed25519.Ed25519PublicKey):
+        raise ValueError(_no_key(path, "public"))
+    return _hex(public)
+
+
+def signature_holds(promise: Mapping[str, Any], public_key: str, signature: str) -> bool:
+    """Whether a signature is that of a key.
+
+    Parameters
+    ----------
+    promise : mapping
+        Promise of the certificate.
+    public_key, signature : str
+        Hexadecimal digits.
+
+    Returns
+    -------
+    bool
+
+    Raises
+    ------
+    ImportError
+        If ``cryptography`` is not installed.
+    """
+    _, ed25519 = _library()
+    from cryptography.exceptions import InvalidSignature
+
+    try:
+        key = ed25519.Ed25519PublicKey.from_public_bytes(bytes.fromhex(public_key))
+        key.verify(bytes.fromhex(signature), _message(promise))
+    except (InvalidSignature, ValueError):
+        return False
+    return True
+
+
+def _message(promise: Mapping[str, Any]) -> bytes:
+    return _PURPOSE + digest(promise).encode()
+
+
+def _hex(public: Any) -> str:
+    serialization, _ = _library()
+    raw: bytes = public.public_bytes(serialization.Encoding.Raw, serialization.PublicFormat.Raw)
+    return raw.hex()
+
+
+def _library() -> tuple[Any, Any]:
+    """Import the parts of ``cryptography``, or say how to install it."""
+    try:
+        from cryptography.hazmat.primitives import serialization
+        from cryptography.hazmat.primitives.asymmetric import ed25519
+    except ImportError:
+        raise ImportError(needed("a signature", "cryptography", "sign")) from None
+    return serialization, ed25519
+
+
+def _no_key(path: object, kind: str) -> str:
+    return f"{str(path)!r} is no unencrypted {kind} Ed25519 key in PEM form."

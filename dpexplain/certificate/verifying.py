@@ -1,0 +1,298 @@
+"""Check a certificate against ledger, released file, schema and key, offline and without data."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from dpexplain.accounting._ledger.file import LedgerFile
+from dpexplain.accounting._ledger.provenance import schema_hash
+from dpexplain.accounting.ledger_state import LedgerState
+from dpexplain.accounting.summary import counted_entries
+from dpexplain.certificate.certificate import Certificate, load
+from dpexplain.certificate.releasing import (
+    Released,
+    certificate_of,
+    file_hash,
+    fits_guarantee,
+    released_model,
+)
+from dpexplain.certificate.signing import public_key_of, signature_holds
+from dpexplain.exceptions import BudgetError
+from dpexplain.schema import Schema
+
+__all__ = ["Check", "Verification", "verify"]
+
+Status: TypeAlias = Literal["passed", "failed", "not checked"]
+_AnyPath: TypeAlias = str | os.PathLike[str]
+_SAME = "the certificate made again from ledger and file is the same"
+
+
+@dataclass(frozen=True)
+class Check:
+    """One check of a verification.
+
+    Parameters
+    ----------
+    name : str
+        What was checked, in one or two words.
+    status : {"passed", "failed", "not checked"}
+        Result.
+    words : str
+        What was found.
+    """
+
+    name: str
+    status: Status
+    words: str
+
+
+@dataclass(frozen=True)
+class Verification:
+    """Result of `verify`.
+
+    Parameters
+    ----------
+    checks : tuple of Check
+        In the order in which they were made.
+    """
+
+    checks: tuple[Check, ...]
+
+    @property
+    def passed(self) -> bool:
+        """Whether no check failed.
+
+        Returns
+        -------
+        bool
+        """
+        return all(check.status != "failed" for check in self.checks)
+
+    def text(self) -> str:
+        """Write one line per check.
+
+        Returns
+        -------
+        str
+        """
+        marks = {"passed": "ok", "failed": "FAILED", "not checked": "--"}
+        return "\n".join(f"{marks[c.status]:6}  {c.name:12}  {c.words}" for c in self.checks)
+
+    def __str__(self) -> str:
+        return self.text()
+
+
+def verify(
+    certificate: _AnyPath,
+    ledger: _AnyPath,
+    release: _AnyPath,
+    *,
+    schema: _AnyPath | None = None,
+    public_key: _AnyPath | None = None,
+) -> Verification:
+    """Check a certificate: every number on it, the ledger's chain of hashes, and the file.
+
+    Nothing is charged or written. The ledger may have been charged, and its cap lowered, since the
+    certificate was made. Whoever can write all files could have made them anew together: only a
+    signature that is compared with a known public key, or a head of the ledger that was kept
+    elsewhere, excludes that.
+
+    Parameters
+    ----------
+    certificate : path-like
+        Page or JSON file.
+    ledger : path-like
+        Ledger file.
+    release : path-like
+        Released file.
+    schema : path-like or None, default=None
+        Schema of the fit, as TOML.
+    public_key : path-like or None, default=None
+        The officer's public Ed25519 key (PEM). With it, a certificate without a signature of this
+        key fails.
+
+    Returns
+    -------
+    Verification
+        With ``passed``, ``checks`` and ``text()``. What is wrong with a file is a failed check, not
+        an error.
+    """
+    return Verification(tuple(_checks(certificate, ledger, release, schema, public_key)))
+
+
+def _checks(
+    certificate: _AnyPath,
+    ledger: _AnyPath,
+    release: _AnyPath,
+    schema: _AnyPath | None,
+    public_key: _AnyPath | None,
+) -> Iterator[Check]:
+    found: list[object] = []
+    yield _tried("certificate", found, lambda: load(certificate), "as it was written")
+    yield _tried("ledger", found, lambda: _state(ledger), "as it was written, chain intact")
+    yield _tried("file", found, lambda: released_model(release), "a private explanation")
+    given, state, shown = found
+    if isinstance(given, Certificate):
+        yield _signature(given, public_key)
+    if not isinstance(given, Certificate) or not isinstance(state, LedgerState):
+        return
+    then = _state_then(given, state)
+    yield _head(given, state, then)
+    yield _cap(given, state)
+    yield _released(given, state, release)
+    yield _schema(given, schema)
+    if then is not None and not isinstance(shown, Exception):
+        yield _epsilon(given, then, shown)  # type: ignore[arg-type]
+        yield _made_again(given, then, shown)  # type: ignore[arg-type]
+
+
+def _tried(name: str, found: list[object], read: Callable[[], object], words: str) -> Check:
+    """Read a file; add what it holds, or the error."""
+    try:
+        found.append(read())
+    except (ValueError, OSError, BudgetError) as error:
+        found.append(error)
+        return Check(name, "failed", str(error).removesuffix(" Nothing was charged."))
+    return Check(name, "passed", words)
+
+
+def _state(path: _AnyPath) -> LedgerState:
+    """Read a ledger that is written exactly as this library writes it."""
+    text = LedgerFile(path).read()
+    state = LedgerState.from_json(text)
+    if not state.chained:
+        raise ValueError(
+            "not chained: an older version wrote the ledger, so changes by hand cannot be noticed."
+        )
+    if state.to_json() != text:
+        raise ValueError("the ledger is not written as dpexplain writes it: it was edited by hand.")
+    return state
+
+
+def _state_then(given: Certificate, state: LedgerState) -> LedgerState | None:
+    """Return the ledger as it was when the certificate was made; None if it never was so."""
+    if given.n_entries > len(state.entries) or given.n_releases > len(state.releases):
+        return None
+    try:
+        then = state.at(given.n_entries, given.n_releases, given.cap_epsilon, given.cap_unit)
+    except ValueError:
+        return None
+    return then if then.head == given.head else None
+
+
+def _head(given: Certificate, state: LedgerState, then: LedgerState | None) -> Check:
+    if then is None:
+        words = "the ledger was never in the state that the certificate names: one was changed"
+        return Check("chain", "failed", words)
+    later = len(state.entries) - given.n_entries
+    since = f", {later} charged since" if later else ""
+    older = f"; {state.unchained} of them older than the chain" if state.unchained else ""
+    words = f"head {given.head[:16]}… after {counted_entries(given.n_entries)}{since}{older}"
+    return Check("chain", "passed", words)
+
+
+def _cap(given: Certificate, state: LedgerState) -> Check:
+    if math.isinf(state.cap_epsilon) and math.isinf(given.cap_epsilon):
+        return Check("cap", "not checked", "the ledger has no cap")
+    if state.cap_epsilon > given.cap_epsilon:
+        words = f"raised from {given.cap_epsilon:g} to {state.cap_epsilon:g}"
+        return Check("cap", "failed", words)
+    spent = state.epsilon_for(state.cap_unit(), state.delta)
+    if spent > state.cap_epsilon:
+        return Check("cap", "failed", f"{spent:.4g} was spent, more than {state.cap_epsilon:g}")
+    words = f"{spent:.4g} of {state.cap_epsilon:g} is spent, for {state.cap_unit().kind_words}"
+    return Check("cap", "passed", words)
+
+
+def _released(given: Certificate, state: LedgerState, path: _AnyPath) -> Check:
+    try:
+        sha256 = file_hash(path)
+    except OSError as error:
+        return Check("release", "failed", str(error))
+    if sha256 != given.release_sha256:
+        return Check("release", "failed", "the file is not the one that the certificate names")
+    recorded = {(file.entry, file.sha256) for file in state.releases}
+    if (given.entry, sha256) not in recorded:
+        return Check("release", "failed", "the ledger does not hold the hash of the file")
+    words = f"{sha256[:16]}… is in the ledger, at entry {given.entry}"
+    return Check("release", "passed", words)
+
+
+def _schema(given: Certificate, path: _AnyPath | None) -> Check:
+    known = given.release.schema or given.fit.schema
+    if path is None:
+        return Check("schema", "not checked", "no schema was given")
+    if not known:
+        return Check("schema", "failed", "neither fit nor release recorded a schema")
+    try:
+        if not Path(path).is_file():
+            raise ValueError(f"{str(path)!r}: no such file.")
+        same = schema_hash(Schema.from_toml(Path(path))) == known
+    except (ValueError, OSError) as error:
+        return Check("schema", "failed", str(error))
+    if not same:
+        return Check("schema", "failed", "the schema is not the one of the fit")
+    return Check("schema", "passed", f"{known[:16]}… is that of the fit")
+
+
+def _epsilon(given: Certificate, then: LedgerState, shown: Released) -> Check:
+    """Compute epsilon from the events of the entry, and compare it with what the file says."""
+    words = f"ε = {given.epsilon:g}, δ = {given.delta:g}"
+    if given.entry < len(then.entries):
+        entry, guarantee = then.entries[given.entry], shown.guarantee
+        stated = (guarantee.epsilon, guarantee.delta, guarantee.unit)
+        on_page = given.epsilon >= guarantee.epsilon and given.delta == guarantee.delta
+        if on_page and stated[2] == given.protects and fits_guarantee(entry, guarantee, then):
+            return Check("epsilon", "passed", f"{words} follows from the events of the entry")
+    return Check("epsilon", "failed", f"{words} does not follow from the events of the entry")
+
+
+def _made_again(given: Certificate, then: LedgerState, shown: Released) -> Check:
+    """Make the certificate again from the ledger of that time and the file, and compare."""
+    places = [
+        place
+        for place, file in enumerate(then.releases)
+        if (file.entry, file.sha256, file.provenance)
+        == (given.entry, given.release_sha256, given.release)
+    ]
+    if not places:
+        return Check("content", "failed", "no such release is recorded in the ledger")
+    again = certificate_of(shown, then.releases[places[0]], then)
+    apart = [
+        each.name
+        for each in fields(Certificate)
+        if each.name != "signature" and getattr(again, each.name) != getattr(given, each.name)
+    ]
+    if apart == ["library"]:
+        words = f"{_SAME}, but for the version: {given.library} made it, this is {again.library}"
+        return Check("content", "failed", words)
+    if apart:
+        return Check("content", "failed", f"differs from ledger or file in: {', '.join(apart)}")
+    return Check("content", "passed", _SAME)
+
+
+def _signature(given: Certificate, path: _AnyPath | None) -> Check:
+    if given.signature is None:
+        if path is not None:
+            return Check("signature", "failed", "the certificate is not signed")
+        words = "not signed: someone who can write all files could have made them anew"
+        return Check("signature", "not checked", words)
+    key, signature = given.signature
+    try:
+        if not signature_holds(given.promise(), key, signature):
+            return Check("signature", "failed", "the signature does not belong to the certificate")
+        if path is None:
+            words = f"valid for key {key}; compare it with the officer's"
+            return Check("signature", "passed", words)
+        same = public_key_of(path) == key
+    except (ImportError, ValueError, OSError) as error:
+        missing = isinstance(error, ImportError) and path is None
+        return Check("signature", "not checked" if missing else "failed", str(error))
+    if not same:
+        return Check("signature", "failed", "signed with another key than the given one")
+    return Check("signature", "passed", "signed with the given key")

@@ -1,0 +1,101 @@
+"""``dpexplain release`` and ``verify``: certificates of released files."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from dpexplain.cli.errors import CommandError
+from dpexplain.cli.options import add_command, add_responsible, check_place
+
+_WRONG = 1
+
+
+def add_commands(commands: Any) -> None:
+    """Add ``release`` and ``verify``."""
+    release = add_command(
+        commands,
+        "release",
+        summary="Record a saved explanation as released in its ledger, and write its certificate: "
+        "one page that prints, in plain English. Needs no data and spends nothing.",
+        examples="dpexplain release model.json --ledger data.ledger.json --schema schema.toml \\\n"
+        '    --person "A. Curie" --purpose "annual report" --out certificate.html\n'
+        "dpexplain release model.json --ledger data.ledger.json --key officer.pem --out "
+        "certificate.html",
+    )
+    release.add_argument("file", type=Path, help="explanation of one fit, as JSON")
+    _add_sources(release)
+    release.add_argument(
+        "--entry", type=int, help="index of the fit in the ledger, if several entries fit the file"
+    )
+    add_responsible(release)
+    release.add_argument(
+        "--key", type=Path, metavar="PEM", help="private Ed25519 key that signs the certificate"
+    )
+    release.add_argument("--out", type=Path, required=True, help="certificate, as HTML or JSON")
+    release.set_defaults(run=run_release)
+
+    verify = add_command(
+        commands,
+        "verify",
+        summary="Check a certificate against ledger, released file and schema, offline and without "
+        "data; exit status 1 if a check fails.",
+        examples="dpexplain verify certificate.html --ledger data.ledger.json --release model.json "
+        "--schema schema.toml",
+    )
+    verify.add_argument("file", type=Path, help="certificate, as HTML or JSON")
+    _add_sources(verify)
+    verify.add_argument("--release", type=Path, required=True, help="the released file")
+    verify.add_argument(
+        "--public-key", type=Path, metavar="PEM", help="the officer's public Ed25519 key"
+    )
+    verify.set_defaults(run=run_verify)
+
+
+def _add_sources(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--ledger", type=Path, required=True, metavar="JSON", help="ledger file")
+    command.add_argument("--schema", type=Path, metavar="TOML", help="schema of the fit")
+
+
+def run_release(asked: argparse.Namespace) -> None:
+    """Record the file in the ledger and write the certificate."""
+    from dpexplain.accounting import PrivacyLedger
+    from dpexplain.certificate import release
+    from dpexplain.schema import Schema
+
+    given = [path for path in (asked.file, asked.ledger, asked.schema, asked.key) if path]
+    check_place(asked.out, suffixes=(".html", ".htm", ".json"), kept=tuple(given))
+    for path in given:
+        _check_file(path)
+    certificate = release(
+        asked.file,
+        PrivacyLedger.open(asked.ledger),
+        schema=None if asked.schema is None else Schema.from_toml(asked.schema),
+        entry=asked.entry,
+        person=asked.person,
+        purpose=asked.purpose,
+        key=asked.key,
+    )
+    certificate.save(asked.out)
+    print(f"saved to {asked.out}\nhead of the ledger, to keep elsewhere: {certificate.head}")
+
+
+def run_verify(asked: argparse.Namespace) -> int:
+    """Print one line per check."""
+    from dpexplain.certificate import verify
+
+    for path in (asked.file, asked.ledger, asked.release, asked.schema, asked.public_key):
+        if path is not None:
+            _check_file(path)
+    found = verify(
+        asked.file, asked.ledger, asked.release, schema=asked.schema, public_key=asked.public_key
+    )
+    print(found.text())
+    print("verified" if found.passed else "NOT VERIFIED")
+    return 0 if found.passed else _WRONG
+
+
+def _check_file(path: Path) -> None:
+    if not path.is_file():
+        raise CommandError(f"{path}: no such file.")

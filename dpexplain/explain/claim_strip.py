@@ -1,0 +1,231 @@
+"""One claim at every epsilon of a comparison: where it holds."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dpexplain.explain._record import Record
+from dpexplain.explain._text import upper_number
+from dpexplain.explain.additive.global_explanation import GlobalExplanation
+from dpexplain.explain.additive.shape_function import ShapeFunction
+from dpexplain.explain.claims import Claim, bin_place, claim
+from dpexplain.explain.display import Display
+
+
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class ClaimStrip(Record):
+    """The same claim at several epsilons.
+
+    Parameters
+    ----------
+    epsilons : sequence of float
+        Ascending.
+    claims : sequence of Claim or None
+        One per epsilon; None where both ends lie in one bin of that fit, whose bins are its own.
+    chosen : int
+        Index of the claim whose direction, or rank, is asked for at the others.
+    """
+
+    epsilons: tuple[float, ...]
+    claims: tuple[Claim | None, ...]
+    chosen: int
+
+    @property
+    def asked(self) -> Claim:
+        """The claim at the chosen epsilon."""
+        found = self.claims[self.chosen]
+        assert found is not None  # its bins are those that were named
+        return found
+
+    @property
+    def states(self) -> tuple[str, ...]:
+        """State at each epsilon.
+
+        "holds", "reversed", "may be noise", "may be noise or hidden by shrinkage" (of curves
+        without an estimate of the effect), or "not resolved".
+        """
+        return tuple(_state(each, self.asked) for each in self.claims)
+
+    @property
+    def holds_from(self) -> float | None:
+        """Smallest epsilon from which the claim holds at every larger one, if any."""
+        found = None
+        for epsilon, state in zip(reversed(self.epsilons), reversed(self.states), strict=True):
+            if state != "holds":
+                break
+            found = epsilon
+        return found
+
+    @property
+    def words(self) -> str:
+        """The claim at the chosen epsilon, and where it holds."""
+        return f"{self.asked.words} {self.strip_words}"
+
+    @property
+    def strip_words(self) -> str:
+        """Where the claim holds, as a sentence."""
+        holding = [e for e, s in zip(self.epsilons, self.states, strict=True) if s == "holds"]
+        if not holding:
+            return "The claim holds at no ε shown."
+        if len(holding) == len(self.claims):
+            return "The claim holds at every ε shown."
+        if self.holds_from == holding[0]:
+            return f"The claim holds from ε = {upper_number(holding[0])}."
+        listed = ", ".join(upper_number(epsilon) for epsilon in holding)
+        return f"The claim holds at ε = {listed} only."
+
+    def frame(self) -> pd.DataFrame:
+        """Return one row per epsilon.
+
+        Returns
+        -------
+        DataFrame
+            Columns of :meth:`Claim.frame`, which are missing where the claim is not resolved, and
+            state.
+        """
+        known = [each.frame() for each in self.claims if each is not None]
+        resolved = [k for k, each in enumerate(self.claims) if each is not None]
+        table = pd.concat(known, ignore_index=True).set_index(pd.Index(resolved))
+        table = table.reindex(range(len(self.claims)))
+        return table.assign(epsilon=list(self.epsilons), state=list(self.states))
+
+    def __str__(self) -> str:
+        """Return the sentences."""
+        return self.words
+
+    def __repr__(self) -> str:
+        """Return the sentences and where the numbers are."""
+        return f"ClaimStrip({self.words!r}; see .frame())"
+
+
+def _state(each: Claim | None, asked: Claim) -> str:
+    if each is None:
+        return "not resolved"
+    same = (
+        each.estimate == asked.estimate
+        if each.kind == "rank"
+        else each.estimate * asked.estimate > 0
+    )
+    if each.holds:
+        return "holds" if same else "reversed"
+    return "may be noise" if each.basis == "effect" else "may be noise or hidden by shrinkage"
+
+
+def claim_strip(
+    comparison: Display,
+    term: str,
+    first: Any = None,
+    second: Any = None,
+    *,
+    epsilon: float | None = None,
+    repeat: int = 0,
+) -> ClaimStrip:
+    """Make the same claim at every epsilon of a comparison.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        Its private fits are used; of several classes, that of one class.
+    term : str
+        Name of the term.
+    first, second : optional
+        As for :func:`dpexplain.explain.claim`.
+    epsilon : float or None, default=None
+        Epsilon whose direction is claimed; None for the largest.
+    repeat : int, default=0
+        Index of the fit among those at one epsilon.
+
+    Returns
+    -------
+    ClaimStrip
+
+    Raises
+    ------
+    KeyError, ValueError
+        As :func:`dpexplain.explain.claim`; also if an epsilon has no fit.
+
+    Examples
+    --------
+    >>> print(claim_strip(comparison, "age", 3, 7))  # doctest: +SKIP
+    """
+    fits = {e: rows for e, rows in comparison.fits_by_epsilon().items() if math.isfinite(e)}
+    epsilons = sorted(fits)
+    if not epsilons:
+        raise ValueError("claims over ε need a comparison; pass one explanation to claim().")
+    wanted = epsilons[-1] if epsilon is None else epsilon
+    if wanted not in epsilons:
+        known = ", ".join(f"{each:g}" for each in epsilons)
+        raise KeyError(f"no fit with epsilon={wanted!r}; the epsilons are {known}.")
+    chosen = [fits[each][min(repeat, len(fits[each]) - 1)] for each in epsilons]
+    place = epsilons.index(wanted)
+    asked = claim(_additive(chosen[place]), term, first, second)
+    claims = [
+        asked if each is chosen[place] else _elsewhere(chosen[place], each, term, first, second)
+        for each in chosen
+    ]
+    return ClaimStrip(tuple(map(float, epsilons)), tuple(claims), place)
+
+
+def _additive(fit: Any) -> GlobalExplanation:
+    if isinstance(fit, GlobalExplanation):
+        return fit
+    raise ValueError(
+        "claims are about one class; pass comparison.for_class(label), or a comparison of "
+        f"additive models, not of {type(fit).__name__}."
+    )
+
+
+def _elsewhere(asked: Any, other: Any, term: str, first: Any, second: Any) -> Claim | None:
+    """Make the claim from another fit, whose bins differ."""
+    fit = _additive(other)
+    if first is None:
+        return claim(fit, term)
+    here, there = asked[term], fit[term]
+    if isinstance(first, tuple):
+        return _range_elsewhere(fit, here, there, first)
+    one = matched_bin(here, bin_place(here, first), there)
+    if second is None:
+        return None if one is None else claim(fit, term, one)
+    two = matched_bin(here, bin_place(here, second), there)
+    return None if one is None or two is None or one == two else claim(fit, term, one, two)
+
+
+def _range_elsewhere(
+    fit: GlobalExplanation, here: ShapeFunction, there: ShapeFunction, ends: tuple[Any, ...]
+) -> Claim | None:
+    """Claim the bins whose middle, or name, is inside the range."""
+    first, last = sorted(bin_place(here, end) for end in ends)
+    bins = [matched_bin(there, k, here) for k in range(there.n_value_bins)]
+    inside = [k for k, place in enumerate(bins) if place is not None and first <= place <= last]
+    if not inside or len(inside) == there.n_bins:
+        return None
+    return claim(fit, here.name, (inside[0], inside[-1]))
+
+
+def matched_bin(here: ShapeFunction, place: int, there: ShapeFunction) -> int | None:
+    """Find the bin of another fit that holds the middle of a bin, or has its name.
+
+    Parameters
+    ----------
+    here : ShapeFunction
+    place : int
+        Index of one of its bins.
+    there : ShapeFunction
+        The same term in another fit.
+
+    Returns
+    -------
+    int or None
+        None if it has no such bin.
+    """
+    if here.bin_edges is not None and place < here.n_value_bins and there.bin_edges is not None:
+        middle = (here.bin_edges[place] + here.bin_edges[place + 1]) / 2.0
+        found = int(np.searchsorted(there.bin_edges, middle, side="right")) - 1
+        return min(max(found, 0), there.n_value_bins - 1)
+    label = here.bin_labels[place]
+    return there.bin_labels.index(label) if label in there.bin_labels else None

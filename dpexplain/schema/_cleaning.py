@@ -1,0 +1,168 @@
+"""Checks of the cleaning rules of a schema: aliases, markers, decimal signs and formats."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from dpexplain._utils.names import closest_name
+from dpexplain.exceptions import SchemaError
+from dpexplain.schema._checks import Label, as_plain, category_text, check_encodable, kind_of
+from dpexplain.tables.cells import cell_text
+from dpexplain.tables.spellings import DECIMALS, day_format, shape_of
+
+Aliases: TypeAlias = Mapping[Any, Label] | Iterable[tuple[Label, Label]]
+
+
+def as_markers(kind: str, values: object) -> tuple[str, ...]:
+    """Return the cells that stand for a missing value, as text.
+
+    Parameters
+    ----------
+    kind : str
+        Of the owner, for messages.
+    values : str, number or iterable of them
+        Public markers; one alone needs no list.
+
+    Returns
+    -------
+    tuple of str
+        Each once.
+
+    Raises
+    ------
+    SchemaError
+        If it is not such a list.
+    """
+    return tuple(dict.fromkeys(_text(kind, "missing", value) for value in _several(kind, values)))
+
+
+def _several(kind: str, values: Any) -> list[Any]:
+    if isinstance(values, str | int | float):
+        return [values]
+    if isinstance(values, bytes | set | frozenset | Mapping) or not isinstance(values, Iterable):
+        raise SchemaError(
+            f"{kind}: missing must be a list such as ['-99', 'unknown'], not {kind_of(values)}."
+        )
+    return list(values)
+
+
+def _text(kind: str, name: str, value: object) -> str:
+    item = as_plain(value)
+    if not isinstance(item, str):
+        return cell_text(item) or ""
+    check_encodable(kind, name, item)
+    return item.strip()
+
+
+def as_decimal(kind: str, decimal: object) -> str:
+    """Return the decimal sign, or raise."""
+    if decimal not in DECIMALS:
+        raise SchemaError(f"{kind}: decimal={decimal!r} must be '.' or ','.")
+    return str(decimal)
+
+
+def as_formats(formats: object) -> tuple[str, ...]:
+    """Return formats of dates, of which no two can match the same cell.
+
+    Parameters
+    ----------
+    formats : str or iterable of str
+
+    Returns
+    -------
+    tuple of str
+
+    Raises
+    ------
+    SchemaError
+        If one is not a format of dates, or two differ only in which number is the day.
+    """
+    listed = [formats] if isinstance(formats, str) else formats
+    if not isinstance(listed, Sequence) or not all(isinstance(text, str) for text in listed):
+        raise SchemaError(
+            f"Date: format must be a text such as '%d.%m.%Y', or a list of such, not "
+            f"{kind_of(formats)}."
+        )
+    shapes: dict[str, str] = {}
+    for text in listed:
+        try:
+            shape = shape_of(text)
+        except ValueError as error:
+            raise SchemaError(f"Date: format {text!r}: {error}") from None
+        if shape in shapes:
+            raise SchemaError(
+                f"Date: the formats {shapes[shape]!r} and {text!r} match the same cells, so nobody "
+                "can tell which number is the day; keep one of them."
+            )
+        shapes[shape] = text
+        check_encodable("Date", "format", text)
+        assert day_format(text)
+    return tuple(listed)
+
+
+def as_aliases(kind: str, aliases: Any, names: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """Return other spellings of categories or classes, each with the entry it stands for.
+
+    Parameters
+    ----------
+    kind : str
+        Of the owner, for messages.
+    aliases : mapping, or iterable of pairs
+    names : sequence of str
+        The categories or classes.
+
+    Returns
+    -------
+    tuple of (str, str)
+
+    Raises
+    ------
+    SchemaError
+        If a spelling reads as a missing value, or what it stands for is not listed.
+    """
+    try:
+        pairs = list(aliases.items() if isinstance(aliases, Mapping) else aliases)
+        pairs = [(spelling, name) for spelling, name in pairs]
+    except (TypeError, ValueError):
+        raise SchemaError(
+            f"{kind}: aliases must map spellings to entries of the list, such as "
+            f"{{'m': 'male'}}, not {kind_of(aliases)}."
+        ) from None
+    listed = {cell_text(name): name for name in names}
+    found = []
+    for spelling, name in pairs:
+        known = listed.get(cell_text(as_plain(name)))
+        if known is None:
+            meant = closest_name(str(name), list(names))
+            hint = f"; did you mean {meant!r}?" if meant else "."
+            raise SchemaError(
+                f"{kind}: the alias {spelling!r} stands for {name!r}, which is not listed{hint}"
+            )
+        category_text(spelling)  # which refuses what reads as missing
+        found.append((_text(kind, "alias", spelling), known))
+    return tuple(found)
+
+
+def check_told_apart(
+    kind: str, names: Sequence[str], aliases: Sequence[tuple[str, str]], markers: Sequence[str]
+) -> None:
+    """Check that no cell is two of category, alias and marker.
+
+    Raises
+    ------
+    SchemaError
+        If one is.
+    """
+    found: dict[str | None, str] = {}
+    for role, texts in (
+        ("listed", names),
+        ("an alias", [spelling for spelling, _ in aliases]),
+        ("a marker of missing values", markers),
+    ):
+        for text in texts:
+            key = cell_text(text)
+            if key is not None and key in found:
+                also = "twice" if found[key] == role else f"and also {role}"
+                raise SchemaError(f"{kind}: {text!r} is {found[key]} {also}; keep one of the two.")
+            found[key] = role

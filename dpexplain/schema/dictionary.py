@@ -1,0 +1,341 @@
+"""Schemas from data dictionaries: one line per column of the table, read strictly."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import difflib
+import io
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from dpexplain._utils.names import closest_name
+from dpexplain._utils.validation import shown
+from dpexplain.exceptions import SchemaError
+from dpexplain.schema._cleaning import as_aliases, as_formats
+from dpexplain.schema.features import Categorical, Classes, Date, Feature, Numeric, Range, Target
+from dpexplain.tables.cells import cell_number, day_text
+from dpexplain.tables.spellings import day_reader, number_reader
+
+COLUMNS: Final = {
+    "name": ("variable", "column", "field"),
+    "type": ("kind",),
+    "min": ("low", "minimum"),
+    "max": ("high", "maximum"),
+    "step": (),
+    "categories": ("values", "levels", "codes"),
+    "aliases": ("spellings",),
+    "missing": ("missing values",),
+    "unit": ("units",),
+    "decimal": (),
+    "format": ("date format",),
+    "description": ("label", "meaning"),
+    "source": ("reference",),
+}
+"""Columns of a dictionary and other names for them; other columns are ignored."""
+
+_TYPES: Final = {
+    **dict.fromkeys(("number", "numeric", "float", "decimal", "real", "continuous"), "number"),
+    **dict.fromkeys(("integer", "int", "count", "whole number"), "integer"),
+    **dict.fromkeys(("date", "datetime", "day"), "date"),
+    **dict.fromkeys(("category", "categorical", "nominal", "factor"), "category"),
+    **dict.fromkeys(("ordered", "ordinal"), "ordered"),
+    **dict.fromkeys(("boolean", "bool", "binary", "yes/no"), "boolean"),
+    **dict.fromkeys(("id", "identifier", "key"), "id"),
+    **dict.fromkeys(("person", "patient", "subject"), "person"),
+    **dict.fromkeys(("ignore", "ignored", "free text", "skip"), "ignore"),
+}
+_MAX_BYTES: Final = 16 * 2**20
+_CODE: Final = re.compile(r"([\w.+-]+)\s*=\s*(.+)", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One line of a dictionary.
+
+    Parameters
+    ----------
+    file : str
+        Name of the file.
+    line : int
+        Line where the entry begins, from 1.
+    headings : dict
+        Heading of each column, as written.
+    cells : dict
+        Text of each column; an empty one is "".
+    """
+
+    file: str
+    line: int
+    headings: dict[str, str]
+    cells: dict[str, str]
+
+    def __getitem__(self, column: str) -> str:
+        return self.cells.get(column, "")
+
+    def needed(self, column: str, example: str) -> str:
+        """Return a cell that must not be empty."""
+        if not self[column]:
+            raise self.error(column, f"is empty; {self['type']} needs it, such as {example}.")
+        return self[column]
+
+    def error(self, column: str, problem: str) -> SchemaError:
+        """Return an error that names the file, the line and the column."""
+        name = f" ({shown(self['name'])})" if self["name"] and column != "name" else ""
+        heading = self.headings.get(column, column)
+        return SchemaError(f"{self.file}, line {self.line}{name}, column {heading!r}: {problem}")
+
+    @contextlib.contextmanager
+    def at(self, column: str) -> Iterator[None]:
+        """Place the errors raised inside."""
+        try:
+            yield
+        except SchemaError as error:
+            raise self.error(column, str(error)) from None
+
+    @property
+    def source(self) -> str:
+        """Where the entry comes from."""
+        return self["source"] or f"{self.file}, line {self.line}"
+
+
+def dictionary_fields(path: str | Path, target: str | None) -> dict[str, Any]:
+    """Read the arguments of a schema from a data dictionary.
+
+    Parameters
+    ----------
+    path : str or Path
+    target : str or None
+        Column to predict.
+
+    Returns
+    -------
+    dict
+
+    Raises
+    ------
+    SchemaError
+        If a line is wrong; the message names line and column.
+    """
+    entries = _entries(Path(path))
+    names = [entry["name"] for entry in entries]
+    if target is not None and target not in names:
+        meant = closest_name(target, names)
+        hint = f"did you mean {meant!r}?" if meant else "add a line for it."
+        raise SchemaError(f"{Path(path).name} has no line for the target {target!r}; {hint}")
+    fields: dict[str, Any] = {"features": {}, "id": []}
+    for entry in entries:
+        name, kind = entry["name"], _kind(entry)
+        if name == target:
+            fields["target"] = _target(entry, kind)
+        elif kind == "id":
+            fields["id"].append(name)
+        elif kind == "person":
+            if "person" in fields:
+                raise entry.error("type", f"{fields['person']!r} is the person already.")
+            fields["person"] = name
+        elif kind != "ignore":
+            fields["features"][name] = _feature(entry, kind)
+    return fields
+
+
+def _entries(path: Path) -> list[Entry]:
+    """Read the lines of a dictionary."""
+    raw = path.read_bytes()[: _MAX_BYTES + 1]
+    if len(raw) > _MAX_BYTES:
+        raise SchemaError(f"{path.name} has more than {_MAX_BYTES} bytes; is it the data?")
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw[: error.start].count(b"\n") + 1
+        raise SchemaError(f"{path.name}, line {line}: not UTF-8 text; save it as UTF-8.") from None
+    first = text.split("\n", 1)[0]
+    separator = max(",;\t", key=first.count)
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    found: list[Entry] = []
+    headings: dict[str, str] = {}
+    places: dict[str, int] = {}
+    line = 1
+    try:
+        for cells in rows:
+            if not headings:
+                headings, places = _headings(path.name, cells)
+            elif any(cell.strip() for cell in cells):
+                found.append(_entry(path.name, line, headings, places, cells))
+            line = rows.line_num + 1
+    except csv.Error as error:
+        raise SchemaError(f"{path.name}, line {line}: {error}.") from None
+    _check_entries(path.name, found)
+    return found
+
+
+def _headings(file: str, cells: list[str]) -> tuple[dict[str, str], dict[str, int]]:
+    """Find the known columns of the first line."""
+    known = {other: name for name, others in COLUMNS.items() for other in (name, *others)}
+    headings: dict[str, str] = {}
+    places: dict[str, int] = {}
+    for place, cell in enumerate(cells):
+        heading = cell.strip()
+        name = known.get(heading.casefold())
+        if name is None:
+            meant = difflib.get_close_matches(heading.casefold(), COLUMNS, n=1, cutoff=0.8)
+            if meant:
+                raise SchemaError(
+                    f"{file}, line 1: unknown column {heading!r}; did you mean {meant[0]!r}?"
+                )
+            continue
+        if name in headings:
+            raise SchemaError(
+                f"{file}, line 1: {headings[name]!r} and {heading!r} are the same column; keep one."
+            )
+        headings[name], places[name] = heading, place
+    for name in ("name", "type"):
+        if name not in headings:
+            raise SchemaError(
+                f"{file}, line 1: no column {name!r}; a dictionary has the columns name and type, "
+                f"and may have {', '.join(list(COLUMNS)[2:])}."
+            )
+    return headings, places
+
+
+def _entry(
+    file: str, line: int, headings: dict[str, str], places: dict[str, int], cells: list[str]
+) -> Entry:
+    if len(cells) <= places["name"] or not cells[places["name"]].strip():
+        raise Entry(file, line, headings, {}).error("name", "is empty; name the column.")
+    found = {n: cells[place].strip() for n, place in places.items() if place < len(cells)}
+    return Entry(file, line, headings, found)
+
+
+def _check_entries(file: str, entries: list[Entry]) -> None:
+    lines: dict[str, int] = {}
+    for entry in entries:
+        if entry["name"] in lines:
+            raise entry.error("name", f"{entry['name']!r} is in line {lines[entry['name']]} too.")
+        lines[entry["name"]] = entry.line
+    if not entries:
+        raise SchemaError(f"{file} has no line after the first; add one line per column.")
+
+
+def _kind(entry: Entry) -> str:
+    kind = _TYPES.get(entry["type"].casefold())
+    if kind is None:
+        meant = closest_name(entry["type"], _TYPES)
+        hint = f"; did you mean {meant!r}?" if meant else ""
+        raise entry.error(
+            "type",
+            f"{entry['type']!r} is not a type{hint} Use {', '.join(sorted(set(_TYPES.values())))}.",
+        )
+    return kind
+
+
+def _feature(entry: Entry, kind: str) -> Feature:
+    if kind in ("number", "integer"):
+        low, high, rules = _numbers(entry)
+        step: Any = _number(entry, "step") if entry["step"] else None
+        step = 1.0 if kind == "integer" and step is None else step
+        with entry.at("step" if entry["step"] else "min"):
+            return Numeric(low, high, unit=entry["unit"], step=step, **rules)
+    if kind == "date":
+        return _date(entry)
+    names, aliases = _names(entry, kind)
+    with entry.at("missing" if entry["missing"] else "categories"):
+        return Categorical(names, kind == "ordered", aliases=aliases, **_common(entry))
+
+
+def _target(entry: Entry, kind: str) -> Target:
+    name = entry["name"]
+    if kind in ("number", "integer"):
+        low, high, rules = _numbers(entry)
+        with entry.at("missing" if entry["missing"] else "min"):
+            return Range(low, high, unit=entry["unit"], name=name, **rules)
+    if kind in ("category", "ordered", "boolean"):
+        names, aliases = _names(entry, kind)
+        whole = all(re.fullmatch(r"-?(0|[1-9][0-9]{0,8})", text) for text in names)
+        labels = [int(text) if whole else text for text in names]
+        with entry.at("missing" if entry["missing"] else "categories"):
+            return Classes(labels, name=name, aliases=aliases, **_common(entry))
+    raise entry.error("type", f"the target cannot be of the type {entry['type']!r}.")
+
+
+def _common(entry: Entry) -> dict[str, Any]:
+    return {
+        "description": entry["description"],
+        "missing": _several(entry["missing"]),
+        "source": entry.source,
+    }
+
+
+def _numbers(entry: Entry) -> tuple[float, float, dict[str, Any]]:
+    """Return bounds and the further arguments of numbers."""
+    low, high = _number(entry, "min"), _number(entry, "max")
+    if not low < high:
+        raise entry.error("max", f"{entry['max']} must be above the min, {entry['min']}.")
+    return low, high, {**_common(entry), "decimal": _decimal(entry)}
+
+
+def _decimal(entry: Entry) -> str:
+    words = {"": ".", "point": ".", "comma": ","}
+    with entry.at("decimal"):
+        decimal = words.get(entry["decimal"].casefold(), entry["decimal"])
+        if decimal not in (".", ","):
+            raise SchemaError(f"{decimal!r} must be point or comma.")
+    return decimal
+
+
+def _number(entry: Entry, column: str) -> float:
+    text = entry.needed(column, "100")
+    number = cell_number(text)
+    if np.isnan(number):
+        number = number_reader(_decimal(entry))(text)
+    if not np.isfinite(number):
+        raise entry.error(column, f"{text!r} is not a finite number.")
+    return float(number)
+
+
+def _date(entry: Entry) -> Date:
+    with entry.at("format"):
+        formats = as_formats(_several(entry["format"]))
+    read, ends = day_reader(formats, 9999), []
+    for column in ("min", "max"):
+        day = read(entry.needed(column, "2024-12-31"))
+        if np.isnan(day):
+            raise entry.error(column, f"{entry[column]!r} is not a date such as 2024-12-31.")
+        ends.append(day_text(day))
+    with entry.at("max"):
+        return Date(*ends, format=formats, **_common(entry))
+
+
+def _names(entry: Entry, kind: str) -> tuple[list[str], tuple[tuple[str, str], ...]]:
+    """Return categories and aliases; ``1=male`` is the category male with the alias 1."""
+    given = entry["categories"]
+    if not given and kind == "boolean":
+        given = "no|yes" if entry["type"].casefold() == "yes/no" else "False|True"
+    if not given:
+        entry.needed("categories", "'male|female' or '1=male|2=female'")
+    if "," in given and not set("|;") & set(given):
+        raise entry.error("categories", "separate the categories with | or ;.")
+    coded = [_CODE.fullmatch(text) for text in _several(given)]
+    names = [c[2] if c else text for c, text in zip(coded, _several(given), strict=True)]
+    with entry.at("categories"):
+        pairs = as_aliases("codes", [(c[1], c[2]) for c in coded if c], names)
+        Categorical(names, aliases=pairs)
+    with entry.at("aliases"):
+        cut = [text.rpartition("=") for text in _several(entry["aliases"])]
+        if wrong := [after for _, sign, after in cut if not sign]:
+            raise SchemaError(f"{wrong[0]!r} must be written as spelling=category.")
+        spelled = [(spelling.strip(), name.strip()) for spelling, _, name in cut]
+        aliases = (*pairs, *as_aliases("aliases", spelled, names))
+        Categorical(names, aliases=aliases)
+    return names, aliases
+
+
+def _several(text: str) -> list[str]:
+    """Split a list in a cell at | or, without one, at semicolons."""
+    separator = "|" if "|" in text else ";"
+    return [part.strip() for part in text.split(separator) if part.strip()]

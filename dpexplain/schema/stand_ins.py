@@ -1,0 +1,181 @@
+"""Stand-in records drawn from a schema alone, to plan a fit on one's own table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from numbers import Real
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from dpexplain._utils.names import closest_name
+from dpexplain._utils.validation import check_count, check_in_range, shown
+from dpexplain.exceptions import SchemaError
+from dpexplain.schema._html import Described
+from dpexplain.schema.features import Categorical, Classes, Date, Feature, Numeric, Range, Target
+from dpexplain.tables.cells import day_text
+
+Effect: TypeAlias = float | Mapping[str, float] | Callable[[NDArray[Any]], Any]
+"""Difference from end to end, effects by category, or a function of an array of values."""
+
+_NOISE_SHARE: Final = 0.1  # standard deviation of a numeric target around its mean, of its range
+
+
+def simulated(
+    schema: Described,
+    n: int,
+    *,
+    effects: Mapping[str, Effect] | None,
+    seed: int | None,
+    missing: float,
+    positive_share: float,
+    rows_per_person: int,
+) -> tuple[pd.DataFrame, pd.Series]:
+    """Draw records from public facts; see :meth:`dpexplain.Schema.simulate`.
+
+    Parameters
+    ----------
+    schema : Schema
+    n : int
+    effects : mapping of str to effect, or None
+    seed : int or None
+    missing, positive_share : float
+    rows_per_person : int
+
+    Returns
+    -------
+    X : DataFrame of shape (n, n_features)
+    y : Series of shape (n,)
+    """
+    features, target, person = schema.features, schema.target, schema.person
+    if target is None:
+        raise SchemaError("simulate needs a schema with a target; add target=Classes(...).")
+    check_count("n", n)
+    check_count("rows_per_person", rows_per_person)
+    check_in_range("missing", missing, 0.0, 1.0)
+    check_in_range(
+        "positive_share", positive_share, 0.0, 1.0, include_low=False, include_high=False
+    )
+    if seed is not None:
+        check_count("seed", seed, 0)
+    effects = {} if effects is None else effects
+    _check_names(effects, features)
+    rng = np.random.default_rng(seed)
+    score, columns = np.zeros(n), {}
+    for name, feature in features.items():
+        values = _values(feature, n, rng)
+        if name in effects:
+            score += _contribution(name, feature, effects[name], values)
+        hidden = rng.random(n) < missing
+        columns[name] = pd.Series(_cells(feature, values, hidden), name=name)
+    if person is not None:
+        columns[person] = pd.Series(np.arange(n) // rows_per_person, name=person)
+    y = _outcome(target, score, positive_share, rng)
+    return pd.DataFrame(columns), pd.Series(y, name=target.name or "target", dtype=y.dtype)
+
+
+def _check_names(effects: Any, features: Mapping[str, Feature]) -> None:
+    if not isinstance(effects, Mapping):
+        raise TypeError(
+            f"effects is a {type(effects).__name__}; expected a mapping such as {{'age': 1.0}}."
+        )
+    for name in effects:
+        if name not in features:
+            meant = closest_name(str(name), features)
+            hint = f"; did you mean {meant!r}?" if meant else "."
+            raise SchemaError(f"effects: {name!r} is not a feature of the schema{hint}")
+
+
+def _values(feature: Feature, n: int, rng: np.random.Generator) -> NDArray[Any]:
+    """Draw values uniformly over the public ones; categories as positions."""
+    if isinstance(feature, Categorical):
+        return rng.integers(len(feature.categories), size=n)
+    if feature.step is None:
+        return rng.uniform(feature.low, feature.high, n)
+    n_steps = int((feature.high - feature.low) / feature.step * (1 + 1e-12))
+    steps = rng.integers(n_steps + 1, size=n)
+    return np.asarray(np.minimum(feature.low + feature.step * steps, feature.high))
+
+
+def _contribution(
+    name: str, feature: Feature, effect: Effect, values: NDArray[Any]
+) -> NDArray[np.float64]:
+    """Return what a feature adds to the score of each row."""
+    by_name = isinstance(feature, Categorical)
+    names = feature.categories if isinstance(feature, Categorical) else ()
+    if isinstance(effect, Mapping):
+        if unknown := [key for key in effect if key not in names]:
+            raise SchemaError(
+                f"effects[{name!r}]: {unknown[0]!r} is not a category; "
+                f"give a number or a function for numbers, and one of {list(names)[:8]} here."
+            )
+        found = np.array([effect.get(category, 0.0) for category in names])[values]
+    elif callable(effect):
+        given = np.array(names, dtype=object)[values] if by_name else values
+        found = np.asarray(effect(given))
+    elif isinstance(effect, bool) or not isinstance(effect, Real):
+        raise SchemaError(
+            f"effects[{name!r}]={shown(effect)} must be a number, a mapping of categories to "
+            "numbers, or a function."
+        )
+    elif isinstance(feature, Numeric):
+        found = float(effect) * ((values - feature.low) / (feature.high - feature.low) - 0.5)
+    else:
+        found = float(effect) * np.linspace(-0.5, 0.5, max(len(names), 2))[values]
+    if found.shape != values.shape or not np.all(np.isfinite(found.astype(np.float64))):
+        raise SchemaError(f"effects[{name!r}] must give one finite number per value.")
+    return np.asarray(found, dtype=np.float64)
+
+
+def _cells(feature: Feature, values: NDArray[Any], hidden: NDArray[np.bool_]) -> NDArray[Any]:
+    if isinstance(feature, Numeric) and not isinstance(feature, Date):
+        return np.where(hidden, np.nan, values)
+    if isinstance(feature, Date):
+        cells = np.array([day_text(day) for day in values], dtype=object)
+    else:
+        cells = np.array(feature.categories, dtype=object)[values]
+    cells[hidden] = None
+    return cells
+
+
+def _outcome(
+    target: Target, score: NDArray[np.float64], positive_share: float, rng: np.random.Generator
+) -> NDArray[Any]:
+    """Draw the target around the score."""
+    if isinstance(target, Range):
+        spread = _NOISE_SHARE * (target.high - target.low)
+        noisy = target.midpoint + score + spread * rng.standard_normal(len(score))
+        return np.clip(noisy, target.low, target.high)
+    chances = class_chances(target, score, positive_share)
+    place = (rng.random(len(score))[:, None] > np.cumsum(chances, axis=1)[:, :-1]).sum(axis=1)
+    labels = np.empty(len(target.labels), dtype=object)
+    labels[:] = target.labels
+    return np.asarray(labels[place])
+
+
+def class_chances(
+    target: Classes, score: NDArray[np.float64], positive_share: float
+) -> NDArray[np.float64]:
+    """Return the probability of each class, which the score moves from the first to the last.
+
+    Parameters
+    ----------
+    target : Classes
+    score : ndarray of shape (n,)
+        0 for classes of equal probability, or `positive_share` for the second of two.
+    positive_share : float
+
+    Returns
+    -------
+    ndarray of shape (n, n_classes)
+    """
+    k = len(target.labels)
+    if k == 2:
+        score = score + np.log(positive_share) - np.log1p(-positive_share)
+    elif positive_share != 0.5:
+        raise SchemaError(f"positive_share is for two classes, and the schema has {k}; omit it.")
+    logits = score[:, None] * np.linspace(0.0, 1.0, k)
+    powers = np.exp(logits - logits.max(axis=1, keepdims=True))
+    return np.asarray(powers / powers.sum(axis=1, keepdims=True))

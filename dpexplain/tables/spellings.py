@@ -1,0 +1,241 @@
+"""Read cells in the spellings that a schema declares: decimal commas, formats of dates, markers.
+
+Each rule is a function of one cell and of the public schema, like those of
+:mod:`dpexplain.tables.cells`: a cell that cannot be read is missing, and no cell raises an error.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from datetime import date
+from functools import lru_cache, partial
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpexplain.tables.cells import cell_day, cell_number, cell_text
+
+DECIMALS: Final = (".", ",")
+
+_PARTS: Final = {
+    "d": r"(?P<day>[0-9]{1,2})",
+    "m": r"(?P<month>[0-9]{1,2})",
+    "b": r"(?P<name>[A-Za-z]{3})",
+    "B": r"(?P<name>[A-Za-z]{3,9})",
+    "Y": r"(?P<year>[0-9]{4})",
+    "y": r"(?P<short>[0-9]{2})",
+    "H": r"[0-9]{1,2}",
+    "M": r"[0-9]{1,2}",
+    "S": r"[0-9]{1,2}",
+    "%": "%",
+}
+_SAMPLE: Final = {
+    "d": "01",
+    "m": "02",
+    "b": "Feb",
+    "B": "February",
+    "Y": "2024",
+    "y": "24",
+    "H": "03",
+    "M": "04",
+    "S": "05",
+    "%": "%",
+}
+_NEEDED: Final = {"a day (%d)": "d", "a month (%m, %b or %B)": "mbB", "a year (%Y or %y)": "Yy"}
+_TIME_OF_DAY: Final = r"(?:[T ][0-9]{2}:[0-9]{2}.*)?"
+_MONTHS: Final = (
+    *("january", "february", "march", "april", "may", "june"),
+    *("july", "august", "september", "october", "november", "december"),
+)
+
+
+class DayFormat(NamedTuple):
+    """One format of dates.
+
+    Parameters
+    ----------
+    pattern : re.Pattern
+        Matches a whole cell.
+    n_digits : int
+        Length of a format that consists of digits only; 0 for others. Readers of tables take such
+        dates as numbers and drop leading zeros.
+    """
+
+    pattern: re.Pattern[str]
+    n_digits: int
+
+
+@lru_cache(maxsize=256)
+def day_format(text: str) -> DayFormat:
+    """Parse a format of dates.
+
+    Parameters
+    ----------
+    text : str
+        In the notation of ``strftime``, of the parts %d, %m, %b, %B, %Y, %y, %H, %M, %S and %%.
+        Names of months are English, whatever the language of the machine. A time of day may
+        follow the date in any case.
+
+    Returns
+    -------
+    DayFormat
+
+    Raises
+    ------
+    ValueError
+        If the format has other parts, not exactly one day, month and year, or reads decimal
+        numbers as dates.
+
+    Examples
+    --------
+    >>> day_format("%d.%m.%Y").pattern.fullmatch("31.1.2024") is None
+    False
+    """
+    pieces = re.findall(r"%.?|[^%]+", text, re.DOTALL)
+    parts = [piece[1:] for piece in pieces if piece[0] == "%"]
+    if unknown := [part for part in parts if part not in _PARTS]:
+        raise ValueError(
+            f"'%{unknown[0]}' is not a part of a date; use {', '.join('%' + p for p in _PARTS)}."
+        )
+    for what, letters in _NEEDED.items():
+        if sum(part in letters for part in parts if part != "%") != 1:
+            raise ValueError(f"it needs {what} exactly once, such as '%d.%m.%Y'.")
+    sample = "".join(_SAMPLE[p[1:]] if p[0] == "%" else p for p in pieces)
+    if sample.isascii() and sample.isdigit():
+        fixed = {key: rule.replace("{1,2}", "{2}") for key, rule in _PARTS.items()}
+        return DayFormat(_pattern(pieces, fixed), len(sample))
+    if not np.isnan(cell_number(sample)):
+        raise ValueError(
+            f"a reader of tables would take {sample!r} as a number; write digits only, or another "
+            "separator."
+        )
+    end = "" if set("HMS") & set(parts) else _TIME_OF_DAY
+    return DayFormat(_pattern(pieces, _PARTS, end), 0)
+
+
+def _pattern(pieces: Sequence[str], rules: dict[str, str], end: str = "") -> re.Pattern[str]:
+    body = "".join(rules[p[1:]] if p[0] == "%" else re.escape(p) for p in pieces)
+    return re.compile(body.strip() + end, re.DOTALL)
+
+
+def shape_of(text: str) -> str:
+    """Return what cells of a format look like; two formats of one shape cannot be told apart."""
+    alike = day_format(text).pattern.pattern
+    for name in ("day", "month", "short"):
+        alike = alike.replace(f"?P<{name}>", "")
+    return alike.replace("[0-9]{1,2}", "[0-9]{2}")
+
+
+def day_reader(formats: Sequence[str], last_year: int) -> Callable[[object], float]:
+    """Return the reader of dates that may have other formats than ISO.
+
+    Parameters
+    ----------
+    formats : sequence of str
+        Tried in order; the first one that a cell looks like decides, and ISO format is the last.
+    last_year : int
+        A year of two digits is the last such year that is not after this one.
+
+    Returns
+    -------
+    callable
+        Maps a cell to days since 1 January 1970, or NaN.
+
+    Examples
+    --------
+    >>> read = day_reader(["%d.%m.%Y", "%d/%m/%y"], last_year=2024)
+    >>> read("01.02.1970"), read("02/01/70"), read("1970-01-03"), read("31.02.1970")
+    (31.0, 1.0, 2.0, nan)
+    """
+    if not formats:
+        return cell_day
+    return partial(_day, forms=[day_format(text) for text in formats], last_year=last_year)
+
+
+def _day(cell: object, *, forms: Sequence[DayFormat], last_year: int) -> float:
+    try:
+        if not isinstance(cell, str):
+            day = cell_day(cell)
+            if not np.isnan(day):
+                return day
+        plain = cell_text(cell) or ""
+        text = str.strip(cell) if isinstance(cell, str) else plain
+        for form in forms:
+            shown = plain.zfill(form.n_digits) if form.n_digits else text
+            if found := form.pattern.fullmatch(shown):
+                return cell_day(_date(found.groupdict(), last_year))
+        return cell_day(text)
+    except Exception:  # no such day, or an object that raises when it is looked at
+        return np.nan
+
+
+def _date(found: dict[str, str], last_year: int) -> date:
+    if "year" in found:
+        year = int(found["year"])
+    else:
+        year = last_year - (last_year - int(found["short"])) % 100
+    if "month" in found:
+        return date(year, int(found["month"]), int(found["day"]))
+    name = found["name"].lower()
+    names = [month for month in _MONTHS if name in (month, month[:3])]
+    return date(year, _MONTHS.index(names[0]) + 1, int(found["day"]))
+
+
+def comma_number(cell: object) -> float:
+    """Read one cell as a number whose text has a decimal comma.
+
+    Parameters
+    ----------
+    cell : object
+        Any value from a table.
+
+    Returns
+    -------
+    float
+        As :func:`~dpexplain.tables.cells.cell_number`; NaN for text with a point, which could
+        separate thousands as well as decimals.
+
+    Examples
+    --------
+    >>> comma_number("1,5"), comma_number(1.5), comma_number("1.500"), comma_number("1,5,0")
+    (1.5, 1.5, nan, nan)
+    """
+    if not isinstance(cell, str):
+        return cell_number(cell)
+    return np.nan if "." in str(cell) else cell_number(str.replace(cell, ",", "."))
+
+
+def number_reader(decimal: str) -> Callable[[object], float]:
+    """Return the reader of numbers with a decimal point or comma.
+
+    Parameters
+    ----------
+    decimal : {".", ","}
+
+    Returns
+    -------
+    callable
+        Maps a cell to a number, or NaN.
+    """
+    return comma_number if decimal == "," else cell_number
+
+
+def hide_markers(
+    numbers: NDArray[np.float64], markers: Iterable[object], *readers: Callable[[object], float]
+) -> None:
+    """Make the numbers that stand for a missing value NaN, in place.
+
+    Parameters
+    ----------
+    numbers : ndarray of shape (n_samples,), dtype float64
+    markers : iterable of str, int or float
+        Those that are no number are none of `numbers` either.
+    *readers : callable
+        How a marker may be spelled.
+    """
+    read = {reader(marker) for marker in markers for reader in readers}
+    known = [number for number in read if not np.isnan(number)]
+    if known:
+        numbers[np.isin(numbers, known)] = np.nan

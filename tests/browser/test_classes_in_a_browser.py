@@ -1,0 +1,87 @@
+"""One Explorer of a model with three classes: the switch, the axis, probabilities and the cost."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dpexplain.compare import MulticlassComparison, sweep
+from dpexplain.models import DPExplainableBoostingClassifier
+from dpexplain.schema import Categorical, Classes, Numeric, Schema
+from dpexplain_widgets import Explorer
+
+pytestmark = [pytest.mark.browser, pytest.mark.full]
+
+CLASSES = ("home", "bed", "theatre")
+ROWS = pd.DataFrame({"age": [30, 80], "ward": ["A", "B"]})
+TABS = ("Shape", "All terms", "Disagreement", "Ranks", "One sample", "Edit")
+
+
+@functools.cache
+def comparison() -> MulticlassComparison:
+    """A sweep over two epsilons."""
+    features = {"age": Numeric(0, 100, step=1), "ward": Categorical(["A", "B"])}
+    schema = Schema(features, target=Classes(list(CLASSES), name="triage"))
+    rng = np.random.default_rng(8)
+    X = pd.DataFrame({"age": rng.integers(0, 100, 600), "ward": rng.choice(["A", "B"], 600)})
+    y = np.array(CLASSES)[np.clip(X["age"] // 40 + (rng.random(600) > 0.7), 0, 2)]
+    model = DPExplainableBoostingClassifier(schema=schema, max_rounds=20)
+    return sweep(model, X, y, epsilons=(1, 4), evaluate=(X, y), progress=False)
+
+
+def choose_class(page, name: str) -> None:
+    page.get_by_label("Class", exact=True).select_option(label=name)
+
+
+def words_of(part) -> str:
+    """The text of a part, without the signs that isolate names from other writing directions."""
+    return part.text_content().replace("\u2068", "").replace("\u2069", "")
+
+
+def test_the_switch_changes_axis_curve_and_planner_but_not_the_cost(open_page, pictures):
+    page = open_page(Explorer(comparison(), term="age"))
+    cost = page.locator(".dpx-ledger").inner_text()
+    curves = set()
+    for name in CLASSES:
+        choose_class(page, name)
+        assert f"log-odds of “{name}” against the average class" in words_of(
+            page.locator(".dpx-shape")
+        )
+        curves.add(page.locator(".dpx-plot .dpx-curve-main").first.get_attribute("d"))
+        assert page.locator(".dpx-ledger").inner_text() == cost
+    assert len(curves) == 3
+    page.get_by_label("Compare with class").select_option(label="home")
+    assert "class home, ε = 1" in words_of(page.locator(".dpx-shape .dpx-legend").first)
+    page.screenshot(path=pictures / "classes-light.png", full_page=True)
+
+
+def test_every_tab_draws_every_class_by_keyboard_in_the_dark_and_on_a_phone(open_page, pictures):
+    page = open_page(Explorer(comparison(), term="age"), width=380, color_scheme="dark")
+    box = page.get_by_label("Class", exact=True)
+    for tab in TABS:
+        page.get_by_role("tab", name=tab, exact=True).click()
+        for _ in CLASSES[1:]:
+            box.focus()
+            page.keyboard.press("ArrowDown")
+        assert box.input_value() == "theatre"
+        assert page.evaluate("document.documentElement.scrollWidth") <= 380
+        choose_class(page, "home")
+    page.screenshot(path=pictures / "classes-narrow-dark.png", full_page=True)
+
+
+def test_probabilities_of_the_page_are_those_of_python(open_page, pictures):
+    view = Explorer(comparison(), ROWS, samples_public=True, sample=1, tab="local")
+    page = open_page(view, width=1366)
+    explanation = comparison().explanations_of_all[1.0][0]
+    wanted = explanation.explain_local(ROWS, samples_public=True)
+    for place, name in enumerate(CLASSES):
+        choose_class(page, name)
+        chance = wanted.predictions[1, place]
+        said = words_of(page.locator(".dpx-local-sum"))
+        assert said.startswith(f"Probability of “{name}”: ")
+        assert float(said.split(": ")[1].split(" ")[0]) == pytest.approx(chance, abs=6e-4)
+    assert "Probabilities of the classes: “theatre”" in words_of(page.locator(".dpx-local"))
+    page.screenshot(path=pictures / "classes-local.png", full_page=True)

@@ -1,0 +1,202 @@
+"""What a certificate says, what it refuses to certify, and that its page is safe."""
+
+from __future__ import annotations
+
+import html.parser
+import math
+import re
+
+import pytest
+
+import dpexplain
+from certified import EPSILON, EVENT, SCHEMA, certified
+from dpexplain import Numeric, PrivacyLedger, Schema
+from dpexplain.accounting import GaussianEvent, PureEvent
+from dpexplain.certificate import Certificate, file_hash, load, release, schema_hash
+from dpexplain.certificate.odds import chance_words, guesses_of_hundred, odds_words
+from dpexplain.explain import Guarantee
+from example_explanations import HOSTILE_NAMES, age, classifier, private_guarantee, samples
+
+
+@pytest.fixture
+def made(tmp_path):
+    return certified(tmp_path)
+
+
+class Text(html.parser.HTMLParser):
+    """Text and tags of a page."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.words, self.tags = "", ["page"]
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+
+    def handle_data(self, data):
+        if self.tags[-1] not in ("script", "style"):
+            self.words += data
+
+
+def test_page_and_json_read_back_to_the_same_certificate(made):
+    assert load(made.page) == load(made.data) == made.certificate
+    assert Certificate.from_dict(made.certificate.to_dict()) == made.certificate
+
+
+def test_certificate_states_the_file_the_fit_and_the_ledger(made):
+    stated = made.certificate
+    ledger = PrivacyLedger.open(made.ledger)
+
+    assert (stated.epsilon, stated.delta, stated.protects) == (EPSILON, 1e-6, "one record")
+    assert stated.entry == 1
+    assert (stated.model, stated.target, stated.features) == ("DPModel", "income", ("age", "job"))
+    assert stated.release_sha256 == file_hash(made.release)
+    assert stated.fit.schema == stated.release.schema == schema_hash(SCHEMA)
+    assert stated.fit.person == "A. Curie"
+    assert stated.head == ledger.head
+    assert stated.total_epsilon >= ledger.private_epsilon()
+    assert stated.adaptive_epsilon >= ledger.adaptive_epsilon
+    assert stated.left_epsilon <= ledger.remaining_epsilon
+    assert stated.not_private == ("reference: fitted without noise",)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "at most 63 are",  # exp(0.5) / (1 + exp(0.5)) is 62.2 of 100
+        "1.7 to 1",
+        "1 in 1,000,000",
+        "A. Curie",
+        "report",
+        "DPModel, which predicts 'income' from age, job",
+        "Its cap is ε = 4",
+        "Not private: the ledger also holds uses of the data without noise",
+        "Unit of privacy",
+        "Floating-point safety",
+        "Side channels",
+        "This page is not signed",
+    ],
+)
+def test_page_says_it_in_plain_words(made, words):
+    assert words in Text(made.page.read_text()).words
+
+
+def test_page_is_short_enough_for_one_sheet_and_two_minutes(made):
+    text = Text(made.page.read_text())
+
+    assert len(text.words.split()) < 600
+    assert not {"img", "a", "link", "iframe", "form"} & set(text.tags)
+    assert text.tags.count("script") == 1
+    assert "@page" in made.page.read_text()
+
+
+@pytest.mark.parametrize("name", [n for n in HOSTILE_NAMES if n.strip()])
+def test_names_cannot_become_markup(tmp_path, name):
+    guarantee = private_guarantee(EPSILON)
+    hostile = classifier(
+        guarantee, terms=(age(guarantee, name=name),), target_name=name, model_name=name
+    )
+    made = certified(tmp_path, dataset=name, explanation=hostile)
+    text = Text(made.page.read_text())
+
+    assert load(made.page) == made.certificate
+    assert made.verified().passed
+    assert set(text.tags) == set(Text(certified_page(tmp_path)).tags)
+    assert text.tags.count("script") == 1
+
+
+def certified_page(folder):
+    plain = folder / "plain"
+    plain.mkdir()
+    return certified(plain).page.read_text()
+
+
+def test_numbers_are_rounded_against_the_promise():
+    for epsilon in (0.01, 0.5, 1.0, 3.0, 20.0, 800.0):
+        right = guesses_of_hundred(epsilon, 1e-6) / 100.0
+        assert right >= 1.0 / (1.0 + math.exp(-epsilon))
+    assert guesses_of_hundred(math.inf, 1e-6) == 100
+    assert odds_words(0.1) == "1.2 to 1"
+    assert odds_words(5.0) == "149 to 1"
+    assert odds_words(math.inf) == "more than a million to 1"
+    assert chance_words(3e-7) == "1 in 3,330,000"
+
+
+def test_release_is_recorded_and_the_entry_found_again_by_its_hash(made):
+    ledger = PrivacyLedger.open(made.ledger)
+    ledger.charge([EVENT], label="DPModel (epsilon=0.5)")
+    again = release(made.release, ledger, person="B. Bohr")
+
+    assert again.entry == 1
+    assert [file.entry for file in ledger.releases] == [1, 1]
+    assert again.release.person == "B. Bohr"
+    assert "Fitted by" in again.html()
+
+
+def refused(ledger, words, path, **options):
+    before = ledger.to_json()
+    with pytest.raises(ValueError, match=words):
+        release(path, ledger, **options)
+    assert ledger.to_json() == before
+
+
+def test_entry_must_be_named_where_two_fit(made, tmp_path):
+    ledger = PrivacyLedger("another survey")
+    for _ in range(2):
+        ledger.charge([EVENT], label="DPModel (epsilon=0.5)")
+
+    refused(ledger, "2 entries that promise .* pass entry= with one of 0, 1", made.release)
+    assert release(made.release, ledger, entry=1).entry == 1
+
+
+@pytest.mark.parametrize("event", [GaussianEvent("sums", 1.0), GaussianEvent("sums", 500.0)])
+def test_ledger_of_another_fit_is_refused(made, event):
+    ledger = PrivacyLedger("another survey")
+    ledger.charge([event], label="DPModel (epsilon=0.5)")
+
+    refused(ledger, "0 entries that promise", made.release)
+    refused(ledger, "entry=0 does not promise what the file does", made.release, entry=0)
+
+
+def test_schema_of_another_fit_is_refused(made):
+    other = Schema({"age": Numeric(0, 1)}, target=SCHEMA.target)
+
+    refused(PrivacyLedger.open(made.ledger), "not the one of the fit", made.release, schema=other)
+
+
+@pytest.mark.parametrize(
+    ("shown", "words"),
+    [
+        (classifier(Guarantee.not_private("fitted without noise")), "is NOT PRIVATE"),
+        (samples(), "holds a LocalExplanation"),
+    ],
+)
+def test_what_is_not_a_private_model_is_refused(made, shown, words):
+    path = made.folder / "other.json"
+    dpexplain.io.save(shown, path)
+
+    refused(PrivacyLedger.open(made.ledger), words, path)
+
+
+@pytest.mark.full
+def test_pure_guarantee_is_certified_with_delta_zero(tmp_path):
+    guarantee = Guarantee(1.0, 0.0, "add_remove", True, version="0.1.0")
+    dpexplain.io.save(classifier(guarantee, model_name="DPForest"), tmp_path / "forest.json")
+    ledger = PrivacyLedger("forest survey")
+    ledger.charge([PureEvent("splits", 0.25, 4)], label="DPForest (epsilon=1)")
+    certificate = release(tmp_path / "forest.json", ledger)
+
+    assert (certificate.epsilon, certificate.delta) == (1.0, 0.0)
+    assert "δ = 0 is" in certificate.html()
+    assert "It has no cap" in certificate.html()
+    assert not re.search(r"except with a chance", certificate.html())
+
+
+def test_file_name_decides_the_form(made):
+    with pytest.raises(ValueError, match=r"must end in \.html or \.json"):
+        made.certificate.save(made.folder / "certificate.pdf")
+
+
+def test_notebook_shows_the_page_without_the_data(made):
+    assert "<script" not in made.certificate._repr_html_()

@@ -1,0 +1,244 @@
+"""Claims about curves: what they say, whether they hold, and how often they are true."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+import view_examples
+from dpexplain.explain import GlobalExplanation, NoiseModel, ShapeFunction, claim, claim_strip
+from dpexplain.explain.claims import apart_of, correlation_levels, pair_factor
+from dpexplain.models import DPExplainableBoostingClassifier
+from dpexplain.schema import Categorical, Classes, Numeric, Schema
+from example_explanations import age, classifier, job, private_guarantee
+
+
+def exact_std(noise: NoiseModel, place: int, loads) -> float:
+    bins = noise.term(place)
+    covariance = noise.factor[bins] @ noise.factor[bins].T
+    covariance += np.diag(noise.remainder_std[bins] ** 2)
+    return math.sqrt(loads @ covariance @ loads)
+
+
+def some_noise(seed: int, n_bins: int, rank: int) -> NoiseModel:
+    rng = np.random.default_rng(seed)
+    factor = rng.normal(size=(n_bins + 1, rank)) + rng.normal(size=rank)
+    return NoiseModel((n_bins,), factor, rng.uniform(0.01, 1.0, n_bins + 1))
+
+
+def explanation_of(curve, noise: NoiseModel) -> GlobalExplanation:
+    n = len(curve)
+    std = noise.std[:n]
+    term = ShapeFunction(
+        "x", "numeric", curve, np.full(n, 100.0), bin_edges=np.arange(n + 1.0),
+        guarantee=private_guarantee(), noise_std=std, simultaneous_factor=3.0,
+    )  # fmt: skip
+    return classifier(terms=(term,), noise=noise)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_difference_has_the_standard_deviation_of_both_ends_or_slightly_more(seed):
+    noise = some_noise(seed, 7, 1 + seed)
+    explanation = explanation_of(np.linspace(-1, 1, 7), noise)
+    for one, other in itertools.permutations(range(7), 2):
+        loads = np.zeros(7)
+        loads[[one, other]] = 1.0, -1.0
+        exact, said = exact_std(noise, 0, loads), claim(explanation, "x", one, other).std
+        assert (
+            exact * (1 - 1e-6) <= said <= 1.05 * exact
+            or said**2 - exact**2 <= 2.1e-3 * noise.std.max() ** 2
+        )
+
+
+def test_levels_are_one_minus_the_correlation_rounded_up():
+    noise = some_noise(3, 9, 4)
+    levels = correlation_levels(noise, 0)
+    bins = noise.term(0)
+    covariance = noise.factor[bins] @ noise.factor[bins].T + np.diag(noise.remainder_std[bins] ** 2)
+    std = np.sqrt(np.diag(covariance))
+    exact = 1.0 - (covariance / np.outer(std, std))[np.triu_indices(9, 1)]
+    rounded = np.array([apart_of(level) for level in levels])
+    assert (rounded >= exact - 1e-9).all()
+    assert (rounded <= np.maximum(1.09 * exact, 1.001e-3)).all()
+    assert apart_of(0) == 2.0
+    assert apart_of(91) == pytest.approx(1e-3)
+
+
+def test_without_joint_errors_the_ends_are_taken_to_err_in_opposite_directions():
+    explanation = dataclasses.replace(
+        explanation_of([0.0, 1.0, 2.0], some_noise(0, 3, 2)), noise=None
+    )
+    std = explanation["x"].total_std
+    assert claim(explanation, "x", 0, 2).std == pytest.approx(std[0] + std[2])
+
+
+def test_a_claim_is_a_sentence_with_numbers_and_one_row():
+    comparison = view_examples.comparison(joint=True)
+    said = claim(comparison.explanations[8.0][0], "occupation", "student", 1)
+    assert str(said).startswith("At ε = 8, records with occupation = student have higher odds of")
+    assert f"(odds × {math.exp(said.estimate):.3g})" in said.words
+    assert "95% between" in said.words
+    assert said.low < said.estimate < said.high
+    frame = said.frame()
+    assert frame.loc[0, ["epsilon", "private", "holds"]].tolist() == [8.0, True, said.low > 0]
+    assert frame.loc[0, "basis"] == "noise"
+
+
+def test_a_claim_the_other_way_round_is_its_mirror_image():
+    explanation = view_examples.comparison(joint=True).explanations[8.0][0]
+    one, other = claim(explanation, "age", 2, 9), claim(explanation, "age", 9, 2)
+    assert (one.estimate, one.low, one.high) == (-other.estimate, -other.high, -other.low)
+    assert one.std == other.std
+    assert ("lower" in one.words) == ("higher" in other.words)
+
+
+def test_the_estimated_effect_is_claimed_where_there_is_one():
+    term = age(effect=[-0.4, 0.2, 0.4, 0.0], effect_std=[0.1] * 4, effect_factor=3.0)
+    said = claim(classifier(terms=(term, job())), "age", 2, 0)
+    assert (said.basis, said.estimate) == ("effect", pytest.approx(0.8))
+
+
+def test_a_range_is_compared_with_the_weighted_mean_of_the_rest():
+    noise = some_noise(1, 6, 3)
+    curve = np.array([0.0, 2.0, 2.0, -1.0, -1.0, -2.0])
+    explanation = explanation_of(curve, noise)
+    said = claim(explanation, "x", (1, 2))
+    assert said.estimate == pytest.approx(2.0 - curve[[0, 3, 4, 5]].mean())
+    loads = np.array([-0.25, 0.5, 0.5, -0.25, -0.25, -0.25])
+    assert said.std == pytest.approx(exact_std(noise, 0, loads))
+
+
+def test_signs_and_ranks_are_claims_too():
+    comparison = view_examples.comparison(joint=True)
+    explanation = comparison.explanations[8.0][0]
+    sign = claim(explanation, "age", 1)
+    assert (sign.kind, sign.second) == ("sign", "the average")
+    assert sign.holds == bool(abs(sign.estimate) > sign.high - sign.estimate)
+    ranking = explanation.ranking()
+    for term in explanation:
+        rank = claim(explanation, term)
+        assert [rank.low, rank.high] == ranking.loc[term, ["rank_low", "rank_high"]].tolist()
+        assert rank.holds == (rank.low == rank.high == rank.estimate)
+
+
+@pytest.mark.parametrize(
+    ("bins", "error", "message"),
+    [
+        (("studnet", 0), KeyError, "Did you mean 'student'"),
+        ((0, 99), KeyError, "no bin 99"),
+        ((1, 1), ValueError, "name two different bins"),
+        (((0, 1, 2),), ValueError, r"a range is \(first bin, last bin\)"),
+        (((0, 99),), KeyError, "no bin 99"),
+    ],
+)
+def test_bins_that_make_no_claim_are_refused(bins, error, message):
+    explanation = view_examples.comparison(joint=True).explanations[8.0][0]
+    with pytest.raises(error, match=message):
+        claim(explanation, "occupation", *bins)
+
+
+def test_a_model_without_errors_makes_no_claim():
+    comparison = view_examples.comparison(noise_std=False)
+    with pytest.raises(ValueError, match="Claims need a private model with a noise band"):
+        claim(comparison.explanations[8.0][0], "age", 0, 1)
+    with pytest.raises(ValueError, match="no claim"):
+        claim(view_examples.comparison().reference, "age", 0, 1)
+
+
+def test_a_strip_says_from_which_epsilon_on_a_claim_holds():
+    comparison = view_examples.comparison(joint=True)
+    strip = claim_strip(comparison, "age", 1, 12)
+    assert strip.epsilons == comparison.epsilons
+    holding = [e for e, s in zip(strip.epsilons, strip.states, strict=True) if s == "holds"]
+    assert strip.holds_from == holding[0]
+    assert f"holds from ε = {strip.holds_from:g}" in strip.words
+    assert strip.frame()["state"].tolist() == list(strip.states)
+    lowest = claim_strip(comparison, "age", 1, 12, epsilon=comparison.epsilons[0])
+    assert lowest.asked.guarantee.epsilon == comparison.epsilons[0]
+    with pytest.raises(KeyError, match="the epsilons are"):
+        claim_strip(comparison, "age", 1, 12, epsilon=3.3)
+
+
+def test_bins_of_other_fits_are_found_by_value_and_may_be_one():
+    coarse, fine = (
+        dataclasses.replace(
+            explanation_of(np.linspace(-1, 1, n), some_noise(n, n, 2)),
+            terms=(dataclasses.replace(
+                explanation_of(np.linspace(-1, 1, n), some_noise(n, n, 2))["x"],
+                bin_edges=np.linspace(0, 8, n + 1)),),
+        )
+        for n in (2, 8)
+    )  # fmt: skip
+
+    class Two:
+        """A comparison of a coarse and a fine fit."""
+
+        def fits_by_epsilon(self):
+            return {0.5: (coarse,), 4.0: (fine,)}
+
+    assert claim_strip(Two(), "x", 0, 1).states[0] == "not resolved"
+    strip = claim_strip(Two(), "x", 0, 6)
+    assert (strip.claims[0].first, strip.claims[0].second) == ("0 – 4", "4 – 8")
+    assert pd.isna(claim_strip(Two(), "x", 0, 1).frame().loc[0, "estimate"])
+
+
+def test_claims_chosen_after_looking_are_true_as_often_as_they_say():
+    """The pair of bins that looks most different, in 400 draws of the noise.
+
+    Nominal are 95%; fewer than the quantile below would occur by chance once in a million times.
+    """
+    n_bins, n_draws = 12, 400
+    noise = some_noise(5, n_bins, 6)
+    truth = np.repeat([-0.5, 0.0, 0.5], 4)
+    explanation = explanation_of(truth, noise)
+    term = explanation["x"]
+    true = []
+    for errors in noise.draws(n_draws, seed=11)[:, :-1]:
+        seen = dataclasses.replace(term, contribution=truth + errors)
+        drawn = dataclasses.replace(explanation, terms=(seen,))
+        one, other = int(seen.contribution.argmax()), int(seen.contribution.argmin())
+        said = claim(drawn, "x", one, other)
+        true.append(said.low <= truth[one] - truth[other] <= said.high)
+    assert np.sum(true) >= stats.binom.ppf(1e-6, n_draws, 0.95)
+    assert pair_factor(2) == pytest.approx(stats.norm.ppf(0.975))
+
+
+@pytest.mark.full
+@pytest.mark.filterwarnings("ignore::dpexplain.exceptions.PrivacyWarning")
+def test_claims_that_hold_about_fitted_models_are_true():
+    """Every claim that holds, about any two bins of 24 fits: all of a fit are true in 95%.
+
+    Terms of one fit hold or fail together, so that 24 fits count; as for the bands of the effect,
+    85% are asked for, and fewer than the quantile below are wrong by chance once in a million
+    times.
+    """
+    of_job = {"a": -0.6, "b": 0.2, "c": 0.8}
+    features = {"x": Numeric(0, 1), "job": Categorical(list(of_job))}
+    schema = Schema(features, target=Classes(["no", "yes"]))
+    right, held = [], 0
+    for seed in range(24):
+        rng = np.random.default_rng(seed)
+        X = pd.DataFrame({"x": rng.uniform(0, 1, 2_000), "job": rng.choice(list("abc"), 2_000)})
+        score = 3.0 * (X["x"] - 0.5) + X["job"].map(of_job)
+        y = np.where(rng.random(2_000) < 1 / (1 + np.exp(-score)), "yes", "no")
+        model = DPExplainableBoostingClassifier(epsilon=1.0, schema=schema, structure_seed=seed)
+        explanation = model.fit(X, y).explain_global()
+        for name, curve in (("x", None), ("job", np.array(list(of_job.values())))):
+            term = explanation[name]
+            if curve is None:
+                curve = 3.0 * (term.bin_edges[1:] + term.bin_edges[:-1]) / 2
+            said = [
+                (claim(explanation, name, one, other), curve[one] - curve[other])
+                for one, other in itertools.combinations(range(term.n_value_bins), 2)
+            ]
+            kept = [(each, true) for each, true in said if each.holds]
+            held += len(kept)
+            right.append(all(each.estimate * true > 0 for each, true in kept))
+    assert held > 24
+    assert np.mean(right) >= stats.binom.ppf(1e-6, 24, 0.85) / 24

@@ -1,0 +1,128 @@
+"""A data dictionary becomes a schema, and a wrong line is named with its column."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dpexplain.exceptions import SchemaError
+from dpexplain.schema import Categorical, Classes, Date, Numeric, Range, Schema
+
+TEXT = """Variable;type;min;max;categories;aliases;missing;unit;decimal;format;source;contact
+record;id;;;;;;;;;;
+patient;person;;;;;;;;;;
+dose;number;20,5;900;;;-99|unknown;mg;comma;;"manual;
+page 3";
+age;integer;0;120;;;;years;;;;nobody
+seen;date;2019-01-01;31.12.2024;;;;;;%d.%m.%Y|%m/%d/%y;;
+sex;category;;;1=male|2=female;m=male|femal=female;;;;;;
+
+grade;ordered;;;low|<=5|high
+smoker;yes/no;;;;;;;;;;
+note;ignore;;;;;;;;;;
+died;boolean;;;0=home|1=died;;9;;;;;
+"""
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "dictionary.csv"
+
+
+def test_a_dictionary_becomes_a_schema_in_which_every_bound_has_a_source(path: Path) -> None:
+    path.write_text(TEXT, encoding="utf-8-sig")
+    schema = Schema.from_dictionary(path, target="died")
+    line = "dictionary.csv, line {}".format
+    assert schema == Schema(
+        {
+            "dose": Numeric(
+                *(20.5, 900),
+                unit="mg",
+                missing=["-99", "unknown"],
+                decimal=",",
+                source="manual;\npage 3",
+            ),
+            "age": Numeric(0, 120, unit="years", step=1, source=line(6)),
+            "seen": Date(
+                "2019-01-01", "2024-12-31", format=["%d.%m.%Y", "%m/%d/%y"], source=line(7)
+            ),
+            "sex": Categorical(
+                ["male", "female"],
+                aliases={"1": "male", "2": "female", "m": "male", "femal": "female"},
+                source=line(8),
+            ),
+            "grade": Categorical(["low", "<=5", "high"], ordered=True, source=line(10)),
+            "smoker": Categorical(["no", "yes"], source=line(11)),
+        },
+        target=Classes(
+            ["home", "died"],
+            name="died",
+            aliases={0: "home", 1: "died"},
+            missing=9,
+            source=line(13),
+        ),
+        id="record",
+        person="patient",
+    )
+    assert Schema.from_toml(schema.to_toml()) == schema
+
+
+def test_numbers_are_targets_too_and_whole_classes_stay_numbers(path: Path) -> None:
+    path.write_text("name,type,min,max,values\na,number,0,1,\nb,int,0,9,\nc,category,,,0|1\n")
+    assert Schema.from_dictionary(path, target="b").target == Range(
+        0, 9, name="b", source="dictionary.csv, line 3"
+    )
+    target = Schema.from_dictionary(path, target="c").target
+    assert isinstance(target, Classes)
+    assert target.labels == (0, 1)
+    assert Schema.from_dictionary(path).target is None
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "message"),
+    [
+        ("900;", "9O0;", "line 4 ('dose'), column 'max': '9O0' is not a finite number"),
+        ("900;", "5;", "line 4 ('dose'), column 'max': 5 must be above the min, 20,5"),
+        ("900;", ";", "line 4 ('dose'), column 'max': is empty; number needs it"),
+        ("0;120", "0;inf", "line 6 ('age'), column 'max': 'inf'"),
+        ("ordered", "orderd", "line 10 ('grade'), column 'type': 'orderd' is not a type; did you"),
+        ("low|<=5|high", "low, high", "line 10 ('grade'), column 'categories': separate"),
+        ("low|<=5|high", "", "line 10 ('grade'), column 'categories': is empty"),
+        ("low|<=5|high", "low|low", "line 10 ('grade'), column 'categories': Categorical: 'low'"),
+        ("comma", "dot", "line 4 ('dose'), column 'decimal': 'dot' must be point or comma"),
+        ("31.12.2024", "31.13.2024", "line 7 ('seen'), column 'max': '31.13.2024' is not a date"),
+        ("%m/%d/%y", "%m/%d", "line 7 ('seen'), column 'format': Date: format '%m/%d'"),
+        ("=male|2", "=male|1", "line 8 ('sex'), column 'categories': Categorical: '1' is an"),
+        ("=female;;", "=femlae;;", "line 8 ('sex'), column 'aliases': aliases: the alias 'femal'"),
+        ("m=male|", "m|", "line 8 ('sex'), column 'aliases': 'm' must be written as"),
+        (";9;", ";died;", "line 13 ('died'), column 'missing': Classes: 'died' is listed"),
+        ("died;boolean", "died;date", "line 13 ('died'), column 'type': the target cannot be"),
+        ("missing;", "mising;", "line 1: unknown column 'mising'; did you mean 'missing'?"),
+        ("missing;", "levels;", "line 1: 'categories' and 'levels' are the same column"),
+        ("type;", "what;", "line 1: no column 'type'"),
+        ("age;", "sex;", "line 8, column 'Variable': 'sex' is in line 6 too"),
+        ("record;id", ";id", "line 2, column 'Variable': is empty"),
+        ("record;id", "record;person", "line 3 ('patient'), column 'type': 'record' is the person"),
+        ("died;", "dead;", "has no line for the target 'died'; did you mean 'dead'?"),
+        ("grade;", '"grade;', "line 10: unexpected end of data"),
+    ],
+)
+def test_a_wrong_line_is_named_with_its_column(
+    path: Path, before: str, after: str, message: str
+) -> None:
+    assert before in TEXT
+    path.write_text(TEXT.replace(before, after, 1), encoding="utf-8")
+    with pytest.raises(SchemaError) as caught:
+        Schema.from_dictionary(path, target="died")
+    assert str(caught.value).startswith("dictionary.csv")
+    assert message in str(caught.value)
+
+
+def test_a_file_that_is_no_text_or_empty_is_refused(path: Path) -> None:
+    path.write_bytes("name,type\någe,number\n".encode("latin-1"))
+    with pytest.raises(SchemaError, match="line 2: not UTF-8"):
+        Schema.from_dictionary(path)
+    path.write_text("name,type\n\n")
+    with pytest.raises(SchemaError, match="no line after the first"):
+        Schema.from_dictionary(path)
