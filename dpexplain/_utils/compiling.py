@@ -26,7 +26,7 @@ SAID = (
 
 def njit(*functions: Any, **options: Any) -> Any:
     """Compile as ``numba.njit`` does, without the entry for callers in C, which has none here."""
-    return numba.njit(*functions, no_cfunc_wrapper=True, **options)
+    return numba.njit(*functions, no_cfunc_wrapper=True, **options)  # type: ignore[call-overload]
 
 
 def _ours(given: Any) -> bool:

@@ -321,7 +321,7 @@ def _mean_of(term: ShapeFunction, chosen: npt.NDArray[np.bool_]) -> FloatArray:
 
 def _rank_claim(explanation: GlobalExplanation, errors: _Errors) -> Claim:
     name, table = errors.term.name, explanation.ranking()
-    row = table.loc[name]
+    row: Any = table.loc[name]
     if row["basis"] is None:
         raise ValueError("the rank is unknown: this explanation has no joint errors of its terms.")
     size = "effect" if row["basis"] == "effect" else "importance"

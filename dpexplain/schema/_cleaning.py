@@ -11,7 +11,7 @@ from dpexplain.schema._checks import Label, as_plain, category_text, check_encod
 from dpexplain.tables.cells import cell_text
 from dpexplain.tables.spellings import DECIMALS, day_format, shape_of
 
-Aliases: TypeAlias = Mapping[Label, Label] | Iterable[tuple[Label, Label]]
+Aliases: TypeAlias = Mapping[Any, Label] | Iterable[tuple[Label, Label]]
 
 
 def as_markers(kind: str, values: object) -> tuple[str, ...]:

@@ -157,7 +157,10 @@ def _entries(path: Path) -> list[Entry]:
     first = text.split("\n", 1)[0]
     separator = max(",;\t", key=first.count)
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
-    found, headings, places, line = [], {}, {}, 1
+    found: list[Entry] = []
+    headings: dict[str, str] = {}
+    places: dict[str, int] = {}
+    line = 1
     try:
         for cells in rows:
             if not headings:

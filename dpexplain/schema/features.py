@@ -266,7 +266,7 @@ class Range:
         What was measured, and where the bounds come from.
     name : str, default=""
         Name of the target.
-    missing, decimal, source
+    missing, decimal, source : optional
         As for :class:`Numeric`. A row whose target is missing is dropped.
 
     Raises
@@ -326,7 +326,7 @@ class Classes:
         What was recorded.
     name : str, default=""
         Name of the target.
-    aliases, missing, source
+    aliases, missing, source : optional
         As for :class:`Categorical`. A row whose target is missing is dropped.
 
     Attributes

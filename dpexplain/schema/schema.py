@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     from dpexplain.schema.recognize import SchemaDraft
     from dpexplain.schema.report import SchemaReport
-    from dpexplain.schema.simulate import Effect
+    from dpexplain.schema.stand_ins import Effect
 
 __all__ = ["Categorical", "Classes", "Date", "Numeric", "Range", "Schema"]
 
@@ -259,7 +259,7 @@ class Schema:
 
         Parameters
         ----------
-        X, y, task
+        X, y, task : DataFrame or array, array or None, str
             As for `from_frame`.
         exclude : sequence of str, default=()
             Columns to leave out.
@@ -345,7 +345,7 @@ class Schema:
         >>> bool(X["age"][y == "died"].mean() > X["age"][y == "home"].mean() + 10)
         True
         """
-        from dpexplain.schema.simulate import simulated
+        from dpexplain.schema.stand_ins import simulated
 
         return simulated(
             self,

@@ -83,6 +83,17 @@ def test_removed_entry_with_a_new_chain_fails_the_chain(made):
     assert "chain" in failed(made)
 
 
+def test_older_copy_of_the_ledger_fails_the_chain_though_it_is_intact(made):
+    older = made.ledger.read_bytes()
+    ledger = PrivacyLedger.open(made.ledger)
+    ledger.charge([GaussianEvent("counts", 30.0)], label="later")
+    release(made.release, ledger, person="B. Bohr").save(made.page)
+    assert made.verified().passed
+    made.ledger.write_bytes(older)
+
+    assert {"chain", "release"} & failed(made) == {"chain"}
+
+
 def test_other_file_and_other_schema_are_named(made):
     made.schema.write_text(made.schema.read_text().replace("90", "91"))
     assert failed(made, schema=made.schema) == {"schema"}

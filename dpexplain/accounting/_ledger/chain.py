@@ -4,8 +4,8 @@ Each entry holds the hash of the one before, and so does each released file. The
 last of both and the limits: data set, cap, delta, adjacency and unit. Whoever changes, removes or
 reorders something without writing all later hashes anew is found out when the file is read.
 
-The hashes are no secret. Whoever writes the whole chain anew is found out only by a head that was
-kept elsewhere: on a certificate, which may be signed.
+The hashes are no secret. Whoever writes the whole chain anew, or puts back an older copy of the
+file, is found out only by a head that was kept elsewhere: on a certificate, which may be signed.
 """
 
 from __future__ import annotations

@@ -186,8 +186,8 @@ class View(Exports, Editing, ViewState, anywidget.AnyWidget):
         if (view := super()._repr_mimebundle_(**kwargs)) is None:
             return
         still, sizes = self._still_bundle()
-        publish_display_data(view[0], view[1])
-        publish_display_data(beside_view(still, self._still), sizes)
+        for data, metadata in (view, (beside_view(still, self._still), sizes)):
+            publish_display_data(data, metadata)  # type: ignore[no-untyped-call]
 
     def _still_bundle(self) -> tuple[dict[str, str], dict[str, Any]]:
         return still_bundle(self.shown, self._fit(), self.term)

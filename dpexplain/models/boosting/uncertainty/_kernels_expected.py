@@ -26,7 +26,7 @@ def expected_sums(  # type: ignore[no-untyped-def]
     bins, start, truth, each, spread, kind, first_score, visit_feature, leaf_of_bin, bin_start,
     updates, leaf_start, clips, anchor, columns, scores, left, shares, together,
     sums, slopes, reach,
-):  # fmt: skip
+) -> None:  # fmt: skip
     """Sum the expected residuals at every visit of the released fit.
 
     Parameters
@@ -125,8 +125,9 @@ def _add_up(  # type: ignore[no-untyped-def]
             sums[leaf] += each * residual
             reach[leaf] += each * reaction
             if a >= 0:
+                row = slopes[a, start[k] + b]
                 for j in range(n_columns):
-                    slopes[a, start[k] + b, j] += each * reaction * columns[m, j]
+                    row[j] += each * reaction * columns[m, j]
                 for j in range(n_pairs):
-                    slopes[a, start[k] + b, n_columns + j] += each * residual * scores[m, j]
+                    row[n_columns + j] += each * residual * scores[m, j]
             score[m] += updates[first + b]

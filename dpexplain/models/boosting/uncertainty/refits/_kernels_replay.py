@@ -71,9 +71,9 @@ def replay(  # type: ignore[no-untyped-def]
                 _put(sums, row, noise, first_leaf * n_scores + row, 0, n_fresh)
                 _put(sums, row, nothing, 0, n_fresh, n_sim)
         for b in range(n_bins):
-            leaf = np.int64(leaf_of_bin[at + b])
+            into = np.int64(leaf_of_bin[at + b])
             for c in range(n_scores):
-                row, bin_row = leaf * n_scores + c, (first + b) * n_scores
+                row, bin_row = into * n_scores + c, (first + b) * n_scores
                 _add(sums, row, one, persistent, bin_row + c, 0, n_sim)
                 for d in range(n_scores):
                     reacts = share * mass[first + b, c, d]
@@ -93,10 +93,10 @@ def replay(  # type: ignore[no-untyped-def]
             for row in range(n_scores, n_leaves * n_scores):
                 _put(sums, row, sums, row % n_scores, 0, n_sim)
         for b in range(n_bins):
-            leaf = np.int64(leaf_of_bin[at + b])
+            into = np.int64(leaf_of_bin[at + b])
             for c in range(n_scores):
                 row = (first + b) * n_scores + c
-                _add(state, row, gain[first_leaf + leaf], sums, leaf * n_scores + c, 0, n_sim)
+                _add(state, row, gain[first_leaf + into], sums, into * n_scores + c, 0, n_sim)
         if unbound is not None and direction[k] != 0:
             curve = unbound[unbound_start[v] : unbound_start[v] + n_bins]
             # Models with constraints have one score: a row per bin.

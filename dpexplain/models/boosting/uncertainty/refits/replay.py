@@ -6,6 +6,7 @@ All simulations advance together, one column each; the test has a naive numpy tw
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpexplain.models.boosting.uncertainty.refits._kernels_replay import replay
 
@@ -16,7 +17,7 @@ def replay_trees(  # type: ignore[no-untyped-def]
     state, persistent, noise, start, mass, mean_weight, visit_feature, visit_bins, leaf_of_bin,
     leaf_start, gain, together, functions, function_start, reactions, mixing, own_share, direction,
     people, unbound, unbound_start,
-):  # fmt: skip
+) -> None:  # fmt: skip
     """Propagate errors through the released trees.
 
     An error of the visited feature changes a leaf sum by minus the curvature mass times the error.
@@ -70,7 +71,7 @@ def replay_trees(  # type: ignore[no-untyped-def]
     """
     n_scores, n_sim = state.shape[1:]
 
-    def rows(n):  # type: ignore[no-untyped-def]
+    def rows(n: int) -> NDArray[np.float32]:
         return np.zeros((n * n_scores, n_sim), np.float32)
 
     most = functions.shape[1]

@@ -60,7 +60,7 @@ def fresh_structures(  # type: ignore[no-untyped-def]
     noisy_counts, start, n_special, merge, shuffled, unit, direction, mass, target, intercept,
     residual, step_weight, functions, function_start, reactions, own_share, cell_noise_std, share,
     min_count, noise_ratio, n_epochs, max_leaves, min_leaf_count, learning_rate, seeds,
-):  # fmt: skip
+) -> tuple[FloatArray, FloatArray]:  # fmt: skip
     """Refit the target with new histograms, bins and trees, without leaf noise.
 
     Parameters
@@ -119,8 +119,8 @@ def fresh_structures(  # type: ignore[no-untyped-def]
     feature = np.repeat(np.arange(n_features), np.diff(start))
     cell = np.arange(n_cells) - start[feature]
 
-    def by_feature(of_cells):  # type: ignore[no-untyped-def]
-        return np.bincount(feature, of_cells, n_features)
+    def by_feature(of_cells: FloatArray) -> FloatArray:
+        return np.bincount(feature, of_cells, n_features).astype(np.float64, copy=False)
 
     # Sums run from the first cell to the last, as np.bincount has them.
     people = by_feature(mass)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from numbers import Real
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -114,15 +115,15 @@ def _contribution(
     elif callable(effect):
         given = np.array(names, dtype=object)[values] if by_name else values
         found = np.asarray(effect(given))
-    elif isinstance(effect, str) or not np.isscalar(effect):
+    elif isinstance(effect, bool) or not isinstance(effect, Real):
         raise SchemaError(
             f"effects[{name!r}]={shown(effect)} must be a number, a mapping of categories to "
             "numbers, or a function."
         )
     elif isinstance(feature, Numeric):
-        found = effect * ((values - feature.low) / (feature.high - feature.low) - 0.5)
+        found = float(effect) * ((values - feature.low) / (feature.high - feature.low) - 0.5)
     else:
-        found = effect * np.linspace(-0.5, 0.5, max(len(names), 2))[values]
+        found = float(effect) * np.linspace(-0.5, 0.5, max(len(names), 2))[values]
     if found.shape != values.shape or not np.all(np.isfinite(found.astype(np.float64))):
         raise SchemaError(f"effects[{name!r}] must give one finite number per value.")
     return np.asarray(found, dtype=np.float64)
