@@ -82,7 +82,7 @@ class ArrowTable(ChunkedTable):
             ) from None
         except UnicodeDecodeError:
             raise ValueError(
-                f"{str(Path(X))!r} holds a file or folder whose name is no UTF-8; rename it."
+                f"{str(Path(X))!r} holds a file or folder whose name is not UTF-8; rename it."
             ) from None
 
     def __repr__(self) -> str:
