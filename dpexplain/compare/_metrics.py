@@ -9,7 +9,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from dpexplain.schema import Classes, Schema
 from dpexplain.tables.cells import cell_number, cell_text
+from dpexplain.tables.columns import one_column
+from dpexplain.tables.encoding import encode_classes, read_numbers
 
 METRIC_TYPES = {
     "epsilon": "float64",
@@ -93,11 +96,10 @@ def accuracy(model: Any, X: Any, y: Sequence[object]) -> float:
     float
         In ``[0, 1]``; NaN without records.
     """
-    labels = [cell_text(cell) for cell in np.asarray(y, dtype=object).ravel()]
+    texts, probability = _labeled(model, X, np.asarray(y, dtype=object).ravel())
     names = np.array([cell_text(label) for label in model.classes_], dtype=object)
-    predicted = names[np.asarray(model.predict_proba(X)).argmax(axis=1)]
-    hits = [found == label for found, label in zip(predicted, labels, strict=True)]
-    return float(np.mean(hits)) if hits else float("nan")
+    hits = names[probability.argmax(axis=1)] == texts
+    return float(np.mean(hits)) if hits.size else float("nan")
 
 
 def poisson_deviance(count: npt.NDArray[np.float64], expected: npt.NDArray[np.float64]) -> float:
@@ -123,6 +125,30 @@ def poisson_deviance(count: npt.NDArray[np.float64], expected: npt.NDArray[np.fl
     return float(2.0 * np.mean(deviance))
 
 
+def read_targets(y: Any, schema: Schema | None) -> Any:
+    """Read held-out targets as fits do.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,)
+        Labels or targets.
+    schema : Schema or None
+        With a target; None leaves everything as it is.
+
+    Returns
+    -------
+    array-like of shape (n_samples,)
+        Labels as the schema spells them, None if unusable; or numbers, not clipped to the range
+        of the target, NaN if unusable.
+    """
+    if schema is None or schema.target is None:
+        return y
+    if isinstance(schema.target, Classes):
+        names = np.array([*schema.target.names, None], dtype=object)
+        return names[encode_classes(y, schema.target)]
+    return read_numbers(one_column(y), schema.target)
+
+
 def measure(model: Any, X: Any, y: Sequence[object]) -> tuple[str, float]:
     """Measure a fitted model: AUROC for a classifier, an error for a regression.
 
@@ -132,8 +158,9 @@ def measure(model: Any, X: Any, y: Sequence[object]) -> tuple[str, float]:
     The error is the Poisson deviance for a model with the Poisson objective, else the root mean
     squared error.
 
-    Cells of `y` are read one by one as the models read them, and no value raises an error: an
-    unreadable cell must not waste a budget that is already spent.
+    Cells of `y` are read one by one as the models read them, and records without a usable target
+    are left out, as in fits. No value raises an error: an unreadable cell must not waste a budget
+    that is already spent.
 
     Parameters
     ----------
@@ -155,14 +182,24 @@ def measure(model: Any, X: Any, y: Sequence[object]) -> tuple[str, float]:
 
 def _measured(model: Any, X: Any, cells: npt.NDArray[np.object_]) -> tuple[str, float]:
     if hasattr(model, "predict_proba"):
-        texts = np.array([cell_text(cell) for cell in cells], dtype=object)
-        probability = np.asarray(model.predict_proba(X))
+        texts, probability = _labeled(model, X, cells)
         if len(model.classes_) > 2:
             return "macro AUROC", macro_auroc(texts, model.classes_, probability)
         return "AUROC", auroc(texts == cell_text(model.classes_[1]), probability[:, 1])
     target = np.array([cell_number(cell) for cell in cells], dtype=np.float64)
-    predicted = np.asarray(model.predict(X), dtype=np.float64)
+    usable = ~np.isnan(target)
+    target, predicted = target[usable], np.asarray(model.predict(X), dtype=np.float64)[usable]
     if getattr(model, "objective", None) == "poisson":
         return "Poisson deviance", poisson_deviance(target, predicted)
     error = predicted - target
     return "RMSE", float(np.sqrt(np.mean(np.square(error)))) if error.size else float("nan")
+
+
+def _labeled(
+    model: Any, X: Any, cells: npt.NDArray[np.object_]
+) -> tuple[npt.NDArray[np.object_], npt.NDArray[np.float64]]:
+    """Return labels as text, and probabilities, of the records whose label is a class."""
+    texts = np.array([cell_text(cell) for cell in cells], dtype=object)
+    names = {cell_text(label) for label in model.classes_}
+    known = np.array([text in names for text in texts], dtype=bool)
+    return texts[known], np.asarray(model.predict_proba(X))[known]

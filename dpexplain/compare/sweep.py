@@ -24,7 +24,7 @@ from dpexplain.compare._checks import (
     checked_groups,
     find_payer,
 )
-from dpexplain.compare._metrics import accuracy, measure
+from dpexplain.compare._metrics import accuracy, measure, read_targets
 from dpexplain.compare.comparison import Comparison
 from dpexplain.compare.filters import FilterComparison
 from dpexplain.compare.multiclass import MulticlassComparison
@@ -169,6 +169,7 @@ def sweep(
         charges.append((type(fits[-1].estimator).__name__, (event,)))
 
     payer.charge(charges, schema)
+    held_out = held_out and (held_out[0], read_targets(held_out[1], schema))
     data = _Data(X, y, None if grouping is None else grouping.argument, held_out)
     results = _fit_all(fits, data, n_jobs, progress)
     return _comparison(ascending, results, payer.ledger, estimator)

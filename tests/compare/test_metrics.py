@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
-from dpexplain.compare._metrics import auroc, checked_metrics, measure
+from dpexplain import Classes, Numeric, Range, Schema
+from dpexplain.compare._metrics import auroc, checked_metrics, measure, read_targets
 
 
 @given(st.lists(st.tuples(st.booleans(), st.integers(-3, 3)), min_size=2, max_size=40))
@@ -32,10 +33,24 @@ def test_error_of_a_regression_is_the_root_mean_square():
     assert measure(Constant(), X, [5.0, "-2"]) == ("RMSE", pytest.approx(np.sqrt((9 + 16) / 2)))
 
 
-def test_unreadable_target_gives_no_number_and_no_error():
-    name, value = measure(Constant(), pd.DataFrame({"x": [0, 0]}), [1.0, "n/a"])
+def test_records_without_a_readable_target_are_left_out():
+    X = pd.DataFrame({"x": [0, 0]})
+    assert measure(Constant(), X, [1.0, "n/a"]) == ("RMSE", 1.0)
+    name, value = measure(Constant(), X, [None, "n/a"])
     assert name == "RMSE"
     assert np.isnan(value)
+
+
+def test_held_out_labels_are_read_as_a_fit_reads_them():
+    target = Classes(["no", "yes"], aliases={"j": "yes"}, missing=["?"])
+    labels = read_targets(["j", "?", None, "no", "else"], Schema({"x": Numeric(0, 3)}, target))
+    assert list(labels) == ["yes", None, None, "no", None]
+
+
+def test_held_out_numbers_are_read_as_a_fit_reads_them_but_are_not_clipped():
+    target = Range(0.0, 2.0, decimal=",", missing=["-99"])
+    numbers = read_targets(["1,5", "-99", "", "7"], Schema({"x": Numeric(0, 3)}, target))
+    np.testing.assert_array_equal(numbers, [1.5, np.nan, np.nan, 7.0])
 
 
 def test_metrics_table_has_fixed_columns():
