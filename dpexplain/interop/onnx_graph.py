@@ -44,6 +44,11 @@ def to_onnx(explanation: GlobalExplanation | MulticlassExplanation | FilterBank)
         If it explains one class of several, main effects only, or filters without a known
         preparation of records.
 
+    Notes
+    -----
+    Spellings, markers of missing cells and other rules of a schema are not part of the model:
+    give it what `Schema.clean` returns.
+
     Examples
     --------
     >>> onnx.save(to_onnx(model.explain_global()), "model.onnx")  # doctest: +SKIP

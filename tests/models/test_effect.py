@@ -19,7 +19,7 @@ from dpexplain.models.boosting.records.chunked import ChunkedRecords
 from dpexplain.models.boosting.records.threads import Team
 from dpexplain.models.boosting.uncertainty import _kernels_expected as _kernels
 from dpexplain.models.boosting.uncertainty.effect import estimate_effect, logistic_line
-from dpexplain.models.boosting.uncertainty.pair_correlations import both_above, correlations
+from dpexplain.models.boosting.uncertainty.pair_correlations import both_below, correlations
 from dpexplain.models.boosting.uncertainty.population import Population
 from dpexplain.models.boosting.uncertainty.posterior import information
 from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
@@ -74,7 +74,7 @@ def test_the_chance_of_being_below_both_is_that_of_scipy(correlation):
     a, b = np.array([-1.2, 0.0, 0.7, 2.5]), np.array([0.3, 0.0, -1.5, 1.0])
     normal = stats.multivariate_normal(cov=[[1, correlation], [correlation, 1]])
     expected = normal.cdf(np.column_stack([a, b]))
-    np.testing.assert_allclose(both_above(a, b, correlation), expected, atol=1e-5)
+    np.testing.assert_allclose(both_below(a, b, correlation), expected, atol=1e-5)
 
 
 def test_correlations_come_back_from_exact_sums_of_pairs():

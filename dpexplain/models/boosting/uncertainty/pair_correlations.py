@@ -52,7 +52,7 @@ def correlations(
     above = np.clip(above, _LEAST_HALF, 1.0 - _LEAST_HALF)
     both = (pairs.sums / n - 1.0 + 2.0 * above[first] + 2.0 * above[second]) / 4.0
     score = ndtri(above)
-    expected = np.stack([both_above(score[first], score[second], r) for r in _GRID], axis=1)
+    expected = np.stack([both_below(score[first], score[second], r) for r in _GRID], axis=1)
     # Another sample of records would have had another share above both cuts.
     std = np.hypot(pairs.noise_std / (4.0 * n), 0.25 / np.sqrt(n))
     log = (
@@ -65,7 +65,7 @@ def correlations(
     return mean, spread
 
 
-def both_above(a: FloatArray, b: FloatArray, correlation: float) -> FloatArray:
+def both_below(a: FloatArray, b: FloatArray, correlation: float) -> FloatArray:
     """Return the bivariate normal probability below `a` and `b`.
 
     Parameters
