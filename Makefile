@@ -45,7 +45,7 @@ PAPERS_ARGS ?=
 ATTACK_ARGS ?=
 FUZZ_ARGS ?= --inputs 100000 --atheris 300
 # Tests plant every mistake themselves; bounds from fewer fits are as true, and wider.
-AUDIT_ARGS ?= $(if $(FULL),--fits 200 --no-mistakes)
+AUDIT_ARGS ?= $(if $(FULL),--fits 100 --no-mistakes)
 
 # Processes start seconds earlier with bytecode of what they import.
 export PYTHONDONTWRITEBYTECODE :=
