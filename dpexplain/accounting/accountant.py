@@ -111,7 +111,7 @@ def check_pld() -> None:
         )
 
 
-# An epsilon from which on closer bounds are not worth their time, or leave the range of floats.
+# An epsilon from which on the closest bound is not worth its time, or leaves the range of floats.
 _PROTECTS_NOBODY = 1e4
 
 
@@ -134,6 +134,8 @@ def epsilon_of(spending: Spending, delta: float) -> float:
     bounds = [epsilon_from_mu(spending.gaussian_bound, delta)]
     if not (spending.gaussian or spending.squared_mu or spending.subsampled):
         bounds.append(spending.sum_of_pure)  # which a few pure mechanisms cannot beat
+    if not spending.gaussian:
+        bounds.append(rdp_epsilon(spending, delta))
     if not spending.gaussian and min(bounds) < _PROTECTS_NOBODY:
-        bounds += [rdp_epsilon(spending, delta), pld_epsilon(spending, delta)]
+        bounds.append(pld_epsilon(spending, delta))
     return min(bounds)
