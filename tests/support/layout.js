@@ -41,7 +41,7 @@
   for (const element of root.querySelectorAll("*")) {
     const style = getComputedStyle(element);
     const own = Array.from(element.childNodes).some((n) => n.nodeType === 3 && n.data.trim());
-    const unseen = "[hidden], title, option, details:not([open]) > *:not(summary)";
+    const unseen = "[hidden], style, title, option, details:not([open]) > *:not(summary)";
     if (!own || element.closest(unseen)) continue;
     if (parseFloat(style.fontSize) < 12) problems.push(`small: ${words(element)}`);
     if (element.closest(shortened) || element.closest("svg")) continue;
