@@ -12,6 +12,7 @@ import pair_attacks
 import people_attacks
 import pricing_attacks
 import reader_attacks
+import rule_attacks
 import storage_attacks
 
 SUITES = (
@@ -23,6 +24,7 @@ SUITES = (
     people_attacks,
     budget_attacks,
     reader_attacks,
+    rule_attacks,
     storage_attacks,
     ledger_attacks,
     pricing_attacks,
