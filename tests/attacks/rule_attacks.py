@@ -83,7 +83,7 @@ class _Unknown:
         raise KeyError("asked")
 
 
-class _Answer(str, enum.Enum):
+class _Answer(str, enum.Enum):  # noqa: UP042 (of which str() is the name)
     """A constant of a program, which is a text."""
 
     YES = "1,5"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import arithmetic_attacks
 import budget_attacks
+import certificate_attacks
 import leak_attacks
 import ledger_attacks
 import limit_attacks
@@ -27,5 +28,6 @@ SUITES = (
     rule_attacks,
     storage_attacks,
     ledger_attacks,
+    certificate_attacks,
     pricing_attacks,
 )
