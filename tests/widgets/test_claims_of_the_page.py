@@ -43,9 +43,9 @@ def cases_of(comparison, pairs):
     return cases, wanted
 
 
-@pytest.mark.parametrize("joint", [True, False])
-def test_numbers_states_and_sentences_are_those_of_python(joint):
-    comparison = view_examples.comparison(joint=joint)
+@pytest.mark.parametrize(("joint", "private"), [(True, True), (False, True), (True, False)])
+def test_numbers_states_and_sentences_are_those_of_python(joint, private):
+    comparison = view_examples.comparison(joint=joint, private=private)
     pairs = [
         ("age", 1, 12),
         ("age", 5, 6),
@@ -63,6 +63,7 @@ def test_numbers_states_and_sentences_are_those_of_python(joint):
         assert found["holds"] == strip.strip_words
         plain = found["words"].replace("\u2068", "").replace("\u2069", "").replace("−", "-")
         assert plain == strip.asked.words
+        assert plain.startswith("NOT PRIVATE") is not private
 
 
 @pytest.mark.full

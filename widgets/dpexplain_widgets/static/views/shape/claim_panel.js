@@ -42,7 +42,7 @@ export function claimWords({ payload, term, fit, stop }, [one, other], claim) {
   const way = claim.estimate > 0 ? "higher" : "lower";
   const unit = payload.score_unit ? ` ${shortName(payload.score_unit, 40)}` : "";
   const doubt = claim.basis === "effect" ? "; may be noise" : "; may be noise or hidden by shrinkage";
-  const at = `At ε = ${formatEpsilon(payload.epsilons[stop])}`;
+  const at = fit.guarantee.private ? `At ε = ${formatEpsilon(payload.epsilons[stop])}` : "NOT PRIVATE: in this fit";
   return `${at}, records with ${name} = ${quotedName(labels[one], 40)} have ` +
     `${way} ${claimedScore(payload)} than records with ${name} = ${quotedName(labels[other], 40)}, other features ` +
     `equal: ${formatSigned(claim.estimate)}${unit}${claimTimes(payload.link, claim.estimate)}, 95% between ` +
