@@ -19,7 +19,7 @@ _END = 9.0
 
 
 def _normal_table() -> NDArray[np.float64]:
-    """Return, at each grid point t, the mean of max(t + Z, 0), the chance of Z < t and its density."""
+    """Return the mean of max(t + Z, 0), the chance of Z < t and its density at each point t."""
     points = np.arange(-int(_END) * _PER_UNIT, int(_END) * _PER_UNIT + 2) / _PER_UNIT
     below = np.array([0.5 * math.erfc(-t / math.sqrt(2.0)) for t in points])
     density = np.exp(-0.5 * points**2) / math.sqrt(2.0 * math.pi)
