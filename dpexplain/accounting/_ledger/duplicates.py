@@ -16,7 +16,7 @@ __all__ = ["warn_of_duplicates"]
 
 
 class Counting(Protocol):
-    """Interface of a ledger: its data set, its file, and whether it has warned."""
+    """Interface of a ledger: its data set, its path, and whether it has warned."""
 
     _has_twin: bool
 
@@ -26,7 +26,7 @@ class Counting(Protocol):
 
     @property
     def path(self) -> str | None:
-        """File that holds the ledger."""
+        """File or database that holds the ledger."""
 
 
 # Ledgers that fits and sweeps open for themselves say in their guarantee that they count alone.
@@ -48,7 +48,7 @@ def warn_of_duplicates(ledger: Counting, *, charged: bool) -> None:
     Warns
     -----
     PrivacyWarning
-        If the two ledgers do not share a file, so neither sees the charges of the other.
+        If the two ledgers do not share a file or a row, so neither sees the charges of the other.
     """
     if ledger.dataset in _COUNT_ALONE:
         return
