@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import os
 import pickle
 import sqlite3
+import threading
 
 import pytest
 
@@ -172,6 +174,28 @@ def test_document_too_long_to_be_read_again_is_not_written(address, monkeypatch)
     with pytest.raises(BudgetError, match="would grow beyond"):
         ledger.charge([EVENT], label="fit")
     assert ledger.entries == ()
+
+
+def test_eight_threads_on_one_row_spend_what_the_cap_allows_and_no_more(address):
+    ledger = PrivacyLedger("survey", 0.7, path=address)  # room for about eight
+    barrier, paid = threading.Barrier(8), []
+
+    def spend():
+        own = PrivacyLedger.open(address)
+        barrier.wait()
+        for _ in range(2):
+            with contextlib.suppress(BudgetError):
+                paid.append(own.charge([EVENT], label="fit"))
+
+    threads = [threading.Thread(target=spend) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert len(paid) == len(ledger.entries) < 16
+    assert ledger.total_epsilon() <= 0.7
+    assert not ledger.affordable([EVENT])
 
 
 def test_charge_that_stops_before_the_commit_is_taken_back(address, monkeypatch):

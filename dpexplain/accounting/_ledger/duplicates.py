@@ -12,7 +12,9 @@ from weakref import WeakSet
 
 from dpexplain.exceptions import PrivacyWarning
 
-__all__ = ["warn_of_duplicates"]
+__all__ = ["WITHOUT_A_LEDGER", "warn_of_duplicates"]
+
+WITHOUT_A_LEDGER = "fits without a ledger"
 
 
 class Counting(Protocol):
@@ -29,8 +31,9 @@ class Counting(Protocol):
         """File or database that holds the ledger."""
 
 
-# Ledgers that fits and sweeps open for themselves say in their guarantee that they count alone.
-_COUNT_ALONE = frozenset({"this fit alone", "this sweep alone"})
+# Ledgers that fits and sweeps open for themselves say in their guarantee that they count alone;
+# those of all fits without one are about no table in particular.
+_COUNT_ALONE = frozenset({"this fit alone", "this sweep alone", WITHOUT_A_LEDGER})
 _LOCK = threading.Lock()
 _CHARGED: dict[str, WeakSet[Counting]] = {}
 
