@@ -141,7 +141,7 @@ class PrivacyLedger(LedgerReading):
         BudgetError
             If the ledger is missing, cannot be read, or was changed by hand.
         ValueError
-            If an address is not understood.
+            If an address cannot be parsed.
         """
         facts = Provenance(person=person, purpose=purpose)
         return cls._of(LedgerStore.opened(place_of(path)), facts=facts)
@@ -185,7 +185,7 @@ class PrivacyLedger(LedgerReading):
             If the cap would be exceeded or protects a unit for which the charge has no bound, the
             adjacency differs, the ledger belongs to another process, or its file or database cannot
             be read or written. In these cases nothing has changed, unless the message says that a
-            database gave no answer.
+            database stopped responding.
         ValueError
             If there is no event, or `events` contains something else.
         TypeError

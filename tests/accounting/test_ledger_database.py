@@ -70,17 +70,19 @@ def test_row_holds_the_text_that_a_file_would(address, tmp_path):
 def test_database_keeps_one_ledger_per_data_set(address):
     for name in ("survey", "stays/2024 #1"):
         PrivacyLedger(name, path=address).charge([EVENT], label=name)
-    with pytest.raises(BudgetError, match=r"holds these ledgers: 'stays/2024 #1', 'survey'; add"):
+    with pytest.raises(
+        BudgetError, match=r"holds these ledgers: 'stays/2024 #1', 'survey'; append"
+    ):
         PrivacyLedger.open(address)
 
     for name in ("survey", "stays/2024 #1"):
         ledger = PrivacyLedger.open(PrivacyLedger(name, path=address).path)
         assert [entry.label for entry in ledger.entries] == [name]
     with pytest.raises(
-        BudgetError, match=r"'other' in database .* is not there; check the address"
+        BudgetError, match=r"'other' in database .* does not exist; check the address"
     ):
         PrivacyLedger.open(f"{address}#other")
-    with pytest.raises(ValueError, match="names another data set after '#'"):
+    with pytest.raises(ValueError, match="the part of the address after '#'"):
         PrivacyLedger("survey", path=f"{address}#other")
 
 
@@ -102,7 +104,7 @@ def test_cap_holds_and_limits_of_a_row_are_kept(address):
     [
         (lambda row: by_hand(row, cap_epsilon=9.0), "is damaged: the chain of hashes"),
         (lambda row: anew(row, cap_epsilon=9.0), "holds dataset='survey' with cap_epsilon=9"),
-        (lambda row: row.write_text(""), "is not there"),
+        (lambda row: row.write_text(""), "does not exist"),
         (lambda row: row.write_text("{"), "is damaged"),
     ],
 )
@@ -139,12 +141,12 @@ def test_row_copied_to_another_name_is_no_second_budget(address):
 
 
 def test_missing_database_is_not_made_by_looking(address, tmp_path):
-    with pytest.raises(BudgetError, match="is not there"):
+    with pytest.raises(BudgetError, match="does not exist"):
         PrivacyLedger.open(f"{address}#survey")
     assert list(tmp_path.iterdir()) == []
     ledger = PrivacyLedger("survey", path=address)
     (tmp_path / "ledgers.db").unlink()
-    with pytest.raises(BudgetError, match="is not there"):
+    with pytest.raises(BudgetError, match="does not exist"):
         ledger.charge([EVENT], label="fit")
     assert list(tmp_path.iterdir()) == []
 

@@ -21,7 +21,7 @@ _SCHEMES = {
     "postgresql+psycopg": "postgresql+psycopg",
     "sqlite": "sqlite",
 }
-# user:password@host:port; whatever else could be a password written without escapes.
+# user:password@host:port. Anything else may be a password with unescaped characters.
 _AUTHORITY = re.compile(r"([^@:]*(:[^@:]*)?@)?([\w.-]*|\[[0-9A-Fa-f:.%]+\])(:\d{1,5})?")
 _SECRET = {"password", "sslpassword"}
 _FORMS = (
@@ -29,9 +29,8 @@ _FORMS = (
     "several ledgers"
 )
 _ESCAPES = (
-    f"the address of the database is not understood; {_FORMS}. In user, password and names, write "
-    "the signs @ : / ? # as %40 %3A %2F %3F %23. The address is not shown, since it may hold a "
-    "password."
+    f"cannot parse the address of the database; {_FORMS}. In user, password and names, write "
+    "@ : / ? # as %40 %3A %2F %3F %23. The address is not shown because it may contain a password."
 )
 
 
@@ -66,7 +65,7 @@ class DatabaseAddress:
         Raises
         ------
         ValueError
-            If it is not understood; the message never quotes it.
+            If it cannot be parsed; the message never quotes it.
         ImportError
             If SQLAlchemy is not installed.
         """
@@ -92,8 +91,8 @@ class DatabaseAddress:
             raise ValueError(_ESCAPES) from None
         if _SECRET & set(url.query):
             raise ValueError(
-                "the address of the database has a password after '?', where others see it; use "
-                "user:password@host, the environment variable PGPASSWORD or a password file."
+                "the address of the database has a password after '?', where it would be shown; "
+                "use user:password@host, the environment variable PGPASSWORD or a password file."
             )
         if not url.database:
             raise ValueError(_ESCAPES)
@@ -146,7 +145,7 @@ def _on_disk(url: URL) -> URL:
     """Make the path absolute, so that a process that starts elsewhere finds the same file."""
     if url.host or url.query or not url.database or url.database.startswith((":", "file:")):
         raise ValueError(
-            "a ledger in sqlite needs a file, since a database in memory ends with its connection; "
-            "write sqlite:////folder/file.db, or leave path out for a ledger in memory."
+            "a ledger in sqlite needs a file, because a database in memory ends with its "
+            "connection; write sqlite:////folder/file.db, or omit path for a ledger in memory."
         )
     return url.set(database=str(Path(url.database).expanduser().resolve()))

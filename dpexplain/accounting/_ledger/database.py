@@ -1,8 +1,8 @@
 """A ledger in a database: one row per data set, with the text that a ledger file would hold.
 
-A charge locks the row, reads it, writes it with the next version number and commits. A process
-that dies before has changed nothing: the database takes back what was not committed. The same
-four statements do on PostgreSQL and sqlite, and SQLAlchemy makes the connections.
+A charge locks the row, reads it, writes it with the next version number and commits. If the process
+dies before that, the database rolls the charge back. The same SQL runs on PostgreSQL and sqlite;
+SQLAlchemy makes the connections.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ _UPDATE = (
 )
 _NAMES = f"SELECT dataset FROM {_TABLE} WHERE document <> '' ORDER BY dataset LIMIT 21"
 
-# A commit that was acknowledged survives a crash, nobody waits for ever, and a process that hangs
-# in the middle of a charge, or whose machine is gone, holds the row for five minutes at most.
+# An acknowledged commit survives a crash of the server; waiting for the row ends after a minute.
+# A process that hangs during a charge, or whose machine is gone, holds the row for five minutes.
 _BEGIN = {
     "postgresql": "SELECT set_config('synchronous_commit', CASE WHEN "
     "current_setting('synchronous_commit') IN ('off', 'local') THEN 'on' ELSE "
@@ -46,8 +46,8 @@ _BEGIN = {
     "sqlite": "PRAGMA synchronous = EXTRA",
 }
 _RIGHTS = (
-    f"ask the owner of the database for SELECT, INSERT and UPDATE on the table {_TABLE}, and to "
-    f"create it if it is missing: {_CREATE}"
+    f"ask the owner of the database for SELECT, INSERT and UPDATE on the table {_TABLE}, or to "
+    f"create it: {_CREATE}"
 )
 _NO_LEDGER = "check the address, or begin the ledger with PrivacyLedger(name, path=address)"
 _BUSY = "another process holds the ledger; wait until it ends"
@@ -88,8 +88,7 @@ class LedgerRow(LedgerPlace):
         named = self._at.dataset
         if named is not None and dataset not in (None, named):
             raise ValueError(
-                f"the address of the database names another data set after '#' than {dataset!r}; "
-                "leave it out there."
+                f"the part of the address after '#' is not dataset={dataset!r}; remove that part."
             )
         name = named or dataset or self._only_name()
         if not name.isprintable():
@@ -106,7 +105,7 @@ class LedgerRow(LedgerPlace):
         return row is not None and row.document != ""
 
     def prepare(self) -> None:
-        """Make the table and an empty row, unless they are there."""
+        """Create the table and an empty row, unless they exist."""
         with self._connected() as connection:
             if not _has_table(connection):
                 self._create(connection)
@@ -127,7 +126,7 @@ class LedgerRow(LedgerPlace):
 
     @contextmanager
     def exclusive(self) -> Iterator[None]:
-        """Lock the row in a transaction; what `write` does not commit is taken back."""
+        """Lock the row in a transaction; only `write` commits."""
         self._check_files()
         self._refuse_second_name()
         with self._connected() as connection:
@@ -151,7 +150,7 @@ class LedgerRow(LedgerPlace):
         with self._connected() as connection:
             row = self._row(connection, _SELECT)
         if row is None or row.document == "":
-            raise self.failure("is not there", "check the address, or restore it from a copy")
+            raise self.failure("does not exist", "check the address, or restore a copy")
         return row.document, row.version
 
     def write(self, text: str) -> Version:
@@ -160,13 +159,13 @@ class LedgerRow(LedgerPlace):
         with self._connected() as connection:
             changed = self._run(connection, _UPDATE, document=text).rowcount
             if changed != 1:
-                raise self.failure("is not there", "check the address, or restore it from a copy")
+                raise self.failure("does not exist", "check the address, or restore a copy")
             row = self._row(connection, _VERSION)
             self._commit(connection)
         return None if row is None else row.version
 
     def remove(self) -> None:
-        """Empty the row, which whoever comes next may be waiting for."""
+        """Empty the row; it stays, because another process may be waiting for its lock."""
         with self._connected() as connection:
             self._run(connection, _UPDATE, document="")
             self._commit(connection)
@@ -178,8 +177,8 @@ class LedgerRow(LedgerPlace):
             connection.commit()
         except DBAPIError as error:
             raise BudgetError(
-                f"{self.words} gave no answer while a charge was written "
-                f"({self._reason(error)}); its entries show whether it counts. No data were read."
+                f"{self.words} stopped responding during a charge ({self._reason(error)}); see "
+                "ledger.entries for whether it was recorded. No data were read."
             ) from None
 
     def _only_name(self) -> str:
@@ -189,13 +188,13 @@ class LedgerRow(LedgerPlace):
         if len(names) != 1:
             listed = ", ".join(map(repr, names[:20])) or "none"
             raise self.failure(
-                f"holds these ledgers: {listed}", "add '#' and the name of one to the address"
+                f"holds these ledgers: {listed}", "append '#' and one of their names to the address"
             )
         return str(names[0])
 
     @contextmanager
     def _connected(self) -> Iterator[Connection]:
-        """Connect, or go on with the transaction of this thread; every failure gets advice."""
+        """Connect, or join the transaction of this thread; turn driver errors into advice."""
         from sqlalchemy.exc import DBAPIError
 
         held = getattr(self._here, "connection", None)
@@ -218,16 +217,16 @@ class LedgerRow(LedgerPlace):
         return self.failure(f"cannot be used ({said})", advice)
 
     def _reason(self, error: Any) -> str:
-        """Return the first line of what the driver says, without the password in any case."""
+        """Return the first line of the driver's message, with the password masked."""
         lines = str(error.orig or "no connection").strip().splitlines() or ["no reason given"]
         password = self._at.password
         return lines[0].replace(password, "***") if password else lines[0]
 
     def _check_files(self) -> None:
-        """Refuse a missing file, which sqlite would make."""
+        """Refuse a missing file, because sqlite would create it."""
         for file in self.files:
             if not file.exists():
-                raise self.failure("is not there", "check the address, or restore it from a copy")
+                raise self.failure("does not exist", "check the address, or restore a copy")
 
     def _row(self, connection: Connection, statement: str) -> Row[Any] | None:
         return self._run(connection, statement).first()
@@ -251,7 +250,7 @@ def _has_table(connection: Connection) -> bool:
 
 
 def _engine(at: DatabaseAddress, lock_seconds: float) -> Engine:
-    """Make what connects: anew for every transaction, so that nothing is shared by a fork."""
+    """Create an engine that connects once per transaction, so that forks share nothing."""
     try:
         from sqlalchemy import create_engine
         from sqlalchemy.pool import NullPool

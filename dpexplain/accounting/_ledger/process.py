@@ -50,8 +50,8 @@ def process_ledger(
     ValueError
         If the name is blank or looks like a file.
     BudgetError
-        If this is a worker process, such as joblib starts, and a table is named: its parent would
-        not see what is charged here.
+        If a table is named in a worker process, such as joblib starts: the parent process would not
+        see what is charged here.
 
     Examples
     --------
@@ -100,8 +100,8 @@ def check_ledger(given: object) -> None:
         )
     if os.getpid() != _PROCESS or multiprocessing.parent_process() is not None:
         raise BudgetError(
-            f"ledger={given!r} counts in the process that began, which would not see a charge of "
-            "this worker process; use n_jobs=1 or threads, or pass PrivacyLedger(name, path=...). "
+            f"ledger={given!r} is kept by the parent process, which would not see a charge of this "
+            "worker process; use n_jobs=1 or threads, or pass PrivacyLedger(name, path=...). "
             "Nothing was charged."
         )
 
