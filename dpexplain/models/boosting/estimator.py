@@ -76,7 +76,7 @@ class _PrivateBoosting(PrivateEstimator):
         delta: float = 1e-6,
         *,
         schema: Schema | None = None,
-        ledger: PrivacyLedger | None = None,
+        ledger: PrivacyLedger | str | None = None,
         preset: Preset = "default",
         composition: Composition | None = None,
         adjacency: str = "add_remove",

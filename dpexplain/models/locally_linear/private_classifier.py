@@ -69,8 +69,9 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
     schema : Schema or None, default=None
         Public bounds, categories and classes. Without it they are read from
         the data, with a `PrivacyWarning`, and the model is not private.
-    ledger : PrivacyLedger or None, default=None
-        Ledger of the data set. If None, this fit gets its own ledger.
+    ledger : PrivacyLedger, str or None, default=None
+        Ledger of the data set, or its name: then the ledger of this process for that table, see
+        `dpexplain.accounting.process_ledger`. If None, this fit gets its own ledger.
     preset : {"accurate", "readable", "paper"}, default="accurate"
         Source of settings that are None: a recipe for accuracy, one for filters and local
         explanations that are stable under fresh noise, or the settings of [1]_.
@@ -173,7 +174,7 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
         delta: float = 1e-6,
         *,
         schema: Schema | None = None,
-        ledger: PrivacyLedger | None = None,
+        ledger: PrivacyLedger | str | None = None,
         preset: str = "accurate",
         composition: str | None = None,
         adjacency: str = "add_remove",
