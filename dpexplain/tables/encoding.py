@@ -37,7 +37,7 @@ _REMEMBERED: Final = frozenset({str, int, float, bool, type(None)})
 # Cells that are read at a time: what reading needs besides its result does not grow with a table.
 _BLOCK: Final = 1 << 16
 # Words that stand for an empty cell after a detour over text, unless the schema lists them.
-_EMPTY_WORDS: Final = frozenset({"none", "null", "na", "n/a", "<na>", "nat"})
+EMPTY_WORDS: Final = frozenset({"none", "null", "na", "n/a", "<na>", "nat"})
 
 
 def check_columns(X: ArrayLike, schema: KnownColumns) -> None:
@@ -310,7 +310,7 @@ def _reader(
         found = code_of_text.get(text)
         if found is not None:
             return found
-        return missing if text.lower() in _EMPTY_WORDS else other
+        return missing if text.lower() in EMPTY_WORDS else other
 
     return code
 
