@@ -12,7 +12,7 @@ _WORDS: Final = {
     **dict.fromkeys(("inf", "+inf", "infinity", "+infinity"), 1e308),
     **dict.fromkeys(("-inf", "-infinity"), -1e308),
 }
-_DAY: Final = "[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9]{2}:[0-9]{2}.*)?"
+_DAY: Final = "(?!0000)[0-9]{4}-(0[1-9]|1[0-2])-[0-9]{2}([T ][0-9]{2}:[0-9]{2}.*)?"
 
 
 class Dialect(NamedTuple):
@@ -112,8 +112,11 @@ def _postgresql_number(cell: str) -> str:
 
 def _postgresql_day(cell: str) -> str:
     text = f"BTRIM(CAST({cell} AS TEXT))"
-    day = f"CAST(SUBSTR({text}, 1, 10) AS DATE) - DATE '1970-01-01'"
-    return f"CASE WHEN {text} ~ '^{_DAY}$' THEN {day} END"
+    month = f"SUBSTR({text}, 1, 7)"
+    day = f"CAST({month} || '-01' AS DATE) + CAST(SUBSTR({text}, 9, 2) AS INTEGER) - 1"
+    # A cast would stop at 30 February, so days are counted from the first one of the month.
+    found = f"CASE WHEN TO_CHAR({day}, 'YYYY-MM') = {month} THEN {day} - DATE '1970-01-01' END"
+    return f"CASE WHEN {text} ~ '^{_DAY}$' THEN {found} END"
 
 
 DIALECTS: Final = {

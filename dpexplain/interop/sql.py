@@ -67,8 +67,7 @@ def to_sql(
     Notes
     -----
     A query applies the other rules of the schema: aliases, markers of missing cells and decimal
-    commas. A cell that the database cannot read as a number counts as missing. PostgreSQL stops at
-    a text that looks like a day and is none, such as 2024-02-30.
+    commas. A cell that the database cannot read as a number counts as missing.
 
     Examples
     --------
