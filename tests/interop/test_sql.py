@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import sqlite3
+from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -14,42 +16,66 @@ from dpexplain.explain import MulticlassExplanation, PairAxis, PairCurve
 from dpexplain.interop import to_sql
 from example_explanations import age, classifier, job
 from fitted_models import FITTED, dated, table
+from postgresql_server import frame_of_query, postgresql_server
 
-DIALECTS = ["sqlite", pytest.param("duckdb", marks=pytest.mark.full)]
+SERVERS = [pytest.param(name, marks=pytest.mark.full) for name in ("duckdb", "postgresql")]
+DIALECTS = ["sqlite", *SERVERS]
 HOSTILE = ("it's", '"quoted"', "; DROP TABLE t; --", "Größe ≥ 1", "two\nlines", "1", "2.5", "None")
 NAME = 'the "age"; --'
 
 
-def answers(dialect, frame, query, name="t"):
-    """Run a query on a table of this frame."""
-    if dialect == "duckdb":
-        duckdb = pytest.importorskip("duckdb")
-        connection = duckdb.connect()
-        connection.register(name, frame)
-        return connection.execute(query).df()
-    connection = sqlite3.connect(":memory:")
-    columns = ", ".join('"' + column.replace('"', '""') + '"' for column in frame)
-    connection.execute(f'CREATE TABLE "{name}" ({columns})')
-    marks = ", ".join("?" * frame.shape[1])
-    rows = frame.astype(object).where(frame.notna(), None).to_numpy().tolist()
-    connection.executemany(f'INSERT INTO "{name}" VALUES ({marks})', rows)
-    return pd.read_sql(query, connection)
+@pytest.fixture(scope="module")
+def server():
+    """Start PostgreSQL, or skip the test."""
+    with postgresql_server() as folder:
+        yield folder
 
 
-def assert_equal_predictions(explanation, frame, dialect, cells=None):
+class Database(NamedTuple):
+    """A database of a dialect, and the folder of its server, if it has one."""
+
+    dialect: str
+    folder: Path | None = None
+
+    def answers(self, frame, query):
+        """Run a query on the table t of this frame."""
+        if self.folder is not None:
+            return frame_of_query(self.folder, frame, "t", query)
+        if self.dialect == "duckdb":
+            duckdb = pytest.importorskip("duckdb")
+            connection = duckdb.connect()
+            connection.register("t", frame)
+            return connection.execute(query).df()
+        connection = sqlite3.connect(":memory:")
+        columns = ", ".join('"' + column.replace('"', '""') + '"' for column in frame)
+        connection.execute(f"CREATE TABLE t ({columns})")
+        marks = ", ".join("?" * frame.shape[1])
+        rows = frame.astype(object).where(frame.notna(), None).to_numpy().tolist()
+        connection.executemany(f"INSERT INTO t VALUES ({marks})", rows)
+        return pd.read_sql(query, connection)
+
+
+@pytest.fixture(params=DIALECTS)
+def database(request):
+    """Open a database of each dialect."""
+    served = request.param == "postgresql"
+    return Database(request.param, request.getfixturevalue("server") if served else None)
+
+
+def assert_equal_predictions(explanation, frame, database):
     """Compare a query with the explanation, to 1e-9."""
-    found = answers(dialect, frame, to_sql(explanation, table="t", dialect=dialect))
-    cells = frame if cells is None else cells
-    expected = explanation.predict(cells)
+    query = to_sql(explanation, table="t", dialect=database.dialect)
+    found = database.answers(frame, query)
+    expected = explanation.predict(frame)
     if explanation.classes is None:
         np.testing.assert_allclose(found["prediction"], expected, rtol=0, atol=1e-9)
         return found
     assert found["prediction"].tolist() == expected.tolist()
     named = [f"probability_{name}" for name in explanation.classes]
-    proba = explanation.predict_proba(cells)
+    proba = explanation.predict_proba(frame)
     np.testing.assert_allclose(found[named], proba, rtol=0, atol=1e-9)
     scores = found[[name for name in found if name.startswith("score")]].to_numpy()
-    wanted = explanation.decision_function(cells)
+    wanted = explanation.decision_function(frame)
     np.testing.assert_allclose(scores.squeeze(), wanted, rtol=0, atol=1e-9)
     return found
 
@@ -70,8 +96,7 @@ def hostile_explanation():
     return classifier(terms=terms, schema=schema, classes=schema.target.names)
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
-def test_any_category_and_any_number_is_read_as_in_python(dialect):
+def test_any_category_and_any_number_is_read_as_in_python(database):
     edges = age().bin_edges
     numbers = [
         *edges,
@@ -83,19 +108,18 @@ def test_any_category_and_any_number_is_read_as_in_python(dialect):
     texts = [*listed, None, "NA", "It's", "2,5", "1.5", "unknown", "nan"]
     X = pd.DataFrame({NAME: np.resize(numbers, 60), "job": np.resize(texts, 60)})
     X.loc[len(texts) :, "job"] = "it's"
-    found = assert_equal_predictions(hostile_explanation(), X, dialect)
+    found = assert_equal_predictions(hostile_explanation(), X, database)
     assert found["score"].nunique() > 10
     # A column of codes may hold numbers, and a column of numbers text.
     codes = pd.DataFrame({NAME: np.full(5, 30.0), "job": [1.0, 2.5, 7.0, -8.0, np.nan]})
-    assert assert_equal_predictions(hostile_explanation(), codes, dialect)["score"].nunique() == 3
+    assert assert_equal_predictions(hostile_explanation(), codes, database)["score"].nunique() == 3
     spelled = ["29,5", "1.5", "x", "", "-99", "-99,0", "1e3", "inf", "-Infinity", " 50 ", "31"]
     text = pd.DataFrame({NAME: spelled, "job": "1"})
-    assert assert_equal_predictions(hostile_explanation(), text, dialect)["score"].nunique() == 4
+    assert assert_equal_predictions(hostile_explanation(), text, database)["score"].nunique() == 4
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize("link", ["logit", "identity", "log", "softmax"])
-def test_a_query_has_the_predictions_of_every_link(dialect, link):
+def test_a_query_has_the_predictions_of_every_link(database, link):
     X = pd.DataFrame({"age": [20.0, None, 40.0, 80.0], "job": ["nurse", "cook", None, "clerk"]})
     if link == "softmax":
         names = ("a", "b", "c")
@@ -105,10 +129,10 @@ def test_a_query_has_the_predictions_of_every_link(dialect, link):
             )
             for i, c in enumerate(names)
         ]
-        assert_equal_predictions(MulticlassExplanation(parts), X, dialect)
+        assert_equal_predictions(MulticlassExplanation(parts), X, database)
     else:
         assert_equal_predictions(
-            classifier(link=link, classes=("low", "high") if link == "logit" else None), X, dialect
+            classifier(link=link, classes=("low", "high") if link == "logit" else None), X, database
         )
 
 
@@ -116,15 +140,13 @@ def other_job(shift):
     return job(contribution=[1.0 - shift, -1.0, 0.1 * shift, -0.1])
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize("score", [-5000.0, 5000.0])
-def test_no_score_overflows(dialect, score):
+def test_no_score_overflows(database, score):
     X = pd.DataFrame({"age": [20.0], "job": ["nurse"]})
-    assert_equal_predictions(classifier(intercept=score), X, dialect)
+    assert_equal_predictions(classifier(intercept=score), X, database)
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
-def test_pairs_are_in_the_query(dialect):
+def test_pairs_are_in_the_query(database):
     axes = (
         PairAxis("job", "categorical", categories=("clerk", "nurse"), special=("other",)),
         PairAxis("age", "numeric", bin_edges=[20.0, 40.0, 60.0], special=("missing",)),
@@ -134,12 +156,11 @@ def test_pairs_are_in_the_query(dialect):
     rows = [(a, j) for a in (None, 10.0, 40.0, 90.0) for j in ("nurse", "clerk", "cook", None)]
     X = pd.DataFrame(rows, columns=["age", "job"])
     with pytest.warns(UserWarning, match="no bin in 'job & age'"):
-        found = assert_equal_predictions(classifier(pairs=(pair,)), X, dialect)
+        found = assert_equal_predictions(classifier(pairs=(pair,)), X, database)
     assert found["score"].nunique() > 9
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
-def test_dates_are_days_as_written(dialect):
+def test_dates_are_days_as_written(database):
     days = ["2020-01-31", "2020-01-31 23:59:59", "2020-02-30", "x", None, "1900-01-01", "5"]
     unit = "days since 1970-01-01"
     schema = Schema(
@@ -152,9 +173,9 @@ def test_dates_are_days_as_written(dialect):
     explanation = classifier(terms=(day, job()), schema=schema)
     cells = [*days, "2020-02-01", "2020-03-01", "2020-01-30", "2020-01-31x"]
     frame = pd.DataFrame({"day": cells, "job": "nurse"})
-    if dialect == "duckdb":
+    if database.dialect == "duckdb":
         frame = frame[:-1]  # its cast reads the beginning of such a text
-    found = assert_equal_predictions(explanation, frame, dialect)
+    found = assert_equal_predictions(explanation, frame, database)
     assert found["score"].nunique() == 4
 
 
@@ -203,27 +224,27 @@ def test_parts_of_a_model_have_no_query():
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("dialect", ["sqlite", "duckdb"])
 @pytest.mark.parametrize("fitted", FITTED)
-def test_a_query_predicts_what_the_model_predicts(fitted, dialect):
+def test_a_query_predicts_what_the_model_predicts(fitted):
     X, _ = table(seed=3)
     X.loc[:2, "age"] = [np.inf, -np.inf, 1e9]
-    assert_equal_predictions(fitted().explain_global(effect=False), X, dialect)
+    explanation = fitted().explain_global(effect=False)
+    for dialect in ("sqlite", "duckdb"):
+        assert_equal_predictions(explanation, X, Database(dialect))
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("dialect", ["sqlite", "duckdb"])
-def test_formats_of_dates_are_left_to_the_database_with_a_warning(dialect):
+def test_formats_of_dates_are_left_to_the_database_with_a_warning():
     model, X = dated(DPLogisticRegression)
     explanation = model.explain_global()
     as_text = X.assign(visit=X["visit"].dt.strftime("%Y-%m-%d"))
-    assert_equal_predictions(explanation, as_text, dialect)
-    if dialect == "duckdb":
-        assert_equal_predictions(explanation, X, dialect)
+    assert_equal_predictions(explanation, as_text, Database("sqlite"))
+    for frame in (as_text, X):
+        assert_equal_predictions(explanation, frame, Database("duckdb"))
     features = {
         "visit": Date("2015-01-01", "2024-12-31", format="%d.%m.%Y"),
         "job": Categorical(["a", "b"]),
     }
     schema = Schema(features, target=explanation.schema.target)
     with pytest.warns(UserWarning, match="reads 'visit' as dates, times and ISO text only"):
-        to_sql(dataclasses.replace(explanation, schema=schema), table="t", dialect=dialect)
+        to_sql(dataclasses.replace(explanation, schema=schema), table="t", dialect="duckdb")
