@@ -3,12 +3,14 @@ import {
   explainValues, flips, normalCertainty, predictionOf, shownValues, signWord, thresholdScore,
 } from "./contributions.js";
 import { chanceOf, classWords } from "./class_probabilities.js";
+import { claimPanel } from "../claim/claim_panel.js";
 import { choiceBox } from "../../kit/controls.js";
 import { html, listen, setText, svg, uniqueId } from "../../kit/dom.js";
 import {
   formatEpsilon, formatNumber, formatValue, formatSigned, plural, quotedName, shortName,
 } from "../../kit/format.js";
 import { indexAfterKey } from "../../kit/keyboard.js";
+import { FIGURE_WIDTH, releasableState } from "../../export/figure.js";
 import { pointMark } from "../../charts/legend.js";
 import { standaloneParts } from "../../kit/standalone.js";
 import { CHOICE_KEYS, choose, chooseTerm, drawOnChange, readState } from "../../state/state.js";
@@ -96,10 +98,12 @@ class LocalPanel {
     this.readout = html("p", { class: "dpx-readout" });
     this.inputs = whatIfInputs(this.model);
     this.table = numbersTable(() => this.asTable());
+    this.claim = claimPanel(this.model, this.thresholdBox, () => this.forFigure());
     host.append(
       html("header", { class: "dpx-head" }, html("h3", {}, "Why this prediction?"), this.sampleBox.element),
       this.origin, this.prediction, this.classes, this.crossing, this.legend, this.plot, this.readout,
-      html("div", { class: "dpx-controls" }, this.alone?.controls, this.thresholdBox),
+      this.claim.element,
+      html("div", { class: "dpx-controls" }, this.alone?.controls),
       ...[this.alone?.sentence].filter(Boolean),
       this.inputs.element, this.table.element,
     );
@@ -131,6 +135,7 @@ class LocalPanel {
     this.order = waterfallOrder(ruling.parts);
     this.rows = waterfallRows(state.fit, this.explained, this.order);
     this.drawWords(state);
+    this.claim.draw(state, this.question);
     this.inputs.draw(state, this.values, this.order.terms.filter((i) => state.payload.terms[i].kind !== "pair"));
     this.table.draw();
     if (this.width < 40) return;
@@ -139,6 +144,26 @@ class LocalPanel {
       mark: localMark(state, this.sample !== null, this.others), valueText: (i) => this.valueText(i),
     });
     this.plot.replaceChildren(this.drawn.element);
+  }
+
+  get question() {
+    return { kind: "decision", bins: [], values: this.values, threshold: this.model.get("threshold") ?? null };
+  }
+
+  // The waterfall as it may be released: of private fits, and of no record that is not public.
+  forFigure() {
+    const state = releasableState(this.state);
+    if (typeof state === "string") return state;
+    if (this.sample !== null && !state.samples.public) {
+      return "This sample is not marked as public, so it cannot be in a figure.";
+    }
+    const drawn = drawWaterfall({
+      state, rows: this.rows, others: comparedFits(state, this.values), ids: { hatch: uniqueId("hatch") },
+      width: Math.min(this.width, FIGURE_WIDTH), font: this.font, mark: null, valueText: (i) => this.valueText(i),
+    });
+    const key = JSON.stringify(["", state.payload.name, state.stop, state.repeat, this.values]);
+    const about = html("p", { class: "dpx-note" }, this.originWords(state));
+    return { key, title: "Why this prediction?", elements: [about, drawn.element] };
   }
 
   get sample() {
@@ -166,7 +191,7 @@ class LocalPanel {
     setText(this.prediction, this.predictionWords(state));
     const crossing = crossingWords(state.payload, this.explained, this.model.get("threshold") ?? null);
     setText(this.crossing, crossing === "" ? "" : `The prediction is ${crossing}.`);
-    this.crossing.hidden = crossing === "";
+    this.crossing.hidden = crossing === "" || Boolean(state.fit.claims); // the claim below says more
     setText(this.classes, classWords(state, this.values));
     this.classes.hidden = !state.payload.target.by_class;
     this.thresholdBox.hidden = state.payload.link === "softmax";
