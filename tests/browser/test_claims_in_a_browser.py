@@ -204,6 +204,7 @@ def test_two_curves_at_two_epsilons_are_one_sheet(comparison, open_page, picture
     with page.expect_download() as saved:
         figure.get_by_role("button", name="Save figure as PNG").click()
     assert saved.value.suggested_filename == "figure.png"
+    saved.value.save_as(pictures / "figure.png")
     figure.get_by_role("button", name="Clear figure").click()
     assert figure.is_hidden()
 

@@ -17,7 +17,10 @@ import { guaranteeDetail } from "../kit/words.js";
 const trays = new WeakMap();
 
 /** Width of the chart in a figure, in pixels. */
-export const FIGURE_WIDTH = 640;
+export const FIGURE_WIDTH = 560;
+
+const STRIP_MEANING = "✓ holds with 95% certainty, ~ may be noise, ? may be noise or hidden by shrinkage, ↔ the " +
+  "opposite holds, · both sides in one bin";
 
 /**
  * What of a state may be in a figure: only private fits; a text if there is nothing.
@@ -51,7 +54,7 @@ class Figure {
     const buttons = ["svg", "png"].map((ending) =>
       button(`Save figure as ${ending.toUpperCase()}`, () => this.save(ending)));
     this.element = html("section", { class: "dpx-part dpx-figure", "aria-label": "Figure", hidden: true },
-      head, this.about, this.list,
+      head, this.about, this.list, html("p", { class: "dpx-note" }, `Strips over ε: ${STRIP_MEANING}.`),
       html("div", { class: "dpx-controls" }, buttons, button("Clear figure", () => this.clear()), this.status));
     root.querySelector(".dpx-panel").append(this.element);
     trays.set(model, (item) => this.add(item));
@@ -93,8 +96,8 @@ class Figure {
   asTable() {
     const rows = Array.from(this.items.values()).flatMap(({ claims }) => Array.from(claims.values(),
       ({ texts, epsilon, claim }) => [
-        texts[0], formatEpsilon(epsilon), ...[claim.estimate, claim.low, claim.high].map((each) => formatNumber(each, 4)),
-        String(claim.holds),
+        texts[0], formatEpsilon(epsilon),
+        ...[claim.estimate, claim.low, claim.high].map((each) => formatNumber(each, 4)), String(claim.holds),
       ]));
     return plainTable(["claim", "ε", "estimate", "low", "high", "holds"], rows);
   }

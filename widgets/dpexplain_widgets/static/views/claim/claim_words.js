@@ -41,7 +41,8 @@ function claimedContrast(state, question, claim) {
   const unit = payload.score_unit ? ` ${shortName(payload.score_unit, 40)}` : "";
   return `records with ${name} = ${first} have ${claim.estimate > 0 ? "higher" : "lower"} ${claimedScore(payload)} ` +
     `than ${against}, other features equal: ${formatSigned(claim.estimate)}${unit}` +
-    `${claimTimes(payload.link, claim.estimate)}, 95% between ${formatSigned(claim.low)} and ${formatSigned(claim.high)}`;
+    `${claimTimes(payload.link, claim.estimate)}, 95% between ${formatSigned(claim.low)} and ` +
+    `${formatSigned(claim.high)}`;
 }
 
 function claimedRank({ payload, term }, claim) {

@@ -6,11 +6,9 @@ import { chanceOf, classWords } from "./class_probabilities.js";
 import { claimPanel } from "../claim/claim_panel.js";
 import { choiceBox } from "../../kit/controls.js";
 import { html, listen, setText, svg, uniqueId } from "../../kit/dom.js";
-import {
-  formatEpsilon, formatNumber, formatValue, formatSigned, plural, quotedName, shortName,
-} from "../../kit/format.js";
+import { formatNumber, formatValue, formatSigned, plural, quotedName, shortName } from "../../kit/format.js";
+import { comparedFits, localForFigure } from "./local_figure.js";
 import { indexAfterKey } from "../../kit/keyboard.js";
-import { FIGURE_WIDTH, releasableState } from "../../export/figure.js";
 import { pointMark } from "../../charts/legend.js";
 import { standaloneParts } from "../../kit/standalone.js";
 import { CHOICE_KEYS, choose, chooseTerm, drawOnChange, readState } from "../../state/state.js";
@@ -19,25 +17,10 @@ import { fontOf } from "../../kit/text.js";
 import { drawWaterfall, waterfallOrder, waterfallRows } from "./waterfall.js";
 import { observeWidth, viewWidget } from "../../kit/view.js";
 import { whatIfInputs } from "./what_if.js";
-import { epsilonWords, otherWords, predictionName, scoreWords } from "../../kit/words.js";
+import { epsilonWords, predictionName, scoreWords } from "../../kit/words.js";
 
 const LOCAL_KEYS = [...CHOICE_KEYS, "sample", "what_if", "threshold"];
 const TYPICAL = "typical (largest released bins)";
-
-/** Fits marked in addition to the selected one: [{role, words, explained}]. */
-function comparedFits(state, values) {
-  const others = [];
-  const add = (role, words, fit) => {
-    if (!fit) return;
-    const explained = { ...explainValues(fit, values), intercept: fit.intercept };
-    others.push({ role, words, explained, chance: chanceOf(state, fit, values) });
-  };
-  if (!state.atReference) add("reference", "non-private reference, not releasable", state.reference);
-  const pinned = state.payload.epsilons[state.pinnedStop];
-  add("pinned", `pinned, ε = ${formatEpsilon(pinned)}`, state.pinned);
-  if (state.other) add("other", otherWords(state), state.other);
-  return others;
-}
 
 /** Why the picture must not be shared, or null. */
 function localMark(state, sampleShown, others) {
@@ -98,7 +81,7 @@ class LocalPanel {
     this.readout = html("p", { class: "dpx-readout" });
     this.inputs = whatIfInputs(this.model);
     this.table = numbersTable(() => this.asTable());
-    this.claim = claimPanel(this.model, this.thresholdBox, () => this.forFigure());
+    this.claim = claimPanel(this.model, this.thresholdBox, () => localForFigure(this));
     host.append(
       html("header", { class: "dpx-head" }, html("h3", {}, "Why this prediction?"), this.sampleBox.element),
       this.origin, this.prediction, this.classes, this.crossing, this.legend, this.plot, this.readout,
@@ -148,22 +131,6 @@ class LocalPanel {
 
   get question() {
     return { kind: "decision", bins: [], values: this.values, threshold: this.model.get("threshold") ?? null };
-  }
-
-  // The waterfall as it may be released: of private fits, and of no record that is not public.
-  forFigure() {
-    const state = releasableState(this.state);
-    if (typeof state === "string") return state;
-    if (this.sample !== null && !state.samples.public) {
-      return "This sample is not marked as public, so it cannot be in a figure.";
-    }
-    const drawn = drawWaterfall({
-      state, rows: this.rows, others: comparedFits(state, this.values), ids: { hatch: uniqueId("hatch") },
-      width: Math.min(this.width, FIGURE_WIDTH), font: this.font, mark: null, valueText: (i) => this.valueText(i),
-    });
-    const key = JSON.stringify(["", state.payload.name, state.stop, state.repeat, this.values]);
-    const about = html("p", { class: "dpx-note" }, this.originWords(state));
-    return { key, title: "Why this prediction?", elements: [about, drawn.element] };
   }
 
   get sample() {

@@ -7,11 +7,11 @@ import { mainTerm, shownLayer } from "../../charts/curves.js";
 import { html, listen, setText, uniqueId } from "../../kit/dom.js";
 import { quotedName, shortName } from "../../kit/format.js";
 import { indexAfterKey } from "../../kit/keyboard.js";
-import { FIGURE_WIDTH, releasableState } from "../../export/figure.js";
 import { drawLegend } from "../../charts/legend.js";
 import { byKind, createPairPanel } from "./pair_panel.js";
 import { drawCategoricalShape } from "./shape_categorical.js";
 import { drawNumericShape } from "./shape_numeric.js";
+import { shapeForFigure } from "./shape_figure.js";
 import { replayControls } from "./replay_controls.js";
 import { replayedCurve } from "./replay.js";
 import { CHOICE_KEYS, choose, chooseTerm, chosenBin, chosenRange, drawOnChange, readState } from "../../state/state.js";
@@ -68,7 +68,8 @@ class ShapePanel {
     this.termBox.element.hidden = !standalone;
     this.otherBox = choiceBox("Compare with", (bin) =>
       choose(this.model, { second_bin: bin === "" ? null : Number(bin), bin_range: null }));
-    this.claim = claimPanel(this.model, this.otherBox.element, () => this.forFigure());
+    this.claim = claimPanel(this.model, this.otherBox.element, () =>
+      shapeForFigure(readState(this.model), this));
     const controls = [
       this.curveBox, this.repeatBox, this.sameAxis, this.evenBins, this.replay,
     ].map((each) => each.element);
@@ -133,24 +134,6 @@ class ShapePanel {
     this.describe(state, termFit, bin, range);
     this.claim.draw(state, askedAbout(state, termFit));
     this.table.draw();
-  }
-
-  // The chart as it may be released, without what a reader points at.
-  forFigure() {
-    const state = releasableState(readState(this.model));
-    if (typeof state === "string") return state;
-    const termFit = mainTerm(state);
-    const ids = { hatch: uniqueId("hatch"), clip: uniqueId("clip") };
-    const range = chosenRange(state, termFit.labels.length - termFit.special.length);
-    const view = {
-      state, bin: chosenBin(state, termFit.labels.length), second: state.secondBin, range, ids,
-      width: Math.min(this.width, FIGURE_WIDTH), options: this.options, font: this.font, replayed: null, hovered: null,
-    };
-    const drawn = state.term.kind === "numeric" ? drawNumericShape(view) : drawCategoricalShape(view);
-    const legend = html("ul", { class: "dpx-legend" });
-    drawLegend(legend, state, termFit, { cut: drawn.cut, hatchId: ids.hatch });
-    const key = [state.term.name, state.payload.name, state.stop, state.repeat, state.pinnedStop, state.shownCurve];
-    return { key: JSON.stringify(key), title: shortName(state.term.name, 120), elements: [legend, drawn.element] };
   }
 
   drawText(state) {
