@@ -16,8 +16,11 @@ from dpexplain.explain.noise_model import LEVEL, NoiseModel
 
 Kind = Literal["difference", "range", "sign"]
 
-LEVELS = 92
+LEVELS = 41
 """Number of values that a share of a variance is rounded to."""
+
+BLOCKS = 16
+"""Number of places along an axis that the ends of a range are rounded to, for its error."""
 
 _RATIO = 2000.0 ** (1.0 / (LEVELS - 1))
 
@@ -102,7 +105,7 @@ def factor_of(kind: Kind, term: ShapeFunction) -> float:
     """
     n, m = term.n_bins, term.n_value_bins
     count = {"difference": n * (n - 1) // 2, "range": m * (m + 1) // 2, "sign": n}[kind]
-    return half_width(max(1, count))
+    return math.ceil(1000.0 * half_width(max(1, count))) / 1000.0  # upwards: pages hold it
 
 
 def half_width(n_claims: int) -> float:
@@ -119,8 +122,8 @@ def pair_levels(noise: NoiseModel, place: int) -> npt.NDArray[np.int64]:
     """Round the variance of the difference of any two bins of a term, upwards.
 
     A dashboard holds one character per contrast, so claims are made from rounded values
-    everywhere. It makes a standard deviation at most 4.3% too large, or the largest possible over
-    45, and never too small.
+    everywhere. It makes a standard deviation at most 10% too large, or the largest possible over
+    44, and never too small.
 
     Parameters
     ----------
@@ -143,7 +146,10 @@ def pair_levels(noise: NoiseModel, place: int) -> npt.NDArray[np.int64]:
 
 
 def range_levels(noise: NoiseModel, place: int, term: ShapeFunction) -> npt.NDArray[np.int64]:
-    """Round the variance of any range of bins against the rest, as :func:`pair_levels` does.
+    """Round the variance of any range of bins against the rest, upwards, as for pairs.
+
+    Ranges whose ends lie in the same of at most 16 blocks of bins share the largest of their
+    variances, relative to the largest possible.
 
     Parameters
     ----------
@@ -156,8 +162,8 @@ def range_levels(noise: NoiseModel, place: int, term: ShapeFunction) -> npt.NDAr
 
     Returns
     -------
-    ndarray of int64, shape (n_value_bins * (n_value_bins + 1) / 2,)
-        Level of each range, by first bin, then by last bin.
+    ndarray of int64, shape (n_blocks * (n_blocks + 1) / 2,)
+        Level of each range, by the block of its first bin, then of its last bin.
     """
     firsts, lasts = np.triu_indices(term.n_value_bins)
     places = np.arange(term.n_bins)
@@ -167,7 +173,13 @@ def range_levels(noise: NoiseModel, place: int, term: ShapeFunction) -> npt.NDAr
     bins = noise.term(place)
     variance = ((loads @ noise.factor[bins]) ** 2).sum(axis=1)
     variance += loads**2 @ noise.remainder_std[bins] ** 2
-    return _levels(variance, np.abs(loads) @ noise.std[bins])
+    levels = _levels(variance, np.abs(loads) @ noise.std[bins])
+    levels[inside.all(axis=1)] = LEVELS - 1  # nothing is left to compare with
+    count = min(BLOCKS, term.n_value_bins)
+    found = np.full((count, count), LEVELS - 1)
+    ends = [k * count // term.n_value_bins for k in (firsts, lasts)]
+    np.minimum.at(found, tuple(ends), levels)
+    return found[np.triu_indices(count)]
 
 
 def _levels(variance: FloatArray, largest: FloatArray) -> npt.NDArray[np.int64]:
@@ -198,7 +210,8 @@ def level_of(
         return 0
     low, high = min(bins), max(bins)
     if kind == "range":
-        n = term.n_value_bins
+        n = min(BLOCKS, term.n_value_bins)
+        low, high = (k * n // term.n_value_bins for k in (low, high))
         return int(range_levels(noise, place, term)[low * n - low * (low - 1) // 2 + high - low])
     n = term.n_bins
     return int(pair_levels(noise, place)[low * n - low * (low + 1) // 2 + high - low - 1])

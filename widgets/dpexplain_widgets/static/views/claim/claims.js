@@ -11,7 +11,8 @@ import { chosenBin, chosenRange } from "../../state/state.js";
  * @typedef {import("../../types").Claim} Claim
  */
 
-const SHARE_RATIO = 2000 ** (1 / 91);
+const SHARE_RATIO = 2000 ** (1 / 40);
+const RANGE_BLOCKS = 16;
 const FIRST_LETTER = 35;
 const CORRELATION_STEPS = 90;
 
@@ -55,9 +56,12 @@ function shareOfVariance(termFit, { kind, bins }) {
   const { pairs, ranges } = termFit.claims;
   const letters = { difference: pairs, range: ranges }[kind] ?? null;
   if (letters === null) return 1;
-  const [low, high] = [Math.min(...bins), Math.max(...bins)];
+  const count = valueCount(termFit);
+  const blocks = Math.min(RANGE_BLOCKS, count);
+  const places = kind === "range" ? bins.map((bin) => Math.floor((bin * blocks) / count)) : bins;
+  const [low, high] = [Math.min(...places), Math.max(...places)];
   const before = kind === "range"
-    ? low * valueCount(termFit) - (low * (low - 1)) / 2
+    ? low * blocks - (low * (low - 1)) / 2
     : low * termFit.labels.length - (low * (low + 1)) / 2 - 1;
   return SHARE_RATIO ** -(letters.charCodeAt(before + high - low) - FIRST_LETTER);
 }
