@@ -9,8 +9,8 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from dpexplain.accounting._ledger.file import LedgerFile
 from dpexplain.accounting._ledger.provenance import schema_hash
+from dpexplain.accounting._ledger.store import place_of
 from dpexplain.accounting.ledger_state import LedgerState
 from dpexplain.accounting.summary import counted_entries
 from dpexplain.certificate.certificate import Certificate, load
@@ -107,7 +107,7 @@ def verify(
     certificate : path-like
         Page or JSON file.
     ledger : path-like
-        Ledger file.
+        Ledger file, or address of a ledger in a database.
     release : path-like
         Released file.
     schema : path-like or None, default=None
@@ -163,8 +163,10 @@ def _tried(name: str, found: list[object], read: Callable[[], object], words: st
 
 def _state(path: _AnyPath) -> LedgerState:
     """Read a ledger that is written exactly as this library writes it."""
-    text = LedgerFile(path).read()
+    place = place_of(path)
+    text, _ = place.read()
     state = LedgerState.from_json(text)
+    place.check_name(state.dataset)
     if not state.chained:
         raise ValueError(
             "not chained: an older version wrote the ledger, so changes by hand cannot be noticed."
