@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
+from dpexplain._utils.blas import one_blas_thread
 from dpexplain._utils.validation import check_choice, check_count, check_in_range
 from dpexplain.accounting import (
     PrivacyLedger,
@@ -355,7 +355,7 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
             if recipe.stepped
             else linear_rates(recipe.learning_rate, n_gradients)
         )
-        with threadpool_limits(1, "blas"):
+        with one_blas_thread():
             features, labels = self._read(X, y, schema, preparation, basis)
             samples, mean = sampler.samples(steps.n_steps), None
             if steps.n_mean_steps:
