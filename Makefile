@@ -15,8 +15,10 @@ PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11 python3
 	if $$python -c '$(NEW_ENOUGH)' >/dev/null 2>&1; then command -v $$python; break; fi; done)
 
 VENV ?= .venv
-BIN := $(VENV)/bin
+# Windows keeps programs of an environment elsewhere; run make there in Git Bash.
+BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 PEERS := $(VENV)-peers
+PEERS_BIN := $(subst $(VENV)/,$(PEERS)/,$(BIN))
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
 PIP_INSTALL := $(PIP) install -qq --no-compile --prefer-binary
 SUPPORT := tests/support
@@ -118,7 +120,7 @@ bench-ui: $(VENV)/.test ## latencies of the Explorer in a browser, size and open
 
 .PHONY: papers
 papers: $(VENV)/.bench $(PEERS)/.made ## measure the tables and figures of the papers (FAST=1 takes minutes)
-	PYTHONPATH=tests/benchmarks DPEXPLAIN_PEERS=$(PEERS)/bin/python $(BIN)/python tests/papers/make_papers.py $(PAPERS_ARGS)
+	PYTHONPATH=tests/benchmarks DPEXPLAIN_PEERS=$(PEERS_BIN)/python $(BIN)/python tests/papers/make_papers.py $(PAPERS_ARGS)
 
 ##@ Check
 
@@ -268,7 +270,7 @@ $(VENV)/.bench: $(VENV)/.made pyproject.toml
 # Where that cannot be made, the run leaves one study out and says so.
 $(PEERS)/.made:
 	@$(require-python)
-	@$(PYTHON) -m venv $(PEERS) && $(PEERS)/bin/python -m pip install -qq --no-compile \
+	@$(PYTHON) -m venv $(PEERS) && $(PEERS_BIN)/python -m pip install -qq --no-compile \
 		--disable-pip-version-check --no-input diffprivlib==0.6.6 'scikit-learn>=1.5,<1.8' \
 		&& touch $@ || { rm -rf $(PEERS); echo "diffprivlib could not be installed."; }
 

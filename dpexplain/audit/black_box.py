@@ -187,7 +187,7 @@ def _without_bands(model: Any) -> Any:
     if not isinstance(model, AdditiveModel):
         return model
     bare = copy.copy(model)
-    vars(bare).update(_noise=(), _effect=None)
+    bare.__dict__.update(_noise=(), _effect=None)
     return bare
 
 

@@ -262,9 +262,7 @@ def fits_file(entry: LedgerEntry, shown: Released, state: LedgerState) -> bool:
         return False
     cost = paid = entry_epsilon(entry, guarantee.delta, state)
     spending = entry.spending(state.adjacency)
-    if (
-        spending.subsampled and guarantee.delta > 0.0
-    ):  # found by composition="rdp", perhaps
+    if spending.subsampled and guarantee.delta > 0.0:  # found by composition="rdp", perhaps
         paid = max(cost, rdp_epsilon(spending, guarantee.delta))
     fits_from_above = cost <= guarantee.epsilon * (1.0 + _ROUNDING)
     return fits_from_above and paid >= guarantee.epsilon * _NO_LESS_THAN

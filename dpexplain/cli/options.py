@@ -46,10 +46,9 @@ def add_command(
     return command
 
 
-def add_table(command: argparse.ArgumentParser, *, private: bool = True) -> None:
-    """Add the table, its target and its schema."""
+def add_file(command: argparse.ArgumentParser) -> None:
+    """Add the table and how its text is read."""
     command.add_argument("table", type=Path, help="CSV, TSV or Parquet file with one record a row")
-    command.add_argument("--target", required=True, metavar="COLUMN", help="column to predict")
     command.add_argument(
         "--sep",
         metavar="CHARACTER",
@@ -60,6 +59,12 @@ def add_table(command: argparse.ArgumentParser, *, private: bool = True) -> None
         metavar="NAME",
         help="of a text file: utf-8 (default) or a code page of one byte per character",
     )
+
+
+def add_table(command: argparse.ArgumentParser, *, private: bool = True) -> None:
+    """Add the table, its target and its schema."""
+    add_file(command)
+    command.add_argument("--target", required=True, metavar="COLUMN", help="column to predict")
     if private:
         command.add_argument(
             "--schema",
