@@ -58,9 +58,13 @@ def to_interpret(explanation: GlobalExplanation | MulticlassExplanation) -> Any:
     Notes
     -----
     Without pairs, scores are equal to the last bit for cells that are numbers (numeric terms) or
-    texts (categorical ones), and probabilities to about twelve digits. InterpretML does not clip:
-    a regressor's ``predict`` stays in the public range here, but not there. A cell that is not a
+    texts (categorical ones), and probabilities to about twelve digits. A cell that is not a
     number is "unseen" there and "missing" here; both get the score of "missing".
+
+    Its methods for fitted models (``scale``, ``remove_terms``, ``monotonize``, ``copy``,
+    ``merge_ebms``, ``show``) work too. The model is a single bag, so ``predict_with_uncertainty``
+    gives an uncertainty of 0, whatever the privacy noise: ``explain_local(X).score_std`` of the
+    model states it.
 
     Examples
     --------
@@ -102,9 +106,10 @@ def _fill(estimator: Any, parts: tuple[GlobalExplanation, ...]) -> None:
         "bin_weights_": [table.weights for table in tables],
         "term_scores_": term_scores,
         "standard_deviations_": [table.deviations for table in tables],
-        "bagged_scores_": [scores[np.newaxis] for scores in term_scores],
+        # Copies: InterpretML scales and edits both in place.
+        "bagged_scores_": [scores[np.newaxis].copy() for scores in term_scores],
         "intercept_": intercept,
-        "bagged_intercept_": intercept[np.newaxis] if len(parts) > 1 else intercept,
+        "bagged_intercept_": (intercept[np.newaxis] if len(parts) > 1 else intercept).copy(),
         "bag_weights_": np.array([float(tables[0].weights.sum())]),
         "best_iteration_": np.zeros((1, 1), dtype=np.int64),
         "feature_bounds_": np.array([_bounds(bins[0]) for bins in features.values()]),
