@@ -101,9 +101,10 @@ def add_model(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument(
         "--ledger",
-        type=Path,
+        type=file_or_address,
         metavar="JSON",
-        help="ledger of the table; default: TABLE.ledger.json in the same folder",
+        help="ledger of the table, a file or postgresql://user@host/database or "
+        "sqlite:////folder/file.db; default: TABLE.ledger.json in the same folder",
     )
     command.add_argument("--dataset", help="name of the table in a new ledger; default: its file")
     command.add_argument(
@@ -199,6 +200,21 @@ def setting(text: str) -> tuple[str, Any]:
         raise CommandError(
             f"--set {text}: the value is no TOML; write texts in quotes: --set '{name}=\"word\"'."
         ) from None
+
+
+def file_or_address(text: str) -> Path | str:
+    """Read where a ledger is, for argparse.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    Path or str
+        A file, or the address of a database, which contains ``://``.
+    """
+    return text if "://" in text else Path(text)
 
 
 def count(text: str) -> int:

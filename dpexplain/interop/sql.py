@@ -16,8 +16,7 @@ from dpexplain.explain.additive._binned import Binned
 from dpexplain.interop._classes import explained_classes
 from dpexplain.interop._dialects import DIALECTS, Dialect, literal, quoted, quoted_text
 from dpexplain.schema import Categorical, Classes, Date, Numeric, Schema
-from dpexplain.tables.cells import DATE_UNIT, cell_day, cell_number, cell_text
-from dpexplain.tables.encoding import EMPTY_WORDS
+from dpexplain.tables.cells import DATE_UNIT, EMPTY_WORDS, cell_day, cell_number, cell_text
 from dpexplain.tables.spellings import comma_number
 
 _WIDTH = 96

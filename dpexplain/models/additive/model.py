@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
-from threadpoolctl import threadpool_limits
 
+from dpexplain._utils.blas import one_blas_thread
 from dpexplain.binning.bins import Encoded
 from dpexplain.explain import (
     EditRecord,
@@ -290,9 +290,7 @@ class AdditiveModel(BaseEstimator):
     @cached_property
     def _noise(self) -> tuple[TermNoise, ...]:
         sizes = [b.n_bins for b in self._terms.bins]
-        # Matrices are small: threads of BLAS would wait for each other ten times as long as they
-        # work. One thread also gives the same band on any number of processors.
-        with threadpool_limits(1, "blas"):
+        with one_blas_thread():
             return tuple(term_noise(draws, sizes) for draws in self._noise_draws())
 
     def _effect_draws(self) -> EffectDraws | None:
@@ -301,7 +299,7 @@ class AdditiveModel(BaseEstimator):
 
     @cached_property
     def _effect(self) -> TermEffect | None:
-        with threadpool_limits(1, "blas"):
+        with one_blas_thread():
             draws = self._effect_draws()
             sizes = [b.n_bins for b in self._terms.bins]
             return None if draws is None else term_effect(draws, sizes)
