@@ -23,6 +23,7 @@ from dpexplain.models.inputs import (
     as_table,
     n_features_of,
     observed_schema,
+    reject_unsupported,
     rows_of,
     rows_with_target,
 )
@@ -81,7 +82,8 @@ class PrivateEstimator(PrivateHooks):
             a separate kind of person in each fit (the name of a Series does not count, because
             pandas keeps it when IDs are mapped to other persons).
         **unsupported
-            ``sample_weight`` and other scikit-learn fit parameters are rejected.
+            ``sample_weight`` and other scikit-learn fit parameters are rejected, unless they are
+            None.
 
         Returns
         -------
@@ -115,12 +117,11 @@ class PrivateEstimator(PrivateHooks):
         partitions are re-read at no extra budget. Without a client, partitions are computed
         sequentially.
         """
-        if unsupported:
-            raise TypeError(
-                f"fit got {', '.join(sorted(unsupported))}, which private fits do not support, "
-                "because weights, warm starts and callbacks would change a record's influence. "
-                "Remove it."
-            )
+        reject_unsupported(
+            unsupported,
+            "private",
+            "weights, warm starts and callbacks would change a record's influence",
+        )
         X, y = split_target(self._as_table(X), y, self.schema)
         groups = groups_or_declared(groups, self.max_rows_per_person, self.schema)
         warn_of_persons(self.schema, self.max_rows_per_person)
