@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from dpexplain._utils.tracebacks import without_records
 from dpexplain._utils.version import __version__
 from dpexplain.accounting import Event, NonPrivateEvent, PrivacyLedger
+from dpexplain.accounting._ledger.process import ledger_of
 from dpexplain.accounting._ledger.provenance import provenance_of
 from dpexplain.accounting.unit import Unit, unit_of
 from dpexplain.exceptions import PrivacyWarning
@@ -294,12 +295,16 @@ class PrivateEstimator(PrivateHooks):
 
     def _charged_ledger(self, events: Sequence[Event]) -> PrivacyLedger:
         label = f"{type(self).__name__} (epsilon={self.epsilon:g})"
-        ledger = self.ledger
-        if ledger is None:
-            ledger = PrivacyLedger("this fit alone", delta=self.delta, adjacency=self.adjacency)
+        ledger, listed = ledger_of(
+            self.ledger, delta=self.delta, adjacency=self.adjacency, alone="this fit alone"
+        )
         unit = self._privacy_unit()
         facts = provenance_of(self.schema)
-        ledger.charge(events, label=label, adjacency=self.adjacency, unit=unit, provenance=facts)
+        for payer in (listed, ledger):
+            if payer is not None:
+                payer.charge(
+                    events, label=label, adjacency=self.adjacency, unit=unit, provenance=facts
+                )
         return ledger
 
     def _drafted_schema(self, X: Any, y: Any) -> Schema:

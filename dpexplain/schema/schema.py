@@ -360,8 +360,8 @@ class Schema:
     def clean(self, X: ArrayLike) -> pd.DataFrame:
         """Return a table as models read it: aliases, markers, formats and bounds applied.
 
-        Fits and predictions do this by themselves. What does not know the schema needs it: an
-        explanation that is given rows, an ONNX model, a SHAP explainer.
+        Fits, predictions and explanations do this by themselves. What does not know the schema
+        needs it: an ONNX model, a SHAP explainer.
 
         Parameters
         ----------

@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from sklearn.utils.validation import check_is_fitted
-from threadpoolctl import threadpool_limits
 
+from dpexplain._utils.blas import one_blas_thread
 from dpexplain._utils.validation import check_choice, check_count, check_in_range
 from dpexplain.accounting import (
     BudgetSplit,
@@ -76,7 +76,7 @@ class _PrivateBoosting(PrivateEstimator):
         delta: float = 1e-6,
         *,
         schema: Schema | None = None,
-        ledger: PrivacyLedger | None = None,
+        ledger: PrivacyLedger | str | None = None,
         preset: Preset = "default",
         composition: Composition | None = None,
         adjacency: str = "add_remove",
@@ -339,7 +339,7 @@ class _PrivateBoosting(PrivateEstimator):
         )
         line = None
         if self.calibrated and objective.loss is LOGISTIC:
-            with threadpool_limits(1, "blas"):
+            with one_blas_thread():
                 line = calibrating_line(fit, self._released_terms, objective)
         self._scale, shift = (1.0, 0.0) if line is None else line
         self._terms = self._released_terms

@@ -138,8 +138,9 @@ class DPExplainableBoostingRegressor(_PrivateBoosting, AdditiveRegressor):
     schema : Schema or None, default=None
         Public bounds, categories and target range. Without it they are read from
         the data, with a `PrivacyWarning`, and the model is not private.
-    ledger : PrivacyLedger or None, default=None
-        Ledger of the data set. If None, this fit gets its own ledger.
+    ledger : PrivacyLedger, str or None, default=None
+        Ledger of the data set, or its name: then the ledger of this process for that table, see
+        `dpexplain.accounting.process_ledger`. If None, this fit gets its own ledger.
     preset : {"default", "paper"}, default="default"
         Source of settings that are None: the recipe of this library, or the settings of [1]_.
     composition : {"joint", "gdp", "classic"} or None, default=None
@@ -254,7 +255,7 @@ class DPExplainableBoostingRegressor(_PrivateBoosting, AdditiveRegressor):
         delta: float = 1e-6,
         *,
         schema: Schema | None = None,
-        ledger: PrivacyLedger | None = None,
+        ledger: PrivacyLedger | str | None = None,
         preset: Preset = "default",
         composition: Composition | None = None,
         adjacency: str = "add_remove",

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils.multiclass import type_of_target
-from threadpoolctl import threadpool_limits
 
+from dpexplain._utils.blas import one_blas_thread
 from dpexplain._utils.tracebacks import without_records
 from dpexplain._utils.validation import check_count
 from dpexplain.models.inputs import as_column, as_table, observed_schema, some_rows_with_target
@@ -152,7 +152,7 @@ class LocallyLinearClassifier(LocallyLinearModel):
         rng = np.random.default_rng(self.random_state)
         preparation, basis, shape, recipe = self._set_up(schema, rng)
         features, labels = self._read(X, y, schema, preparation, basis)
-        with threadpool_limits(1, "blas"):
+        with one_blas_thread():
             trained = train(
                 GradientSums(features, labels, shape, basis, clip=None),
                 len(X),

@@ -49,8 +49,8 @@ def packed(value: Any) -> Any:
     list of standard deviations becomes ``{"$l": [share, first, differences...]}``, in steps of that
     share of themselves. A list of booleans becomes a string of ones and zeros, ``{"$b": "101"}``.
     Bytes become base64, ``{"$x": text}``. Repeated parts, and letters of joint errors, are stored
-    in a table and referred to by ``{"$r": place}``. A total that is the root of the sum of squares of its parts is recomputed by
-    the reader, ``{"$q": 1}``. ``unpack.js`` reads this format.
+    in a table and referred to by ``{"$r": place}``. A total that is the root of the sum of squares
+    of its parts is recomputed by the reader, ``{"$q": 1}``. ``unpack.js`` reads this format.
 
     Parameters
     ----------
