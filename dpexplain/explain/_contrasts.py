@@ -19,8 +19,8 @@ Kind = Literal["difference", "range", "sign"]
 LEVELS = 41
 """Number of values that a share of a variance is rounded to."""
 
-BLOCKS = 16
-"""Number of places along an axis that the ends of a range are rounded to, for its error."""
+BLOCKS = {"difference": 32, "range": 16}
+"""Number of blocks of bins, at most; contrasts between the same blocks share the largest error."""
 
 _RATIO = 2000.0 ** (1.0 / (LEVELS - 1))
 
@@ -123,7 +123,7 @@ def pair_levels(noise: NoiseModel, place: int) -> npt.NDArray[np.int64]:
 
     A dashboard holds one character per contrast, so claims are made from rounded values
     everywhere. It makes a standard deviation at most 10% too large, or the largest possible over
-    44, and never too small.
+    44, and never too small. Of more than 32 bins, neighbors share the largest of their shares.
 
     Parameters
     ----------
@@ -134,15 +134,16 @@ def pair_levels(noise: NoiseModel, place: int) -> npt.NDArray[np.int64]:
 
     Returns
     -------
-    ndarray of int64, shape (n_bins * (n_bins - 1) / 2,)
-        Level of each pair of bins, row by row; see :func:`share_of`.
+    ndarray of int64, shape (n_blocks * (n_blocks + 1) / 2,)
+        Level of each pair of blocks of bins, row by row; see :func:`share_of`.
     """
     bins = noise.term(place)
     factor, std = noise.factor[bins], noise.std[bins]
     first, second = np.triu_indices(len(std), 1)
     common = np.einsum("ij,ij->i", factor[first], factor[second])
     variance = std[first] ** 2 + std[second] ** 2 - 2.0 * common
-    return _levels(variance, std[first] + std[second])
+    levels = _levels(variance, std[first] + std[second])
+    return _by_block(levels, first, second, len(std), BLOCKS["difference"])
 
 
 def range_levels(noise: NoiseModel, place: int, term: ShapeFunction) -> npt.NDArray[np.int64]:
@@ -175,10 +176,20 @@ def range_levels(noise: NoiseModel, place: int, term: ShapeFunction) -> npt.NDAr
     variance += loads**2 @ noise.remainder_std[bins] ** 2
     levels = _levels(variance, np.abs(loads) @ noise.std[bins])
     levels[inside.all(axis=1)] = LEVELS - 1  # nothing is left to compare with
-    count = min(BLOCKS, term.n_value_bins)
+    return _by_block(levels, firsts, lasts, term.n_value_bins, BLOCKS["range"])
+
+
+def _by_block(
+    levels: npt.NDArray[np.int64],
+    firsts: npt.NDArray[np.int64],
+    lasts: npt.NDArray[np.int64],
+    n_bins: int,
+    most: int,
+) -> npt.NDArray[np.int64]:
+    """Keep the largest share of each pair of blocks, row by row."""
+    count = min(most, n_bins)
     found = np.full((count, count), LEVELS - 1)
-    ends = [k * count // term.n_value_bins for k in (firsts, lasts)]
-    np.minimum.at(found, tuple(ends), levels)
+    np.minimum.at(found, (firsts * count // n_bins, lasts * count // n_bins), levels)
     return found[np.triu_indices(count)]
 
 
@@ -208,10 +219,9 @@ def level_of(
     """
     if noise is None or kind == "sign":
         return 0
-    low, high = min(bins), max(bins)
-    if kind == "range":
-        n = min(BLOCKS, term.n_value_bins)
-        low, high = (k * n // term.n_value_bins for k in (low, high))
-        return int(range_levels(noise, place, term)[low * n - low * (low - 1) // 2 + high - low])
-    n = term.n_bins
-    return int(pair_levels(noise, place)[low * n - low * (low + 1) // 2 + high - low - 1])
+    is_range = kind == "range"
+    n_bins = term.n_value_bins if is_range else term.n_bins
+    levels = range_levels(noise, place, term) if is_range else pair_levels(noise, place)
+    count = min(BLOCKS[kind], n_bins)
+    low, high = (k * count // n_bins for k in (min(bins), max(bins)))
+    return int(levels[low * count - low * (low - 1) // 2 + high - low])

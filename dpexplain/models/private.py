@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dpexplain._utils.tracebacks import without_records
 from dpexplain._utils.version import __version__
 from dpexplain.accounting import Event, NonPrivateEvent, PrivacyLedger
-from dpexplain.accounting._ledger.process import ledger_of
+from dpexplain.accounting._ledger.process import ledgers_of
 from dpexplain.accounting._ledger.provenance import provenance_of
 from dpexplain.accounting.unit import Unit, unit_of
 from dpexplain.exceptions import PrivacyWarning
@@ -296,17 +296,14 @@ class PrivateEstimator(PrivateHooks):
 
     def _charged_ledger(self, events: Sequence[Event]) -> PrivacyLedger:
         label = f"{type(self).__name__} (epsilon={self.epsilon:g})"
-        ledger, listed = ledger_of(
+        ledgers = ledgers_of(
             self.ledger, delta=self.delta, adjacency=self.adjacency, alone="this fit alone"
         )
         unit = self._privacy_unit()
         facts = provenance_of(self.schema)
-        for payer in (listed, ledger):
-            if payer is not None:
-                payer.charge(
-                    events, label=label, adjacency=self.adjacency, unit=unit, provenance=facts
-                )
-        return ledger
+        for each in ledgers:
+            each.charge(events, label=label, adjacency=self.adjacency, unit=unit, provenance=facts)
+        return ledgers[-1]
 
     def _drafted_schema(self, X: Any, y: Any) -> Schema:
         warnings.warn(

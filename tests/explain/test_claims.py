@@ -61,7 +61,7 @@ def share_of_range(noise: NoiseModel, n_bins: int, low: int, high: int) -> float
     return (exact_std(noise, 0, loads) / (np.abs(loads) @ noise.std[:n_bins])) ** 2
 
 
-def test_a_range_of_a_term_of_many_bins_has_the_error_of_its_blocks_or_less():
+def test_claims_about_many_bins_have_the_largest_error_of_their_blocks():
     n = 40
     noise = some_noise(8, n, 5)
     explanation = explanation_of(np.sin(np.arange(n)), noise)
@@ -71,6 +71,12 @@ def test_a_range_of_a_term_of_many_bins_has_the_error_of_its_blocks_or_less():
         loads = inside / inside.sum() - ~inside / (~inside).sum()
         exact, largest = exact_std(noise, 0, loads), np.abs(loads) @ noise.std[:n]
         assert exact * (1 - 1e-6) <= said.std <= largest
+    for one, other in itertools.combinations(range(0, n, 3), 2):
+        loads = np.zeros(n)
+        loads[[one, other]] = 1.0, -1.0
+        exact = exact_std(noise, 0, loads)
+        said = claim(explanation, "x", one, other)
+        assert exact * (1 - 1e-6) <= said.std <= noise.std[[one, other]].sum() * (1 + 1e-9)
 
 
 def test_levels_are_shares_of_the_largest_variance_rounded_up():
@@ -83,7 +89,7 @@ def test_levels_are_shares_of_the_largest_variance_rounded_up():
             assert share * (1 - 1e-6) <= share_of(level) <= max(1.21 * share, share_of(LEVELS - 1))
     assert share_of(0) == 1.0
     assert share_of(LEVELS - 1) == pytest.approx(1 / 2000)
-    assert len(pair_levels(noise, 0)) == 36
+    assert len(pair_levels(noise, 0)) == 45
 
 
 def test_without_joint_errors_the_ends_are_taken_to_err_in_opposite_directions():

@@ -12,7 +12,7 @@ import { chosenBin, chosenRange } from "../../state/state.js";
  */
 
 const SHARE_RATIO = 2000 ** (1 / 40);
-const RANGE_BLOCKS = 16;
+const MOST_BLOCKS = { difference: 32, range: 16 };
 const FIRST_LETTER = 35;
 const CORRELATION_STEPS = 90;
 
@@ -56,14 +56,10 @@ function shareOfVariance(termFit, { kind, bins }) {
   const { pairs, ranges } = termFit.claims;
   const letters = { difference: pairs, range: ranges }[kind] ?? null;
   if (letters === null) return 1;
-  const count = valueCount(termFit);
-  const blocks = Math.min(RANGE_BLOCKS, count);
-  const places = kind === "range" ? bins.map((bin) => Math.floor((bin * blocks) / count)) : bins;
-  const [low, high] = [Math.min(...places), Math.max(...places)];
-  const before = kind === "range"
-    ? low * blocks - (low * (low - 1)) / 2
-    : low * termFit.labels.length - (low * (low + 1)) / 2 - 1;
-  return SHARE_RATIO ** -(letters.charCodeAt(before + high - low) - FIRST_LETTER);
+  const count = kind === "range" ? valueCount(termFit) : termFit.labels.length;
+  const blocks = Math.min(MOST_BLOCKS[kind], count);
+  const [low, high] = [Math.min(...bins), Math.max(...bins)].map((bin) => Math.floor((bin * blocks) / count));
+  return SHARE_RATIO ** -(letters.charCodeAt(low * blocks - (low * (low - 1)) / 2 + high - low) - FIRST_LETTER);
 }
 
 const dot = (weights, values) => weights.reduce((sum, weight, i) => sum + weight * values[i], 0);
