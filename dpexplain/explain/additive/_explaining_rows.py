@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from dpexplain.explain._record import FloatArray
 from dpexplain.explain._text import listing
-from dpexplain.explain.additive._binned import NO_BIN
+from dpexplain.explain.additive._binned import NO_BIN, Binned
 from dpexplain.explain.additive._reading_rows import FindsBins, bins_of_rows
 from dpexplain.explain.additive.local_explanation import LocalExplanation, rest_scores, total_score
 
@@ -45,6 +45,11 @@ class ExplainsRows:
     def parts(self) -> tuple[ShapeFunction | PairCurve, ...]:
         """Terms, then pairs: all parts of the score except the intercept."""
         return (*self.terms, *self.pairs)
+
+    @property
+    def _features(self) -> tuple[Binned, ...]:
+        """The bins of each term, then of each side of a pair."""
+        return (*self.terms, *(axis for pair in self.pairs for axis in pair.axes))
 
     def explain_local(
         self, X: Any, y: Any = None, *, samples_public: bool = False
@@ -186,7 +191,7 @@ def _places_by_score(by_score: Sequence[ExplainsRows], X: Any) -> list[list[npt.
             "include, so this explanation does not give its scores; call explain_local of the model"
             " or its predict."
         )
-    bins_of = bins_of_rows(first, X)
+    bins_of = bins_of_rows(first._features, first.schema, X)
     return [_places(part, bins_of) for part in by_score]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -15,19 +15,18 @@ from dpexplain.schema import Categorical, Classes, Schema
 from dpexplain.tables.columns import as_table, kind_in_parts, values_of
 from dpexplain.tables.encoding import encode_features
 
-if TYPE_CHECKING:
-    from dpexplain.explain.additive._explaining_rows import ExplainsRows
-
 FindsBins: TypeAlias = Callable[[Binned], npt.NDArray[np.int64]]
 """Returns the bin of each row in one feature; -1 if it has none."""
 
 
-def bins_of_rows(explanation: ExplainsRows, X: Any) -> FindsBins:
+def bins_of_rows(features: Iterable[Binned], schema: Schema | None, X: Any) -> FindsBins:
     """Read the cells of a table, each by itself.
 
     Parameters
     ----------
-    explanation : GlobalExplanation
+    features : iterable of Binned
+        The bins of each term, and of each side of a pair.
+    schema : Schema or None
     X : table of shape (n_samples, n_columns)
         As for :meth:`GlobalExplanation.predict`.
 
@@ -44,7 +43,6 @@ def bins_of_rows(explanation: ExplainsRows, X: Any) -> FindsBins:
         If a column is missing.
     """
     table = _table(X)
-    schema = explanation.schema
     if schema is not None:
         encoded = dict(zip(schema.features, encode_features(table, schema), strict=True))
         return lambda bins: bins.index_of_encoded(encoded[bins.name])
@@ -53,7 +51,7 @@ def bins_of_rows(explanation: ExplainsRows, X: Any) -> FindsBins:
             "X must be a table with named columns, because the explanation has no schema; got "
             f"{type(X).__name__}."
         )
-    needed = dict.fromkeys(bins.name for bins in features_of(explanation))
+    needed = dict.fromkeys(bins.name for bins in features)
     if missing := [name for name in needed if name not in table.columns]:
         raise ValueError(f"X lacks the columns {listing(missing)}; pass one column per feature.")
     return lambda bins: bins.index_or_none(table[bins.name])
@@ -72,31 +70,27 @@ def _table(X: Any) -> pd.DataFrame | npt.NDArray[Any]:
     return pd.DataFrame({name: pd.Series(column) for name, column in columns.items()})
 
 
-def features_of(explanation: ExplainsRows) -> Iterable[Binned]:
-    """Return the bins of each term, then of each side of a pair."""
-    yield from explanation.terms
-    for pair in explanation.pairs:
-        yield from pair.axes
-
-
-def check_schema(explanation: ExplainsRows) -> None:
+def check_schema(
+    schema: Schema | None, features: Iterable[Binned], classes: tuple[str, ...] | None
+) -> None:
     """Check that the schema describes the features and classes of an explanation.
 
     Parameters
     ----------
-    explanation : GlobalExplanation
+    schema : Schema or None
+    features : iterable of Binned
+    classes : tuple of str or None
 
     Raises
     ------
     ValueError
         If it is another schema.
     """
-    schema = explanation.schema
     if schema is None:
         return
     if not isinstance(schema, Schema):
         raise ValueError(f"schema must be a Schema or None, got {type(schema).__name__}.")
-    for bins in features_of(explanation):
+    for bins in features:
         if bins.name not in schema.features:
             raise ValueError(f"schema has no feature {bins.name!r}; pass that of the fit.")
         feature = schema.features[bins.name]
@@ -104,5 +98,5 @@ def check_schema(explanation: ExplainsRows) -> None:
         if listed != bins.categories:
             raise ValueError(f"schema has other categories of {bins.name!r}; pass that of the fit.")
     target = schema.target
-    if isinstance(target, Classes) and target.names != explanation.classes:
+    if isinstance(target, Classes) and target.names != classes:
         raise ValueError("schema has other classes; pass that of the fit.")

@@ -145,7 +145,7 @@ class GlobalExplanation(
         self._check_edits()
         self._set("terms", tuple(self._completed(term) for term in terms))
         self._check_noise()
-        check_schema(self)
+        check_schema(self.schema, self._features, self.classes)
 
     def _check_pairs(self) -> None:
         pairs = tuple(self.pairs)
