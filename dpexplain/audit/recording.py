@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from dpexplain.accounting import NonPrivateEvent
-from dpexplain.accounting._ledger.process import check_ledger, ledger_of, unlisted
+from dpexplain.accounting._ledger.process import named_ledger, unlisted
 from dpexplain.mechanisms import AnyPhase, Mechanism, NoiseSource, SeededCoins
 
 Integers = NDArray[np.int64]
@@ -220,11 +220,9 @@ def record(
             "an audit needs schema= and structure_seed=, so that both fits share what is public."
         )
     if estimator.ledger is not None:
-        check_ledger(estimator.ledger)
-        ledger, _ = ledger_of(
-            estimator.ledger, delta=estimator.delta, adjacency=estimator.adjacency, alone=""
-        )
-        ledger.charge([_EXACT], label="audit", adjacency=estimator.adjacency)
+        adjacency = estimator.adjacency
+        ledger = named_ledger(estimator.ledger, delta=estimator.delta, adjacency=adjacency)
+        ledger.charge([_EXACT], label="audit", adjacency=adjacency)
     model = clone(estimator).set_params(ledger=None)
     mechanism = RecordingMechanism(model._noise_source(), answers)
     model._mechanism = lambda: mechanism

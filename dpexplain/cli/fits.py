@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import dpexplain.io
+from dpexplain.accounting._ledger.provenance import provenance_of
 from dpexplain.certificate import file_hash
 from dpexplain.cli.accounts import ledger_of_command, ledger_place
 from dpexplain.cli.errors import CommandError, after_the_charge
@@ -113,7 +114,12 @@ def record_file(estimator: Any, path: Path) -> None:
     ledger = estimator.ledger_
     label = f"{type(estimator).__name__} (epsilon={estimator.epsilon:g})"
     recorded = {file.entry for file in ledger.releases}
-    places = [place for place, entry in enumerate(ledger.entries) if entry.label == label]
+    known = provenance_of(estimator.schema).schema
+    places = [
+        place
+        for place, entry in enumerate(ledger.entries)
+        if entry.label == label and entry.provenance.schema == known
+    ]
     # Entries of processes that charge at the same time promise the same if they have one label.
     open_places = [place for place in places if place not in recorded]
     ledger.add_release((open_places or places)[-1], file_hash(path))

@@ -70,6 +70,11 @@ def private_records(asked: argparse.Namespace, schema: Schema) -> Records:
 
 
 def _parquet_records(asked: argparse.Namespace, schema: Schema) -> Records:
+    if any(text.partition("=")[0].strip() == "max_rows_per_person" for text in asked.settings):
+        raise CommandError(
+            "--set max_rows_per_person=...: this command reads persons from text files only; write "
+            f"{asked.table} as CSV, or fit in Python with the table in memory."
+        )
     from dpexplain.tables.chunked import in_one_piece
     from dpexplain.tables.chunked_arrow import ArrowTable
 

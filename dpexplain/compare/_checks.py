@@ -6,7 +6,7 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from dpexplain._utils.validation import check_epsilon
-from dpexplain.accounting._ledger.process import check_ledger, ledger_of
+from dpexplain.accounting._ledger.process import ledgers_of
 from dpexplain.accounting._ledger.provenance import provenance_of
 from dpexplain.accounting.events import Event
 from dpexplain.accounting.ledger import PrivacyLedger
@@ -118,24 +118,27 @@ Charge: TypeAlias = tuple[str, tuple[Event, ...]]
 
 
 class Payer(NamedTuple):
-    """The ledger and adjacency of a sweep, and the list of fits without a ledger."""
+    """The ledgers and adjacency of a sweep."""
 
-    ledger: PrivacyLedger
+    ledgers: tuple[PrivacyLedger, ...]
     adjacency: str
     unit: Unit
-    listed: PrivacyLedger | None
+
+    @property
+    def ledger(self) -> PrivacyLedger:
+        """The ledger of the sweep; others only list it."""
+        return self.ledgers[-1]
 
     def charge(self, charges: list[Charge], schema: Schema | None) -> None:
         """Charge one entry per fit atomically, or raise."""
-        for payer in (self.listed, self.ledger):
-            if payer is not None:
-                payer.charge_all(
-                    charges,
-                    adjacency=self.adjacency,
-                    what="sweep",
-                    unit=self.unit,
-                    provenance=provenance_of(schema),
-                )
+        for ledger in self.ledgers:
+            ledger.charge_all(
+                charges,
+                adjacency=self.adjacency,
+                what="sweep",
+                unit=self.unit,
+                provenance=provenance_of(schema),
+            )
 
 
 def find_payer(
@@ -152,12 +155,11 @@ def find_payer(
             "data set belong in one ledger."
         )
     given = own if ledger is None else ledger
-    check_ledger(given)
     if given is not None and parameters.get("reproducible_seed") is not None:
         raise ValueError(
             "reproducible_seed makes models NOT PRIVATE, so a shared ledger rejects them; omit "
             "the seed or the ledger."
         )
     delta = parameters.get("delta", 1e-6)
-    found, listed = ledger_of(given, delta=delta, adjacency=adjacency, alone="this sweep alone")
-    return Payer(found, adjacency, unit, listed)
+    ledgers = ledgers_of(given, delta=delta, adjacency=adjacency, alone="this sweep alone")
+    return Payer(ledgers, adjacency, unit)

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from dpexplain._utils.tracebacks import without_records
 from dpexplain._utils.validation import check_epsilon
-from dpexplain.accounting._ledger.process import check_ledger, ledger_of, unlisted
+from dpexplain.accounting._ledger.process import named_ledger, unlisted
 from dpexplain.accounting.ledger import PrivacyLedger
 from dpexplain.accounting.summary import LedgerSummary
 from dpexplain.compare._checks import check_estimator, check_rows
@@ -74,7 +74,6 @@ class Refitter:
         check_rows("y", X, y)
         parameters = estimator.get_params(deep=False)
         given = parameters.get("ledger") if ledger is None else ledger
-        check_ledger(given)
         if data == "private" and given is None:
             raise ValueError(
                 "data='private' needs a ledger to charge each fit to: pass ledger=, or declare "
@@ -85,10 +84,8 @@ class Refitter:
                 f"data={data!r} with a ledger: a ledger belongs to private data. Leave the ledger "
                 "out, or say data='private'."
             )
-        self._ledger = None
-        if given is not None:
-            promised = parameters.get("delta", 1e-6), parameters.get("adjacency", "add_remove")
-            self._ledger, _ = ledger_of(given, delta=promised[0], adjacency=promised[1], alone="")
+        promised = {n: parameters[n] for n in ("delta", "adjacency") if n in parameters}
+        self._ledger = None if given is None else named_ledger(given, **promised)
         self.data = data
         self._estimator, self._records = estimator, (X, y)
 

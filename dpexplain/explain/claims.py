@@ -326,6 +326,8 @@ def _doubt(basis: Basis) -> State:
 
 
 def _at(explanation: GlobalExplanation) -> str:
+    if not explanation.guarantee.private:
+        return "NOT PRIVATE: in this fit"
     return f"At ε = {upper_number(explanation.guarantee.epsilon)}"
 
 

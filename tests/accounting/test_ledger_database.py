@@ -7,6 +7,7 @@ import importlib.util
 import os
 import pickle
 import sqlite3
+import sys
 import threading
 
 import pytest
@@ -223,6 +224,22 @@ def test_pickle_of_a_row_comes_back_as_the_ledger(address):
     del ledger
     pickle.loads(held).charge([EVENT], label="again")
     assert len(PrivacyLedger.open(address).entries) == 1
+
+
+def test_relative_file_is_found_from_elsewhere(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    ledger = PrivacyLedger("survey", path="sqlite:///ledgers.db")
+    monkeypatch.chdir("/")
+    ledger.charge([EVENT], label="fit")
+
+    assert ledger.path == f"sqlite:///{tmp_path}/ledgers.db#survey"
+    assert len(PrivacyLedger.open(ledger.path).entries) == 1
+
+
+def test_missing_package_is_named_with_its_extra(address, monkeypatch):
+    monkeypatch.setitem(sys.modules, "sqlalchemy", None)
+    with pytest.raises(ImportError, match=r"needs sqlalchemy and psycopg; .*'\.\[database\]'"):
+        PrivacyLedger("survey", path=address)
 
 
 @pytest.mark.parametrize(

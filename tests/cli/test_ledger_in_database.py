@@ -69,6 +69,7 @@ def test_database_that_cannot_be_reached_is_told_before_the_table_is_read(fit, c
     assert "check that the server runs" in said.err
 
 
+@pytest.mark.full
 def test_refused_command_leaves_no_ledger_in_the_database(fit, tmp_path):
     address = f"sqlite:///{tmp_path}/ledgers.db"
     fit[fit.index("--epsilon") + 1] = "-1"

@@ -90,9 +90,9 @@ def plain(words):
     return words.replace("\u2068", "").replace("\u2069", "").replace("−", "-")
 
 
-@pytest.mark.parametrize("joint", [True, False])
-def test_numbers_states_and_sentences_are_those_of_python(joint):
-    comparison = view_examples.comparison(epsilons=(0.5, 2.0, 8.0), joint=joint)
+@pytest.mark.parametrize(("joint", "private"), [(True, True), (False, True), (True, False)])
+def test_numbers_states_and_sentences_are_those_of_python(joint, private):
+    comparison = view_examples.comparison(epsilons=(0.5, 2.0, 8.0), joint=joint, private=private)
     payload = build_payload(comparison)
     names = [term["name"] for term in payload["terms"]]
     cases, wanted = [], []
@@ -105,6 +105,7 @@ def test_numbers_states_and_sentences_are_those_of_python(joint):
                 wanted.append(claim_strip(comparison, term, *bins, epsilon=epsilon))
     for found, strip in zip(on_the_page(payload, cases), wanted, strict=True):
         check_same(found, strip)
+        assert found["words"].startswith("NOT PRIVATE") is not private
 
 
 @pytest.mark.parametrize("threshold", [None, 0.2])

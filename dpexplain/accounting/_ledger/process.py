@@ -14,7 +14,7 @@ from dpexplain.accounting._ledger.duplicates import WITHOUT_A_LEDGER
 from dpexplain.accounting.ledger import PrivacyLedger
 from dpexplain.exceptions import BudgetError
 
-__all__ = ["check_ledger", "ledger_of", "process_ledger", "unlisted"]
+__all__ = ["check_ledger", "ledgers_of", "named_ledger", "process_ledger", "unlisted"]
 
 _LOCK = threading.Lock()
 _LEDGERS: dict[tuple[str | None, str], PrivacyLedger] = {}  # by table, or by adjacency
@@ -62,10 +62,9 @@ def process_ledger(
     >>> process_ledger("survey-2024").total_epsilon()
     1.06...
     """
-    checked = check_adjacency(adjacency)
     if dataset is not None:
-        check_ledger(dataset)
-        return _found((dataset, ""), dataset, 1e-6, checked)
+        return named_ledger(dataset, adjacency=adjacency)
+    checked = check_adjacency(adjacency)
     return _found((None, checked), WITHOUT_A_LEDGER, 1e-6, checked)
 
 
@@ -106,15 +105,44 @@ def check_ledger(given: object) -> None:
         )
 
 
-def ledger_of(
+def named_ledger(
+    given: PrivacyLedger | str, *, delta: float = 1e-6, adjacency: str = "add_remove"
+) -> PrivacyLedger:
+    """Return the ledger that a parameter ``ledger`` means.
+
+    Parameters
+    ----------
+    given : PrivacyLedger or str
+        A ledger, or the name of a table.
+    delta : float, default=1e-6
+        Delta of a ledger that begins here.
+    adjacency : str, default="add_remove"
+        Adjacency of a ledger that begins here.
+
+    Returns
+    -------
+    PrivacyLedger
+
+    Raises
+    ------
+    TypeError, ValueError, BudgetError
+        As for `check_ledger`.
+    """
+    check_ledger(given)
+    if isinstance(given, PrivacyLedger):
+        return given
+    return _found((given, ""), given, delta, check_adjacency(adjacency))
+
+
+def ledgers_of(
     given: PrivacyLedger | str | None, *, delta: float, adjacency: str, alone: str
-) -> tuple[PrivacyLedger, PrivacyLedger | None]:
-    """Return the ledger that a fit or a sweep charges, and a list that it is added to.
+) -> tuple[PrivacyLedger, ...]:
+    """Return what a fit or a sweep charges: its ledger, and where it has none, also the list.
 
     Parameters
     ----------
     given : PrivacyLedger, str or None
-        Parameter ``ledger``, checked.
+        Parameter ``ledger``.
     delta : float
         Delta of a ledger that begins here.
     adjacency : str
@@ -124,18 +152,13 @@ def ledger_of(
 
     Returns
     -------
-    PrivacyLedger
-        Of the table, or of this fit alone.
-    PrivacyLedger or None
-        The list of fits without a ledger, if this is one, outside `unlisted`.
+    tuple of PrivacyLedger
+        To be charged in this order; the last one is that of the fit.
     """
-    checked = check_adjacency(adjacency)
-    if isinstance(given, PrivacyLedger):
-        return given, None
-    if isinstance(given, str):
-        return _found((given, ""), given, delta, checked), None
-    listed = None if _UNLISTED.get() else process_ledger(adjacency=checked)
-    return PrivacyLedger(alone, delta=delta, adjacency=checked), listed
+    if given is not None:
+        return (named_ledger(given, delta=delta, adjacency=adjacency),)
+    own = PrivacyLedger(alone, delta=delta, adjacency=adjacency)
+    return (own,) if _UNLISTED.get() else (process_ledger(adjacency=adjacency), own)
 
 
 @contextmanager

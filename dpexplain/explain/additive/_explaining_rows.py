@@ -46,13 +46,17 @@ class ExplainsRows:
         """Terms, then pairs: all parts of the score except the intercept."""
         return (*self.terms, *self.pairs)
 
-    def explain_local(self, X: Any, *, samples_public: bool = False) -> LocalExplanation:
+    def explain_local(
+        self, X: Any, y: Any = None, *, samples_public: bool = False
+    ) -> LocalExplanation:
         """Explain the score of each row by term and pair, without the model.
 
         Parameters
         ----------
         X : table of shape (n_samples, n_columns)
             As for :meth:`predict`. Rows are not protected by the guarantee.
+        y : object, default=None
+            Ignored, as in scikit-learn: an explanation does not hold outcomes.
         samples_public : bool, default=False
             Whether the rows may be shown to anyone (public records, what-if inputs).
 
@@ -139,6 +143,25 @@ def scores_of_rows(by_score: Sequence[ExplainsRows], X: Any) -> FloatArray:
     _warn_where_no_bin(by_score[0], places[0])
     scores = _scores(by_score, places)
     return scores[:, 0] if len(by_score) == 1 else scores
+
+
+def contributions_of_rows(by_score: Sequence[ExplainsRows], X: Any) -> FloatArray:
+    """Return the contribution of each term and pair to the score of each row.
+
+    Parameters
+    ----------
+    by_score : sequence of GlobalExplanation
+        One, or one per class.
+    X : table of shape (n_samples, n_columns)
+
+    Returns
+    -------
+    ndarray of float64, shape (n_samples, n_terms) or (n_samples, n_terms, n_classes)
+    """
+    places = _places_by_score(by_score, X)
+    _warn_where_no_bin(by_score[0], places[0])
+    tables = [_contributions(part, at) for part, at in zip(by_score, places, strict=True)]
+    return tables[0] if len(tables) == 1 else np.stack(tables, axis=2)
 
 
 def _scores(

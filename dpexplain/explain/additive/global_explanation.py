@@ -17,6 +17,7 @@ from dpexplain.explain._text import listing, short_number, shorten
 from dpexplain.explain.additive._explaining_rows import ExplainsRows
 from dpexplain.explain.additive._reading_rows import check_schema
 from dpexplain.explain.additive.edits import EditRecord, edited_terms
+from dpexplain.explain.additive.interpret_manner import InterpretData
 from dpexplain.explain.additive.links import Link, checked_classes, score_unit, shown_class
 from dpexplain.explain.additive.pair_curve import PairCurve
 from dpexplain.explain.additive.predicting import PredictsRows
@@ -47,7 +48,13 @@ _BIN_WORDS = (
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class GlobalExplanation(
-    NoisyModel, PredictsRows, ExplainsRows, Record, ModelDisplay, Mapping[str, ShapeFunction]
+    NoisyModel,
+    PredictsRows,
+    ExplainsRows,
+    InterpretData,
+    Record,
+    ModelDisplay,
+    Mapping[str, ShapeFunction],
 ):
     """A mapping from term names to :class:`ShapeFunction`, in model order.
 

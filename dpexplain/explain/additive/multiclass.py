@@ -22,6 +22,7 @@ from dpexplain.explain._text import listing, short_number, shorten
 from dpexplain.explain.additive._explaining_rows import explain_rows_of_classes
 from dpexplain.explain.additive.edits import EditRecord
 from dpexplain.explain.additive.global_explanation import GlobalExplanation
+from dpexplain.explain.additive.interpret_manner import InterpretManner
 from dpexplain.explain.additive.multiclass_local import MulticlassLocalExplanation
 from dpexplain.explain.additive.predicting import PredictsRows
 from dpexplain.explain.bands._noisy_classes import NoisyClasses
@@ -44,7 +45,9 @@ def scores_of(
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class MulticlassExplanation(NoisyClasses, PredictsRows, ModelDisplay, ByClass[GlobalExplanation]):
+class MulticlassExplanation(
+    NoisyClasses, PredictsRows, InterpretManner, ModelDisplay, ByClass[GlobalExplanation]
+):
     """An additive model with a score for each of several classes.
 
     Parameters
@@ -136,13 +139,17 @@ class MulticlassExplanation(NoisyClasses, PredictsRows, ModelDisplay, ByClass[Gl
         """
         return MulticlassExplanation(tuple(part.without_pairs() for part in self.by_class))
 
-    def explain_local(self, X: Any, *, samples_public: bool = False) -> MulticlassLocalExplanation:
+    def explain_local(
+        self, X: Any, y: Any = None, *, samples_public: bool = False
+    ) -> MulticlassLocalExplanation:
         """Explain all class scores; see :meth:`GlobalExplanation.explain_local`.
 
         Parameters
         ----------
         X : table of shape (n_samples, n_columns)
             As for :meth:`predict`. Rows are not protected by the guarantee.
+        y : object, default=None
+            Ignored, as in scikit-learn: an explanation does not hold outcomes.
         samples_public : bool, default=False
             Whether the rows may be shown to anyone (public records, what-if inputs).
 

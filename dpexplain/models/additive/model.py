@@ -183,13 +183,42 @@ class AdditiveModel(BaseEstimator):
             effect_scatter=None if effect is None else effect.joint,
         )
 
-    def explain_local(self, X: Any, *, samples_public: bool = False) -> Any:
+    @property
+    def term_names_(self) -> list[str]:
+        """Names of the terms, once fitted."""
+        check_is_fitted(self, "schema_")
+        return [bins.name for bins in self._terms.bins]
+
+    @property
+    def term_scores_(self) -> list[NDArray[np.float64]]:
+        """Contribution of each bin, by term: bins of values, then "other" and "missing"."""
+        check_is_fitted(self, "schema_")
+        return [np.array(scores) for scores in self._terms.scores]
+
+    def eval_terms(self, X: Any) -> NDArray[np.float64]:
         """Return the contribution of each term to the score of each row.
 
         Parameters
         ----------
         X : array-like or DataFrame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_terms) or (n_samples, n_terms, n_classes)
+            On the link scale, in the order of `term_names_`.
+        """
+        columns = self._columns(X)
+        return self._terms.contributions(columns)
+
+    def explain_local(self, X: Any, y: Any = None, *, samples_public: bool = False) -> Any:
+        """Return the contribution of each term to the score of each row, with its noise.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
             Rows to explain. They are not protected by the model's guarantee.
+        y : object, default=None
+            Ignored, as in scikit-learn: an explanation does not hold outcomes.
         samples_public : bool, default=False
             Whether the rows may be shown to anyone (public records, what-if inputs).
 

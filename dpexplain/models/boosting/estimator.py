@@ -57,6 +57,7 @@ from dpexplain.models.boosting.uncertainty.effect import (
     has_effect,
 )
 from dpexplain.models.boosting.uncertainty.simulate import simulate_noise
+from dpexplain.models.interpret_names import answers_interpret_names
 from dpexplain.models.private import PrivateEstimator
 from dpexplain.schema import Schema
 from dpexplain.tables.chunked import ChunkedTable
@@ -70,6 +71,7 @@ class _PrivateBoosting(PrivateEstimator):
     _reads_parts = True
     _hidden_fit = ("_terms", "_released_terms", "_scale", "_fit", "_noise", "_effect", "_edited")
 
+    @answers_interpret_names
     def __init__(
         self,
         epsilon: float = 1.0,

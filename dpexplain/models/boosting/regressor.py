@@ -18,6 +18,7 @@ from dpexplain.models.boosting.monotone import Constraints
 from dpexplain.models.boosting.nonprivate.reference import _Reference
 from dpexplain.models.boosting.objectives import Objective, RegressionObjective, regression
 from dpexplain.models.boosting.recipe import Preset
+from dpexplain.models.interpret_names import answers_interpret_names
 from dpexplain.schema import Range, Schema
 
 
@@ -85,6 +86,7 @@ class ExplainableBoostingRegressor(AdditiveRegressor, _Reference):
 
     _target_kind = Range
 
+    @answers_interpret_names
     def __init__(
         self,
         *,
@@ -249,6 +251,7 @@ class DPExplainableBoostingRegressor(_PrivateBoosting, AdditiveRegressor):
 
     _reference_class = ExplainableBoostingRegressor
 
+    @answers_interpret_names
     def __init__(
         self,
         epsilon: float = 1.0,

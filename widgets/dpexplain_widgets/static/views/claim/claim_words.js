@@ -76,7 +76,8 @@ function doubtWords({ holds, basis }, kind) {
 export function claimWords(state, question, claim) {
   const words = { rank: () => claimedRank(state, claim), decision: () => claimedDecision(state, question, claim) };
   const said = (words[question.kind] ?? (() => claimedContrast(state, question, claim)))();
-  const at = `At ε = ${formatEpsilon(state.payload.epsilons[state.stop])}`;
+  const { fit, payload, stop } = state;
+  const at = fit.guarantee.private ? `At ε = ${formatEpsilon(payload.epsilons[stop])}` : "NOT PRIVATE: in this fit";
   return `${at}, ${said}${doubtWords(claim, question.kind)}.`;
 }
 
