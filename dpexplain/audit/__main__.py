@@ -110,7 +110,8 @@ def _print_power(asked: argparse.Namespace, audited: list[Subject]) -> list[str]
         names = (f"`{s.name}`" for s in audited if powerful_tiers(s) == powerful)
         print(
             "\nShare of runs in which each tier detected a planted mistake (ε = 8; bold where it "
-            f"must), in {', '.join(names)}:\n"
+            "must; tier 4 uses a tenth of the fits where it need not), in "
+            f"{', '.join(names)}:\n"
         )
         print(power_table([row for row in rows if row.powerful == powerful]), flush=True)
     return [f"tier {t} missed: {row.mutant.name}" for row in rows for t in row.survives]

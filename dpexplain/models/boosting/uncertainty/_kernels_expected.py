@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ _PER_UNIT = 64
 _END = 9.0
 
 
+@cache
 def _normal_table() -> NDArray[np.float64]:
     """Return the mean of max(t + Z, 0), the chance of Z < t and its density at each point t."""
     points = np.arange(-int(_END) * _PER_UNIT, int(_END) * _PER_UNIT + 2) / _PER_UNIT
