@@ -46,6 +46,17 @@ CONTENTS = """
 
 ```{toctree}
 :hidden:
+:caption: Start
+docs/start/quick_start
+docs/start/installation
+docs/start/why
+docs/start/faq
+docs/start/glossary
+docs/start/coming_from
+```
+
+```{toctree}
+:hidden:
 :caption: Tutorials
 docs/tutorials/index
 ```
