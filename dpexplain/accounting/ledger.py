@@ -29,7 +29,7 @@ _LIVE: WeakValueDictionary[str, PrivacyLedger] = WeakValueDictionary()
 
 
 class PrivacyLedger(LedgerReading):
-    """Track the privacy budget of one data set and enforce a cap.
+    """Tracks the privacy budget of one data set and enforces a cap.
 
     Pass one ledger to every estimator that is fitted on a data set or any split of it. The total
     of Gaussian releases is exact, and holds for fits whose number and budgets were fixed before
@@ -159,7 +159,7 @@ class PrivacyLedger(LedgerReading):
         events : iterable of Event
             Releases, with noise multipliers stated for `adjacency`.
         label : str
-            Description of who makes the releases.
+            Name of what makes the releases, such as an estimator.
         adjacency : {"add_remove", "replace"}, default="add_remove"
             Must be the ledger's.
         what : str, default="fit"
@@ -167,8 +167,8 @@ class PrivacyLedger(LedgerReading):
         unit : Record or Person, default=RECORD
             Unit that the events protect.
         provenance : Provenance or None, default=None
-            Public facts about the charge. Today's date in UTC, and the person and purpose of the
-            ledger, are added where it leaves them out.
+            Public facts about the charge. If missing, today's date in UTC and the person and
+            purpose of the ledger are added.
 
         Returns
         -------
@@ -180,7 +180,7 @@ class PrivacyLedger(LedgerReading):
         BudgetError
             If the cap would be exceeded or protects a unit for which the charge has no bound, the
             adjacency differs, the ledger belongs to another process, or its file cannot be read or
-            written. In these cases nothing has changed.
+            written. In these cases nothing is changed.
         ValueError
             If there is no event, or `events` contains something else.
         TypeError
@@ -223,7 +223,7 @@ class PrivacyLedger(LedgerReading):
         Raises
         ------
         BudgetError, ValueError
-            As for `charge`. In these cases nothing has changed.
+            As for `charge`. In these cases nothing is changed.
         """
         check_unit(unit)
         facts = self._filled(provenance)
@@ -268,7 +268,7 @@ class PrivacyLedger(LedgerReading):
         Raises
         ------
         ValueError
-            If the entry does not exist or is not private, or the hash is none.
+            If the entry does not exist or is not private, or the hash is malformed.
         BudgetError
             If the ledger belongs to another process, or its file cannot be read or written.
         """
@@ -309,7 +309,7 @@ class PrivacyLedger(LedgerReading):
             If `unit` is not a unit.
         BudgetError
             If it is above the current cap, or below what has been spent, or the cap protects
-            another unit. In these cases nothing has changed.
+            another unit. In these cases nothing is changed.
 
         Notes
         -----

@@ -28,8 +28,8 @@ def quantile_bins(
     Returns
     -------
     FeatureBins
-        Outer edges are the public bounds of the schema (half a step further out where
-        the schema states a step).
+        The outer edges are the public bounds of the schema (half a step further out if the schema
+        states a step).
     """
     if isinstance(feature, Categorical):
         return FeatureBins(name, feature)

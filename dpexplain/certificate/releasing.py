@@ -1,4 +1,4 @@
-"""Make a certificate of a released file."""
+"""Make a certificate for a released file."""
 
 from __future__ import annotations
 
@@ -39,36 +39,36 @@ def release(
     purpose: str = "",
     key: str | os.PathLike[str] | None = None,
 ) -> Certificate:
-    """Record a released file in its ledger and make a certificate of it.
+    """Record a released file in its ledger and make its certificate.
 
     It spends nothing and needs no data.
 
     Parameters
     ----------
     path : path-like
-        File that ``dpexplain fit`` or `dpexplain.io.save` wrote: an explanation of one private
+        File written by ``dpexplain fit`` or `dpexplain.io.save`: an explanation of one private
         model.
     ledger : PrivacyLedger
         Ledger that the fit was charged to.
     schema : Schema or None, default=None
         Schema of the fit; its hash is compared with the one in the ledger.
     entry : int or None, default=None
-        Index of the entry of the fit in ``ledger.entries``; None finds it.
+        Index of the fit's entry in ``ledger.entries``; None searches for it.
     person, purpose : str, default=""
-        Person who releases the file and what for; the ones of the fit by default.
+        Person who releases the file, and for what purpose; by default, those of the fit.
     key : path-like or None, default=None
         Private Ed25519 key (PEM) that signs the certificate; needs the extra ``sign``.
 
     Returns
     -------
     Certificate
-        With ``save(path)`` for a page or JSON.
+        Its ``save(path)`` writes a page or JSON.
 
     Raises
     ------
     ValueError
-        If the file is not such an explanation, it is not private, no entry fits it or several do,
-        or the schema is another one. Nothing was recorded.
+        If the file is not such an explanation or not private, if no entry or more than one matches
+        it, or if the schema differs. Nothing was recorded.
     ImportError
         If `key` is given without the package ``cryptography``. Nothing was recorded.
     BudgetError
@@ -93,7 +93,7 @@ def release(
 
 
 def certificate_of(shown: Released, recorded: ReleasedFile, state: LedgerState) -> Certificate:
-    """Make a certificate from a released file and the state of its ledger, without a signature.
+    """Make an unsigned certificate from a released file and its ledger's state.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ def released_model(path: str | os.PathLike[str]) -> Released:
     Parameters
     ----------
     path : path-like
-        File that `dpexplain.io.save` wrote.
+        File written by `dpexplain.io.save`.
 
     Returns
     -------
@@ -185,7 +185,7 @@ def file_hash(path: str | os.PathLike[str]) -> str:
 
 
 def entry_epsilon(entry: LedgerEntry, delta: float, state: LedgerState) -> float:
-    """Compute epsilon of an entry from its events.
+    """Compute the epsilon of an entry from its events.
 
     Parameters
     ----------
@@ -212,7 +212,7 @@ def entry_epsilon(entry: LedgerEntry, delta: float, state: LedgerState) -> float
 def _entry_of(
     guarantee: Guarantee, model: str, sha256: str, state: LedgerState, entry: int | None
 ) -> int:
-    """Find the entry of a released file: as given, as recorded before, or the one that fits."""
+    """Find a file's entry: the given one, the recorded one, or the only match."""
     fitting = [n for n, e in enumerate(state.entries) if fits_guarantee(e, guarantee, state)]
     if entry is not None:
         if entry not in fitting:
@@ -251,7 +251,7 @@ def fits_guarantee(entry: LedgerEntry, guarantee: Guarantee, state: LedgerState)
     Returns
     -------
     bool
-        False as well if they cost much less, because then they are those of another fit.
+        Also False if they cost much less, because they then belong to another fit.
     """
     if entry.unit.words != guarantee.unit or state.adjacency != guarantee.adjacency:
         return False

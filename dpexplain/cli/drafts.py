@@ -1,4 +1,4 @@
-"""``dpexplain schema draft``, ``from-dictionary`` and ``check``; only the second reads no data."""
+"""``dpexplain schema``: ``draft``, ``from-dictionary`` and ``check``."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def run_from_dictionary(asked: argparse.Namespace) -> None:
 
 
 def _check_new(asked: argparse.Namespace) -> None:
-    """Check that no schema that somebody may have edited is overwritten by accident."""
+    """Check that no schema is overwritten by accident, since it may have been edited."""
     check_place(asked.out, suffixes=(".toml",))
     if asked.out.exists() and not asked.replace:
         raise CommandError(f"--out {asked.out} exists; pass --replace to overwrite it.")

@@ -12,12 +12,12 @@ class CommandError(Exception):
 
 @contextlib.contextmanager
 def after_the_charge() -> Iterator[None]:
-    """Note in errors raised inside that the charge stays.
+    """Add to errors raised inside that the charge remains.
 
     Raises
     ------
     RuntimeError
-        Instead of errors that mean invalid input elsewhere.
+        In place of errors that would mean invalid input elsewhere.
     """
     try:
         yield

@@ -47,7 +47,7 @@ def add_command(
 
 
 def add_table(command: argparse.ArgumentParser, *, private: bool = True) -> None:
-    """Add the table, its target and its schema."""
+    """Add the options for the table, its target and its schema."""
     command.add_argument("table", type=Path, help="CSV, TSV or Parquet file with one record a row")
     command.add_argument("--target", required=True, metavar="COLUMN", help="column to predict")
     command.add_argument(
@@ -111,7 +111,7 @@ def add_model(command: argparse.ArgumentParser) -> None:
 
 
 def add_responsible(command: argparse.ArgumentParser) -> None:
-    """Add who is responsible and why, which the ledger records."""
+    """Add the options for the responsible person and the purpose."""
     command.add_argument("--person", default="", help="person responsible, for the ledger")
     command.add_argument("--purpose", default="", help="what the release is for, for the ledger")
 
@@ -126,7 +126,7 @@ def private_estimator(asked: argparse.Namespace, schema: Any, **parameters: Any)
     schema : Schema
         Its target decides between classifier and regressor.
     **parameters
-        Set by the command itself.
+        Parameters set by the command itself.
 
     Returns
     -------
@@ -165,7 +165,7 @@ def private_estimator(asked: argparse.Namespace, schema: Any, **parameters: Any)
 
 
 def setting(text: str) -> tuple[str, Any]:
-    """Read ``name=value``, the value as in TOML.
+    """Read ``name=value``, with the value in TOML syntax.
 
     Parameters
     ----------

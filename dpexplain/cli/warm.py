@@ -33,7 +33,7 @@ def add_commands(commands_of: Any) -> None:
 
 
 def run_warm(asked: argparse.Namespace) -> None:
-    """Fit the models on a few simulated rows; what it compiles stays on disk."""
+    """Fit the models on a few simulated rows; compiled kernels stay on disk."""
     known = commands()
     for model in asked.models:
         if model not in known:

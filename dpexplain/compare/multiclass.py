@@ -112,7 +112,7 @@ class MulticlassComparison(ByClass[Comparison]):
 
     @property
     def guarantee_words(self) -> tuple[str, str]:
-        """Labels for every view: the cost of each model, and of all models together."""
+        """Labels shown in every view: the cost of each model, and of all models together."""
         return self.by_class[0].guarantee_words
 
     @property

@@ -44,7 +44,7 @@ class Refitter:
     Raises
     ------
     ValueError
-        If the data are not declared, private data come without a ledger, or stand-in data with
+        If the kind of data is not declared, private data have no ledger, or stand-in data have
         one.
 
     Examples
@@ -116,7 +116,7 @@ class Refitter:
         Raises
         ------
         BudgetError
-            If the ledger cannot pay for all of them; nothing is spent.
+            If the ledger cannot cover all of them; nothing is spent.
         """
         if not self.private:
             return ""

@@ -1,8 +1,8 @@
 """Claims: one sentence about a curve, with its interval and whether it holds.
 
-A claim compares two bins or categories of a term, compares a range of bins with the rest, states
-the sign of one bin, or the rank of a term. Intervals are simultaneous: with 95% certainty, all
-claims of one kind about one term are right together, so a claim may be chosen after looking at the
+A claim compares two bins or categories of a term, compares a range of bins with the rest, or
+states the sign of one bin or the rank of a term. Intervals are simultaneous: with 95% certainty,
+all claims of one kind about one term hold together, so a claim may be chosen after looking at the
 curve. They use the joint errors of both ends, and cost no additional privacy.
 """
 
@@ -36,10 +36,11 @@ _RATIO = (2.0 / _CLOSEST) ** (1.0 / (LEVELS - 1))
 
 
 def correlation_levels(noise: NoiseModel, place: int) -> npt.NDArray[np.int64]:
-    """Round one minus the correlation of any two bins of a term, upwards.
+    """Round up one minus the correlation, for every two bins of a term.
 
-    A dashboard holds one character per pair, so claims are made from rounded values everywhere. It
-    makes the standard deviation of a difference at most 5% too large, never too small.
+    A dashboard stores one character per pair, so claims are made from rounded values everywhere.
+    Rounding makes the standard deviation of a difference at most 5% too large, and never too
+    small.
 
     Parameters
     ----------
@@ -63,12 +64,12 @@ def correlation_levels(noise: NoiseModel, place: int) -> npt.NDArray[np.int64]:
 
 
 def apart_of(level: int) -> float:
-    """Return one minus a correlation from its level: 2 for level 0, down to 0.001."""
+    """Return one minus the correlation for a level: 2 for level 0, down to 0.001."""
     return 2.0 * math.pow(_RATIO, -float(level))
 
 
 def pair_factor(n_bins: int) -> float:
-    """Half width of simultaneous intervals for all pairs of bins, in standard deviations.
+    """Return the half-width of simultaneous intervals for all pairs of bins.
 
     By Šidák's inequality, which holds for normal errors with any correlations [1]_.
 
@@ -104,7 +105,7 @@ class Claim(Record):
     term : str
         Name of the term.
     first, second : str
-        What is compared with what, in words.
+        The two things compared, in words.
     estimate : float
         The difference, value or rank, in the unit of the score or as a rank.
     std : float
@@ -112,10 +113,10 @@ class Claim(Record):
     low, high : float
         Ends of its simultaneous 95% interval.
     basis : {"effect", "noise"}
-        Whether it refers to the estimated effect on people, or to the released curve without
-        its noise, which can understate effects.
+        Whether it refers to the estimated effect, or to the released curve without its noise,
+        which can understate effects.
     holds : bool
-        Whether the interval leaves one sign, or one rank.
+        Whether the interval allows only one sign, or one rank.
     words : str
         The claim as a sentence.
     guarantee : Guarantee
@@ -154,7 +155,7 @@ class Claim(Record):
         return self.words
 
     def __repr__(self) -> str:
-        """Return the sentence and where its numbers are."""
+        """Return the sentence, and name the method with its numbers."""
         return f"Claim({self.words!r}; see .frame())"
 
 
@@ -169,7 +170,7 @@ def claim(
     Parameters
     ----------
     explanation : GlobalExplanation
-        A private model with a noise band. For several classes, that of one class.
+        Explanation of a private model with a noise band. With several classes, that of one class.
     term : str
         Name of the term.
     first : str, int, tuple or None, default=None
@@ -187,7 +188,7 @@ def claim(
     KeyError
         If the term or a bin does not exist.
     ValueError
-        If the errors are unknown, the curve was edited, or the bins make no claim.
+        If the errors are unknown, the curve was edited, or no claim can be made about the bins.
 
     Examples
     --------
@@ -227,7 +228,7 @@ class _Errors:
 
     @classmethod
     def of(cls, explanation: GlobalExplanation, name: str) -> _Errors:
-        """Choose the effect where it is estimated, else the released curve."""
+        """Choose the effect if it is estimated, else the released curve."""
         term = explanation[name]
         place = [each.name for each in explanation.terms].index(name)
         basis = claim_basis(term)
@@ -248,7 +249,7 @@ class _Errors:
         return apart_of(int(correlation_levels(self.joint, self.place)[pair]))
 
     def scatter(self, loads: FloatArray) -> float:
-        """Return the standard deviation of a sum over bins; the largest possible if unknown."""
+        """Return the (largest possible) standard deviation of a sum over bins."""
         if self.joint is None:
             return float(np.abs(loads) @ self.std)
         bins = self.joint.term(self.place)
@@ -258,7 +259,7 @@ class _Errors:
 
 
 def claim_basis(term: ShapeFunction) -> Basis | None:
-    """Return what claims about a term refer to; None if none can be made.
+    """Return what claims about a term refer to; None if no claim can be made.
 
     Parameters
     ----------
@@ -313,7 +314,7 @@ def _range_claim(explanation: GlobalExplanation, errors: _Errors, ends: tuple[An
 
 
 def _mean_of(term: ShapeFunction, chosen: npt.NDArray[np.bool_]) -> FloatArray:
-    """Coefficients of the mean over some bins, weighted by (noisy) counts."""
+    """Return the coefficients of the mean over some bins, weighted by (noisy) counts."""
     weights = np.where(chosen, term.weights, 0.0)
     weights = weights if weights.sum() > 0 else chosen.astype(np.float64)
     return np.asarray(weights / weights.sum())

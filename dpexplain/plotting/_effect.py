@@ -35,7 +35,7 @@ def checked_show(show: str) -> Show:
 
 
 def resolved_show(shape: ShapeFunction, show: Show) -> Show:
-    """Draw the released curve alone if there is no estimate."""
+    """Choose the released curve alone if there is no estimate."""
     return "released" if shape.effect is None else show
 
 
@@ -95,7 +95,7 @@ def draw_points(
 
 
 def _clip(ax: Axes, drawn: Iterable[Artist], corner: Corner, opposite: Corner) -> None:
-    """Clip marks to a rectangle, given in shares of the axes."""
+    """Clip marks to a rectangle, given in fractions of the axes."""
     from matplotlib.patches import Rectangle
 
     size = (opposite[0] - corner[0], opposite[1] - corner[1])

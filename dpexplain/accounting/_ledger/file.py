@@ -19,7 +19,7 @@ Signature = tuple[int, int, int]
 
 
 class LedgerFile:
-    """Text file with a lock; every failure is a `BudgetError` naming the file.
+    """Text file with a lock; every failure is a `BudgetError` that names the file.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ class LedgerFile:
         _sync_folder(self.path.parent)
 
     def _refuse_second_name(self) -> None:
-        """Refuse a file with a hard link, which would keep the old content: a second budget."""
+        """Reject a file with a hard link, which would keep a second budget."""
         try:
             linked = self.path.stat().st_nlink > 1
         except OSError:  # not there yet
@@ -128,7 +128,7 @@ class LedgerFile:
 def _sync_folder(folder: Path) -> None:
     """Sync the folder, so a power cut cannot restore the old file.
 
-    Some systems cannot open a folder; there the system alone decides when names are written.
+    Some systems cannot open a folder; there, only the system decides when file names are written.
     """
     with suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)

@@ -120,30 +120,30 @@ class LedgerReading:
 
     @property
     def head(self) -> str:
-        """Hash that covers the limits, all entries and all released files.
+        """Hash of the limits, all entries and all released files.
 
         Returns
         -------
         str
-            64 hexadecimal digits. Kept elsewhere, on a certificate or on paper, it shows later that
-            nothing before it was changed.
+            64 hexadecimal digits. A copy kept elsewhere, on a certificate or on paper, can later
+            prove that nothing before it was changed.
         """
         return self._store.current().head
 
     @property
     def chained(self) -> bool:
-        """Whether the entries are protected by a chain of hashes.
+        """Whether a hash chain protects the entries.
 
         Returns
         -------
         bool
-            False for a file of an older version that was not charged since, because nobody can
-            tell whether it was changed by hand. The next charge starts the chain.
+            False for a file from an older version that has not been charged since, because nobody
+            can tell whether it was changed by hand. The next charge starts the chain.
         """
         return self._store.current().chained
 
     def chain_words(self) -> str:
-        """Describe the chain of hashes in a sentence.
+        """Describe the hash chain in a sentence.
 
         Returns
         -------
@@ -209,7 +209,7 @@ class LedgerReading:
 
     @property
     def remaining_epsilon(self) -> float:
-        """Largest epsilon available to one more private fit at the ledger's delta.
+        """Largest epsilon that one more private fit may use at the ledger's delta.
 
         Because composition costs less than addition, this is more than the cap minus the total.
 

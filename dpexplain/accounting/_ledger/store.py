@@ -45,7 +45,7 @@ class LedgerStore:
         return cls(_parsed(file), file)
 
     def create(self) -> None:
-        """Write a new file; one that exists is an error."""
+        """Write a new file; raise an error if it exists."""
         if self.file is None:
             return
         with self.file.exclusive():
@@ -67,7 +67,7 @@ class LedgerStore:
                 self.write(self.known)
 
     def discard_unused(self) -> None:
-        """Remove the file if it holds no entry and no cap; others may have charged it since."""
+        """Remove the file unless it has a cap, or another process has charged it."""
         if self.file is None:
             return
         with self.file.exclusive():

@@ -32,7 +32,7 @@ _HTML_ROWS = 10
 def share_outside(weights: FloatArray, std: FloatArray | None) -> float | None:
     """Return the share of weights outside the noise band; None without noise.
 
-    Noise alone puts 4.6% there.
+    With noise alone, this share is 4.6%.
     """
     if std is None:
         return None
@@ -84,7 +84,7 @@ class WeightMap(Record, ModelDisplay):
     bias : float, default=0.0
         Score at zero inputs.
     grid_shape : tuple of int or None, default=None
-        How the inputs lie on a grid (images, signals); None for a table.
+        Shape of the grid of inputs (images, signals); None for a table.
     noise_std : array-like of shape (n_inputs,) or None, default=None
         Standard deviation of each weight under privacy noise.
     bias_std : float or None, default=None
@@ -132,7 +132,7 @@ class WeightMap(Record, ModelDisplay):
 
     @property
     def above_noise(self) -> npt.NDArray[np.bool_] | None:
-        """Weights outside two standard deviations of noise; None without noise."""
+        """Weights above two standard deviations of noise; None without noise."""
         if self.noise_std is None:
             return None
         return np.asarray(np.abs(self.weights) > BAND * self.noise_std)

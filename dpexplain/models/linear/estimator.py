@@ -24,7 +24,7 @@ Scaling = Literal["released", "public"]
 
 
 class _PrivateLinear(PrivateEstimator, AdditiveModel):
-    """Fit of both private linear models."""
+    """Base class that fits both private linear models."""
 
     _hidden_fit = ("_terms", "_fit", "_noise", "_edited")
     _target_label: str

@@ -34,9 +34,9 @@ def representable(probability: float) -> float:
 
 
 class PoissonSampler:
-    """Poisson sampler of people, step by step.
+    """Poisson sampler of persons, step by step.
 
-    Coins are drawn by position and step: the coins of a person do not depend on who follows.
+    Random draws depend on position and step: those of a person do not depend on later persons.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class PoissonSampler:
     probability : float
         As returned by `representable`.
     coins : Coins
-        Secret; not stored elsewhere.
+        Source of secret random draws; not stored elsewhere.
     """
 
     def __init__(self, person_of_row: NDArray[np.int32], probability: float, coins: Coins) -> None:

@@ -1,4 +1,4 @@
-"""What a page needs to compare two bins of a term: correlations of their errors."""
+"""Correlations of errors, with which a page compares two bins of a term."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ def claim_parts(explanation: GlobalExplanation, names: list[str]) -> list[dict[s
     Returns
     -------
     list of dict or None
-        "basis", as of :class:`dpexplain.explain.Claim`; "factor", the half width of intervals in
+        "basis", as in :class:`dpexplain.explain.Claim`; "factor", the half-width of intervals in
         standard deviations; and "apart", one character per pair of bins for its level in
         :func:`dpexplain.explain.claims.correlation_levels`, or None if correlations are unknown.
-        None where the page makes no claims.
+        The entry is None if the page makes no claims about the term.
     """
     pairs = sum(term.n_bins * (term.n_bins - 1) // 2 for term in explanation.terms)
     if pairs > _MOST_PAIRS:

@@ -23,8 +23,8 @@ class Scratch:
     """Store of encoded records, up to `memory_bytes` in memory, the rest on disk.
 
     The file is in the system's temporary folder (``TMPDIR``). It has no name if the operating
-    system allows that, only the owner can open it, and it disappears when the process ends,
-    however that happens. It contains private records: bins of features and the target.
+    system allows that, only the owner can open it, and it disappears when the process ends, even
+    if it crashes. It contains private records: bins of features and the target.
 
     Parameters
     ----------

@@ -26,14 +26,14 @@ _ANCHORS = 8
 
 @dataclass(frozen=True, eq=False)
 class Sums:
-    """Differences of released sums from those expected for given curves, with derivatives.
+    """Differences between released and expected sums, with derivatives.
 
     Attributes
     ----------
     missing : ndarray of shape (n_leaves,)
         Released minus expected sums, in standard deviations of their noise.
     slopes : ndarray of shape (n_leaves, n_columns)
-        Derivative of the expected sums by each column, in the same unit.
+        Derivative of the expected sums with respect to each column, in the same unit.
     """
 
     missing: FloatArray
@@ -50,7 +50,7 @@ class Trajectory:
     bound : float
         Bound on scores per bin, in units of the loop.
     logistic : bool
-        Whether the target has two classes; otherwise it is numeric.
+        Whether the target has two classes; if False, it is numeric.
     """
 
     def __init__(self, fit: PrivateFit, bound: float, *, logistic: bool) -> None:
