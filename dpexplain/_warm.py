@@ -106,7 +106,7 @@ def _warm_all(names: Collection[str], quick: bool) -> None:
 
 
 def warm(modules: Collection[str] = (), *, quick: bool = False) -> None:
-    """Compile what models need, on all processors, with a progress bar on a terminal.
+    """Compile the kernels of models on all processors, with a progress bar.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Did you mean" suggestions for names of columns and terms, never for cells."""
+"""Suggestions ("did you mean") for names of columns and terms, never for cells."""
 
 from __future__ import annotations
 

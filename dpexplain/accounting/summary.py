@@ -310,7 +310,7 @@ class LedgerSummary:
         return f"epsilon = {self.private_epsilon:.4g} at delta = {self.delta:g} ({unit})"
 
     def _use_words(self) -> str:
-        """Describe the use for which the total holds, and the total for other uses."""
+        """Describe when the total holds, and the total that holds otherwise."""
         if not math.isfinite(self.adaptive_epsilon):
             return ""
         return (

@@ -107,7 +107,7 @@ class FinalModelAudit:
 
 
 def audit_final_model(case: CanaryCase, n_fits: int = 1000) -> FinalModelAudit:
-    """Guess which of `n_fits` final models with and without the canary saw it.
+    """Guess which final models were fitted with the canary.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Functions of each mechanism that the audits need.
+"""Functions that audits need for each mechanism.
 
 New mechanisms register their phase type here, and their events in `charges`.
 """

@@ -353,9 +353,9 @@ def powerful_tiers(subject: Subject) -> frozenset[int]:
     Returns
     -------
     frozenset of int
-        All four, unless no canary can use up the stated guarantee, or its final model reveals so
-        little that a thousand fits cannot detect halved noise: for several classes, or as stated
-        by the estimator.
+        All four, unless no canary can use up the stated guarantee, or the final model reveals so
+        little that a thousand fits cannot detect halved noise. The latter is the case for several
+        classes, and for estimators whose audit settings say so.
     """
     stated = audit_of(subject.estimator_class).powerful
     return stated - {4} if _has_several_classes(subject) else stated

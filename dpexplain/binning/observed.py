@@ -1,4 +1,4 @@
-"""Bins read from the data, for non-private models only."""
+"""Bins computed from the data, for non-private models only."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dpexplain.schema import Categorical, Numeric
 def quantile_bins(
     name: str, feature: Numeric | Categorical, values: Encoded, max_bins: int
 ) -> FeatureBins:
-    """Return bins with similar record counts. NOT PRIVATE: edges follow the data.
+    """Return bins with similar record counts. NOT PRIVATE: edges depend on the data.
 
     Parameters
     ----------

@@ -39,7 +39,7 @@ _PAGES = (".html", ".htm")
 
 @dataclass(frozen=True)
 class Certificate:
-    """What a released file promises, and where its ledger says so.
+    """Guarantees of a released file, and their evidence in the ledger.
 
     Every field follows from the released file, the ledger and the version of this library, so
     `verify` can reproduce it. Epsilons are rounded up; what is left of a cap is rounded down.

@@ -130,7 +130,7 @@ class Fits(Record, Display, Generic[Model]):
 
     @property
     def releasable(self) -> bool:
-        """Whether all of it may be released."""
+        """Whether everything may be released."""
         return self.private
 
     @property

@@ -107,7 +107,7 @@ class MulticlassComparison(ByClass[Comparison]):
 
     @property
     def releasable(self) -> bool:
-        """Whether all of it may be released."""
+        """Whether everything may be released."""
         return self.private
 
     @property

@@ -39,7 +39,7 @@ class Merge(Operation):
 
 @dataclasses.dataclass(frozen=True)
 class _WholeTerm(Operation):
-    """An operation on all bins of a term, special ones included."""
+    """An operation on all bins of a term, including special bins."""
 
     usual_mean: ClassVar[Mean] = "change"
 
@@ -57,7 +57,7 @@ class _WholeTerm(Operation):
 
 @dataclasses.dataclass(frozen=True)
 class Remove(_WholeTerm):
-    """Remove a term: it contributes 0 everywhere, also for missing values.
+    """Remove a term: it contributes 0 everywhere, even for missing values.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ class Remove(_WholeTerm):
 
 @dataclasses.dataclass(frozen=True)
 class Revert(_WholeTerm):
-    """Restore a term and its share of the intercept as released.
+    """Restore the released curve of a term, and its share of the intercept.
 
     Parameters
     ----------

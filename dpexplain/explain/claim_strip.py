@@ -182,7 +182,7 @@ def _additive(fit: Any) -> GlobalExplanation:
 
 
 def _elsewhere(asked: Any, other: Any, term: str, first: Any, second: Any) -> Claim | None:
-    """Make the claim from another fit with different bins."""
+    """Make the same claim from another fit with different bins."""
     fit = _additive(other)
     if first is None:
         return claim(fit, term)

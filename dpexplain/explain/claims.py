@@ -36,7 +36,7 @@ _RATIO = (2.0 / _CLOSEST) ** (1.0 / (LEVELS - 1))
 
 
 def correlation_levels(noise: NoiseModel, place: int) -> npt.NDArray[np.int64]:
-    """Round up one minus the correlation, for every two bins of a term.
+    """Round up one minus the correlation, for every pair of bins of a term.
 
     A dashboard stores one character per pair, so claims are made from rounded values everywhere.
     Rounding makes the standard deviation of a difference at most 5% too large, and never too
@@ -210,7 +210,7 @@ def claim(
 
 
 class _Errors:
-    """The estimate of a curve that claims refer to, and its joint errors."""
+    """The estimate of a curve to which claims refer, and its joint errors."""
 
     def __init__(
         self, term: ShapeFunction, place: int, basis: Basis, joint: NoiseModel | None

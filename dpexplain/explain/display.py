@@ -29,7 +29,7 @@ class Display(ABC):
     @property
     @abstractmethod
     def releasable(self) -> bool:
-        """Whether everything is private, and any records are marked public."""
+        """Whether everything may be released: guarantee holds, any records are public."""
 
     @abstractmethod
     def frame(self, *arguments: Any, **options: Any) -> pd.DataFrame:

@@ -176,7 +176,7 @@ class NoiseModel(Record):
         return common
 
     def simultaneous_factors(self, level: float = LEVEL) -> FloatArray:
-        """Factor per term that makes its band simultaneous over bins.
+        """Return the half-width of each term's simultaneous band, in standard deviations.
 
         Parameters
         ----------
@@ -193,7 +193,7 @@ class NoiseModel(Record):
         return np.asarray(np.quantile(largest, level, axis=0), dtype=np.float64)
 
     def overall_factor(self, level: float = STANDS_OUT_LEVEL) -> float:
-        """Factor that makes bands simultaneous over all bins of all terms.
+        """Return the half-width of a band for all terms jointly, in standard deviations.
 
         Parameters
         ----------

@@ -226,14 +226,14 @@ class PrivateEstimator(PrivateHooks):
         return ""
 
     def _kept_rows(self, groups: Any) -> NDArray[np.intp]:
-        """Choose secretly at random the rows used per person; audits override it."""
+        """Choose the rows used per person, by secret random draws; audits override it."""
         limit = self.max_rows_per_person or 1
         if self.reproducible_seed is None:
             return _bounded_rows(groups, limit)
         return _bounded_rows(groups, limit, SeededCoins(self.reproducible_seed))
 
     def __sklearn_tags__(self) -> Any:
-        """Return tags for scikit-learn's checks, in whose small data noise dominates."""
+        """Return tags that skip scikit-learn's checks on small data, where noise dominates."""
         tags = super().__sklearn_tags__()  # type: ignore[misc]
         tags.non_deterministic = True
         for part in (tags.classifier_tags, tags.regressor_tags):

@@ -28,7 +28,7 @@ _CHARACTERS = 22.0  # of small print in an inch
 
 
 def checked_show(show: str) -> Show:
-    """Check which of the curve and its estimate to draw."""
+    """Check the choice between the released curve and the effect estimate."""
     if show not in get_args(Show):
         raise ValueError(f"show={show!r} must be 'both', 'released' or 'effect'.")
     return cast(Show, show)

@@ -236,7 +236,7 @@ def _add_texts(found: Drafted, name: str, plain: Categorical, counts: Counter[st
 
 
 def _read(counts: Counter[str], *readers: Any) -> int:
-    """Count the cells that can be read by the reader that can read most."""
+    """Return the number of readable cells, for the reader that can read the most."""
     return max(sum(n for text, n in counts.items() if not np.isnan(read(text))) for read in readers)
 
 
@@ -295,7 +295,7 @@ def _formats(counts: Counter[str]) -> list[tuple[str, bool]]:
 
 
 def _only(text: str) -> Any:
-    """Return the reader of one format, without ISO."""
+    """Return a reader of one date format that does not accept ISO dates."""
     read = day_reader([text], 9999)
     return lambda cell: np.nan if not np.isnan(cell_day(cell)) else read(cell)
 

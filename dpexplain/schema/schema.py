@@ -477,7 +477,7 @@ class Schema:
 
 
 def _check_parts(features: Any, target: Any) -> None:
-    """Check that features are named and all types are known."""
+    """Check that all features have names and known types."""
     if not isinstance(features, Mapping) or not features:
         raise SchemaError(
             "Schema: features must be a mapping of at least one column name to Numeric, Date or "

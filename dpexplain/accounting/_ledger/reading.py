@@ -280,7 +280,7 @@ class LedgerReading:
         return self._store.current().summary()
 
     def statement(self, published: Sequence[int] | None = None) -> PrivacyStatement:
-        """Return the privacy statement for a release and for everything fitted.
+        """Return the privacy statement for a release, and for all fits.
 
         Parameters
         ----------

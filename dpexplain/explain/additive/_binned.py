@@ -59,7 +59,7 @@ class Binned(Record):
 
     @property
     def n_bins(self) -> int:
-        """Number of bins, special ones included."""
+        """Number of bins, including special bins."""
         return self.n_value_bins + len(self.special)
 
     @property

@@ -242,7 +242,7 @@ def _is_ordered(model: Any, feature: int) -> bool:
 
 
 def _edges(model: Any, feature: int, cuts: Sequence[float]) -> FloatArray:
-    """Return edges closed at the feature bounds, or beyond the outer cuts."""
+    """Return bin edges: the cuts, between the feature bounds or guessed ends."""
     inner = np.asarray(cuts, dtype=np.float64)
     bounds = getattr(model, "feature_bounds_", None)
     low, high = (np.nan, np.nan) if bounds is None else np.asarray(bounds, dtype=float)[feature]

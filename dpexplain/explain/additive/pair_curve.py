@@ -67,7 +67,7 @@ class PairAxis(Binned):
         self._check_bins()
 
     def __repr__(self) -> str:
-        """Return the feature and its number of bins."""
+        """Return the name of the feature and its number of bins."""
         bins = ", ".join([f"{self.n_value_bins} bins", *self.special])
         return f"PairAxis({self.name!r}, {self.kind}: {bins})"
 
@@ -109,7 +109,7 @@ class PairCurve(Record, ModelDisplay):
     score_unit: str = ""
 
     def __post_init__(self) -> None:
-        """Check the fields against each other and freeze the arrays."""
+        """Check that the fields are consistent and freeze the arrays."""
         text("name", self.name)
         text("score_unit", self.score_unit)
         if not isinstance(self.guarantee, Guarantee):

@@ -141,7 +141,7 @@ class ShapeFunction(NoisyShape, Binned, ModelDisplay):
     edits: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Check the fields against each other and freeze the arrays."""
+        """Check that the fields are consistent and freeze the arrays."""
         for field in ("name", "unit", "description", "score_unit"):
             text(field, getattr(self, field))
         if not isinstance(self.guarantee, Guarantee):

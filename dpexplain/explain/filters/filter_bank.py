@@ -106,7 +106,7 @@ class FilterBank(NoisyFilters, Record, ModelDisplay):
     model_name: str = ""
 
     def __post_init__(self) -> None:
-        """Check the fields against each other and freeze the arrays."""
+        """Check that the fields are consistent and freeze the arrays."""
         text("target_name", self.target_name)
         text("model_name", self.model_name)
         if not isinstance(self.guarantee, Guarantee):

@@ -100,7 +100,7 @@ class FilterExplanation(Record, LocalDisplay):
     own_score_std: FloatArray | None = None
 
     def __post_init__(self) -> None:
-        """Check the fields against each other and freeze the arrays."""
+        """Check that the fields are consistent and freeze the arrays."""
         text("target_name", self.target_name)
         if not isinstance(self.guarantee, Guarantee):
             raise ValueError("guarantee must be a Guarantee.")

@@ -113,7 +113,7 @@ class FilterNoise(Record):
         return self.linear_variance(np.zeros((1, self.n_inputs)))[0]
 
     def linear_variance(self, inputs: FloatArray) -> FloatArray:
-        """Return the variance of each filter score, bias included.
+        """Return the variance of each filter score, including the bias.
 
         Parameters
         ----------

@@ -110,7 +110,7 @@ class WeightMap(Record, ModelDisplay):
     unit: str = "log-odds per unit of input"
 
     def __post_init__(self) -> None:
-        """Check the fields against each other and freeze the arrays."""
+        """Check that the fields are consistent and freeze the arrays."""
         text("title", self.title)
         text("unit", self.unit)
         if not isinstance(self.guarantee, Guarantee):

@@ -29,7 +29,7 @@ class TermNoise:
     joint : NoiseModel
         Joint errors from all sources.
     factors : ndarray of shape (n_terms,)
-        Factor of the simultaneous band of each term.
+        Half-width of each term's simultaneous band, in standard deviations.
     stretch : ndarray of shape (n_terms,) or None
         Factor that undoes the shrinkage of each curve.
     recovered : tuple, one per term, of ndarray of shape (n_bins,) or None; or None

@@ -52,7 +52,7 @@ class Excess:
 
     @property
     def p_value(self) -> float:
-        """Bound on the probability of such an excess within the limit."""
+        """Bound on the probability of this excess if the limit is respected."""
         return float(ndtr(-self.records / self.noise_std))
 
 
@@ -121,7 +121,7 @@ def _excess(what: tuple[str, str, str], count: float, limit: float, binned: Priv
 
 
 def _of_classes(fit: PrivateFit, classes: Sequence[str]) -> Iterator[Excess]:
-    """Test how many records are in each class, by the first tree.
+    """Test the number of records in each class, using the first tree.
 
     At that point, all classes have the same probability, so the sum of a class over all leaves is
     its number of records minus the mean of all classes, times a factor if residuals are clipped.

@@ -60,7 +60,7 @@ class Design:
         return np.asarray(weights[self.coordinate] * x.reshape(-1, *[1] * (weights.ndim - 1)))
 
     def by_feature(self, table: FloatArray) -> list[FloatArray]:
-        """Split a value per bin into the features."""
+        """Split values of all bins by feature."""
         return np.split(table, self.start[1:])
 
 

@@ -158,7 +158,7 @@ class _PrivateLinear(PrivateEstimator, AdditiveModel):
     def _fitted(
         self, X: Any, y: Any, schema: Schema, objective: Objective, mechanism: Mechanism
     ) -> LinearFit:
-        """Release what the model needs."""
+        """Make the releases that the model needs."""
 
     @abstractmethod
     def _objective(self, schema: Schema) -> Objective:

@@ -64,7 +64,7 @@ class LinearBudget:
     n_steps: int = 1
 
     def histogram_multiplier(self, n_features: int) -> float:
-        """Noise standard deviation over sensitivity, for one of the histograms."""
+        """Noise standard deviation divided by sensitivity, for one histogram."""
         return float(np.sqrt(n_features)) / self.mu_bins
 
     @property

@@ -182,7 +182,7 @@ class Schedule:
 
 
 def schedule(recipe: Recipe, n_public: int | None, sampling_probability: float | None) -> Schedule:
-    """Return the steps and sampling rate of a private training.
+    """Return the steps and the sampling rate of private training.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
-"""Poisson sampling: each person joins each step independently.
+"""Poisson sampling: each person is sampled independently in each step.
 
-The coins are secret and fresh, and outcomes are not kept: a sample and its size are private.
+The random draws are secret and fresh, and not stored, because a sample and its size are private.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ _VALUES_AT_ONCE = 1 << 20
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Trained:
-    """Result of a training.
+    """Result of training.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class Trained:
 
 @dataclass(frozen=True)
 class NoisePlan:
-    """Noise of a private training.
+    """Noise of private training.
 
     Attributes
     ----------

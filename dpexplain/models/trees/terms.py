@@ -45,7 +45,7 @@ class Ways:
 
 @dataclass(frozen=True, eq=False)
 class TreeTerms(AdditiveTerms):
-    """Main effects of a tree ensemble, as an additive model with the trees.
+    """Main effects of a tree ensemble, as an additive model that stores the trees.
 
     Attributes
     ----------
@@ -201,7 +201,7 @@ def _passing(
 
 
 def _by_feature(feature: Integers) -> Iterator[tuple[int, Integers]]:
-    """Yield each feature of a `Ways` column with its leaves."""
+    """Yield each feature in a `Ways` column, with its leaves."""
     order = np.argsort(feature, kind="stable")
     order = order[np.searchsorted(feature[order], 0) :]
     ends = np.flatnonzero(np.diff(feature[order])) + 1

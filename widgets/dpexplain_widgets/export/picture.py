@@ -233,7 +233,7 @@ def _ends(
 
 
 def _limits(values: Sequence[float], half: Sequence[float]) -> tuple[float, float]:
-    """Return the range of the curve, zero and the band, within limits."""
+    """Return the axis range, which the band may widen only to a limited extent."""
     low, high = min(0.0, *values), max(0.0, *values)
     room = (high - low) / 2 or 1.0
     bottom = min(v - h for v, h in zip(values, half, strict=True))

@@ -55,7 +55,7 @@ class Explorer(Planning, View):
 
     @property
     def page_edits(self) -> bool:
-        """Whether there are edits; a page without a model allows no new ones."""
+        """Whether there are edits; new ones are impossible on a page without a model."""
         return bool(self.edits) and not self.payload.get("filters")
 
     def page_module(self) -> str:

@@ -85,7 +85,7 @@ class Curvature:
 
     @property
     def mixing(self) -> FloatArray:
-        """Reaction of each residual to each score, relative to its own on average."""
+        """Reaction of each residual to each score, relative to the mean self-reaction."""
         total = sum(m.sum(axis=0) for m in self.per_score)
         return np.asarray(total / max(float(np.trace(total)) / len(total), 1e-12))
 
@@ -140,7 +140,7 @@ def clipped_variance(inside: float) -> float:
 
 
 def logistic_curvature(terms: AdditiveTerms, clip: float, inside: float | None) -> Curvature:
-    """Return curvature and clipped residual variance of the logistic loss.
+    """Return the curvature and clipped residual variance of the logistic loss.
 
     When the score rises, a residual ``y - p`` falls at the rate ``p (1 - p)`` inside the clip, and
     does not change outside. The scores of the other terms are assumed normal, with their variance
@@ -172,7 +172,7 @@ def logistic_curvature(terms: AdditiveTerms, clip: float, inside: float | None) 
 def poisson_curvature(
     terms: AdditiveTerms, clip: float, inside: float | None, *, high: float
 ) -> Curvature:
-    """Return curvature and clipped residual variance of the Poisson loss.
+    """Return the curvature and clipped residual variance of the Poisson loss.
 
     When the score rises, a residual ``y - rate`` falls in proportion to the rate inside the clip.
     Real counts vary more than Poisson counts, but the extent is not released. They are assumed to
@@ -206,7 +206,7 @@ def poisson_curvature(
 
 
 def _clipped_counts(rates: FloatArray, clip: float, high: float) -> tuple[FloatArray, FloatArray]:
-    """Return share inside the clip and clipped variance of geometric counts."""
+    """Return the share inside the clip and the clipped variance of geometric counts."""
     counts = np.arange(int(min(high, _LARGEST_COUNT)) + 1.0)
     chance = np.exp(
         counts * np.log(rates[:, None] / (1.0 + rates[:, None])) - np.log1p(rates)[:, None]
@@ -220,7 +220,7 @@ def _clipped_counts(rates: FloatArray, clip: float, high: float) -> tuple[FloatA
 
 
 def softmax_curvature(terms: AdditiveTerms, clip: float, inside: float | None) -> Curvature:
-    """Return curvature and clipped residual covariance of the softmax loss.
+    """Return the curvature and clipped residual covariance of the softmax loss.
 
     A residual is the vector ``1[y = c] - p_c``, scaled down if ``1 - p_y`` exceeds the clip. The
     scores of the other terms are assumed jointly normal, as if features were independent.
@@ -257,7 +257,7 @@ def softmax_curvature(terms: AdditiveTerms, clip: float, inside: float | None) -
 
 
 def _clipped_classes(score: FloatArray, clip: float) -> tuple[FloatArray, FloatArray]:
-    """Return mean reaction and covariance of clipped residuals, by bin.
+    """Return the mean reaction and the covariance of clipped residuals, by bin.
 
     With weights ``w = min(1, clip / (1 - p_y))`` the mean residual is ``sum_y q_y w_y (e_y - p)``,
     with fixed outcomes ``q``; its derivative with respect to the scores is taken at ``q = p``.

@@ -245,7 +245,7 @@ class _Estimate:
         return np.concatenate([np.ones((len(bins), 1)), *parts], axis=1)
 
     def _fisher(self, columns: FloatArray, truth: FloatArray) -> FloatArray:
-        """Return the Fisher information of noiseless records."""
+        """Return the Fisher information of records without noise."""
         each = self._trajectory.n_samples / len(truth)
         if self._logistic:
             chance = 1.0 / (1.0 + np.exp(-truth))

@@ -201,7 +201,7 @@ class _Problem:
         self._target[at] += columns.T @ found.sums - crossed @ (inner @ (members.T @ found.sums))
 
     def posterior(self, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-        """Draw correlations, shape (n_draws, n_total, n_total), and mean own shares."""
+        """Draw correlations, shape (n_draws, n_total, n_total), and average the shares."""
         n, n_all = self._n, len(self._target)
         center, spread = _OWN_SHARE
         mean = np.concatenate([np.zeros(n), np.full(n_all - n, center)])

@@ -29,7 +29,7 @@ _LEAST_STD = 1e-3
 def correlations(
     pairs: PairSums | None, counts: Sequence[BinCounts], n_samples: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Return posterior mean and standard deviation of pairwise correlations.
+    """Return the posterior mean and standard deviation of pairwise correlations.
 
     Parameters
     ----------

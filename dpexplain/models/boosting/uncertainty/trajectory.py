@@ -172,7 +172,7 @@ def _updates(fit: PrivateFit, bound: float) -> FloatArray:
 def _anchors(
     visit_feature: NDArray[np.int64], n_features: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the derivative rows that each visit fills (or -1) and uses."""
+    """Return the rows of derivatives that each visit fills (or -1) and uses."""
     n_passes = len(visit_feature) // n_features
     at = np.unique(np.round(np.linspace(0.0, 1.0, _ANCHORS) ** 2 * (n_passes - 1)).astype(np.int64))
     of_pass = np.arange(len(visit_feature)) // n_features

@@ -1,4 +1,4 @@
-"""Errors of the score propagated through the released trees, without records.
+"""Propagation of score errors through the released trees, without records.
 
 All simulations advance together, one column each; the result is tested against a naive numpy
 version.
@@ -52,7 +52,7 @@ def replay_trees(  # type: ignore[no-untyped-def]
     together : ndarray of shape (n_visits,), dtype bool
         Whether all leaves of a visit get one update, from the total of their sums.
     functions : ndarray of shape (n_bins_total, most), dtype float32
-        Functions of the bins of each feature, mass included, in the first columns.
+        Functions of the bins of each feature, multiplied by the mass, in the first columns.
     function_start : ndarray of shape (n_features + 1,), dtype int64
         First function of each feature among all.
     reactions : ndarray of shape (n_groups, n_functions, n_functions), dtype float32

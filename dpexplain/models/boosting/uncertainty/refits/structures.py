@@ -76,7 +76,7 @@ def fresh_structures(  # type: ignore[no-untyped-def]
     shuffled : ndarray of shape (n_features,), dtype bool
         Whether value bins are shuffled before each split.
     unit : ndarray of shape (n_cells_total,), dtype int64
-        Bin of each cell of the features that are not merged, within its feature.
+        For features that are not merged, the bin of each cell within its feature.
     direction : ndarray of shape (n_features,), dtype int64
         1 for curves constrained to rise, -1 for curves constrained to fall, else 0.
     mass : ndarray of shape (n_cells_total,)
@@ -91,7 +91,7 @@ def fresh_structures(  # type: ignore[no-untyped-def]
     step_weight : ndarray of shape (n_cells_total,)
         Weight of one record of a cell in the denominators of the updates.
     functions : ndarray of shape (n_cells_total, most)
-        Functions of the cells of each feature, mass included, in the first columns.
+        Functions of the cells of each feature, multiplied by the mass, in the first columns.
     function_start : ndarray of shape (n_features + 1,), dtype int64
         First function of each feature among all.
     reactions : ndarray of shape (n_samples, n_functions, n_functions)
