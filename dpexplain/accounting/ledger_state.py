@@ -387,7 +387,7 @@ def _check_chain(found: Mapping[str, Any], expected: Mapping[str, Any]) -> None:
     check_links(found["releases"], expected["releases"], "released file")
     if found["head"] != expected["head"]:
         raise ValueError(
-            "the chain of hashes does not end in the head of the file: the limits (data set, cap, "
+            "the hash chain does not end in the head of the file: the limits (data set, cap, "
             "delta, adjacency, unit), the last entry or the last released file were changed or "
             "removed by hand."
         )

@@ -120,6 +120,6 @@ def check_links(
         if one[BEFORE] != other[BEFORE]:
             before = "the limits" if place == 0 else f"{what} {place - 1} or one before it"
             raise ValueError(
-                f"the chain of hashes breaks at {what} {place}: {before} was changed, removed or "
+                f"the hash chain breaks at {what} {place}: {before} was changed, removed or "
                 "reordered by hand."
             )

@@ -153,7 +153,7 @@ class LedgerReading:
         if not state.chained:
             return (
                 "Not chained: an older version wrote this ledger, so changes by hand would not be "
-                "noticed; the next charge starts a chain of hashes."
+                "noticed; the next charge starts a hash chain."
             )
         first = f" after the first {state.unchained}, which are older" if state.unchained else ""
         return f"Chained: {counted_entries(len(state.entries))}{first}; head {state.head}."
