@@ -323,8 +323,8 @@ class PrivacyLedger(LedgerReading):
             if fixed and not same_unit(wanted, state.cap_unit()):
                 raise BudgetError(
                     f"unit={wanted!r}: the cap of this ledger protects "
-                    f"{state.cap_unit().kind_words}, and goes on doing so; leave unit out. The "
-                    "cap stays."
+                    f"{state.cap_unit().kind_words}, and continues to do so; omit unit. The cap "
+                    "is unchanged."
                 )
             lowered = dataclasses.replace(
                 state,
@@ -345,7 +345,9 @@ class PrivacyLedger(LedgerReading):
                         f"what was spent on {wanted.kind_words}, for whom some entries have no "
                         "bound; pass another unit=, such as RECORD"
                     )
-                raise BudgetError(f"cap_epsilon={cap_epsilon:g} is below {what}. The cap stays.")
+                raise BudgetError(
+                    f"cap_epsilon={cap_epsilon:g} is below {what}. The cap is unchanged."
+                )
             self._store.write(lowered)
 
     @classmethod

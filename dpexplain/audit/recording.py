@@ -17,7 +17,7 @@ Integers = NDArray[np.int64]
 
 _COINS = 2718
 
-_EXACT = NonPrivateEvent("audit", "exact sums were recorded beside the answers")
+_EXACT = NonPrivateEvent("audit", "exact sums were recorded with the answers")
 
 Forge = Callable[[AnyPhase, Integers], Integers]
 """Maps the phase and the drawn answer to the forced answer."""

@@ -212,7 +212,7 @@ def _structural_differences(first: Transcript, second: Transcript) -> list[str]:
         if a != b:
             found.append(f"release {place}: phase {a} became {b}")
         if first.queries[place].shape != second.queries[place].shape:
-            found.append(f"release {place}: another number of values")
+            found.append(f"release {place}: a different number of values")
     return found
 
 

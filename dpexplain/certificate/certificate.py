@@ -130,11 +130,11 @@ class Certificate:
     def __post_init__(self) -> None:
         for name in _TEXTS:
             if not isinstance(getattr(self, name), str):
-                raise ValueError(f"{name}={shown(getattr(self, name))} must be a text.")
+                raise ValueError(f"{name}={shown(getattr(self, name))} must be a string.")
         for name in _LISTS:
             values = tuple(getattr(self, name))
             if not all(isinstance(value, str) for value in values):
-                raise ValueError(f"{name} must be a list of texts.")
+                raise ValueError(f"{name} must be a list of strings.")
             object.__setattr__(self, name, values)
         for name in _NUMBERS:
             object.__setattr__(self, name, not_negative(name, getattr(self, name)))
@@ -302,12 +302,12 @@ def load(path: str | os.PathLike[str]) -> Certificate:
         )
     except ValueError as error:
         why = "not UTF-8 text." if isinstance(error, UnicodeDecodeError) else error
-        raise ValueError(f"{str(path)!r} is no certificate: {why}") from None
+        raise ValueError(f"{str(path)!r} is not a certificate: {why}") from None
     written = certificate.html() if is_page else certificate.to_json()
     if written != text:
         raise ValueError(
             f"{str(path)!r} is not as {certificate.library[:60]!r} wrote it: it was changed, or "
-            "this is another version of dpexplain, which words its pages differently."
+            "this is a different version of dpexplain, which words its pages differently."
         )
     return certificate
 

@@ -151,7 +151,7 @@ def data_of_page(text: str) -> str:
     """
     parts = text.split(_OPEN)
     if len(parts) != 2 or _CLOSE not in parts[1]:
-        raise ValueError("the page holds no certificate.")
+        raise ValueError("the page contains no certificate.")
     return parts[1].split(_CLOSE)[0]
 
 

@@ -133,4 +133,4 @@ def _library() -> tuple[Any, Any]:
 
 
 def _no_key(path: object, kind: str) -> str:
-    return f"{str(path)!r} is no unencrypted {kind} Ed25519 key in PEM form."
+    return f"{str(path)!r} is not an unencrypted {kind} Ed25519 key in PEM form."

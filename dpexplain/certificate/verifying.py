@@ -29,7 +29,7 @@ __all__ = ["Check", "Verification", "verify"]
 
 Status: TypeAlias = Literal["passed", "failed", "not checked"]
 _AnyPath: TypeAlias = str | os.PathLike[str]
-_SAME = "the certificate made again from ledger and file is the same"
+_SAME = "the certificate can be reproduced from ledger and file"
 
 
 @dataclass(frozen=True)
@@ -280,7 +280,7 @@ def _signature(given: Certificate, path: _AnyPath | None) -> Check:
     if given.signature is None:
         if path is not None:
             return Check("signature", "failed", "the certificate is not signed")
-        words = "not signed: someone who can write all files could have made them anew"
+        words = "not signed: someone who can write all files could have replaced them"
         return Check("signature", "not checked", words)
     key, signature = given.signature
     try:

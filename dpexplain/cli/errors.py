@@ -24,4 +24,4 @@ def after_the_charge() -> Iterator[None]:
     except BrokenPipeError:  # the file is written; nobody reads the summary any more
         raise
     except (CommandError, ValueError, TypeError, OSError, ImportError) as error:
-        raise RuntimeError(f"{error} The fit is in the ledger, and its charge stays.") from None
+        raise RuntimeError(f"{error} The fit is in the ledger, and its charge remains.") from None

@@ -51,7 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             warnings.showwarning = _say_warning
             return _ran(asked.run, asked)
     except KeyboardInterrupt:
-        _say("dpexplain: stopped. A charge that the ledger shows stays charged.")
+        _say("dpexplain: stopped. A charge that the ledger shows remains.")
         return STOPPED
 
 

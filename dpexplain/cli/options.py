@@ -48,7 +48,9 @@ def add_command(
 
 def add_table(command: argparse.ArgumentParser, *, private: bool = True) -> None:
     """Add the options for the table, its target and its schema."""
-    command.add_argument("table", type=Path, help="CSV, TSV or Parquet file with one record a row")
+    command.add_argument(
+        "table", type=Path, help="CSV, TSV or Parquet file with one record per row"
+    )
     command.add_argument("--target", required=True, metavar="COLUMN", help="column to predict")
     command.add_argument(
         "--sep",
@@ -58,7 +60,7 @@ def add_table(command: argparse.ArgumentParser, *, private: bool = True) -> None
     command.add_argument(
         "--encoding",
         metavar="NAME",
-        help="of a text file: utf-8 (default) or a code page of one byte per character",
+        help="of a text file: utf-8 (default) or a one-byte code page",
     )
     if private:
         command.add_argument(
@@ -192,7 +194,8 @@ def setting(text: str) -> tuple[str, Any]:
         return name.strip(), tomllib.loads(f"value = {value}")["value"]
     except (tomllib.TOMLDecodeError, KeyError):
         raise CommandError(
-            f"--set {text}: the value is no TOML; write texts in quotes: --set '{name}=\"word\"'."
+            f"--set {text}: the value is not TOML; write strings in quotes: --set "
+            f"'{name}=\"word\"'."
         ) from None
 
 

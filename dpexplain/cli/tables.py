@@ -223,7 +223,7 @@ def _in_lines(asked: argparse.Namespace) -> bool:
     in_lines = _suffix(asked.table) in _SEPARATORS
     for option in ("sep", "encoding"):
         if not in_lines and getattr(asked, option) is not None:
-            raise CommandError(f"--{option} is for text files, and {asked.table} is none.")
+            raise CommandError(f"--{option} is for text files, and {asked.table} is not one.")
     return in_lines
 
 

@@ -103,8 +103,8 @@ def stand_out_words(source: GlobalExplanation | Comparison, term: str) -> str:
     delta = _one_fit(source).guarantee.delta
     if math.isnan(epsilon):
         return (
-            f"At which epsilon {name!r} would rise above the noise cannot be told: too little is "
-            "known of its effect."
+            f"The epsilon at which {name!r} would rise above the noise cannot be determined: too "
+            "little is known about its effect."
         )
     if math.isinf(epsilon):
         return (

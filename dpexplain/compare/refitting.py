@@ -128,7 +128,7 @@ class Refitter:
         ]
         if not self._ledger.affordable(events):
             raise BudgetError(
-                f"the ledger {self._ledger.dataset!r} cannot pay for this: ε = "
+                f"the ledger {self._ledger.dataset!r} does not cover this: ε = "
                 f"{self._ledger.private_epsilon():.4g} of {self._ledger.cap_epsilon:.4g} is spent."
             )
         listed = ", ".join(f"{epsilon:g}" for epsilon in epsilons)

@@ -93,7 +93,7 @@ class Guarantee:
         if self.private == math.isinf(self.epsilon):
             raise ValueError(
                 f"epsilon={self.epsilon!r} contradicts private={self.private}; epsilon is "
-                "infinite exactly where an object is not private."
+                "infinite if and only if an object is not private."
             )
         if not 0 <= self.delta < 1:
             raise ValueError(f"delta={self.delta!r} must be in [0, 1).")

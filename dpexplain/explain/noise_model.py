@@ -86,7 +86,7 @@ class NoiseModel(Record):
         """Check the shapes and freeze the arrays."""
         sizes = tuple(self.sizes)
         if not all(isinstance(n, int) and not isinstance(n, bool) and n > 0 for n in sizes):
-            raise ValueError("sizes must be positive whole numbers, the bins of each term.")
+            raise ValueError("sizes must be positive integers, the number of bins of each term.")
         n_values = sum(sizes) + 1
         self._set("sizes", sizes)
         for name, shape in (("factor", (n_values, None)), ("remainder_std", (n_values,))):

@@ -81,7 +81,7 @@ def as_formats(formats: object) -> tuple[str, ...]:
     listed = [formats] if isinstance(formats, str) else formats
     if not isinstance(listed, Sequence) or not all(isinstance(text, str) for text in listed):
         raise SchemaError(
-            f"Date: format must be a text such as '%d.%m.%Y', or a list of such, not "
+            "Date: format must be a string such as '%d.%m.%Y', or a list of such, not "
             f"{kind_of(formats)}."
         )
     shapes: dict[str, str] = {}

@@ -137,7 +137,7 @@ def dictionary_fields(path: str | Path, target: str | None) -> dict[str, Any]:
             fields["id"].append(name)
         elif kind == "person":
             if "person" in fields:
-                raise entry.error("type", f"{fields['person']!r} is the person already.")
+                raise entry.error("type", f"{fields['person']!r} is already the person column.")
             fields["person"] = name
         elif kind != "ignore":
             fields["features"][name] = _feature(entry, kind)

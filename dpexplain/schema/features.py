@@ -293,8 +293,8 @@ class Range:
             # A target is read twice, and clipped the first time.
             if {cell_number(marker), comma_number(marker)} & {self.low, self.high}:
                 raise SchemaError(
-                    f"Range: missing={marker!r} is an end of the range, which values beyond it "
-                    "count as; move that end."
+                    f"Range: missing={marker!r} is an end of the range, to which values outside "
+                    "are clipped; move that end."
                 )
         check_texts(self, "unit", "description", "name", "source")
 

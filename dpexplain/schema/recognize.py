@@ -169,10 +169,13 @@ def _add(found: Drafted, name: str, column: Column, *, has_names: bool) -> None:
     role = _role(name, plain, counts) if has_names else ""
     if role == "person" and found.person is None:
         found.person = name
-        found.decide(name, "names persons, of whom some have several rows? Then it is the person.")
+        found.decide(
+            name,
+            "identifies persons, some of whom have several rows? Then it is the person column.",
+        )
     elif role:
         found.id.append(name)
-        found.decide(name, f"{len(counts):,} different values; kept out of the features as an id.")
+        found.decide(name, f"{len(counts):,} different values; treated as an ID, not as a feature.")
     elif isinstance(plain, Categorical) and not _is_declared(plain, column):
         _add_texts(found, name, plain, counts)
     elif type(plain) is Numeric:
@@ -315,7 +318,7 @@ def _date(
     if doubted := [text for text, both in formats if both]:
         found.decide(name, f"day or month first? Every cell fits {_shown(doubted)} and its twin.")
     if any("%y" in text for text in texts):
-        found.decide(name, "which century are years of two digits in?")
+        found.decide(name, "which century do two-digit years belong to?")
     if odd := [text for text in counts if np.isnan(read(text))]:
         found.decide(name, f"{len(odd)} cells are not dates and count as missing: {_shown(odd)}")
     low, high = day_text(min(days)), day_text(max(days) + (min(days) == max(days)))

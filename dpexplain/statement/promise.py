@@ -90,4 +90,4 @@ def fields_of(cls: type[Any], content: object) -> dict[str, Any]:
 def check_text(name: str, value: object) -> None:
     """Raise ValueError unless the value is a string of valid length."""
     if not isinstance(value, str) or not value.strip() or len(value) > LONGEST_TEXT:
-        raise ValueError(f"{name} must be a text of 1 to {LONGEST_TEXT} characters.")
+        raise ValueError(f"{name} must be a string of 1 to {LONGEST_TEXT} characters.")

@@ -113,7 +113,7 @@ class PrivacyStatement:
         for name in ("mechanisms", "not_private", "public", "not_covered"):
             value = getattr(self, name)
             if not isinstance(value, tuple | list):
-                raise ValueError(f"{name} must be a list of texts.")
+                raise ValueError(f"{name} must be a list of strings.")
             for text in value:
                 check_text(name, text)
             object.__setattr__(self, name, tuple(value))

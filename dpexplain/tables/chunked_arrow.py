@@ -51,8 +51,8 @@ class ArrowTable(ChunkedTable):
             self._fragments = list(dataset.get_fragments())
         except ValueError:
             raise TypeError(
-                "X is a filtered pyarrow dataset, whose files cannot be read one by one; "
-                "write the rows to a dataset of their own."
+                "X is a filtered pyarrow dataset, whose files cannot be read one by one; write "
+                "the rows to a separate dataset."
             ) from None
         if not self._fragments:
             raise ValueError("X holds no file; pass a Parquet file, or a folder of such files.")

@@ -41,7 +41,7 @@ def frame_of(X: object) -> pd.DataFrame | None:
         return None
     if _is_query(X):
         raise TypeError(
-            f"X is a {type(X).__name__}, a query that has not been run; pass X.collect()."
+            f"X is a {type(X).__name__}, a query that has not been executed; pass X.collect()."
         )
     if not hasattr(X, "to_pandas"):
         return None

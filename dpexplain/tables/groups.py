@@ -119,6 +119,6 @@ def _column(name: str, X: Any) -> Any:
         which = "none" if found == 0 else "several"
         raise ValueError(
             f"groups={name!r} names a column of X, which has {which} of that name; pass the "
-            "persons themselves, with a name for them: groups=(name, array)."
+            "person IDs, with a name for them: groups=(name, array)."
         )
     return table[name]

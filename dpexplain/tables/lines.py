@@ -91,8 +91,8 @@ class LineFormat:
         separator = _SEPARATOR_WORDS.get(self.separator, self.separator)
         if len(separator) != 1 or not separator.isascii() or separator in _ASIDE:
             raise ValueError(
-                f"separator {shown(self.separator)} must be one character of ASCII that is no "
-                'quote and no end of a line, such as "," or ";" or "tab".'
+                f"separator {shown(self.separator)} must be one ASCII character other than "
+                'a quote or a line end, such as "," or ";" or "tab".'
             )
         object.__setattr__(self, "separator", separator)
         object.__setattr__(self, "encoding", _checked_encoding(self.encoding))
@@ -112,9 +112,9 @@ def _checked_encoding(encoding: str) -> str:
     name = {"utf-8-sig": "utf-8"}.get(name, name)
     if name not in _ENCODINGS:
         raise ValueError(
-            f"encoding {shown(encoding)} cannot be read line by line; pass UTF-8 or a code page of "
-            "one byte per character (latin-1, cp1252, iso8859-15, ...), or convert the file: "
-            "iconv -f utf-16 -t utf-8."
+            f"encoding {shown(encoding)} cannot be read line by line; pass UTF-8 or a one-byte "
+            "code page (latin-1, cp1252, iso8859-15, ...), or convert the file: iconv -f utf-16 "
+            "-t utf-8."
         )
     return name
 

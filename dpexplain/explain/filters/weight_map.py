@@ -61,8 +61,8 @@ def checked_grid(grid_shape: tuple[int, ...] | None, n_inputs: int) -> tuple[int
     whole = all(isinstance(n, (int, np.integer)) and not isinstance(n, bool) for n in shape)
     if not shape or not whole or not all(n > 0 for n in shape) or math.prod(shape) != n_inputs:
         raise ValueError(
-            f"grid_shape={shape!r} must be positive whole numbers whose product is {n_inputs}, "
-            "the number of inputs."
+            f"grid_shape={shape!r} must be positive integers whose product is {n_inputs}, the "
+            "number of inputs."
         )
     return tuple(int(n) for n in shape)
 

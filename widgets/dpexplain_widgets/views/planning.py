@@ -325,7 +325,7 @@ class Planning(ViewState):
 
 def _needed_words(epsilon: float, measured: bool) -> str:
     if math.isnan(epsilon):
-        return "cannot be told: too little is known of its effect"
+        return "undetermined: too little is known about its effect"
     if math.isinf(epsilon):
         return "no ε up to 50: what it shows may be noise"
     return f"ε = {epsilon:.4g} (measured)" if measured else f"about ε = {epsilon:.2g}"
